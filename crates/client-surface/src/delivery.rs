@@ -2,15 +2,15 @@
 
 use actix_web::get;
 use actix_web::web::{Data, Path};
+use kontor_organization::CheckoutOptions;
 use kontor_organization::model::DeliverySubtypeParam;
-use kontor_organization::{CheckoutOptions, ShowcaseError};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::delivery_option::DeliveryOptionRecord;
 use kontor_web::envelope::{Answer, answer, list};
-use kontor_web::{ApiError, CallingApp, PathId, TwoIds};
+use kontor_web::{CallingApp, PathId, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config

@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post};
 use deserr::Deserr;
-use kontor_catalog::storefront::{FavouriteError, FavouriteService};
+use kontor_catalog::storefront::FavouriteService;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 

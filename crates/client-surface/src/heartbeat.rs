@@ -1,17 +1,17 @@
 //! Heartbeats of a logged-in customer.
 
 use actix_web::web::{Data, Json};
-use actix_web::{HttpRequest, http::StatusCode, post};
+use actix_web::{HttpRequest, post};
 use chrono::{DateTime, Utc};
 use kontor_auth::model::{ClientSession, NEXT_HEARTBEAT};
-use kontor_auth::{Heartbeat, HeartbeatError, Heartbeats};
+use kontor_auth::{Heartbeat, Heartbeats};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::limits::HEARTBEAT_SESSION;
 use kontor_web::named::NamedErrorBody;
-use kontor_web::{ApiError, NamedError, NextAction, SignedInCustomer, Throttle};
+use kontor_web::{ApiError, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(take_heartbeat);
@@ -93,6 +93,8 @@ async fn take_heartbeat(
 mod tests {
     use super::*;
     use actix_web::ResponseError;
+    use actix_web::http::StatusCode;
+    use kontor_auth::HeartbeatError;
     use kontor_kernel::StoreError;
 
     #[test]

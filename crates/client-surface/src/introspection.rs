@@ -1,11 +1,11 @@
 //! Introspection of customer tokens for backends.
 
 use actix_web::web::{Data, Json};
-use actix_web::{HttpRequest, http::StatusCode, post};
+use actix_web::{HttpRequest, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
+use kontor_auth::Introspection;
 use kontor_auth::model::{CLIENT_SCOPES, TokenState};
-use kontor_auth::{Introspection, IntrospectionError};
 use kontor_kernel::{ExposeSecret, Violations};
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,11 +1,10 @@
 //! Customer login by a contact that a messenger signed.
 
 use actix_web::web::{Data, Json, Path};
-use actix_web::{HttpRequest, http::StatusCode, post};
+use actix_web::{HttpRequest, post};
 use deserr::Deserr;
-use kontor_auth::ContactLoginError;
 use kontor_auth::miniapp::{MiniAppLogin, MiniAppProvider, SignedContact};
-use kontor_kernel::{Violations, Word};
+use kontor_kernel::Word;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -14,7 +13,7 @@ use super::session::SignedInCounterparty;
 use kontor_web::limits::MINIAPP_CONTACT;
 use kontor_web::named::NamedErrorBody;
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, Throttle};
+use kontor_web::{ApiError, Body, CallingApp, ClientIp, NamedError, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(contact_auth);

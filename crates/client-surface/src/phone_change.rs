@@ -3,7 +3,7 @@
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
-use kontor_auth::{PhoneChange, PhoneChangeError, SendCodeError};
+use kontor_auth::PhoneChange;
 use kontor_kernel::{CustomerScope, ExposeSecret, Phone};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;

@@ -3,9 +3,7 @@
 use actix_web::web::{Data, Path};
 use actix_web::{HttpMessage, HttpRequest, get};
 use chrono::{DateTime, Utc};
-use kontor_catalog::storefront::{
-    PriceRange, Product, ProductCard, ProductOrder, StorefrontError, StorefrontService, Tag,
-};
+use kontor_catalog::storefront::{PriceRange, Product, ProductCard, ProductOrder, StorefrontService, Tag};
 use kontor_kernel::Money;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;

@@ -1,13 +1,12 @@
 //! Profile of the logged-in customer.
 
-use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{delete, get, put};
 use chrono::{DateTime, NaiveDate, Utc};
 use deserr::Deserr;
 use kontor_catalog::storefront::FavouriteService;
+use kontor_customers::ProfileService;
 use kontor_customers::model::{Customer, PersonalData, ProfileChange};
-use kontor_customers::{CustomerError, ProfileService};
 use kontor_kernel::CustomerScope;
 use serde::Serialize;
 use utoipa::ToSchema;

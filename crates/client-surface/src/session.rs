@@ -1,9 +1,9 @@
 //! Customer login with a one-time code, and logout.
 
 use actix_web::web::{Data, Json};
-use actix_web::{HttpRequest, http::StatusCode, post};
+use actix_web::{HttpRequest, post};
 use deserr::Deserr;
-use kontor_auth::{CustomerLoginError, CustomerSessions, IssuedCustomerToken, SendCodeError};
+use kontor_auth::{CustomerSessions, IssuedCustomerToken};
 use kontor_kernel::{AppScope, Contact, ExposeSecret};
 use serde::Serialize;
 use utoipa::ToSchema;

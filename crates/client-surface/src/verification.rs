@@ -4,7 +4,6 @@ use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse, post};
 use chrono::{DateTime, Utc};
-use kontor_payments::VerificationError;
 use kontor_payments::model::ChargeState;
 use kontor_payments::verification::{StartedVerification, Verification, VerificationService};
 use serde::Serialize;

@@ -4,15 +4,15 @@ use actix_web::web::{Data, Path};
 use actix_web::{get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
+use kontor_organization::ApplicationService;
 use kontor_organization::model::{Application, ApplicationDraft, IssuedApplication};
-use kontor_organization::{ApplicationRefusal, ApplicationService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, PathId, SignedInStaff};
+use kontor_web::{Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_applications).service(create_application).service(show_application);

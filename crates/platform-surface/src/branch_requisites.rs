@@ -2,12 +2,12 @@
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, get, post, put};
-use kontor_organization::{BranchRequisiteRefusal, BranchRequisiteService, SuggestionService};
+use kontor_organization::{BranchRequisiteService, SuggestionService};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::bank_requisites::{BankRequisiteList, ChangedBankRequisite, NewBankRequisite, OneBankRequisite};
 use kontor_web::envelope::{Answer, Created, answer, created};
-use kontor_web::{ApiError, Body, PathId, SignedInStaff, Throttle, TwoIds};
+use kontor_web::{Body, PathId, SignedInStaff, Throttle, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_bank_requisites).service(create_bank_requisite).service(update_bank_requisite);

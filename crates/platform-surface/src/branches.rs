@@ -5,8 +5,8 @@ use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::listing::Sort;
+use kontor_organization::BranchService;
 use kontor_organization::model::{Branch, BranchChange, BranchDraft};
-use kontor_organization::{BranchRefusal, BranchService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -15,7 +15,7 @@ use crate::table::{Asked, Cell, Column, Table, TableAnswer, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch};
-use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config

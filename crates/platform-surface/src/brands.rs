@@ -4,8 +4,8 @@ use actix_web::web::{Data, Path};
 use actix_web::{get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
+use kontor_catalog::BrandService;
 use kontor_catalog::model::{Brand, BrandChange, BrandDraft};
-use kontor_catalog::{BrandRefusal, BrandService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -13,7 +13,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::routes::below;
 use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, PhotoRecord};
-use kontor_web::{ApiError, Body, PathId, SignedInStaff};
+use kontor_web::{Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/brands", |config| {

@@ -3,8 +3,8 @@
 use actix_web::web::{Data, Path};
 use actix_web::{get, post, put};
 use deserr::Deserr;
+use kontor_catalog::CategoryService;
 use kontor_catalog::model::{Category, CategoryChange, CategoryDraft};
-use kontor_catalog::{CategoryRefusal, CategoryService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -12,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::routes::below;
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull};
-use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_categories).service(create_category);

@@ -4,8 +4,8 @@ use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
+use kontor_organization::DepartmentService;
 use kontor_organization::model::{Department, DepartmentChange, DepartmentDraft};
-use kontor_organization::{DepartmentRefusal, DepartmentService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -13,7 +13,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
-use kontor_web::{ApiError, Body, PathId, SignedInStaff};
+use kontor_web::{Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config

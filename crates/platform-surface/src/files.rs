@@ -2,12 +2,11 @@
 
 use std::fs::File;
 
-use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post};
 use chrono::{DateTime, Utc};
+use kontor_content::FileService;
 use kontor_content::model::{Dimensions, FileType, StoredFile, UnknownFileType};
-use kontor_content::{FileRefusal, FileService};
 use kontor_kernel::Violations;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -18,7 +17,7 @@ use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Answer, Created, answer, created, one};
 use kontor_web::records::Message;
 use kontor_web::upload::{Parts, Upload};
-use kontor_web::{ApiError, PathId, SignedInStaff, file_contents};
+use kontor_web::{PathId, SignedInStaff, file_contents};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(upload_file).service(show_file).service(delete_file);

@@ -5,15 +5,15 @@ use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::Word;
+use kontor_organization::IntegrationService;
 use kontor_organization::model::{Integration, IntegrationParameter, ParameterDraft, UsedIntegration};
-use kontor_organization::{IntegrationRefusal, IntegrationService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, PathId, SignedInStaff};
+use kontor_web::{PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_integrations).service(show_integration);

@@ -4,8 +4,8 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
 use deserr::Deserr;
+use kontor_auth::PermissionService;
 use kontor_auth::model::{PermissionChange, PermissionDraft};
-use kontor_auth::{PermissionRefusal, PermissionService};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -3,7 +3,7 @@
 use actix_web::web::{Data, Json};
 use actix_web::{HttpRequest, get, post};
 use deserr::Deserr;
-use kontor_auth::{KnownAddresses, StaffLoginError, StaffSessions, TemporaryPasswords};
+use kontor_auth::{KnownAddresses, StaffSessions, TemporaryPasswords};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;

@@ -4,16 +4,12 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read;
 
-use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use actix_web::{HttpResponse, HttpResponseBuilder, web};
 use deserr::Deserr;
 use futures_util::stream;
-use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetFormat};
-use kontor_catalog::spreadsheet::{
-    ExportFailed, ImportError, ImportMode, ImportReport, Layout, RowProblem, RowProblems,
-};
-use kontor_kernel::Violations;
+use kontor_catalog::spreadsheet::ports::SheetFormat;
+use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport, Layout, RowProblem, RowProblems};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 

@@ -3,15 +3,15 @@
 use actix_web::get;
 use actix_web::web::Data;
 use chrono::{DateTime, Utc};
+use kontor_catalog::TagService;
 use kontor_catalog::model::Tag;
-use kontor_catalog::{TagRefusal, TagService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use kontor_web::SignedInStaff;
 use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::wire::PhotoRecord;
-use kontor_web::{ApiError, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_tags);

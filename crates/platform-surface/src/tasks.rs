@@ -5,9 +5,9 @@ use actix_web::{get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::listing::Sort;
-use kontor_kernel::{CounterpartyId, OrderId, UserId, Violations};
+use kontor_kernel::{CounterpartyId, OrderId, UserId};
+use kontor_organization::TaskService;
 use kontor_organization::model::{Task, TaskChange, TaskDraft, TaskLinks, TaskStatus};
-use kontor_organization::{TaskReference, TaskRefusal, TaskService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -15,7 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, ZeroIsNull};
-use kontor_web::{ApiError, Body, PathId, SignedInStaff};
+use kontor_web::{Body, PathId, SignedInStaff};
 
 /// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {

@@ -6,7 +6,7 @@ use actix_web::{HttpRequest, get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::{RateRule, Violations, Word as _};
-use kontor_orders::tickets::{Scan, ScanAnswer, ScanOutcome, ScanRefused, StoredScan, TicketService};
+use kontor_orders::tickets::{Scan, ScanAnswer, ScanOutcome, StoredScan, TicketService};
 use serde::Serialize;
 use utoipa::ToSchema;
 

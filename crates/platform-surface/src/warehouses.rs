@@ -4,10 +4,10 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
+use kontor_catalog::WarehouseService;
 use kontor_catalog::model::{Warehouse, WarehouseChange, WarehouseDraft};
-use kontor_catalog::{WarehouseReference, WarehouseRefusal, WarehouseService};
+use kontor_kernel::BranchId;
 use kontor_kernel::listing::Sort;
-use kontor_kernel::{BranchId, Violations};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -16,7 +16,7 @@ use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params}
 use kontor_web::envelope::{Answer, Created, answer, created, one};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
-use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config

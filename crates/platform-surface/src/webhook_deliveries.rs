@@ -1,12 +1,11 @@
 //! Deliveries of a webhook, and their resend.
 
-use actix_web::http::StatusCode;
 use actix_web::web::Data;
 use actix_web::{get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
+use kontor_webhooks::DeliveryService;
 use kontor_webhooks::model::Delivery;
-use kontor_webhooks::{DeliveryRefusal, DeliveryService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -15,7 +14,7 @@ use uuid::Uuid;
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::InputErrors;
-use kontor_web::{ApiError, Query, SignedInStaff, ThreeIds, TwoIds};
+use kontor_web::{Query, SignedInStaff, ThreeIds, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_deliveries).service(resend_delivery);

@@ -1,22 +1,18 @@
 //! Webhooks of an application and their secrets.
 
-use std::borrow::Cow;
-
 use actix_web::web::{Data, Path};
 use actix_web::{delete, get, patch, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::WebhookId;
+use kontor_webhooks::WebhookService;
 use kontor_webhooks::model::{EndpointUrl, IssuedWebhook, Webhook, WebhookChange, WebhookDraft};
-use kontor_webhooks::{WebhookRefusal, WebhookService};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa::openapi::ObjectBuilder;
-use utoipa::openapi::schema::{SchemaFormat, Type};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
-use kontor_web::wire::{self, In, InputErrors, NonNullPatch, Patch, Scalar, WireValue};
+use kontor_web::wire::{self, In, InputErrors, NonNullPatch, Patch};
 use kontor_web::{ApiError, Body, PathId, SignedInStaff, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {

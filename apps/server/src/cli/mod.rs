@@ -70,6 +70,9 @@ enum Command {
         /// Leave events and payments to other processes.
         #[arg(long)]
         no_worker: bool,
+        /// Do not serve the staff console.
+        #[arg(long)]
+        no_console: bool,
     },
     /// Process events and payments without serving the API.
     Worker {
@@ -198,7 +201,10 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
     };
     match arguments.command {
         Command::Demo(arguments) => demo::run(arguments, file),
-        Command::Serve { bind, database, no_worker } => operate::serve(&load(bind, database)?, !no_worker),
+        Command::Serve { bind, database, no_worker, no_console } => {
+            let config = load(bind, database)?;
+            operate::serve(&Config { console: config.console && !no_console, ..config }, !no_worker)
+        }
         Command::Worker { database } => operate::work(&load(None, database)?),
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
         Command::Backup(arguments) => backup::run(|database| load(None, database), &arguments),

@@ -256,6 +256,7 @@ impl Default for Config {
             customer_writes_per_minute: 120,
             trusted_proxies: Vec::new(),
             cors_origins: vec!["*".into()],
+            console: true,
             answers_memory_mb: 64,
             body_limit: 1024 * 1024,
             body_seconds: 60,

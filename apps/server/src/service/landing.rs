@@ -9,13 +9,13 @@ use actix_web::http::uri::Authority;
 use actix_web::{HttpRequest, HttpResponse, get, web};
 use kontor_html::{Width, page};
 
-use crate::config::Config;
-
 /// Path of the API reference. In production it usually has an address of its own.
 const VIEWER: &str = "/docs/";
+const CONSOLE: &str = "/console/";
 
 /// Links of the page: target, title and description.
-const LINKS: [(&str, &str, &str); 3] = [
+const LINKS: [(&str, &str, &str); 4] = [
+    (CONSOLE, "Staff console", "orders, stock, catalog and customers, for employees"),
     (VIEWER, "API reference", "every operation with examples; requests can be sent from the page"),
     ("/openapi.json", "OpenAPI 3.1 description", "for generators and agents"),
     ("/readyz", "State", "status of the database, its migrations and the worker"),
@@ -58,24 +58,33 @@ fn names_this_machine(request: &HttpRequest) -> bool {
     is_plain && ["localhost", "127.0.0.1", "[::1]"].iter().any(|name| authority.host().eq_ignore_ascii_case(name))
 }
 
-/// `true` if the API viewer is served on the same address.
-pub struct Viewer(pub bool);
+/// Pages that the same address serves.
+#[derive(Debug, Clone, Copy)]
+pub struct Pages {
+    /// The API viewer.
+    pub viewer: bool,
+    /// The staff console.
+    pub console: bool,
+}
+
+impl Pages {
+    fn has(self, path: &str) -> bool {
+        match path {
+            VIEWER => self.viewer,
+            CONSOLE => self.console,
+            _ => true,
+        }
+    }
+}
 
 /// `GET /`
 #[get("/")]
-pub async fn landing(
-    request: HttpRequest,
-    welcome: web::Data<LandingMarkup>,
-    viewer: web::Data<Viewer>,
-) -> HttpResponse {
-    let has_viewer = viewer.0;
-    let links = LINKS.iter().filter(|(path, ..)| has_viewer || *path != VIEWER).fold(
-        String::new(),
-        |mut links, (path, name, what)| {
+pub async fn landing(request: HttpRequest, welcome: web::Data<LandingMarkup>, pages: web::Data<Pages>) -> HttpResponse {
+    let links =
+        LINKS.iter().filter(|(path, ..)| pages.has(path)).fold(String::new(), |mut links, (path, name, what)| {
             let _ = write!(links, "<li><a href=\"{path}\">{name}</a>: {what}</li>");
             links
-        },
-    );
+        });
     let body = format!(
         "<h1>Kontor</h1><p>Commerce backend. The client surface under <code>/api/counterparty</code> serves shops and \
          apps; the platform surface under the rest of <code>/api</code> serves staff, integrations and \

@@ -14,7 +14,7 @@ use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
 
 use super::health::{BackgroundTasks, healthz, metrics_text, readyz};
-use super::landing::{LandingMarkup, landing};
+use super::landing::{LandingMarkup, Pages, landing};
 use super::observe::observe;
 use super::openapi::{openapi_json, published};
 use super::policies::{Policies, PoliciesIncomplete, enforce};
@@ -129,7 +129,7 @@ pub fn build(
     let resize_queue = Data::new(ResizeQueue::default());
 
     let is_whole = sockets.monitoring.is_none();
-    let viewer = Data::new(Viewer(is_whole));
+    let pages = Pages { viewer: is_whole, console: config.console };
     let shared = move |config: &mut ServiceConfig| {
         services.register(config);
         config
@@ -156,13 +156,14 @@ pub fn build(
         let (app, _) = App::new().into_utoipa_app().configure(routes).split_for_parts();
         let app = app.configure(&shared);
         let app = if is_whole { app.configure(monitoring) } else { app };
+        let app = if pages.console { app.configure(kontor_console::routes) } else { app };
         app.app_data(policies.clone())
             .app_data(known.clone())
             .app_data(proxies.clone())
             .app_data(acquirer.clone())
             .app_data(limits.clone())
             .app_data(welcome.clone())
-            .app_data(viewer.clone())
+            .app_data(Data::new(pages))
             .app_data(password_queue.clone())
             .app_data(resize_queue.clone())
             .app_data(PayloadConfig::new(body_limit))

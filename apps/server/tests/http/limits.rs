@@ -27,7 +27,7 @@ fn every_rule_has_a_name_of_its_own() {
 
 #[test]
 fn settings_change_the_limits_that_name_them_and_no_others() {
-    let defaults = LimitSettings::from(&Config::default());
+    let defaults = Config::default().limits();
     let settings = LimitSettings { code_factor: 7, phone_codes: 8, customer_writes: 9 };
     for limit in TABLE {
         let (rule, name) = (limit.rule, limit.rule.name);

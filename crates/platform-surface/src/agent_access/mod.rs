@@ -6,10 +6,8 @@ mod reviewer;
 
 use std::collections::BTreeSet;
 
-use actix_web::http::StatusCode;
 use actix_web::web::Path;
 use chrono::{DateTime, Utc};
-use kontor_auth::AccessRequestRefusal;
 use kontor_auth::model::{AccessRequest, Reason, RequestStatus, Stage};
 use kontor_kernel::{Permission, Word};
 use serde::Serialize;
@@ -17,7 +15,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
-use kontor_web::{ApiError, NamedError, NextAction};
+use kontor_web::ApiError;
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     requester::routes(config);

@@ -7,9 +7,8 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, patch, post};
 use deserr::Deserr;
+use kontor_auth::AgentService;
 use kontor_auth::model::{AgentChange, AgentDraft};
-use kontor_auth::{AgentRefusal, AgentService};
-use kontor_kernel::Violations;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -3,11 +3,7 @@
 mod blocks;
 mod menu_items;
 
-use kontor_content::PartRefusal;
-use kontor_content::model::TreeRefusal;
 use utoipa_actix_web::service_config::ServiceConfig;
-
-use kontor_web::ApiError;
 
 /// Registers the tables, whose paths are outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {

@@ -7,7 +7,7 @@ use actix_web::get;
 use actix_web::web::Data;
 use kontor_catalog::{InventoryService, NomenclatureService};
 use kontor_customers::StaffCustomerService;
-use kontor_kernel::{ChangeService, ChangedList, ChangesError};
+use kontor_kernel::{ChangeService, ChangedList};
 use kontor_orders::OrderService;
 use kontor_subscriptions::StaffSubscriptions;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -19,7 +19,7 @@ use self::record::{
 use super::customers::StaffCustomerRecord;
 use kontor_web::Settings;
 use kontor_web::envelope::{Answer, answer};
-use kontor_web::{ApiError, Query, SignedInStaff};
+use kontor_web::{Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(changed_counterparties).service(changed_inventories).service(changed_nomenclatures);

@@ -6,11 +6,9 @@ mod input;
 mod record;
 mod table;
 
-use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
-use kontor_customers::{CustomerPartRefusal, CustomerReference, StaffCustomerRefusal, StaffCustomerService};
-use kontor_kernel::Violations;
+use kontor_customers::StaffCustomerService;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedCustomer, NewCustomer};
@@ -22,7 +20,7 @@ use kontor_web::Settings;
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::named::NamedErrorBody;
 use kontor_web::records::Message;
-use kontor_web::{ApiError, Body, NamedError, NextAction, PathId, SignedInStaff};
+use kontor_web::{Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{HttpRequest, delete, get, post, put};
-use kontor_catalog::model::TermsRefusal;
-use kontor_catalog::{DiscountRefusal, DiscountService};
-use kontor_kernel::{Clock, Violations};
+use kontor_catalog::DiscountService;
+use kontor_kernel::Clock;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedDiscount, NewDiscount};

@@ -6,9 +6,8 @@ mod record;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post, put};
 use deserr::Deserr;
+use kontor_catalog::InventoryService;
 use kontor_catalog::model::{InventoryDraft, StockChange};
-use kontor_catalog::{InventoryReference, InventoryRefusal, InventoryService};
-use kontor_kernel::Violations;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -18,7 +17,7 @@ use self::record::{InventoryList, InventoryParams, OneInventory, TABLE};
 use crate::table::{Asked, TableAnswer};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
-use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::{Body, PageQuery, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_inventories).service(inventories_table).service(create_inventory);

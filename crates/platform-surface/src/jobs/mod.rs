@@ -4,10 +4,9 @@ mod file;
 mod query;
 mod record;
 
-use actix_web::http::StatusCode;
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, get, post};
-use kontor_catalog::bulk::{BulkService, Job, JobRefusal};
+use kontor_catalog::bulk::{BulkService, Job};
 use kontor_catalog::spreadsheet::{ProblemLine, SpreadsheetService};
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -4,12 +4,9 @@ mod input;
 mod record;
 mod search;
 
-use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post, put};
-use kontor_catalog::model::CardRefusal;
-use kontor_catalog::{CardReference, NomenclatureRefusal, NomenclatureService};
-use kontor_kernel::Violations;
+use kontor_catalog::NomenclatureService;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedNomenclature, NewNomenclature};
@@ -18,7 +15,7 @@ use self::record::{NomenclatureList, NomenclatureParams, OneNomenclature, TABLE}
 use crate::table::{Asked, TableAnswer};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::routes::below;
-use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(nomenclatures_table).service(search::search_nomenclature);

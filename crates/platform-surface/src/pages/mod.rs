@@ -6,7 +6,7 @@ mod table;
 
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
-use kontor_content::{PageHistory, PageRefusal, PageService, PageViewer};
+use kontor_content::{PageHistory, PageService, PageViewer};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedPage, NewPage};
@@ -15,7 +15,7 @@ use self::table::{PageParams, TABLE};
 use crate::table::{Asked, TableAnswer};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
-use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 /// Registers the table and the tags, whose paths are outside the prefix of the other routes.
 pub(super) fn outer_routes(config: &mut ServiceConfig<'_>) {

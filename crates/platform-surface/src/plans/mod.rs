@@ -7,8 +7,8 @@ use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, patch, post};
 use deserr::Deserr;
+use kontor_catalog::PlanService;
 use kontor_catalog::model::{Assigned, PlanChange, PlanDraft};
-use kontor_catalog::{PlanRefusal, PlanService};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -10,8 +10,7 @@ use std::sync::Arc;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
 use kontor_kernel::Clock;
-use kontor_organization::model::TimesRefused;
-use kontor_organization::{ShopHistory, ShopRefusal, StaffShopService};
+use kontor_organization::{ShopHistory, StaffShopService};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedShop, NewShop};
@@ -20,7 +19,7 @@ use self::table::{ShopParams, TABLE};
 use crate::table::{Asked, TableAnswer};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
-use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 /// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {

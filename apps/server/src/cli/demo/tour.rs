@@ -9,7 +9,8 @@ pub fn tour(file: &DemoFile) -> String {
     let (phone, hook) = (&file.customer.phone, &file.webhook.hook_id);
     let (login, password) = (&file.staff.login, &file.staff.password);
     format!(
-        r#"# Interactive API reference: {docs_url}
+        r#"# Staff console: {base_url}/console/ (login {login}, password {password})
+# Interactive API reference: {docs_url}
 # Paste the commands below into another terminal, one by one or all at once.
 
 API={base_url}; SANDBOX={sandbox_url}; APP='Token: {app_token}'; JSON='Content-Type: application/json'
