@@ -1,11 +1,10 @@
-"""What every browser test shares: a demo, the server of the console's files, a signed-in page that notes every problem."""
+"""Shared by the browser tests: a demo, and a signed-in page that notes every problem."""
 
 import json
 import os
 import re
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 import urllib.request
@@ -57,20 +56,16 @@ def token_of(kontor, staff):
 
 @contextmanager
 def demo(binary):
-    """Runs a demo and the console in front of it; yields the port of the console, that of the API and the employee's login."""
-    kontor, sandbox, console = free_port(), free_port(), free_port()
+    """Runs a demo; yields its port twice, for the console and for the API, and the employee's login."""
+    kontor, sandbox = free_port(), free_port()
     with tempfile.TemporaryDirectory() as folder:
-        started = [
-            subprocess.Popen([binary, "demo", "--bind", f"127.0.0.1:{kontor}", "--sandbox-bind", f"127.0.0.1:{sandbox}", "--data", folder],
-                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL),
-            subprocess.Popen([sys.executable, str(ROOT / ".ci/console/serve.py"), str(console), str(kontor)]),
-        ]
+        process = subprocess.Popen([binary, "demo", "--bind", f"127.0.0.1:{kontor}", "--sandbox-bind", f"127.0.0.1:{sandbox}",
+                                    "--data", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            yield console, kontor, login(Path(folder) / "demo.json", kontor)
+            yield kontor, kontor, login(Path(folder) / "demo.json", kontor)
         finally:
-            for process in started:
-                process.terminate()
-                process.wait(timeout=20)
+            process.terminate()
+            process.wait(timeout=20)
 
 
 def login(file, port):

@@ -132,6 +132,8 @@ pub struct Config {
     /// allows no other origin.
     #[serde(deserialize_with = "list")]
     pub cors_origins: Vec<String>,
+    /// Serve the staff console at `/console/`.
+    pub console: bool,
     /// Maximum size of the response cache, in MiB; `0` disables it.
     pub answers_memory_mb: u32,
     /// Maximum size of a JSON body, in bytes.

@@ -63,8 +63,9 @@ function OrderView({ order, etag, reload }) {
     ${payable && html`<button type="button" class="button" onClick=${pay}>${t('order.recordPayment')}</button>`}
     ${next && html`<button type="button" class="button primary" onClick=${() => go(next)}>${moveLabel(next)} <kbd>N</kbd></button>`}
     <${Menu} label=${t('order.moves')} items=${moves.filter((to) => to !== next).map((to) => ({ label: moveLabel(to), icon: 'chevron', danger: to === STATUS.canceled, run: () => go(to) }))} />`;
+  const repeats = status === STATUS.paid && order.payment_state === 'paid';
   return html`<${Page} title=${t('order.title', { id: order.id })} crumbs=${[{ label: t('nav.orders'), to: '/orders' }]} actions=${actions}
-      badge=${html`<${StatusBadge} id=${status} name=${order.status.name} /><${Badge} kind=${PAYMENT[order.payment_state]}>${t(`order.payment.${order.payment_state}`)}<//>`} />
+      badge=${html`<${StatusBadge} id=${status} name=${order.status.name} />${repeats ? null : html`<${Badge} kind=${PAYMENT[order.payment_state]}>${t(`order.payment.${order.payment_state}`)}<//>`}`} />
     <div class="columns">
       <div>
         <${Lines} order=${order} etag=${etag} done=${refresh} />
