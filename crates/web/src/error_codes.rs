@@ -1,7 +1,26 @@
 //! Table of all error codes. `NamedError::new` accepts no other in debug builds; `docs/reference/errors.md` shows the
 //! same rows.
 
-use super::NextAction::{self, ContactSupport, FixInput, Poll, Restart, Wait};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use self::NextAction::{ContactSupport, FixInput, Poll, Restart, Wait};
+
+/// Next action of a client. The contract has exactly these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NextAction {
+    /// Correct the named fields.
+    FixInput,
+    /// Stop, and show the request id to the support.
+    ContactSupport,
+    /// Start a new attempt with a new nonce.
+    Restart,
+    /// Keep checking the same attempt.
+    Poll,
+    /// Wait without a new attempt.
+    Wait,
+}
 
 /// Row of the table.
 #[derive(Debug, Clone, Copy)]

@@ -9,23 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::error_codes::is_listed;
-
-/// Next action of a client. The contract has exactly these.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum NextAction {
-    /// Correct the named fields.
-    FixInput,
-    /// Stop, and show the request id to the support.
-    ContactSupport,
-    /// Start a new attempt with a new nonce.
-    Restart,
-    /// Keep checking the same attempt.
-    Poll,
-    /// Wait without a new attempt.
-    Wait,
-}
+use super::error_codes::{NextAction, is_listed};
 
 /// Refusal with a machine-readable code. The request id is added when the response leaves the server.
 #[derive(Debug, Clone)]

@@ -30,12 +30,23 @@ fn is_plain(page: &Answer) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_console_is_served_unless_it_is_switched_off() {
+    for (console, status) in [(true, 200), (false, 404)] {
+        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let server = TestServer::start_with(db, |config| config.console = console).await;
+        assert_eq!(browse(&server.http, &format!("{}/console/", server.url)).await.status, status);
+        let page = browse(&server.http, &format!("{}/", server.url)).await;
+        assert_eq!(page.text.contains("href=\"/console/\""), console);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_first_page_leads_on_and_knows_no_credentials() {
     let server = TestServer::start(TestDatabase::fresh(Kind::Sqlite).unwrap()).await;
     let page = browse(&server.http, &format!("{}/", server.url)).await;
     is_plain(&page);
     let links: Vec<_> = page.text.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
-    assert_eq!(links, ["/docs/", "/openapi.json", "/readyz"]);
+    assert_eq!(links, ["/console/", "/docs/", "/openapi.json", "/readyz"]);
     for link in links {
         assert_eq!(browse(&server.http, &format!("{}{link}", server.url)).await.status, 200, "{link}");
     }
