@@ -46,7 +46,11 @@ pub use policies::POLICIES;
 
 /// Registers the client surface. Routes are tried in this order, so the most requested come first.
 pub fn routes(config: &mut ServiceConfig<'_>) {
-    products::routes(config);
+    below(config, "/api/counterparty/products", |config| {
+        favourites::routes(config);
+        products::routes(config);
+    });
+    products::price_routes(config);
     introspection::routes(config);
     below(config, "/api/counterparty/orders", |config| {
         cart::routes(config);

@@ -10,22 +10,20 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::favourites;
 use super::product_facets::FacetsRecord;
 use super::queries::ProductQuery;
 use kontor_web::envelope::{Answer, answer, one};
 use kontor_web::paging::paginated;
 use kontor_web::records::StorageUnitRecord;
 use kontor_web::response_cache::{SortedByViews, ViewCountShown, Viewed};
-use kontor_web::routes::below;
 use kontor_web::wire::{NamedRecord, PhotoRecord};
 use kontor_web::{ApiError, CallingApp, CallingVisitor, ClientIp, PathId, Query, Unpaged};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    below(config, "/api/counterparty/products", |config| {
-        favourites::routes(config);
-        config.service(list_products).service(show_product);
-    });
+    config.service(list_products).service(show_product);
+}
+
+pub(super) fn price_routes(config: &mut ServiceConfig<'_>) {
     config.service(show_prices);
 }
 
