@@ -11,7 +11,7 @@ use kontor_orders::{OrderRefusal, OrderService};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::orders::OneOrder;
+use super::OneOrder;
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
 use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 

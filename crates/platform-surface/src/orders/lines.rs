@@ -9,7 +9,7 @@ use kontor_orders::PlacementService;
 use kontor_orders::lines::{LineCommand, LineEdit, LinesChanged};
 use utoipa::ToSchema;
 
-use super::orders::OneOrder;
+use super::OneOrder;
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
 use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 

@@ -1,25 +1,30 @@
 //! Orders of the project.
 
+pub(super) mod files;
+mod history;
+mod lines;
+mod payments;
+mod placement;
+mod preview;
+mod refunds;
+mod table;
+
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::Word;
+use kontor_orders::lines as domain;
 use kontor_orders::model::{Order, OrderLine};
-use kontor_orders::{OrderChange, OrderService, lines};
+use kontor_orders::{OrderChange, OrderService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use self::preview::OrderPreview;
+use self::refunds::OrderRefundRecord;
+use self::table::{ORDERS, OrderParams, OrderTableParams, TABLE};
 use super::exports;
-use super::order_files;
-use super::order_history;
-use super::order_lines;
-use super::order_payments;
-use super::order_placement;
-use super::order_preview::OrderPreview;
-use super::order_refunds::{self, OrderRefundRecord};
-use super::order_table::{ORDERS, OrderParams, OrderTableParams, TABLE};
 use super::tickets;
 use crate::table::{Asked, TableAnswer};
 use kontor_web::envelope::list;
@@ -32,17 +37,17 @@ use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(table_of_orders);
     below(config, "/api/orders", |config| {
-        config.service(list_orders).service(order_placement::create_order).service(order_placement::calculate_order);
+        config.service(list_orders).service(placement::create_order).service(placement::calculate_order);
         config.service(exports::export_orders);
         config
             .service(tickets::redeem_tickets)
             .service(tickets::redeem_ticket_batch)
             .service(tickets::list_ticket_scans);
-        config.service(show_order).service(edit_order).service(cancel_order).service(order_refunds::request_refund);
-        config.service(order_payments::record_payment);
-        config.service(order_files::add_order_file).service(order_history::order_history);
-        config.service(order_lines::add_order_line).service(order_lines::edit_order_line);
-        config.service(order_lines::remove_order_line);
+        config.service(show_order).service(edit_order).service(cancel_order).service(refunds::request_refund);
+        config.service(payments::record_payment);
+        config.service(files::add_order_file).service(history::order_history);
+        config.service(lines::add_order_line).service(lines::edit_order_line);
+        config.service(lines::remove_order_line);
     });
 }
 
@@ -172,8 +177,8 @@ impl From<Order> for OneOrder {
     }
 }
 
-impl From<(Order, lines::OrderPreview)> for OneOrder {
-    fn from((order, preview): (Order, lines::OrderPreview)) -> Self {
+impl From<(Order, domain::OrderPreview)> for OneOrder {
+    fn from((order, preview): (Order, domain::OrderPreview)) -> Self {
         Self { order: order.into(), preview: Some(preview.into()) }
     }
 }

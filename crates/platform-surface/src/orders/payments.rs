@@ -7,7 +7,7 @@ use kontor_orders::OrderService;
 use kontor_orders::change::ManualPayment;
 use utoipa::ToSchema;
 
-use super::orders::OneOrder;
+use super::OneOrder;
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, PathId, SignedInStaff};
 

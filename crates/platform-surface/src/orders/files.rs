@@ -10,7 +10,7 @@ use kontor_kernel::listing::Sort;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::files::{FileRecord, OneFile};
+use crate::files::{FileRecord, OneFile};
 use crate::table::{Asked, Cell, Column, Table, TableAnswer, list_params};
 use kontor_web::Settings;
 use kontor_web::blocking::blocking;
@@ -19,7 +19,7 @@ use kontor_web::records::Message;
 use kontor_web::upload::{Parts, Upload};
 use kontor_web::{ApiError, PathId, SignedInStaff};
 
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+pub(crate) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(order_files_table);
 }
 

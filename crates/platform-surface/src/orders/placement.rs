@@ -8,7 +8,7 @@ use kontor_orders::model::DeliveryRequest;
 use kontor_orders::{OrderCommand, PlacedOutcome, PlacementService, StaffOrderCommand};
 use utoipa::ToSchema;
 
-use super::orders::OneOrder;
+use super::OneOrder;
 use kontor_web::cart_record::{CartRecord, ProductLine, Products, delivery_choice};
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, SignedInStaff};
