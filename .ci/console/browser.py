@@ -56,13 +56,13 @@ def token_of(kontor, staff):
 
 @contextmanager
 def demo(binary):
-    """Runs a demo; yields its port twice, for the console and for the API, and the employee's login."""
+    """Runs a demo; yields its port and the employee's login."""
     kontor, sandbox = free_port(), free_port()
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen([binary, "demo", "--bind", f"127.0.0.1:{kontor}", "--sandbox-bind", f"127.0.0.1:{sandbox}",
                                     "--data", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            yield kontor, kontor, login(Path(folder) / "demo.json", kontor)
+            yield kontor, login(Path(folder) / "demo.json", kontor)
         finally:
             process.terminate()
             process.wait(timeout=20)

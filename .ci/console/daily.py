@@ -150,9 +150,9 @@ def an_ended_session_loses_nothing(watched, kontor, token, staff):
     watched.errors[:] = [one for one in watched.errors if "401" not in one]
 
 
-def run(browser, console, kontor, staff):
+def run(browser, kontor, staff):
     problems = []
-    watched = Watched(browser, console)
+    watched = Watched(browser, kontor)
     watched.sign_in(staff)
     token = token_of(kontor, staff)
     for test in (ship_the_oldest_paid_order, refund_a_unit, correct_twenty_figures, approve_an_agent, two_people_edit_one_record):

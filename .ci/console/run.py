@@ -19,10 +19,10 @@ THEMES = {"weight": weight, "daily": daily, "screens": screens}
 def main():
     binary, chosen = sys.argv[1], sys.argv[2:] or list(THEMES)
     problems = []
-    with chromium() as browser, demo(binary) as (console, kontor, staff):
+    with chromium() as browser, demo(binary) as (kontor, staff):
         for name in chosen:
             start = time.monotonic()
-            found = THEMES[name].run(browser, console, kontor, staff)
+            found = THEMES[name].run(browser, kontor, staff)
             print(f"{name}: {len(found)} problems, {time.monotonic() - start:.1f} s")
             problems += found
     for problem in problems:

@@ -83,7 +83,7 @@ def tab_returns(watched, limit=400):
     return ["Tab does not return"]
 
 
-def run(browser, console, kontor, staff):
+def run(browser, kontor, staff):
     problems = []
     token = token_of(kontor, staff)
     seed(kontor, token)
@@ -92,7 +92,7 @@ def run(browser, console, kontor, staff):
         "light": {}, "dark": {"color_scheme": "dark", "locale": "ru-RU"}, "phone": {"viewport": {"width": 360, "height": 740}, "locale": "ru-RU"},
         "zoom": {"viewport": {"width": 680, "height": 430}, "device_scale_factor": 2},
     }.items():
-        watched = Watched(browser, console, **context)
+        watched = Watched(browser, kontor, **context)
         watched.open()
         watched.page.wait_for_selector("input[name=login]")
         problems += [f"{label} sign-in: {one}" for one in [*watched.axe(), *watched.problems()]]

@@ -20,9 +20,9 @@ def sizes(watched):
     return total
 
 
-def run(browser, console, kontor, staff):
+def run(browser, kontor, staff):
     problems = []
-    watched = Watched(browser, console)
+    watched = Watched(browser, kontor)
     watched.sign_in(staff)
     watched.settle()
     total = sizes(watched)

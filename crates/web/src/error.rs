@@ -7,7 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
 use kontor_auth::model::BeyondReach;
-use kontor_kernel::{AccessDenied, Quota, RecordError, Refusal, StoreError, Violations};
+use kontor_kernel::{AccessDenied, ChangesError, Quota, RecordError, Refusal, StoreError, Violations};
 use serde_json::json;
 
 use super::retry_after::{seconds_to_wait, whole_seconds};
@@ -108,6 +108,16 @@ impl From<AccessDenied> for ApiError {
 impl From<BeyondReach> for ApiError {
     fn from(denied: BeyondReach) -> Self {
         Self::Message(StatusCode::FORBIDDEN, format!("This action is unauthorized: {denied}."))
+    }
+}
+
+impl From<ChangesError> for ApiError {
+    fn from(error: ChangesError) -> Self {
+        match error {
+            ChangesError::Denied(denied) => denied.into(),
+            ChangesError::Cursor(refusal) => Self::invalid("cursor", refusal),
+            ChangesError::Store(error) => error.into(),
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn request_of(
     refund: &OrderedRefund,
     charge: Option<ChargeId>,
 ) -> Result<Option<(ChargeId, RefundIntent)>, Refused> {
-    let Some(id) = charge else { return Ok(None) };
+    let Some(id) = charge.filter(|_| !refund.decided.amount.is_zero()) else { return Ok(None) };
     let charge = payments::load(connection, &Key::Id(id.get())).map_err(Abort::into_store)?;
     let paid = charge.and_then(|charge| charge.request.receipt);
     Ok(refund.request(order, paid.as_ref()).map_err(refuse)?.map(|request| (id, request)))

@@ -1,6 +1,8 @@
 //! Responses to refusals of `kontor-auth`.
 
 use crate::{ApiError, NamedError, NextAction};
+use std::fmt::Display;
+
 use actix_web::http::StatusCode;
 use kontor_auth::model::{NEXT_HEARTBEAT, RequestStatus};
 use kontor_auth::{
@@ -117,13 +119,9 @@ impl From<AccessRequestRefusal> for ApiError {
     fn from(refusal: AccessRequestRefusal) -> Self {
         match refusal {
             AccessRequestRefusal::BeyondReach(denied) => denied.into(),
-            AccessRequestRefusal::NotRequested(foreign) => Self::invalid(
-                "permissions",
-                format!(
-                    "the request does not include {}",
-                    foreign.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
-                ),
-            ),
+            AccessRequestRefusal::NotRequested(foreign) => {
+                Self::invalid("permissions", format!("the request does not include {}", listed(&foreign)))
+            }
             AccessRequestRefusal::State(status) => Self::Named(conflict(status)),
         }
     }
@@ -220,10 +218,14 @@ pub fn agent_refused(refusal: AgentRefusal, permissions: &str, expiry: &str) -> 
             violations.into()
         }
         AgentRefusal::BeyondAgent(foreign) => {
-            let names: Vec<String> = foreign.iter().map(ToString::to_string).collect();
-            ApiError::invalid(permissions, format!("the agent does not have {}", names.join(", ")))
+            ApiError::invalid(permissions, format!("the agent does not have {}", listed(&foreign)))
         }
         AgentRefusal::Expiry(reason) => ApiError::invalid(expiry, reason),
         AgentRefusal::TooManyTokens => ApiError::invalid("agent", "has reached the maximum number of tokens"),
     }
+}
+
+/// Returns the names, separated by commas.
+fn listed<T: Display>(names: impl IntoIterator<Item = T>) -> String {
+    names.into_iter().map(|name| name.to_string()).collect::<Vec<_>>().join(", ")
 }

@@ -4,7 +4,6 @@ mod auth;
 mod catalog;
 mod content;
 mod customers;
-mod kernel;
 mod orders;
 mod organization;
 mod payments;

@@ -301,18 +301,19 @@ impl Search {
     /// show the spelling, and the index finds the others.
     fn near(&self, connection: &mut AnyConnection) -> Result<Near, QueryError> {
         let Some(near) = NearQuery::of(&self.text) else { return Ok(Near::Items(Vec::new())) };
-        let first = self.candidates(connection, &near, SAMPLE)?;
-        if count_of(&first) == SAMPLE {
-            let texts: Vec<SearchText> = first.iter().map(|row| SearchText::of_line(&row.line)).collect();
+        let mut rows = self.candidates(connection, &near, SAMPLE)?;
+        if count_of(&rows) == SAMPLE {
+            let texts: Vec<SearchText> = rows.iter().map(|row| SearchText::of_line(&row.line)).collect();
             if let Some(query) = near.corrected(&texts) {
                 return Ok(Near::Corrected(Self { query, ..self.clone() }));
             }
+            rows = self.candidates(connection, &near, COMPARED)?;
         }
-        let rows = if count_of(&first) < SAMPLE { first } else { self.candidates(connection, &near, COMPARED)? };
         let typos = |row: TextRow| Some((near.typos(&SearchText::of_line(&row.line))?, row.id));
         let mut found: Vec<(usize, i64)> = rows.into_iter().filter_map(typos).collect();
         found.sort_unstable();
-        Ok(Near::Items(found.into_iter().map(|(_, id)| id).collect()))
+        let most = usize::try_from(self.most).unwrap_or(usize::MAX);
+        Ok(Near::Items(found.into_iter().map(|(_, id)| id).take(most).collect()))
     }
 
     /// Returns the first texts that a mistyped query may mean.
@@ -365,7 +366,8 @@ impl Search {
         page: PageRequest,
         order: Statement,
     ) -> Result<Found, QueryError> {
-        let count = if self.finds_nothing() { 0 } else { self.count(connection, self.most.max(FEW + 1))? };
+        let most = if connection.is_postgres() { self.most } else { self.most.max(FEW + 1) };
+        let count = if self.finds_nothing() { 0 } else { self.count(connection, most)? };
         let total = count.min(self.most);
         let (first, last) = bounds(page, self.most);
         if first >= last.min(total) {
