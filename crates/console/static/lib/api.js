@@ -16,6 +16,7 @@ export class ApiError extends Error {
     /** Messages by dotted path of the field. */
     this.fields = /** @type {Record<string, string[]>} */ (body?.errors ?? {});
     this.current = body?.current ?? null;
+    this.body = body;
     this.requestId = requestId;
     this.retryAfter = retryAfter;
   }

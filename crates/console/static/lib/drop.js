@@ -1,8 +1,20 @@
 // @ts-check
 // A place to drop files. It is a button too, so the keyboard and phones choose files as well.
+import { post } from './api.js';
 import { cx, html, useId, useRef, useState } from './html.js';
 import { t } from './i18n.js';
 import { Icon } from './icons.js';
+
+/** Number of the file type for public pictures. */
+export const PICTURE = 2;
+
+/** Uploads a file. @param {File} file @param {number} [type] */
+export async function upload(file, type = PICTURE) {
+  const form = new FormData();
+  form.append('file_type_id', String(type));
+  form.append('file', file);
+  return (await post('/api/files', {}, form)).file;
+}
 
 /** @param {{ label: string, onFiles: (files: File[]) => void, accept?: string, single?: boolean }} props */
 export function Drop({ label, onFiles, accept, single }) {

@@ -1,10 +1,14 @@
 // @ts-check
 // The inputs of a form, one for each kind of field.
 import { amount } from './format.js';
-import { cx, html, useMemo, useState } from './html.js';
+import { cx, html } from './html.js';
+import { Drop, upload } from './drop.js';
+import { HtmlField } from './html-field.js';
 import { maybe, t } from './i18n.js';
 import { useLoad } from './load.js';
 import { Picker } from './picker.js';
+import { can } from './session.js';
+import { attempt, Picture } from './ui.js';
 
 /** @typedef {import('./form.js').FieldSpec} FieldSpec */
 
@@ -39,11 +43,12 @@ export function Field({ id, field, value, values, errors, changed, onChange }) {
     return html`<div class=${cx('field check-field', changed && 'changed')}><label class="check">
       <input type="checkbox" ...${common} required=${false} checked=${Boolean(value)} onChange=${(/** @type {any} */ e) => onChange(e.target.checked)} /> ${label}</label>${messages}</div>`;
   }
-  return html`<div class=${cx('field', (field.wide || kind === 'area' || kind === 'html') && 'wide', changed && 'changed')}>
+  return html`<div class=${cx('field', (field.wide || kind === 'area' || kind === 'html' || kind === 'picture') && 'wide', changed && 'changed')}>
     <label for=${id}>${label}${field.required && html`<span class="faint"> *</span>`}</label>
     ${kind === 'area' ? html`<textarea ...${common} rows="3" maxlength=${field.max} value=${value ?? ''} onInput=${text} />`
-      : kind === 'html' ? html`<${HtmlField} common=${common} value=${value ?? ''} onInput=${text} />`
+      : kind === 'html' ? html`<${HtmlField} common=${common} value=${value ?? ''} onInput=${text} rows=${field.rows} />`
         : kind === 'choice' ? html`<${ChoiceField} common=${common} field=${field} value=${value} onChange=${onChange} />`
+          : kind === 'picture' ? html`<${PictureField} common=${common} label=${label} value=${value} onInput=${text} onChange=${onChange} />`
           : kind === 'tags' ? html`<${TagsField} common=${common} field=${field} value=${value ?? []} onChange=${onChange} />`
             : kind === 'picker' ? html`<${Picker} id=${id} label=${label} find=${field.find} shown=${value == null ? '' : field.shown?.(value, values) ?? String(value)}
                 invalid=${errors.length > 0} describedby=${note} disabled=${field.locked} onChange=${(/** @type {any} */ choice) => onChange(choice?.value ?? null)} />`
@@ -83,20 +88,8 @@ function TagsField({ common, field, value, onChange }) {
   </div>`;
 }
 
-/** HTML text with a preview. The preview has no scripts and an origin of its own. @param {{ common: Record<string, any>, value: string, onInput: (event: any) => void }} props */
-function HtmlField({ common, value, onInput }) {
-  const [shown, setShown] = useState(false);
-  return html`<div class="html-field">
-    <textarea ...${common} rows="6" class="code" value=${value} onInput=${onInput} />
-    <button type="button" class="link" aria-expanded=${shown} onClick=${() => setShown(!shown)}>${t(shown ? 'form.hidePreview' : 'form.preview')}</button>
-    ${shown && html`<${Preview} markup=${value} />`}
-  </div>`;
-}
-
-/** @param {{ markup: string }} props */
-export function Preview({ markup }) {
-  const address = useMemo(() => URL.createObjectURL(new Blob(
-    ['<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark"><body>', markup], { type: 'text/html' },
-  )), [markup]);
-  return html`<iframe class="preview" title=${t('form.preview')} sandbox="" src=${address} onLoad=${() => URL.revokeObjectURL(address)} />`;
+/** The address of a picture, typed or uploaded. @param {{ common: Record<string, any>, label: string, value: string | null, onInput: (event: any) => void, onChange: (value: any) => void }} props */
+function PictureField({ common, label, value, onInput, onChange }) {
+  return html`<div class="row"><${Picture} url=${value} size=${64} /><input type="url" class="grow" maxlength="2048" ...${common} value=${value ?? ''} onInput=${onInput} /></div>
+    ${can('create-files') && !common.disabled && html`<${Drop} single accept="image/*" label=${`${t('field.upload')}: ${label}`} onFiles=${(/** @type {File[]} */ [file]) => file && attempt(async () => onChange((await upload(file)).url))} />`}`;
 }

@@ -15,9 +15,10 @@ import { reason } from './ui.js';
  * @typedef {object} FieldSpec
  * @property {string} name
  * @property {string} [label] text; without it the dictionary's `field.<name>`
- * @property {'text' | 'area' | 'html' | 'number' | 'money' | 'date' | 'datetime' | 'check' | 'choice' | 'picker' | 'phone' | 'email' | 'tags'} kind
+ * @property {'text' | 'area' | 'html' | 'number' | 'money' | 'date' | 'datetime' | 'check' | 'choice' | 'picker' | 'phone' | 'email' | 'tags' | 'picture'} kind
  * @property {boolean} [required]
  * @property {number} [max]
+ * @property {number} [rows] height of an HTML field
  * @property {number} [min]
  * @property {string} [hint]
  * @property {() => Promise<import('./tables.js').Option[]>} [options]

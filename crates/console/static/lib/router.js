@@ -131,6 +131,7 @@ export function screenOf(link) {
   const screens = /** @type {Record<string, string>} */ ({
     orders: '/orders', counterparties: '/customers', nomenclatures: '/items', inventories: '/stock', tasks: '/tasks',
     agents: '/agents', categories: '/categories', brands: '/brands',
+    pages: '/pages', shops: '/shops', subscriptions: '/subscriptions',
   });
   const screen = parts?.[1] ? screens[parts[1]] : undefined;
   return screen && parts ? `${screen}/${parts[2]}` : null;

@@ -25,6 +25,11 @@ export const screens = [
   { path: '/orders/:id', title: 'nav.order', permission: 'view-orders', texts: ['orders'], load: () => import('../screens/order.js') },
   { path: '/customers', title: 'nav.customers', icon: 'customers', keys: 'g c', section: 'section.sales', permission: 'view-counterparties', texts: ['customers'], load: () => import('../screens/customers.js') },
   { path: '/customers/:id', title: 'nav.customer', permission: 'view-counterparties', texts: ['customers', 'orders'], load: () => import('../screens/customer.js') },
+  { path: '/subscriptions', title: 'nav.subscriptions', icon: 'refresh', keys: 'g u', section: 'section.sales', permission: 'view-subscriptions', texts: ['sales'], load: () => import('../screens/subscriptions.js') },
+  { path: '/subscriptions/:id', title: 'nav.subscription', permission: 'view-subscriptions', texts: ['sales'], load: () => import('../screens/subscription.js') },
+  { path: '/plans', title: 'nav.plans', icon: 'views', section: 'section.sales', permission: 'view-applications', texts: ['sales'], load: () => import('../screens/plans.js') },
+  { path: '/discounts', title: 'nav.discounts', icon: 'money', keys: 'g d', section: 'section.sales', permission: 'view-discounts', texts: ['sales'], load: () => import('../screens/discounts.js') },
+  { path: '/discounts/:id', title: 'nav.discount', permission: 'view-discounts', texts: ['sales'], load: () => import('../screens/discounts.js') },
 
   { path: '/items', title: 'nav.items', icon: 'catalogue', keys: 'g i', section: 'section.goods', permission: 'view-nomenclatures', texts: ['goods'], load: () => import('../screens/items.js') },
   { path: '/items/:id', title: 'nav.item', permission: 'view-nomenclatures', texts: ['goods'], load: () => import('../screens/item.js') },
@@ -33,6 +38,16 @@ export const screens = [
   { path: '/stock', title: 'nav.stock', icon: 'stock', keys: 'g s', section: 'section.goods', permission: 'view-inventories', texts: ['goods'], load: () => import('../screens/stock.js') },
   { path: '/stock/correct', title: 'nav.correct', keys: 'g k', permission: 'edit-inventories', texts: ['goods'], load: () => import('../screens/stock-correct.js') },
   { path: '/stock/:id', title: 'nav.stockItem', permission: 'view-inventories', texts: ['goods'], load: () => import('../screens/stock-item.js') },
+  { path: '/import/items', title: 'nav.importItems', icon: 'file', section: 'section.goods', permission: 'edit-nomenclatures', texts: ['goods'], load: () => import('../screens/import.js') },
+  { path: '/import/stock', title: 'nav.importStock', icon: 'file', section: 'section.goods', permission: 'edit-inventories', texts: ['goods'], load: () => import('../screens/import.js') },
+
+  { path: '/pages', title: 'nav.pages', icon: 'edit', keys: 'g p', section: 'section.content', permission: 'view-pages', texts: ['content'], load: () => import('../screens/pages.js') },
+  { path: '/pages/:id', title: 'nav.page', permission: 'view-pages', texts: ['content'], load: () => import('../screens/pages.js') },
+  { path: '/blocks', title: 'nav.blocks', icon: 'columns', section: 'section.content', permission: 'view-blocks', texts: ['content'], load: () => import('../screens/blocks.js') },
+  { path: '/menus', title: 'nav.menus', icon: 'menu', section: 'section.content', permission: 'view-applications', texts: ['content'], load: () => import('../screens/menus.js') },
+  { path: '/files', title: 'nav.files', icon: 'image', section: 'section.content', permission: 'view-files', texts: ['content'], load: () => import('../screens/files.js') },
+  { path: '/shops', title: 'nav.shops', icon: 'clock', section: 'section.content', permission: 'view-shops', texts: ['content'], load: () => import('../screens/shops.js') },
+  { path: '/shops/:id', title: 'nav.shop', permission: 'view-shops', texts: ['content'], load: () => import('../screens/shops.js') },
 
   { path: '/approvals', title: 'nav.approvals', icon: 'approvals', keys: 'g a', section: 'section.access', permission: 'view-agents', texts: ['access'], load: () => import('../screens/approvals.js') },
   { path: '/approvals/:id', title: 'nav.approval', permission: 'view-agents', texts: ['access'], load: () => import('../screens/approval.js') },
@@ -49,6 +64,8 @@ export const actions = [
   { id: 'stock-correct', title: 'do.correct', icon: 'edit', permission: 'edit-inventories', to: '/stock/correct' },
   { id: 'item-new', title: 'do.itemNew', icon: 'plus', permission: 'create-nomenclatures', to: '/items/new', keys: 'c i' },
   { id: 'customer-new', title: 'do.customerNew', icon: 'plus', permission: 'create-counterparties', to: '/customers/new', keys: 'c c' },
+  { id: 'discount-new', title: 'do.discountNew', icon: 'plus', permission: 'create-discounts', to: '/discounts/new' },
+  { id: 'page-new', title: 'do.pageNew', icon: 'plus', permission: 'create-pages', to: '/pages/new', keys: 'c p' },
   { id: 'task-new', title: 'do.taskNew', icon: 'plus', permission: 'create-tasks', to: '/tasks/new', keys: 'c t' },
   { id: 'agent-new', title: 'do.agentNew', icon: 'plus', permission: 'create-agents', to: '/agents/new' },
 ];

@@ -36,7 +36,7 @@ export function Bulk({ rows, actions, clear, done }) {
 /** @typedef {{ row: Row, state: 'waiting' | 'done' | 'failed' | 'undone', note?: string }} Result */
 
 /** Asks, runs and reports. @param {{ action: BulkAction, rows: Row[], close: () => void }} props */
-function Run({ action, rows, close }) {
+export function Run({ action, rows, close }) {
   const [results, setResults] = useState(() => rows.map((row) => /** @type {Result} */ ({ row, state: 'waiting' })));
   const [phase, setPhase] = useState(/** @type {'asking' | 'running' | 'over'} */ ('asking'));
   const stopped = useRef(false);

@@ -42,6 +42,16 @@ export function requestOf(table, query, fixed, order) {
   return { ...request, ...fixed };
 }
 
+/** The answer of a table. A list without columns of its own gets those of its description. @param {Description} table @param {any} body */
+export function answerOf(table, body) {
+  if (!body || !table.columns) return body;
+  const list = body.data ?? body;
+  return {
+    ...list, columns: table.columns.map((key) => ({ key, text: key })),
+    [table.root]: list[table.root].map((/** @type {any} */ row) => ({ ...row, id: row[table.key ?? 'id'] })),
+  };
+}
+
 /** `true` if filters or a search narrow the table, beside those of the screen. @param {Description} table @param {URLSearchParams} query @param {string[]} keep */
 export function narrowed(table, query, keep) {
   return Boolean(query.get('q')) || table.filters.some((filter) => parametersOf(filter).some((name) => !keep.includes(name) && query.has(name)));

@@ -2,14 +2,14 @@
 // One component draws every table of the API: columns from the answer, filters and sorts from its description.
 import { get } from './api.js';
 import { date, dateTime, money, number, phone } from './format.js';
-import { Component, cx, html, useEffect, useRef, useState } from './html.js';
+import { Component, cx, html, useEffect, useMemo, useRef, useState } from './html.js';
 import { maybe, t } from './i18n.js';
 import { Icon } from './icons.js';
 import { inSequence, keyName, singleKeys, typing } from './keys.js';
 import { useLoad } from './load.js';
 import { Link, navigate, place, screenOf, setQuery } from './router.js';
 import { Filters } from './table-filters.js';
-import { clearFilters, narrowed, PAGE_SIZES, requestOf, sortBy, useColumns, useViews } from './table-state.js';
+import { answerOf, clearFilters, narrowed, PAGE_SIZES, requestOf, sortBy, useColumns, useViews } from './table-state.js';
 import { Bulk } from './table-bulk.js';
 import { Badge, Empty, Failure, Picture, Skeleton } from './ui.js';
 
@@ -20,15 +20,15 @@ import { Badge, Empty, Failure, Picture, Skeleton } from './ui.js';
 /** The number of a row. @param {Row} row @returns {number} */
 export const idOf = (row) => Number(row.id?.value ?? row.id);
 
-/** The text of a cell of the API, which may be a link. @param {any} cell */
-export const textOf = (cell) => (cell && typeof cell === 'object' ? cell.value : cell);
+/** The text of a cell of the API, which may be a link or a record with a name. @param {any} cell */
+export const textOf = (cell) => (cell && typeof cell === 'object' ? ('value' in cell ? cell.value : cell.name) : cell);
 
 /** @type {RowAction[]} */
 const NONE = [];
 /** @type {Record<string, (row: Row) => any>} */
 const PLAIN = {};
-const MONEY = new Set(['price', 'total', 'amount', 'final_price', 'amount_due']);
-const NUMBERS = new Set(['quantity', 'reserved', 'available', 'code', 'orders_count']);
+const MONEY = new Set(['price', 'total', 'amount', 'final_price', 'amount_due', 'discount_amount', 'used_amount']);
+const NUMBERS = new Set(['quantity', 'reserved', 'available', 'code', 'orders_count', 'used_count', 'views_count', 'updated', 'errors_total']);
 
 /**
  * Draws a cell by its key and value.
@@ -73,7 +73,7 @@ export function Table({ id, table, to, fixed = {}, order, actions = NONE, bulk =
   const [at, setAt] = useState(0);
   const body = useRef(/** @type {HTMLElement | null} */ (null));
   const anchor = useRef(0);
-  const answer = /** @type {any} */ (loaded.data);
+  const answer = useMemo(() => answerOf(table, loaded.data), [loaded.data]);
   const rows = /** @type {Row[]} */ (answer?.[table.root] ?? []);
   const columns = /** @type {Column[]} */ ((answer?.columns ?? []).map((/** @type {any} */ column) => ({
     key: column.key, text: maybe(`column.${column.key}`) ?? column.text,
@@ -166,7 +166,7 @@ export function Table({ id, table, to, fixed = {}, order, actions = NONE, bulk =
   const narrow = narrowed(table, query, Object.keys(fixed));
   return html`<section class="table-frame" aria-busy=${loaded.loading}>
     <${Filters} table=${table} columns=${columns} chosen=${chosen} views=${views} keep=${Object.keys(fixed)} busy=${loaded.loading} extra=${extra} />
-    ${bulk.length > 0 && selected.size > 0 && html`<${Bulk} rows=${[...selected.values()]} actions=${bulk}
+    ${bulk.length > 0 && selected.size > 0 && html`<${Bulk} rows=${[...selected.values()].map((row) => rows.find((one) => idOf(one) === idOf(row)) ?? row)} actions=${bulk}
       clear=${() => setSelected(new Map())} done=${loaded.reload} />`}
     ${loaded.error && html`<${Failure} error=${loaded.error} retry=${loaded.reload} />`}
     ${!loaded.error && !answer && html`<${Skeleton} lines=${8} />`}

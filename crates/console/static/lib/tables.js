@@ -2,6 +2,7 @@
 // Filters and sorts of the tables, by the names of the API description. Columns come from the answers themselves.
 // A check compares this list with the description.
 import { get } from './api.js';
+import { t } from './i18n.js';
 import { once } from './load.js';
 import { can } from './session.js';
 
@@ -21,6 +22,8 @@ import { can } from './session.js';
  * @property {Filter[]} filters
  * @property {string[]} sorts columns that can be sorted
  * @property {string[]} [hidden] columns that are not shown at first
+ * @property {string[]} [columns] of a list whose answer has none
+ * @property {string} [key] field with the number of a row, if not `id`
  */
 
 /**
@@ -34,6 +37,9 @@ const named = (path, root, permission = 'view-dictionaries') => () => once(path,
   const answer = await get(/** @type {any} */ (path));
   return /** @type {{ id: number, name: string }[]} */ (/** @type {any} */ (answer)[root]).map(({ id, name }) => ({ value: id, label: name }));
 });
+
+/** Options with words of the API. @param {(word: string) => string} text @param {string[]} words @returns {() => Promise<Option[]>} */
+export const worded = (text, words) => async () => words.map((value) => ({ value, label: text(value) }));
 
 /** Options of dictionaries, loaded once per session. */
 export const options = {
@@ -51,6 +57,12 @@ export const options = {
   responsible: named('/api/responsible_users', 'responsibleUsers', 'view-users'),
   applications: named('/api/applications', 'applications', 'view-applications'),
   shops: named('/api/shops', 'shops', 'view-shops'),
+  blockTypes: named('/api/block_types', 'blockTypes'),
+  fileTypes: named('/api/file_types', 'fileTypes'),
+  branches: named('/api/branches', 'branches', 'view-branches'),
+  pageTypes: named('/api/page_types', 'pageTypes'),
+  parked: worded((word) => t(`parked.${word}`), ['above_consent', 'contradicting_answers', 'customer_limit', 'paid_today', 'work_failed']),
+  subscriptionStatuses: worded((word) => t(`subscription.status.${word}`), ['active', 'charging', 'past_due', 'canceled']),
   deliveryTypes: named('/api/delivery_types', 'deliveryTypes'),
   warehouses: () => once('warehouses', async () => {
     if (!can('view-warehouses')) return [];
@@ -62,7 +74,8 @@ export const options = {
 /** @type {Filter} */
 const dates = { name: 'date', kind: 'dates' };
 
-/** @type {Record<'orders' | 'items' | 'stock' | 'customers' | 'tasks' | 'agents' | 'categories', Description>} */
+/** @type {Record<'orders' | 'items' | 'stock' | 'customers' | 'tasks' | 'agents' | 'categories'
+  | 'discounts' | 'jobs' | 'pages' | 'shops' | 'subscriptions' | 'upcoming' | 'usages', Description>} */
 export const tables = {
   orders: {
     path: '/api/tables/orders', root: 'orders', search: true, sorts: ['id', 'created_at'], hidden: ['manager'],
@@ -120,5 +133,40 @@ export const tables = {
   categories: {
     path: '/api/tables/categories', root: 'categories', search: true, sorts: ['id', 'code', 'name', 'created_at', 'updated_at'],
     filters: [dates],
+  },
+  discounts: {
+    path: '/api/discounts', root: 'discounts', search: true, sorts: [], hidden: ['created_at'],
+    columns: ['name', 'status', 'value', 'code', 'target', 'ends_at', 'used_count', 'used_amount', 'created_at'],
+    filters: [{ name: 'has_code', kind: 'flag' }],
+  },
+  jobs: {
+    path: '/api/jobs', root: 'jobs', sorts: [], filters: [],
+    columns: ['id', 'kind', 'status', 'file_name', 'created', 'updated', 'errors_total', 'created_at'],
+  },
+  pages: {
+    path: '/api/tables/pages', root: 'pages', search: true, sorts: ['id', 'title', 'views_count', 'created_at', 'updated_at'],
+    hidden: ['id', 'is_fallback', 'created_at'],
+    filters: [{ name: 'page_type_id', kind: 'choice', options: options.pageTypes }, { name: 'is_active', kind: 'flag' }, dates],
+  },
+  shops: {
+    path: '/api/tables/shops', root: 'shops', search: true, sorts: ['id', 'name', 'created_at', 'updated_at'], hidden: ['id', 'created_at', 'updated_at'],
+    filters: [{ name: 'branch_id', kind: 'choice', options: options.branches, needs: 'view-branches' }, { name: 'is_active', kind: 'flag' }, dates],
+  },
+  subscriptions: {
+    path: '/api/tables/subscriptions', root: 'subscriptions', sorts: ['id', 'next_charge_at', 'created_at'], hidden: ['application_is_active', 'created_at'],
+    filters: [
+      { name: 'status', kind: 'choice', options: options.subscriptionStatuses },
+      { name: 'parked', kind: 'choice', options: options.parked },
+      { name: 'application_id', kind: 'choice', options: options.applications, needs: 'view-applications' },
+      dates,
+    ],
+  },
+  upcoming: {
+    path: '/api/subscriptions/upcoming', root: 'charges', sorts: [], filters: [], key: 'subscription_id',
+    columns: ['charge_at', 'counterparty', 'nomenclature', 'amount', 'past_due'],
+  },
+  usages: {
+    path: '/api/discounts/{id}/usages', root: 'usages', sorts: [], filters: [], key: 'order_id',
+    columns: ['order_id', 'final_price', 'discount_amount', 'created_at'],
   },
 };

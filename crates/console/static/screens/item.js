@@ -2,7 +2,7 @@
 // One item: its card, photos, stock and history. `/items/new` creates one.
 import { get, post, put, read } from '../lib/api.js';
 import { toast } from '../lib/dialog.js';
-import { Drop } from '../lib/drop.js';
+import { Drop, upload } from '../lib/drop.js';
 import { dateTime, money, number } from '../lib/format.js';
 import { RecordForm } from '../lib/form.js';
 import { History } from '../lib/history.js';
@@ -10,7 +10,7 @@ import { html, useMemo, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { useLoad } from '../lib/load.js';
-import { Link, navigate } from '../lib/router.js';
+import { Link, navigate, place } from '../lib/router.js';
 import { can } from '../lib/session.js';
 import { options } from '../lib/tables.js';
 import { attempt, Card, Empty, Facts, Loading, Page, Picture } from '../lib/ui.js';
@@ -18,8 +18,6 @@ import { attempt, Card, Empty, Facts, Loading, Page, Picture } from '../lib/ui.j
 /** @typedef {import('../types/shapes').Answered<'/api/nomenclatures/{id}', 'get'>['nomenclature']} Item */
 /** @typedef {import('../lib/form.js').FieldSpec} FieldSpec */
 
-/** Number of the file type for public pictures. */
-const PICTURE = 2;
 /** Kind of item: goods. Their price is set per warehouse. */
 const GOODS = 2;
 
@@ -30,6 +28,8 @@ const fields = [
   { name: 'kind_id', kind: 'choice', required: true, options: options.kinds },
   { name: 'type_id', kind: 'choice', options: options.types },
   { name: 'price', kind: 'money', when: (values) => values.kind_id !== GOODS },
+  { name: 'is_subscription', kind: 'check', when: (values) => values.kind_id !== GOODS },
+  { name: 'billing_period_months', kind: 'number', min: 1, required: true, when: (values) => values.kind_id !== GOODS && values.is_subscription },
   { name: 'category_id', kind: 'choice', options: options.categories, when: () => can('view-categories') },
   { name: 'brand_id', kind: 'choice', options: options.brands, when: () => can('view-brands') },
   { name: 'vat_id', kind: 'choice', options: options.vats },
@@ -44,6 +44,8 @@ const fields = [
 const recordOf = (item) => ({ ...item, tags: item.tags.map((tag) => tag.id) });
 
 const EMPTY = { kind_id: GOODS };
+/** A subscription plan, a month long. */
+const PLAN = { kind_id: 1, is_subscription: true, billing_period_months: 1 };
 
 /** @param {{ params: { id: string } }} props */
 export default function ItemScreen({ params }) {
@@ -58,7 +60,7 @@ function NewItem() {
     await navigate(`/items/${nomenclature.id}`, { force: true, replace: true });
   };
   return html`<${Page} title=${t('do.itemNew')} crumbs=${[{ label: t('nav.items'), to: '/items' }]} />
-    <${Card}><${RecordForm} fields=${fields} record=${EMPTY} save=${save} submit=${t('create')} cancel=${() => navigate('/items')} /><//>`;
+    <${Card}><${RecordForm} fields=${fields} record=${place.get().query.has('plan') ? PLAN : EMPTY} save=${save} submit=${t('create')} cancel=${() => navigate('/items')} /><//>`;
 }
 
 /** @param {{ id: number }} props */
@@ -116,12 +118,7 @@ function Photos({ item, etag, edits, done }) {
     setBusy(true);
     /** @type {string[]} */
     const added = [];
-    for (const picture of files) {
-      const form = new FormData();
-      form.append('file_type_id', String(PICTURE));
-      form.append('file', picture);
-      await attempt(async () => void added.push((await post('/api/files', {}, form)).file.url));
-    }
+    for (const picture of files) await attempt(async () => void added.push((await upload(picture)).url));
     if (added.length) await write([...urls, ...added]);
     setBusy(false);
   };

@@ -6,7 +6,7 @@ import { number } from '../lib/format.js';
 import { html, useEffect, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { isAbort } from '../lib/load.js';
-import { complain, download, Failure } from '../lib/ui.js';
+import { attempt, complain, download, Facts, Failure } from '../lib/ui.js';
 
 /** @typedef {import('../types/shapes').Answered<'/api/jobs/{id}', 'get'>['job']} Job */
 
@@ -18,17 +18,23 @@ import { complain, download, Failure } from '../lib/ui.js';
 export async function startExport(path, title) {
   try {
     const { job } = await post(path, { format: 'xlsx' });
-    await open((close) => html`<${JobDialog} first=${job} title=${title} close=${() => close(null)} />`);
+    await showJob(job, title);
   } catch (error) {
     complain(error);
   }
 }
 
+/** Shows a job until the dialog is closed; resolves with the job as it is then. @param {Job} job @param {string} title @returns {Promise<Job>} */
+export const showJob = (job, title) => open((close) => html`<${JobDialog} first=${job} title=${title} close=${close} />`);
+
+/** Numbers of an import that are shown. */
+const COUNTS = /** @type {const} */ (['created', 'updated', 'unchanged', 'skipped']);
+
 /** Seconds between two looks at a running job. */
 const INTERVAL = 1;
 
-/** @param {{ first: Job, title: string, close: () => void }} props */
-export function JobDialog({ first, title, close }) {
+/** @param {{ first: Job, title: string, close: (job: Job) => void }} props */
+function JobDialog({ first, title, close }) {
   const [job, setJob] = useState(first);
   const [error, setError] = useState(/** @type {Error | null} */ (null));
   const over = ['succeeded', 'failed', 'canceled'].includes(job.status);
@@ -43,22 +49,22 @@ export function JobDialog({ first, title, close }) {
       abort.abort();
     };
   }, [job, error]);
-  const save = async () => {
-    try {
-      const answer = await send('GET', `/api/jobs/${job.id}/file`, undefined);
-      if (answer.blob) download(answer.blob, answer.name ?? job.file_name ?? `${job.kind}.xlsx`);
-    } catch (failure) {
-      complain(failure);
-    }
-  };
+  const exported = job.kind.endsWith('_export');
+  /** @param {'file' | 'errors'} what */
+  const save = (what) => attempt(async () => {
+    const answer = await send('GET', `/api/jobs/${job.id}/${what}`, undefined);
+    if (answer.blob) download(answer.blob, answer.name ?? `${job.kind}-${what}.xlsx`);
+  });
   const cancel = () => post('/api/jobs/{id}/cancel', { id: job.id }).then((answer) => setJob(answer.job), complain);
-  return html`<${Dialog} title=${title} onClose=${close} actions=${html`
+  return html`<${Dialog} title=${title} onClose=${() => close(job)} actions=${html`
     ${!over && html`<button type="button" class="button" onClick=${cancel}>${t('job.cancel')}</button>`}
-    <button type="button" class="button" onClick=${close}>${t('close')}</button>
-    ${job.status === 'succeeded' && html`<button type="button" class="button primary" onClick=${save}>${t('job.download')}</button>`}`}>
+    <button type="button" class="button" onClick=${() => close(job)}>${t('close')}</button>
+    ${job.errors_total > 0 && over && html`<button type="button" class="button primary" onClick=${() => save('errors')}>${t('job.errorSheet')}</button>`}
+    ${exported && job.status === 'succeeded' && html`<button type="button" class="button primary" onClick=${() => save('file')}>${t('job.download')}</button>`}`}>
     ${error ? html`<${Failure} error=${error} retry=${() => setError(null)} />` : html`
       <p role="status">${t(`job.${job.status}`)} ${job.total_rows !== null && t('job.rows', { done: number(job.done_rows), total: number(job.total_rows) })}</p>
       ${!over && html`<progress max=${job.total_rows ?? undefined} value=${job.total_rows === null ? undefined : job.done_rows} aria-label=${title} />`}
-      ${job.message && html`<p class="note">${job.message}</p>`}`}
+      ${job.message && html`<p class="note">${job.message}</p>`}
+      ${!exported && over && html`<${Facts} rows=${[...COUNTS.map((name) => [t(`job.count.${name}`), number(job[name])]), [t('column.errors_total'), number(job.errors_total)]]} />`}`}
   <//>`;
 }
