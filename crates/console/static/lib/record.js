@@ -23,6 +23,7 @@ import { attempt, Card, Empty, Loading, Page, Tabs } from './ui.js';
  * @property {(values: Values) => Promise<number>} [create] returns the number of the new record
  * @property {(id: number, changes: Values, options: Options, values: Values) => Promise<unknown>} update
  * @property {(id: number, options: Options) => Promise<unknown>} [remove]
+ * @property {string} [removeText] key of what deleting does
  */
 
 const NOTHING = {};
@@ -35,7 +36,7 @@ const filled = (values) => Object.fromEntries(Object.entries(values).filter(([, 
 
 /** Asks and deletes. @param {Resource} resource @param {number} id @param {string | null} etag @param {string} name */
 async function drop(resource, id, etag, name) {
-  if (!await confirm({ title: t('record.delete', { name }), text: t('record.deleteText'), confirm: t('delete'), danger: true })) return false;
+  if (!await confirm({ title: t('record.delete', { name }), text: t(resource.removeText ?? 'record.deleteText'), confirm: t('delete'), danger: true })) return false;
   return attempt(() => /** @type {NonNullable<Resource['remove']>} */ (resource.remove)(id, matching(etag)), t('deleted'));
 }
 
@@ -67,6 +68,8 @@ function RecordDialog({ resource, id, name, record, close }) {
   <//>`;
 }
 
+/** What a page shows around the form. @typedef {{ title: string, note?: any, badge?: any, actions?: any, above?: any, below?: any, side?: any, more?: (entry: import('./history.js').Entry) => any, history?: (page: number, signal: AbortSignal) => Promise<any> }} View */
+
 /**
  * The page of a record. `new` as number creates one.
  * @param {object} props
@@ -75,13 +78,10 @@ function RecordDialog({ resource, id, name, record, close }) {
  * @param {string} props.to address of the list
  * @param {string} props.crumb key of the list's title
  * @param {boolean} props.edits
- * @param {string} [props.name] field with the record's name
- * @param {(page: number, signal: AbortSignal) => Promise<any>} [props.history]
- * @param {(version: Version, refresh: () => void) => any} [props.actions] in the head
- * @param {(version: Version, refresh: () => void) => any} [props.above] over the form
- * @param {(version: Version, refresh: () => void) => any} [props.side] beside the form
+ * @param {string} [props.card] title of the form
+ * @param {(record: any, refresh: () => void, etag: string | null) => View} props.view
  */
-export function RecordPage({ resource, id, to, crumb, edits, name = 'name', history, actions, above, side }) {
+export function RecordPage({ resource, id, to, crumb, edits, card, view }) {
   const fresh = id === 'new';
   const number = Number(id);
   const [round, setRound] = useState(0);
@@ -96,19 +96,21 @@ export function RecordPage({ resource, id, to, crumb, edits, name = 'name', hist
     if (fresh) await navigate(`${to}/${made}`, { force: true, replace: true });
     else refresh();
   };
-  const remove = async (/** @type {Version} */ { record, etag }) => {
-    if (await drop(resource, number, etag, record[name])) await navigate(to, { force: true });
-  };
-  return html`<${Loading} of=${loaded}>${(/** @type {Version} */ version) => html`
-    <${Page} title=${fresh ? t(resource.title) : version.record[name]} crumbs=${[{ label: t(crumb), to }]} actions=${!fresh && html`${actions?.(version, refresh)}
-      ${edits && resource.remove && html`<button type="button" class="button" onClick=${() => remove(version)}><${Icon} name="trash" size=${16} />${t('delete')}</button>`}`} />
-    <div class=${!fresh && side ? 'columns' : undefined}>
-      <div>${!fresh && above?.(version, refresh)}
-        <${Card}><${RecordForm} fields=${resource.fields} record=${version.record} etag=${version.etag} save=${save} reread=${() => resource.read(number, {})}
-          readonly=${!edits} ...${fresh ? { submit: t('create'), cancel: () => navigate(to) } : {}} /><//>
-        ${!fresh && history && html`<${History} round=${round} load=${history} />`}</div>
-      ${!fresh && side && html`<div>${side(version, refresh)}</div>`}
-    </div>`}<//>`;
+  return html`<${Loading} of=${loaded}>${(/** @type {Version} */ { record, etag }) => {
+    const { title, note, badge, actions, above, below, side, more, history } = fresh ? /** @type {View} */ ({ title: t(resource.title) }) : view(record, refresh, etag);
+    const remove = async () => {
+      if (await drop(resource, number, etag, title)) await navigate(to, { force: true });
+    };
+    return html`<${Page} title=${title} note=${note} badge=${badge} crumbs=${[{ label: t(crumb), to }]} actions=${html`${!fresh && edits && resource.remove
+        && html`<button type="button" class="button" onClick=${remove}><${Icon} name="trash" size=${16} />${t('delete')}</button>`}${actions}`} />
+      <div class=${side ? 'columns' : undefined}>
+        <div>${above}
+          <${Card} title=${fresh ? undefined : card}><${RecordForm} fields=${resource.fields} record=${record} etag=${etag} save=${save} reread=${() => resource.read(number, {})}
+            readonly=${!edits} ...${fresh ? { submit: t('create'), cancel: () => navigate(to) } : {}} /><//>
+          ${below}${history && html`<${History} round=${round} load=${history} more=${more} />`}</div>
+        ${side && html`<div>${side}</div>`}
+      </div>`;
+  }}<//>`;
 }
 
 /** Lets people choose an application, and draws its part. @param {{ base: string, children?: (id: number) => any }} props `base` is the address of the screen */

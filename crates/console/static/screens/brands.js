@@ -1,28 +1,35 @@
 // @ts-check
 // Brands: a list with search, edited in a dialog.
 import { get, post, put, read } from '../lib/api.js';
-import { Dialog, open, toast } from '../lib/dialog.js';
-import { RecordForm } from '../lib/form.js';
 import { html, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { useActions } from '../lib/keys.js';
 import { forget, useLoad } from '../lib/load.js';
+import { editRecord } from '../lib/record.js';
 import { Link } from '../lib/router.js';
 import { can } from '../lib/session.js';
 import { Card, Empty, Loading, Page, Picture } from '../lib/ui.js';
 
 /** @typedef {import('../types/shapes').Answered<'/api/brands', 'get'>['brands'][number]} Brand */
 
-/** @type {import('../lib/form.js').FieldSpec[]} */
-const fields = [{ name: 'name', kind: 'text', required: true, max: 255, wide: true }];
-const EMPTY = { name: null };
+/** @type {import('../lib/record.js').Resource} */
+const resource = {
+  title: 'brand.new',
+  fields: [{ name: 'name', kind: 'text', required: true, max: 255, wide: true }],
+  async read(id, options) {
+    const { body, etag } = await read('/api/brands/{id}', { id }, options);
+    return { record: body.brand, etag };
+  },
+  create: async (values) => (await post('/api/brands', {}, values)).brand.id,
+  update: (id, changes, options) => put('/api/brands/{id}', { id }, changes, options),
+};
 
 export default function Brands() {
   const loaded = useLoad((signal) => get('/api/brands', {}, { signal }), []);
   const [text, setText] = useState('');
   const edit = async (/** @type {number | null} */ id) => {
-    if (!(await open((/** @type {(done: boolean) => void} */ close) => html`<${BrandDialog} id=${id} close=${close} />`))) return;
+    if (!await editRecord(resource, { id })) return;
     forget('/api/brands');
     loaded.reload();
   };
@@ -44,25 +51,4 @@ export default function Brands() {
           </li>`)}</ul>`;
       }}<//>
     <//>`;
-}
-
-/** @param {{ id: number | null, close: (done: boolean) => void }} props */
-function BrandDialog({ id, close }) {
-  const loaded = useLoad(async (signal) => (id === null ? { record: EMPTY, etag: null } : readBrand(id, signal)), [id]);
-  const save = async (/** @type {Record<string, any>} */ changes, /** @type {any} */ _values, /** @type {string | undefined} */ match) => {
-    if (id === null) await post('/api/brands', {}, changes);
-    else await put('/api/brands/{id}', { id }, changes, match ? { match } : {});
-    toast(t(id === null ? 'created' : 'saved'));
-    close(true);
-  };
-  return html`<${Dialog} title=${t(id === null ? 'brand.new' : 'edit')} onClose=${() => close(false)}>
-    <${Loading} of=${loaded} lines=${1}>${(/** @type {any} */ { record, etag }) => html`<${RecordForm} fields=${fields} record=${record} etag=${etag} save=${save}
-      reread=${() => readBrand(/** @type {number} */ (id))} submit=${t(id === null ? 'create' : 'save')} cancel=${() => close(false)} />`}<//>
-  <//>`;
-}
-
-/** @param {number} id @param {AbortSignal} [signal] */
-async function readBrand(id, signal) {
-  const { body, etag } = await read('/api/brands/{id}', { id }, signal ? { signal } : {});
-  return { record: body.brand, etag };
 }

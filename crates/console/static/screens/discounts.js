@@ -88,23 +88,24 @@ function DiscountList() {
 
 /** @param {{ id: string }} props */
 function OneDiscount({ id }) {
-  const edits = id === 'new' || can('edit-discounts');
-  /** @param {import('../lib/record.js').Version} version @param {() => void} refresh */
-  const actions = ({ record, etag }, refresh) => {
+  const edits = can(id === 'new' ? 'create-discounts' : 'edit-discounts');
+  const fixed = useMemo(() => ({ id }), [id]);
+  const order = (/** @type {Row} */ row) => `/orders/${idOf(row)}`;
+  return html`<${RecordPage} resource=${resource} id=${id} to="/discounts" crumb="nav.discounts" edits=${edits} view=${(/** @type {any} */ discount, /** @type {() => void} */ refresh, /** @type {string | null} */ etag) => {
     const run = async (/** @type {'activate' | 'pause' | 'archive'} */ command) => {
       if (command === 'archive' && !await confirm({ title: t('discount.archiveAsk'), text: t('discount.archiveText'), confirm: t('discount.archive'), danger: true })) return;
       await attempt(() => post(`/api/discounts/{id}/${command}`, { id }, {}, matching(etag)), t('saved'));
       refresh();
     };
-    const offered = record.status === 'archived' || !can('edit-discounts') ? [] : /** @type {const} */ ([record.status === 'paused' ? 'activate' : 'pause', 'archive']);
-    return offered.map((command) => html`<button type="button" key=${command} class="button" onClick=${() => run(command)}>${t(`discount.${command}`)}</button>`);
-  };
-  const fixed = useMemo(() => ({ id }), [id]);
-  const order = (/** @type {Row} */ row) => `/orders/${idOf(row)}`;
-  return html`<${RecordPage} resource=${resource} id=${id} to="/discounts" crumb="nav.discounts" edits=${edits} actions=${actions}
-    side=${(/** @type {import('../lib/record.js').Version} */ { record }) => html`<${Card} title=${t('discount.use')}><${Facts} rows=${[
-      [t('column.status'), state(record.status)], [t('column.used_count'), record.usage_limit ? `${number(record.used_count)} / ${number(record.usage_limit)}` : number(record.used_count)],
-      [t('column.used_amount'), money(record.used_amount)],
-    ]} /><//>`} />
-    ${id !== 'new' && html`<${Table} id="usages" table=${tables.usages} fixed=${fixed} to=${can('view-orders') ? order : undefined} empty=${{ icon: 'money', title: t('discount.unused') }} />`}`;
+    const offered = discount.status === 'archived' || !edits ? [] : /** @type {const} */ ([discount.status === 'paused' ? 'activate' : 'pause', 'archive']);
+    const { usage_limit: most, used_count: used } = discount;
+    return {
+      title: discount.name,
+      actions: offered.map((command) => html`<button type="button" key=${command} class="button" onClick=${() => run(command)}>${t(`discount.${command}`)}</button>`),
+      side: html`<${Card} title=${t('discount.use')}><${Facts} rows=${[
+        [t('column.status'), state(discount.status)], [t('column.used_count'), most ? `${number(used)} / ${number(most)}` : number(used)], [t('column.used_amount'), money(discount.used_amount)],
+      ]} /><//>`,
+      below: html`<${Table} id="usages" table=${tables.usages} fixed=${fixed} to=${can('view-orders') ? order : undefined} empty=${{ icon: 'money', title: t('discount.unused') }} />`,
+    };
+  }} />`;
 }

@@ -5,15 +5,15 @@ import { toast } from '../lib/dialog.js';
 import { Drop, upload } from '../lib/drop.js';
 import { dateTime, money, number } from '../lib/format.js';
 import { RecordForm } from '../lib/form.js';
-import { History } from '../lib/history.js';
-import { html, useMemo, useState } from '../lib/html.js';
+import { html, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { useLoad } from '../lib/load.js';
-import { Link, navigate, place } from '../lib/router.js';
+import { RecordPage } from '../lib/record.js';
+import { Link, place } from '../lib/router.js';
 import { can } from '../lib/session.js';
 import { options } from '../lib/tables.js';
-import { attempt, Card, Empty, Facts, Loading, Page, Picture } from '../lib/ui.js';
+import { attempt, Card, Empty, Facts, Loading, Picture } from '../lib/ui.js';
 
 /** @typedef {import('../types/shapes').Answered<'/api/nomenclatures/{id}', 'get'>['nomenclature']} Item */
 /** @typedef {import('../lib/form.js').FieldSpec} FieldSpec */
@@ -21,84 +21,49 @@ import { attempt, Card, Empty, Facts, Loading, Page, Picture } from '../lib/ui.j
 /** Kind of item: goods. Their price is set per warehouse. */
 const GOODS = 2;
 
-/** @type {FieldSpec[]} */
-const fields = [
-  { name: 'name', kind: 'text', required: true, max: 255, wide: true },
-  { name: 'article', kind: 'text', max: 100 },
-  { name: 'kind_id', kind: 'choice', required: true, options: options.kinds },
-  { name: 'type_id', kind: 'choice', options: options.types },
-  { name: 'price', kind: 'money', when: (values) => values.kind_id !== GOODS },
-  { name: 'is_subscription', kind: 'check', when: (values) => values.kind_id !== GOODS },
-  { name: 'billing_period_months', kind: 'number', min: 1, required: true, when: (values) => values.kind_id !== GOODS && values.is_subscription },
-  { name: 'category_id', kind: 'choice', options: options.categories, when: () => can('view-categories') },
-  { name: 'brand_id', kind: 'choice', options: options.brands, when: () => can('view-brands') },
-  { name: 'vat_id', kind: 'choice', options: options.vats },
-  { name: 'storage_unit_id', kind: 'choice', options: options.units },
-  { name: 'country_id', kind: 'choice', options: options.countries },
-  { name: 'tags', kind: 'tags', options: options.tags },
-  { name: 'description', kind: 'html', max: 65535 },
-  { name: 'characteristics', kind: 'html', max: 65535 },
-];
+/** @type {import('../lib/record.js').Resource} */
+const resource = {
+  title: 'do.itemNew',
+  fields: [
+    { name: 'name', kind: 'text', required: true, max: 255, wide: true },
+    { name: 'article', kind: 'text', max: 100 },
+    { name: 'kind_id', kind: 'choice', required: true, options: options.kinds },
+    { name: 'type_id', kind: 'choice', options: options.types },
+    { name: 'price', kind: 'money', when: (values) => values.kind_id !== GOODS },
+    { name: 'is_subscription', kind: 'check', when: (values) => values.kind_id !== GOODS },
+    { name: 'billing_period_months', kind: 'number', min: 1, required: true, when: (values) => values.kind_id !== GOODS && values.is_subscription },
+    { name: 'category_id', kind: 'choice', options: options.categories, when: () => can('view-categories') },
+    { name: 'brand_id', kind: 'choice', options: options.brands, when: () => can('view-brands') },
+    { name: 'vat_id', kind: 'choice', options: options.vats },
+    { name: 'storage_unit_id', kind: 'choice', options: options.units },
+    { name: 'country_id', kind: 'choice', options: options.countries },
+    { name: 'tags', kind: 'tags', options: options.tags },
+    { name: 'description', kind: 'html', max: 65535 },
+    { name: 'characteristics', kind: 'html', max: 65535 },
+  ],
+  empty: { kind_id: GOODS },
+  async read(id, settings) {
+    const { body: { nomenclature }, etag } = await read('/api/nomenclatures/{id}', { id }, settings);
+    return { record: { ...nomenclature, tags: nomenclature.tags.map((tag) => tag.id), item: nomenclature }, etag };
+  },
+  create: async (values) => (await post('/api/nomenclatures', {}, values)).nomenclature.id,
+  update: (id, changes, settings) => put('/api/nomenclatures/{id}', { id }, changes, settings),
+};
 
-/** A record as the form takes it: labels by number. @param {Item} item */
-const recordOf = (item) => ({ ...item, tags: item.tags.map((tag) => tag.id) });
-
-const EMPTY = { kind_id: GOODS };
-/** A subscription plan, a month long. */
-const PLAN = { kind_id: 1, is_subscription: true, billing_period_months: 1 };
+/** A new subscription plan, a month long. */
+const plan = { ...resource, empty: { kind_id: 1, is_subscription: true, billing_period_months: 1 } };
 
 /** @param {{ params: { id: string } }} props */
-export default function ItemScreen({ params }) {
-  return params.id === 'new' ? html`<${NewItem} />` : html`<${OneItem} key=${params.id} id=${Number(params.id)} />`;
-}
-
-function NewItem() {
-  const save = async (/** @type {Record<string, any>} */ values) => {
-    const filled = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
-    const { nomenclature } = await post('/api/nomenclatures', {}, filled);
-    toast(t('created'));
-    await navigate(`/items/${nomenclature.id}`, { force: true, replace: true });
-  };
-  return html`<${Page} title=${t('do.itemNew')} crumbs=${[{ label: t('nav.items'), to: '/items' }]} />
-    <${Card}><${RecordForm} fields=${fields} record=${place.get().query.has('plan') ? PLAN : EMPTY} save=${save} submit=${t('create')} cancel=${() => navigate('/items')} /><//>`;
-}
-
-/** @param {{ id: number }} props */
-function OneItem({ id }) {
-  const [round, setRound] = useState(0);
-  const loaded = useLoad((signal) => read('/api/nomenclatures/{id}', { id }, { signal }), [id]);
-  const refresh = () => {
-    loaded.reload();
-    setRound((/** @type {number} */ n) => n + 1);
-  };
-  return html`<${Loading} of=${loaded}>${(/** @type {any} */ { body, etag }) => html`<${ItemView} item=${body.nomenclature} etag=${etag} round=${round} refresh=${refresh} />`}<//>`;
-}
-
-/** @param {{ item: Item, etag: string | null, round: number, refresh: () => void }} props */
-function ItemView({ item, etag, round, refresh }) {
-  const edits = can('edit-nomenclatures');
-  const record = useMemo(() => recordOf(item), [item]);
-  const save = async (/** @type {Record<string, any>} */ changes, /** @type {any} */ _values, /** @type {string | undefined} */ match) => {
-    await put('/api/nomenclatures/{id}', { id: item.id }, changes, match ? { match } : {});
-    toast(t('saved'));
-    refresh();
-  };
-  const reread = async () => {
-    const newer = await read('/api/nomenclatures/{id}', { id: item.id });
-    return { record: recordOf(newer.body.nomenclature), etag: newer.etag };
-  };
-  return html`<${Page} title=${item.name} crumbs=${[{ label: t('nav.items'), to: '/items' }]} />
-    <div class="columns">
-      <div>
-        <${Card} title=${t('item.card')}><${RecordForm} fields=${fields} record=${record} etag=${etag} save=${save} reread=${reread} readonly=${!edits} /><//>
-        <${History} round=${round} load=${(/** @type {number} */ page, /** @type {AbortSignal} */ signal) => get('/api/nomenclatures/{id}/history', { id: item.id, page }, { signal })} />
-      </div>
-      <div>
-        <${Photos} item=${item} etag=${etag} edits=${edits} done=${refresh} />
+export default function ItemScreen({ params: { id } }) {
+  const edits = can(id === 'new' ? 'create-nomenclatures' : 'edit-nomenclatures');
+  return html`<${RecordPage} resource=${place.get().query.has('plan') ? plan : resource} id=${id} to="/items" crumb="nav.items" edits=${edits} card=${t('item.card')}
+    view=${(/** @type {{ item: Item }} */ { item }, /** @type {() => void} */ refresh, /** @type {string | null} */ etag) => ({
+      title: item.name,
+      history: (/** @type {number} */ page, /** @type {AbortSignal} */ signal) => get('/api/nomenclatures/{id}/history', { id, page }, { signal }),
+      side: html`<${Photos} item=${item} etag=${etag} edits=${edits} done=${refresh} />
         ${can('view-inventories') && html`<${StockCard} item=${item} />`}
-        <${Card}><${Facts} rows=${[[t('column.created_at'), dateTime(item.created_at)], [t('column.updated_at'), dateTime(item.updated_at)]]} /><//>
-      </div>
-    </div>`;
+        <${Card}><${Facts} rows=${[[t('column.created_at'), dateTime(item.created_at)], [t('column.updated_at'), dateTime(item.updated_at)]]} /><//>`,
+    })} />`;
 }
 
 /** Photos: dropped, ordered by buttons, removed. Each change is written at once. @param {{ item: Item, etag: string | null, edits: boolean, done: () => void }} props */

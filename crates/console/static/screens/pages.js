@@ -24,7 +24,7 @@ const resource = {
   fields: [
     { name: 'title', kind: 'text', required: true, max: 255, wide: true },
     { name: 'content', kind: 'html', max: 65535, rows: 18 },
-    { name: 'slug', kind: 'text', max: 100, hint: t('page.slugHint') },
+    { name: 'slug', kind: 'text', max: 100, hint: t('hint.slug') },
     { name: 'page_type_id', kind: 'choice', options: options.pageTypes },
     { name: 'tags', kind: 'text', hint: t('page.tagsHint') },
     { name: 'description', kind: 'area', max: 500 },
@@ -50,10 +50,12 @@ export default function Pages({ params: { id } }) {
       <${Table} id="pages" table=${tables.pages} order="updated_at_desc" to=${(/** @type {import('../lib/table.js').Row} */ row) => `/pages/${idOf(row)}`} picture="title"
         empty=${{ icon: 'edit', title: t('page.none'), text: t('page.noneText'), action: create }} />`;
   }
-  return html`<${RecordPage} resource=${resource} id=${id} to="/pages" crumb="nav.pages" name="title" edits=${can(id === 'new' ? 'create-pages' : 'edit-pages')}
-    history=${(/** @type {number} */ page, /** @type {AbortSignal} */ signal) => get(/** @type {'/api/pages/{page}/history'} */ (`/api/pages/${id}/history`), { page }, { signal })}
-    side=${(/** @type {import('../lib/record.js').Version} */ { record }) => html`<${Card}><${Facts} rows=${[
-      [t('column.author'), record.author?.name], [t('column.views_count'), number(record.views_count)],
-      [t('column.created_at'), dateTime(record.created_at)], [t('column.updated_at'), dateTime(record.updated_at)],
-    ]} /><//>`} />`;
+  return html`<${RecordPage} resource=${resource} id=${id} to="/pages" crumb="nav.pages" edits=${can(id === 'new' ? 'create-pages' : 'edit-pages')} view=${(/** @type {any} */ page) => ({
+    title: page.title,
+    history: (/** @type {number} */ at, /** @type {AbortSignal} */ signal) => get(/** @type {'/api/pages/{page}/history'} */ (`/api/pages/${id}/history`), { page: at }, { signal }),
+    side: html`<${Card}><${Facts} rows=${[
+      [t('column.author'), page.author?.name], [t('column.views_count'), number(page.views_count)],
+      [t('column.created_at'), dateTime(page.created_at)], [t('column.updated_at'), dateTime(page.updated_at)],
+    ]} /><//>`,
+  })} />`;
 }

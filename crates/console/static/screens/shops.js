@@ -91,10 +91,12 @@ export default function Shops({ params: { id } }) {
       <${Table} id="shops" table=${tables.shops} to=${(/** @type {import('../lib/table.js').Row} */ row) => `/shops/${idOf(row)}`} empty=${{ icon: 'clock', title: t('shop.none'), action: create }} />`;
   }
   const edits = can(id === 'new' ? 'create-shops' : 'edit-shops');
-  return html`<${RecordPage} resource=${resource} id=${id} to="/shops" crumb="nav.shops" edits=${edits}
-    history=${(/** @type {number} */ page, /** @type {AbortSignal} */ signal) => get('/api/shops/{id}/history', { id, page }, { signal })}
-    above=${(/** @type {import('../lib/record.js').Version} */ { record }, /** @type {() => void} */ refresh) => html`<${Week} shop=${record} edits=${edits} refresh=${refresh} />`}
-    side=${(/** @type {import('../lib/record.js').Version} */ { record }, /** @type {() => void} */ refresh) => html`<${Days} shop=${record} edits=${edits} refresh=${refresh} />`} />`;
+  return html`<${RecordPage} resource=${resource} id=${id} to="/shops" crumb="nav.shops" edits=${edits} view=${(/** @type {any} */ shop, /** @type {() => void} */ refresh) => ({
+    title: shop.name,
+    history: (/** @type {number} */ page, /** @type {AbortSignal} */ signal) => get('/api/shops/{id}/history', { id, page }, { signal }),
+    above: html`<${Week} shop=${shop} edits=${edits} refresh=${refresh} />`,
+    side: html`<${Days} shop=${shop} edits=${edits} refresh=${refresh} />`,
+  })} />`;
 }
 
 /** Opens the dialog of a part, and reads the shop again after a write. @param {Shop} shop @param {() => void} refresh */

@@ -1,20 +1,19 @@
 // @ts-check
 // Stock levels as a table; quantity and price of a row in a dialog.
-import { put, read } from '../lib/api.js';
-import { Dialog, open } from '../lib/dialog.js';
+import { put } from '../lib/api.js';
 import { html, useMemo, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { useActions } from '../lib/keys.js';
-import { useLoad } from '../lib/load.js';
+import { editRecord } from '../lib/record.js';
 import { Link } from '../lib/router.js';
 import { can } from '../lib/session.js';
 import { idOf, Table, textOf } from '../lib/table.js';
 import { tables } from '../lib/tables.js';
-import { Badge, Loading, Page } from '../lib/ui.js';
+import { Badge, Page } from '../lib/ui.js';
 import { startExport } from './job.js';
 import { changePrices } from './price-change.js';
-import { StockForm } from './stock-item.js';
+import { resource as level } from './stock-item.js';
 
 /** @typedef {import('../lib/table.js').Row} Row */
 
@@ -31,7 +30,7 @@ const write = (row, price, match) => put('/api/inventories/{id}', { id: idOf(row
 export default function Stock() {
   const [round, setRound] = useState(0);
   const edit = async (/** @type {Row} */ row) => {
-    if (await open((/** @type {(done: boolean) => void} */ close) => html`<${Quick} row=${row} close=${close} />`)) setRound((/** @type {number} */ n) => n + 1);
+    if (await editRecord(level, { id: idOf(row), name: `${textOf(row.nomenclature)} · ${textOf(row.warehouse)}` })) setRound((/** @type {number} */ n) => n + 1);
   };
   const actions = useMemo(() => (can('edit-inventories') ? [{ key: 'e', label: t('edit'), icon: 'edit', run: (/** @type {Row} */ row) => void edit(row) }] : []), []);
   const bulk = can('edit-inventories') ? [{ label: t('price.change'), icon: 'money', all: (/** @type {Row[]} */ rows) => void changePrices(rows, write).then(() => setRound((/** @type {number} */ n) => n + 1)) }] : [];
@@ -43,12 +42,4 @@ export default function Stock() {
       <${Link} to="/stock/correct" class="button primary"><${Icon} name="edit" size=${16} />${t('do.correct')}<//>`}`} />
     <${Table} id="stock" table=${tables.stock} to=${(/** @type {Row} */ row) => `/stock/${idOf(row)}`} actions=${actions} bulk=${bulk} cells=${cells} round=${round}
       empty=${{ icon: 'stock', title: t('stock.none'), text: t('stock.noneText') }} />`;
-}
-
-/** @param {{ row: Row, close: (done: boolean) => void }} props */
-function Quick({ row, close }) {
-  const loaded = useLoad((signal) => read('/api/inventories/{id}', { id: idOf(row) }, { signal }), [idOf(row)]);
-  return html`<${Dialog} title=${`${textOf(row.nomenclature)} · ${textOf(row.warehouse)}`} onClose=${() => close(false)}>
-    <${Loading} of=${loaded} lines=${2}>${(/** @type {any} */ { body, etag }) => html`<${StockForm} level=${body.inventory} etag=${etag} done=${() => close(true)} />`}<//>
-  <//>`;
 }

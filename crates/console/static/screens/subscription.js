@@ -5,7 +5,7 @@ import { confirm, Menu } from '../lib/dialog.js';
 import { ago, date, dateTime, money, phone } from '../lib/format.js';
 import { History } from '../lib/history.js';
 import { html, useState } from '../lib/html.js';
-import { maybe, t } from '../lib/i18n.js';
+import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { useActions } from '../lib/keys.js';
 import { useLoad } from '../lib/load.js';
@@ -92,7 +92,6 @@ function Reason({ subscription }) {
       [t('subscription.next'), parked ? t('subscription.nextParked') : next ? html`<b>${money((terms ?? subscription).amount)}</b>, ${dateTime(next)}` : t('subscription.nextNone')],
       terms ? [t('subscription.terms'), t('subscription.termsText', { plan: terms.plan_slug, sum: money(terms.amount), n: terms.billing_period_months })] : null,
       subscription.missed_periods.length ? [t('subscription.missed'), subscription.missed_periods.join(', ')] : null,
-      [t('subscription.retry'), maybe(`retry.${subscription.retry_payment_reason}`) ?? subscription.retry_payment_reason],
     ]} />
   <//>`;
 }

@@ -12,7 +12,6 @@ export default {
   'customer.contacts': 'More contacts',
   'customer.contactsNone': 'No further contacts.',
   'customer.ordersNone': 'No orders yet',
-  'customer.deleteAsk': 'Delete this customer?',
   'customer.deleteText': 'Personal data is cleared, also in the history. Orders are kept. This cannot be undone.',
   'field.is_company': 'Company',
   'field.inn': 'INN',

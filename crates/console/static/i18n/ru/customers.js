@@ -12,7 +12,6 @@ export default {
   'customer.contacts': 'Другие контакты',
   'customer.contactsNone': 'Других контактов нет.',
   'customer.ordersNone': 'Заказов пока нет',
-  'customer.deleteAsk': 'Удалить этого покупателя?',
   'customer.deleteText': 'Личные данные стираются, в том числе из истории. Заказы остаются. Отменить нельзя.',
   'field.is_company': 'Компания',
   'field.inn': 'ИНН',
