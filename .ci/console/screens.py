@@ -5,7 +5,8 @@ import re
 
 from browser import ROOT, Watched, call, token_of
 
-TABLES = {"orders": "orders", "items": "nomenclatures", "stock": "inventories", "customers": "counterparties", "tasks": "tasks", "agents": "agents"}
+TABLES = {"orders": "orders", "items": "nomenclatures", "stock": "inventories", "customers": "counterparties", "tasks": "tasks", "agents": "agents",
+          "subscriptions": "subscriptions", "pages": "pages", "shops": "shops"}
 
 
 def seed(kontor, token):
@@ -18,6 +19,18 @@ def seed(kontor, token):
         call(kontor, "POST", f"/api/orders/{order}/record-payment", token, {"method": "cash"})
     call(kontor, "POST", "/api/tasks", token, {"title": "Call the supplier", "responsible_id": 1, "deadline": "2027-02-01T12:00:00Z"})
     call(kontor, "POST", "/api/agents", token, {"name": "Night import", "permissions": ["view-nomenclatures", "edit-inventories"]})
+    call(kontor, "POST", "/api/discounts", token, {"name": "Spring weeks", "type": "percent", "value": "5.00", "code": "SPRING5", "usage_limit": 100})
+    call(kontor, "POST", "/api/pages", token, {"title": "Delivery and returns", "content": "<h2>Delivery</h2><p>Two days.</p><script>alert(1)</script>", "tags": ["help"]})
+    shop = call(kontor, "GET", "/api/shops?per_page=1", token)["shops"][0]["id"]
+    call(kontor, "POST", f"/api/shops/{shop}/exceptions", token, {"date": "2027-12-31", "opens_at": "10:00", "closes_at": "15:00", "note": "New Year's Eve"})
+    call(kontor, "POST", f"/api/shops/{shop}/holidays", token, {"date": "2027-01-01", "name": "New Year", "is_yearly": True})
+    application = call(kontor, "GET", "/api/applications", token)["applications"][0]["id"]
+    block_type = call(kontor, "GET", "/api/block_types", token)["blockTypes"][0]["id"]
+    front = call(kontor, "POST", f"/api/applications/{application}/blocks", token, {"name": "Front page", "block_type_id": block_type, "text": "<p>Welcome</p>"})["block"]["id"]
+    call(kontor, "POST", f"/api/applications/{application}/blocks", token, {"name": "Banner", "block_type_id": block_type, "parent_id": front})
+    top = call(kontor, "POST", f"/api/applications/{application}/menu_items", token, {"name": "Catalogue"})["menuItem"]["id"]
+    for name in ("Tea", "Honey"):
+        call(kontor, "POST", f"/api/applications/{application}/menu_items", token, {"name": name, "parent_id": top})
 
 
 def screens(kontor, token):
@@ -30,6 +43,7 @@ def screens(kontor, token):
         if rows:
             number = rows[0]["id"]
             first[name] = number["value"] if isinstance(number, dict) else number
+    first["discounts"] = call(kontor, "GET", "/api/discounts?per_page=1", token)["data"]["discounts"][0]["id"]
     request = call(kontor, "POST", "/api/agent-access-requests", body={
         "name": "Stock assistant", "reason": "Compares the stock with the supplier's list every night.",
         "permissions": ["view-nomenclatures", "view-inventories", "edit-inventories"]})
@@ -39,13 +53,13 @@ def screens(kontor, token):
             number = request["publicId"] if section == "approvals" else first.get(section)
             if number is not None:
                 yield path.replace(":id", str(number))
-            if section in ("items", "customers", "tasks", "agents"):
+            if section in ("items", "customers", "tasks", "agents", "discounts", "pages", "shops"):
                 yield path.replace(":id", "new")
         elif path == "/orders/print":
             yield f"/orders/print?id={first['orders']}"
         else:
             yield path
-    yield "/orders?queue=all"
+    yield from ("/orders?queue=all", "/subscriptions?tab=upcoming", "/subscriptions?tab=all", "/items/new?plan=1")
 
 
 def name_of(path):

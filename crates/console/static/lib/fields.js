@@ -30,7 +30,8 @@ function localMoment(value) {
  *   onChange: (value: any) => void }} props
  */
 export function Field({ id, field, value, values, errors, changed, onChange }) {
-  const { kind, hint } = field;
+  const { kind } = field;
+  const hint = field.hint && (maybe(field.hint) ?? field.hint);
   const label = labelOf(field);
   const note = [hint && `${id}-hint`, errors.length > 0 && `${id}-error`].filter(Boolean).join(' ') || undefined;
   const common = {

@@ -20,7 +20,7 @@ import { reason } from './ui.js';
  * @property {number} [max]
  * @property {number} [rows] height of an HTML field
  * @property {number} [min]
- * @property {string} [hint]
+ * @property {string} [hint] text, or its key
  * @property {() => Promise<import('./tables.js').Option[]>} [options]
  * @property {(query: string, signal: AbortSignal) => Promise<import('./picker.js').Choice[]>} [find]
  * @property {(values: Values) => boolean} [when] shows the field

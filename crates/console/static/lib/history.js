@@ -9,11 +9,13 @@ import { Card, Loading } from './ui.js';
 /** @typedef {{ field: string, old: string | null, new: string | null }} Change */
 /** @typedef {{ id: number, dateTime: string, user: { name: string } | null, counterparty: { name: string } | null, action: string, event?: string, detail?: string | null, reason?: string, order_id?: number | null, changes: Change[] }} Entry */
 
+const MOMENT = /^\d{4}-\d\d-\d\dT/;
+
 /** @param {string | null} value */
-const short = (value) => (value === null || value === '' ? '–' : value.length > 80 ? `${value.slice(0, 80)}…` : value);
+const short = (value) => (value === null || value === '' ? '–' : MOMENT.test(value) ? dateTime(value) : value.length > 80 ? `${value.slice(0, 80)}…` : value);
 
 /** A value in words: a status has a name. @param {string} field @param {string | null} value */
-const value = (field, value) => (field === 'status_id' && value ? maybe(`order.status.${value}`) : null) ?? short(value);
+const value = (field, value) => (field === 'status_id' ? maybe(`order.status.${value}`) : field === 'status' ? maybe(`subscription.status.${value}`) : null) ?? short(value);
 
 /** The name of a changed field; dotted paths keep their end. @param {string} field */
 const fieldText = (field) => maybe(`field.${field}`) ?? maybe(`field.${field.split('.').at(-1)}`) ?? field;

@@ -1,9 +1,9 @@
 // @ts-check
 // Screens of records made of data: a resource has fields and writes; it is edited in a dialog or on a page of its own.
-import { confirm, Dialog, open, toast } from './dialog.js';
+import { confirm, Dialog, focusMain, open, toast } from './dialog.js';
 import { RecordForm } from './form.js';
 import { History } from './history.js';
-import { html, useState } from './html.js';
+import { html, useEffect, useRef, useState } from './html.js';
 import { t } from './i18n.js';
 import { Icon } from './icons.js';
 import { useLoad } from './load.js';
@@ -17,6 +17,7 @@ import { attempt, Card, Empty, Loading, Page, Tabs } from './ui.js';
 /**
  * @typedef {object} Resource
  * @property {string} title key of the title of a new record
+ * @property {string} [submit] key of the button that creates
  * @property {import('./form.js').FieldSpec[]} fields
  * @property {Values} [empty] values of a new record
  * @property {(id: number, options: Options) => Promise<Version>} read
@@ -50,21 +51,29 @@ export const editRecord = (resource, { id = null, name = '', record = resource.e
 
 /** @param {{ resource: Resource, id: number | null, name: string, record: Values, close: (done: boolean) => void }} props */
 function RecordDialog({ resource, id, name, record, close }) {
-  const loaded = useLoad(async (signal) => (id === null ? { record, etag: null } : resource.read(id, { signal })), [id]);
+  const fresh = useRef({ record, etag: null }).current;
+  const loaded = useLoad(async (signal) => (id === null ? fresh : resource.read(id, { signal })), [id]);
+  const body = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    const field = body.current?.querySelector('input, select, textarea');
+    if (field instanceof HTMLElement && !body.current?.contains(document.activeElement)) field.focus();
+  }, [loaded.data === null]);
   const save = async (/** @type {Values} */ changes, /** @type {Values} */ values, /** @type {string | undefined} */ match) => {
     if (id === null) await resource.create?.(filled(changes));
     else await resource.update(id, changes, matching(match), values);
-    toast(t(id === null ? 'created' : 'saved'));
+    toast(t(id === null && !resource.submit ? 'created' : 'saved'));
     close(true);
   };
   const remove = async (/** @type {Version} */ { etag }) => {
-    if (id !== null && await drop(resource, id, etag, name)) close(true);
+    if (id === null || !await drop(resource, id, etag, name)) return;
+    close(true);
+    focusMain();
   };
   return html`<${Dialog} title=${name || t(resource.title)} onClose=${() => close(false)}>
-    <${Loading} of=${loaded} lines=${3}>${(/** @type {Version} */ version) => html`
+    <div class="stack" ref=${body}><${Loading} of=${id === null ? { ...loaded, data: fresh } : loaded} lines=${3}>${(/** @type {Version} */ version) => html`
       <${RecordForm} fields=${resource.fields} record=${version.record} etag=${version.etag} save=${save} reread=${() => resource.read(Number(id), {})}
-        submit=${t(id === null ? 'create' : 'save')} cancel=${() => close(false)} />
-      ${id !== null && resource.remove && html`<p><button type="button" class="link danger" onClick=${() => remove(version)}>${t('delete')}</button></p>`}`}<//>
+        submit=${t(id === null ? resource.submit ?? 'create' : 'save')} cancel=${() => close(false)} />
+      ${id !== null && resource.remove && html`<p><button type="button" class="link danger" onClick=${() => remove(version)}>${t('delete')}</button></p>`}`}<//></div>
   <//>`;
 }
 

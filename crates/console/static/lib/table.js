@@ -42,7 +42,7 @@ function cellOf(key, cell) {
   if (MONEY.has(key)) return money(value);
   if (NUMBERS.has(key)) return number(Number(value));
   if (key === 'phone' || key === 'phone_1') return phone(value);
-  if (key.endsWith('_at') || key === 'deadline') return html`<time datetime=${value}>${dateTime(value)}</time>`;
+  if (key.endsWith('_at') || key.endsWith('_end') || key === 'deadline') return html`<time datetime=${value}>${dateTime(value)}</time>`;
   if (key === 'birthday') return date(value);
   if (key === 'status') return html`<${Badge}>${value}<//>`;
   return String(value);
@@ -76,7 +76,7 @@ export function Table({ id, table, to, fixed = {}, order, actions = NONE, bulk =
   const answer = useMemo(() => answerOf(table, loaded.data), [loaded.data]);
   const rows = /** @type {Row[]} */ (answer?.[table.root] ?? []);
   const columns = /** @type {Column[]} */ ((answer?.columns ?? []).map((/** @type {any} */ column) => ({
-    key: column.key, text: maybe(`column.${column.key}`) ?? column.text,
+    key: column.key, text: maybe(`column.${table.root}.${column.key}`) ?? maybe(`column.${column.key}`) ?? column.text,
   })));
   const shown = columns.filter((column) => !chosen.hidden.includes(column.key));
   const paging = answer?.pagination;

@@ -28,8 +28,8 @@ const resource = {
 export default function Brands() {
   const loaded = useLoad((signal) => get('/api/brands', {}, { signal }), []);
   const [text, setText] = useState('');
-  const edit = async (/** @type {number | null} */ id) => {
-    if (!await editRecord(resource, { id })) return;
+  const edit = async (/** @type {Brand | null} */ brand) => {
+    if (!await editRecord(resource, { id: brand?.id ?? null, name: brand?.name ?? '' })) return;
     forget('/api/brands');
     loaded.reload();
   };
@@ -47,7 +47,7 @@ export default function Brands() {
             <${Picture} url=${brand.photo?.url} size=${32} />
             <b class="grow ellipsis">${brand.name}</b>
             ${can('view-nomenclatures') && html`<${Link} to=${`/items?brand_id=${brand.id}`}>${t('brand.items')}<//>`}
-            ${can('edit-brands') && html`<button type="button" class="icon-button" aria-label=${`${t('edit')}: ${brand.name}`} onClick=${() => edit(brand.id)}><${Icon} name="edit" size=${16} /></button>`}
+            ${can('edit-brands') && html`<button type="button" class="icon-button" aria-label=${`${t('edit')}: ${brand.name}`} onClick=${() => edit(brand)}><${Icon} name="edit" size=${16} /></button>`}
           </li>`)}</ul>`;
       }}<//>
     <//>`;

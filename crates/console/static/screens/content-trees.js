@@ -48,7 +48,7 @@ const blocks = {
     fields: [
       { name: 'name', kind: 'text', required: true, max: 255 },
       { name: 'block_type_id', kind: 'choice', required: true, options: options.blockTypes },
-      { name: 'identifier', kind: 'text', max: 100, hint: t('hint.slug') },
+      { name: 'identifier', kind: 'text', max: 100, hint: 'hint.slug' },
       { name: 'parent_id', kind: 'choice', options: async () => parentsFor(nodes, id) },
       { name: 'code', kind: 'number', min: 1 },
       { name: 'link', kind: 'text', max: 500 },
@@ -93,7 +93,7 @@ const menus = {
     title: 'menus.new',
     fields: [
       { name: 'name', kind: 'text', required: true, max: 255, wide: true },
-      { name: 'slug', kind: 'text', max: 100, hint: t('hint.slug') },
+      { name: 'slug', kind: 'text', max: 100, hint: 'hint.slug' },
       { name: 'parent_id', kind: 'choice', options: async () => parentsFor(nodes, id) },
       { name: 'code', kind: 'number', min: 1 },
     ],

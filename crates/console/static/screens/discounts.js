@@ -1,7 +1,7 @@
 // @ts-check
 // Discounts and promo codes: the list with their figures, and one discount with its use.
 import { get, post, put, read, remove } from '../lib/api.js';
-import { confirm } from '../lib/dialog.js';
+import { confirm, focusMain } from '../lib/dialog.js';
 import { money, number } from '../lib/format.js';
 import { html, useMemo } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
@@ -96,6 +96,7 @@ function OneDiscount({ id }) {
       if (command === 'archive' && !await confirm({ title: t('discount.archiveAsk'), text: t('discount.archiveText'), confirm: t('discount.archive'), danger: true })) return;
       await attempt(() => post(`/api/discounts/{id}/${command}`, { id }, {}, matching(etag)), t('saved'));
       refresh();
+      focusMain();
     };
     const offered = discount.status === 'archived' || !edits ? [] : /** @type {const} */ ([discount.status === 'paused' ? 'activate' : 'pause', 'archive']);
     const { usage_limit: most, used_count: used } = discount;

@@ -1,7 +1,7 @@
 // @ts-check
 // Files: uploaded here, or opened by number. The service has no list of files, so this one is of the session.
 import { get, remove } from '../lib/api.js';
-import { confirm, toast } from '../lib/dialog.js';
+import { confirm, focusMain, toast } from '../lib/dialog.js';
 import { Drop, PICTURE, upload } from '../lib/drop.js';
 import { dateTime, size } from '../lib/format.js';
 import { html, store, useId, useState } from '../lib/html.js';
@@ -35,7 +35,9 @@ export default function Files() {
   };
   const drop = async (/** @type {FileRecord} */ file) => {
     if (!await confirm({ title: t('record.delete', { name: file.name }), text: t('file.deleteText'), confirm: t('delete'), danger: true })) return;
-    if (await attempt(() => remove('/api/files/{id}', { id: file.id }), t('deleted'))) seen.set(seen.get().filter((one) => one.id !== file.id));
+    if (!await attempt(() => remove('/api/files/{id}', { id: file.id }), t('deleted'))) return;
+    seen.set(seen.get().filter((one) => one.id !== file.id));
+    focusMain();
   };
   const copy = (/** @type {string} */ url) => attempt(() => navigator.clipboard.writeText(url).then(() => void toast(t('copied'))));
   return html`<${Page} title=${t('nav.files')} note=${t('file.note')} />

@@ -1,6 +1,7 @@
 // @ts-check
 // Import wizard: drop a sheet, see what it would do, then run it as a job. Nothing is written before.
 import { ApiError, get, post, put } from '../lib/api.js';
+import { focusMain } from '../lib/dialog.js';
 import { Drop } from '../lib/drop.js';
 import { number } from '../lib/format.js';
 import { html, useEffect, useMemo, useState } from '../lib/html.js';
@@ -90,6 +91,9 @@ function Wizard({ kind }) {
     return () => abort.abort();
   }, [file, keepEmpty, mapping]);
 
+  useEffect(() => {
+    if (document.activeElement === document.body) focusMain();
+  }, [file]);
   const again = () => {
     setFile(null);
     setCheck(null);

@@ -35,7 +35,7 @@ export default function Items() {
   useActions([{ id: 'items-export', label: t('item.export'), icon: 'file', run: () => void fetchAll() }]);
   return html`<${Page} title=${t('nav.items')} actions=${html`
       <button type="button" class="button" onClick=${fetchAll}><${Icon} name="file" size=${16} />${t('item.export')}</button>
-      ${can('edit-nomenclatures') && html`<${Link} to="/import/items" class="button"><${Icon} name="up" size=${16} />${t('import')}<//>`}${create}`} />
+      ${can('create-nomenclatures') && can('edit-nomenclatures') && html`<${Link} to="/import/items" class="button"><${Icon} name="up" size=${16} />${t('import')}<//>`}${create}`} />
     <${Table} id="items" table=${tables.items} to=${(/** @type {Row} */ row) => `/items/${idOf(row)}`} picture="name" cells=${cells} bulk=${bulk} round=${round}
       empty=${{ icon: 'catalogue', title: t('item.none'), text: t('item.noneText'), action: create }} />`;
 }

@@ -24,9 +24,9 @@ const resource = {
   fields: [
     { name: 'title', kind: 'text', required: true, max: 255, wide: true },
     { name: 'content', kind: 'html', max: 65535, rows: 18 },
-    { name: 'slug', kind: 'text', max: 100, hint: t('hint.slug') },
+    { name: 'slug', kind: 'text', max: 100, hint: 'hint.slug' },
     { name: 'page_type_id', kind: 'choice', options: options.pageTypes },
-    { name: 'tags', kind: 'text', hint: t('page.tagsHint') },
+    { name: 'tags', kind: 'text', hint: 'page.tagsHint' },
     { name: 'description', kind: 'area', max: 500 },
     { name: 'preview', kind: 'picture' },
     { name: 'is_active', kind: 'check' },

@@ -23,7 +23,7 @@ import { Badge, Card, Empty, Loading, Page } from '../lib/ui.js';
 const offer = (application, plan) => ({
   title: 'plan.offer',
   fields: [
-    { name: 'plan_slug', kind: 'text', max: 64, hint: t('hint.slug') },
+    { name: 'plan_slug', kind: 'text', max: 64, hint: 'hint.slug' },
     { name: 'position', kind: 'number' },
     { name: 'is_active', kind: 'check' },
   ],

@@ -30,7 +30,7 @@ const resource = {
     { name: 'branch_id', kind: 'choice', required: true, options: options.branches },
     { name: 'address', kind: 'text', required: true, max: 500, wide: true },
     { name: 'phone', kind: 'phone' },
-    { name: 'time_zone', kind: 'text', hint: t('shop.zoneHint') },
+    { name: 'time_zone', kind: 'text', hint: 'shop.zoneHint' },
     { name: 'latitude', kind: 'text' },
     { name: 'longitude', kind: 'text' },
     { name: 'is_active', kind: 'check' },
@@ -47,7 +47,7 @@ const resource = {
 
 /** @type {import('../lib/form.js').FieldSpec[]} */
 const times = [
-  { name: 'opens_at', kind: 'text', max: 5, required: true, hint: t('shop.timeHint') },
+  { name: 'opens_at', kind: 'text', max: 5, required: true, hint: 'shop.timeHint' },
   { name: 'closes_at', kind: 'text', max: 5, required: true },
 ];
 
@@ -63,7 +63,7 @@ const parts = (shop) => ({
   },
   exceptions: {
     title: 'shop.exceptionNew',
-    fields: [{ name: 'date', kind: 'date', required: true }, { name: 'note', kind: 'text', max: 250 }, ...times.map((field) => ({ ...field, required: false, hint: t('shop.closedHint') }))],
+    fields: [{ name: 'date', kind: 'date', required: true }, { name: 'note', kind: 'text', max: 250 }, ...times.map((field) => ({ ...field, required: false, hint: 'shop.closedHint' }))],
     read: async (id) => ({ record: { ...shop.exceptions.find((one) => one.id === id) }, etag: '' }),
     create: async (values) => (await post('/api/shops/{id}/exceptions', { id: shop.id }, values)).exception.id,
     update: (exception_id, _, options, values) => put('/api/shops/{id}/exceptions/{exception_id}', { id: shop.id, exception_id }, values, options),

@@ -1,7 +1,7 @@
 // @ts-check
 // One subscription: why it is as it is, what comes next, and what staff can do about it.
 import { get, post } from '../lib/api.js';
-import { confirm, Menu } from '../lib/dialog.js';
+import { confirm, focusMain, Menu } from '../lib/dialog.js';
 import { ago, date, dateTime, money, phone } from '../lib/format.js';
 import { History } from '../lib/history.js';
 import { html, useState } from '../lib/html.js';
@@ -40,7 +40,7 @@ export default function SubscriptionScreen({ params }) {
 
 /** A command that needs a value, as a form. @param {string} title @param {import('../lib/form.js').FieldSpec} field @param {(values: any) => Promise<unknown>} run */
 const ask = (title, field, run) => editRecord({
-  title, fields: [field], read: async () => ({ record: {}, etag: '' }), update: run, create: async (values) => { await run(values); return 0; },
+  title, submit: title, fields: [field], read: async () => ({ record: {}, etag: '' }), update: run, create: async (values) => { await run(values); return 0; },
 });
 
 /** @param {{ subscription: Subscription, refresh: () => void }} props */
@@ -53,13 +53,14 @@ function Head({ subscription, refresh }) {
     if (!await confirm({ title: t(`subscription.${command}Ask`), text, confirm: t(`subscription.${command}`), danger })) return;
     await attempt(() => post(`/api/subscriptions/{id}/${command}`, { id }), t('subscription.done'));
     refresh();
+    focusMain();
   };
   const pause = async () => {
-    if (await ask('subscription.pause', { name: 'until', kind: 'datetime', required: true, hint: t('subscription.pauseText') },
+    if (await ask('subscription.pause', { name: 'until', kind: 'datetime', required: true, hint: 'subscription.pauseText' },
       (values) => post('/api/subscriptions/{id}/pause', { id }, { until: values.until }))) refresh();
   };
   const move = async () => {
-    if (await ask('subscription.moveDay', { name: 'day', kind: 'number', required: true, min: 1, hint: t('subscription.moveDayText') },
+    if (await ask('subscription.moveDay', { name: 'day', kind: 'number', required: true, min: 1, hint: 'subscription.moveDayText' },
       (values) => post('/api/subscriptions/{id}/billing-day', { id }, { day: values.day }))) refresh();
   };
   const open = status !== 'canceled';

@@ -27,4 +27,5 @@ export default {
   'column.slug': 'Address', 'column.page_type': 'Type', 'column.tags': 'Tags', 'column.views_count': 'Views',
   'column.is_fallback': 'For missing pages', 'column.address': 'Address', 'column.branch': 'Branch', 'column.time_zone': 'Time zone',
   'filter.page_type_id': 'Type', 'filter.branch_id': 'Branch', 'search.pages': 'Title or text', 'search.shops': 'Name or address',
+  'column.pages.title': 'Title', 'field.hours': 'Hours', 'field.exceptions': 'Special hours', 'field.holidays': 'Holidays',
 };

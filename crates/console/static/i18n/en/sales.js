@@ -55,4 +55,6 @@ export default {
   'column.charge_at': 'Charge', 'column.past_due': 'Past due',
   'column.value': 'Value', 'column.target': 'Applies to', 'column.ends_at': 'Ends', 'column.used_count': 'Orders', 'column.used_amount': 'Given', 'column.final_price': 'Paid',
   'column.discount_amount': 'Discount',
+  'column.subscriptions.nomenclature': 'Plan', 'column.charges.nomenclature': 'Plan', 'column.discounts.code': 'Promo code', 'field.status': 'Status', 'field.saved_payment_method_id': 'Payment method',
+  'field.current_period_end': 'Paid until', 'field.next_charge_at': 'Next charge',
 };

@@ -27,4 +27,5 @@ export default {
   'column.slug': 'Адрес', 'column.page_type': 'Тип', 'column.tags': 'Метки', 'column.views_count': 'Просмотры',
   'column.is_fallback': 'Вместо ненайденных', 'column.address': 'Адрес', 'column.branch': 'Филиал', 'column.time_zone': 'Часовой пояс',
   'filter.page_type_id': 'Тип', 'filter.branch_id': 'Филиал', 'search.pages': 'Название или текст', 'search.shops': 'Название или адрес',
+  'column.pages.title': 'Название', 'field.hours': 'Часы', 'field.exceptions': 'Особые часы', 'field.holidays': 'Праздники',
 };

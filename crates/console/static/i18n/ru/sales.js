@@ -56,4 +56,6 @@ export default {
   'column.charge_at': 'Списание', 'column.past_due': 'Просрочена',
   'column.value': 'Размер', 'column.target': 'Действует на', 'column.ends_at': 'Конец', 'column.used_count': 'Заказов', 'column.used_amount': 'Скидка всего', 'column.final_price': 'К оплате',
   'column.discount_amount': 'Скидка',
+  'column.subscriptions.nomenclature': 'Тариф', 'column.charges.nomenclature': 'Тариф', 'column.discounts.code': 'Промокод', 'field.status': 'Статус', 'field.saved_payment_method_id': 'Способ оплаты',
+  'field.current_period_end': 'Оплачено до', 'field.next_charge_at': 'Следующее списание',
 };
