@@ -147,14 +147,14 @@ function Columns({ headers, known, busy, choose }) {
 
 /** @param {{ errors: Problem[], total: number }} props */
 function Problems({ errors, total }) {
-  return html`<${Card} title=${t('import.errors', { n: total })} flush><div class="table-scroll tall" tabindex="0" role="region" aria-label=${t('import.errors', { n: total })}><table>
+  return html`<${Card} title=${t('import.errors', { n: total })} flush><div class="table-scroll tall" tabindex="0" role="group" aria-label=${t('import.errors', { n: total })}><table>
     <thead><tr><th scope="col">${t('import.row')}</th><th scope="col">${t('import.column')}</th><th scope="col">${t('field.reason')}</th></tr></thead>
     <tbody>${errors.map((one, index) => html`<tr key=${index}><td>${one.row}</td><td>${one.column === '*' ? t('import.wholeRow') : columnText(one.column)}</td><td>${one.reason}</td></tr>`)}</tbody></table></div><//>`;
 }
 
 /** @param {{ rows: Preview[] }} props */
 function Rows({ rows }) {
-  return html`<${Card} title=${t('import.first', { n: rows.length })} flush><div class="table-scroll" tabindex="0" role="region" aria-label=${t('import.first', { n: rows.length })}><table>
+  return html`<${Card} title=${t('import.first', { n: rows.length })} flush><div class="table-scroll" tabindex="0" role="group" aria-label=${t('import.first', { n: rows.length })}><table>
     <thead><tr><th scope="col">${t('import.row')}</th><th scope="col">${t('import.effect')}</th><th scope="col">${t('column.article')}</th><th scope="col">${t('import.values')}</th></tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${row.row}><td>${row.row}</td><td><${Badge} kind=${COLOURS[row.action]}>${t(`import.action.${row.action}`)}<//></td>
       <td>${row.article ?? '–'}${row.warehouse && html`<div class="faint">${row.warehouse}</div>`}</td>
