@@ -22,6 +22,7 @@ def seed(kontor, token):
     call(kontor, "POST", "/api/discounts", token, {"name": "Spring weeks", "type": "percent", "value": "5.00", "code": "SPRING5", "usage_limit": 100})
     call(kontor, "POST", "/api/pages", token, {"title": "Delivery and returns", "content": "<h2>Delivery</h2><p>Two days.</p><script>alert(1)</script>", "tags": ["help"]})
     shop = call(kontor, "GET", "/api/shops?per_page=1", token)["shops"][0]["id"]
+    call(kontor, "POST", f"/api/shops/{shop}/hours", token, {"weekday": 1, "opens_at": "09:00", "closes_at": "19:00"})
     call(kontor, "POST", f"/api/shops/{shop}/exceptions", token, {"date": "2027-12-31", "opens_at": "10:00", "closes_at": "15:00", "note": "New Year's Eve"})
     call(kontor, "POST", f"/api/shops/{shop}/holidays", token, {"date": "2027-01-01", "name": "New Year", "is_yearly": True})
     application = call(kontor, "GET", "/api/applications", token)["applications"][0]["id"]

@@ -51,6 +51,8 @@ export function Tree({ nodes, label, edits, open, place, shift, refresh }) {
   const [at, setAt] = useState(/** @type {number | null} */ (null));
   const [dragged, setDragged] = useState(/** @type {number | null} */ (null));
   const [target, setTarget] = useState(/** @type {number | 'top' | null} */ (null));
+  /** `true` if the current row takes the focus when the rows are drawn again. */
+  const moved = useRef(false);
   const tree = useRef(/** @type {HTMLElement | null} */ (null));
   const rows = rowsOf(nodes, closed);
   const current = rows.find((row) => row.node.id === at) ?? rows[0];
@@ -62,7 +64,10 @@ export function Tree({ nodes, label, edits, open, place, shift, refresh }) {
     }
     refresh();
   };
-  const step = (/** @type {Node} */ node, /** @type {'up' | 'down'} */ way) => void attempt(async () => shift?.(node.id, way)).then(refresh);
+  const step = (/** @type {Node} */ node, /** @type {'up' | 'down'} */ way) => {
+    setAt(node.id);
+    void attempt(async () => shift?.(node.id, way)).then(() => { moved.current = true; refresh(); });
+  };
   const toggle = (/** @type {number} */ id, /** @type {boolean} */ close) => {
     const next = new Set(closed);
     if (close) next.add(id);
@@ -70,12 +75,11 @@ export function Tree({ nodes, label, edits, open, place, shift, refresh }) {
     setClosed(next);
   };
   const focus = (/** @type {Row | undefined} */ row) => row && setAt(row.node.id);
-  const moved = useRef(false);
   useEffect(() => {
     const row = tree.current?.querySelector('[tabindex="0"]');
     if (moved.current && row instanceof HTMLElement) row.focus();
     moved.current = false;
-  }, [at]);
+  }, [at, rows.map((row) => row.node.id).join()]);
   const keys = (/** @type {KeyboardEvent} */ event) => {
     if (!current || event.ctrlKey || event.metaKey) return;
     const index = rows.indexOf(current);
