@@ -41,12 +41,13 @@ const newRole = {
 /** @param {Role} record */
 const idsOf = (record) => record.permissions.map(({ id }) => id);
 
-/** @param {AbortSignal} signal */
+/** @param {AbortSignal} [signal] */
 async function load(signal) {
+  const how = signal ? { signal } : {};
   const [{ roles }, known] = await Promise.all([
-    get('/api/roles', {}, { signal }), can('view-permissions') ? get('/api/permissions', {}, { signal }) : { permissions: user.get()?.permissions ?? [] },
+    get('/api/roles', {}, how), can('view-permissions') ? get('/api/permissions', {}, how) : { permissions: user.get()?.permissions ?? [] },
   ]);
-  const versions = /** @type {Version[]} */ (await Promise.all(roles.filter((one) => !one.is_owner).map(({ id }) => role.read(id, { signal }))));
+  const versions = /** @type {Version[]} */ (await Promise.all(roles.filter((one) => !one.is_owner).map(({ id }) => role.read(id, how))));
   const all = [...known.permissions, ...versions.flatMap(({ record }) => record.permissions)];
   return { versions, owners: roles.filter((one) => one.is_owner), byName: new Map(all.map((one) => [one.name, one])) };
 }
@@ -85,9 +86,9 @@ export default function Roles() {
       const chosen = drafts[version.record.id];
       if (chosen && await attempt(() => write(version, chosen), t('role.saved', { name: version.record.name }))) delete left[version.record.id];
     }
+    await attempt(async () => loaded.set(await load()));
     setDrafts(left);
     setBusy(false);
-    loaded.reload();
   };
   const create = can('create-roles') && html`<button type="button" class="button primary" onClick=${() => edit(editRecord(newRole))}><${Icon} name="plus" size=${16} />${t('role.new')}</button>`;
   useActions([
@@ -133,7 +134,7 @@ function Matrix({ versions, byName, drafts, setDrafts, edit }) {
       if (next instanceof HTMLElement) return next.focus();
     }
   };
-  return html`<div class="table-scroll matrix-frame"><table class="matrix" onKeyDown=${keys}>
+  return html`<div class="table-scroll matrix-frame" role="region" aria-label=${t('nav.roles')} tabindex=${current ? undefined : 0}><table class="matrix" onKeyDown=${keys}>
     <caption class="sr-only">${t('role.keys')}</caption>
     <thead>
       <tr><td rowspan="2"></td>${versions.map(({ record }, index) => html`<th key=${record.id} scope="colgroup" colspan="3" class=${cx(drafts[record.id] && 'changed')} title=${record.description}>
