@@ -19,7 +19,7 @@ import { Card, Empty, Loading, Page } from './ui.js';
  * @param {PathsOf<'post'>} list
  * @param {PathsOf<'get'> & PathsOf<'put'>} one
  * @param {string} root key of the record in the answers
- * @param {Pick<Resource, 'title' | 'fields' | 'empty'> & { shape?: (record: any) => Values, removes?: PathsOf<'delete'> }} more
+ * @param {Pick<Resource, 'title' | 'fields' | 'empty' | 'removeText'> & { shape?: (record: any) => Values, removes?: PathsOf<'delete'> }} more
  * @returns {Resource & Required<Pick<Resource, 'create'>>}
  */
 export function crud(list, one, root, { shape = (record) => record, removes, ...rest }) {

@@ -17,7 +17,7 @@ import { accountOwner, Integrations } from './integrations.js';
 /** @typedef {import('../types/shapes').Answered<'/api/branches/{id}/bank_requisites', 'get'>['bankRequisites'][number]} Account */
 
 const branch = crud('/api/branches', '/api/branches/{id}', 'branch', {
-  title: 'branch.new', removes: '/api/branches/{id}',
+  title: 'branch.new', removes: '/api/branches/{id}', removeText: 'branch.deleteText',
   fields: [
     { name: 'name', kind: 'text', required: true, max: 255, wide: true },
     { name: 'inn', kind: 'text', max: 12 },

@@ -25,7 +25,7 @@ const fields = () => [
 
 /** @param {number} application @returns {import('../lib/record.js').Resource} */
 const webhookOf = (application) => ({
-  title: 'webhook.new', fields: fields(),
+  title: 'webhook.new', fields: fields(), removeText: 'webhook.deleteText',
   read: async (webhook, options) => {
     const { body, etag } = await read('/api/applications/{application}/webhooks/{webhook}', { application, webhook }, options);
     return { record: body.webhook, etag };
