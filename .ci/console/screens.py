@@ -6,7 +6,8 @@ import re
 from browser import ROOT, Watched, call, token_of
 
 TABLES = {"orders": "orders", "items": "nomenclatures", "stock": "inventories", "customers": "counterparties", "tasks": "tasks", "agents": "agents",
-          "subscriptions": "subscriptions", "pages": "pages", "shops": "shops"}
+          "subscriptions": "subscriptions", "pages": "pages", "shops": "shops",
+          "branches": "branches", "warehouses": "warehouses"}
 
 
 def seed(kontor, token):
@@ -32,6 +33,18 @@ def seed(kontor, token):
     top = call(kontor, "POST", f"/api/applications/{application}/menu_items", token, {"name": "Catalogue"})["menuItem"]["id"]
     for name in ("Tea", "Honey"):
         call(kontor, "POST", f"/api/applications/{application}/menu_items", token, {"name": name, "parent_id": top})
+    call(kontor, "POST", "/api/branches/1/bank_requisites", token, {"account": "40702810938000000001", "bik": "044525225", "bank_name": "Harbour Bank"})
+    call(kontor, "POST", "/api/applications/1/webhooks", token, {"url": "https://books.example/hooks", "name": "Bookkeeping", "is_active": False})
+    call(kontor, "POST", "/api/departments", token, {"name": "Packing", "description": "Second floor"})
+    permissions = {one["name"]: one["id"] for one in call(kontor, "GET", "/api/permissions", token)["permissions"]}
+    call(kontor, "POST", "/api/roles", token, {"name": "Seller", "permissions": [permissions["view-orders"], permissions["edit-orders"]]})
+
+
+def nested(kontor, token):
+    """Addresses of screens with two numbers."""
+    account = call(kontor, "GET", "/api/branches/1/bank_requisites", token)["bankRequisites"][0]["id"]
+    webhook = call(kontor, "GET", "/api/applications/1/webhooks", token)["webhooks"][0]["id"]
+    return {"/branches/:id/accounts/:account": f"/branches/1/accounts/{account}", "/webhooks/:application/:id": f"/webhooks/1/{webhook}"}
 
 
 def screens(kontor, token):
@@ -48,13 +61,16 @@ def screens(kontor, token):
     request = call(kontor, "POST", "/api/agent-access-requests", body={
         "name": "Stock assistant", "reason": "Compares the stock with the supplier's list every night.",
         "permissions": ["view-nomenclatures", "view-inventories", "edit-inventories"]})
+    two = nested(kontor, token)
     for path in found:
         section = path.strip("/").split("/")[0]
-        if path.endswith("/:id"):
+        if path in two:
+            yield two[path]
+        elif path.endswith("/:id"):
             number = request["publicId"] if section == "approvals" else first.get(section)
             if number is not None:
                 yield path.replace(":id", str(number))
-            if section in ("items", "customers", "tasks", "agents", "discounts", "pages", "shops"):
+            if section in ("items", "customers", "tasks", "agents", "discounts", "pages", "shops", "branches", "warehouses"):
                 yield path.replace(":id", "new")
         elif path == "/orders/print":
             yield f"/orders/print?id={first['orders']}"

@@ -112,7 +112,7 @@ export function RecordPage({ resource, id, to, crumb, edits, card, view }) {
     };
     return html`<${Page} title=${title} note=${note} badge=${badge} crumbs=${[{ label: t(crumb), to }]} actions=${html`${!fresh && edits && resource.remove
         && html`<button type="button" class="button" onClick=${remove}><${Icon} name="trash" size=${16} />${t('delete')}</button>`}${actions}`} />
-      <div class=${side ? 'columns' : undefined}>
+      <div class=${side ? 'columns' : 'whole'}>
         <div>${above}
           <${Card} title=${fresh ? undefined : card}><${RecordForm} fields=${resource.fields} record=${record} etag=${etag} save=${save} reread=${() => resource.read(number, {})}
             readonly=${!edits} ...${fresh ? { submit: t('create'), cancel: () => navigate(to) } : {}} /><//>

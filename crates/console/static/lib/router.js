@@ -132,6 +132,7 @@ export function screenOf(link) {
     orders: '/orders', counterparties: '/customers', nomenclatures: '/items', inventories: '/stock', tasks: '/tasks',
     agents: '/agents', categories: '/categories', brands: '/brands',
     pages: '/pages', shops: '/shops', subscriptions: '/subscriptions',
+    branches: '/branches', warehouses: '/warehouses',
   });
   const screen = parts?.[1] ? screens[parts[1]] : undefined;
   return screen && parts ? `${screen}/${parts[2]}` : null;

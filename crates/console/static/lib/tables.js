@@ -63,6 +63,7 @@ export const options = {
   pageTypes: named('/api/page_types', 'pageTypes'),
   parked: worded((word) => t(`parked.${word}`), ['above_consent', 'contradicting_answers', 'customer_limit', 'paid_today', 'work_failed']),
   subscriptionStatuses: worded((word) => t(`subscription.status.${word}`), ['active', 'charging', 'past_due', 'canceled']),
+  roles: named('/api/roles', 'roles', 'view-roles'),
   deliveryTypes: named('/api/delivery_types', 'deliveryTypes'),
   warehouses: () => once('warehouses', async () => {
     if (!can('view-warehouses')) return [];
@@ -75,6 +76,7 @@ export const options = {
 const dates = { name: 'date', kind: 'dates' };
 
 /** @type {Record<'orders' | 'items' | 'stock' | 'customers' | 'tasks' | 'agents' | 'categories'
+  | 'branches' | 'deliveries' | 'warehouses'
   | 'discounts' | 'jobs' | 'pages' | 'shops' | 'subscriptions' | 'upcoming' | 'usages', Description>} */
 export const tables = {
   orders: {
@@ -133,6 +135,19 @@ export const tables = {
   categories: {
     path: '/api/tables/categories', root: 'categories', search: true, sorts: ['id', 'code', 'name', 'created_at', 'updated_at'],
     filters: [dates],
+  },
+  branches: {
+    path: '/api/tables/branches', root: 'branches', search: true, sorts: ['id', 'name', 'created_at', 'updated_at'],
+    hidden: ['id', 'kpp', 'created_at', 'updated_at'], filters: [dates],
+  },
+  deliveries: {
+    path: '/api/applications/{application}/webhooks/{webhook}/deliveries', root: 'deliveries', sorts: [], filters: [],
+    columns: ['event', 'status', 'response_status', 'attempts', 'created_at', 'delivered_at', 'next_attempt_at', 'last_error', 'delivery_id'],
+    hidden: ['delivered_at', 'delivery_id'],
+  },
+  warehouses: {
+    path: '/api/tables/warehouses', root: 'warehouses', sorts: ['id', 'name', 'created_at', 'updated_at'], hidden: ['id', 'created_at', 'updated_at'],
+    filters: [{ name: 'branch_id', kind: 'choice', options: options.branches, needs: 'view-branches' }, dates],
   },
   discounts: {
     path: '/api/discounts', root: 'discounts', search: true, sorts: [], hidden: ['created_at'],

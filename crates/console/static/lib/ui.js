@@ -69,7 +69,7 @@ export function reason(error) {
   const known = error.code ? maybe(`error.${error.code}`) : null;
   if (known) return known;
   if (error.status === 422 && Object.keys(error.fields).length) {
-    return Object.entries(error.fields).map(([field, messages]) => `${maybe(`field.${field}`) ?? field}: ${messages.join(', ')}`).join('. ');
+    return Object.entries(error.fields).map(([field, messages]) => (field === 'id' ? '' : `${maybe(`field.${field}`) ?? field}: `) + messages.join(', ')).join('. ');
   }
   const general = maybe(`error.${error.status >= 500 ? 500 : error.status}`);
   return [400, 409].includes(error.status) ? error.message : general ?? error.message;

@@ -1,17 +1,18 @@
 // @ts-check
 // One agent: its data, permissions and tokens. `/agents/new` creates one.
 import { get, patch, post, read, remove } from '../lib/api.js';
-import { confirm, Dialog, open, toast } from '../lib/dialog.js';
+import { confirm, toast } from '../lib/dialog.js';
 import { ago, dateTime } from '../lib/format.js';
 import { RecordForm } from '../lib/form.js';
-import { html, useId, useMemo, useState } from '../lib/html.js';
+import { html, useMemo, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
+import { createInDialog, showSecret } from '../lib/list.js';
 import { useLoad } from '../lib/load.js';
 import { Permissions, permissionText } from '../lib/permissions.js';
 import { navigate } from '../lib/router.js';
 import { can, user } from '../lib/session.js';
-import { attempt, Card, Empty, Facts, Loading, Page, reason } from '../lib/ui.js';
+import { attempt, Card, Empty, Facts, Loading, Page } from '../lib/ui.js';
 import { agentBadge } from './agents.js';
 
 /** @typedef {import('../types/shapes').Answered<'/api/agents/{agent}', 'get'>['agent']} Agent */
@@ -103,7 +104,17 @@ function AgentView({ agent, etag, reload }) {
 function Tokens({ agent, edits }) {
   const loaded = useLoad((signal) => get('/api/agents/{agent}/tokens', { agent: agent.id }, { signal }), [agent.id]);
   const create = async () => {
-    if (await open((/** @type {(done: boolean) => void} */ close) => html`<${TokenDialog} agent=${agent} close=${close} />`)) loaded.reload();
+    const value = await createInDialog({
+      title: t('agent.tokenNew'), empty: { expires_in_days: 30 },
+      fields: [
+        { name: 'name', label: t('agent.tokenName'), kind: 'text', required: true, max: 255, wide: true },
+        { name: 'expires_in_days', kind: 'number', min: 1, required: true },
+      ],
+      create: async (values) => (await post('/api/agents/{agent}/tokens', { agent: agent.id }, values)).access_token.value,
+    });
+    if (value === null) return;
+    await showSecret(t('agent.tokenNew'), value);
+    loaded.reload();
   };
   const revoke = async (/** @type {number} */ token) => {
     if (!(await confirm({ title: t('agent.tokenRevokeAsk'), text: t('agent.tokenRevokeText'), confirm: t('agent.tokenRevoke'), danger: true }))) return;
@@ -118,41 +129,5 @@ function Tokens({ agent, edits }) {
             <p class="faint">${token.abilities.map(permissionText).join(', ') || t('agent.whole')}</p></div>
           ${edits && html`<button type="button" class="button small" onClick=${() => revoke(token.id)}>${t('agent.tokenRevoke')}</button>`}
         </li>`)}</ul>`)}<//>
-  <//>`;
-}
-
-/** Creates a token and shows it once. @param {{ agent: Agent, close: (done: boolean) => void }} props */
-function TokenDialog({ agent, close }) {
-  const [name, setName] = useState('');
-  const [days, setDays] = useState('30');
-  const [value, setValue] = useState('');
-  const [error, setError] = useState('');
-  const id = useId('token');
-  const submit = async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    try {
-      const answer = await post('/api/agents/{agent}/tokens', { agent: agent.id }, { name: name.trim(), expires_in_days: Number(days) });
-      setValue(answer.access_token.value);
-    } catch (failure) {
-      setError(reason(failure));
-    }
-  };
-  const copy = () => navigator.clipboard.writeText(value).then(() => toast(t('copied')), () => {});
-  if (value) {
-    return html`<${Dialog} key="value" title=${t('agent.tokenNew')} locked onClose=${() => {}} actions=${html`<button type="button" class="button primary" onClick=${() => close(true)}>${t('close')}</button>`}>
-      <p>${t('agent.tokenOnce')}</p>
-      <div class="secret"><code>${value}</code><button type="button" class="button small" onClick=${copy}><${Icon} name="copy" size=${14} />${t('copy')}</button></div>
-    <//>`;
-  }
-  return html`<${Dialog} key="form" title=${t('agent.tokenNew')} onClose=${() => close(false)}>
-    <form class="stack" onSubmit=${submit}>
-      ${error && html`<div class="form-problem" role="alert">${error}</div>`}
-      <div class="field"><label for=${`${id}-name`}>${t('agent.tokenName')}</label>
-        <input id=${`${id}-name`} required maxlength="255" autofocus value=${name} onInput=${(/** @type {any} */ e) => setName(e.target.value)} /></div>
-      <div class="field"><label for=${`${id}-days`}>${t('agent.tokenDays')}</label>
-        <input id=${`${id}-days`} type="number" min="1" required value=${days} onInput=${(/** @type {any} */ e) => setDays(e.target.value)} /></div>
-      <div class="dialog-foot inline"><button type="button" class="button" onClick=${() => close(false)}>${t('cancel')}</button>
-        <button class="button primary">${t('create')}</button></div>
-    </form>
   <//>`;
 }
