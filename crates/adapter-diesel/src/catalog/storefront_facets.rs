@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::Reference;
-use kontor_catalog::storefront::{Facet, FacetValue, Facets, ProductFilter};
+use kontor_catalog::storefront::{Facet, FacetValue, Facets, PriceRange, ProductFilter};
 use kontor_kernel::{AppScope, InvalidId, StoreError};
 use quick_cache::sync::Cache;
 
@@ -99,17 +99,16 @@ fn read(
             None => Some(Statement::new(" FROM storefront_offers o WHERE ").then(query.condition())),
         };
         let Some(found) = found else { continue };
-        if counted.contains(&Facet::Price) {
-            let range = match &filter.query {
-                None => query.price_range(),
-                Some(_) => ends(&query, found.clone()),
-            };
-            facets.price = range.row::<RangeRow>(connection)?.range()?;
+        // Without a search text, an index shows the price range.
+        let by_index = filter.query.is_none();
+        if by_index && counted.contains(&Facet::Price) {
+            facets.price = query.price_range().row::<RangeRow>(connection)?.range()?;
         }
-        if counted == [Facet::Price] {
+        if by_index && counted == [Facet::Price] {
             continue;
         }
-        let rows: Vec<CountRow> = counts(found, &counted).rows(connection)?;
+        let price = (!by_index && counted.contains(&Facet::Price)).then(|| query.price());
+        let rows: Vec<CountRow> = counts(found, &counted, price).rows(connection)?;
         let of =
             |facet: Facet| rows.iter().filter(move |row| row.facet == number(facet)).map(|row| (row.id, row.total));
         for facet in counted {
@@ -118,7 +117,16 @@ fn read(
                 Facet::Brand => facets.brands = named(connection, "brands", of(facet))?,
                 Facet::Country => facets.countries = named(connection, "countries", of(facet))?,
                 Facet::Tag => facets.tags = named(connection, "tags", of(facet))?,
-                Facet::Price => {}
+                Facet::Price if by_index => {}
+                Facet::Price => {
+                    let range = |(lowest, highest)| {
+                        Ok::<_, StoreError>(PriceRange {
+                            lowest: decode::money(lowest)?,
+                            highest: decode::money(highest)?,
+                        })
+                    };
+                    facets.price = of(facet).next().map(range).transpose()?;
+                }
             }
         }
         let products = rows.iter().find(|row| row.facet == 0).map_or(0, |row| row.total);
@@ -128,35 +136,38 @@ fn read(
     Ok((facets, most))
 }
 
-/// Selects the lowest and the highest price of a search result.
-fn ends(query: &OfferQuery<'_>, found: Statement) -> Statement {
-    Statement::new("SELECT min(price) AS lowest, max(price) AS highest FROM (SELECT ")
-        .then(query.price())
-        .sql(" AS price")
-        .then(found)
-        .sql(format!(" LIMIT {}) AS found", Facets::MOST_PRODUCTS))
-}
-
-/// Counts the products of each value in one pass through `found`, a statement from `FROM` on.
-fn counts(found: Statement, facets: &[Facet]) -> Statement {
+/// Counts the products of each value in one pass through `found`, a statement from `FROM` on. With a `price`, the lowest
+/// and the highest one are read as well.
+fn counts(found: Statement, facets: &[Facet], price: Option<Statement>) -> Statement {
     let one_more = Facets::MOST_PRODUCTS + 1;
     let counts = Statement::new(
         "WITH found AS MATERIALIZED (SELECT o.nomenclature_id AS item, o.category_id, o.brand_id, o.country_id",
-    )
-    .then(found)
-    .sql(format!(" LIMIT {one_more}) SELECT CAST(0 AS BIGINT), CAST(0 AS BIGINT), count(*) FROM found"));
+    );
+    let range = price.is_some();
+    let counts = match price {
+        Some(price) => counts.sql(", ").then(price).sql(" AS price"),
+        None => counts,
+    };
+    let counts = counts
+        .then(found)
+        .sql(format!(" LIMIT {one_more}) SELECT CAST(0 AS BIGINT), CAST(0 AS BIGINT), count(*) FROM found"));
     facets.iter().fold(counts, |counts, facet| {
+        let number = number(*facet);
         let (value, joined) = match facet {
             Facet::Category => ("category_id", ""),
             Facet::Brand => ("brand_id", ""),
             Facet::Country => ("country_id", ""),
             Facet::Tag => ("tag_id", " JOIN nomenclature_tags t ON t.nomenclature_id = found.item"),
+            Facet::Price if range => {
+                return counts.sql(format!(
+                    " UNION ALL SELECT CAST({number} AS BIGINT), min(price), max(price) FROM found HAVING count(*) > 0"
+                ));
+            }
             Facet::Price => return counts,
         };
         counts.sql(format!(
-            " UNION ALL SELECT CAST({} AS BIGINT), {value}, count(*) FROM found{joined} WHERE {value} IS NOT NULL \
-             GROUP BY {value}",
-            number(*facet)
+            " UNION ALL SELECT CAST({number} AS BIGINT), {value}, count(*) FROM found{joined} WHERE {value} IS NOT NULL \
+             GROUP BY {value}"
         ))
     })
 }

@@ -1,11 +1,13 @@
 //! Items that a search shows, and their order.
 
+use std::collections::{BTreeMap, HashSet};
+
 use diesel::result::Error as QueryError;
-use diesel::sql_types::{BigInt, Text};
-use kontor_catalog::model::{NearQuery, SearchQuery, SearchText};
+use diesel::sql_types::{BigInt, Nullable, Text};
+use kontor_catalog::model::{NearQuery, Relevance, SearchQuery, SearchText};
 use kontor_kernel::{Line, PageRequest, ProjectId};
 
-use super::terms::{conditions, matched};
+use super::terms::{conditions, matched, matched_in_parts};
 use crate::database::AnyConnection;
 use crate::statement::{IdRow, Statement, by_place};
 
@@ -24,7 +26,7 @@ const FEW: i64 = 2_000;
 const EXACT: i64 = 20;
 
 /// Maximum items ranked by relevance.
-const RANKED: i64 = 300;
+const RANKED: usize = 300;
 
 /// Maximum texts compared by letter when nothing is found.
 const COMPARED: i64 = 3_000;
@@ -39,6 +41,14 @@ by_place! {
 }
 
 by_place! {
+    struct CandidateRow {
+        part: i64 as BigInt,
+        id: i64 as BigInt,
+        line: String as Text,
+    }
+}
+
+by_place! {
     struct TextRow {
         id: i64 as BigInt,
         line: String as Text,
@@ -49,6 +59,7 @@ by_place! {
     struct NamedRow {
         id: i64 as BigInt,
         name: String as Text,
+        article: Option<String> as Nullable<Text>,
         line: String as Text,
     }
 }
@@ -62,13 +73,22 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Returns a page of all these items.
-    fn part_of(all: &[i64], page: PageRequest) -> Self {
-        let total = count_of(all);
-        let (first, last) = bounds(page, MOST);
-        let place = |place: i64| usize::try_from(place.clamp(0, total)).unwrap_or_default();
+    /// Returns a page of the first `total` of these items.
+    fn part_of(all: &[i64], total: i64, page: PageRequest) -> Self {
+        let (first, last) = bounds(page, total);
+        let place = |place: i64| usize::try_from(place).unwrap_or(usize::MAX).min(all.len());
         Self { ids: all.get(place(first)..place(last)).unwrap_or_default().to_vec(), total }
     }
+}
+
+/// Rank of a match, best first. Matches of the same rank are ordered by id.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// The query is the article.
+    Article,
+    /// The query begins this name.
+    Beginning(String),
+    Other(Relevance),
 }
 
 /// Result of a query with typos.
@@ -146,8 +166,21 @@ impl Search {
         Ok(rows.into_iter().map(|row| row.id).collect())
     }
 
-    /// Returns the items with the typed article.
-    fn exact(&self, connection: &mut AnyConnection) -> Result<Vec<i64>, QueryError> {
+    /// Returns the ids of the matches in ascending order, at most [`Self::most`]. If there are more, SQLite returns the
+    /// lowest ids, and PostgreSQL those that it finds first: in order, it would have to read all of them.
+    fn matches(&self, connection: &mut AnyConnection) -> Result<Vec<i64>, QueryError> {
+        if self.finds_nothing() {
+            return Ok(Vec::new());
+        }
+        let order = if connection.is_postgres() { "" } else { " ORDER BY nomenclature_search.rowid" };
+        let matches = self.select().then(self.matched(connection)).sql(order).sql(" LIMIT ").value(self.most);
+        let mut ids = Self::ids(matches, connection)?;
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// Returns the items with the typed article, then the first `count` names that begin with the text, by name.
+    fn leading(&self, connection: &mut AnyConnection, count: i64) -> Result<Vec<i64>, QueryError> {
         let exact = Statement::new(format!("SELECT {} AS id, s.article AS line", self.id))
             .sql(format!(" FROM nomenclatures s JOIN {} ON {} = s.id WHERE s.project_id = ", self.table, self.id))
             .value(self.project.get())
@@ -158,22 +191,45 @@ impl Search {
             .sql(" ORDER BY s.id LIMIT ")
             .value(EXACT)
             .once();
-        let rows: Vec<TextRow> = exact.rows(connection)?;
-        Ok(rows.into_iter().filter(|row| self.query.is_article(&row.line)).map(|row| row.id).collect())
-    }
-
-    /// Condition that the name begins with the typed text.
-    fn begins(&self) -> Statement {
+        let exact: Vec<TextRow> = exact.rows(connection)?;
+        let mut ids: Vec<i64> =
+            exact.into_iter().filter(|row| self.query.is_article(&row.line)).map(|row| row.id).collect();
         let first = self.query.beginning();
-        Statement::new(format!("({} >= ", self.name))
+        let begins = self
+            .select()
+            .sql(format!(" FROM {} WHERE ", self.table))
+            .then(self.condition.clone())
+            .sql(format!(" AND {} >= ", self.name))
             .value(first)
             .sql(format!(" AND {} < ", self.name))
-            .value(format!("{first}{}", char::MAX))
-            .sql(")")
+            .value(format!("{first}{}", char::MAX));
+        let begins = if ids.is_empty() { begins } else { begins.sql(format!(" AND NOT {}", self.id)).among(&ids) };
+        let begins = begins.sql(format!(" ORDER BY {}, {} LIMIT ", self.name, self.id)).value(count);
+        ids.extend(Self::ids(begins, connection)?);
+        Ok(ids)
     }
 
-    fn but(&self, ids: &[i64]) -> Statement {
-        Statement::new(format!(" AND NOT {}", self.id)).among(ids)
+    /// Sorts items by their rank.
+    fn by_rank(&self, connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<i64>, QueryError> {
+        let rows: Vec<NamedRow> = Statement::new(
+            "SELECT c.id AS id, c.name_key AS name, c.article AS article, c.search_text AS line FROM nomenclatures c \
+             WHERE c.id",
+        )
+        .among(ids)
+        .rows(connection)?;
+        let mut ranked: Vec<(Rank, i64)> = rows.into_iter().map(|row| (self.rank(&row), row.id)).collect();
+        ranked.sort_unstable();
+        Ok(ranked.into_iter().map(|(_, id)| id).collect())
+    }
+
+    fn rank(&self, row: &NamedRow) -> Rank {
+        if row.article.as_deref().is_some_and(|article| self.query.is_article(article)) {
+            Rank::Article
+        } else if row.name.starts_with(self.query.beginning()) {
+            Rank::Beginning(row.name.clone())
+        } else {
+            Rank::Other(self.query.relevance(&row.name, &SearchText::of_line(&row.line)))
+        }
     }
 
     /// Returns a page, best matches first. If nothing matches, these are items that a mistyped query may mean.
@@ -183,103 +239,30 @@ impl Search {
             return Ok(found);
         }
         match self.near(connection)? {
-            Near::Items(ids) => Ok(Found::part_of(&ids, page)),
+            Near::Items(ids) => Ok(Found::part_of(&ids, count_of(&ids), page)),
             Near::Corrected(search) => search.ranked(connection, page),
         }
     }
 
-    /// Returns a page of the matches:
-    /// 1. items with the typed article
-    /// 2. names that begin with the text, by name
-    /// 3. the first [`RANKED`] others by [`Relevance`](kontor_catalog::model::Relevance)
-    /// 4. the rest by id
+    /// Returns a page of the matches by [`Rank`]. Of more than [`RANKED`] matches, items with the typed article and names
+    /// that begin with the text are found by their own indexes, the first [`RANKED`] others are ranked, and the rest
+    /// follows by id.
     fn ranked(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
+        let matches = self.matches(connection)?;
+        let total = count_of(&matches);
         let (first, last) = bounds(page, self.most);
-        if self.finds_nothing() || first >= last {
-            return Ok(Found { ids: Vec::new(), total: self.total(connection)? });
+        if first >= last.min(total) {
+            return Ok(Found { ids: Vec::new(), total });
         }
-        let exact = self.exact(connection)?;
-        let but_exact = if exact.is_empty() { Statement::default() } else { self.but(&exact) };
-        let begins = self
-            .select()
-            .sql(format!(" FROM {} WHERE ", self.table))
-            .then(self.condition.clone())
-            .sql(" AND ")
-            .then(self.begins())
-            .then(but_exact.clone())
-            .sql(format!(" ORDER BY {}, {} LIMIT ", self.name, self.id))
-            .value(last);
-        let mut ids = exact;
-        ids.extend(Self::ids(begins, connection)?);
-        let leading = count_of(&ids);
-        let mut known = None;
-        if leading < last {
-            let skipped = (first - leading).max(0);
-            let wanted = last - leading - skipped;
-            let (others, count) = self.others(connection, &but_exact, skipped, wanted)?;
-            known = count.map(|count| leading + count);
-            ids.drain(..usize::try_from(first.min(leading)).unwrap_or_default());
-            ids.extend(others);
-        } else {
-            ids.truncate(usize::try_from(last).unwrap_or(usize::MAX));
-            ids.drain(..usize::try_from(first).unwrap_or_default());
+        let mut ids = if matches.len() > RANKED { self.leading(connection, last)? } else { Vec::new() };
+        if count_of(&ids) < last {
+            let leading: HashSet<i64> = ids.iter().copied().collect();
+            let others: Vec<i64> = matches.into_iter().filter(|id| !leading.contains(id)).collect();
+            let (ranked, rest) = others.split_at(others.len().min(RANKED));
+            ids.extend(self.by_rank(connection, ranked)?);
+            ids.extend(rest);
         }
-        let total = match known {
-            Some(total) => total.min(self.most),
-            None => self.total(connection)?,
-        };
-        Ok(Found { ids, total })
-    }
-
-    /// Returns `wanted` matches after `skipped` ones, without exact articles and names that begin with the text, and the
-    /// number of all of them if it is known: every further statement costs as much as the search itself.
-    fn others(
-        &self,
-        connection: &mut AnyConnection,
-        but_exact: &Statement,
-        skipped: i64,
-        wanted: i64,
-    ) -> Result<(Vec<i64>, Option<i64>), QueryError> {
-        let order = if connection.is_postgres() { self.id } else { "nomenclature_search.rowid" };
-        let by_number = |connection: &AnyConnection, wanted: i64, skipped: i64| {
-            self.select()
-                .then(self.matched(connection))
-                .sql(" AND NOT ")
-                .then(self.begins())
-                .then(but_exact.clone())
-                .sql(format!(" ORDER BY {order} LIMIT "))
-                .value(wanted)
-                .sql(" OFFSET ")
-                .value(skipped)
-        };
-        let mut ids = Vec::new();
-        if skipped < RANKED {
-            let ranked = Statement::new(
-                "SELECT c.id AS id, c.name_key AS name, c.search_text AS line FROM nomenclatures c WHERE c.id IN (",
-            );
-            let ranked = ranked.then(by_number(connection, RANKED, 0)).sql(")");
-            let rows: Vec<NamedRow> = ranked.rows(connection)?;
-            let count = count_of(&rows);
-            let rank = |row: NamedRow| (self.query.relevance(&row.name, &SearchText::of_line(&row.line)), row.id);
-            let mut ranked: Vec<_> = rows.into_iter().map(rank).collect();
-            ranked.sort_unstable();
-            let places = |count: i64| usize::try_from(count).unwrap_or_default();
-            ids.extend(ranked.into_iter().map(|(_, id)| id).skip(places(skipped)).take(places(wanted)));
-            if count < RANKED {
-                return Ok((ids, Some(count)));
-            }
-        }
-        let missing = wanted - count_of(&ids);
-        if missing == 0 {
-            return Ok((ids, None));
-        }
-        let begin = skipped.max(RANKED);
-        let last = Self::ids(by_number(connection, missing, begin), connection)?;
-        let count = count_of(&last);
-        ids.extend(last);
-        // A page that is not full ends the list.
-        let is_end = count < missing && (count > 0 || begin == RANKED);
-        Ok((ids, is_end.then_some(begin + count)))
+        Ok(Found::part_of(&ids, total, page))
     }
 
     /// Selects all matches, or those that the query may mean if it finds nothing: a statement from `FROM` on.
@@ -287,58 +270,74 @@ impl Search {
         if self.finds_nothing() {
             return Ok(None);
         }
-        if self.count(connection, 1)? > 0 {
-            return Ok(Some(self.matched(connection)));
+        let ids = self.matches(connection)?;
+        if !ids.is_empty() {
+            return Ok(Some(if count_of(&ids) < self.most { self.these(&ids) } else { self.matched(connection) }));
         }
-        let from = Statement::new(format!(" FROM {} WHERE ", self.table)).then(self.condition.clone());
         Ok(Some(match self.near(connection)? {
-            Near::Items(ids) => from.sql(format!(" AND {}", self.id)).among(&ids),
+            Near::Items(ids) => self.these(&ids),
             Near::Corrected(search) => search.matched(connection),
         }))
+    }
+
+    /// Selects these items: a statement from `FROM` on.
+    fn these(&self, ids: &[i64]) -> Statement {
+        let from = Statement::new(format!(" FROM {} WHERE ", self.table)).then(self.condition.clone());
+        from.sql(format!(" AND {}", self.id)).among(ids)
     }
 
     /// Returns the items that a mistyped query may mean. If many texts may be meant, the matches among the first ones
     /// show the spelling, and the index finds the others.
     fn near(&self, connection: &mut AnyConnection) -> Result<Near, QueryError> {
         let Some(near) = NearQuery::of(&self.text) else { return Ok(Near::Items(Vec::new())) };
-        let mut rows = self.candidates(connection, &near, SAMPLE)?;
-        if count_of(&rows) == SAMPLE {
-            let texts: Vec<SearchText> = rows.iter().map(|row| SearchText::of_line(&row.line)).collect();
+        let (mut rows, is_whole) = self.candidates(connection, &near, SAMPLE)?;
+        if !is_whole {
+            let texts: Vec<SearchText> = rows.values().map(|line| SearchText::of_line(line)).collect();
             if let Some(query) = near.corrected(&texts) {
                 return Ok(Near::Corrected(Self { query, ..self.clone() }));
             }
-            rows = self.candidates(connection, &near, COMPARED)?;
+            (rows, _) = self.candidates(connection, &near, COMPARED)?;
         }
-        let typos = |row: TextRow| Some((near.typos(&SearchText::of_line(&row.line))?, row.id));
+        let typos = |(id, line): (i64, String)| Some((near.typos(&SearchText::of_line(&line))?, id));
         let mut found: Vec<(usize, i64)> = rows.into_iter().filter_map(typos).collect();
         found.sort_unstable();
         let most = usize::try_from(self.most).unwrap_or(usize::MAX);
         Ok(Near::Items(found.into_iter().map(|(_, id)| id).take(most).collect()))
     }
 
-    /// Returns the first texts that a mistyped query may mean.
+    /// Returns the texts of items that a mistyped query may mean, and `true` if these are all. If there are more, every
+    /// combination of word parts has the same share.
     fn candidates(
         &self,
         connection: &mut AnyConnection,
         near: &NearQuery,
         most: i64,
-    ) -> Result<Vec<TextRow>, QueryError> {
-        let candidates = Statement::new(format!(
-            "SELECT c.id AS id, c.search_text AS line FROM nomenclatures c WHERE c.id IN (SELECT {}",
-            self.id
-        ))
-        .then(matched(connection, self.project, near.candidates(), self.table, self.id))
-        .sql(" AND ")
-        .then(self.condition.clone())
-        .sql(" LIMIT ")
-        .value(most)
-        .sql(")");
-        candidates.rows(connection)
-    }
-
-    /// Returns the number of matches, at most [`Self::most`].
-    fn total(&self, connection: &mut AnyConnection) -> Result<i64, QueryError> {
-        if self.finds_nothing() { Ok(0) } else { self.count(connection, self.most) }
+    ) -> Result<(BTreeMap<i64, String>, bool), QueryError> {
+        let parts = matched_in_parts(connection, self.project, near.candidates(), self.table, self.id);
+        let share = most / count_of(&parts).max(1);
+        let mut found = Statement::default();
+        for (place, part) in parts.into_iter().enumerate() {
+            found = found
+                .sql(format!("{}SELECT * FROM (SELECT {place} AS part, ", if place == 0 { "" } else { " UNION ALL " }))
+                .sql(format!("{} AS id", self.id))
+                .then(part)
+                .sql(" AND ")
+                .then(self.condition.clone())
+                .sql(" LIMIT ")
+                .value(share)
+                .sql(format!(") AS part_{place}"));
+        }
+        let texts = Statement::new("SELECT CAST(p.part AS BIGINT) AS part, c.id AS id, c.search_text AS line FROM (")
+            .then(found)
+            .sql(") AS p CROSS JOIN nomenclatures c WHERE c.id = p.id")
+            .once();
+        let rows: Vec<CandidateRow> = texts.rows(connection)?;
+        let mut counts = BTreeMap::new();
+        for row in &rows {
+            *counts.entry(row.part).or_insert(0) += 1;
+        }
+        let is_whole = counts.values().all(|count| *count < share);
+        Ok((rows.into_iter().map(|row| (row.id, row.line)).collect(), is_whole))
     }
 
     /// Returns a page in the order of the given ` ORDER BY ...`. If nothing matches, these are items that a mistyped query
@@ -354,7 +353,7 @@ impl Search {
             return Ok(found);
         }
         match self.near(connection)? {
-            Near::Items(ids) => Ok(Found::part_of(&ids, page)),
+            Near::Items(ids) => Ok(Found::part_of(&ids, count_of(&ids), page)),
             Near::Corrected(search) => search.in_order(connection, page, order),
         }
     }

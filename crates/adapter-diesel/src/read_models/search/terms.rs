@@ -15,6 +15,9 @@ const LONG: usize = 6;
 /// Maximum combinations of alternatives that are written out.
 const COMBINATIONS: usize = 16;
 
+/// Letters of a word by which the trigram index of PostgreSQL finds several words: two of its tokens.
+const ENOUGH: usize = 4;
+
 /// Placeholder for the two positions before a word.
 const BEFORE: char = '_';
 
@@ -127,24 +130,57 @@ pub(super) fn conditions(alias: &str, query: &SearchQuery) -> String {
     asked(query, |words| all(words, |word| like(&text, word)))
 }
 
+/// Returns the first letters of a long word without digits, which are enough to find it among several words. PostgreSQL
+/// reads the list of every three letters of a word; those of one word have about the same rows.
+fn beginning(word: &SearchWord) -> Option<SearchWord> {
+    match word {
+        SearchWord::Within(word) if !word.contains(|letter: char| letter.is_ascii_digit()) => {
+            let (end, _) = word.char_indices().nth(ENOUGH)?;
+            word.get(..end).map(|letters| SearchWord::Within(letters.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the condition for several words in one scan of the trigram index: the index finds their first letters, then
+/// the whole words are compared.
+fn together(text: &str, words: &[SearchWord]) -> String {
+    let whole = |text: &str| all(words, |word| like(text, word));
+    if words.len() < 2 || words.iter().all(|word| beginning(word).is_none()) {
+        return whole(text);
+    }
+    let found = all(words, |word| like(text, &beginning(word).unwrap_or_else(|| word.clone())));
+    // An expression, so that the index is not read for the whole words as well.
+    format!("{found} AND {}", whole(&format!("({text} || '')")))
+}
+
 /// Returns the same with every combination of alternatives written out, unless they are too many. The trigram index of
 /// PostgreSQL intersects the words of a combination in one scan, which ends at once if one of them is unknown, as most
 /// words typed in the wrong keyboard layout are. Otherwise it collects all rows of every word.
 fn conditions_by_trigrams(alias: &str, query: &SearchQuery) -> String {
+    match combinations(query) {
+        None => conditions(alias, query),
+        Some(combinations) => {
+            let text = format!("{alias}.search_text");
+            let ways: Vec<String> = combinations.iter().map(|words| format!("({})", together(&text, words))).collect();
+            format!("({})", ways.join(" OR "))
+        }
+    }
+}
+
+/// Returns every combination of alternatives, unless they are too many.
+fn combinations(query: &SearchQuery) -> Option<Vec<Vec<SearchWord>>> {
     let count = query.terms().iter().fold(1_usize, |count, term| count.saturating_mul(term.ways.len()));
     if query.terms().is_empty() || count > COMBINATIONS {
-        return conditions(alias, query);
+        return None;
     }
-    let text = format!("{alias}.search_text");
-    let combinations = query.terms().iter().fold(vec![Vec::new()], |begun: Vec<Vec<String>>, term| {
+    Some(query.terms().iter().fold(vec![Vec::new()], |begun: Vec<Vec<SearchWord>>, term| {
         let longer = |way: &Vec<SearchWord>| {
-            let way = all(way, |word| like(&text, word));
-            begun.iter().map(move |words| [words.as_slice(), std::slice::from_ref(&way)].concat())
+            let way = way.clone();
+            begun.iter().map(move |words| [words.as_slice(), way.as_slice()].concat())
         };
         term.ways.iter().flat_map(longer).collect()
-    });
-    let combinations: Vec<String> = combinations.iter().map(|words| format!("({})", words.join(" AND "))).collect();
-    format!("({})", combinations.join(" OR "))
+    }))
 }
 
 /// Returns `true` if few texts are likely to contain a word: whole numbers, and e-mail addresses with digits.
@@ -219,6 +255,24 @@ pub(super) fn matched(
     }
 }
 
+/// The same in parts, each without alternatives where possible: PostgreSQL finds the first matches of each fast.
+pub(super) fn matched_in_parts(
+    connection: &AnyConnection,
+    project: ProjectId,
+    query: &SearchQuery,
+    table: &str,
+    id: &str,
+) -> Vec<Statement> {
+    let combinations = if connection.is_postgres() { combinations(query) } else { None };
+    let Some(combinations) = combinations else { return vec![matched(connection, project, query, table, id)] };
+    let part = |words: &Vec<SearchWord>| {
+        Statement::new(format!(" FROM nomenclatures s JOIN {table} ON {id} = s.id WHERE s.project_id = "))
+            .value(project.get())
+            .sql(format!(" AND {}", together("s.search_text", words)))
+    };
+    combinations.iter().map(part).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -269,6 +323,12 @@ mod tests {
             format!("(({text}'%oak%' AND {text}'% 12%' AND {text}'% ab%') OR ({text}'%oak%' AND {text}'%ab12%'))")
         );
         assert_eq!(asked("'"), "FALSE");
+        let whole = "(s.search_text || '') LIKE ";
+        assert_eq!(
+            asked("tables 1234567"),
+            format!("(({text}'%tabl%' AND {text}'%1234567%' AND {whole}'%tables%' AND {whole}'%1234567%'))")
+        );
+        assert_eq!(asked("tables"), format!("(({text}'%tables%'))"));
         let many = "a-1 b-2 c-3 d-4 e-5";
         assert_eq!(asked(many), conditions("s", &SearchQuery::of(&Line::parse(many).unwrap())));
     }
