@@ -29,6 +29,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/user", ANY_STAFF),
     post("/api/user/logout", ANY_STAFF),
     // Agent access
+    get("/api/agent-access-requests", staff!(view Agents)),
     post("/api/agent-access-requests", Public),
     get("/api/agent-access-requests/{publicId}/review", staff!(view Agents)),
     post("/api/agent-access-requests/{publicId}/review", staff!(create Agents)),

@@ -272,6 +272,7 @@ CREATE TABLE agent_access_requests (
     CHECK (status = 'pending' OR project_id IS NOT NULL)
 );
 CREATE INDEX agent_access_requests_by_expiry ON agent_access_requests (expires_at);
+CREATE INDEX agent_access_requests_by_project ON agent_access_requests (project_id, id);
 
 -- Menus of the staff interface.
 CREATE TABLE staff_menus (
