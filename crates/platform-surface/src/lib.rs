@@ -44,6 +44,7 @@ mod permissions;
 mod plans;
 mod policies;
 mod promotions;
+mod reports;
 mod requisite_integrations;
 mod reservations;
 mod resource_page;
@@ -119,6 +120,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     inventories::routes(config);
     inventories::placed_routes(config);
     reservations::routes(config);
+    reports::routes(config);
     below(config, "/api/changes", changes::routes);
     customers::table_routes(config);
     below(config, "/api/counterparties", |config| {

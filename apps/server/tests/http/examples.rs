@@ -91,9 +91,14 @@ impl Stage {
             ("staff_password", &file.staff.password),
             ("bot_token", &BOT_TOKEN.to_owned()),
         ];
-        let kept = kept.map(|(name, value)| (name.to_owned(), json!(value))).into();
+        let mut kept: BTreeMap<_, _> = kept.map(|(name, value)| (name.to_owned(), json!(value))).into();
         let told: DateTime<Utc> = MOMENT.parse().unwrap();
-        let away = SystemClock.now().date_naive() - told.date_naive();
+        let today = SystemClock.now().date_naive();
+        let away = today - told.date_naive();
+        // The demo sells today. Tomorrow has begun in time zones to the east.
+        for (name, day) in [("week_ago", today - TimeDelta::days(7)), ("tomorrow", today + TimeDelta::days(1))] {
+            kept.insert(name.to_owned(), json!(day));
+        }
         Self { file, anna, staff, backend, kept, away }
     }
 
