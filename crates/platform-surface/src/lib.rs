@@ -103,7 +103,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/tasks", tasks::routes);
     pages::outer_routes(config);
     below(config, "/api/pages", pages::routes);
-    brands::routes(config);
+    below(config, "/api/brands", brands::routes);
     tags::routes(config);
     below(config, "/api/warehouses", |config| {
         warehouses::routes(config);
