@@ -76,7 +76,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     directory::routes(config);
     below(config, "/api/departments", departments::routes);
     below(config, "/api/roles", roles::routes);
-    permissions::routes(config);
+    below(config, "/api/permissions", permissions::routes);
+    below(config, "/api/screens", permissions::screen_routes);
     below(config, "/api/branches", |config| {
         branches::routes(config);
         branch_requisites::routes(config);
