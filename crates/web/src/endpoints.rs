@@ -39,7 +39,8 @@ pub use crate::handlers;
 #[macro_export]
 #[rustfmt::skip] // It would indent the attributes further each time.
 macro_rules! handler {
-    (list [$($docs:tt)+] $service:ident $tag:literal $path:literal $name:ident () $list:ident [$($refusal:tt)*]) => {
+    (list [$($docs:tt)+] $service:ident $tag:literal $path:literal $name:ident () $list:ident
+        [$($refusal:tt)*]) => {
         $($docs)+
         #[utoipa::path(tag = $tag, responses((status = 200, body = $list) $(, $refusal)*))]
         #[get($path)]
@@ -50,7 +51,8 @@ macro_rules! handler {
             $crate::envelope::answer(service.list(&staff).await?)
         }
     };
-    (create [$($docs:tt)+] $service:ident $tag:literal $path:literal $name:ident ($new:ident) $one:ident [$($refusal:tt)*]) => {
+    (create [$($docs:tt)+] $service:ident $tag:literal $path:literal $name:ident ($new:ident) $one:ident
+        [$($refusal:tt)*]) => {
         $($docs)+
         #[utoipa::path(tag = $tag, request_body = $new, responses((status = 201, body = $one) $(, $refusal)*))]
         #[post($path)]
@@ -62,7 +64,8 @@ macro_rules! handler {
             $crate::envelope::created(service.create(&staff, body.0.into()).await?)
         }
     };
-    (read [$($docs:tt)+] $service:ident $tag:literal $path:literal $name:ident () $one:ident [$($refusal:tt)*]) => {
+    (read [$($docs:tt)+] $service:ident $tag:literal $path:literal $name:ident () $one:ident
+        [$($refusal:tt)*]) => {
         $($docs)+
         #[utoipa::path(tag = $tag, responses((status = 200, body = $one) $(, $refusal)*))]
         #[get($path)]
@@ -74,7 +77,8 @@ macro_rules! handler {
             $crate::envelope::answer(service.read(&staff, id.parse()?).await?)
         }
     };
-    (update [$($docs:tt)+] $service:ident $tag:literal $path:literal $name:ident ($changed:ident) $one:ident [$($refusal:tt)*]) => {
+    (update [$($docs:tt)+] $service:ident $tag:literal $path:literal $name:ident ($changed:ident) $one:ident
+        [$($refusal:tt)*]) => {
         $($docs)+
         #[utoipa::path(tag = $tag, request_body = $changed, responses((status = 200, body = $one) $(, $refusal)*))]
         #[put($path)]
@@ -87,7 +91,8 @@ macro_rules! handler {
             $crate::envelope::answer(service.update(&staff, id.parse()?, body.0.into()).await?)
         }
     };
-    (delete [$($docs:tt)+] $service:ident $tag:literal $path:literal $name:ident () $message:literal [$($refusal:tt)*]) => {
+    (delete [$($docs:tt)+] $service:ident $tag:literal $path:literal $name:ident () $message:literal
+        [$($refusal:tt)*]) => {
         $($docs)+
         #[utoipa::path(tag = $tag, responses((status = 200, body = $crate::records::Message) $(, $refusal)*))]
         #[delete($path)]
@@ -100,7 +105,8 @@ macro_rules! handler {
             $crate::envelope::answer($crate::records::Message::new($message))
         }
     };
-    (history [$($docs:tt)+] $service:ident $tag:literal $path:literal $name:ident () $list:ident [$($refusal:tt)*]) => {
+    (history [$($docs:tt)+] $service:ident $tag:literal $path:literal $name:ident () $list:ident
+        [$($refusal:tt)*]) => {
         $($docs)+
         #[utoipa::path(tag = $tag, params($crate::PageQuery), responses((status = 200, body = $list) $(, $refusal)*))]
         #[get($path)]

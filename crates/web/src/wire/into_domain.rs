@@ -63,7 +63,7 @@ impl<T> IntoDomain<Edit<Vec<T>>> for NonNullPatch<Vec<In<T>>> {
 /// `into_domain!(NewBrand => BrandDraft { name, photo });`. If a field differs in name or meaning, write `From`.
 #[macro_export]
 macro_rules! into_domain {
-    ($body:ident => $target:ident { $($field:ident),+ }) => {
+    ($body:ident => $target:ident { $($field:ident),+ $(,)? }) => {
         impl From<$body> for $target {
             fn from(body: $body) -> Self {
                 Self { $($field: $crate::wire::IntoDomain::into_domain(body.$field)),+ }
