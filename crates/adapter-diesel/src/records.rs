@@ -31,6 +31,14 @@ pub(crate) trait StoredRecord: Audited + Sized + Send + 'static {
     }
 }
 
+/// Reads the records with these numbers, to check that they are readable.
+pub(crate) type Read = fn(&mut AnyConnection, &[i64]) -> Result<Vec<()>, Abort<StoreError>>;
+
+/// Returns the table of a record with its reader, for `kontor doctor`.
+pub(crate) const fn readable<T: StoredRecord>() -> (&'static str, Read) {
+    (T::TABLE, T::try_to_read)
+}
+
 /// Number of the new record, or the reason why there is none.
 pub(crate) type Inserted<T> = Result<i64, Abort<RecordErrorOf<T>>>;
 
