@@ -77,7 +77,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     directory::routes(config);
     below(config, "/api/departments", departments::routes);
     below(config, "/api/roles", roles::routes);
-    permissions::routes(config);
+    below(config, "/api/permissions", permissions::routes);
+    below(config, "/api/screens", permissions::screen_routes);
     below(config, "/api/branches", |config| {
         branches::routes(config);
         branch_requisites::routes(config);
@@ -104,7 +105,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/tasks", tasks::routes);
     pages::outer_routes(config);
     below(config, "/api/pages", pages::routes);
-    brands::routes(config);
+    below(config, "/api/brands", brands::routes);
     tags::routes(config);
     below(config, "/api/warehouses", |config| {
         warehouses::routes(config);
