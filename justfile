@@ -54,7 +54,7 @@ power-loss seeds="1000":
 # Days of trade of four merchants from one seed, all but the outside world real; the rules are looked at after every step. On `postgres` use cases meet within transactions.
 simulate seed="20271031" days="28" database="sqlite":
     SIM_SEED={{seed}} SIM_DAYS={{days}} cargo test --release -p kontor-simulator --test simulation -- --nocapture \
-        --exact {{ if database == "postgres" { "use_cases_meet_within_transactions" } else { "merchants_trade" } }}
+        --exact {{ if database == "postgres" { "use_cases_meet_within_transactions::postgres" } else { "merchants_trade" } }}
 
 # The storage suite on PostgreSQL as others run it: serializable, plain-search, pgbouncer or messages.
 profile name *filter:

@@ -144,7 +144,7 @@ database_tests! {
 }
 
 async fn server(change: impl FnOnce(&mut Config)) -> TestServer {
-    TestServer::start_with(TestDatabase::fresh(Kind::Sqlite).unwrap(), change).await
+    TestServer::start_with(TestDatabase::fresh(Kind::Sqlite), change).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

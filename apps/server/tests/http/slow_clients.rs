@@ -73,7 +73,7 @@ fn connections() -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_requests_take_neither_memory_nor_time() {
-    let site = Site::open(TestDatabase::fresh(Kind::Sqlite).unwrap(), 1.0).await;
+    let site = Site::open(TestDatabase::fresh(Kind::Sqlite), 1.0).await;
     let mut process = site.spawn_with(&["serve"], &[("KONTOR_LOG", "warn".to_owned())]);
     site.ready(&mut process).await;
     let front = Market::open(&site).await.desk.front;

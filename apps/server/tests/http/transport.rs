@@ -35,7 +35,7 @@ impl Clock for BrokenClock {
 }
 
 async fn server() -> TestServer {
-    TestServer::start(TestDatabase::fresh(Kind::Sqlite).unwrap()).await
+    TestServer::start(TestDatabase::fresh(Kind::Sqlite)).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -126,7 +126,7 @@ async fn browsers_guess_no_types() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn metrics_and_the_viewer_may_have_an_address_of_their_own() {
-    let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+    let db = TestDatabase::fresh(Kind::Sqlite);
     let server = TestServer::start_with(db, |config| config.monitoring_bind = "127.0.0.1:0".to_owned()).await;
     let apart = server.monitoring_url().unwrap();
     let read = async |url: &str, path: &str| send(server.http.get(format!("{url}{path}"))).await;

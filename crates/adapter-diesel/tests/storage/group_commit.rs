@@ -121,7 +121,7 @@ fn carry_out(connection: &mut AnyConnection, deed: Deed) -> Result<i64, Abort<Re
 }
 
 async fn shelf() -> TestDatabase {
-    let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+    let db = TestDatabase::fresh(Kind::Sqlite);
     let tables = "CREATE TABLE shelf (place INTEGER PRIMARY KEY, pieces INTEGER NOT NULL CHECK (pieces >= 0)); \
                   CREATE TABLE labels (place INTEGER NOT NULL REFERENCES shelf (place)); \
                   CREATE TABLE shelf_log (id INTEGER PRIMARY KEY, line TEXT NOT NULL);";

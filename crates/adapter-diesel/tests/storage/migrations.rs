@@ -5,8 +5,8 @@ use std::sync::{Arc, Barrier};
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
-use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options, skips_behind_pooler};
-use kontor_adapter_diesel::{Abort, AnyConnection, Database, MigrationState, PoolOptions, database_tests};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
+use kontor_adapter_diesel::{Abort, AnyConnection, Database, MigrationState, PoolOptions, database_tests, tests_with};
 use kontor_kernel::StoreError;
 
 #[derive(diesel::QueryableByName)]
@@ -147,12 +147,8 @@ database_tests! {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_migration_takes_as_long_as_it_needs() {
-    if skips_behind_pooler("it sets a limit of its session") {
-        return;
-    }
-    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let db = TestDatabase::fresh(Kind::Postgres);
     let one = PoolOptions { connections: 1, ..pool_options() };
     let patient = Database::open(db.url(), one).unwrap();
     // Back to the version before tasks, which refer to users.
@@ -183,10 +179,9 @@ struct Limit {
     value: i64,
 }
 
-#[tokio::test]
 async fn both_trees_make_the_same_tables() {
-    let sqlite = TestDatabase::fresh(Kind::Sqlite).unwrap();
-    let Some(postgres) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let sqlite = TestDatabase::fresh(Kind::Sqlite);
+    let postgres = TestDatabase::fresh(Kind::Postgres);
     let (left, right) = (columns(&sqlite).await, columns(&postgres).await);
     for (column, nullable) in &left {
         assert_eq!(right.get(column), Some(nullable), "{column:?} on PostgreSQL");
@@ -209,3 +204,7 @@ fn both_trees_have_the_same_migrations() {
     };
     assert_eq!(names("sqlite"), names("postgres"));
 }
+
+tests_with!(postgres: both_trees_make_the_same_tables);
+
+tests_with!(postgres_session: a_migration_takes_as_long_as_it_needs);

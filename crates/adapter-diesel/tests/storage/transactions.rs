@@ -7,7 +7,7 @@ use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use diesel::result::{DatabaseErrorKind, Error};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
-use kontor_adapter_diesel::{Abort, AnyConnection, database_tests};
+use kontor_adapter_diesel::{Abort, AnyConnection, database_tests, tests_with};
 use kontor_kernel::StoreError;
 
 #[derive(Debug, PartialEq, Eq)]
@@ -104,9 +104,8 @@ database_tests! {
 }
 
 /// Rows behind a lock are read after the wait: the rows of a join would be those before it.
-#[tokio::test]
 async fn a_statement_that_locks_rows_and_reads_others_is_refused() {
-    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let db = TestDatabase::fresh(Kind::Postgres);
     let step =
         |sql: &'static str| db.database.write_and_invalidate_all(move |connection| Ok(connection.batch_execute(sql)?));
     let mixed = "SELECT p.id FROM projects p LEFT JOIN branches b ON b.project_id = p.id FOR NO KEY UPDATE OF p";
@@ -116,9 +115,8 @@ async fn a_statement_that_locks_rows_and_reads_others_is_refused() {
 }
 
 /// SQLSTATE codes that Diesel does not classify, and errors that are not caused by the step.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_without_room_memory_or_time_is_unavailable() {
-    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let db = TestDatabase::fresh(Kind::Postgres);
     let fails = [
         (
             "53200",
@@ -152,3 +150,8 @@ async fn a_server_without_room_memory_or_time_is_unavailable() {
     assert_eq!(projects(&db).await, 0);
     holder.await.unwrap().unwrap();
 }
+
+tests_with!(postgres:
+    a_statement_that_locks_rows_and_reads_others_is_refused,
+    a_server_without_room_memory_or_time_is_unavailable,
+);

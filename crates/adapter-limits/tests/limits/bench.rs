@@ -61,13 +61,12 @@ impl Bench {
         Self { limiter: Arc::new(MemoryLimiter::new(clock.clone())), time: Time::Clock(clock) }
     }
 
-    /// `None` without a Redis.
-    pub async fn redis() -> Option<Self> {
-        let url = shared_redis()?;
+    pub async fn redis() -> Self {
+        let url = shared_redis();
         let namespace = namespace();
         let limiter = connected(&url, RedisOptions { patience: PATIENCE, namespace: namespace.clone() }).await;
         let connection = Client::open(url).unwrap().get_multiplexed_async_connection().await.unwrap();
-        Some(Self { limiter: Arc::new(limiter), time: Time::Keys(namespace, connection) })
+        Self { limiter: Arc::new(limiter), time: Time::Keys(namespace, connection) }
     }
 
     /// Advances the time of this limiter.
@@ -101,11 +100,22 @@ macro_rules! limiter_tests {
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
             async fn redis() {
-                if let Some(bench) = Bench::redis().await {
-                    run(bench).await;
-                }
+                run(Bench::redis().await).await;
             }
         }
     )+};
 }
 pub(crate) use limiter_tests;
+
+/// Writes tests that need a Redis, from async functions without arguments: `NAME::redis_server`. They run on one thread.
+macro_rules! redis_tests {
+    ($($name:ident),+ $(,)?) => {$(
+        mod $name {
+            #[tokio::test]
+            async fn redis_server() {
+                super::$name().await;
+            }
+        }
+    )+};
+}
+pub(crate) use redis_tests;

@@ -3,13 +3,13 @@
 use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::testing::{OwnServer, Stop};
+use kontor_adapter_diesel::tests_with;
 
 use super::rush::OrderLoad;
 use crate::orders::counter::Counter;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restart_under_load_neither_loses_nor_doubles_an_order() {
-    let Some(mut server) = OwnServer::start() else { return };
+    let mut server = OwnServer::start();
     let db = server.database();
     let counter = Counter::open(&db).await;
     let rush = OrderLoad::begin(&db, &counter).await;
@@ -29,3 +29,5 @@ async fn a_restart_under_load_neither_loses_nor_doubles_an_order() {
     let told = rush.end().await;
     assert!(told.ordered.len() > 20, "{told:?}");
 }
+
+tests_with!(postgres_server: a_restart_under_load_neither_loses_nor_doubles_an_order);
