@@ -76,6 +76,10 @@ mutants shard="0/1" *arguments:
         PROPTEST_DISABLE_FAILURE_PERSISTENCE=1 cargo mutants -p kontor-kernel -p kontor-payments -p kontor-orders \
         -p kontor-subscriptions --sharding round-robin --shard {{shard}} --output target {{arguments}}
 
+# Breaks rules of docs/rules.tsv by mutations, one after the other: the test named for a rule must fail. Takes minutes for each.
+break-rules rules="40" seed="":
+    python3 .ci/break_rules.py {{rules}} {{seed}}
+
 # The seconds that each crate which others may take needs to build from nothing.
 crate-costs:
     .ci/crate-costs
