@@ -16,7 +16,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from examples import BOT_TOKEN, play
+from examples import BOT_TOKEN, play, until
 
 CLIENT = r"^/api/counterparty(/|$)"
 CALLBACKS = r"^/callbacks/"
@@ -46,13 +46,11 @@ def ask(url: str, headers: dict[str, str] | None = None, body: object = None):
 
 
 def wait_for(file: Path, demo: subprocess.Popen) -> dict:
-    for _ in range(600):
-        if demo.poll() is not None:
-            sys.exit(f"the demo ended with {demo.returncode}")
-        if file.exists():
-            return json.loads(file.read_text())
-        time.sleep(0.1)
-    sys.exit("the demo does not start")
+    if not until(lambda: file.exists() or demo.poll() is not None, 60):
+        sys.exit("the demo does not start")
+    if demo.poll() is not None:
+        sys.exit(f"the demo ended with {demo.returncode}")
+    return json.loads(file.read_text())
 
 
 def sign_in(shop: dict) -> tuple[str, str]:

@@ -4,17 +4,18 @@ mod redis_server;
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
-use std::time::Duration;
+use std::time::Instant;
 
 use kontor::config::Config;
 use kontor::openapi::{description, pinned_text};
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::{database_tests, look_again};
 use kontor_kernel::RateRule;
 use kontor_web::limits::{LimitSettings, OF_CODES, TABLE};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::outside::Outside;
+use crate::process::PATIENCE;
 use crate::support::{Answer, Project, TestServer, send, sources};
 
 #[test]
@@ -102,12 +103,10 @@ async fn counted_in(server: &TestServer) -> String {
 
 /// Waits for an effect of background work.
 async fn until(mut happened: impl AsyncFnMut() -> bool) {
-    let watch = async {
-        while !happened().await {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_mins(1), watch).await.unwrap();
+    let until = Instant::now() + PATIENCE;
+    while !happened().await {
+        look_again!(until, "it never happened");
+    }
 }
 
 database_tests! {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase, moment};
 use reqwest::Method;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -62,7 +62,7 @@ async fn half(site: &Site, token: &str, number: usize) -> TcpStream {
 async fn settled(process: &Process, enough: u64) -> u64 {
     let until = Instant::now() + Duration::from_secs(7);
     while process.memory("VmRSS") > enough && Instant::now() < until {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        moment().await;
     }
     process.memory("VmRSS")
 }

@@ -14,6 +14,7 @@ mod profile;
 mod script;
 mod sql;
 pub mod storehouse;
+mod waiting;
 pub mod wire;
 
 use std::path::PathBuf;
@@ -28,6 +29,7 @@ pub use cluster::{ServerTls, Stop};
 pub use own_server::OwnServer;
 pub use pair::Pair;
 use profile::Profile;
+pub use waiting::{MOMENT, moment, pause, settles, stays};
 
 /// Kind of database that a test runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

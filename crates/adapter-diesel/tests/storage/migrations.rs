@@ -2,12 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
-use kontor_adapter_diesel::{Abort, AnyConnection, Database, MigrationState, PoolOptions, database_tests, tests_with};
+use kontor_adapter_diesel::{
+    Abort, AnyConnection, Database, MigrationState, PoolOptions, database_tests, look_again, tests_with,
+};
 use kontor_kernel::StoreError;
+
+use crate::fixtures::number;
 
 #[derive(diesel::QueryableByName)]
 struct Column {
@@ -147,6 +152,10 @@ database_tests! {
     }
 }
 
+const LOCKED: &str = "SELECT count(*) AS value FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
+     JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() \
+     WHERE c.relname = 'users' AND l.mode = 'RowExclusiveLock' AND l.granted";
+
 async fn a_migration_takes_as_long_as_it_needs() {
     let db = TestDatabase::fresh(Kind::Postgres);
     let one = PoolOptions { connections: 1, ..pool_options() };
@@ -164,7 +173,10 @@ async fn a_migration_takes_as_long_as_it_needs() {
     };
     run(&patient, "SET statement_timeout = '300ms'").await.unwrap();
     let held = run(&db.database, "BEGIN; LOCK TABLE users IN ROW EXCLUSIVE MODE; SELECT pg_sleep(1.5); COMMIT");
-    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    let until = Instant::now() + Duration::from_millis(1_400);
+    while number(&db, LOCKED).await == 0 {
+        look_again!(until, "the table is locked");
+    }
     assert_eq!(patient.migrate().unwrap().len(), 1);
     held.await.unwrap();
     let limit = "SELECT setting::bigint AS value FROM pg_settings WHERE name = 'statement_timeout'";

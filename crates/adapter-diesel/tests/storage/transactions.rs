@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use diesel::result::{DatabaseErrorKind, Error};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
-use kontor_adapter_diesel::{Abort, AnyConnection, database_tests, tests_with};
+use kontor_adapter_diesel::{Abort, AnyConnection, database_tests, look_again, tests_with};
 use kontor_kernel::StoreError;
+
+use crate::fixtures::number;
 
 #[derive(Debug, PartialEq, Eq)]
 enum Refusal {
@@ -114,6 +117,10 @@ async fn a_statement_that_locks_rows_and_reads_others_is_refused() {
     assert_eq!(step("SELECT id FROM projects FOR NO KEY UPDATE").await, Ok::<_, Refusal>(()));
 }
 
+const LOCKED: &str = "SELECT count(*) AS value FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
+     JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() \
+     WHERE c.relname = 'brands' AND l.mode = 'AccessExclusiveLock' AND l.granted";
+
 /// SQLSTATE codes that Diesel does not classify, and errors that are not caused by the step.
 async fn a_server_without_room_memory_or_time_is_unavailable() {
     let db = TestDatabase::fresh(Kind::Postgres);
@@ -134,7 +141,10 @@ async fn a_server_without_room_memory_or_time_is_unavailable() {
         };
         held.write_and_invalidate_all(lock_table).await
     });
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    let until = Instant::now() + Duration::from_secs(3);
+    while number(&db, LOCKED).await == 0 {
+        look_again!(until, "the table is locked");
+    }
     for (code, fails) in fails {
         let writes = db.database.write_and_invalidate_all(move |connection| {
             insert(connection)?;

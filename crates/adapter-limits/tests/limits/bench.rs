@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_limits::testing::shared_redis;
@@ -45,14 +45,28 @@ pub async fn connected(url: &str, options: RedisOptions) -> RedisLimiter {
     limiter
 }
 
+/// Pause between two looks.
+pub async fn moment() {
+    tokio::time::sleep(Duration::from_millis(5)).await;
+}
+
 /// Waits for a concurrent event.
 pub async fn until(happened: impl Fn() -> bool) {
     let watch = async {
         while !happened() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            moment().await;
         }
     };
     tokio::time::timeout(PATIENCE, watch).await.unwrap();
+}
+
+/// Looks for this time whether a condition stays as it is.
+pub async fn stays(time: Duration, holds: impl Fn() -> bool) {
+    let until = Instant::now() + time;
+    while Instant::now() < until {
+        assert!(holds());
+        moment().await;
+    }
 }
 
 impl Bench {

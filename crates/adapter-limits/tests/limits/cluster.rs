@@ -9,7 +9,7 @@ use kontor_adapter_limits::RedisOptions;
 use kontor_kernel::{RateLimiter, RateRule};
 use redis::Client;
 
-use crate::bench::{PATIENCE, connected, redis_tests, until};
+use crate::bench::{PATIENCE, connected, moment, redis_tests, until};
 
 const RULE: RateRule = RateRule { name: "login", limit: 5, window: Duration::from_mins(10) };
 
@@ -50,7 +50,7 @@ impl Node {
         let node = Self { port, server, _folder: folder };
         let answers = async {
             while Client::open(node.url()).unwrap().get_multiplexed_async_connection().await.is_err() {
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                moment().await;
             }
         };
         tokio::time::timeout(PATIENCE, answers).await.unwrap();
@@ -75,7 +75,7 @@ impl Node {
                 if told.contains("cluster_state:ok") && told.contains("cluster_known_nodes:2") {
                     return;
                 }
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                moment().await;
             }
         };
         tokio::time::timeout(PATIENCE, whole).await.unwrap();

@@ -12,7 +12,7 @@ use kontor_kernel::testing::PlainCipher;
 use kontor_kernel::{FixedClock, RateLimiter, RateRule};
 use redis::Client;
 
-use crate::bench::{connected, redis_tests, until};
+use crate::bench::{connected, redis_tests, stays, until};
 
 const RULE: RateRule = RateRule { name: "login", limit: 3, window: Duration::from_mins(10) };
 
@@ -76,7 +76,7 @@ async fn memory_counts_while_redis_is_gone_and_redis_again_when_it_is_back() {
     assert!(!limiter.is_connected());
     assert!(!limiter.hit(RULE, "a").await.allowed, "there is a limit without Redis, too");
     // Connection attempts continue and are not logged.
-    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    stays(Duration::from_millis(1_200), || (count(FOUND), count(LOST)) == (1, 1)).await;
     assert_eq!((count(FOUND), count(LOST)), (1, 1), "{}", logged());
 
     assert!(redis.start_again());
@@ -108,7 +108,7 @@ async fn a_redis_that_hangs_holds_up_the_hits_of_one_moment_only() {
     }
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     // A server that accepts and does not respond is no connection.
-    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    stays(Duration::from_millis(1_200), || !limiter.is_connected()).await;
     assert!(!limiter.is_connected());
     assert_eq!(count(LOST), 1, "{}", logged());
     assert!(redis.signal("CONT"));
@@ -163,7 +163,7 @@ async fn a_redis_that_takes_no_writes_is_none() {
     order(&["CONFIG", "SET", "maxmemory", "1"]).await;
     assert!(limiter.hit(RULE, "a").await.allowed);
     assert!(!limiter.is_connected());
-    tokio::time::sleep(Duration::from_millis(800)).await;
+    stays(Duration::from_millis(800), || !limiter.is_connected()).await;
     assert!(!limiter.is_connected());
     order(&["CONFIG", "SET", "maxmemory", "0"]).await;
     until(|| limiter.is_connected()).await;
