@@ -5,14 +5,14 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use kontor::adapters::SystemClock;
 use kontor::cli::demo::{Demo, DemoArguments, DemoFile};
 use kontor::openapi_examples::{Example, FILES, read};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{DatabaseUrl, database_tests};
+use kontor_adapter_diesel::{DatabaseUrl, database_tests, look_again};
 use kontor_kernel::Clock as _;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Method, RequestBuilder};
@@ -168,8 +168,7 @@ impl Stage {
             if found["data"][0]["status"] == "active" {
                 return (200, Value::Null);
             }
-            assert!(Instant::now() < until, "{found}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            look_again!(until, "{found}");
         }
     }
 
@@ -185,8 +184,7 @@ impl Stage {
             if example.until.iter().all(is_there) {
                 break (answer.status.as_u16(), body);
             }
-            assert!(Instant::now() < until, "{}: {body}", example.path);
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            look_again!(until, "{}: {body}", example.path);
         };
         for (name, place) in &example.keep {
             let value = body.pointer(place).unwrap_or_else(|| panic!("{}: no {place} in {body}", example.path));
