@@ -54,7 +54,12 @@ power-loss seeds="1000":
 # Days of trade of four merchants from one seed, all but the outside world real; the rules are looked at after every step. On `postgres` use cases meet within transactions.
 simulate seed="20271031" days="28" database="sqlite":
     SIM_SEED={{seed}} SIM_DAYS={{days}} cargo test --release -p kontor-simulator --test simulation -- --nocapture \
-        --exact {{ if database == "postgres" { "use_cases_meet_within_transactions" } else { "merchants_trade" } }}
+        --exact {{ if database == "postgres" { "use_cases_meet_within_transactions::postgres" } else { "merchants_trade" } }}
+
+# A demo is asked whatever its API description allows and forbids; needs schemathesis (.ci/peers.txt). `1/3` takes a third of the resources.
+fuzz part="0/1" examples="2" seed="1":
+    cargo test --workspace --test http --no-run
+    python3 .ci/fuzz.py target/debug/kontor "" {{examples}} {{seed}} {{part}}
 
 # The storage suite on PostgreSQL as others run it: serializable, plain-search, pgbouncer or messages.
 profile name *filter:
@@ -71,10 +76,11 @@ interleavings *filter:
 
 # Changes domain crates one expression at a time and tells which changes no unit test notices; `1/12` takes every twelfth.
 mutants shard="0/1" *arguments:
-    @command -v cargo-mutants >/dev/null || { echo "needs cargo-mutants: cargo install cargo-mutants --locked"; exit 1; }
-    CARGO_PROFILE_DEV_DEBUG=0 CARGO_INCREMENTAL=1 PROPTEST_CASES=100 PROPTEST_RNG_SEED=1 PROPTEST_MAX_SHRINK_ITERS=0 \
-        PROPTEST_DISABLE_FAILURE_PERSISTENCE=1 cargo mutants -p kontor-kernel -p kontor-payments -p kontor-orders \
-        -p kontor-subscriptions --sharding round-robin --shard {{shard}} --output target {{arguments}}
+    .ci/mutants {{shard}} {{arguments}}
+
+# Breaks rules of docs/rules.tsv by mutations, one after the other: the test named for a rule must fail. Takes minutes for each.
+break-rules rules="40" seed="":
+    python3 .ci/break_rules.py {{rules}} {{seed}}
 
 # The seconds that each crate which others may take needs to build from nothing.
 crate-costs:

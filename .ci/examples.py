@@ -22,6 +22,16 @@ BOT_TOKEN = re.search(r'const BOT_TOKEN: &str = "([^"]+)"', RECORDER)[1]
 PATIENCE = 20
 
 
+def until(holds, seconds: float = PATIENCE) -> bool:
+    """Waits for a condition. False if it does not hold in time."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
 class Stage:
     """Everybody who calls, and what the answers told them."""
 
@@ -80,22 +90,25 @@ class Stage:
         path = f"/control/payments/{newest}"
         self.send({**outside, "path": path, "operation": f"POST {path}", "request": {"outcome": "succeed"}})
         listed = {"caller": "customer", "path": "/api/counterparty/subscriptions", "operation": "GET x"}
-        until = time.monotonic() + PATIENCE
-        while self.send(listed)[1]["data"][0]["status"] != "active" and time.monotonic() < until:
-            time.sleep(0.05)
+        until(lambda: self.send(listed)[1]["data"][0]["status"] == "active")
 
     def play(self, example: dict) -> bool:
         """Whether it was answered with the status that the example shows."""
         if example["caller"] == "payer":
             self.pay()
             return True
-        until = time.monotonic() + PATIENCE
-        while True:
+        status, body = self.send(example)
+
+        def is_there() -> bool:
+            return all(at(body, place) == value for place, value in example.get("until", {}).items())
+
+        def look() -> bool:
+            nonlocal status, body
             status, body = self.send(example)
-            waits = any(at(body, place) != value for place, value in example.get("until", {}).items())
-            if not waits or time.monotonic() > until:
-                break
-            time.sleep(0.05)
+            return is_there()
+
+        if not is_there():
+            until(look)
         for name, place in example.get("keep", {}).items():
             self.kept[name] = at(body, place)
         return status == example["status"]

@@ -1,7 +1,7 @@
 """Asks a demo whatever its own description allows and forbids, and holds every answer against that description.
 
-usage: fuzz.py KONTOR [CLIENT [EXAMPLES [SEED]]]    KONTOR is the binary, CLIENT a program that is given the file of the demo;
-schemathesis must be on the path.
+usage: fuzz.py KONTOR [CLIENT [EXAMPLES [SEED [PART]]]]    KONTOR is the binary, CLIENT a program that is given the file of the
+demo, or empty; PART is such as 1/3 for the second third of the resources, or "none"; schemathesis must be on the path.
 """
 
 import base64
@@ -16,7 +16,7 @@ import time
 import urllib.request
 from pathlib import Path
 
-from examples import BOT_TOKEN, play
+from examples import BOT_TOKEN, play, until
 
 CLIENT = r"^/api/counterparty(/|$)"
 CALLBACKS = r"^/callbacks/"
@@ -46,13 +46,11 @@ def ask(url: str, headers: dict[str, str] | None = None, body: object = None):
 
 
 def wait_for(file: Path, demo: subprocess.Popen) -> dict:
-    for _ in range(600):
-        if demo.poll() is not None:
-            sys.exit(f"the demo ended with {demo.returncode}")
-        if file.exists():
-            return json.loads(file.read_text())
-        time.sleep(0.1)
-    sys.exit("the demo does not start")
+    if not until(lambda: file.exists() or demo.poll() is not None, 60):
+        sys.exit("the demo does not start")
+    if demo.poll() is not None:
+        sys.exit(f"the demo ended with {demo.returncode}")
+    return json.loads(file.read_text())
 
 
 def sign_in(shop: dict) -> tuple[str, str]:
@@ -83,6 +81,15 @@ def introduce(kontor: Path, shop: dict, folder: str) -> str:
     return f"Basic {base64.b64encode(pair.encode()).decode()}"
 
 
+def paths_of(api: str, part: str) -> list[str]:
+    """Paths of a part of the resources. What belongs to one resource stays together: its operations lead to each other."""
+    number, parts = map(int, part.split("/"))
+    every = list(ask(f"{api}/openapi.json")["paths"])
+    resource = {path: re.match(r"(/api/counterparty|/api|)(/[^/]+)?", path)[0] for path in every}
+    resources = sorted(set(resource.values()))
+    return [path for path in every if resources.index(resource[path]) % parts == number]
+
+
 def fuzz(
     name: str, api: str, folder: str, examples: str, seed: str, selection: list[str], headers: dict[str, str]
 ) -> bool:
@@ -110,7 +117,7 @@ def fuzz(
 
 def main() -> None:
     kontor = Path(sys.argv[1]).resolve()
-    client, examples, seed = [*sys.argv[2:5], *["", "2", "1"][len(sys.argv) - 2 :]]
+    client, examples, seed, part = [*sys.argv[2:6], *["", "2", "1", "0/1"][len(sys.argv) - 2 :]]
     if shutil.which("schemathesis") is None:
         sys.exit("schemathesis is not installed")
     with tempfile.TemporaryDirectory() as folder:
@@ -130,14 +137,21 @@ def main() -> None:
                 subprocess.run([Path(client).resolve(), Path(folder) / "demo.json"], check=True, timeout=60)
             app, authorized = {"Token": shop["app_token"]}, lambda caller: {"Authorization": callers[caller]}
             leave = ["--exclude-operation-id", "counterparty_leave"]
+            paths = [] if part == "none" else paths_of(shop["base_url"], part)
+            of_part = ["--include-path-regex", f"^({'|'.join(map(re.escape, paths))})$"]
+            of_clients = [path for path in paths if re.search(CLIENT, path)]
             runs = [
                 ("client surface",
-                 ["--include-path-regex", CLIENT, "--exclude-path-regex", f"{ENDS_THE_CALLER}|{BACKEND}", *leave],
+                 ["--include-path-regex", f"^({'|'.join(map(re.escape, of_clients))})$",
+                  "--exclude-path-regex", f"{ENDS_THE_CALLER}|{BACKEND}", *leave],
                  app | authorized("customer")),
                 ("backends", ["--include-path-regex", BACKEND], authorized("backend")),
-                ("platform surface", ["--exclude-path-regex", f"{CLIENT}|{CALLBACKS}|{ENDS_THE_CALLER}"], authorized("staff")),
+                ("platform surface", [*of_part, "--exclude-path-regex", f"{CLIENT}|{CALLBACKS}|{ENDS_THE_CALLER}"],
+                 authorized("staff")),
                 ("callbacks", ["--include-path-regex", CALLBACKS], {}),
             ]
+            if part == "none":
+                runs = []
             passed = [answered == sent]
             passed += [
                 fuzz(name, shop["base_url"], folder, examples, seed, selection, headers)

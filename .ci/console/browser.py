@@ -42,10 +42,19 @@ def call(port, method, path, token=None, body=None, **headers):
 LOGINS = []
 
 
+def wait(holds, seconds, step=0.02):
+    """Waits for a condition. False if it does not hold in time."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(step)
+    return True
+
+
 def await_login():
     """Keeps within the limit of logins, five a minute. The demo itself uses some."""
-    while len([one for one in LOGINS if one > time.monotonic() - 61]) >= 3:
-        time.sleep(0.5)
+    wait(lambda: len([one for one in LOGINS if one > time.monotonic() - 61]) < 3, 70, 0.5)
     LOGINS.append(time.monotonic())
 
 
@@ -69,14 +78,16 @@ def demo(binary):
 
 
 def login(file, port):
-    for _ in range(600):
+    def answers():
         try:
-            known = json.loads(file.read_text())
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2):
-                return staff_of(known)
+                return file.exists()
         except OSError:
-            time.sleep(0.1)
-    raise SystemExit("the demo did not start within a minute")
+            return False
+
+    if not wait(answers, 60, 0.1):
+        raise SystemExit("the demo did not start within a minute")
+    return staff_of(json.loads(file.read_text()))
 
 
 def staff_of(known):
@@ -132,11 +143,8 @@ class Watched:
 
     def until(self, expression, seconds=10):
         """Waits for an expression. The policy forbids the eval of Playwright's own wait."""
-        end = time.monotonic() + seconds
-        while not self.page.evaluate(expression):
-            if time.monotonic() > end:
-                raise AssertionError(f"not within {seconds} s: {expression}")
-            time.sleep(0.02)
+        if not wait(lambda: self.page.evaluate(expression), seconds):
+            raise AssertionError(f"not within {seconds} s: {expression}")
 
     def problems(self):
         violations = self.page.evaluate("window.__violations")

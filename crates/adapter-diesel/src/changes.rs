@@ -86,7 +86,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_list_is_walked_by_its_index() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let after = ChangePosition { at: DateTime::UNIX_EPOCH, id: 0 };
         for list in ChangedList::all() {
             let walk = changes(ProjectId::new(1).unwrap(), *list, after, DateTime::UNIX_EPOCH, 10);

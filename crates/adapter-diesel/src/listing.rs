@@ -404,7 +404,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_few_is_counted_and_what_is_many_is_remembered_for_a_while() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let totals = std::sync::Arc::new(Totals::default());
         add(&db, 1_001, 999).await;
         assert_eq!(page(&db, &totals, 1).await, (999, vec![1_999, 1_998]));
@@ -422,7 +422,7 @@ mod tests {
     }
     #[tokio::test]
     async fn search_results_are_paged_like_full_lists() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let mut last = 1_000;
         for more in [1, 998, 1, 1, 2] {
             add(&db, last + 1, more).await;

@@ -31,37 +31,36 @@ pub(crate) trait StoredRecord: Audited + Sized + Send + 'static {
     }
 }
 
+/// Reads the records with these numbers, to check that they are readable.
+pub(crate) type Read = fn(&mut AnyConnection, &[i64]) -> Result<Vec<()>, Abort<StoreError>>;
+
+/// Returns the table of a record with its reader, for `kontor doctor`.
+pub(crate) const fn readable<T: StoredRecord>() -> (&'static str, Read) {
+    (T::TABLE, T::try_to_read)
+}
+
+/// Number of the new record, or the reason why there is none.
+pub(crate) type Inserted<T> = Result<i64, Abort<RecordErrorOf<T>>>;
+
+/// Number of written rows, or the reason why nothing is written.
+pub(crate) type Written<T> = Result<usize, Abort<RecordErrorOf<T>>>;
+
 /// Record with the shared repository port: the parts specific to its table.
 pub(crate) trait RepositoryRecord: StoredRecord + Record {
     /// Returns the records of a project, oldest first, without unreadable ones.
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>>;
 
-    /// Inserts a record and returns its number.
-    fn insert(
-        connection: &mut AnyConnection,
-        stamp: &Stamp,
-        draft: &Self::Draft,
-    ) -> Result<i64, Abort<RecordErrorOf<Self>>>;
+    /// Inserts a record.
+    fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &Self::Draft) -> Inserted<Self>;
 
-    /// Updates a record and returns the number of changed rows. The row is locked and belongs to the project of the
-    /// stamp.
-    fn update(
-        connection: &mut AnyConnection,
-        stamp: &Stamp,
-        before: &Self,
-        change: &Self::Change,
-    ) -> Result<usize, Abort<RecordErrorOf<Self>>>;
+    /// Updates a record. The row is locked and belongs to the project of the stamp.
+    fn update(connection: &mut AnyConnection, stamp: &Stamp, before: &Self, change: &Self::Change) -> Written<Self>;
 }
 
 /// Stored record that can be deleted.
 pub(crate) trait DeletableRecord: RepositoryRecord {
-    /// Deletes a record and returns the number of deleted rows. The row is locked and belongs to the project of the
-    /// stamp.
-    fn delete(
-        connection: &mut AnyConnection,
-        stamp: &Stamp,
-        before: &Self,
-    ) -> Result<usize, Abort<RecordErrorOf<Self>>>;
+    /// Deletes a record. The row is locked and belongs to the project of the stamp.
+    fn delete(connection: &mut AnyConnection, stamp: &Stamp, before: &Self) -> Written<Self>;
 }
 
 /// Stored record with paged lists for staff.

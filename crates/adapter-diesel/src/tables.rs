@@ -8,6 +8,8 @@ use crate::database::{Database, DatabaseUrl, PoolOptions, Tables};
 use crate::database::{InvalidatingWrites, Topic, VersionedTable};
 use crate::read_models::search::{fill_customers, fill_missing, index_texts};
 use crate::read_models::sort_keys::fill_sort_keys;
+#[cfg(feature = "test-support")]
+use crate::versions::{VERSIONED, versioned};
 
 static TABLES: Tables = Tables {
     growing: "nomenclatures, nomenclature_photos, nomenclature_tags, inventories, stock_movements, \
@@ -65,12 +67,6 @@ const INVALIDATING: &[InvalidatingWrites] = &[
     },
 ];
 
-/// Table with a version that changes of all columns raise, except of `apart`.
-#[cfg(feature = "test-support")]
-const fn versioned(table: &'static str, apart: &'static [&'static str]) -> VersionedTable {
-    VersionedTable { table, apart }
-}
-
 #[cfg(feature = "test-support")]
 const FOLLOWED: &[VersionedTable] = &[
     versioned("counterparties", &["search_text", "sort_key", "verified_at"]),
@@ -78,39 +74,6 @@ const FOLLOWED: &[VersionedTable] = &[
     versioned("nomenclatures", &["article_search", "search_text", "sort_key", "views_count"]),
     versioned("orders", &[]),
     versioned("subscriptions", &["next_charge_at", "wake_at", "work_attempts"]),
-];
-
-#[cfg(feature = "test-support")]
-const VERSIONED: &[VersionedTable] = &[
-    versioned("application_brands", &[]),
-    versioned("application_categories", &[]),
-    versioned("blocks", &["name_key", "sort_key"]),
-    versioned("branch_bank_requisites", &[]),
-    versioned("branches", &["name_key", "sort_key"]),
-    versioned("brands", &["sort_key"]),
-    versioned("categories", &["sort_key"]),
-    versioned("counterparties", &["search_text", "sort_key", "verified_at"]),
-    versioned("counterparty_bank_requisites", &[]),
-    versioned("counterparty_contacts", &[]),
-    versioned("departments", &[]),
-    versioned("discounts", &["name_key", "used_amount", "used_count"]),
-    versioned("integration_links", &[]),
-    versioned("menu_items", &["name_key", "sort_key"]),
-    // Reservations of orders change often, and editors do not write them.
-    versioned("inventories", &["deleted_at", "reserved", "updated_at"]),
-    versioned("nomenclatures", &["article_search", "search_text", "sort_key", "views_count"]),
-    versioned("orders", &[]),
-    versioned("pages", &["search_text", "sort_key", "views_count"]),
-    versioned("permissions", &[]),
-    versioned("roles", &[]),
-    versioned("shop_exceptions", &[]),
-    versioned("shop_hours", &[]),
-    versioned("shops", &["name_key", "sort_key"]),
-    versioned("subscription_nomenclatures", &[]),
-    versioned("tasks", &[]),
-    versioned("users", &["active_seconds", "last_activity_at", "password_hash", "updated_at"]),
-    versioned("warehouses", &["deleted_at", "sort_key"]),
-    versioned("webhooks", &["hangs", "paused_until"]),
 ];
 
 impl Database {

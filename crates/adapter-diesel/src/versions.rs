@@ -6,6 +6,8 @@ use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::history::Author;
 use kontor_kernel::{ProjectId, StoreError};
 
+#[cfg(feature = "test-support")]
+use crate::database::VersionedTable;
 use crate::database::{Abort, AnyConnection, Database, Memory, NewRow, Topic, VersionedRow};
 use crate::decode;
 use crate::histories::AUTHOR_NAMES;
@@ -206,6 +208,46 @@ impl VersionedRecord {
         NewRow { kind: self.kind(), row: self.row(project, &numbers), place: above.len() }
     }
 }
+
+/// Table with a version that changes of all columns raise, except of `apart`.
+#[cfg(feature = "test-support")]
+pub(crate) const fn versioned(table: &'static str, apart: &'static [&'static str]) -> VersionedTable {
+    VersionedTable { table, apart }
+}
+
+/// Tables of versioned records, checked in tests.
+#[cfg(feature = "test-support")]
+pub(crate) const VERSIONED: &[VersionedTable] = &[
+    versioned("application_brands", &[]),
+    versioned("application_categories", &[]),
+    versioned("blocks", &["name_key", "sort_key"]),
+    versioned("branch_bank_requisites", &[]),
+    versioned("branches", &["name_key", "sort_key"]),
+    versioned("brands", &["sort_key"]),
+    versioned("categories", &["sort_key"]),
+    versioned("counterparties", &["search_text", "sort_key", "verified_at"]),
+    versioned("counterparty_bank_requisites", &[]),
+    versioned("counterparty_contacts", &[]),
+    versioned("departments", &[]),
+    versioned("discounts", &["name_key", "used_amount", "used_count"]),
+    versioned("integration_links", &[]),
+    versioned("menu_items", &["name_key", "sort_key"]),
+    // Reservations of orders change often, and editors do not write them.
+    versioned("inventories", &["deleted_at", "reserved", "updated_at"]),
+    versioned("nomenclatures", &["article_search", "search_text", "sort_key", "views_count"]),
+    versioned("orders", &[]),
+    versioned("pages", &["search_text", "sort_key", "views_count"]),
+    versioned("permissions", &[]),
+    versioned("roles", &[]),
+    versioned("shop_exceptions", &[]),
+    versioned("shop_hours", &[]),
+    versioned("shops", &["name_key", "sort_key"]),
+    versioned("subscription_nomenclatures", &[]),
+    versioned("tasks", &[]),
+    versioned("users", &["active_seconds", "last_activity_at", "password_hash", "updated_at"]),
+    versioned("warehouses", &["deleted_at", "sort_key"]),
+    versioned("webhooks", &["hangs", "paused_until"]),
+];
 
 /// Last change of a record.
 #[derive(Debug, Clone)]

@@ -1,10 +1,9 @@
 //! Redis for tests.
 //!
-//! [`shared_redis`] is the server at `TEST_REDIS_URL`, else at `redis://127.0.0.1:6379`. Without a server, the test
-//! prints that it was skipped; with `REQUIRE_REDIS=1` it fails. [`OwnRedis`] is a temporary server that a test may stop
-//! and start again.
+//! [`shared_redis`] is the server at `TEST_REDIS_URL`, else one that this process starts. [`OwnRedis`] is a temporary
+//! server that a test may stop and start again. Without Redis a test fails; `.cargo/runner` leaves out the tests named
+//! `::redis` where it is not installed.
 
-use std::io::{Write as _, stderr};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
@@ -12,29 +11,54 @@ use std::time::Duration;
 
 use redis::Client;
 
-const DEFAULT: &str = "redis://127.0.0.1:6379";
 const CONNECT_WITHIN: Duration = Duration::from_secs(2);
 
-/// Returns the address of a Redis shared with other tests, or `None` when there is none.
+/// Returns the address of a Redis shared with other tests of this process.
 ///
 /// # Panics
-/// A required Redis is missing.
-pub fn shared_redis() -> Option<String> {
-    static FOUND: OnceLock<Option<String>> = OnceLock::new();
-    let found = FOUND.get_or_init(|| {
-        let url = environment("TEST_REDIS_URL").unwrap_or_else(|| DEFAULT.to_owned());
-        answers(&url).then_some(url)
+/// If there is no Redis.
+#[must_use]
+pub fn shared_redis() -> String {
+    static SHARED: OnceLock<(String, Option<Child>)> = OnceLock::new();
+    let (url, _) = SHARED.get_or_init(|| match environment("TEST_REDIS_URL") {
+        Some(url) => (url, None),
+        None => start_shared(),
     });
-    found.clone().or_else(|| missing("there is no Redis: set TEST_REDIS_URL, or start one on port 6379"))
+    url.clone()
 }
 
-/// Prints that a test is skipped, or fails it.
-fn missing<T>(reason: &str) -> Option<T> {
-    let required = environment("REQUIRE_REDIS").is_some_and(|value| value != "0");
-    assert!(!required, "REQUIRE_REDIS is set, but {reason}");
-    // Not `eprintln!`: the test harness would swallow it.
-    let _ = writeln!(stderr(), "SKIPPED: {reason}");
-    None
+/// Starts a server that ends with this process: a shell stops it at the end of its input.
+fn start_shared() -> (String, Option<Child>) {
+    let folder = must(tempfile::tempdir()).keep();
+    let script = "redis-server --port 0 --save '' --appendonly no --unixsocket \"$0/redis.sock\" >\"$0/log\" &\n\
+         cat\nkill $!\nrm -rf \"$0\"";
+    let shell = Command::new("sh")
+        .args(["-c", script])
+        .arg(&folder)
+        .current_dir(&folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let url = format!("unix://{}", folder.join("redis.sock").display());
+    assert!(answers_soon(&url), "redis-server cannot be started; set TEST_REDIS_URL or install it");
+    (url, shell.ok())
+}
+
+#[expect(clippy::panic, reason = "tests fail by panicking")]
+fn must<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
+    result.unwrap_or_else(|error| panic!("test Redis: {error}"))
+}
+
+/// Waits for a server that was just started. Returns `true` if it responds.
+fn answers_soon(url: &str) -> bool {
+    (0..500).any(|_| {
+        let up = answers(url);
+        if !up {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        up
+    })
 }
 
 fn answers(url: &str) -> bool {
@@ -55,14 +79,15 @@ pub struct OwnRedis {
 }
 
 impl OwnRedis {
-    /// Starts a server, or returns `None` when it is not installed.
+    /// Starts a server.
     ///
     /// # Panics
-    /// A required Redis is missing.
-    pub fn start() -> Option<Self> {
-        let folder = tempfile::tempdir().ok()?;
-        let mut own = Self { folder, server: None };
-        if own.start_again() { Some(own) } else { missing("redis-server cannot be started") }
+    /// If it cannot be started.
+    #[must_use]
+    pub fn start() -> Self {
+        let mut own = Self { folder: must(tempfile::tempdir()), server: None };
+        assert!(own.start_again(), "redis-server cannot be started");
+        own
     }
 
     /// Returns the address.
@@ -86,15 +111,7 @@ impl OwnRedis {
             .stderr(Stdio::null())
             .spawn();
         self.server = server.ok();
-        let url = self.url();
-        self.server.is_some()
-            && (0..500).any(|_| {
-                let up = answers(&url);
-                if !up {
-                    std::thread::sleep(Duration::from_millis(10));
-                }
-                up
-            })
+        self.server.is_some() && answers_soon(&self.url())
     }
 
     /// Kills the server.

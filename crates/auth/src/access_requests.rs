@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    Clock, ExposeSecret, Name, Permission, Random, Resource, SecretCipher, SecretString, Staff, StoreError,
+    Clock, ExposeSecret, Name, Page, PageRequest, Permission, Random, Resource, SecretCipher, SecretString, Staff,
+    StoreError,
 };
 use uuid::Uuid;
 
@@ -89,6 +90,18 @@ impl AccessRequestService {
         let stored = self.requests.find(public_id).await?;
         let request = stored.map(|stored| stored.request).filter(|request| request.is_open_to(staff.project_id));
         Ok(self.dated(request.ok_or(AccessRequestError::NotFound)?))
+    }
+
+    /// Returns one page of the requests that the employee's project has handled, newest first. A request that no
+    /// project has handled is in no list: only employees who know its identifier see it.
+    pub async fn list(
+        &self,
+        staff: &Staff,
+        page: PageRequest,
+    ) -> Result<Page<(AccessRequest, RequestStatus)>, AccessRequestError> {
+        staff.require(Permission::view(Resource::Agents))?;
+        let handled = self.requests.handled(staff.project_id, page).await?;
+        Ok(handled.map(|request| self.dated(request)))
     }
 
     /// Assigns a request to the employee's project and optionally narrows its permissions.
@@ -250,6 +263,22 @@ mod tests {
         assert!(matches!(service.decline(&viewer, Uuid::nil(), None).await, Err(AccessRequestError::Denied(_))));
         let creator = staff_with([Permission::create(Resource::Agents)]);
         assert!(matches!(service.show(&creator, Uuid::nil()).await, Err(AccessRequestError::Denied(_))));
+    }
+
+    #[tokio::test]
+    async fn requests_of_the_project_are_listed_with_their_status() {
+        let page = PageRequest::new(1, 15, 100).unwrap();
+        let expired = AccessRequest { expires_at: NOW, ..stored(Some(1)).request };
+        let mut requests = MockAccessRequestRepository::new();
+        requests.expect_handled().withf(move |project, asked| project.get() == 1 && *asked == page).returning(
+            move |_, request| Ok(Page { items: vec![stored(Some(1)).request, expired.clone()], total: 2, request }),
+        );
+        let service = service(requests);
+        let listed = service.list(&staff_with([Permission::view(Resource::Agents)]), page).await.unwrap();
+        let statuses: Vec<_> = listed.items.iter().map(|(_, status)| *status).collect();
+        assert_eq!((statuses, listed.total), (vec![RequestStatus::Pending, RequestStatus::Expired], 2));
+        let denied = service.list(&staff_with([Permission::create(Resource::Agents)]), page).await;
+        assert!(matches!(denied, Err(AccessRequestError::Denied(_))));
     }
 
     #[tokio::test]

@@ -21,32 +21,6 @@ pub enum CategoryRefusal {
 
 impl Refusal for CategoryRefusal {}
 
-/// Error of a use case of brands.
-pub type BrandError = RecordError<BrandRefusal>;
-
-/// Refusals specific to brands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum BrandRefusal {
-    /// Another brand of the project has the name, compared without regard to case.
-    #[error("another brand has this name")]
-    NameTaken,
-}
-
-impl Refusal for BrandRefusal {}
-
-/// Error of a use case of tags. Not found refers to the project.
-pub type TagError = RecordError<TagRefusal>;
-
-/// Refusals specific to tags.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum TagRefusal {
-    /// Another tag of the project has the name, compared without regard to case.
-    #[error("another tag has this name")]
-    NameTaken,
-}
-
-impl Refusal for TagRefusal {}
-
 /// Error of a use case of an assortment. Not found refers to the application, or to a record that it does not show.
 pub type AssortmentError = RecordError<AssortmentRefusal>;
 

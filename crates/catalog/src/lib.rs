@@ -123,9 +123,8 @@
 //! # fn main() {}
 //! ```
 
-use kontor_kernel::RecordService;
-
 mod assortment;
+mod brands;
 pub mod bulk;
 mod categories;
 mod discounts;
@@ -142,20 +141,18 @@ mod tags;
 mod warehouses;
 
 pub use assortment::AssortmentService;
+pub use brands::{BrandError, BrandRefusal, BrandService};
 pub use categories::CategoryService;
 pub use discounts::DiscountService;
 pub use error::{
-    AssortmentError, AssortmentRefusal, BrandError, BrandRefusal, CardReference, CategoryError, CategoryRefusal,
-    DiscountError, DiscountRefusal, InventoryError, InventoryReference, InventoryRefusal, NomenclatureError,
-    NomenclatureRefusal, PlanError, PlanRefusal, PromotionError, PromotionList, PromotionReference, PromotionRefusal,
-    TagError, TagRefusal, WarehouseError, WarehouseReference, WarehouseRefusal,
+    AssortmentError, AssortmentRefusal, CardReference, CategoryError, CategoryRefusal, DiscountError, DiscountRefusal,
+    InventoryError, InventoryReference, InventoryRefusal, NomenclatureError, NomenclatureRefusal, PlanError,
+    PlanRefusal, PromotionError, PromotionList, PromotionReference, PromotionRefusal, WarehouseError,
+    WarehouseReference, WarehouseRefusal,
 };
 pub use inventories::InventoryService;
 pub use nomenclatures::NomenclatureService;
 pub use plans::PlanService;
 pub use promotions::PromotionService;
-pub use tags::TagService;
+pub use tags::{TagError, TagRefusal, TagService};
 pub use warehouses::WarehouseService;
-
-/// Use cases of brands.
-pub type BrandService = RecordService<model::Brand>;

@@ -49,6 +49,7 @@ resources! {
     Reservations => "reservations",
     Roles => "roles",
     Shops => "shops",
+    Statistics => "statistics",
     Subscriptions => "subscriptions",
     Tasks => "tasks",
     Users => "users",

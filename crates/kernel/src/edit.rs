@@ -48,6 +48,27 @@ impl<T> From<Option<T>> for Edit<T> {
     }
 }
 
+/// Declares the draft and the change of a record with the same fields: `name: Name` is a `Name` in the draft and an
+/// [`Edit<Name>`](Edit) in the change. `brands.rs` of the catalog shows it. If a field differs, write two structs.
+#[macro_export]
+macro_rules! draft_and_change {
+    ($(#[$draft_doc:meta])+ $draft:ident, $(#[$change_doc:meta])+ $change:ident {
+        $($(#[$field_doc:meta])+ $field:ident: $type:ty,)+
+    }) => {
+        $(#[$draft_doc])+
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $draft {
+            $($(#[$field_doc])+ pub $field: $type,)+
+        }
+
+        $(#[$change_doc])+
+        #[derive(Debug, Clone, PartialEq, Eq, Default)]
+        pub struct $change {
+            $($(#[$field_doc])+ pub $field: $crate::Edit<$type>,)+
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

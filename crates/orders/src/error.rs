@@ -53,6 +53,19 @@ pub enum PlacementError {
 /// Error of a use case of stored orders. A customer gets not found for orders of other customers.
 pub type OrderError = RecordError<OrderRefusal>;
 
+/// Error of a use case of reports.
+pub type ReportError = RecordError<ReportRefusal>;
+
+/// Refusals specific to reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ReportRefusal {
+    /// More orders than this were paid in the period.
+    #[error("must be chosen so that at most {0} orders were paid in the period")]
+    TooManyOrders(u32),
+}
+
+impl Refusal for ReportRefusal {}
+
 /// Refusals specific to orders.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OrderRefusal {

@@ -19,7 +19,8 @@
 //!
 //! **Ports**: [`ports::CartReader`], [`ports::OrderStore`], [`ports::OrderReader`],
 //! [`ports::ReservationReader`], [`ports::TicketStore`], [`ports::ContactSettings`],
-//! [`ports::DeliverySettings`]; and [`kontor_payments::ports`] for orders that are paid online.
+//! [`ports::DeliverySettings`], [`ports::ReportReader`]; and [`kontor_payments::ports`] for orders that are paid
+//! online.
 //!
 //! **For implementations of the ports**: the commit that records the outcome of a charge
 //! ([`ChargeStore::record`](kontor_payments::ports::ChargeStore::record)) calls [`charge_outcome::decide`] with the
@@ -136,10 +137,11 @@ mod placement;
 pub mod ports;
 pub mod pricing;
 pub mod refund;
+pub mod reports;
 mod reservations;
 pub mod tickets;
 
-pub use error::{CartError, OrderError, OrderRefusal, PlacementError};
+pub use error::{CartError, OrderError, OrderRefusal, PlacementError, ReportError, ReportRefusal};
 pub use lifecycle::{OrderChange, OrderService};
 pub use placement::{
     Allocated, Allocation, CartSnapshot, CartView, CartViewLine, ContactOrderCommand, ContactProblem, ContactTerms,

@@ -11,6 +11,7 @@ use crate::OrderError;
 use crate::change::{OrderUpdate, PlacedOrder};
 use crate::model::{DeliveryChoice, DeliveryRequest, Order, OrderEntry, PromoCode, ReservationRecord};
 use crate::placement::{CartSnapshot, ContactProblem, ContactTerms};
+use crate::reports::{ItemQuery, ItemSales, Sales, Span};
 use crate::tickets::{ScanAnswer, ScanBatch, StoredScan};
 
 /// Point of sale: an application, or staff with all warehouses of the project.
@@ -215,6 +216,24 @@ pub trait OrderReader: Send + Sync {
 pub trait ReservationReader: Send + Sync {
     /// Returns one page of a project's order lines.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<ReservationRecord>, StoreError>;
+}
+
+/// Sums up orders and refunds for reports. The number of statements does not grow with the period.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ReportReader: Send + Sync {
+    /// Returns the sums of each span, with its row. The spans follow each other without gaps. `None` if more than
+    /// `most` orders were paid in all of them together.
+    async fn sales(
+        &self,
+        project: ProjectId,
+        spans: Vec<Span>,
+        most: u32,
+    ) -> Result<Option<Vec<(u32, Sales)>>, StoreError>;
+
+    /// Returns the best-selling items; of equal ones, the oldest first. `None` if more than `most` orders were paid in
+    /// the period.
+    async fn best_sellers(&self, query: ItemQuery, most: u32) -> Result<Option<Vec<ItemSales>>, StoreError>;
 }
 
 /// Judges and stores scans of tickets.

@@ -34,22 +34,6 @@ pub enum BranchRequisiteRefusal {
 
 impl Refusal for BranchRequisiteRefusal {}
 
-/// Error of a use case of departments.
-pub type DepartmentError = RecordError<DepartmentRefusal>;
-
-/// Refusals specific to departments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum DepartmentRefusal {
-    /// The project has no such branch.
-    #[error("there is no such branch")]
-    UnknownBranch,
-    /// The department has employees.
-    #[error("there are employees in the department")]
-    Staffed,
-}
-
-impl Refusal for DepartmentRefusal {}
-
 /// Error of a use case of applications.
 pub type ApplicationError = RecordError<ApplicationRefusal>;
 

@@ -127,12 +127,13 @@
 //! # fn main() {}
 //! ```
 
-use kontor_kernel::{DeletableRepository, ListedDeletableRepository, ListedRepository, RecordHistory, RecordService};
+use kontor_kernel::{ListedDeletableRepository, ListedRepository, RecordHistory, RecordService};
 
 mod applications;
 mod branch_requisites;
 mod branches;
 mod checkout;
+mod departments;
 mod dictionaries;
 mod error;
 mod integrations;
@@ -149,11 +150,12 @@ pub use applications::ApplicationService;
 pub use branch_requisites::BranchRequisiteService;
 pub use branches::BranchService;
 pub use checkout::CheckoutOptions;
+pub use departments::{DepartmentError, DepartmentRefusal, DepartmentService};
 pub use dictionaries::DictionaryService;
 pub use error::{
     ApplicationError, ApplicationRefusal, BranchError, BranchRefusal, BranchRequisiteError, BranchRequisiteRefusal,
-    DepartmentError, DepartmentRefusal, DictionaryError, IntegrationError, IntegrationRefusal, ShopError, ShopRefusal,
-    ShowcaseError, StaffMenuError, StaffMenuRefusal, SuggestionError, TaskError, TaskReference, TaskRefusal,
+    DictionaryError, IntegrationError, IntegrationRefusal, ShopError, ShopRefusal, ShowcaseError, StaffMenuError,
+    StaffMenuRefusal, SuggestionError, TaskError, TaskReference, TaskRefusal,
 };
 pub use integrations::IntegrationService;
 pub use projects::ProjectCreation;
@@ -162,9 +164,6 @@ pub use shops::{OpeningTimesService, ShopService};
 pub use staff_menus::StaffMenuService;
 pub use suggestions::SuggestionService;
 pub use task_mails::{COLLECTED_FOR, TaskMailOutcome, TaskMailWorker};
-
-/// Use cases of departments. A department with employees cannot be deleted.
-pub type DepartmentService = RecordService<model::Department, dyn DeletableRepository<model::Department>>;
 
 /// Use cases of shops, for staff. Orders keep the name of a deleted shop.
 pub type StaffShopService = RecordService<model::StaffShop, dyn ListedDeletableRepository<model::StaffShop>>;

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::suggestions::count;
 use kontor_web::envelope::{list, one};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch};
+use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
 use kontor_web::{ApiError, SignedInStaff, Throttle};
 
 #[derive(Serialize, ToSchema)]
@@ -128,14 +128,4 @@ pub(super) struct ChangedBankRequisite {
     comment: Patch<wire::Line500>,
 }
 
-impl From<ChangedBankRequisite> for BankRequisiteChange {
-    fn from(changed: ChangedBankRequisite) -> Self {
-        Self {
-            bik: changed.bik.into(),
-            bank_name: changed.bank_name.into(),
-            correspondent_account: changed.correspondent_account.into(),
-            account: changed.account.into(),
-            comment: changed.comment.into(),
-        }
-    }
-}
+into_domain!(ChangedBankRequisite => BankRequisiteChange { bik, bank_name, correspondent_account, account, comment });

@@ -1,6 +1,6 @@
 //! Branches: the legal entities of a project and their units.
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Json};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -12,25 +12,49 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::table::{Asked, Cell, Column, Table, TableAnswer, list_params};
-use kontor_web::envelope::{Answer, Created, answer, created, list, one};
-use kontor_web::records::Message;
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch};
-use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::endpoints::handlers;
+use kontor_web::envelope::{Answer, list, one};
+use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
+use kontor_web::{HistoryList, SignedInStaff};
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(list_branches)
-        .service(create_branch)
-        .service(show_branch)
-        .service(update_branch)
-        .service(delete_branch)
-        .service(branch_history);
+handlers! {
+    BranchService, "Businesses";
+
+    /// List branches
+    ///
+    /// Returns every branch of the project.
+    list "/api/branches" as list_branches -> BranchList;
+
+    /// Create a branch
+    create "/api/branches" as create_branch(NewBranch) -> OneBranch;
+
+    /// Get a branch
+    read "/api/branches/{id}" as show_branch -> OneBranch;
+
+    /// Update a branch
+    ///
+    /// Fields that are not sent keep their values.
+    update "/api/branches/{id}" as update_branch(ChangedBranch) -> OneBranch;
+
+    /// Delete a branch
+    ///
+    /// The branch must not be used by other records. Its bank accounts are deleted with it.
+    delete "/api/branches/{id}" as delete_branch -> "The branch was deleted.",
+        422 "Other records use the branch.";
+
+    /// List the history of a branch
+    ///
+    /// Newest first.
+    history "/api/branches/{id}/history" as branch_history -> HistoryList;
 }
 
 /// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(branches_table);
 }
+
+list!(BranchList { branches: [BranchRecord], branches_count });
+one!(OneBranch { branch: BranchRecord });
 
 #[derive(Serialize, ToSchema)]
 struct BranchRecord {
@@ -61,18 +85,6 @@ impl From<Branch> for BranchRecord {
     }
 }
 
-list!(BranchList { branches: [BranchRecord], branches_count });
-one!(OneBranch { branch: BranchRecord });
-
-/// List branches
-///
-/// Returns every branch of the project.
-#[utoipa::path(tag = "Businesses", responses((status = 200, body = BranchList)))]
-#[get("/api/branches")]
-async fn list_branches(staff: SignedInStaff, service: Data<BranchService>) -> Answer<BranchList> {
-    answer(service.list(&staff).await?)
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewBranch {
@@ -91,36 +103,7 @@ struct NewBranch {
     email: Option<wire::Email>,
 }
 
-impl From<NewBranch> for BranchDraft {
-    fn from(new: NewBranch) -> Self {
-        Self {
-            name: new.name.0,
-            inn: new.inn.map(|inn| inn.0),
-            kpp: new.kpp.map(|kpp| kpp.0),
-            address: new.address.map(|address| address.0),
-            phone: new.phone.map(|phone| phone.0),
-            email: new.email.map(|email| email.0),
-        }
-    }
-}
-
-/// Create a branch
-#[utoipa::path(tag = "Businesses", request_body = NewBranch, responses((status = 201, body = OneBranch)))]
-#[post("/api/branches")]
-async fn create_branch(
-    staff: SignedInStaff,
-    service: Data<BranchService>,
-    body: Body<NewBranch>,
-) -> Created<OneBranch> {
-    created(service.create(&staff, body.0.into()).await?)
-}
-
-/// Get a branch
-#[utoipa::path(tag = "Businesses", responses((status = 200, body = OneBranch)))]
-#[get("/api/branches/{id}")]
-async fn show_branch(staff: SignedInStaff, service: Data<BranchService>, id: Path<PathId>) -> Answer<OneBranch> {
-    answer(service.read(&staff, id.parse()?).await?)
-}
+into_domain!(NewBranch => BranchDraft { name, inn, kpp, address, phone, email });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -147,60 +130,7 @@ struct ChangedBranch {
     email: Patch<wire::Email>,
 }
 
-impl From<ChangedBranch> for BranchChange {
-    fn from(changed: ChangedBranch) -> Self {
-        Self {
-            name: changed.name.into(),
-            inn: changed.inn.into(),
-            kpp: changed.kpp.into(),
-            address: changed.address.into(),
-            phone: changed.phone.into(),
-            email: changed.email.into(),
-        }
-    }
-}
-
-/// Update a branch
-///
-/// Fields that are not sent keep their values.
-#[utoipa::path(tag = "Businesses", request_body = ChangedBranch, responses((status = 200, body = OneBranch)))]
-#[put("/api/branches/{id}")]
-async fn update_branch(
-    staff: SignedInStaff,
-    service: Data<BranchService>,
-    id: Path<PathId>,
-    body: Body<ChangedBranch>,
-) -> Answer<OneBranch> {
-    answer(service.update(&staff, id.parse()?, body.0.into()).await?)
-}
-
-/// Delete a branch
-///
-/// The branch must not be used by other records. Its bank accounts are deleted with it.
-#[utoipa::path(
-    tag = "Businesses",
-    responses((status = 200, body = Message), (status = 422, description = "Other records use the branch.")),
-)]
-#[delete("/api/branches/{id}")]
-async fn delete_branch(staff: SignedInStaff, service: Data<BranchService>, id: Path<PathId>) -> Answer<Message> {
-    service.delete(&staff, id.parse()?).await?;
-    answer(Message::new("The branch was deleted."))
-}
-
-/// List the history of a branch
-///
-/// Newest first.
-#[utoipa::path(tag = "Businesses", params(PageQuery), responses((status = 200, body = HistoryList)))]
-#[get("/api/branches/{id}/history")]
-async fn branch_history(
-    staff: SignedInStaff,
-    service: Data<BranchService>,
-    id: Path<PathId>,
-    query: Query<PageQuery>,
-) -> Answer<HistoryList> {
-    let page = query.0.page()?;
-    answer(service.history(&staff, id.parse()?, page).await?)
-}
+into_domain!(ChangedBranch => BranchChange { name, inn, kpp, address, phone, email });
 
 /// List branches as a table
 #[utoipa::path(tag = "Businesses", params(BranchParams), responses((status = 200, body = TableAnswer)))]

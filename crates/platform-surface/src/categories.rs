@@ -11,7 +11,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::routes::below;
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull};
+use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull, into_domain};
 use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -80,6 +80,8 @@ struct NewCategory {
     description: Option<wire::Prose>,
 }
 
+into_domain!(NewCategory => CategoryDraft { name, photo, parent_id, code, description });
+
 /// Create a category
 #[utoipa::path(
     tag = "Catalog",
@@ -93,15 +95,7 @@ async fn create_category(
     service: Data<CategoryService>,
     body: Body<NewCategory>,
 ) -> Created<OneCategory> {
-    let new = body.0;
-    let draft = CategoryDraft {
-        name: new.name.0,
-        photo: new.photo.map(|photo| photo.0),
-        parent_id: new.parent_id.0.map(|parent| parent.0),
-        code: new.code.map(|code| code.0),
-        description: new.description.map(|description| description.0),
-    };
-    created(service.create(&staff, draft).await?)
+    created(service.create(&staff, body.0.into()).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -127,6 +121,8 @@ struct ChangedCategory {
     description: Patch<wire::Prose>,
 }
 
+into_domain!(ChangedCategory => CategoryChange { name, photo, parent_id, code, description });
+
 /// Update a category
 ///
 /// Fields that are not sent keep their values.
@@ -144,15 +140,7 @@ async fn update_category(
     id: Path<PathId>,
     body: Body<ChangedCategory>,
 ) -> Answer<OneCategory> {
-    let changed = body.0;
-    let change = CategoryChange {
-        name: changed.name.into(),
-        photo: changed.photo.into(),
-        parent_id: changed.parent_id.into(),
-        code: changed.code.into(),
-        description: changed.description.into(),
-    };
-    answer(service.update(&staff, id.parse()?, change).await?)
+    answer(service.update(&staff, id.parse()?, body.0.into()).await?)
 }
 
 /// List the history of a category

@@ -1,6 +1,5 @@
 //! Departments of a project.
 
-use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -8,21 +7,38 @@ use kontor_organization::DepartmentService;
 use kontor_organization::model::{Department, DepartmentChange, DepartmentDraft};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::envelope::{Answer, Created, answer, created, list, one};
-use kontor_web::records::Message;
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
-use kontor_web::{Body, PathId, SignedInStaff};
+use kontor_web::endpoints::handlers;
+use kontor_web::envelope::{list, one};
+use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(list_departments)
-        .service(create_department)
-        .service(show_department)
-        .service(update_department)
-        .service(delete_department);
+handlers! {
+    DepartmentService, "Roles and departments";
+
+    /// List departments
+    ///
+    /// Returns every department of the project.
+    list "/api/departments" as list_departments -> DepartmentList;
+
+    /// Create a department
+    create "/api/departments" as create_department(NewDepartment) -> OneDepartment;
+
+    /// Get a department
+    read "/api/departments/{id}" as show_department -> OneDepartment;
+
+    /// Update a department
+    ///
+    /// Fields that are not sent keep their values.
+    update "/api/departments/{id}" as update_department(ChangedDepartment) -> OneDepartment;
+
+    /// Delete a department
+    ///
+    /// The department must have no employees.
+    delete "/api/departments/{id}" as delete_department -> "The department was deleted.";
 }
+
+one!(OneDepartment { department: DepartmentRecord });
+list!(DepartmentList { departments: [DepartmentRecord], departments_count });
 
 #[derive(Serialize, ToSchema)]
 struct DepartmentRecord {
@@ -48,18 +64,6 @@ impl From<Department> for DepartmentRecord {
     }
 }
 
-one!(OneDepartment { department: DepartmentRecord });
-list!(DepartmentList { departments: [DepartmentRecord], departments_count });
-
-/// List departments
-///
-/// Returns every department of the project.
-#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = DepartmentList)))]
-#[get("/api/departments")]
-async fn list_departments(staff: SignedInStaff, service: Data<DepartmentService>) -> Answer<DepartmentList> {
-    answer(service.list(&staff).await?)
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewDepartment {
@@ -71,37 +75,7 @@ struct NewDepartment {
     branch_id: Option<wire::BranchId>,
 }
 
-impl From<NewDepartment> for DepartmentDraft {
-    fn from(new: NewDepartment) -> Self {
-        Self {
-            name: new.name.0,
-            description: new.description.map(|text| text.0),
-            branch_id: new.branch_id.map(|id| id.0),
-        }
-    }
-}
-
-/// Create a department
-#[utoipa::path(tag = "Roles and departments", request_body = NewDepartment, responses((status = 201, body = OneDepartment)))]
-#[post("/api/departments")]
-async fn create_department(
-    staff: SignedInStaff,
-    service: Data<DepartmentService>,
-    body: Body<NewDepartment>,
-) -> Created<OneDepartment> {
-    created(service.create(&staff, body.0.into()).await?)
-}
-
-/// Get a department
-#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = OneDepartment)))]
-#[get("/api/departments/{id}")]
-async fn show_department(
-    staff: SignedInStaff,
-    service: Data<DepartmentService>,
-    id: Path<PathId>,
-) -> Answer<OneDepartment> {
-    answer(service.read(&staff, id.parse()?).await?)
-}
+into_domain!(NewDepartment => DepartmentDraft { name, description, branch_id });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -118,40 +92,4 @@ struct ChangedDepartment {
     branch_id: Patch<wire::BranchId>,
 }
 
-impl From<ChangedDepartment> for DepartmentChange {
-    fn from(new: ChangedDepartment) -> Self {
-        Self { name: new.name.into(), description: new.description.into(), branch_id: new.branch_id.into() }
-    }
-}
-
-/// Update a department
-///
-/// Fields that are not sent keep their values.
-#[utoipa::path(
-    tag = "Roles and departments",
-    request_body = ChangedDepartment,
-    responses((status = 200, body = OneDepartment)),
-)]
-#[put("/api/departments/{id}")]
-async fn update_department(
-    staff: SignedInStaff,
-    service: Data<DepartmentService>,
-    id: Path<PathId>,
-    body: Body<ChangedDepartment>,
-) -> Answer<OneDepartment> {
-    answer(service.update(&staff, id.parse()?, body.0.into()).await?)
-}
-
-/// Delete a department
-///
-/// The department must have no employees.
-#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = Message)))]
-#[delete("/api/departments/{id}")]
-async fn delete_department(
-    staff: SignedInStaff,
-    service: Data<DepartmentService>,
-    id: Path<PathId>,
-) -> Answer<Message> {
-    service.delete(&staff, id.parse()?).await?;
-    answer(Message::new("The department was deleted."))
-}
+into_domain!(ChangedDepartment => DepartmentChange { name, description, branch_id });

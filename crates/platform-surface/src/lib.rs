@@ -44,6 +44,7 @@ mod permissions;
 mod plans;
 mod policies;
 mod promotions;
+mod reports;
 mod requisite_integrations;
 mod reservations;
 mod resource_page;
@@ -76,7 +77,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     directory::routes(config);
     below(config, "/api/departments", departments::routes);
     below(config, "/api/roles", roles::routes);
-    permissions::routes(config);
+    below(config, "/api/permissions", permissions::routes);
+    below(config, "/api/screens", permissions::screen_routes);
     below(config, "/api/branches", |config| {
         branches::routes(config);
         branch_requisites::routes(config);
@@ -103,7 +105,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/tasks", tasks::routes);
     pages::outer_routes(config);
     below(config, "/api/pages", pages::routes);
-    brands::routes(config);
+    below(config, "/api/brands", brands::routes);
     tags::routes(config);
     below(config, "/api/warehouses", |config| {
         warehouses::routes(config);
@@ -119,6 +121,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     inventories::routes(config);
     inventories::placed_routes(config);
     reservations::routes(config);
+    reports::routes(config);
     below(config, "/api/changes", changes::routes);
     customers::table_routes(config);
     below(config, "/api/counterparties", |config| {

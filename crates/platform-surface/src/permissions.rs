@@ -1,7 +1,6 @@
 //! Permissions, and the screens that group them.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post, put};
 use deserr::Deserr;
 use kontor_auth::PermissionService;
@@ -10,43 +9,41 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::PermissionRecord;
-use kontor_web::envelope::{list, one};
-use kontor_web::records::Message;
-use kontor_web::routes::below;
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
-use kontor_web::{ApiError, Body, PathId, SignedInStaff};
+use kontor_web::endpoints::handlers;
+use kontor_web::envelope::{Answer, answer, list, one};
+use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
+use kontor_web::{PathId, SignedInStaff};
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    below(config, "/api/permissions", |config| {
-        config
-            .service(list_permissions)
-            .service(create_permission)
-            .service(show_permission)
-            .service(update_permission)
-            .service(delete_permission);
-    });
-    below(config, "/api/screens", |config| {
-        config.service(list_screens).service(show_screen);
-    });
+handlers! {
+    PermissionService, "Roles and departments";
+
+    /// List permissions
+    ///
+    /// Returns all permissions that roles can have: those of the service and those defined by the project.
+    list "/api/permissions" as list_permissions -> PermissionList;
+
+    /// Create a permission
+    ///
+    /// Defines a permission for the project's own integrations. It grants no access within the service.
+    create "/api/permissions" as create_permission(NewPermission) -> OnePermission;
+
+    /// Get a permission
+    read "/api/permissions/{id}" as show_permission -> OnePermission;
+
+    /// Update a permission
+    ///
+    /// Only permissions defined by the project can be updated. Fields that are not sent keep their values.
+    update "/api/permissions/{id}" as update_permission(ChangedPermission) -> OnePermission;
+
+    /// Delete a permission
+    ///
+    /// The permission must be defined by the project and must not be used by a role.
+    delete "/api/permissions/{id}" as delete_permission -> "The permission was deleted.",
+        422 "Roles use the permission.";
 }
 
 one!(OnePermission { permission: PermissionRecord });
 list!(PermissionList { permissions: [PermissionRecord], permissions_count });
-
-/// List permissions
-///
-/// Returns all permissions that roles can have: those of the service and those defined by the project.
-#[utoipa::path(
-    tag = "Roles and departments",
-    responses((status = 200, body = PermissionList)),
-)]
-#[get("/api/permissions")]
-async fn list_permissions(
-    staff: SignedInStaff,
-    service: Data<PermissionService>,
-) -> Result<Json<PermissionList>, ApiError> {
-    Ok(Json(service.list(&staff).await?.into()))
-}
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -57,43 +54,7 @@ struct NewPermission {
     description: Option<wire::Line500>,
 }
 
-/// Create a permission
-///
-/// Defines a permission for the project's own integrations. It grants no access within the service.
-#[utoipa::path(
-    tag = "Roles and departments",
-    request_body = NewPermission,
-    responses((status = 201, body = OnePermission)),
-)]
-#[post("/api/permissions")]
-async fn create_permission(
-    staff: SignedInStaff,
-    service: Data<PermissionService>,
-    body: Body<NewPermission>,
-) -> Result<(Json<OnePermission>, StatusCode), ApiError> {
-    let new = body.0;
-    let draft = PermissionDraft {
-        name: new.name.0,
-        screen_id: new.screen_id.0,
-        description: new.description.map(|text| text.0),
-    };
-    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
-}
-
-/// Get a permission
-#[utoipa::path(
-    tag = "Roles and departments",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OnePermission)),
-)]
-#[get("/api/permissions/{id}")]
-async fn show_permission(
-    staff: SignedInStaff,
-    service: Data<PermissionService>,
-    id: Path<PathId>,
-) -> Result<Json<OnePermission>, ApiError> {
-    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
-}
+into_domain!(NewPermission => PermissionDraft { name, screen_id, description });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -109,47 +70,10 @@ struct ChangedPermission {
     description: Patch<wire::Line500>,
 }
 
-/// Update a permission
-///
-/// Only permissions defined by the project can be updated. Fields that are not sent keep their values.
-#[utoipa::path(
-    tag = "Roles and departments",
-    params(("id" = i64, Path)),
-    request_body = ChangedPermission,
-    responses((status = 200, body = OnePermission)),
-)]
-#[put("/api/permissions/{id}")]
-async fn update_permission(
-    staff: SignedInStaff,
-    service: Data<PermissionService>,
-    id: Path<PathId>,
-    body: Body<ChangedPermission>,
-) -> Result<Json<OnePermission>, ApiError> {
-    let changed = body.0;
-    let change = PermissionChange {
-        name: changed.name.into(),
-        screen_id: changed.screen_id.into(),
-        description: changed.description.into(),
-    };
-    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
-}
+into_domain!(ChangedPermission => PermissionChange { name, screen_id, description });
 
-/// Delete a permission
-///
-/// The permission must be defined by the project and must not be used by a role.
-#[utoipa::path(
-    tag = "Roles and departments",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = Message), (status = 422, description = "Roles use the permission.")),
-)]
-#[delete("/api/permissions/{id}")]
-async fn delete_permission(
-    staff: SignedInStaff,
-    service: Data<PermissionService>,
-    id: Path<PathId>,
-) -> Result<Json<Message>, ApiError> {
-    service.delete(&staff, id.parse()?).await?;
-    Ok(Json(Message::new("The permission was deleted.")))
+pub(super) fn screen_routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_screens).service(show_screen);
 }
 
 one!(OneScreen { screen: NamedRecord });
@@ -158,26 +82,15 @@ list!(ScreenList { screens: [NamedRecord], screens_count });
 /// List screens
 ///
 /// Each screen groups the permissions of one resource.
-#[utoipa::path(
-    tag = "Roles and departments",
-    responses((status = 200, body = ScreenList)),
-)]
+#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = ScreenList)))]
 #[get("/api/screens")]
-async fn list_screens(staff: SignedInStaff, service: Data<PermissionService>) -> Result<Json<ScreenList>, ApiError> {
-    Ok(Json(service.screens(&staff).await?.into()))
+async fn list_screens(staff: SignedInStaff, service: Data<PermissionService>) -> Answer<ScreenList> {
+    answer(service.screens(&staff).await?)
 }
 
 /// Get a screen
-#[utoipa::path(
-    tag = "Roles and departments",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OneScreen)),
-)]
+#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = OneScreen)))]
 #[get("/api/screens/{id}")]
-async fn show_screen(
-    staff: SignedInStaff,
-    service: Data<PermissionService>,
-    id: Path<PathId>,
-) -> Result<Json<OneScreen>, ApiError> {
-    Ok(Json(service.screen(&staff, id.parse()?).await?.into()))
+async fn show_screen(staff: SignedInStaff, service: Data<PermissionService>, id: Path<PathId>) -> Answer<OneScreen> {
+    answer(service.screen(&staff, id.parse()?).await?)
 }

@@ -7,8 +7,8 @@ use kontor_adapter_diesel::VersionedRecord::{
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{
     Agents, Applications, Blocks, Branches, Brands, Categories, Counterparties, Departments, Dictionaries, Discounts,
-    Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles, Shops, Subscriptions,
-    Tasks, Users, Warehouses, Webhooks,
+    Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles, Shops, Statistics,
+    Subscriptions, Tasks, Users, Warehouses, Webhooks,
 };
 
 use kontor_web::policy::Access::{self, Public, Staff};
@@ -29,6 +29,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/user", ANY_STAFF),
     post("/api/user/logout", ANY_STAFF),
     // Agent access
+    get("/api/agent-access-requests", staff!(view Agents)),
     post("/api/agent-access-requests", Public),
     get("/api/agent-access-requests/{publicId}/review", staff!(view Agents)),
     post("/api/agent-access-requests/{publicId}/review", staff!(create Agents)),
@@ -222,6 +223,9 @@ pub const POLICIES: &[Policy] = &[
     get("/api/tables/orders", staff!(view Orders)),
     get("/api/tables/orders/{id}/nomenclatures", staff!(view Orders)),
     get("/api/tables/orders/{id}/files", staff!(view Orders)),
+    // Reports: not part of the service contract
+    get("/api/reports/orders", staff!(view Statistics)),
+    get("/api/reports/items", staff!(view Statistics)),
     // Files
     post("/api/files", staff!(create Files)).streamed(),
     get("/api/files/{id}", staff!(view Files)),

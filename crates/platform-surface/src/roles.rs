@@ -1,7 +1,5 @@
 //! Roles of a project's staff.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -9,17 +7,42 @@ use kontor_auth::RoleService;
 use kontor_auth::model::{RoleChange, RoleDraft, StaffRole};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::PermissionRecord;
+use kontor_web::endpoints::handlers;
 use kontor_web::envelope::{list, one};
-use kontor_web::records::Message;
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch};
-use kontor_web::{ApiError, Body, PathId, SignedInStaff};
+use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_roles).service(create_role).service(show_role).service(update_role).service(delete_role);
+handlers! {
+    RoleService, "Roles and departments";
+
+    /// List roles
+    ///
+    /// Returns every role of the project with its permissions.
+    list "/api/roles" as list_roles -> RoleList;
+
+    /// Create a role
+    create "/api/roles" as create_role(NewRole) -> OneRole;
+
+    /// Get a role
+    read "/api/roles/{id}" as show_role -> OneRole;
+
+    /// Update a role
+    ///
+    /// The change applies at once to all employees with the role. Fields that are not sent keep their values.
+    update "/api/roles/{id}" as update_role(ChangedRole) -> OneRole,
+        409 "Another request changed the role at the same time.";
+
+    /// Delete a role
+    ///
+    /// The role must not be assigned to an employee.
+    delete "/api/roles/{id}" as delete_role -> "The role was deleted.",
+        422 "The role is assigned to employees.",
+        409 "Another request changed the role at the same time.";
 }
+
+one!(OneRole { role: RoleRecord });
+list!(RoleList { roles: [RoleRecord], roles_count });
 
 #[derive(Serialize, ToSchema)]
 struct RoleRecord {
@@ -47,21 +70,6 @@ impl From<StaffRole> for RoleRecord {
     }
 }
 
-one!(OneRole { role: RoleRecord });
-list!(RoleList { roles: [RoleRecord], roles_count });
-
-/// List roles
-///
-/// Returns every role of the project with its permissions.
-#[utoipa::path(
-    tag = "Roles and departments",
-    responses((status = 200, body = RoleList)),
-)]
-#[get("/api/roles")]
-async fn list_roles(staff: SignedInStaff, service: Data<RoleService>) -> Result<Json<RoleList>, ApiError> {
-    Ok(Json(service.list(&staff).await?.into()))
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewRole {
@@ -73,40 +81,14 @@ struct NewRole {
     permissions: Option<Vec<wire::PermissionId>>,
 }
 
-/// Create a role
-#[utoipa::path(
-    tag = "Roles and departments",
-    request_body = NewRole,
-    responses((status = 201, body = OneRole)),
-)]
-#[post("/api/roles")]
-async fn create_role(
-    staff: SignedInStaff,
-    service: Data<RoleService>,
-    body: Body<NewRole>,
-) -> Result<(Json<OneRole>, StatusCode), ApiError> {
-    let new = body.0;
-    let draft = RoleDraft {
-        name: new.name.0,
-        description: new.description.map(|text| text.0),
-        permissions: new.permissions.unwrap_or_default().into_iter().map(|id| id.0).collect(),
-    };
-    Ok((Json(service.create(&staff, draft).await?.into()), StatusCode::CREATED))
-}
-
-/// Get a role
-#[utoipa::path(
-    tag = "Roles and departments",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OneRole)),
-)]
-#[get("/api/roles/{id}")]
-async fn show_role(
-    staff: SignedInStaff,
-    service: Data<RoleService>,
-    id: Path<PathId>,
-) -> Result<Json<OneRole>, ApiError> {
-    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
+impl From<NewRole> for RoleDraft {
+    fn from(new: NewRole) -> Self {
+        Self {
+            name: new.name.0,
+            description: new.description.map(|text| text.0),
+            permissions: new.permissions.unwrap_or_default().into_iter().map(|id| id.0).collect(),
+        }
+    }
 }
 
 #[derive(Deserr, ToSchema)]
@@ -124,52 +106,4 @@ struct ChangedRole {
     permissions: NonNullPatch<Vec<wire::PermissionId>>,
 }
 
-/// Update a role
-///
-/// The change applies at once to all employees with the role. Fields that are not sent keep their values.
-#[utoipa::path(
-    tag = "Roles and departments",
-    params(("id" = i64, Path)),
-    request_body = ChangedRole,
-    responses(
-        (status = 200, body = OneRole),
-        (status = 409, description = "Another request changed the role at the same time."),
-    ),
-)]
-#[put("/api/roles/{id}")]
-async fn update_role(
-    staff: SignedInStaff,
-    service: Data<RoleService>,
-    id: Path<PathId>,
-    body: Body<ChangedRole>,
-) -> Result<Json<OneRole>, ApiError> {
-    let changed = body.0;
-    let change = RoleChange {
-        name: changed.name.into(),
-        description: changed.description.into(),
-        permissions: changed.permissions.into(),
-    };
-    Ok(Json(service.update(&staff, id.parse()?, change).await?.into()))
-}
-
-/// Delete a role
-///
-/// The role must not be assigned to an employee.
-#[utoipa::path(
-    tag = "Roles and departments",
-    params(("id" = i64, Path)),
-    responses(
-        (status = 200, body = Message),
-        (status = 422, description = "The role is assigned to employees."),
-        (status = 409, description = "Another request changed the role at the same time."),
-    ),
-)]
-#[delete("/api/roles/{id}")]
-async fn delete_role(
-    staff: SignedInStaff,
-    service: Data<RoleService>,
-    id: Path<PathId>,
-) -> Result<Json<Message>, ApiError> {
-    service.delete(&staff, id.parse()?).await?;
-    Ok(Json(Message::new("The role was deleted.")))
-}
+into_domain!(ChangedRole => RoleChange { name, description, permissions });

@@ -1,6 +1,6 @@
 //! Warehouses of a project.
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Json};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -13,24 +13,43 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
-use kontor_web::envelope::{Answer, Created, answer, created, one};
-use kontor_web::records::Message;
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
-use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::endpoints::handlers;
+use kontor_web::envelope::{Answer, one};
+use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
+use kontor_web::{HistoryList, SignedInStaff};
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(create_warehouse)
-        .service(show_warehouse)
-        .service(update_warehouse)
-        .service(delete_warehouse)
-        .service(warehouse_history);
+handlers! {
+    WarehouseService, "Warehouses";
+
+    /// Create a warehouse
+    create "/api/warehouses" as create_warehouse(NewWarehouse) -> OneWarehouse;
+
+    /// Get a warehouse
+    read "/api/warehouses/{id}" as show_warehouse -> OneWarehouse;
+
+    /// Update a warehouse
+    ///
+    /// Fields that are not sent keep their values.
+    update "/api/warehouses/{id}" as update_warehouse(ChangedWarehouse) -> OneWarehouse;
+
+    /// Delete a warehouse
+    ///
+    /// The warehouse must be empty.
+    delete "/api/warehouses/{id}" as delete_warehouse -> "The warehouse was deleted.",
+        422 "The warehouse has stock.";
+
+    /// List the history of a warehouse
+    ///
+    /// Newest first.
+    history "/api/warehouses/{id}/history" as warehouse_history -> HistoryList;
 }
 
 /// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(warehouses_table);
 }
+
+one!(OneWarehouse { warehouse: WarehouseRecord });
 
 #[derive(Serialize, ToSchema)]
 struct WarehouseRecord {
@@ -58,8 +77,6 @@ impl From<Warehouse> for WarehouseRecord {
     }
 }
 
-one!(OneWarehouse { warehouse: WarehouseRecord });
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewWarehouse {
@@ -72,42 +89,7 @@ struct NewWarehouse {
     application_ids: Option<Vec<wire::ApplicationId>>,
 }
 
-/// Create a warehouse
-#[utoipa::path(
-    tag = "Warehouses",
-    request_body = NewWarehouse,
-    responses((status = 201, body = OneWarehouse)),
-)]
-#[post("/api/warehouses")]
-async fn create_warehouse(
-    staff: SignedInStaff,
-    service: Data<WarehouseService>,
-    body: Body<NewWarehouse>,
-) -> Created<OneWarehouse> {
-    let new = body.0;
-    let draft = WarehouseDraft {
-        name: new.name.0,
-        address: new.address.map(|address| address.0),
-        branch_id: new.branch_id.0,
-        application_ids: new.application_ids.map(|ids| ids.into_iter().map(|id| id.0).collect()),
-    };
-    created(service.create(&staff, draft).await?)
-}
-
-/// Get a warehouse
-#[utoipa::path(
-    tag = "Warehouses",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OneWarehouse)),
-)]
-#[get("/api/warehouses/{id}")]
-async fn show_warehouse(
-    staff: SignedInStaff,
-    service: Data<WarehouseService>,
-    id: Path<PathId>,
-) -> Answer<OneWarehouse> {
-    answer(service.read(&staff, id.parse()?).await?)
-}
+into_domain!(NewWarehouse => WarehouseDraft { name, branch_id, address, application_ids });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -127,64 +109,7 @@ struct ChangedWarehouse {
     application_ids: NonNullPatch<Vec<wire::ApplicationId>>,
 }
 
-/// Update a warehouse
-///
-/// Fields that are not sent keep their values.
-#[utoipa::path(
-    tag = "Warehouses",
-    params(("id" = i64, Path)),
-    request_body = ChangedWarehouse,
-    responses((status = 200, body = OneWarehouse)),
-)]
-#[put("/api/warehouses/{id}")]
-async fn update_warehouse(
-    staff: SignedInStaff,
-    service: Data<WarehouseService>,
-    id: Path<PathId>,
-    body: Body<ChangedWarehouse>,
-) -> Answer<OneWarehouse> {
-    let changed = body.0;
-    let change = WarehouseChange {
-        name: changed.name.into(),
-        address: changed.address.into(),
-        branch_id: changed.branch_id.into(),
-        application_ids: changed.application_ids.into(),
-    };
-    answer(service.update(&staff, id.parse()?, change).await?)
-}
-
-/// Delete a warehouse
-///
-/// The warehouse must be empty.
-#[utoipa::path(
-    tag = "Warehouses",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = Message), (status = 422, description = "The warehouse has stock.")),
-)]
-#[delete("/api/warehouses/{id}")]
-async fn delete_warehouse(staff: SignedInStaff, service: Data<WarehouseService>, id: Path<PathId>) -> Answer<Message> {
-    service.delete(&staff, id.parse()?).await?;
-    Ok(Json(Message::new("The warehouse was deleted.")))
-}
-
-/// List the history of a warehouse
-///
-/// Newest first.
-#[utoipa::path(
-    tag = "Warehouses",
-    params(("id" = i64, Path), PageQuery),
-    responses((status = 200, body = HistoryList)),
-)]
-#[get("/api/warehouses/{id}/history")]
-async fn warehouse_history(
-    staff: SignedInStaff,
-    service: Data<WarehouseService>,
-    id: Path<PathId>,
-    query: Query<PageQuery>,
-) -> Answer<HistoryList> {
-    let page = query.0.page()?;
-    answer(service.history(&staff, id.parse()?, page).await?)
-}
+into_domain!(ChangedWarehouse => WarehouseChange { name, branch_id, address, application_ids });
 
 /// List warehouses as a table
 #[utoipa::path(

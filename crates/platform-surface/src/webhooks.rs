@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
-use kontor_web::wire::{self, In, InputErrors, NonNullPatch, Patch};
+use kontor_web::wire::{self, In, InputErrors, NonNullPatch, Patch, into_domain};
 use kontor_web::{ApiError, Body, PathId, SignedInStaff, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -148,11 +148,7 @@ struct ChangedWebhook {
     is_active: NonNullPatch<wire::Flag>,
 }
 
-impl From<ChangedWebhook> for WebhookChange {
-    fn from(changed: ChangedWebhook) -> Self {
-        Self { name: changed.name.into(), url: changed.url.into(), is_active: changed.is_active.into() }
-    }
-}
+into_domain!(ChangedWebhook => WebhookChange { name, url, is_active });
 
 /// Update a webhook
 ///

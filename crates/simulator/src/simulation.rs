@@ -121,7 +121,7 @@ impl Simulation {
     /// Creates the database and the merchants.
     pub async fn open(plan: Plan) -> Self {
         let mut dice = Dice::new(plan.seed);
-        let db = TestDatabase::fresh(plan.database).unwrap();
+        let db = TestDatabase::fresh(plan.database);
         let start = dice.one_of(&STARTS).unwrap().parse().unwrap();
         let services = Arc::new(Services::over(&db.database, start, &mut dice));
         let mut merchants = Vec::new();

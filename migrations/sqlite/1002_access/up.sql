@@ -30,7 +30,8 @@ INSERT INTO screens (id, name) VALUES
     (22, 'users'),
     (23, 'warehouses'),
     (24, 'webhooks'),
-    (25, 'subscriptions');
+    (25, 'subscriptions'),
+    (26, 'statistics');
 
 -- Permissions of the service have no project. Projects define more for their integrations, named `<project>/<name>`, because
 -- names are unique in the table. Names of the service contain no slash.
@@ -117,6 +118,9 @@ INSERT INTO permissions (id, screen_id, name, description) VALUES
     (70, 24, 'view-webhooks', 'See webhooks'),
     (71, 24, 'create-webhooks', 'Create webhooks'),
     (72, 24, 'edit-webhooks', 'Create, change and delete webhooks'),
+    (73, 26, 'view-statistics', 'See statistics'),
+    (74, 26, 'create-statistics', 'Create statistics'),
+    (75, 26, 'edit-statistics', 'Create, change and delete statistics'),
     (1000, 25, 'view-subscriptions', 'See subscriptions'),
     (1001, 25, 'create-subscriptions', 'Create subscriptions'),
     (1002, 25, 'edit-subscriptions', 'Create, change and delete subscriptions');
@@ -271,6 +275,7 @@ CREATE TABLE agent_access_requests (
     CHECK (status = 'pending' OR project_id IS NOT NULL)
 );
 CREATE INDEX agent_access_requests_by_expiry ON agent_access_requests (expires_at);
+CREATE INDEX agent_access_requests_by_project ON agent_access_requests (project_id, id);
 
 -- Menus of the staff interface.
 CREATE TABLE staff_menus (

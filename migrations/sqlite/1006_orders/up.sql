@@ -56,6 +56,8 @@ CREATE INDEX orders_by_price ON orders (project_id, final_price, id);
 CREATE INDEX orders_unconfirmed ON orders (reserved_until) WHERE reserved_until IS NOT NULL;
 CREATE INDEX orders_unconfirmed_by_phone ON orders (project_id, phone) WHERE reserved_until IS NOT NULL;
 CREATE INDEX orders_by_change ON orders (project_id, updated_at, id);
+-- Reports read this index alone.
+CREATE INDEX orders_by_payment ON orders (project_id, paid_at, id, captured) WHERE paid_at IS NOT NULL;
 
 -- Order lines and their reservations. `state` is `held` (stock reserved), `released` or `sold`.
 CREATE TABLE reservations (
@@ -127,6 +129,7 @@ CREATE TABLE order_refunds (
     settled_at TIMESTAMP
 );
 CREATE INDEX order_refunds_by_order ON order_refunds (order_id, id);
+CREATE INDEX order_refunds_by_settlement ON order_refunds (project_id, state, settled_at, amount);
 
 CREATE TABLE order_refund_lines (
     order_refund_id BIGINT NOT NULL REFERENCES order_refunds (id),

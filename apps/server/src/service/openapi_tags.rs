@@ -50,6 +50,7 @@ const SURFACES: [Surface; 3] = [
             ("Sales", "Discounts, promo codes and promotions."),
             ("Customers", "People and companies, their contacts, requisites and history."),
             ("Orders", "Orders for staff, with lines, files and refunds."),
+            ("Reports", "Sales figures for charts: by day, by hour and by item."),
             ("Subscriptions", "Subscriptions for staff, with charge attempts, notices and settings."),
             ("Tasks", "Tasks of employees, with due dates."),
             ("Shops", "Shops that customers visit, with opening hours, holidays and exceptions."),

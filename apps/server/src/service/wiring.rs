@@ -41,6 +41,7 @@ use kontor_content::{
 use kontor_customers::model::CustomerContact;
 use kontor_customers::{CustomerPartService, NotificationService, ProfileService, StaffCustomerService};
 use kontor_kernel::{BankRequisite, ChangeService, Clock, HtmlCleaner, Random, RateLimiter, SecretCipher};
+use kontor_orders::reports::ReportService;
 use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
@@ -339,6 +340,7 @@ services! {
     tickets: TicketService,
     desk: Desk,
     reservations: ReservationService,
+    reports: ReportService,
     changes: ChangeService,
     integrations: IntegrationService,
     pages: PageService,
@@ -440,6 +442,7 @@ impl Services {
             tickets: Data::new(make.tickets()),
             desk: Data::new(Desk::new(database.clone(), clock.clone(), cipher.clone(), random.clone())),
             reservations: Data::new(ReservationService { reservations: store.clone(), orders: store.clone() }),
+            reports: Data::new(ReportService { reports: store.clone() }),
             changes: Data::new(ChangeService { log: store.clone(), clock: clock.clone() }),
             integrations: Data::new(make.integrations()),
             pages: Data::new(PageService::new(store.clone(), clock.clone())),

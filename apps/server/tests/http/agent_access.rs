@@ -196,6 +196,31 @@ database_tests! {
         assert_eq!(office.state(&asked).await["status"], "pending");
     }
 
+    async fn handled_requests_are_listed_newest_first(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let mut asked = Vec::new();
+        for _ in 0..4 {
+            asked.push(office.ask(&["view-orders"]).await);
+        }
+        for (asked, step) in asked.iter().zip(["approve", "decline", "review"]) {
+            office.post(&format!("{}/{step}", asked.path), json!({})).await.expect(200);
+        }
+        let statuses = async |query: &str| -> Vec<String> {
+            let listed = office.get(&format!("{REQUESTS}{query}")).await.expect(200);
+            assert_eq!(listed["agentAccessRequestsCount"], 3);
+            let rows = listed["agentAccessRequests"].as_array().unwrap().iter();
+            rows.map(|row| row["status"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(statuses("").await, ["pending", "declined", "approved"]);
+        assert_eq!(statuses("?per_page=2&page=2").await, ["approved"]);
+        office.server.clock.advance(30 * 60 + 1);
+        assert_eq!(statuses("").await, ["expired", "declined", "expired"]);
+        office.get(&format!("{REQUESTS}?page=0&status=open")).await.expect_invalid(&["page", "status"]);
+        let elsewhere = office.as_stranger(Method::GET, REQUESTS, json!({})).await.expect(200);
+        assert_eq!(elsewhere["agentAccessRequests"], json!([]));
+        office.as_one_who_may(&["create-agents"], Method::GET, REQUESTS, json!({})).await.expect(403);
+    }
+
     async fn asking_is_limited_and_checked(db: TestDatabase) {
         let office = Office::open(db).await;
         let long = "x".repeat(1001);

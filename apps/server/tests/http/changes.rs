@@ -1,8 +1,8 @@
 //! Copies of lists kept by other programs through `/api/changes`.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
+use kontor_adapter_diesel::testing::moment;
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -132,7 +132,7 @@ database_tests! {
         let read = async {
             for _ in 0..10 {
                 copy.read(5).await;
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                moment().await;
             }
         };
         tokio::join!(write, read);

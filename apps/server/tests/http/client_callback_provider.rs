@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::{database_tests, look_again};
 use reqwest::Method;
 use reqwest::multipart::Form;
 use serde_json::{Value, json};
@@ -155,8 +155,7 @@ database_tests! {
             if pushes.len() >= 2 {
                 break pushes;
             }
-            assert!(Instant::now() < until, "{pushes:?}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            look_again!(until, "{pushes:?}");
         };
         assert!(told.iter().all(|push| push["answer"] == "100" && push["status"] == 200), "{told:?}");
         assert_eq!(unasked(&outside, &caller).await["status"], "verified");

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use kontor::instance::Roles;
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::stays;
+use kontor_adapter_diesel::{database_tests, look_again};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -28,8 +29,7 @@ async fn refunds(shop: &Shopfront) -> Vec<Value> {
 async fn until(what: &str, mut happened: impl AsyncFnMut() -> bool) {
     let until = Instant::now() + PATIENCE;
     while !happened().await {
-        assert!(Instant::now() < until, "{what} never happened");
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        look_again!(until, "{what} never happened");
     }
 }
 
@@ -64,7 +64,7 @@ database_tests! {
         shop.server.clock.advance(60);
         until_refunded(&shop).await;
         shop.server.clock.advance(3_600);
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        stays(Duration::from_secs(1), "one refund", async || refunds(&shop).await.len() == 1).await;
         let back = refunds(&shop).await;
         assert_eq!((back.len(), &back[0]["amount"]["value"], &back[0]["payment_id"]), (1, &json!("1.00"), &payments[0]["id"]));
         assert_eq!(shop.count("counterparties WHERE verified_at IS NOT NULL").await, 1);

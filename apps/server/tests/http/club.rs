@@ -1,8 +1,9 @@
 //! A club that customers subscribe to.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use kontor::instance::Roles;
+use kontor_adapter_diesel::look_again;
 use kontor_adapter_diesel::testing::TestDatabase;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -94,8 +95,7 @@ impl Club {
             if subscription["status"] == status {
                 return subscription;
             }
-            assert!(Instant::now() < until, "it never became {status}: {subscription}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            look_again!(until, "it never became {status}: {subscription}");
         }
     }
 

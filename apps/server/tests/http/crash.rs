@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use kontor::adapters::SystemClock;
-use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::demo_data::{DemoData, PickupPoint, Shop};
+use kontor_adapter_diesel::{database_tests, look_again};
 use kontor_kernel::{Clock as _, ProjectId};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -133,12 +133,12 @@ impl Killer<'_> {
         for slice in 0..slices {
             let moment = slice * width + self.dice.below(width);
             while self.market.begun.load(Ordering::SeqCst) < moment && Instant::now() < self.market.closing {
-                tokio::time::sleep(Duration::from_millis(2)).await;
+                self.dice.rest(2, 0).await;
             }
             if Instant::now() >= self.market.closing && self.kills >= FEWEST_KILLS {
                 break;
             }
-            tokio::time::sleep(self.dice.pause(60)).await;
+            self.dice.rest(0, 60).await;
             process = self.strike(process).await;
         }
         // By chance no job may have been hit yet.
@@ -146,7 +146,7 @@ impl Killer<'_> {
             if self.site.number(IN_HAND).await > 0 {
                 process = self.strike(process).await;
             } else {
-                tokio::time::sleep(Duration::from_millis(2)).await;
+                self.dice.rest(2, 0).await;
             }
         }
         process
@@ -163,7 +163,7 @@ impl Killer<'_> {
         // Sometimes the next process is killed before it is ready.
         while self.dice.one_in(4) {
             let short_lived = self.site.spawn(&["serve"]);
-            tokio::time::sleep(self.dice.pause(400)).await;
+            self.dice.rest(0, 400).await;
             short_lived.kill();
             self.kills += 1;
         }
@@ -188,9 +188,8 @@ async fn settle(site: &Site) {
         if unsettled == 0 && unpaid == 0 {
             return;
         }
-        assert!(Instant::now() < until, "{unsettled} things do not settle, {unpaid} payments wait for the payer");
         site.execute(&PAUSES_PASS).await;
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        look_again!(until, every Duration::from_millis(100), "{unsettled} things do not settle, {unpaid} payments wait for the payer");
     }
 }
 

@@ -1,9 +1,9 @@
 //! `kontor demo` as a process: it takes the settings that every command takes.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use kontor::cli::demo::DemoFile;
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::{database_tests, look_again};
 use reqwest::Method;
 use serde_json::json;
 
@@ -25,8 +25,7 @@ database_tests! {
                 break serde_json::from_str::<DemoFile>(&text).unwrap();
             }
             process.must_run();
-            assert!(Instant::now() < until, "the demo does not start:\n{}", site.log());
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            look_again!(until, "the demo does not start:\n{}", site.log());
         };
         // The address, the database and outside services come from the environment, not from the demo.
         assert_eq!(file.base_url, site.url());

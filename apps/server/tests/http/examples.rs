@@ -5,14 +5,14 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use kontor::adapters::SystemClock;
 use kontor::cli::demo::{Demo, DemoArguments, DemoFile};
 use kontor::openapi_examples::{Example, FILES, read};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{DatabaseUrl, database_tests};
+use kontor_adapter_diesel::{DatabaseUrl, database_tests, look_again};
 use kontor_kernel::Clock as _;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Method, RequestBuilder};
@@ -91,9 +91,14 @@ impl Stage {
             ("staff_password", &file.staff.password),
             ("bot_token", &BOT_TOKEN.to_owned()),
         ];
-        let kept = kept.map(|(name, value)| (name.to_owned(), json!(value))).into();
+        let mut kept: BTreeMap<_, _> = kept.map(|(name, value)| (name.to_owned(), json!(value))).into();
         let told: DateTime<Utc> = MOMENT.parse().unwrap();
-        let away = SystemClock.now().date_naive() - told.date_naive();
+        let today = SystemClock.now().date_naive();
+        let away = today - told.date_naive();
+        // The demo sells today. Tomorrow has begun in time zones to the east.
+        for (name, day) in [("week_ago", today - TimeDelta::days(7)), ("tomorrow", today + TimeDelta::days(1))] {
+            kept.insert(name.to_owned(), json!(day));
+        }
         Self { file, anna, staff, backend, kept, away }
     }
 
@@ -163,8 +168,7 @@ impl Stage {
             if found["data"][0]["status"] == "active" {
                 return (200, Value::Null);
             }
-            assert!(Instant::now() < until, "{found}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            look_again!(until, "{found}");
         }
     }
 
@@ -180,8 +184,7 @@ impl Stage {
             if example.until.iter().all(is_there) {
                 break (answer.status.as_u16(), body);
             }
-            assert!(Instant::now() < until, "{}: {body}", example.path);
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            look_again!(until, "{}: {body}", example.path);
         };
         for (name, place) in &example.keep {
             let value = body.pointer(place).unwrap_or_else(|| panic!("{}: no {place} in {body}", example.path));

@@ -1,8 +1,8 @@
 //! Graceful shutdown, and processes that share the work.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::{database_tests, look_again};
 use serde_json::json;
 use tokio::net::TcpStream;
 
@@ -25,12 +25,10 @@ async fn ends_well(process: Process) {
 
 /// Waits until no new connections are accepted.
 async fn closed(site: &Site) {
-    let refused = async {
-        while TcpStream::connect(site.address()).await.is_ok() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    };
-    tokio::time::timeout(PATIENCE, refused).await.unwrap();
+    let until = Instant::now() + PATIENCE;
+    while TcpStream::connect(site.address()).await.is_ok() {
+        look_again!(until, "connections are accepted");
+    }
 }
 
 /// Creates a project with an item for sale, and a customer.
@@ -87,15 +85,13 @@ database_tests! {
         let silent = json!({ "notification_url": null });
         send(site.http.post(format!("{}/control/acquirer", site.sandbox.url())).json(&silent)).await.expect(200);
         let server = site.spawn(&["serve", "--no-worker"]);
-        let alone = async {
-            loop {
-                match site.readiness().await {
-                    Some(answer) => break answer,
-                    None => tokio::time::sleep(Duration::from_millis(10)).await,
-                }
+        let until = Instant::now() + PATIENCE;
+        let (status, answer) = loop {
+            if let Some(answer) = site.readiness().await {
+                break answer;
             }
+            look_again!(until, "nothing listens:\n{}", site.log());
         };
-        let (status, answer) = tokio::time::timeout(PATIENCE, alone).await.unwrap();
         let checks = json!({ "database": "ok", "migrations": "ok", "worker": "missing" });
         assert_eq!((status, &answer["checks"]), (200, &checks), "it can serve without");
 

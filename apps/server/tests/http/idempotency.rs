@@ -1,9 +1,12 @@
 //! `Idempotency-Key` on both surfaces.
 
+use std::time::{Duration, Instant};
+
 use chrono::TimeDelta;
 use futures_util::future::join_all;
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::stays;
 use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
+use kontor_adapter_diesel::{database_tests, look_again};
 use kontor_kernel::Clock;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -13,6 +16,7 @@ use crate::keyed::{
     until_stored,
 };
 use crate::office::Office;
+use crate::process::PATIENCE;
 use crate::shopfront::Shopfront;
 use crate::support::{Answer, send};
 
@@ -224,7 +228,7 @@ database_tests! {
         let first = brand(&office, "k", "Acme").await;
         lose_answers(&office.server).await;
         lease(&office.server, 59).await;
-        let started = std::time::Instant::now();
+        let started = Instant::now();
         let busy = brand(&office, "k", "Acme").await;
         assert_named(&busy, 409, "idempotency_in_progress", "poll");
         assert!(started.elapsed().as_secs_f64() > 4.5);
@@ -391,7 +395,10 @@ database_tests! {
         let body = shop.online(item);
         let slow = order(&shop, "k", &body);
         let impatient = async {
-            tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+            let until = Instant::now() + PATIENCE;
+            while keys(&shop.server).await == 0 {
+                look_again!(until, "the first request leases its key");
+            }
             order(&shop, "k", &body).await
         };
         let (slow, impatient) = futures_util::future::join(slow, impatient).await;
@@ -419,9 +426,9 @@ database_tests! {
         let leave = shop.server.as_customer(&shop.project, &shop.bearer, Method::DELETE, "/api/counterparty");
         send(keyed(leave, "leave")).await.expect(200);
         assert_eq!((keys(&shop.server).await, shop.count("idempotency_answers").await), (0, 0));
-        tokio::time::sleep(std::time::Duration::from_millis(600)).await;
-        let left = (keys(&shop.server).await, shop.count("idempotency_answers").await);
-        assert_eq!(left, (0, 0), "an answer that comes later brings nothing back");
+        let left = async || (keys(&shop.server).await, shop.count("idempotency_answers").await);
+        let what = "an answer that comes later brings nothing back";
+        stays(Duration::from_millis(600), what, async || left().await == (0, 0)).await;
     }
 }
 

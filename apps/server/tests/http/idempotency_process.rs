@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::{database_tests, look_again};
 use reqwest::Method;
 use serde_json::json;
 
+use crate::crash::dice::Dice;
 use crate::desk::Desk;
 use crate::keyed::{is_replayed, keyed};
 use crate::process::{PATIENCE, Site};
@@ -28,8 +29,7 @@ async fn insist(desk: &Desk, number: u32) -> Answer {
                 return Answer { status, headers, text };
             }
         }
-        assert!(Instant::now() < until, "no answer for brand {number}");
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        look_again!(until, every Duration::from_millis(200), "no answer for brand {number}");
     }
 }
 
@@ -47,7 +47,7 @@ database_tests! {
             });
             let asking: Vec<_> = asking.collect();
             // Before, during or after processing, and before or about when responses are stored.
-            tokio::time::sleep(Duration::from_millis(u64::from(3 + 12 * round))).await;
+            Dice::new(0).rest(u64::from(3 + 12 * round), 0).await;
             process.kill();
             process = site.serve().await;
             for asked in asking {

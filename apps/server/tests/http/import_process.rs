@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::stays;
+use kontor_adapter_diesel::{database_tests, look_again};
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
@@ -36,8 +37,7 @@ async fn until(desk: &Desk, id: &Value, far: impl Fn(&Value) -> bool) -> Value {
         if far(&job) {
             return job;
         }
-        assert!(Instant::now() < patience, "{job}");
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        look_again!(patience, "{job}");
     }
 }
 
@@ -84,8 +84,7 @@ database_tests! {
         let so_far = async |statement: &str| {
             let patience = Instant::now() + PATIENCE;
             while site.number(statement).await == 0 {
-                assert!(Instant::now() < patience, "{statement}");
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                look_again!(patience, "{statement}");
             }
         };
         let process = import();
@@ -103,9 +102,9 @@ database_tests! {
         std::fs::write(&file, cards(10)).unwrap();
         let mut process = import();
         so_far("SELECT count(*) - 2 AS id FROM jobs").await;
-        tokio::time::sleep(Duration::from_secs(2)).await;
+        let waiting = "SELECT count(*) AS id FROM jobs WHERE file_place = 'gone' AND state = 'queued'";
+        stays(Duration::from_secs(2), "this command leaves it", async || site.number(waiting).await == 1).await;
         process.must_run();
-        assert_eq!(site.number("SELECT count(*) AS id FROM jobs WHERE file_place = 'gone' AND state = 'queued'").await, 1);
         site.execute(&["UPDATE jobs SET state = 'canceled', file_place = NULL WHERE file_place = 'gone'"]).await;
         assert!(process.ended().await.success(), "{}", site.log());
 

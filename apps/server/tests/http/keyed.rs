@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use chrono::TimeDelta;
 use kontor::config::Config;
 use kontor::instance::{Instance, Roles};
+use kontor_adapter_diesel::look_again;
 use kontor_kernel::Clock;
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
@@ -91,8 +92,7 @@ pub async fn until_answers(server: &TestServer, many: i64) {
 async fn until(is_stored: impl AsyncFn() -> bool) {
     let until = Instant::now() + PATIENCE;
     while !is_stored().await {
-        assert!(Instant::now() < until, "an answer is never stored");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        look_again!(until, "an answer is never stored");
     }
     // A stored response stays in memory a little longer.
     tokio::time::sleep(Duration::from_millis(50)).await;

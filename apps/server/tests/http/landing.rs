@@ -32,7 +32,7 @@ fn is_plain(page: &Answer) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_console_is_served_unless_it_is_switched_off() {
     for (console, status) in [(true, 200), (false, 404)] {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let server = TestServer::start_with(db, |config| config.console = console).await;
         assert_eq!(browse(&server.http, &format!("{}/console/", server.url)).await.status, status);
         let page = browse(&server.http, &format!("{}/", server.url)).await;
@@ -42,7 +42,7 @@ async fn the_console_is_served_unless_it_is_switched_off() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_first_page_leads_on_and_knows_no_credentials() {
-    let server = TestServer::start(TestDatabase::fresh(Kind::Sqlite).unwrap()).await;
+    let server = TestServer::start(TestDatabase::fresh(Kind::Sqlite)).await;
     let page = browse(&server.http, &format!("{}/", server.url)).await;
     is_plain(&page);
     let links: Vec<_> = page.text.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();

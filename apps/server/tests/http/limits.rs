@@ -1,21 +1,21 @@
 //! Rate limits: the table, the headers, and shared counting in Redis.
 
+mod redis_server;
+
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
-use std::time::Duration;
+use std::time::Instant;
 
-use kontor::adapters::SystemRandom;
 use kontor::config::Config;
 use kontor::openapi::{description, pinned_text};
-use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_limits::testing::{OwnRedis, shared_redis};
-use kontor_kernel::{Random, RateRule};
+use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_kernel::RateRule;
 use kontor_web::limits::{LimitSettings, OF_CODES, TABLE};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::outside::Outside;
+use crate::process::PATIENCE;
 use crate::support::{Answer, Project, TestServer, send, sources};
 
 #[test]
@@ -103,12 +103,10 @@ async fn counted_in(server: &TestServer) -> String {
 
 /// Waits for an effect of background work.
 async fn until(mut happened: impl AsyncFnMut() -> bool) {
-    let watch = async {
-        while !happened().await {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    };
-    tokio::time::timeout(Duration::from_mins(1), watch).await.unwrap();
+    let until = Instant::now() + PATIENCE;
+    while !happened().await {
+        look_again!(until, "it never happened");
+    }
 }
 
 database_tests! {
@@ -181,66 +179,5 @@ database_tests! {
             assert_eq!(quota(&answer), (None, None));
         }
         assert_eq!(counted_in(&server).await, "memory");
-    }
-
-    async fn two_servers_with_one_redis_share_a_limit(db: TestDatabase) {
-        let Some(url) = shared_redis() else { return };
-        let Some(second) = TestDatabase::fresh(db.kind) else { return };
-        let random: &dyn Random = &SystemRandom::new();
-        let key = format!("service-key-{}", random.uuid());
-        let start = async |db, key: &str| {
-            let server = TestServer::start_with(db, |config| {
-                config.redis_url = url.clone().into();
-                config.redis_timeout_ms = 10_000;
-                config.secret_key = key.into();
-            })
-            .await;
-            until(async || counted_in(&server).await == "redis").await;
-            server
-        };
-        let (first, second) = (start(db, &key).await, start(second, &key).await);
-        for remaining in ["4", "3", "2", "1", "0"] {
-            let server = if remaining == "3" || remaining == "0" { &second } else { &first };
-            let answer = staff_log_in(server, "boss").await;
-            answer.expect(401);
-            assert_eq!(quota(&answer), (Some("5"), Some(remaining)));
-        }
-        for server in [&first, &second] {
-            let refused = staff_log_in(server, "boss").await;
-            assert_eq!(refused.expect(429), json!({ "message": "Too Many Attempts." }));
-            assert_eq!(quota(&refused), (Some("5"), Some("0")));
-            assert!((1..=60).contains(&header(&refused, "retry-after").unwrap().parse::<u32>().unwrap()));
-            assert!(header(&refused, "x-ratelimit-reset").is_some());
-        }
-        // The windows follow the time of Redis, not of a process.
-        first.clock.advance(3_600);
-        staff_log_in(&first, "boss").await.expect(429);
-    }
-
-    async fn a_lost_redis_is_told_and_memory_counts(db: TestDatabase) {
-        let Some(mut redis) = OwnRedis::start() else { return };
-        let server = TestServer::start_with(db, |config| {
-            config.redis_url = redis.url().into();
-            config.redis_timeout_ms = 10_000;
-        })
-        .await;
-        until(async || counted_in(&server).await == "redis").await;
-        staff_log_in(&server, "boss").await.expect(401);
-        redis.stop();
-        for _ in 0..5 {
-            staff_log_in(&server, "boss").await.expect(401);
-        }
-        staff_log_in(&server, "boss").await.expect(429);
-        assert_eq!(counted_in(&server).await, "fallback");
-        assert_eq!(send(server.request(Method::GET, "/readyz")).await.expect(200)["status"], "degraded");
-        // Other servers of this process write to the same gauge.
-        until(async || {
-            let metrics = send(server.request(Method::GET, "/metrics")).await.text;
-            metrics.contains("kontor_rate_limits_fallback 1")
-        })
-        .await;
-        assert!(redis.start_again());
-        until(async || counted_in(&server).await == "redis").await;
-        staff_log_in(&server, "boss").await.expect(401);
     }
 }

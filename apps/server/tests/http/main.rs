@@ -97,6 +97,7 @@ mod platform_pages;
 mod platform_passwords;
 mod platform_plans;
 mod platform_promotions;
+mod platform_reports;
 mod platform_reservations;
 mod platform_session;
 mod platform_shops;

@@ -5,8 +5,8 @@ use std::time::Duration;
 use kontor::cli::demo::{Demo, DemoArguments};
 use kontor::cli::project;
 use kontor::config::Config;
-use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::{database_tests, tests_with};
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
@@ -119,17 +119,13 @@ database_tests! {
 }
 
 /// The tour that the demo prints, run by a shell unchanged.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_printed_tour_works_as_it_stands() {
-    let world = World::open(TestDatabase::fresh(Kind::Sqlite).unwrap()).await;
+    let world = World::open(TestDatabase::fresh(Kind::Sqlite)).await;
     let script = kontor::cli::demo::tour(&world.demo.file);
     let output = tokio::process::Command::new("sh").arg("-c").arg(script).output().await.unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    if String::from_utf8_lossy(&output.stderr).contains("curl: not found") {
-        assert!(std::env::var_os("REQUIRE_CURL").is_none(), "curl is missing");
-        eprintln!("SKIPPED: the tour needs curl");
-        return;
-    }
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!errors.contains("curl: not found"), "{errors}");
     assert!(text.contains("\"promo_discount_amount\":3.2"), "{text}");
     assert!(text.contains("\"status\":{\"id\":22"), "{text}");
     assert!(text.contains("order.paid"), "{text}");
@@ -173,3 +169,5 @@ async fn a_later_start_of_the_demo_is_quick_and_keeps_everything() {
     assert_eq!(listed["products"]["total"], 30);
     second.stop().await;
 }
+
+tests_with!(curl: the_printed_tour_works_as_it_stands);

@@ -2,8 +2,8 @@
 //! HTTP.
 
 use kontor::instance::Roles;
-use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{database_tests, look_again};
 use kontor_kernel::ProjectId;
 use kontor_payments::model::{ReceiptTerms, TaxSystem, VatCode};
 use kontor_payments::ports::ReceiptSettings;
@@ -71,8 +71,7 @@ impl Day {
     async fn until(&self, what: &str) {
         let until = std::time::Instant::now() + PATIENCE;
         while self.shop.count(what).await == 0 {
-            assert!(std::time::Instant::now() < until, "never: {what}");
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            look_again!(until, "never: {what}");
         }
     }
 

@@ -33,7 +33,7 @@ fn is_of(path: &str, form: &str) -> bool {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_method_that_a_path_lacks_is_not_allowed() {
-    let server = TestServer::start(TestDatabase::fresh(Kind::Sqlite).unwrap()).await;
+    let server = TestServer::start(TestDatabase::fresh(Kind::Sqlite)).await;
     let described = described();
     assert!(described.len() > 100);
     let mut wrong = Vec::new();
@@ -60,7 +60,7 @@ async fn a_method_that_a_path_lacks_is_not_allowed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_word_where_a_number_belongs_is_no_record_though_it_is_a_path_of_its_own() {
-    let shop = Shopfront::open(TestDatabase::fresh(Kind::Sqlite).unwrap()).await;
+    let shop = Shopfront::open(TestDatabase::fresh(Kind::Sqlite)).await;
     let owner = shop.server.owner(&shop.project).await;
     let described = described();
     let mut asked = 0;

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use kontor::adapters::SystemClock;
-use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::demo_data::{DemoData, PickupPoint, Shop};
+use kontor_adapter_diesel::{database_tests, look_again};
 use kontor_kernel::{Clock as _, ProjectId};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -71,8 +71,7 @@ impl Storm {
                     }
                 }
             }
-            assert!(Instant::now() < until, "no answer under {key}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            look_again!(until, "no answer under {key}");
         }
         unreachable!("the loop ends by an answer or a panic")
     }
@@ -87,8 +86,7 @@ impl Storm {
             {
                 return body["order"].clone();
             }
-            assert!(Instant::now() < until, "{:?} cannot be read", request());
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            look_again!(until, "{:?} cannot be read", request());
         }
     }
 
@@ -101,6 +99,7 @@ impl Storm {
     async fn change(&self, name: &str, order: i64, line: &Value) {
         let path = format!("/api/orders/{order}/nomenclatures/{line}");
         let body = json!({ "quantity": PIECES });
+        let until = Instant::now() + PATIENCE;
         for tries in 0.. {
             let edit = || self.desk.request(Method::PUT, &path).json(&body);
             let answer = self.insist(&format!("change-{name}-{tries}"), edit).await;
@@ -110,8 +109,7 @@ impl Storm {
             }
             // It was unknown if the acquirer had canceled the payment. That is the response under this key.
             assert_eq!(answer.json()["error"]["code"], "order_payment_unclear", "{answer:?}");
-            assert!(tries < 50, "never clear");
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            look_again!(until, every Duration::from_millis(100), "never clear");
         }
     }
 
@@ -134,11 +132,10 @@ impl Storm {
                 return;
             }
             let payment = self.desk.front.payment_of(order).await;
-            assert!(Instant::now() < until, "order {order} is not paid: {seen} {payment}");
             if payment["status"] == "pending" {
                 self.desk.front.pay(order).await;
             }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            look_again!(until, "order {order} is not paid: {seen} {payment}");
         }
     }
 
@@ -226,7 +223,7 @@ database_tests! {
             workers.push(tokio::spawn(async move { storm.trade(&shopper, worker, dice).await }));
         }
         while storm.rages() {
-            tokio::time::sleep(Duration::from_millis(20) + dice.pause(500)).await;
+            dice.rest(20, 500).await;
             process.kill();
             storm.kills.fetch_add(1, Ordering::SeqCst);
             site.execute(&TIME_PASSES).await;
@@ -246,8 +243,7 @@ database_tests! {
                 if minor(&seen["refunding_amount"]) == 0 {
                     break seen;
                 }
-                assert!(Instant::now() < until, "the money of order {order} does not go back: {seen}");
-                tokio::time::sleep(Duration::from_millis(100)).await;
+                look_again!(until, "the money of order {order} does not go back: {seen}");
             };
             assert_eq!(minor(&seen["refunded_amount"]), *refunded, "{seen}");
             assert_eq!(seen["refunds"].as_array().unwrap().len(), usize::try_from(refunded / PRICE).unwrap(), "{seen}");

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::testing::wire::{Break, Fault, Side, Wire};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
-use kontor_adapter_diesel::{Database, PoolOptions};
+use kontor_adapter_diesel::{Database, PoolOptions, tests_with};
 use reqwest::Method;
 use serde_json::Value;
 
@@ -38,8 +38,8 @@ struct Told {
 }
 
 impl Trial {
-    async fn open() -> Option<Self> {
-        let direct = TestDatabase::fresh(Kind::Postgres)?;
+    async fn open() -> Self {
+        let direct = TestDatabase::fresh(Kind::Postgres);
         let wire = Wire::before(&direct.url());
         // Without cached prepared statements, each order has the same messages.
         let options = PoolOptions { connections: 3, prepared_statements: false, ..PoolOptions::default() };
@@ -47,7 +47,7 @@ impl Trial {
         let shop = Shopfront::open(TestDatabase::borrowed(database, Kind::Postgres)).await;
         let item = shop.goods(1_000_000, 100).await;
         let order = shop.pickup(item, 1);
-        Some(Self { shop, wire, order, direct })
+        Self { shop, wire, order, direct }
     }
 
     async fn send(&self, key: Option<&str>) -> Answer {
@@ -137,9 +137,8 @@ fn every_way() -> bool {
     std::env::var("CUTS").is_ok_and(|cuts| cuts == "all")
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_order_whose_commit_breaks_off_is_there_once_when_it_is_sent_again_under_its_key() {
-    let Some(trial) = Trial::open().await else { return };
+    let trial = Trial::open().await;
     let mut told = Told::default();
     for side in [Side::Client, Side::Server] {
         let commit = trial.breaks_at_each(side, false, 0, &mut told).await;
@@ -149,3 +148,5 @@ async fn an_order_whose_commit_breaks_off_is_there_once_when_it_is_sent_again_un
     assert!(told.unknown.iter().all(|count| *count > 0) && told.found > 0, "{told:?}");
     println!("{told:?}");
 }
+
+tests_with!(postgres: an_order_whose_commit_breaks_off_is_there_once_when_it_is_sent_again_under_its_key);

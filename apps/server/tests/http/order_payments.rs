@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use kontor::instance::Roles;
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::moment;
+use kontor_adapter_diesel::{database_tests, look_again};
 use reqwest::Method;
 use serde_json::json;
 
@@ -80,7 +81,7 @@ database_tests! {
                 assert!(links.iter().any(Option::is_none), "the fault met nobody");
                 break;
             }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            moment().await;
         }
         // No request waits for that response any longer.
         shop.sandbox.stop().await;
@@ -96,8 +97,8 @@ database_tests! {
             let id = order["id"].as_i64().unwrap();
             shop.server.clock.advance(3);
             let until = Instant::now() + PATIENCE;
-            while shop.state(id).await.1.is_none() && Instant::now() < until {
-                tokio::time::sleep(Duration::from_millis(50)).await;
+            while shop.state(id).await.1.is_none() {
+                look_again!(until, "{fault}: no payment");
             }
             let (status, link) = shop.state(id).await;
             assert!(status == 2 && link.is_some(), "{fault}: {status} {link:?}");

@@ -1,10 +1,10 @@
 //! Exports of stock, orders and customers over HTTP.
 
 use std::io::Write as _;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use kontor::instance::Roles;
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::{database_tests, look_again};
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_catalog::spreadsheet::Cell;
 use kontor_catalog::spreadsheet::ports::SheetReader;
@@ -196,8 +196,7 @@ database_tests! {
         office.get(&file).await.expect(404);
         let until = Instant::now() + PATIENCE;
         while kept().await > 0 {
-            assert!(Instant::now() < until, "the file is kept");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            look_again!(until, "the file is kept");
         }
         send(office.server.as_staff(&office.owner, Method::GET, &file)).await.expect(404);
         assert_eq!(office.job(job["id"].as_i64().unwrap()).await["status"], "succeeded");

@@ -1,10 +1,11 @@
 //! Contents of files: access, ranges, and headers for browsers.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use kontor::adapters::SystemClock;
 use kontor::instance::Roles;
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::{database_tests, look_again};
 use kontor_sandbox::{Sandbox, SandboxConfig};
 use reqwest::header::HeaderMap;
 use reqwest::{Method, RequestBuilder};
@@ -173,12 +174,9 @@ database_tests! {
         fault("refuse", 1).await;
         office.send_form(form("2", "a.png", &png(1, 1))).await.expect(503);
         send(office.server.as_staff(&office.owner, Method::DELETE, &format!("/api/files/{}", file["id"]))).await.expect(200);
-        for _ in 0..600 {
-            if objects().await == 0 && office.records().await == 0 {
-                break;
-            }
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        let until = Instant::now() + Duration::from_secs(30);
+        while (objects().await, office.records().await) != (0, 0) {
+            look_again!(until, "what failed and what was deleted is swept");
         }
-        assert_eq!((objects().await, office.records().await), (0, 0), "what failed and what was deleted is swept");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::{database_tests, look_again};
 use kontor_sandbox::SandboxConfig;
 use reqwest::Method;
 use serde_json::json;
@@ -39,8 +39,7 @@ database_tests! {
         let upload = tokio::spawn(upload.send());
         let until = Instant::now() + PATIENCE;
         while site.control("/objects").await["objects"].as_array().unwrap().len() < 2 {
-            assert!(Instant::now() < until, "the content never came");
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            look_again!(until, "the content never came");
         }
         process.kill();
         assert!(upload.await.unwrap().is_err());
@@ -54,8 +53,7 @@ database_tests! {
         site.execute(&["UPDATE files SET sweep_at = '2026-01-01 00:00:00' WHERE state = 'waiting'"]).await;
         let until = Instant::now() + PATIENCE;
         while site.number("SELECT COUNT(*) AS id FROM files").await > 1 {
-            assert!(Instant::now() < until, "what was left is never swept");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            look_again!(until, "what was left is never swept");
         }
         assert_eq!(site.control("/objects").await["objects"].as_array().unwrap().len(), 1);
         let path = format!("/api/files/{}", kept["file"]["id"]);

@@ -1,13 +1,13 @@
 //! Uploaded files: accepted, refused, and cleaned up.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use image::GrayImage;
 use image::codecs::png::PngEncoder;
 use kontor::instance::Roles;
-use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{database_tests, look_again};
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
@@ -112,13 +112,10 @@ database_tests! {
         assert!(delete().await.expect(200)["message"].is_string());
         office.get(&path).await.expect(404);
         delete().await.expect(404);
-        for _ in 0..600 {
-            if contents(folder.path()) == 1 && office.records().await == 1 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+        let until = Instant::now() + Duration::from_secs(30);
+        while (contents(folder.path()), office.records().await) != (1, 1) {
+            look_again!(until, "the worker removes what was deleted");
         }
-        assert_eq!((contents(folder.path()), office.records().await), (1, 1), "the worker removes what was deleted");
         let deeds = "SELECT COUNT(*) AS id FROM histories WHERE resource = 'files' AND user_id IS NOT NULL";
         assert_eq!(office.server.insert(deeds.to_owned()).await, 3);
     }

@@ -1,9 +1,9 @@
 //! Price lists as suppliers send them: letterheads, several sheets, their own columns.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use kontor::instance::Roles;
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::{database_tests, look_again};
 use reqwest::Method;
 use rust_xlsxwriter::Workbook;
 use serde_json::{Value, json};
@@ -46,8 +46,7 @@ async fn over(office: &Office, id: &Value) -> Value {
         if !job["finished_at"].is_null() {
             return job;
         }
-        assert!(Instant::now() < until, "{job}");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        look_again!(until, "{job}");
     }
 }
 

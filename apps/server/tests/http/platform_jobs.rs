@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use kontor::config::Config;
 use kontor::instance::Roles;
-use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{database_tests, look_again};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -51,8 +51,7 @@ impl Office {
             if !job["finished_at"].is_null() {
                 return job;
             }
-            assert!(Instant::now() < until, "{job}");
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            look_again!(until, "{job}");
         }
     }
 

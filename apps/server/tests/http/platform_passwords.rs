@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use kontor::adapters::{Argon2Passwords, SystemRandom};
 use kontor::instance::Roles;
-use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{database_tests, look_again};
 use kontor_auth::StaffRegistry;
 use kontor_auth::model::{Login, NewPassword};
 use kontor_kernel::{Email, ProjectId};
@@ -55,8 +55,7 @@ async fn opens(outside: &Outside, password: &str) -> bool {
 async fn until(mut so: impl AsyncFnMut() -> bool) {
     let patience = Instant::now() + Duration::from_mins(1);
     while !so().await {
-        assert!(Instant::now() < patience, "it never was");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        look_again!(patience, "it never was");
     }
 }
 

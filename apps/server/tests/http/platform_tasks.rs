@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use kontor::instance::Roles;
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::{database_tests, look_again};
 use kontor_kernel::Clock as _;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -118,8 +118,7 @@ database_tests! {
             let now = outside.server.clock.now().format("%Y-%m-%d %H:%M:%S%.6f");
             let patience = Instant::now() + Duration::from_mins(1);
             while outside.server.insert(format!("{waiting}'{now}'")).await > 0 {
-                assert!(Instant::now() < patience, "the worker tells nobody");
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                look_again!(patience, "the worker tells nobody");
             }
         };
         let call = create("Call Vera", &anna_id).await;

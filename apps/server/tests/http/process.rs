@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use diesel::RunQueryDsl;
 use kontor::adapters::SystemClock;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{Abort, Database, DatabaseUrl, PoolOptions};
+use kontor_adapter_diesel::{Abort, Database, DatabaseUrl, PoolOptions, look_again};
 use kontor_kernel::StoreError;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use reqwest::Client;
@@ -22,7 +22,6 @@ use crate::support::{TestServer, send};
 
 /// Timeout of every wait in these tests.
 pub const PATIENCE: Duration = Duration::from_mins(1);
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Secrets of the configuration, each easy to find in a text.
 pub const SERVICE_KEY: &str = "service-key-of-the-process-tests-0123456789";
@@ -237,8 +236,7 @@ impl Site {
         let lives = |(status, answer): (u16, Value)| status == 200 && answer["checks"]["worker"] == "ok";
         while !self.readiness_at(address).await.is_some_and(lives) {
             process.must_run();
-            assert!(Instant::now() < until, "never ready:\n{}", self.log());
-            tokio::time::sleep(LOOK_AGAIN).await;
+            look_again!(until, "never ready:\n{}", self.log());
         }
     }
 
@@ -269,8 +267,7 @@ impl Site {
     pub async fn faults_are_met(&self) {
         let until = Instant::now() + PATIENCE;
         while self.control("/faults").await["faults"] != json!([]) {
-            assert!(Instant::now() < until, "a planned fault met nobody");
-            tokio::time::sleep(LOOK_AGAIN).await;
+            look_again!(until, "a planned fault met nobody");
         }
     }
 
@@ -355,8 +352,7 @@ impl Process {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(Instant::now() < until, "the process does not end:\n{}", self.tail());
-            tokio::time::sleep(LOOK_AGAIN).await;
+            look_again!(until, "the process does not end:\n{}", self.tail());
         }
     }
 

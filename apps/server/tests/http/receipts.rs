@@ -1,10 +1,10 @@
 //! Fiscal receipts, from the order to the cash register.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use kontor::config::Config;
 use kontor::instance::{Instance, Roles};
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::{database_tests, look_again};
 use kontor_kernel::ProjectId;
 use kontor_payments::model::{ReceiptTerms, TaxSystem, VatCode};
 use kontor_payments::ports::ReceiptSettings;
@@ -34,8 +34,7 @@ impl Shopfront {
     async fn until_receipt(&self, is: &str) {
         let until = Instant::now() + PATIENCE;
         while self.count(&format!("receipts WHERE {is}")).await == 0 {
-            assert!(Instant::now() < until, "no receipt is {is}");
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            look_again!(until, "no receipt is {is}");
         }
     }
 

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::Kind;
+use kontor_adapter_diesel::{database_tests, look_again};
 use reqwest::header::AUTHORIZATION;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -81,8 +81,7 @@ async fn temporary_password(site: &Site) -> String {
         if let Some(text) = site.control("/messages?to=owner@example.com").await["messages"][0]["text"].as_str() {
             return text.lines().next().unwrap().trim().to_owned();
         }
-        assert!(Instant::now() < until, "no mail came");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        look_again!(until, "no mail came");
     }
 }
 
@@ -149,8 +148,7 @@ async fn move_and_leave(front: &Shopfront, secrets: &mut Secrets) {
     send(front.http.post(path).json(&json!({ "outcome": "succeed" }))).await.expect(200);
     let until = Instant::now() + PATIENCE;
     while post("verifications/sbp-payment", json!({})).await.expect(200)["verification"]["status"] != "succeeded" {
-        assert!(Instant::now() < until, "not verified");
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        look_again!(until, "not verified");
     }
     send(customer.request(Method::PUT, "/api/counterparty").json(&json!({ "address": "Street of Secrets 17" }))).await;
     secrets.add("an address", "Street of Secrets");

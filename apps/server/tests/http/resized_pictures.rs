@@ -3,11 +3,11 @@
 use std::io::Cursor;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use kontor::instance::Roles;
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::{database_tests, look_again};
 use reqwest::Method;
 use serde_json::json;
 
@@ -120,11 +120,9 @@ database_tests! {
         let copy = own.join("w160");
         let all = futures_util::future::join_all((0..10).map(|_| get()));
         let seen = async {
-            for _ in 0..30_000 {
-                if copy.exists() {
-                    break;
-                }
-                tokio::time::sleep(Duration::from_millis(1)).await;
+            let until = Instant::now() + Duration::from_secs(30);
+            while !copy.exists() {
+                look_again!(until, "there is no copy");
             }
             std::fs::metadata(&copy).unwrap().ino()
         };
@@ -150,12 +148,9 @@ database_tests! {
         send(office.server.as_staff(&office.owner, Method::DELETE, &delete)).await.expect(200);
         assert_eq!(bytes(office.server.request(Method::GET, &path)).await.0, 404);
         let left = || std::fs::read_dir(own.parent().unwrap()).unwrap().count();
-        for _ in 0..600 {
-            if left() == 1 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
+        let until = Instant::now() + Duration::from_secs(30);
+        while left() != 1 {
+            look_again!(until, "content and copies are removed");
         }
-        assert_eq!(left(), 1, "content and copies are removed");
     }
 }

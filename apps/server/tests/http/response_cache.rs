@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use kontor::config::Config;
 use kontor::instance::{Instance, Roles};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{Database, PoolOptions, database_tests};
+use kontor_adapter_diesel::{Database, PoolOptions, database_tests, look_again};
 use kontor_catalog::storefront::ports::ViewCounter as _;
 use kontor_kernel::{AdjustableClock, Clock as _, NomenclatureId};
 use proptest::prelude::*;
@@ -71,8 +71,7 @@ impl Place {
 pub async fn watched(database: &Database) {
     let until = Instant::now() + PATIENCE;
     while !database.cache_versions().are_watched() {
-        assert!(Instant::now() < until, "nobody looks");
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        look_again!(until, "nobody looks");
     }
 }
 
@@ -183,16 +182,14 @@ impl Store {
     /// The most viewed products come first. Views are stored with a delay, so lists may differ for a short time only.
     async fn agree_on_popularity(&self, place: &Place, plain: &Place, after: &str) {
         let path = "products?order_by=popularity_desc&per_page=100";
-        let mut tries = 0;
+        let until = Instant::now() + Duration::from_millis(2_500);
         loop {
             let truth = self.read(plain, path).await;
             let told = (self.read(place, path).await, self.read(place, path).await);
             if told == (truth.clone(), truth.clone()) {
                 return;
             }
-            tries += 1;
-            assert!(tries < 5, "{path} after {after}: {told:?} instead of {truth:?}");
-            tokio::time::sleep(Duration::from_millis(500)).await;
+            look_again!(until, "{path} after {after}: {told:?} instead of {truth:?}");
         }
     }
 

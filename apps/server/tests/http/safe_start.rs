@@ -8,7 +8,7 @@ use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use crate::process::Site;
 
 async fn site() -> Site {
-    Site::open(TestDatabase::fresh(Kind::Sqlite).unwrap(), 1.0).await
+    Site::open(TestDatabase::fresh(Kind::Sqlite), 1.0).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

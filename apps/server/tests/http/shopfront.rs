@@ -1,8 +1,9 @@
 //! A shop with items, a customer and the emulated acquirer.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use kontor::instance::Roles;
+use kontor_adapter_diesel::look_again;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use reqwest::Method;
@@ -167,8 +168,7 @@ impl Shopfront {
     pub async fn until(&self, id: i64, status: i64) {
         let until = Instant::now() + PATIENCE;
         while self.state(id).await.0 != status {
-            assert!(Instant::now() < until, "order {id} is {:?} and never became {status}", self.state(id).await);
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            look_again!(until, "order {id} is {:?} and never became {status}", self.state(id).await);
         }
     }
 
@@ -224,8 +224,7 @@ impl Shopfront {
         let minor: i64 = amount.replace('.', "").parse().unwrap();
         let gone = || self.server.insert(format!("SELECT refunded AS id FROM orders WHERE id = {order}"));
         while gone().await != minor {
-            assert!(Instant::now() < until, "the money is still on its way");
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            look_again!(until, "the money is still on its way");
         }
     }
 

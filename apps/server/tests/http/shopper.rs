@@ -1,7 +1,8 @@
 //! A customer of a running service and of its sandbox, over HTTP only.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use kontor_adapter_diesel::look_again;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -89,8 +90,7 @@ impl Shopper {
             if read["order"]["status"]["id"] == status {
                 return read["order"].clone();
             }
-            assert!(Instant::now() < until, "order {order} is not {status}: {read}");
-            tokio::time::sleep(Duration::from_millis(100)).await;
+            look_again!(until, "order {order} is not {status}: {read}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase, moment};
 use reqwest::Method;
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
@@ -62,7 +62,7 @@ async fn half(site: &Site, token: &str, number: usize) -> TcpStream {
 async fn settled(process: &Process, enough: u64) -> u64 {
     let until = Instant::now() + Duration::from_secs(7);
     while process.memory("VmRSS") > enough && Instant::now() < until {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        moment().await;
     }
     process.memory("VmRSS")
 }
@@ -73,7 +73,7 @@ fn connections() -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_requests_take_neither_memory_nor_time() {
-    let site = Site::open(TestDatabase::fresh(Kind::Sqlite).unwrap(), 1.0).await;
+    let site = Site::open(TestDatabase::fresh(Kind::Sqlite), 1.0).await;
     let mut process = site.spawn_with(&["serve"], &[("KONTOR_LOG", "warn".to_owned())]);
     site.ready(&mut process).await;
     let front = Market::open(&site).await.desk.front;

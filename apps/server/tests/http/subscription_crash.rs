@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use diesel::RunQueryDsl as _;
-use kontor_adapter_diesel::{Abort, database_tests};
+use kontor_adapter_diesel::{Abort, database_tests, look_again};
 use kontor_kernel::StoreError;
 use serde_json::{Value, json};
 
@@ -57,11 +57,10 @@ impl Storm {
     async fn payment(&self, status: &str) -> Value {
         let until = Instant::now() + PATIENCE;
         loop {
-            assert!(Instant::now() < until, "no payment is {status}");
             if let Some(payment) = self.members.payment().await.filter(|payment| payment["status"] == status) {
                 return payment;
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            look_again!(until, "no payment is {status}");
         }
     }
 
@@ -69,8 +68,7 @@ impl Storm {
     async fn first_ended(&self) {
         let until = Instant::now() + PATIENCE;
         while self.members.ended().await == 0 {
-            assert!(Instant::now() < until, "no attempt ends");
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            look_again!(until, "no attempt ends");
         }
     }
 
@@ -129,8 +127,7 @@ impl Storm {
         let until = Instant::now() + PATIENCE;
         let is_read = |line: &str| line.contains("payment requested") && line.contains(&payment);
         while !self.site().log().lines().any(is_read) {
-            assert!(Instant::now() < until, "the answer is not read");
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            look_again!(until, "the answer is not read");
         }
         assert_eq!(self.kill().await, 1);
         lock.release().await;
@@ -167,13 +164,13 @@ impl Storm {
             }
             self.members.fall_due(declining).await;
             while self.kills < wanted && !self.members.is_settled().await {
-                tokio::time::sleep(dice.pause(700)).await;
+                dice.rest(0, 700).await;
                 self.kill().await;
                 if dice.one_in(2) {
                     self.time_passes().await;
                 }
                 self.process = Some(self.site().spawn(&["serve"]));
-                tokio::time::sleep(Duration::from_millis(300)).await;
+                dice.rest(300, 0).await;
             }
             self.kill().await;
             self.time_passes().await;

@@ -1,9 +1,9 @@
 //! Subscriptions of customers, from the first payment to the last.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use kontor::instance::Roles;
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::{database_tests, look_again};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -159,8 +159,7 @@ database_tests! {
             if known.status == 200 {
                 break known.json();
             }
-            assert!(Instant::now() < until, "it stays unclear: {}", known.text);
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            look_again!(until, "it stays unclear: {}", known.text);
         };
         assert!(known["payment_link"].is_string() && known["order_id"] == unclear["order_id"], "{known}");
         assert_eq!(club.shop.payments().await.len(), 1, "one payment");

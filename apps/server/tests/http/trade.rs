@@ -2,8 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use kontor_adapter_diesel::look_again;
 use serde_json::Value;
 
 use crate::desk::Desk;
@@ -72,8 +73,7 @@ impl Trade {
         let (wanted, until) = (self.answered().len() + orders, Instant::now() + PATIENCE);
         while self.answered().len() < wanted {
             assert!(self.tasks.iter().all(|task| !task.is_finished()), "an order was not answered with success");
-            assert!(Instant::now() < until, "too few orders are answered");
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            look_again!(until, "too few orders are answered");
         }
     }
 

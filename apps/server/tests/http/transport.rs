@@ -3,14 +3,14 @@
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use kontor::adapters::SystemClock;
 use kontor::config::Config;
 use kontor::instance::{Instance, Roles};
-use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase, stays};
+use kontor_adapter_diesel::{database_tests, look_again};
 use kontor_kernel::Clock;
 use reqwest::Method;
 use reqwest::header::HeaderValue;
@@ -35,7 +35,7 @@ impl Clock for BrokenClock {
 }
 
 async fn server() -> TestServer {
-    TestServer::start(TestDatabase::fresh(Kind::Sqlite).unwrap()).await
+    TestServer::start(TestDatabase::fresh(Kind::Sqlite)).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -126,7 +126,7 @@ async fn browsers_guess_no_types() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn metrics_and_the_viewer_may_have_an_address_of_their_own() {
-    let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+    let db = TestDatabase::fresh(Kind::Sqlite);
     let server = TestServer::start_with(db, |config| config.monitoring_bind = "127.0.0.1:0".to_owned()).await;
     let apart = server.monitoring_url().unwrap();
     let read = async |url: &str, path: &str| send(server.http.get(format!("{url}{path}"))).await;
@@ -190,15 +190,13 @@ database_tests! {
     async fn a_process_that_is_to_work_is_ready_with_its_worker(db: TestDatabase) {
         let server = TestServer::start_as(db, Roles::Both, |_| {}).await;
         let ready = async || send(server.request(Method::GET, "/readyz")).await;
+        let until = Instant::now() + Duration::from_secs(6);
         let mut told = ready().await;
-        for _ in 0..50 {
-            if told.status == 200 {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(100)).await;
+        while told.status != 200 {
+            look_again!(until, "{}", told.text);
             told = ready().await;
         }
-        assert_eq!(told.expect(200)["checks"]["worker"], "ok");
+        assert_eq!(told.json()["checks"]["worker"], "ok");
         server.execute("UPDATE workers SET seen_at = '2026-01-01 00:00:00'").await;
         assert_eq!(ready().await.expect(503)["checks"]["worker"], "missing");
     }
@@ -216,14 +214,14 @@ database_tests! {
         let url = format!("http://{}", instance.address().unwrap());
         let ready = async || send(server.http.get(format!("{url}/readyz"))).await;
         let until = async |state: &str| {
-            for _ in 0..200 {
+            let until = Instant::now() + Duration::from_secs(21);
+            loop {
                 let told = ready().await;
                 if told.json()["status"] == state {
                     return told;
                 }
-                tokio::time::sleep(Duration::from_millis(100)).await;
+                look_again!(until, "not {state}: {}", told.text);
             }
-            panic!("not {state}: {}", ready().await.text)
         };
         assert_eq!(until("ready").await.expect(200)["down"], json!([]));
 
@@ -245,9 +243,8 @@ database_tests! {
         tokio::time::sleep(Duration::from_secs(2)).await;
         let database = &server.db.database;
         let (writes, statements) = (database.writes(), database.statements());
-        tokio::time::sleep(Duration::from_secs(4)).await;
+        stays(Duration::from_secs(4), "a sign of life is the only write", async || database.writes() - writes <= 1).await;
         assert!(database.statements() - statements > 50, "it looks for work");
-        assert!(database.writes() - writes <= 1, "{} writes beside a sign of life", database.writes() - writes);
     }
 
     async fn parked_rows_are_counted(db: TestDatabase) {

@@ -9,7 +9,7 @@ use kontor_auth::model::{
 };
 use kontor_auth::ports::AccessRequestRepository;
 use kontor_auth::{AccessRequestError, AccessRequestRefusal};
-use kontor_kernel::{Permission, StoreError, TokenId, Word};
+use kontor_kernel::{Page, PageRequest, Permission, ProjectId, StoreError, TokenId, Word};
 use uuid::Uuid;
 
 use super::agent_records;
@@ -18,10 +18,12 @@ use super::tokens::abilities;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::schema::agent_access_requests as requests;
+use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = requests)]
 struct RequestRow {
+    id: i64,
     public_id: String,
     secret_fingerprint: String,
     project_id: Option<i64>,
@@ -116,6 +118,27 @@ impl AccessRequestRepository for Database {
 
     async fn find(&self, public_id: Uuid) -> Result<Option<StoredAccessRequest>, StoreError> {
         self.read_brief(move |connection| load(connection, public_id)).await
+    }
+
+    async fn handled(&self, project: ProjectId, page: PageRequest) -> Result<Page<AccessRequest>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let of_project = || requests::table.filter(requests::project_id.eq(project.get()));
+            let total: i64 = of_project().count().get_result(connection)?;
+            let rows: Vec<RequestRow> = of_project()
+                .order(requests::id.desc())
+                .limit(page.limit())
+                .offset(page.offset())
+                .select(RequestRow::as_select())
+                .load(connection)?;
+            let items = unreadable::rows(
+                "agent_access_requests",
+                rows,
+                |row| row.id,
+                |row| StoredAccessRequest::try_from(row).map(|stored| stored.request),
+            )?;
+            Ok::<_, Abort<StoreError>>(decode::page(items, total, page)?)
+        })
+        .await
     }
 
     async fn review(&self, review: Review) -> Result<AccessRequest, AccessRequestError> {

@@ -1,15 +1,14 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_catalog::model::{Brand, BrandChange, BrandDraft, PhotoUrl};
-use kontor_catalog::{BrandError, BrandRefusal};
+use kontor_catalog::BrandRefusal;
+use kontor_catalog::model::{Brand, PhotoUrl};
 use kontor_kernel::{OfProject, Stamp, StoreError};
 
 use super::CHUNK;
-use super::categories::photo;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::decode;
-use crate::records::{self, RepositoryRecord, StoredRecord};
+use crate::records::{self, Inserted, RepositoryRecord, StoredRecord, Written};
 use crate::schema::brands;
 use crate::unreadable;
 
@@ -31,7 +30,7 @@ impl TryFrom<BrandRow> for Brand {
         Ok(Self {
             id: decode::id(row.id)?,
             name: decode::text(&row.name)?,
-            photo: photo(row.photo.as_deref())?,
+            photo: decode::optional_text(row.photo.as_deref())?,
             created_at: decode::moment(row.created_at),
             updated_at: decode::moment(row.updated_at),
         })
@@ -70,7 +69,7 @@ impl RepositoryRecord for Brand {
         Ok(unreadable::rows("brands", rows, |row| row.id, Self::try_from)?)
     }
 
-    fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &BrandDraft) -> Result<i64, Abort<BrandError>> {
+    fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &Self::Draft) -> Inserted<Self> {
         diesel::insert_into(brands::table)
             .values((
                 brands::project_id.eq(stamp.project_id.get()),
@@ -86,12 +85,7 @@ impl RepositoryRecord for Brand {
             .map_err(on_duplicate(BrandRefusal::NameTaken))
     }
 
-    fn update(
-        connection: &mut AnyConnection,
-        stamp: &Stamp,
-        before: &Self,
-        change: &BrandChange,
-    ) -> Result<usize, Abort<BrandError>> {
+    fn update(connection: &mut AnyConnection, stamp: &Stamp, before: &Self, change: &Self::Change) -> Written<Self> {
         diesel::update(brands::table.find(before.id.get()))
             .set((
                 change.name.as_set().map(|name| {

@@ -302,7 +302,7 @@ mod tests {
 
     #[tokio::test]
     async fn items_are_found_by_their_articles_and_not_by_walking_the_project() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let articles: Vec<String> = (0..CHUNK).map(|n| format!("A-{n}")).collect();
         let project = ProjectId::new(1).unwrap();
         let items = with_articles("id", project, articles.iter().map(String::as_str));

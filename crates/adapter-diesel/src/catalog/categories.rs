@@ -40,7 +40,7 @@ fn category((row, parent_id, parent_name): WithParent) -> Result<Category, Store
     Ok(Category {
         id: decode::id(row.id)?,
         name: decode::text(&row.name)?,
-        photo: photo(row.photo.as_deref())?,
+        photo: decode::optional_text(row.photo.as_deref())?,
         parent,
         code: CategoryCode::new(row.code).map_err(StoreError::corrupt)?,
         description: decode::optional_text(row.description.as_deref())?,
@@ -56,11 +56,6 @@ where
     Id: TryFrom<i64, Error = kontor_kernel::InvalidId>,
 {
     Ok(Reference { id: decode::id(id)?, name: decode::text(name)? })
-}
-
-/// Decodes the URL of a picture.
-pub(super) fn photo(url: Option<&str>) -> Result<Option<PhotoUrl>, StoreError> {
-    url.map(|url| PhotoUrl::parse(url).map_err(StoreError::corrupt)).transpose()
 }
 
 /// Categories with their parents; callers add filters.

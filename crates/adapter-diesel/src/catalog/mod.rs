@@ -38,8 +38,22 @@ mod tags;
 mod warehouses;
 
 pub(crate) use exports::EXPORTS;
-pub(crate) use inventories::load as inventories;
 pub(crate) use jobs::JOBS;
+
+use kontor_catalog::model::{Brand, Category, Discount, Nomenclature, Tag, Warehouse};
+
+use crate::records::{Read, readable};
+
+/// Tables that `kontor doctor` reads.
+pub(crate) const READABLE: &[(&str, Read)] = &[
+    readable::<Nomenclature>(),
+    readable::<Category>(),
+    readable::<Brand>(),
+    readable::<Tag>(),
+    readable::<Warehouse>(),
+    readable::<Discount>(),
+    ("inventories", |connection, ids| inventories::load(connection, ids).map(|_| Vec::new())),
+];
 
 /// Maximum ids in one statement.
 const CHUNK: usize = 1000;

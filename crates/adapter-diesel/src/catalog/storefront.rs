@@ -283,7 +283,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_order_walks_an_index_and_sorts_one_page_at_most() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let orders = ProductOrder::all().iter().copied().map(Some);
         for filter in filters() {
             for order in orders.clone().chain([None]) {
@@ -308,7 +308,7 @@ mod tests {
 
     #[tokio::test]
     async fn with_discounts_a_list_by_price_goes_by_an_index_for_what_they_spare_and_what_they_reduce() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let (app, at) = (app(), DateTime::UNIX_EPOCH);
         db.database
             .write_and_invalidate_all(|connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(DISCOUNTS)?))
@@ -347,7 +347,7 @@ mod tests {
 
     #[tokio::test]
     async fn many_discounts_make_no_long_statement() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let (app, at) = (app(), DateTime::UNIX_EPOCH);
         let run = async |statements: String| {
             let work = move |connection: &mut AnyConnection| {
@@ -416,7 +416,7 @@ mod tests {
 
     #[tokio::test]
     async fn favourites_walk_the_index_of_their_customer() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let page = PageRequest::new(1, 10, 100).unwrap();
         let list = plan(&db, favourites(customer(), page.limit(), page.offset(), DateTime::UNIX_EPOCH)).await;
         let (inner, _) = list.split_once("SCAN o\n").unwrap();
@@ -429,7 +429,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_far_page_passes_over_its_index_alone() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let orders = ProductOrder::all().iter().copied().map(Some);
         let [all, _, narrow] = filters();
         for (filter, order) in orders.chain([None]).flat_map(|order| [(&all, order), (&narrow, order)]) {
@@ -449,7 +449,7 @@ mod tests {
 
     #[tokio::test]
     async fn counting_and_price_ranges_stay_inside_an_index() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let [all, _, narrow] = filters();
         for filter in [all, narrow] {
             let query = OfferQuery {

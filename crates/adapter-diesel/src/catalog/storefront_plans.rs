@@ -139,7 +139,7 @@ mod tests {
 
     #[tokio::test]
     async fn both_lists_walk_the_index_by_position() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let (project_id, application_id) = (ProjectId::new(1).unwrap(), ApplicationId::new(1).unwrap());
         let app = AppScope { project_id, application_id, wholesale: false };
         for statement in [price_list(app), cards(app)] {

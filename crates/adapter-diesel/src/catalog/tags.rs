@@ -6,7 +6,6 @@ use kontor_catalog::ports::TagRepository;
 use kontor_catalog::{TagError, TagRefusal};
 use kontor_kernel::{Name, OfProject, ProjectId, RecordError, Stamp, StoreError};
 
-use super::categories::photo;
 use super::lock_row;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::decode;
@@ -31,7 +30,7 @@ impl TryFrom<TagRow> for Tag {
         Ok(Self {
             id: decode::id(row.id)?,
             name: decode::text(&row.name)?,
-            photo: photo(row.photo.as_deref())?,
+            photo: decode::optional_text(row.photo.as_deref())?,
             created_at: decode::moment(row.created_at),
         })
     }

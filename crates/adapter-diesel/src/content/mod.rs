@@ -10,3 +10,11 @@ mod shown_pages;
 mod slugs;
 
 pub(crate) use files::CONTENTS;
+
+use kontor_content::model::{Block, MenuItem, Page, StoredFile};
+
+use crate::records::{Read, readable};
+
+/// Tables that `kontor doctor` reads.
+pub(crate) const READABLE: &[(&str, Read)] =
+    &[readable::<Page>(), readable::<Block>(), readable::<MenuItem>(), readable::<StoredFile>()];

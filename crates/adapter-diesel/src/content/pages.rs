@@ -360,7 +360,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_text_finds_is_counted_and_sorted_without_the_texts() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         for text in ["oak table", "*"] {
             for field in ["created_at", "views_count", "updated_at", "id"] {
                 let read = db.database.read(move |connection| {

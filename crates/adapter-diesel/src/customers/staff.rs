@@ -215,7 +215,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_order_and_every_filter_has_its_index() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         for (sort, index) in [
             (Sort::descending("id"), "counterparties_present"),
             (Sort::ascending("name"), "counterparties_by_sort_key"),

@@ -118,7 +118,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn many_ask_at_once_and_a_panic_breaks_one_answer() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let asked: Vec<_> = (0..200)
             .map(|number| {
                 let database = db.database.clone();
@@ -138,7 +138,7 @@ mod tests {
     }
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_panic_at_one_moment_leaves_no_reader_at_that_moment() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let keys = "SELECT count(*) FROM idempotency_keys";
         let count = move |connection: &mut crate::AnyConnection| -> Result<i64, Abort<StoreError>> {
             Ok(Statement::new(keys).row::<IdRow>(connection)?.id)

@@ -464,7 +464,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_reads_briefly_again_and_again_lets_others_work() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let worked = Arc::new(AtomicBool::new(false));
         let work = Arc::clone(&worked);
         tokio::spawn(async move { work.store(true, Ordering::SeqCst) });

@@ -2,19 +2,16 @@
 
 use chrono::DateTime;
 use diesel::sql_types::Text;
-use kontor_catalog::model::{Brand, Category, Discount, Nomenclature, Tag, Warehouse};
-use kontor_content::model::{Block, MenuItem, Page, StoredFile};
 use kontor_customers::model::StaffCustomer;
 use kontor_kernel::{ProjectId, StoreError};
-use kontor_organization::model::{Branch, Department, StaffShop, Task};
 
 use super::next;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::records::StoredRecord;
+use crate::records::{Read, readable};
 use crate::statement::{IdRow, Statement, by_place};
 use crate::subscriptions::{Selection, cases};
 use crate::unreadable::apart;
-use crate::{auth, catalog, orders};
+use crate::{auth, catalog, content, orders, organization};
 
 /// Stored row that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,35 +24,14 @@ pub struct UnreadableRow {
     pub reason: String,
 }
 
-/// Reads the records with these numbers.
-type Read = fn(&mut AnyConnection, &[i64]) -> Result<Vec<()>, Abort<StoreError>>;
-
-const fn stored<T: StoredRecord>() -> (&'static str, Read) {
-    (T::TABLE, T::try_to_read)
-}
-
-const TABLES: [(&str, Read); 19] = [
-    stored::<Nomenclature>(),
-    stored::<Category>(),
-    stored::<Brand>(),
-    stored::<Tag>(),
-    stored::<Warehouse>(),
-    stored::<Discount>(),
-    ("inventories", |connection, ids| catalog::inventories(connection, ids).map(|_| Vec::new())),
-    stored::<StaffCustomer>(),
+/// Tables of records that several modules read.
+const OTHERS: &[(&str, Read)] = &[
+    readable::<StaffCustomer>(),
     ("orders", |connection, ids| orders::numbered(connection, ids).map(|_| Vec::new())),
     ("subscriptions", |connection, ids| {
         cases(connection, &Selection::These(ids.to_vec()), DateTime::UNIX_EPOCH).map(|_| Vec::new())
     }),
     ("users", auth::try_to_read),
-    stored::<Branch>(),
-    stored::<Department>(),
-    stored::<StaffShop>(),
-    stored::<Task>(),
-    stored::<Page>(),
-    stored::<Block>(),
-    stored::<MenuItem>(),
-    stored::<StoredFile>(),
 ];
 
 by_place! {
@@ -72,7 +48,7 @@ impl Database {
         mut found: impl FnMut(UnreadableRow) + Send,
     ) -> Result<u64, StoreError> {
         let (project, mut count) = (project.map(ProjectId::get), 0);
-        for (table, read) in TABLES {
+        for (table, read) in [catalog::READABLE, OTHERS, organization::READABLE, content::READABLE].concat() {
             let mut last = Some(0);
             while let Some(after) = last {
                 let looked = self.read_snapshot(move |connection| {

@@ -14,6 +14,7 @@ mod place;
 mod reader;
 mod refunds;
 mod replace_lines;
+mod reports;
 mod requested_refunds;
 mod reservations;
 mod reserved_stock;

@@ -136,7 +136,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_order_and_every_filter_has_its_index() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         for (sort, index) in
             [(Sort::descending("id"), "orders_by_project"), (Sort::ascending("created_at"), "orders_by_date")]
         {
@@ -159,7 +159,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_text_finds_is_looked_up_by_its_number() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let project = ProjectId::new(1).unwrap();
         let read = db.database.read(move |connection| {
             let text = Line::parse("Ivanov 79001234567").unwrap();

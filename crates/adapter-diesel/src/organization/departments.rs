@@ -1,12 +1,13 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{BranchId, OfProject, ProjectId, Stamp, StoreError};
-use kontor_organization::model::{Department, DepartmentChange, DepartmentDraft};
-use kontor_organization::{DepartmentError, DepartmentRefusal};
+use kontor_kernel::{BranchId, OfProject, Stamp, StoreError};
+use kontor_organization::DepartmentRefusal;
+use kontor_organization::model::Department;
 
-use crate::database::{Abort, AnyConnection, found, on_reference};
+use super::require_branch;
+use crate::database::{Abort, AnyConnection, on_reference};
 use crate::decode;
-use crate::records::{self, DeletableRecord, RepositoryRecord, StoredRecord};
+use crate::records::{self, DeletableRecord, Inserted, RepositoryRecord, StoredRecord, Written};
 use crate::schema::{branches, departments};
 use crate::unreadable;
 
@@ -53,16 +54,6 @@ impl StoredRecord for Department {
     }
 }
 
-fn require_branch(
-    connection: &mut AnyConnection,
-    project: ProjectId,
-    branch: Option<BranchId>,
-) -> Result<(), Abort<DepartmentError>> {
-    let Some(branch) = branch else { return Ok(()) };
-    let own = branches::table.find(branch.get()).filter(branches::project_id.eq(project.get()));
-    if found!(connection, own)? { Ok(()) } else { Err(Abort::refused(DepartmentRefusal::UnknownBranch)) }
-}
-
 impl RepositoryRecord for Department {
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
         let rows: Vec<(DepartmentRow, Option<String>)> =
@@ -70,13 +61,9 @@ impl RepositoryRecord for Department {
         Ok(unreadable::rows("departments", rows, |row| row.0.id, department)?)
     }
 
-    fn insert(
-        connection: &mut AnyConnection,
-        stamp: &Stamp,
-        draft: &DepartmentDraft,
-    ) -> Result<i64, Abort<DepartmentError>> {
-        require_branch(connection, stamp.project_id, draft.branch_id)?;
-        let id = diesel::insert_into(departments::table)
+    fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &Self::Draft) -> Inserted<Self> {
+        require_branch(connection, stamp, draft.branch_id, DepartmentRefusal::UnknownBranch)?;
+        Ok(diesel::insert_into(departments::table)
             .values((
                 departments::project_id.eq(stamp.project_id.get()),
                 departments::branch_id.eq(draft.branch_id.map(BranchId::get)),
@@ -86,18 +73,13 @@ impl RepositoryRecord for Department {
                 departments::updated_at.eq(stamp.at.naive_utc()),
             ))
             .returning(departments::id)
-            .get_result(connection)?;
-        Ok(id)
+            .get_result(connection)?)
     }
 
-    fn update(
-        connection: &mut AnyConnection,
-        stamp: &Stamp,
-        before: &Self,
-        change: &DepartmentChange,
-    ) -> Result<usize, Abort<DepartmentError>> {
-        require_branch(connection, stamp.project_id, change.branch_id.as_filled().copied())?;
-        let changed = diesel::update(departments::table.find(before.id.get()))
+    fn update(connection: &mut AnyConnection, stamp: &Stamp, before: &Self, change: &Self::Change) -> Written<Self> {
+        let branch = change.branch_id.as_filled().copied();
+        require_branch(connection, stamp, branch, DepartmentRefusal::UnknownBranch)?;
+        Ok(diesel::update(departments::table.find(before.id.get()))
             .set((
                 change.name.as_set().map(|name| departments::name.eq(name.as_str())),
                 change.description.as_set().map(|text| departments::description.eq(text.as_deref())),
@@ -105,13 +87,12 @@ impl RepositoryRecord for Department {
                 departments::version.eq(departments::version + 1),
                 departments::updated_at.eq(stamp.at.naive_utc()),
             ))
-            .execute(connection)?;
-        Ok(changed)
+            .execute(connection)?)
     }
 }
 
 impl DeletableRecord for Department {
-    fn delete(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self) -> Result<usize, Abort<DepartmentError>> {
+    fn delete(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self) -> Written<Self> {
         // Only employees refer to departments.
         diesel::delete(departments::table.find(before.id.get()))
             .execute(connection)

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
-use kontor_kernel::{BranchId, Line, OfProject, PhotoUrl, ProjectId, ShopId, Stamp, StoreError, Zone};
+use kontor_kernel::{Line, OfProject, PhotoUrl, ProjectId, ShopId, Stamp, StoreError, Zone};
 use kontor_organization::model::{
     ExceptionTerms, Interval, Latitude, Longitude, OpeningTimes, ShopChange, ShopDetails, ShopException, ShopHoliday,
     ShopHours, StaffShop, TimeOfDay, TimesChange, Weekday,
@@ -15,13 +15,14 @@ use kontor_organization::model::{
 use kontor_organization::ports::OpeningTimesStore;
 use kontor_organization::{ShopError, ShopRefusal};
 
+use super::require_branch;
 use crate::collation::sort_key;
 use crate::database::idempotency::made;
-use crate::database::{Abort, AnyConnection, Database, found};
+use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::listing::{Source, key_contains, unsearched};
 use crate::records::{self, DeletableRecord, ListedRecord, RepositoryRecord, StoredRecord};
-use crate::schema::{branches, shops};
+use crate::schema::shops;
 use crate::statement::{IdRow, Statement, Value, by_place};
 use crate::unreadable;
 use crate::versions::VersionedRecord;
@@ -183,15 +184,6 @@ impl StoredRecord for StaffShop {
     }
 }
 
-fn require_branch(
-    connection: &mut AnyConnection,
-    project: ProjectId,
-    branch: BranchId,
-) -> Result<(), Abort<ShopError>> {
-    let own = branches::table.find(branch.get()).filter(branches::project_id.eq(project.get()));
-    if found!(connection, own)? { Ok(()) } else { Err(Abort::refused(ShopRefusal::UnknownBranch)) }
-}
-
 impl RepositoryRecord for StaffShop {
     fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
         let own = shops::table.filter(shops::project_id.eq(project)).filter(shops::deleted_at.is_null());
@@ -200,7 +192,7 @@ impl RepositoryRecord for StaffShop {
     }
 
     fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &ShopDetails) -> Result<i64, Abort<ShopError>> {
-        require_branch(connection, stamp.project_id, draft.branch_id)?;
+        require_branch(connection, stamp, Some(draft.branch_id), ShopRefusal::UnknownBranch)?;
         let at = stamp.at.naive_utc();
         let id = diesel::insert_into(shops::table)
             .values((
@@ -234,9 +226,7 @@ impl RepositoryRecord for StaffShop {
         before: &Self,
         change: &ShopChange,
     ) -> Result<usize, Abort<ShopError>> {
-        if let Some(branch) = change.branch_id.as_set() {
-            require_branch(connection, stamp.project_id, *branch)?;
-        }
+        require_branch(connection, stamp, change.branch_id.as_set().copied(), ShopRefusal::UnknownBranch)?;
         let changed = diesel::update(shops::table.find(before.id.get()))
             .set((
                 change.branch_id.as_set().map(|id| shops::branch_id.eq(id.get())),

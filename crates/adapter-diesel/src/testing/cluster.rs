@@ -138,5 +138,10 @@ pub(super) fn binaries(names: &[&str]) -> Result<PathBuf, String> {
         folders.push(Path::new(root).join("bin"));
     }
     let mut found = folders.into_iter().filter(|folder| names.iter().all(|name| folder.join(name).exists()));
-    found.next().ok_or_else(|| format!("no PostgreSQL server binaries were found ({})", names.join(", ")))
+    found.next().ok_or_else(|| {
+        format!(
+            "no PostgreSQL server was found ({}): install it, or leave the tests out by --skip ::postgres",
+            names.join(", ")
+        )
+    })
 }

@@ -1,9 +1,8 @@
 //! Fresh database of each kind for every test.
 //!
-//! SQLite always runs. PostgreSQL comes from `TEST_DATABASE_URL`, else from server binaries found on the machine (a
-//! temporary cluster). Otherwise the test reports on standard error that it was skipped; `REQUIRE_POSTGRES=1` turns
-//! that into a failure. `TEST_DATABASES=sqlite` skips PostgreSQL on purpose and reports it. `TEST_POSTGRES_PROFILE`
-//! selects a special set-up: `serializable`, `plain-search`, `pgbouncer` or `messages`.
+//! PostgreSQL comes from `TEST_DATABASE_URL`, else from server binaries found on the machine (a temporary cluster).
+//! Otherwise the test fails; `.cargo/runner` leaves out the tests named `::postgres` where there is no PostgreSQL.
+//! `TEST_POSTGRES_PROFILE` selects a special set-up: `serializable`, `plain-search`, `pgbouncer` or `messages`.
 
 mod checkpoint;
 mod cluster;
@@ -15,6 +14,7 @@ mod profile;
 mod script;
 mod sql;
 pub mod storehouse;
+mod waiting;
 pub mod wire;
 
 use std::path::PathBuf;
@@ -29,6 +29,7 @@ pub use cluster::{ServerTls, Stop};
 pub use own_server::OwnServer;
 pub use pair::Pair;
 use profile::Profile;
+pub use waiting::{MOMENT, moment, pause, settles, stays};
 
 /// Kind of database that a test runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,13 +56,14 @@ enum Keep {
 }
 
 impl TestDatabase {
-    /// Creates a fresh database. Returns `None` if this kind is not available here (reported on standard error).
+    /// Creates a fresh database.
     ///
     /// # Panics
-    /// If the kind is required and missing, or the database cannot be created.
-    pub fn fresh(kind: Kind) -> Option<Self> {
+    /// If there is no server, or the database cannot be created.
+    #[must_use]
+    pub fn fresh(kind: Kind) -> Self {
         match kind {
-            Kind::Sqlite => Some(Self::sqlite()),
+            Kind::Sqlite => Self::sqlite(),
             Kind::Postgres => Self::postgres(),
         }
     }
@@ -105,27 +107,11 @@ impl TestDatabase {
         Self { database, kind: Kind::Sqlite, keep: Keep::Folder { _folder: folder } }
     }
 
-    fn postgres() -> Option<Self> {
-        let fresh = unless_skipped(postgres::FreshDatabase::create)?;
+    fn postgres() -> Self {
+        let fresh = must(postgres::FreshDatabase::create());
         let database = must(Database::open(fresh.url(), pool_options()));
         database.conflicts().set(Profile::chosen().refused_commits());
-        Some(Self { database, kind: Kind::Postgres, keep: Keep::Server { database: fresh } })
-    }
-}
-
-/// Creates a resource that needs PostgreSQL. Returns `None` if PostgreSQL is excluded on purpose or not available.
-fn unless_skipped<T>(create: impl FnOnce() -> Result<T, String>) -> Option<T> {
-    if !required() && environment("TEST_DATABASES").is_some_and(|kinds| kinds == "sqlite") {
-        eprintln!("SKIPPED on PostgreSQL: TEST_DATABASES asks for sqlite alone");
-        return None;
-    }
-    match create() {
-        Ok(created) => Some(created),
-        Err(reason) => {
-            assert!(!required(), "REQUIRE_POSTGRES is set, but there is no PostgreSQL: {reason}");
-            eprintln!("SKIPPED on PostgreSQL: {reason} (set TEST_DATABASE_URL or install the server)");
-            None
-        }
+        Self { database, kind: Kind::Postgres, keep: Keep::Server { database: fresh } }
     }
 }
 
@@ -137,16 +123,6 @@ pub fn pool_options() -> PoolOptions {
         wait: std::time::Duration::from_secs(30),
         prepared_statements: Profile::chosen() != Profile::Pgbouncer,
     }
-}
-
-/// `true` if the tests run behind a pooler; reports on standard error that the test is skipped.
-#[must_use]
-pub fn skips_behind_pooler(why: &str) -> bool {
-    let skips = Profile::chosen() == Profile::Pgbouncer;
-    if skips {
-        eprintln!("SKIPPED behind the pooler: {why}");
-    }
-    skips
 }
 
 /// Returns a migrated SQLite file, created once per test process and copied for every test.
@@ -176,10 +152,6 @@ fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-fn required() -> bool {
-    environment("REQUIRE_POSTGRES").is_some_and(|value| value != "0")
-}
-
 #[expect(clippy::panic, reason = "tests fail by panicking")]
 fn must<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|error| panic!("test database: {error}"))
@@ -205,16 +177,31 @@ macro_rules! database_tests {
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn sqlite() {
-                if let Some(db) = $crate::testing::TestDatabase::fresh($crate::testing::Kind::Sqlite) {
-                    run(db).await;
-                }
+                run($crate::testing::TestDatabase::fresh($crate::testing::Kind::Sqlite)).await;
             }
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn postgres() {
-                if let Some(db) = $crate::testing::TestDatabase::fresh($crate::testing::Kind::Postgres) {
-                    run(db).await;
-                }
+                run($crate::testing::TestDatabase::fresh($crate::testing::Kind::Postgres)).await;
+            }
+        }
+    )+};
+}
+
+/// Writes tests that need a program, from async functions without arguments. Without the program, `.cargo/runner` leaves
+/// them out by their names.
+///
+/// ```text
+/// tests_with!(postgres_server: no_order_is_lost, a_restart_is_noticed);
+/// ```
+/// makes `no_order_is_lost::postgres_server` and `a_restart_is_noticed::postgres_server`.
+#[macro_export]
+macro_rules! tests_with {
+    ($program:ident: $($name:ident),+ $(,)?) => {$(
+        mod $name {
+            #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+            async fn $program() {
+                super::$name().await;
             }
         }
     )+};

@@ -1,7 +1,7 @@
 //! Server that a test may restart.
 
 use super::cluster::{Cluster, LANGUAGES, Manner, ServerTls, Stop};
-use super::{Keep, Kind, TestDatabase, must, unless_skipped};
+use super::{Keep, Kind, TestDatabase, must};
 use crate::{Database, DatabaseUrl, PoolOptions};
 
 const POOL: PoolOptions =
@@ -11,27 +11,25 @@ const POOL: PoolOptions =
 pub struct OwnServer(Cluster);
 
 impl OwnServer {
-    /// Starts a server. Returns `None` if none is available here (reported on standard error).
+    /// Starts a server.
     ///
     /// # Panics
-    /// If PostgreSQL is required and no server can be started.
+    /// If no server can be started.
     #[must_use]
-    pub fn start() -> Option<Self> {
-        unless_skipped(|| Cluster::start(Manner::Plain)).map(Self)
+    pub fn start() -> Self {
+        Self(must(Cluster::start(Manner::Plain)))
     }
 
     /// Starts a server whose messages are in Russian, or in another of the returned languages where a database selects
-    /// it. Returns `None` if it is not available here (reported on standard error). It needs `localedef` and its
-    /// sources; in Debian these are in the package `locales`.
+    /// it. It needs `localedef` and its sources; in Debian these are in the package `locales`.
     ///
     /// # Panics
-    /// If PostgreSQL is required and no such server can be started.
+    /// If no such server can be started.
     #[must_use]
-    pub fn speaking() -> Option<(Self, [&'static str; 2])> {
-        let cluster = || {
-            Cluster::start(Manner::Speaking).map_err(|reason| format!("{reason} (with messages in other languages)"))
-        };
-        unless_skipped(cluster).map(|cluster| (Self(cluster), LANGUAGES))
+    pub fn speaking() -> (Self, [&'static str; 2]) {
+        let cluster = Cluster::start(Manner::Speaking);
+        let cluster = cluster.map_err(|reason| format!("{reason} (with messages in other languages)"));
+        (Self(must(cluster)), LANGUAGES)
     }
 
     /// Starts a server with TLS.
@@ -39,8 +37,8 @@ impl OwnServer {
     /// # Panics
     /// As [`OwnServer::start`].
     #[must_use]
-    pub fn start_with_tls(tls: &ServerTls) -> Option<Self> {
-        unless_skipped(|| Cluster::start(Manner::Tls(tls))).map(Self)
+    pub fn start_with_tls(tls: &ServerTls) -> Self {
+        Self(must(Cluster::start(Manner::Tls(tls))))
     }
 
     /// Returns the port.

@@ -2,7 +2,7 @@
 
 use super::cluster::{binaries, prelude};
 use super::script::{Script, free_port};
-use super::{Kind, TestDatabase, must, unless_skipped};
+use super::{Kind, TestDatabase, must};
 use crate::{Database, DatabaseUrl, PoolOptions};
 
 /// Primary with a synchronous standby: a commit is confirmed after the standby has it. It needs the server binaries,
@@ -24,13 +24,13 @@ const KILL: &str = "kill -STOP $primary\n\
 const IN_FOLDER: &str = "-c dynamic_shared_memory_type=mmap";
 
 impl Pair {
-    /// Starts a pair. Returns `None` if none is available here (reported on standard error).
+    /// Starts a pair.
     ///
     /// # Panics
-    /// If PostgreSQL is required and no pair can be started.
+    /// If no pair can be started.
     #[must_use]
-    pub fn start() -> Option<Self> {
-        unless_skipped(Self::try_start)
+    pub fn start() -> Self {
+        must(Self::try_start())
     }
 
     fn try_start() -> Result<Self, String> {

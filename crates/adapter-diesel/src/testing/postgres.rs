@@ -80,7 +80,7 @@ impl Server {
             if outcome.is_ok() {
                 break;
             }
-            std::thread::sleep(std::time::Duration::from_millis(50));
+            connection.batch_execute("SELECT pg_sleep(0.05)").map_err(|error| error.to_string())?;
             outcome = connection.batch_execute(statement);
         }
         outcome.map_err(|error| error.to_string())

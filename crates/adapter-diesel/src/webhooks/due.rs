@@ -198,11 +198,12 @@ mod tests {
     use kontor_webhooks::model::MOST_PER_PROJECT;
 
     use super::*;
+    use crate::database_tests;
     use crate::testing::{Kind, TestDatabase};
 
     #[tokio::test]
     async fn a_look_at_the_endpoints_reads_one_delivery_of_each() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let look = |connection: &mut AnyConnection| {
             endpoints(NaiveDateTime::default()).plan(connection).map_err(Abort::<StoreError>::Query)
         };
@@ -265,10 +266,8 @@ mod tests {
         Ok(())
     }
 
-    #[tokio::test]
-    async fn what_a_project_may_take_is_looked_at_again_when_it_is_taken() {
-        for kind in [Kind::Sqlite, Kind::Postgres] {
-            let Some(db) = TestDatabase::fresh(kind) else { continue };
+    database_tests! {
+        async fn what_a_project_may_take_is_looked_at_again_when_it_is_taken(db: TestDatabase) {
             let filled =
                 db.database.write_and_invalidate_all(|connection| Ok::<_, Abort<StoreError>>(project(connection)?));
             filled.await.unwrap();
@@ -281,9 +280,9 @@ mod tests {
                 let request = LeaseRequest { owner: owner.to_owned(), now: at(60), until: at(120), most: 64 };
                 db.database.write(move |connection| take(connection, &due, &request)).await.unwrap().len()
             };
-            assert_eq!(second.len(), 3, "{kind:?}");
-            assert_eq!(take(first, "first").await, MOST_PER_PROJECT, "{kind:?}");
-            assert_eq!(take(second, "second").await, 0, "{kind:?}: the project has its share");
+            assert_eq!(second.len(), 3);
+            assert_eq!(take(first, "first").await, MOST_PER_PROJECT);
+            assert_eq!(take(second, "second").await, 0, "the project has its share");
         }
     }
 }

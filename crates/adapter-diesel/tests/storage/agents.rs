@@ -310,6 +310,28 @@ database_tests! {
         assert_eq!(state(db.database.decline(refusal(1, office)).await), RequestStatus::Consumed);
     }
 
+    async fn a_project_lists_the_requests_that_it_has_handled(db: TestDatabase) {
+        let (own, other) = (office(&db).await, office(&db).await);
+        for id in 1..=5 {
+            AccessRequestRepository::insert(&db.database, request(id)).await.unwrap();
+        }
+        db.database.review(review(1, own, None)).await.unwrap();
+        db.database.approve(approval(2, own, "a")).await.unwrap();
+        db.database.decline(refusal(3, own)).await.unwrap();
+        db.database.decline(refusal(4, other)).await.unwrap();
+        let page = |number| PageRequest::new(number, 2, 100).unwrap();
+        let before = db.statements();
+        let first = db.database.handled(own.0, page(1)).await.unwrap();
+        let cost = db.statements() - before;
+        let ids: Vec<_> = first.items.iter().map(|request| request.public_id.as_u128()).collect();
+        assert_eq!((ids, first.total), (vec![3, 2], 3));
+        let before = db.statements();
+        let last = db.database.handled(own.0, page(2)).await.unwrap();
+        assert_eq!((db.statements() - before, last.items.len()), (cost, 1));
+        assert_eq!((last.items[0].public_id, &last.items[0].stage), (Uuid::from_u128(1), &Stage::Pending));
+        assert_eq!(db.database.handled(other.0, page(1)).await.unwrap().total, 1);
+    }
+
     async fn one_request_gives_one_token(db: TestDatabase) {
         let office = office(&db).await;
         AccessRequestRepository::insert(&db.database, request(1)).await.unwrap();

@@ -1,5 +1,6 @@
 //! Steps that share a commit on SQLite end as they would one after the other.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use diesel::RunQueryDsl;
@@ -11,6 +12,7 @@ use kontor_adapter_diesel::{Abort, AnyConnection, Database};
 use kontor_kernel::StoreError;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use tokio::sync::Notify;
 
 /// Operations on a shelf of numbered places, each of which holds units.
 #[derive(Debug, Clone, Copy)]
@@ -121,7 +123,7 @@ fn carry_out(connection: &mut AnyConnection, deed: Deed) -> Result<i64, Abort<Re
 }
 
 async fn shelf() -> TestDatabase {
-    let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+    let db = TestDatabase::fresh(Kind::Sqlite);
     let tables = "CREATE TABLE shelf (place INTEGER PRIMARY KEY, pieces INTEGER NOT NULL CHECK (pieces >= 0)); \
                   CREATE TABLE labels (place INTEGER NOT NULL REFERENCES shelf (place)); \
                   CREATE TABLE shelf_log (id INTEGER PRIMARY KEY, line TEXT NOT NULL);";
@@ -145,10 +147,14 @@ async fn stored(db: &TestDatabase) -> Vec<Line> {
     read.await.unwrap()
 }
 
+fn hold_up() {
+    std::thread::sleep(Duration::from_millis(15));
+}
+
 /// Keeps the writer busy, so that the following requests wait together.
 async fn keep_busy(database: &Database) {
     let busy = |_: &mut AnyConnection| -> Result<(), Abort<Refusal>> {
-        std::thread::sleep(Duration::from_millis(15));
+        hold_up();
         Ok(())
     };
     database.write(busy).await.unwrap();
@@ -217,11 +223,19 @@ async fn what_waits_together_is_committed_together() {
         (0..60).map(|number| if number % 3 == 2 { Deed::PutAndRefuse(1) } else { Deed::PutAfterAll(1) }).collect();
     keep_busy(&db.database).await;
     let before = db.database.write_costs().commits;
+    let begun = Arc::new(Notify::new());
     let busy = tokio::spawn({
-        let database = db.database.clone();
-        async move { keep_busy(&database).await }
+        let (database, told) = (db.database.clone(), Arc::clone(&begun));
+        async move {
+            let busy = move |_: &mut AnyConnection| -> Result<(), Abort<Refusal>> {
+                told.notify_one();
+                hold_up();
+                Ok(())
+            };
+            database.write(busy).await.unwrap();
+        }
     });
-    tokio::time::sleep(Duration::from_millis(5)).await;
+    begun.notified().await;
     let outcomes = join_all(deeds.iter().map(|deed| run(&db.database, *deed))).await;
     busy.await.unwrap();
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 40);
@@ -249,13 +263,19 @@ async fn who_waits_too_long_is_told_so_and_nothing_of_it_happens() {
     let options =
         kontor_adapter_diesel::PoolOptions { connections: 1, wait: Duration::from_millis(50), ..Default::default() };
     let database = Database::open(db.url(), options).unwrap();
-    let busy = |_: &mut AnyConnection| -> Result<(), Abort<Refusal>> {
-        std::thread::sleep(Duration::from_millis(400));
+    let (release, released) = std::sync::mpsc::channel::<()>();
+    let (begun, released) = (Arc::new(Notify::new()), Mutex::new(released));
+    let told = Arc::clone(&begun);
+    let busy = move |_: &mut AnyConnection| -> Result<(), Abort<Refusal>> {
+        told.notify_one();
+        let _ = released.lock().unwrap().recv();
         Ok(())
     };
     let asked = async {
-        tokio::time::sleep(Duration::from_millis(100)).await;
-        run(&database, Deed::Make(1)).await
+        begun.notified().await;
+        let refused = tokio::time::timeout(Duration::from_secs(30), run(&database, Deed::Make(1))).await;
+        drop(release);
+        refused.unwrap()
     };
     let (long, refused) = futures_util::join!(database.write(busy), asked);
     assert_eq!(long, Ok(()), "what has begun is waited for");

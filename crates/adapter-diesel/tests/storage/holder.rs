@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{Abort, AnyConnection, Database};
+use kontor_adapter_diesel::{Abort, AnyConnection, Database, look_again};
 use kontor_kernel::StoreError;
 use tokio::task::JoinHandle;
 
@@ -47,7 +47,6 @@ pub async fn until_waiting(db: &TestDatabase, number: i64) {
                    AND wait_event_type = 'Lock'";
     let until = Instant::now() + Duration::from_secs(30);
     while db.number(waiting.to_owned()).await < number {
-        assert!(Instant::now() < until, "{number} transactions should wait");
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        look_again!(until, "{number} transactions should wait");
     }
 }

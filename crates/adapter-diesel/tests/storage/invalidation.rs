@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use kontor_adapter_diesel::testing::{TestDatabase, pool_options};
-use kontor_adapter_diesel::{Abort, Database, PoolOptions, Topic, database_tests};
+use kontor_adapter_diesel::testing::{TestDatabase, moment, pool_options, settles, stays};
+use kontor_adapter_diesel::{Abort, Database, PoolOptions, Topic, database_tests, look_again};
 use kontor_auth::model::{Audience, NewIntrospectionClient, TokenOwner};
 use kontor_auth::ports::{IntrospectionClients, TokenRepository};
 use kontor_catalog::model::{Brand, BrandDraft};
@@ -26,8 +26,7 @@ fn elsewhere(db: &TestDatabase) -> Database {
 async fn watched(database: &Database) {
     let until = Instant::now() + Duration::from_secs(20);
     while !database.cache_versions().are_watched() {
-        assert!(Instant::now() < until, "nobody looks");
-        tokio::time::sleep(Duration::from_millis(5)).await;
+        look_again!(until, "nobody looks");
     }
 }
 
@@ -88,28 +87,28 @@ database_tests! {
         for name in ["A", "B", "C"] {
             before = seen();
             add_brand(&db.database, project, name).await;
-            let committed = Instant::now();
             // Within the second it has either seen the commit or no longer trusts its cache.
-            while committed.elapsed() < Duration::from_secs(1) {
-                tokio::time::sleep(Duration::from_millis(5)).await;
+            let until = Instant::now() + Duration::from_secs(1);
+            while seen() == before && Instant::now() < until {
+                moment().await;
             }
-            let trusted = other.cache_versions().are_watched() && other.cache_versions().version(Topic::Storefront, project) == before;
+            let trusted = other.cache_versions().are_watched() && seen() == before;
             assert!(!trusted, "{name}");
         }
         // A busy machine may see the last commit later, which must not count as a change below.
+        let until = Instant::now() + Duration::from_mins(1);
         while seen() == before {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            look_again!(until, "the last commit is not seen");
         }
         // The process's own writes do not count as changes, however often it checks.
         watched(&other).await;
         add_brand(&other, project, "D").await;
         let settled = other.cache_versions().version(Topic::Storefront, project);
-        tokio::time::sleep(Duration::from_millis(1_500)).await;
-        let now = other.cache_versions().version(Topic::Storefront, project);
+        let same = async || other.cache_versions().version(Topic::Storefront, project) == settled;
+        stays(Duration::from_millis(1_500), "its own write counts as a change", same).await;
         drop(watch);
-        assert_eq!(now, settled);
-        tokio::time::sleep(Duration::from_millis(1_100)).await;
-        assert!(!other.cache_versions().are_watched(), "nobody looks any longer");
+        let unwatched = async || !other.cache_versions().are_watched();
+        settles(Duration::from_millis(1_100), "nobody looks any longer", unwatched).await;
     }
 
     async fn a_backend_is_answered_from_memory_until_the_token_ends(db: TestDatabase) {
@@ -136,8 +135,7 @@ database_tests! {
         watched(&other).await;
         assert!(is_known(&other).await);
         sign_out(&db.database).await;
-        tokio::time::sleep(Duration::from_secs(1)).await;
-        assert!(!is_known(&other).await);
+        settles(Duration::from_secs(1), "the token is worth nothing", async || !is_known(&other).await).await;
     }
 
     async fn a_client_that_is_shut_out_learns_nothing(db: TestDatabase) {

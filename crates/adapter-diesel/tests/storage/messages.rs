@@ -6,7 +6,7 @@ use std::sync::{Arc, Barrier};
 
 use diesel::connection::SimpleConnection;
 use kontor_adapter_diesel::testing::{OwnServer, TestDatabase};
-use kontor_adapter_diesel::{Abort, AnyConnection};
+use kontor_adapter_diesel::{Abort, AnyConnection, tests_with};
 use kontor_kernel::StoreError;
 
 use crate::fixtures::{number, run};
@@ -42,9 +42,8 @@ async fn deadlock(db: &TestDatabase) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_deadlock_is_known_in_any_language() {
-    let Some((server, languages)) = OwnServer::speaking() else { return };
+    let (server, languages) = OwnServer::speaking();
     let projects = "INSERT INTO projects (name, currency, created_at) VALUES \
          ('One', 'RUB', '2026-01-01 00:00:00'), ('Two', 'RUB', '2026-01-01 00:00:00');";
     run(&server.database(), projects.to_owned()).await;
@@ -66,3 +65,5 @@ async fn a_deadlock_is_known_in_any_language() {
     let letters = number(&server.database(), "SELECT CAST(sum(length(name)) AS BIGINT) AS value FROM projects").await;
     assert_eq!(letters, 6 + 2 * 4, "every step was done once");
 }
+
+tests_with!(postgres_locales: a_deadlock_is_known_in_any_language);

@@ -2,12 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
-use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options, skips_behind_pooler};
-use kontor_adapter_diesel::{Abort, AnyConnection, Database, MigrationState, PoolOptions, database_tests};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
+use kontor_adapter_diesel::{
+    Abort, AnyConnection, Database, MigrationState, PoolOptions, database_tests, look_again, tests_with,
+};
 use kontor_kernel::StoreError;
+
+use crate::fixtures::number;
 
 #[derive(diesel::QueryableByName)]
 struct Column {
@@ -147,12 +152,12 @@ database_tests! {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+const LOCKED: &str = "SELECT count(*) AS value FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
+     JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() \
+     WHERE c.relname = 'users' AND l.mode = 'RowExclusiveLock' AND l.granted";
+
 async fn a_migration_takes_as_long_as_it_needs() {
-    if skips_behind_pooler("it sets a limit of its session") {
-        return;
-    }
-    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let db = TestDatabase::fresh(Kind::Postgres);
     let one = PoolOptions { connections: 1, ..pool_options() };
     let patient = Database::open(db.url(), one).unwrap();
     // Back to the version before tasks, which refer to users.
@@ -168,7 +173,10 @@ async fn a_migration_takes_as_long_as_it_needs() {
     };
     run(&patient, "SET statement_timeout = '300ms'").await.unwrap();
     let held = run(&db.database, "BEGIN; LOCK TABLE users IN ROW EXCLUSIVE MODE; SELECT pg_sleep(1.5); COMMIT");
-    tokio::time::sleep(std::time::Duration::from_millis(500)).await;
+    let until = Instant::now() + Duration::from_millis(1_400);
+    while number(&db, LOCKED).await == 0 {
+        look_again!(until, "the table is locked");
+    }
     assert_eq!(patient.migrate().unwrap().len(), 1);
     held.await.unwrap();
     let limit = "SELECT setting::bigint AS value FROM pg_settings WHERE name = 'statement_timeout'";
@@ -183,10 +191,9 @@ struct Limit {
     value: i64,
 }
 
-#[tokio::test]
 async fn both_trees_make_the_same_tables() {
-    let sqlite = TestDatabase::fresh(Kind::Sqlite).unwrap();
-    let Some(postgres) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let sqlite = TestDatabase::fresh(Kind::Sqlite);
+    let postgres = TestDatabase::fresh(Kind::Postgres);
     let (left, right) = (columns(&sqlite).await, columns(&postgres).await);
     for (column, nullable) in &left {
         assert_eq!(right.get(column), Some(nullable), "{column:?} on PostgreSQL");
@@ -209,3 +216,7 @@ fn both_trees_have_the_same_migrations() {
     };
     assert_eq!(names("sqlite"), names("postgres"));
 }
+
+tests_with!(postgres: both_trees_make_the_same_tables);
+
+tests_with!(postgres_session: a_migration_takes_as_long_as_it_needs);

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use kontor_adapter_diesel::testing::{OwnServer, ServerTls, Stop};
-use kontor_adapter_diesel::{Database, DatabaseUrl, PoolOptions};
+use kontor_adapter_diesel::{Database, DatabaseUrl, PoolOptions, tests_with};
 use kontor_kernel::StoreError;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 
@@ -37,16 +37,16 @@ fn signed(authority: &CertifiedIssuer<'_, KeyPair>, name: &str) -> (String, Stri
 }
 
 impl Trial {
-    async fn start() -> Option<Self> {
+    async fn start() -> Self {
         let authority = authority("Authority of a test");
         let (certificate, key) = signed(&authority, "localhost");
-        let server = OwnServer::start_with_tls(&ServerTls { certificate, key, authority: authority.pem() })?;
+        let server = OwnServer::start_with_tls(&ServerTls { certificate, key, authority: authority.pem() });
         let trial = Self { server, authority, folder: tempfile::tempdir().unwrap() };
         trial.file("ca.pem", &trial.authority.pem());
         let accounts = "SET password_encryption = 'scram-sha-256'; CREATE ROLE shop SUPERUSER LOGIN PASSWORD 'p@ss/wörd'; \
              CREATE ROLE clerk SUPERUSER LOGIN;";
         run(&trial.server.database(), accounts.to_owned()).await;
-        Some(trial)
+        trial
     }
 
     fn file(&self, name: &str, text: &str) -> String {
@@ -81,9 +81,8 @@ fn refusal(url: &str) -> String {
 
 const BY_TLS: &str = "SELECT count(*) AS value FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl";
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn orders_are_stored_by_tls_and_connections_come_back() {
-    let Some(mut trial) = Trial::start().await else { return };
+    let mut trial = Trial::start().await;
     let db = trial.server.database_at(&trial.url("localhost:PORT", "sslmode=verify-full&sslrootcert=CA"));
     assert_eq!(number(&db, BY_TLS).await, 1, "the server says so, too");
     let counter = Counter::open(&db).await;
@@ -97,9 +96,8 @@ async fn orders_are_stored_by_tls_and_connections_come_back() {
     assert_eq!(number(&db, BY_TLS).await, 1);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_address_says_how_much_is_verified() {
-    let Some(trial) = Trial::start().await else { return };
+    let trial = Trial::start().await;
     let other = authority("Stranger");
     let other = trial.file("other.pem", &other.pem());
     // The certificate is for `localhost`, not for 127.0.0.1.
@@ -136,9 +134,8 @@ async fn the_address_says_how_much_is_verified() {
     assert!(plain.contains("no encryption"), "{plain}");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_shows_its_certificate() {
-    let Some(trial) = Trial::start().await else { return };
+    let trial = Trial::start().await;
     let clerk = |(certificate, key): (String, String)| {
         let (certificate, key) = (trial.file("clerk.pem", &certificate), trial.file("clerk.key", &key));
         let settings = format!("sslmode=verify-full&sslrootcert=CA&sslcert={certificate}&sslkey={key}");
@@ -170,3 +167,9 @@ fn a_server_without_tls_is_refused() {
     let reason = refusal(&format!("postgres://shop@127.0.0.1:{port}/kontor?sslmode=require"));
     assert!(reason.contains("does not speak TLS"), "{reason}");
 }
+
+tests_with!(postgres_server:
+    orders_are_stored_by_tls_and_connections_come_back,
+    the_address_says_how_much_is_verified,
+    a_client_shows_its_certificate,
+);

@@ -2,13 +2,16 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use diesel::result::{DatabaseErrorKind, Error};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
-use kontor_adapter_diesel::{Abort, AnyConnection, database_tests};
+use kontor_adapter_diesel::{Abort, AnyConnection, database_tests, look_again, tests_with};
 use kontor_kernel::StoreError;
+
+use crate::fixtures::number;
 
 #[derive(Debug, PartialEq, Eq)]
 enum Refusal {
@@ -104,9 +107,8 @@ database_tests! {
 }
 
 /// Rows behind a lock are read after the wait: the rows of a join would be those before it.
-#[tokio::test]
 async fn a_statement_that_locks_rows_and_reads_others_is_refused() {
-    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let db = TestDatabase::fresh(Kind::Postgres);
     let step =
         |sql: &'static str| db.database.write_and_invalidate_all(move |connection| Ok(connection.batch_execute(sql)?));
     let mixed = "SELECT p.id FROM projects p LEFT JOIN branches b ON b.project_id = p.id FOR NO KEY UPDATE OF p";
@@ -115,10 +117,13 @@ async fn a_statement_that_locks_rows_and_reads_others_is_refused() {
     assert_eq!(step("SELECT id FROM projects FOR NO KEY UPDATE").await, Ok::<_, Refusal>(()));
 }
 
+const LOCKED: &str = "SELECT count(*) AS value FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
+     JOIN pg_database d ON d.oid = l.database AND d.datname = current_database() \
+     WHERE c.relname = 'brands' AND l.mode = 'AccessExclusiveLock' AND l.granted";
+
 /// SQLSTATE codes that Diesel does not classify, and errors that are not caused by the step.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_without_room_memory_or_time_is_unavailable() {
-    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let db = TestDatabase::fresh(Kind::Postgres);
     let fails = [
         (
             "53200",
@@ -136,7 +141,10 @@ async fn a_server_without_room_memory_or_time_is_unavailable() {
         };
         held.write_and_invalidate_all(lock_table).await
     });
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    let until = Instant::now() + Duration::from_secs(3);
+    while number(&db, LOCKED).await == 0 {
+        look_again!(until, "the table is locked");
+    }
     for (code, fails) in fails {
         let writes = db.database.write_and_invalidate_all(move |connection| {
             insert(connection)?;
@@ -152,3 +160,8 @@ async fn a_server_without_room_memory_or_time_is_unavailable() {
     assert_eq!(projects(&db).await, 0);
     holder.await.unwrap().unwrap();
 }
+
+tests_with!(postgres:
+    a_statement_that_locks_rows_and_reads_others_is_refused,
+    a_server_without_room_memory_or_time_is_unavailable,
+);

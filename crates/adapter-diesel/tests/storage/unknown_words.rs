@@ -2,7 +2,7 @@
 
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
-use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase, stays};
 use kontor_adapter_diesel::{Abort, database_tests};
 use kontor_catalog::model::{Brand, BrandDraft};
 use kontor_catalog::ports::InventoryRepository;
@@ -104,8 +104,8 @@ database_tests! {
         names(&error, &["change_marks", "topic 0"]);
         assert_eq!(crate::fixtures::number(&db, "SELECT count(*) AS value FROM brands").await, 0);
         let watch = db.database.watch().unwrap();
-        tokio::time::sleep(std::time::Duration::from_millis(700)).await;
-        assert!(!db.database.cache_versions().are_watched(), "nothing remembered may be trusted");
+        let what = "nothing remembered may be trusted";
+        stays(std::time::Duration::from_millis(700), what, async || !db.database.cache_versions().are_watched()).await;
         drop(watch);
     }
 }

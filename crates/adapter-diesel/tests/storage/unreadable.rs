@@ -116,7 +116,7 @@ database_tests! {
 /// SQLite stores any text in a time column.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_moment_that_is_none_hides_its_record_and_no_other() {
-    let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+    let db = TestDatabase::fresh(Kind::Sqlite);
     let counter = Counter::open(&db).await;
     let (vase, bowl) = (counter.goods("Vase", 5, 100).await, counter.goods("Bowl", 5, 100).await);
     force(&db, format!("UPDATE nomenclatures SET updated_at = 'yesterday' WHERE id = {vase}")).await;
@@ -127,7 +127,7 @@ async fn a_moment_that_is_none_hides_its_record_and_no_other() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_damaged_file_is_reported() {
-    let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+    let db = TestDatabase::fresh(Kind::Sqlite);
     assert_eq!(db.database.file_damage().await.unwrap(), [""; 0]);
     // An index without one of its rows, as after a torn page.
     let damage = |connection: &mut kontor_adapter_diesel::AnyConnection| {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use kontor_kernel::RateRule;
 
-use crate::bench::Bench;
+use crate::bench::{Bench, redis_tests};
 
 /// Windows and steps of time are multiples of this, so that the few seconds Redis is ahead do not matter.
 const STEP: Duration = Duration::from_secs(20);
@@ -26,9 +26,8 @@ impl Dice {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_two_adapters_agree() {
-    let (memory, Some(redis)) = (Bench::memory(), Bench::redis().await) else { return };
+    let (memory, redis) = (Bench::memory(), Bench::redis().await);
     for seed in 0..8 {
         let mut dice = Dice(seed);
         let mut refused = 0;
@@ -49,3 +48,5 @@ async fn the_two_adapters_agree() {
         assert!((20..230).contains(&refused), "the hits of seed {seed} try too little: {refused} refused");
     }
 }
+
+redis_tests!(the_two_adapters_agree);

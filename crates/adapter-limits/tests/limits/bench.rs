@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_limits::testing::shared_redis;
@@ -45,14 +45,28 @@ pub async fn connected(url: &str, options: RedisOptions) -> RedisLimiter {
     limiter
 }
 
+/// Pause between two looks.
+pub async fn moment() {
+    tokio::time::sleep(Duration::from_millis(5)).await;
+}
+
 /// Waits for a concurrent event.
 pub async fn until(happened: impl Fn() -> bool) {
     let watch = async {
         while !happened() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
+            moment().await;
         }
     };
     tokio::time::timeout(PATIENCE, watch).await.unwrap();
+}
+
+/// Looks for this time whether a condition stays as it is.
+pub async fn stays(time: Duration, holds: impl Fn() -> bool) {
+    let until = Instant::now() + time;
+    while Instant::now() < until {
+        assert!(holds());
+        moment().await;
+    }
 }
 
 impl Bench {
@@ -61,13 +75,12 @@ impl Bench {
         Self { limiter: Arc::new(MemoryLimiter::new(clock.clone())), time: Time::Clock(clock) }
     }
 
-    /// `None` without a Redis.
-    pub async fn redis() -> Option<Self> {
-        let url = shared_redis()?;
+    pub async fn redis() -> Self {
+        let url = shared_redis();
         let namespace = namespace();
         let limiter = connected(&url, RedisOptions { patience: PATIENCE, namespace: namespace.clone() }).await;
         let connection = Client::open(url).unwrap().get_multiplexed_async_connection().await.unwrap();
-        Some(Self { limiter: Arc::new(limiter), time: Time::Keys(namespace, connection) })
+        Self { limiter: Arc::new(limiter), time: Time::Keys(namespace, connection) }
     }
 
     /// Advances the time of this limiter.
@@ -101,11 +114,22 @@ macro_rules! limiter_tests {
 
             #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
             async fn redis() {
-                if let Some(bench) = Bench::redis().await {
-                    run(bench).await;
-                }
+                run(Bench::redis().await).await;
             }
         }
     )+};
 }
 pub(crate) use limiter_tests;
+
+/// Writes tests that need a Redis, from async functions without arguments: `NAME::redis_server`. They run on one thread.
+macro_rules! redis_tests {
+    ($($name:ident),+ $(,)?) => {$(
+        mod $name {
+            #[tokio::test]
+            async fn redis_server() {
+                super::$name().await;
+            }
+        }
+    )+};
+}
+pub(crate) use redis_tests;

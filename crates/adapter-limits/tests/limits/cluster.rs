@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Duration;
 
 use kontor_adapter_limits::RedisOptions;
-use kontor_adapter_limits::testing::OwnRedis;
 use kontor_kernel::{RateLimiter, RateRule};
 use redis::Client;
 
-use crate::bench::{PATIENCE, connected, until};
+use crate::bench::{PATIENCE, connected, moment, redis_tests, until};
 
 const RULE: RateRule = RateRule { name: "login", limit: 5, window: Duration::from_mins(10) };
 
@@ -51,7 +50,7 @@ impl Node {
         let node = Self { port, server, _folder: folder };
         let answers = async {
             while Client::open(node.url()).unwrap().get_multiplexed_async_connection().await.is_err() {
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                moment().await;
             }
         };
         tokio::time::timeout(PATIENCE, answers).await.unwrap();
@@ -76,7 +75,7 @@ impl Node {
                 if told.contains("cluster_state:ok") && told.contains("cluster_known_nodes:2") {
                     return;
                 }
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                moment().await;
             }
         };
         tokio::time::timeout(PATIENCE, whole).await.unwrap();
@@ -84,21 +83,18 @@ impl Node {
 }
 
 /// Returns two nodes, each with half of the slots.
-async fn cluster() -> Option<[Node; 2]> {
-    // Prints a notice without a server, or fails if one is required.
-    drop(OwnRedis::start()?);
+async fn cluster() -> [Node; 2] {
     let (first, second) = (Node::start().await, Node::start().await);
     let _: String = first.say("CLUSTER ADDSLOTSRANGE 0 8191").await;
     let _: String = second.say("CLUSTER ADDSLOTSRANGE 8192 16383").await;
     let _: String = first.say(&format!("CLUSTER MEET 127.0.0.1 {}", second.port)).await;
     first.is_whole().await;
     second.is_whole().await;
-    Some([first, second])
+    [first, second]
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn processes_with_different_nodes_share_a_limit_also_when_the_slot_moves() {
-    let Some(nodes) = cluster().await else { return };
+    let nodes = cluster().await;
     let options = || RedisOptions { patience: Duration::from_secs(10), ..RedisOptions::default() };
     let [first, second] = &nodes;
     let (one, other) = (connected(&first.url(), options()).await, connected(&second.url(), options()).await);
@@ -123,3 +119,5 @@ async fn processes_with_different_nodes_share_a_limit_also_when_the_slot_moves()
     let keys: u32 = target.say(&format!("CLUSTER COUNTKEYSINSLOT {slot}")).await;
     assert!(keys >= 1, "the counters are where the slot is");
 }
+
+redis_tests!(processes_with_different_nodes_share_a_limit_also_when_the_slot_moves);

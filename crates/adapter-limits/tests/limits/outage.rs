@@ -12,7 +12,7 @@ use kontor_kernel::testing::PlainCipher;
 use kontor_kernel::{FixedClock, RateLimiter, RateRule};
 use redis::Client;
 
-use crate::bench::{connected, until};
+use crate::bench::{connected, redis_tests, stays, until};
 
 const RULE: RateRule = RateRule { name: "login", limit: 3, window: Duration::from_mins(10) };
 
@@ -62,9 +62,8 @@ fn patient() -> RedisOptions {
 const LOST: &str = "Redis is unavailable";
 const FOUND: &str = "rate limits are counted in Redis";
 
-#[tokio::test]
 async fn memory_counts_while_redis_is_gone_and_redis_again_when_it_is_back() {
-    let Some(mut redis) = OwnRedis::start() else { return };
+    let mut redis = OwnRedis::start();
     listen();
     let limiter = connected(&redis.url(), patient()).await;
     assert_eq!(limiter.hit(RULE, "a").await.remaining, 2);
@@ -77,7 +76,7 @@ async fn memory_counts_while_redis_is_gone_and_redis_again_when_it_is_back() {
     assert!(!limiter.is_connected());
     assert!(!limiter.hit(RULE, "a").await.allowed, "there is a limit without Redis, too");
     // Connection attempts continue and are not logged.
-    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    stays(Duration::from_millis(1_200), || (count(FOUND), count(LOST)) == (1, 1)).await;
     assert_eq!((count(FOUND), count(LOST)), (1, 1), "{}", logged());
 
     assert!(redis.start_again());
@@ -86,9 +85,8 @@ async fn memory_counts_while_redis_is_gone_and_redis_again_when_it_is_back() {
     assert_eq!((count(FOUND), count(LOST)), (2, 1), "{}", logged());
 }
 
-#[tokio::test]
 async fn a_redis_that_hangs_holds_up_the_hits_of_one_moment_only() {
-    let Some(redis) = OwnRedis::start() else { return };
+    let redis = OwnRedis::start();
     listen();
     let limiter = Arc::new(connected(&redis.url(), RedisOptions::default()).await);
     assert!(redis.signal("STOP"));
@@ -110,7 +108,7 @@ async fn a_redis_that_hangs_holds_up_the_hits_of_one_moment_only() {
     }
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     // A server that accepts and does not respond is no connection.
-    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    stays(Duration::from_millis(1_200), || !limiter.is_connected()).await;
     assert!(!limiter.is_connected());
     assert_eq!(count(LOST), 1, "{}", logged());
     assert!(redis.signal("CONT"));
@@ -118,9 +116,8 @@ async fn a_redis_that_hangs_holds_up_the_hits_of_one_moment_only() {
     assert_eq!(count(FOUND), 2, "{}", logged());
 }
 
-#[tokio::test]
 async fn a_start_without_redis_counts_in_memory() {
-    let Some(mut redis) = OwnRedis::start() else { return };
+    let mut redis = OwnRedis::start();
     redis.stop();
     listen();
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
@@ -136,9 +133,8 @@ async fn a_start_without_redis_counts_in_memory() {
     assert_eq!(limiter.hit(RULE, "a").await.remaining, 2);
 }
 
-#[tokio::test]
 async fn a_redis_that_hangs_at_the_start_holds_up_the_first_hits_only() {
-    let Some(redis) = OwnRedis::start() else { return };
+    let redis = OwnRedis::start();
     assert!(redis.signal("STOP"));
     listen();
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
@@ -156,9 +152,8 @@ async fn a_redis_that_hangs_at_the_start_holds_up_the_first_hits_only() {
     assert_eq!((count(LOST), count(FOUND)), (1, 1), "{}", logged());
 }
 
-#[tokio::test]
 async fn a_redis_that_takes_no_writes_is_none() {
-    let Some(redis) = OwnRedis::start() else { return };
+    let redis = OwnRedis::start();
     let limiter = connected(&redis.url(), patient()).await;
     let order = async |words: &[&str]| {
         let mut connection = Client::open(redis.url()).unwrap().get_multiplexed_async_connection().await.unwrap();
@@ -168,7 +163,7 @@ async fn a_redis_that_takes_no_writes_is_none() {
     order(&["CONFIG", "SET", "maxmemory", "1"]).await;
     assert!(limiter.hit(RULE, "a").await.allowed);
     assert!(!limiter.is_connected());
-    tokio::time::sleep(Duration::from_millis(800)).await;
+    stays(Duration::from_millis(800), || !limiter.is_connected()).await;
     assert!(!limiter.is_connected());
     order(&["CONFIG", "SET", "maxmemory", "0"]).await;
     until(|| limiter.is_connected()).await;
@@ -178,9 +173,8 @@ async fn a_redis_that_takes_no_writes_is_none() {
     assert!(limiter.is_connected());
 }
 
-#[tokio::test]
 async fn neither_the_log_nor_a_key_tells_a_secret() {
-    let Some(redis) = OwnRedis::start() else { return };
+    let redis = OwnRedis::start();
     listen();
     let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
     let wrong = format!("{}?user=kontor&pass=hunter2", redis.url());
@@ -200,3 +194,12 @@ async fn neither_the_log_nor_a_key_tells_a_secret() {
     let left: i64 = redis::cmd("PTTL").arg(&keys).query_async(&mut connection).await.unwrap();
     assert!((1..=600_000).contains(&left), "every key ends by itself");
 }
+
+redis_tests!(
+    memory_counts_while_redis_is_gone_and_redis_again_when_it_is_back,
+    a_redis_that_hangs_holds_up_the_hits_of_one_moment_only,
+    a_start_without_redis_counts_in_memory,
+    a_redis_that_hangs_at_the_start_holds_up_the_first_hits_only,
+    a_redis_that_takes_no_writes_is_none,
+    neither_the_log_nor_a_key_tells_a_secret,
+);

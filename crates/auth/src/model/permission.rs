@@ -1,6 +1,6 @@
 use std::fmt;
 
-use kontor_kernel::{Edit, Line, OfProject, Permission, ScreenId};
+use kontor_kernel::{Line, OfProject, Permission, ScreenId, draft_and_change};
 
 use super::GrantedPermission;
 
@@ -47,26 +47,18 @@ impl fmt::Display for PermissionName {
     }
 }
 
-/// Fields of a new permission of a project.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PermissionDraft {
-    /// Name, unique in the project.
-    pub name: PermissionName,
-    /// Screen that lists the permission.
-    pub screen_id: ScreenId,
-    /// Description for people.
-    pub description: Option<Line<500>>,
-}
-
-/// Change of a permission of a project.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PermissionChange {
-    /// Name.
-    pub name: Edit<PermissionName>,
-    /// Screen that lists the permission.
-    pub screen_id: Edit<ScreenId>,
-    /// Description for people.
-    pub description: Edit<Option<Line<500>>>,
+draft_and_change! {
+    /// Fields of a new permission of a project.
+    PermissionDraft,
+    /// Change of a permission of a project.
+    PermissionChange {
+        /// Name, unique in the project.
+        name: PermissionName,
+        /// Screen that lists the permission.
+        screen_id: ScreenId,
+        /// Description for people.
+        description: Option<Line<500>>,
+    }
 }
 
 /// Permission that storage found by its identifier alone.

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{Listing, OfProject, Page, Permission, PermissionId, ProjectId, StoreError, TokenId, UserId};
+use kontor_kernel::{
+    Listing, OfProject, Page, PageRequest, Permission, PermissionId, ProjectId, StoreError, TokenId, UserId,
+};
 use uuid::Uuid;
 
 use crate::model::{
@@ -56,6 +58,9 @@ pub trait AccessRequestRepository: Send + Sync {
 
     /// Returns a request of any project or none.
     async fn find(&self, public_id: Uuid) -> Result<Option<StoredAccessRequest>, StoreError>;
+
+    /// Returns one page of the requests that a project has handled, newest first.
+    async fn handled(&self, project: ProjectId, page: PageRequest) -> Result<Page<AccessRequest>, StoreError>;
 
     /// Assigns a pending request to a project and narrows it.
     async fn review(&self, review: Review) -> Result<AccessRequest, AccessRequestError>;

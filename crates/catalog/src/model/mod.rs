@@ -1,7 +1,6 @@
 //! Records of the catalog.
 
 mod audited_card;
-mod brand;
 mod card;
 mod category;
 mod discount;
@@ -19,11 +18,11 @@ mod sale;
 mod search;
 mod share_link;
 mod subscription;
-mod tag;
 mod warehouse;
 mod word_variants;
 
-pub use brand::{Brand, BrandChange, BrandDraft};
+pub use crate::brands::{Brand, BrandChange, BrandDraft};
+pub use crate::tags::{Tag, TagDraft};
 pub use card::{Card, CardChange, CardRefusal, Packaging};
 pub use category::{Category, CategoryChange, CategoryCode, CategoryDraft, InvalidCategoryCode};
 pub use discount::{
@@ -48,7 +47,6 @@ pub use sale::{MissingPrice, price_of_new_stock};
 pub use search::{SearchQuery, SearchTerm, SearchText, SearchWord};
 pub use share_link::ShareLink;
 pub use subscription::{BillingPeriod, BillingRefusal, InvalidBillingPeriod};
-pub use tag::{Tag, TagDraft};
 pub use warehouse::{Warehouse, WarehouseChange, WarehouseDraft};
 
 pub use kontor_kernel::Edit;

@@ -3,7 +3,6 @@
 mod application;
 mod branch;
 mod checkout;
-mod department;
 mod dictionary;
 mod integration;
 mod opening;
@@ -16,10 +15,10 @@ mod suggestion;
 mod task;
 mod task_notices;
 
+pub use crate::departments::{Department, DepartmentChange, DepartmentDraft};
 pub use application::{AppToken, Application, ApplicationDraft, IssuedApplication};
 pub use branch::{Branch, BranchChange, BranchDraft};
 pub use checkout::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentChoice, PaymentType};
-pub use department::{Department, DepartmentChange, DepartmentDraft};
 pub use dictionary::{Country, Dictionary, DictionaryItem, StorageUnit};
 pub use integration::{
     Integration, IntegrationKind, IntegrationOwner, IntegrationParameter, ParameterDraft, ParameterKey, ParameterText,

@@ -10,12 +10,36 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::{AccessRequestRecord, public_id};
 use crate::agents::AgentRecord;
+use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::named::NamedErrorBody;
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
-use kontor_web::{ApiError, Body, SignedInStaff};
+use kontor_web::{ApiError, Body, PageQuery, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(show_review).service(review).service(approve).service(decline);
+    config.service(list_access_requests).service(show_review).service(review).service(approve).service(decline);
+}
+
+list!(
+    /// One page of access requests, with the total number of them.
+    AccessRequestList { agent_access_requests: [AccessRequestRecord], agent_access_requests_count of all, pagination }
+);
+
+/// List access requests
+///
+/// Requests that employees of the project have reviewed, approved or declined, newest first. A new request belongs to
+/// no project and is not listed: `review` claims it.
+#[utoipa::path(
+    tag = "Agent access",
+    params(PageQuery),
+    responses((status = 200, body = AccessRequestList)),
+)]
+#[get("/api/agent-access-requests")]
+async fn list_access_requests(
+    staff: SignedInStaff,
+    service: Data<AccessRequestService>,
+    query: Query<PageQuery>,
+) -> Answer<AccessRequestList> {
+    answer(service.list(&staff, query.0.page()?).await?)
 }
 
 #[derive(Serialize, ToSchema)]

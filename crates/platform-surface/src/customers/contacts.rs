@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch};
+use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
 use kontor_web::{Body, PathId, SignedInStaff, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -78,16 +78,7 @@ struct NewContact {
     comment: Option<wire::Line500>,
 }
 
-impl From<NewContact> for ContactDraft {
-    fn from(new: NewContact) -> Self {
-        Self {
-            kind: new.kind.0,
-            value: new.value.0,
-            name: new.name.map(|name| name.0),
-            comment: new.comment.map(|comment| comment.0),
-        }
-    }
-}
+into_domain!(NewContact => ContactDraft { kind, value, name, comment });
 
 /// Add a contact to a customer
 ///
@@ -121,16 +112,7 @@ struct ChangedContact {
     comment: Patch<wire::Line500>,
 }
 
-impl From<ChangedContact> for ContactChange {
-    fn from(changed: ChangedContact) -> Self {
-        Self {
-            kind: changed.kind.into(),
-            value: changed.value.into(),
-            name: changed.name.into(),
-            comment: changed.comment.into(),
-        }
-    }
-}
+into_domain!(ChangedContact => ContactChange { kind, value, name, comment });
 
 /// Update a contact of a customer
 ///

@@ -4,7 +4,7 @@ use deserr::Deserr;
 use kontor_customers::model::{CustomerChange, CustomerDraft};
 use utoipa::ToSchema;
 
-use kontor_web::wire::{self, InputErrors, Patch};
+use kontor_web::wire::{self, InputErrors, Patch, into_domain};
 
 /// Customer to create. A company requires `name`, a person requires `first_name`.
 #[derive(Deserr, ToSchema)]
@@ -46,28 +46,10 @@ pub(super) struct NewCustomer {
     manager_id: Option<wire::UserId>,
 }
 
-impl From<NewCustomer> for CustomerDraft {
-    fn from(new: NewCustomer) -> Self {
-        fn value<T>(field: Option<wire::In<T>>) -> Option<T> {
-            field.map(|field| field.0)
-        }
-        Self {
-            is_company: new.is_company.0,
-            name: value(new.name),
-            inn: value(new.inn),
-            kpp: value(new.kpp),
-            first_name: value(new.first_name),
-            last_name: value(new.last_name),
-            middle_name: value(new.middle_name),
-            birthday: value(new.birthday),
-            address: value(new.address),
-            phone_1: value(new.phone_1),
-            phone_2: value(new.phone_2),
-            email: value(new.email),
-            manager_id: value(new.manager_id),
-        }
-    }
-}
+into_domain!(NewCustomer => CustomerDraft {
+    is_company, name, inn, kpp, first_name, last_name, middle_name, birthday, address,
+    phone_1, phone_2, email, manager_id,
+});
 
 /// Change of a customer. If a company becomes a person, the fields of companies are cleared.
 #[derive(Deserr, ToSchema)]
@@ -117,22 +99,7 @@ pub(super) struct ChangedCustomer {
     manager_id: Patch<wire::UserId>,
 }
 
-impl From<ChangedCustomer> for CustomerChange {
-    fn from(changed: ChangedCustomer) -> Self {
-        Self {
-            is_company: changed.is_company.0,
-            name: changed.name.into(),
-            inn: changed.inn.into(),
-            kpp: changed.kpp.into(),
-            first_name: changed.first_name.into(),
-            last_name: changed.last_name.into(),
-            middle_name: changed.middle_name.into(),
-            birthday: changed.birthday.into(),
-            address: changed.address.into(),
-            phone_1: changed.phone_1.into(),
-            phone_2: changed.phone_2.into(),
-            email: changed.email.into(),
-            manager_id: changed.manager_id.into(),
-        }
-    }
-}
+into_domain!(ChangedCustomer => CustomerChange {
+    is_company, name, inn, kpp, first_name, last_name, middle_name, birthday, address,
+    phone_1, phone_2, email, manager_id,
+});

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Outside, assert_refused, id, order, outside};
+use crate::support::{Answer, Outside, assert_refused, id, moment, order, outside};
 
 /// A saved card, with helpers to charge it.
 struct Saved {
@@ -344,11 +344,11 @@ async fn a_charge_whose_answer_is_held_is_noted_at_once() {
     saved.direct(json!([{ "outcome": "succeed", "fault": "timeout", "delay_ms": 20_000 }])).await;
     let call = saved.outside.write("/payments", "a", Some(&saved.order())).timeout(Duration::from_secs(2));
     let (lost, noted) = tokio::join!(call.send(), async {
-        for _ in 0..100 {
+        for _ in 0..50 {
             if let [charge] = saved.charges().await.as_slice() {
                 return Some(charge.clone());
             }
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            moment().await;
         }
         None
     });

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::support::{id, order, outside, outside_with};
+use crate::support::{id, moment, order, outside, outside_with};
 
 #[tokio::test]
 async fn a_stopped_sandbox_leaves_its_ports_at_once() {
@@ -18,7 +18,12 @@ async fn a_stopped_sandbox_leaves_its_ports_at_once() {
     let held = tokio::spawn(held);
     let (addr, smtp) = (outside.handle.addr(), outside.handle.smtp_addr());
     let mut letter = TcpStream::connect(smtp).await.unwrap();
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    let is_held = async {
+        while outside.get("/control/faults").await.1["faults"] != json!([]) {
+            moment().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), is_held).await.unwrap();
     let started = Instant::now();
     outside.handle.stop().await;
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Outside, id, outside};
+use crate::support::{Outside, id, moment, outside};
 
 /// Sends the acquirer's notifications to a hook of the same sandbox.
 async fn listening(outside: &Outside, hook: Value) -> String {
@@ -61,21 +61,25 @@ async fn anything_but_200_is_not_delivered_and_comes_again_by_the_clock() {
             if answer["notifications"].as_array().unwrap().len() >= count {
                 return answer["notifications"][0].clone();
             }
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+            moment().await;
         }
         panic!("fewer than {count} notifications were sent");
     };
     assert_eq!(sent(1).await["status"], 202);
     outside.post("/control/clock", json!({ "advance_seconds": 9 })).await;
-    tokio::time::sleep(std::time::Duration::from_millis(250)).await;
-    assert_eq!(outside.deliveries(&hook, 1).await.len(), 1);
+    for _ in 0..13 {
+        moment().await;
+        assert_eq!(outside.deliveries(&hook, 1).await.len(), 1);
+    }
     outside.post("/control/clock", json!({ "advance_seconds": 1 })).await;
     assert_eq!(sent(2).await["attempt"], 2);
     outside.post("/control/clock", json!({ "advance_seconds": 42 })).await;
     assert_eq!(sent(3).await["status"], 200);
     outside.post("/control/clock", json!({ "advance_seconds": 200_000 })).await;
-    tokio::time::sleep(std::time::Duration::from_millis(250)).await;
-    assert_eq!(outside.deliveries(&hook, 3).await.len(), 3);
+    for _ in 0..13 {
+        moment().await;
+        assert_eq!(outside.deliveries(&hook, 3).await.len(), 3);
+    }
 }
 
 #[tokio::test]
@@ -90,7 +94,7 @@ async fn a_shop_that_cannot_be_reached_is_tried_again() {
             assert!(attempt["error"].is_string());
             return;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        moment().await;
     }
     panic!("nothing was sent");
 }

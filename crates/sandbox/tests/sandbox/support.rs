@@ -23,6 +23,11 @@ pub fn start_of_time() -> DateTime<Utc> {
     Utc.with_ymd_and_hms(2031, 5, 6, 7, 8, 9).unwrap()
 }
 
+/// Pause between two looks.
+pub async fn moment() {
+    tokio::time::sleep(Duration::from_millis(20)).await;
+}
+
 pub fn client() -> Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap()
@@ -121,7 +126,7 @@ impl Outside {
             if deliveries.len() >= count {
                 return deliveries;
             }
-            tokio::time::sleep(Duration::from_millis(20)).await;
+            moment().await;
         }
         panic!("fewer than {count} deliveries came");
     }

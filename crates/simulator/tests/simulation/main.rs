@@ -5,7 +5,7 @@ mod falsified;
 
 use std::time::Instant;
 
-use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::testing::Kind;
 use kontor_simulator::{Broken, Outcome, Plan, Simulation};
 
 #[expect(clippy::disallowed_methods, reason = "a test that is told how long to run")]
@@ -61,10 +61,11 @@ fn merchants_trade() {
     trade(Kind::Sqlite, 2, 4).unwrap_or_else(|broken| panic!("{broken}"));
 }
 
-/// On PostgreSQL.
-#[test]
-fn use_cases_meet_within_transactions() {
-    if TestDatabase::fresh(Kind::Postgres).is_some() {
+mod use_cases_meet_within_transactions {
+    use super::{Kind, Outcome, trade};
+
+    #[test]
+    fn postgres() {
         let Outcome { met, .. } = trade(Kind::Postgres, 2, 3).unwrap_or_else(|broken| panic!("{broken}"));
         assert!(met.held > 10 && met.waited > 0, "{met:?}: do they meet at all?");
     }

@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use kontor_orders::lines::LinesRefused;
 use kontor_orders::model::TransitionRefused;
 use kontor_orders::tickets::ScanRefused;
-use kontor_orders::{OrderRefusal, PlacementError};
+use kontor_orders::{OrderRefusal, PlacementError, ReportRefusal};
 
 use crate::{ApiError, NamedError, NextAction};
 
@@ -62,6 +62,12 @@ impl From<LinesRefused> for ApiError {
             LinesRefused::CustomerGone => conflict("order_customer_left", NextAction::ContactSupport),
             LinesRefused::Stale => Self::Message(StatusCode::SERVICE_UNAVAILABLE, message),
         }
+    }
+}
+
+impl From<ReportRefusal> for ApiError {
+    fn from(refusal: ReportRefusal) -> Self {
+        Self::invalid("to", refusal)
     }
 }
 

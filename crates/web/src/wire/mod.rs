@@ -6,6 +6,7 @@
 mod access;
 mod catalog;
 mod input;
+mod into_domain;
 mod output;
 mod types;
 mod words;
@@ -13,6 +14,7 @@ mod words;
 pub use access::*;
 pub use catalog::*;
 pub use input::{InputErrors, violations_of};
+pub use into_domain::{IntoDomain, into_domain};
 pub use output::{NamedRecord, PhotoRecord};
 pub use types::*;
 pub use words::*;

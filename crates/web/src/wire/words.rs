@@ -70,6 +70,8 @@ wire_words! {
     DiscountTargetKind = catalog::TargetKind, text, all();
     /// Meaning of the number of a discount.
     DiscountType = catalog::DiscountKind, text, all();
+    /// Order of the best-selling items.
+    ItemOrder = kontor_orders::reports::ItemOrder, text, all();
     /// Job type.
     JobKind = bulk::JobKind, text, all();
     /// Job state.
@@ -87,6 +89,8 @@ wire_words! {
     PageOrder = content::PageOrder, text, all();
     /// Sort order of the products of a storefront.
     ProductOrder = storefront::ProductOrder, text, all();
+    /// Rows of a report.
+    ReportStep = kontor_orders::reports::ReportStep, text, all();
     /// State of the goods of an order line.
     ReservationState = orders::ReservationState, text,
         [orders::ReservationState::Held, orders::ReservationState::Released, orders::ReservationState::Sold]

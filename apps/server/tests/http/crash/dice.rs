@@ -42,6 +42,13 @@ impl Dice {
         Duration::from_millis(u64::try_from(self.below(most)).unwrap())
     }
 
+    /// Waits for this number of milliseconds and less than `most` more: the moment of a fault is left to chance. With
+    /// `most` 0 there is no choice.
+    pub async fn rest(&mut self, least: u64, most: usize) {
+        let more = if most > 0 { self.pause(most) } else { Duration::ZERO };
+        tokio::time::sleep(Duration::from_millis(least) + more).await;
+    }
+
     /// Returns a separate source of choices.
     pub fn split(&mut self) -> Self {
         Self(self.next())

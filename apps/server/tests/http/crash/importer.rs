@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use reqwest::multipart::{Form, Part};
 use reqwest::{Method, StatusCode};
@@ -135,7 +134,7 @@ pub async fn import_sheets(market: &Market, mut dice: Dice) -> Imports {
         market.wait_until_open().await;
         let early = market.is_trading() && number * ORDERS > market.begun.load(Ordering::SeqCst);
         if early || open_jobs(market).await.is_none_or(|open| open >= AT_ONCE) {
-            tokio::time::sleep(Duration::from_millis(30)).await;
+            dice.rest(30, 0).await;
             continue;
         }
         number += 1;

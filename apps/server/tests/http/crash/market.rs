@@ -1,8 +1,9 @@
 //! The load: customers who order, a clerk who moves orders, a payer, and outside services that fail.
 
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use kontor_adapter_diesel::testing::moment;
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -181,7 +182,7 @@ impl Market {
                     Told::Answer(answer) => break Some(answer),
                     Told::Nothing => break None,
                     // The process is dead, but the killer has not set `open` yet.
-                    Told::NotSent => tokio::time::sleep(Duration::from_millis(5)).await,
+                    Told::NotSent => dice.rest(5, 0).await,
                 }
             };
             let answer = match answer {
@@ -232,7 +233,7 @@ pub async fn pay_everything(site: &Site) {
                     .expect(200);
             }
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        moment().await;
     }
 }
 
@@ -251,7 +252,7 @@ pub async fn cause_trouble(site: &Site, mut dice: Dice) {
         ("webhook", "timeout"),
     ];
     loop {
-        tokio::time::sleep(Duration::from_millis(50) + dice.pause(250)).await;
+        dice.rest(50, 250).await;
         let (service, fault) = dice.pick(&TROUBLES);
         site.fault(service, fault, 1, dice.pause(300)).await;
     }

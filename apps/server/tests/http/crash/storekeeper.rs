@@ -1,7 +1,5 @@
 //! Staff and small spreadsheets set stock while customers order and the process is killed.
 
-use std::time::Duration;
-
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
@@ -57,7 +55,7 @@ pub async fn keep_stock(market: &Market, mut dice: Dice) -> Ledger {
             Told::Answer(answer) if answer.status == StatusCode::SERVICE_UNAVAILABLE => ledger.lost += wanted.len(),
             Told::Answer(answer) => ledger.strange.push(format!("{answer:?}")),
         }
-        tokio::time::sleep(Duration::from_millis(10) + dice.pause(60)).await;
+        dice.rest(10, 60).await;
     }
     ledger
 }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Months, TimeDelta, Utc};
 use kontor::adapters::SystemClock;
+use kontor_adapter_diesel::look_again;
 use kontor_kernel::{Clock as _, Zone};
 use kontor_subscriptions::Anchor;
 use reqwest::Method;
@@ -148,9 +149,8 @@ impl Members {
         let until = Instant::now() + PATIENCE;
         while !self.is_settled().await {
             let (ended, open) = (self.ended().await, self.open().await);
-            assert!(Instant::now() < until, "{ended} attempts have ended, {open} are open");
             self.site.execute(&PAUSES_PASS).await;
-            tokio::time::sleep(Duration::from_millis(50)).await;
+            look_again!(until, every Duration::from_millis(50), "{ended} attempts have ended, {open} are open");
         }
     }
 

@@ -427,7 +427,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_search_walks_its_index_in_order_and_looks_rows_up_by_key() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let tables = [
             (("storefront_offers o", "o.nomenclature_id", "o.name_key"), "o.application_id = 1"),
             (("nomenclatures o", "o.id", "o.name_key"), "o.project_id = 1"),

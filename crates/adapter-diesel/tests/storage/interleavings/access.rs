@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::TimeDelta;
-use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, StoredResponse};
+use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, StoredResponse, tests_with};
 use kontor_auth::model::{CodeRedemption, NewCode, NewToken, RedeemOutcome, TokenOwner};
 use kontor_auth::ports::{ClientSessions, CodeRepository, CustomerAccounts, TokenRepository};
 use kontor_customers::ports::CustomerRepository;
@@ -110,12 +110,12 @@ const KEYS: &[Act] = acts! {
     "free" => |actor| actor.store().delete_key("key");
 };
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn codes_and_tokens() {
     walk("codes and tokens", signed_in, &[SIGN_IN]).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn keys() {
     walk("keys", five_vases, &[KEYS]).await;
 }
+
+tests_with!(postgres: codes_and_tokens, keys);

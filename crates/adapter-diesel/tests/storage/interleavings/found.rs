@@ -3,8 +3,7 @@
 use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::BigInt;
-use kontor_adapter_diesel::testing::{Kind, TestDatabase};
-use kontor_adapter_diesel::{Abort, AnyConnection};
+use kontor_adapter_diesel::{Abort, AnyConnection, tests_with};
 use kontor_kernel::StoreError;
 
 use super::walk::faults;
@@ -35,13 +34,11 @@ const KEPT: &[Act] = acts! {
     "add" => |actor| actor.store().write_and_invalidate_all(add);
 };
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_lost_update() {
-    if TestDatabase::fresh(Kind::Postgres).is_none() {
-        return;
-    }
     let found = faults("a lost update", async |_: &Actor<'_>| Facts::new(), &[LOST], None).await;
     assert!(found.iter().any(|fault| fault.contains("active_seconds")), "{found:?}");
     let found = faults("no lost update", async |_: &Actor<'_>| Facts::new(), &[KEPT], None).await;
     assert!(found.is_empty(), "{found:?}");
 }
+
+tests_with!(postgres: a_lost_update);

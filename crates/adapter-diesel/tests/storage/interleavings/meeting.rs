@@ -5,7 +5,7 @@ use std::pin::{Pin, pin};
 use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::Database;
-use kontor_adapter_diesel::testing::Checkpoint;
+use kontor_adapter_diesel::testing::{Checkpoint, pause};
 
 /// Maximum wait for a future that waits for something other than a lock, such as a request of the paused one.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -29,7 +29,7 @@ async fn until<F: Future>(mut future: Pin<&mut F>, mut stop: impl FnMut() -> boo
         tokio::select! {
             biased;
             output = &mut future => return Some(output),
-            () = tokio::time::sleep(Duration::from_millis(1)) => {}
+            () = pause(Duration::from_millis(1)) => {}
         }
         if stop() {
             return None;
@@ -70,7 +70,7 @@ pub async fn meet<A, B>(
                 biased;
                 output = &mut second => late = Some(output),
                 output = &mut first, if early.is_none() => early = Some(output),
-                () = tokio::time::sleep(Duration::from_millis(5)) => {}
+                () = pause(Duration::from_millis(1)) => {}
             }
         }
     }

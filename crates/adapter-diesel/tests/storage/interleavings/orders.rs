@@ -1,5 +1,6 @@
 //! Orders with their charges, refunds, tickets and stock: concurrent customers, staff and acquirer.
 
+use kontor_adapter_diesel::tests_with;
 use kontor_catalog::model::{Edit, StockChange};
 use kontor_catalog::ports::{DiscountRepository, DiscountRewrite, InventoryRepository, WarehouseRepository};
 use kontor_kernel::{
@@ -167,32 +168,35 @@ const CATALOG: &[Act] = acts! {
     };
 };
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn order_that_is_paid() {
     walk("order that is paid", waiting, &[NEWS, WORKERS, STAFF]).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn order_that_is_declined() {
     walk("order that is declined", waiting, &[DECLINED, WORKERS, STAFF]).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn order_that_was_paid() {
     walk("order that was paid", paid, &[HAND_OVER, STAFF, REFUNDS]).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn order_that_is_refunded() {
     walk("order that is refunded", returning, &[REFUNDS, HAND_OVER, STAFF]).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn order_that_is_not_refunded() {
     walk("order that is not refunded", returning, &[NOT_REFUNDED, STAFF]).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn stock_and_codes() {
     walk("stock and codes", waiting, &[BUYERS, CATALOG, DECLINED]).await;
 }
+
+tests_with!(postgres:
+    order_that_is_paid,
+    order_that_is_declined,
+    order_that_was_paid,
+    order_that_is_refunded,
+    order_that_is_not_refunded,
+    stock_and_codes,
+);

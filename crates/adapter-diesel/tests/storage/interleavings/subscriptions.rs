@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kontor_adapter_diesel::tests_with;
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{Clock as _, NomenclatureId, SavedMethodId, SubscriptionId};
 use kontor_orders::refund::RefundCommand;
@@ -148,33 +149,27 @@ const CHECKOUTS: &[Act] = acts! {
     "at once" => |actor| actor.club.at_once(actor.customer(), actor.facts["silver"], actor.id("method"));
 };
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn renewal_that_is_paid() {
     walk("renewal that is paid", unanswered, &[CUSTOMER, PLAN, STAFF, WORKERS, &[SCHEDULER], PENDING, PAID]).await;
 }
 
 /// A statement that locks a row and reads joined rows at once would miss the agreed plan change.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_plan_change_meets_news_of_the_renewal_at_every_pause() {
     walk_wholly("a plan change and news", unanswered, &[PLAN, PENDING]).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn renewal_that_is_declined() {
     walk("renewal that is declined", unanswered, &[CUSTOMER, PLAN, WORKERS, &[SCHEDULER], PENDING, DECLINED]).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn renewal_that_is_due() {
     walk("renewal that is due", due, &[CUSTOMER, PLAN, STAFF, WORKERS, &[SCHEDULER]]).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn renewal_that_failed() {
     walk("renewal that failed", past_due, &[CUSTOMER, PLAN, STAFF, WORKERS, &[SCHEDULER], RESUME]).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn checkouts() {
     let begun = async |actor: &Actor<'_>| {
         let facts = subscribed(actor).await;
@@ -184,3 +179,12 @@ async fn checkouts() {
     };
     walk("checkouts", begun, &[CHECKOUTS, CUSTOMER, PLAN, RESUME]).await;
 }
+
+tests_with!(postgres:
+    renewal_that_is_paid,
+    a_plan_change_meets_news_of_the_renewal_at_every_pause,
+    renewal_that_is_declined,
+    renewal_that_is_due,
+    renewal_that_failed,
+    checkouts,
+);

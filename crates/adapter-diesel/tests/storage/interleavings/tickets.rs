@@ -1,5 +1,6 @@
 //! Tickets of an order that is changed, canceled and refunded while they are scanned.
 
+use kontor_adapter_diesel::tests_with;
 use kontor_kernel::{OrderId, Permission, Resource, Staff};
 use kontor_orders::model::OrderStatus;
 use kontor_orders::tickets::{ScanAnswer, ScanRefused};
@@ -52,7 +53,8 @@ fn outcome(answer: ScanAnswer) -> String {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn at_the_door() {
     walk("at the door", sold, &[DOOR, STAFF]).await;
 }
+
+tests_with!(postgres: at_the_door);

@@ -15,6 +15,7 @@ mod promo_codes;
 mod races;
 mod receipts;
 mod refunds;
+mod reports;
 mod sale_prices;
 pub mod tickets;
 mod unconfirmed;

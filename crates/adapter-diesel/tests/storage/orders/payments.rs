@@ -102,7 +102,7 @@ database_tests! {
         let counter = Counter::open(&db).await;
         let vase = counter.goods("Vase", 5, 100).await;
         // The acquirer's response reaches a process that no longer stores anything.
-        let elsewhere = TestDatabase::fresh(db.kind).unwrap();
+        let elsewhere = TestDatabase::fresh(db.kind);
         let charges = ChargeService {
             charges: Arc::new(elsewhere.database.clone()),
             gateway: counter.acquirer.clone(),

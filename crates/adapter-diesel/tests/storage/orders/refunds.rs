@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::{database_tests, tests_with};
 use kontor_kernel::{Clock, Money, OrderId};
 use kontor_orders::model::{Order, OrderRefundState, OrderStatus, PaymentState, ReservationState, TransitionRefused};
 use kontor_orders::refund::{RefundCommand, RefundRefused};
@@ -397,9 +397,8 @@ database_tests! {
 }
 
 /// Staff who wait for the order while its payment arrives find it paid: the money is refunded the same way.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn money_that_arrives_while_it_is_asked_back_goes_through_the_acquirer() {
-    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let db = TestDatabase::fresh(Kind::Postgres);
     let counter = Counter::open(&db).await;
     let office = Office::open(&counter).await;
     let vase = counter.goods("Vase", 3, 1_000).await;
@@ -416,3 +415,5 @@ async fn money_that_arrives_while_it_is_asked_back_goes_through_the_acquirer() {
     assert_eq!(counter.money(id).await, (1_000, 0, 1_000));
     counter.sound().await;
 }
+
+tests_with!(postgres: money_that_arrives_while_it_is_asked_back_goes_through_the_acquirer);

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use kontor_adapter_diesel::testing::wire::{Break, Fault, Side, Wire};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
-use kontor_adapter_diesel::{Database, IdempotentRequest, KeyClaim, KeyOwner, PoolOptions};
+use kontor_adapter_diesel::{Database, IdempotentRequest, KeyClaim, KeyOwner, PoolOptions, tests_with};
 use kontor_kernel::{Clock, StoreError};
 use kontor_orders::{OrderCommand, PlacementError};
 
@@ -101,9 +101,8 @@ fn every_way() -> bool {
     std::env::var("CUTS").is_ok_and(|cuts| cuts == "all")
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_order_that_breaks_off_at_any_message_is_whole_or_not_there() {
-    let Some(mut db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let mut db = TestDatabase::fresh(Kind::Postgres);
     let wire = Wire::before(&db.url());
     db.database = Database::open(wire.url(), PoolOptions { connections: 1, ..pool_options() }).unwrap();
     let counter = Counter::open(&db).await;
@@ -132,3 +131,5 @@ async fn an_order_that_breaks_off_at_any_message_is_whole_or_not_there() {
     assert_eq!(examined.differences, 0);
     println!("broke off {} times; unknown and not stored, and stored: {:?}", trial.cuts, trial.unknown);
 }
+
+tests_with!(postgres: an_order_that_breaks_off_at_any_message_is_whole_or_not_there);

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use kontor_adapter_diesel::testing::{Pair, TestDatabase};
+use kontor_adapter_diesel::tests_with;
 
 use super::open_all;
 use super::rush::OrderLoad;
@@ -30,11 +31,11 @@ async fn tell(mut pair: Pair, what: fn(&mut Pair)) -> Pair {
 }
 
 /// A pair whose primary waits for its standby.
-async fn pair() -> Option<(Pair, TestDatabase)> {
-    let pair = Pair::start()?;
+async fn pair() -> (Pair, TestDatabase) {
+    let pair = Pair::start();
     let db = pair.database();
     assert_eq!(number(&db, CONFIRMING).await, 1, "a commit is on the standby before it is answered");
-    Some((pair, db))
+    (pair, db)
 }
 
 /// Makes the primary read-only, as an operator does before a switchover.
@@ -74,9 +75,8 @@ async fn take_over(pair: Pair, db: &TestDatabase, counter: &Counter<'_>, rush: O
     );
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_standby_that_is_promoted_has_every_order_that_was_answered() {
-    let Some((pair, db)) = pair().await else { return };
+    let (pair, db) = pair().await;
     let counter = Counter::open(&db).await;
     let rush = OrderLoad::begin(&db, &counter).await;
     rush.goes_on(ORDERS).await;
@@ -85,9 +85,8 @@ async fn a_standby_that_is_promoted_has_every_order_that_was_answered() {
     take_over(pair, &db, &counter, rush).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn customers_are_led_from_a_primary_that_takes_no_changes_to_the_promoted_standby() {
-    let Some((pair, db)) = pair().await else { return };
+    let (pair, db) = pair().await;
     let counter = Counter::open(&db).await;
     let rush = OrderLoad::begin(&db, &counter).await;
     rush.goes_on(ORDERS).await;
@@ -95,12 +94,17 @@ async fn customers_are_led_from_a_primary_that_takes_no_changes_to_the_promoted_
     take_over(pair, &db, &counter, rush).await;
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_refusal_to_write_ends_every_connection_to_a_server() {
-    let Some((pair, db)) = pair().await else { return };
+    let (pair, db) = pair().await;
     open_all(&db.database).await;
     fence(&pair).await;
     let pair = tell(pair, Pair::promote_standby).await;
     project(&db).await;
     all_read_from_standby(&pair, &db).await;
 }
+
+tests_with!(postgres_server:
+    a_standby_that_is_promoted_has_every_order_that_was_answered,
+    customers_are_led_from_a_primary_that_takes_no_changes_to_the_promoted_standby,
+    one_refusal_to_write_ends_every_connection_to_a_server,
+);

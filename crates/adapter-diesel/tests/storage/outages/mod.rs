@@ -14,7 +14,7 @@ use diesel::connection::SimpleConnection;
 use futures_util::future::join_all;
 use kontor_adapter_diesel::testing::wire::{Break, Wire};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
-use kontor_adapter_diesel::{Abort, AnyConnection, Database, PoolOptions, Topic};
+use kontor_adapter_diesel::{Abort, AnyConnection, Database, PoolOptions, Topic, tests_with};
 use kontor_kernel::{ProjectId, StoreError};
 
 use crate::fixtures;
@@ -30,12 +30,12 @@ struct Trial {
 }
 
 impl Trial {
-    fn open() -> Option<Self> {
-        let direct = TestDatabase::fresh(Kind::Postgres)?;
+    fn open() -> Self {
+        let direct = TestDatabase::fresh(Kind::Postgres);
         let wire = Wire::before(&direct.url());
         let options = PoolOptions { connections: 8, wait: Duration::from_secs(20), ..pool_options() };
         let database = Database::open(wire.url(), options).unwrap();
-        Some(Self { direct, wire, database, calls: Arc::default() })
+        Self { direct, wire, database, calls: Arc::default() }
     }
 
     /// Adds a project, and counts the runs of the step.
@@ -87,9 +87,8 @@ fn count(connection: &mut AnyConnection) -> Result<i64, Abort<StoreError>> {
     Ok(diesel::sql_query(PROJECTS).get_result::<Row>(connection)?.value)
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_lost_before_the_commit_is_not_noticed() {
-    let Some(trial) = Trial::open() else { return };
+    let trial = Trial::open();
     let moments =
         [("BEGIN", Break::Before), ("BEGIN", Break::After), ("INSERT", Break::Before), ("INSERT", Break::After)];
     for (number, (statement, way)) in moments.into_iter().enumerate() {
@@ -100,9 +99,8 @@ async fn a_connection_lost_before_the_commit_is_not_noticed() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_connection_lost_at_the_commit_leaves_the_outcome_unknown() {
-    let Some(trial) = Trial::open() else { return };
+    let trial = Trial::open();
     for (way, stored) in [(Break::Before, 0), (Break::After, 1)] {
         trial.wire.lose("COMMIT", way, 1);
         let outcome = trial.add().await;
@@ -114,9 +112,8 @@ async fn a_connection_lost_at_the_commit_leaves_the_outcome_unknown() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_an_unknown_commit_may_have_changed_is_not_remembered() {
-    let Some(trial) = Trial::open() else { return };
+    let trial = Trial::open();
     let version = || trial.database.cache_versions().version(Topic::Storefront, ProjectId::new(1).unwrap());
     let before = version();
     trial.wire.lose("COMMIT", Break::After, 1);
@@ -124,9 +121,8 @@ async fn what_an_unknown_commit_may_have_changed_is_not_remembered() {
     assert!(version().is_some() && version() != before);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_loses_every_connection_learns_that_nothing_was_done() {
-    let Some(trial) = Trial::open() else { return };
+    let trial = Trial::open();
     trial.wire.lose("INSERT", Break::After, usize::MAX);
     let outcome = trial.add().await;
     assert!(matches!(outcome, Err(StoreError::Unavailable(_))), "{outcome:?}");
@@ -136,9 +132,8 @@ async fn who_loses_every_connection_learns_that_nothing_was_done() {
     trial.add().await.unwrap();
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pool_of_dead_connections_costs_nobody_an_answer() {
-    let Some(trial) = Trial::open() else { return };
+    let trial = Trial::open();
     for round in 1..=3 {
         open_all(&trial.database).await;
         trial.wire.lose_all();
@@ -150,9 +145,8 @@ async fn a_pool_of_dead_connections_costs_nobody_an_answer() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reading_goes_on_over_another_connection() {
-    let Some(trial) = Trial::open() else { return };
+    let trial = Trial::open();
     for (statement, way) in [("BEGIN", Break::Before), ("SELECT count", Break::After), ("COMMIT", Break::Before)] {
         trial.wire.lose(statement, way, 2);
         let read = trial.database.read_snapshot(count).await;
@@ -160,3 +154,12 @@ async fn reading_goes_on_over_another_connection() {
         assert_eq!(trial.wire.lost(), 2, "{statement}");
     }
 }
+
+tests_with!(postgres:
+    a_connection_lost_before_the_commit_is_not_noticed,
+    a_connection_lost_at_the_commit_leaves_the_outcome_unknown,
+    what_an_unknown_commit_may_have_changed_is_not_remembered,
+    who_loses_every_connection_learns_that_nothing_was_done,
+    a_pool_of_dead_connections_costs_nobody_an_answer,
+    reading_goes_on_over_another_connection,
+);

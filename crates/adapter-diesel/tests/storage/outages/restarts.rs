@@ -3,18 +3,18 @@
 use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::testing::{OwnServer, Stop};
+use kontor_adapter_diesel::tests_with;
 
 use super::rush::OrderLoad;
 use crate::orders::counter::Counter;
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_restart_under_load_neither_loses_nor_doubles_an_order() {
-    let Some(mut server) = OwnServer::start() else { return };
+    let mut server = OwnServer::start();
     let db = server.database();
     let counter = Counter::open(&db).await;
     let rush = OrderLoad::begin(&db, &counter).await;
     for stop in [Stop::Fast, Stop::Immediate, Stop::Fast] {
-        tokio::time::sleep(Duration::from_millis(700)).await;
+        rush.goes_on(10).await;
         server = tokio::task::spawn_blocking(move || {
             server.restart(stop);
             server
@@ -25,7 +25,9 @@ async fn a_restart_under_load_neither_loses_nor_doubles_an_order() {
     let restarted = Instant::now();
     counter.placed(&counter.command(&[(rush.item, 1)])).await;
     assert!(restarted.elapsed() < Duration::from_secs(10), "it recovers by itself");
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    rush.goes_on(10).await;
     let told = rush.end().await;
     assert!(told.ordered.len() > 20, "{told:?}");
 }
+
+tests_with!(postgres_server: a_restart_under_load_neither_loses_nor_doubles_an_order);

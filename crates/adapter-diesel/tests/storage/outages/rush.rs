@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use kontor_adapter_diesel::IdempotentRequest;
-use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::testing::{TestDatabase, moment, pause};
+use kontor_adapter_diesel::{IdempotentRequest, look_again};
 use kontor_kernel::{CounterpartyId, CustomerScope, StoreError};
 use kontor_orders::{OrderCommand, PlacementError, PlacementService};
 use tokio::task::JoinHandle;
@@ -70,8 +70,7 @@ impl<'a> OrderLoad<'a> {
     pub async fn goes_on(&self, orders: usize) {
         let (enough, until) = (self.ordered() + orders, Instant::now() + Duration::from_secs(20));
         while self.ordered() < enough {
-            assert!(Instant::now() < until, "{} of {enough} orders", self.ordered());
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            look_again!(until, "{} of {enough} orders", self.ordered());
         }
     }
 
@@ -122,7 +121,7 @@ async fn order(
             Err(PlacementError::Store(StoreError::Unavailable(_))) => told.not_ordered.push(id),
             Err(other) => panic!("{other:?}"),
         }
-        tokio::time::sleep(Duration::from_millis(1)).await;
+        pause(Duration::from_millis(1)).await;
     }
     panic!("there are too few customers");
 }
@@ -145,7 +144,7 @@ async fn insist(
             return placed;
         }
         *again += 1;
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        moment().await;
     }
 }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::tests_with;
 use kontor_kernel::{NomenclatureId, SubscriptionId};
 use kontor_payments::model::GatewayStatus;
 use kontor_payments::verification::VerificationTerms;
@@ -46,9 +47,8 @@ impl Club<'_> {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_change_stays_when_a_renewal_is_told_of_meanwhile() {
-    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let db = TestDatabase::fresh(Kind::Postgres);
     let club = Club::open(&db).await;
     let id = club.subscribed(club.counter.customer, club.gold).await;
     let silver = club.plan("Silver", 50_000, 1).await;
@@ -68,9 +68,8 @@ async fn a_plan_change_stays_when_a_renewal_is_told_of_meanwhile() {
     assert_eq!(db.number(paid.to_owned()).await, 50_000);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_change_stays_when_another_card_is_saved_meanwhile() {
-    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let db = TestDatabase::fresh(Kind::Postgres);
     let club = Club::open(&db).await;
     let id = club.subscribed(club.counter.customer, club.gold).await;
     let silver = club.plan("Silver", 50_000, 1).await;
@@ -85,9 +84,8 @@ async fn a_plan_change_stays_when_another_card_is_saved_meanwhile() {
     );
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_card_that_is_saved_while_the_former_one_is_deleted_stays() {
-    let Some(db) = TestDatabase::fresh(Kind::Postgres) else { return };
+    let db = TestDatabase::fresh(Kind::Postgres);
     let club = Club::open(&db).await;
     let anna = club.counter.customer;
     let id = club.subscribed(anna, club.gold).await;
@@ -108,3 +106,9 @@ async fn a_card_that_is_saved_while_the_former_one_is_deleted_stays() {
     assert_eq!(method, Some(club.method(anna).await));
     assert_ne!(method, Some(former));
 }
+
+tests_with!(postgres:
+    a_plan_change_stays_when_a_renewal_is_told_of_meanwhile,
+    a_plan_change_stays_when_another_card_is_saved_meanwhile,
+    a_card_that_is_saved_while_the_former_one_is_deleted_stays,
+);

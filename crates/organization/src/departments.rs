@@ -1,8 +1,9 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
-use kontor_kernel::{BranchId, DepartmentId, Edit, Line, Name, Record, Resource};
-
-use crate::DepartmentRefusal;
+use kontor_kernel::{
+    BranchId, DeletableRepository, DepartmentId, Line, Name, Record, RecordError, RecordService, Refusal, Resource,
+    draft_and_change,
+};
 
 /// Department: a group of employees, optionally of one branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +21,39 @@ pub struct Department {
     /// Time of the last change.
     pub updated_at: DateTime<Utc>,
 }
+
+draft_and_change! {
+    /// Fields of a new department.
+    DepartmentDraft,
+    /// Changes of a department.
+    DepartmentChange {
+        /// Name.
+        name: Name,
+        /// Description.
+        description: Option<Line<500>>,
+        /// Branch; `None` for all branches.
+        branch_id: Option<BranchId>,
+    }
+}
+
+/// Refusals specific to departments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum DepartmentRefusal {
+    /// The project has no such branch.
+    #[error("there is no such branch")]
+    UnknownBranch,
+    /// The department has employees.
+    #[error("there are employees in the department")]
+    Staffed,
+}
+
+impl Refusal for DepartmentRefusal {}
+
+/// Error of a use case of departments.
+pub type DepartmentError = RecordError<DepartmentRefusal>;
+
+/// Use cases of departments. A department with employees cannot be deleted.
+pub type DepartmentService = RecordService<Department, dyn DeletableRepository<Department>>;
 
 impl Record for Department {
     type Id = DepartmentId;
@@ -42,26 +76,4 @@ impl Audited for Department {
             ("branch", self.branch.as_ref().map(|(_, name)| name.to_string())),
         ]
     }
-}
-
-/// Fields of a new department.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DepartmentDraft {
-    /// Name.
-    pub name: Name,
-    /// Description.
-    pub description: Option<Line<500>>,
-    /// Branch; `None` for all branches.
-    pub branch_id: Option<BranchId>,
-}
-
-/// Changes of a department.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct DepartmentChange {
-    /// Name.
-    pub name: Edit<Name>,
-    /// Description.
-    pub description: Edit<Option<Line<500>>>,
-    /// Branch.
-    pub branch_id: Edit<Option<BranchId>>,
 }
