@@ -6,7 +6,7 @@ use kontor_customers::model::StaffCustomer;
 use kontor_kernel::{ProjectId, StoreError};
 
 use super::next;
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, Database};
 use crate::records::{Read, readable};
 use crate::statement::{IdRow, Statement, by_place};
 use crate::subscriptions::{Selection, cases};

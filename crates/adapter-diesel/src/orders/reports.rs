@@ -192,7 +192,7 @@ mod tests {
 
     #[tokio::test]
     async fn sums_are_read_from_indexes() {
-        let db = TestDatabase::fresh(Kind::Sqlite).unwrap();
+        let db = TestDatabase::fresh(Kind::Sqlite);
         let project = ProjectId::new(1).unwrap();
         let span = Span { row: 0, since: DateTime::UNIX_EPOCH, until: DateTime::UNIX_EPOCH };
         let plan_of_sums = plan(&db, sums(project, &[span, span])).await;
