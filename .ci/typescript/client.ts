@@ -11,7 +11,7 @@ type StaffLogin = Json<NonNullable<operations["log_in"]["requestBody"]>>;
 export const customer: CustomerLogin = { phone: "79001234567", password: "123456" };
 export const staff: StaffLogin = { login: "owner", password: "secret" };
 
-export function nextAction(refusal: Answer<"counterparty_contact_auth", 401>): string {
+export function nextAction(refusal: Answer<"counterparty_log_in_with_contact", 401>): string {
   return refusal.error.next_action;
 }
 

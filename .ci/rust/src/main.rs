@@ -36,7 +36,7 @@ async fn shop(client: HttpClient) -> Result<(), Box<dyn Error>> {
     let card = client.counterparty_show_product(first.id).await?.product;
     assert_eq!((&card.name, products.per_page), (&first.name, 2));
     let cart = CartInput::new(vec![ProductLine { id: first.id, quantity: 2 }]);
-    let cart = client.counterparty_precalculate(NO_KEY, cart).await?;
+    let cart = client.counterparty_calculate_cart(NO_KEY, cart).await?;
     assert_eq!(cart.products.len(), 1);
 
     match client.counterparty_show_product(999_999).await {

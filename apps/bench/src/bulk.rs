@@ -19,7 +19,7 @@ use crate::start::own_binary;
 const MANY: usize = 1_000_000;
 const FEW: usize = 20_000;
 /// In megabytes.
-const MOST_MEMORY: f64 = 300.0;
+const MAX_MEMORY: f64 = 300.0;
 
 /// A function that writes a file with this many rows.
 type WriteRows = fn(usize, &Path) -> Result<(), Failure>;
@@ -40,7 +40,7 @@ pub fn measure(pace: &Pace, report: &mut Report) -> Result<(), Failure> {
         report.add(Figure::plain(format!("import of {what}"), rate(importing), "rows/s", Goal::None));
         report.add(Figure::plain(format!("parsing of {what}"), rate(parsing), "rows/s", Goal::None));
         report.add(Figure::times(format!("import of {what}, by parsing"), rate(parsing) / rate(importing), Goal::None));
-        report.add(Figure::plain(format!("most memory, import of {what}"), memory, "MB", Goal::AtMost(MOST_MEMORY)));
+        report.add(Figure::plain(format!("most memory, import of {what}"), memory, "MB", Goal::AtMost(MAX_MEMORY)));
         std::fs::remove_file(&file)?;
     }
     Ok(())

@@ -28,7 +28,7 @@ const SHOPS: usize = 20;
 /// Number of different words in pages.
 const VOCABULARY: usize = 20_000;
 /// Timeout, far longer than any of the writes takes.
-const PATIENCE: Duration = Duration::from_hours(1);
+const TIMEOUT: Duration = Duration::from_hours(1);
 
 /// A generated content page, the same every time.
 pub struct Text {
@@ -100,7 +100,7 @@ fn write(shop: &Shop, bearer: &str, path: &str, bodies: impl Iterator<Item = Val
     let requests: Vec<Request> = bodies.map(|body| Request::new("POST", path, &headers, &body.to_string())).collect();
     let wanted = requests.len();
     let target = Target { address: shop.address, expected: 201, requests: requests.into(), once: true };
-    let (_, answers) = load::answers(&target, Pace::FULL.connections, 1, PATIENCE)?;
+    let (_, answers) = load::answers(&target, Pace::FULL.connections, 1, TIMEOUT)?;
     if answers.len() == wanted { Ok(()) } else { Err(format!("{} of {wanted} were written", answers.len()).into()) }
 }
 

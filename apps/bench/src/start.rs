@@ -11,7 +11,7 @@ use crate::pace::Pace;
 use crate::report::{Figure, Goal, Report, resident};
 use crate::shop::Data;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Measures `kontor serve` on the database with the catalog.
 pub fn measure(data: &Data, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
@@ -62,7 +62,7 @@ impl Running {
 
     /// Waits until the service answers. Returns the time since `began`.
     pub fn answers(&mut self, address: SocketAddr, began: Instant) -> Result<Duration, Failure> {
-        while began.elapsed() < PATIENCE {
+        while began.elapsed() < TIMEOUT {
             if healthy(address).unwrap_or(false) {
                 return Ok(began.elapsed());
             }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use kontor::adapters::{SystemClock, SystemRandom};
-use kontor::wiring::Surroundings;
+use kontor::wiring::Adapters;
 use kontor_adapter_diesel::{Database, IdempotentRequest, KeyClaim, KeyOwner, ResponseNumbers};
 use kontor_auth::model::TokenUse;
 use kontor_auth::ports::TokenRepository;
@@ -33,7 +33,7 @@ use crate::shop::{Data, Shop};
 use crate::till::PayingAcquirer;
 
 /// Maximum number of statements for which an order occupies the only writer.
-const MOST_OF_AN_ORDER: u64 = 12;
+const MAX_ORDER_STATEMENTS: u64 = 12;
 /// Number of repetitions.
 const ROUNDS: usize = 100;
 const FEW_ROUNDS: usize = 5;
@@ -160,7 +160,7 @@ impl Workbench {
     }
 
     fn orders(&self, report: &mut Report) -> Result<(), Failure> {
-        let most = Some(MOST_OF_AN_ORDER);
+        let most = Some(MAX_ORDER_STATEMENTS);
         let one = self.measure("order of one line", |round| self.order(round, 1))?;
         report.cost(Budget { most, ..one });
         report.cost(self.measure("order of three lines", |round| self.order(round, 3))?);
@@ -199,11 +199,11 @@ impl Workbench {
             let (customer, wish) = (self.customer(round + 1)?, self.wish(round, 1, true)?);
             match self.data.runtime.block_on(self.placement.place(customer, &wish))? {
                 PlacedOutcome::Ready(order) => paid.push(order.id),
-                PlacedOutcome::PaymentUnclear(_) => return Err("the till did not answer".into()),
+                PlacedOutcome::PaymentOutcomeUnknown(_) => return Err("the till did not answer".into()),
             }
             let (charges, payment) = (self.charges.clone(), self.till.payment().ok_or("nothing was asked for")?);
             Ok(work(async move {
-                match charges.acquirer_notified(&payment, None).await? {
+                match charges.handle_notification(&payment, None).await? {
                     NotificationResult::Settled(_) => Ok(()),
                     other => Err(format!("a payment is {other:?}").into()),
                 }
@@ -262,7 +262,7 @@ impl Workbench {
     }
 
     fn people(&self, report: &mut Report) -> Result<(), Failure> {
-        let around = Surroundings::new(self.data.config(), self.clock.clone())?;
+        let around = Adapters::new(self.data.config(), self.clock.clone())?;
         let sessions = Arc::new(CustomerSessions {
             accounts: self.store.clone(),
             codes: self.store.clone(),
@@ -287,9 +287,9 @@ impl Workbench {
         let heartbeats = Arc::new(Heartbeats { sessions: self.store.clone(), clock: self.clock.clone() });
         let beat = self.measure("heartbeat of a session that goes on", |round| {
             let (heartbeats, customer) = (heartbeats.clone(), self.customer(round + 1)?);
-            self.data.runtime.block_on(heartbeats.beat(customer))?;
+            self.data.runtime.block_on(heartbeats.record(customer))?;
             Ok(work(async move {
-                heartbeats.beat(customer).await?;
+                heartbeats.record(customer).await?;
                 Ok(())
             }))
         })?;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::settings::Settings;
 
 /// Timeout of requests to Kontor.
-const PATIENCE: Duration = Duration::from_secs(5);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A client of Kontor for one application.
 #[derive(Clone)]
@@ -33,7 +33,7 @@ impl Kontor {
     pub fn new(settings: Settings) -> reqwest::Result<Self> {
         // An error means that the process has installed a provider already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Ok(Self { http: Client::builder().timeout(PATIENCE).build()?, settings })
+        Ok(Self { http: Client::builder().timeout(REQUEST_TIMEOUT).build()?, settings })
     }
 
     /// Returns the plan that grants the lesson.

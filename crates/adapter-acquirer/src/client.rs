@@ -56,10 +56,10 @@ pub struct AcquirerClient {
 }
 
 /// Maximum size of a response in bytes. Responses of the acquirer are far smaller.
-const LARGEST_ANSWER: usize = 4 * 1024 * 1024;
+const MAX_RESPONSE_BYTES: usize = 4 * 1024 * 1024;
 const PAGE: &str = "100";
 /// Maximum pages to search. Beyond them, the outcome stays unknown.
-const MOST_PAGES: usize = 500;
+const MAX_PAGES: usize = 500;
 
 impl AcquirerClient {
     /// Creates the client without a call.
@@ -117,7 +117,7 @@ impl AcquirerClient {
         take: impl Fn(Value) -> Option<Result<T, String>>,
     ) -> Reading<T> {
         let mut cursor: Option<String> = None;
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let mut query = vec![("limit", PAGE), filter];
             query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
             let page = match answer::list(self.get(&format!("/{list}"), &query).await) {
@@ -168,7 +168,7 @@ async fn read_whole(mut response: Response) -> Result<Vec<u8>, String> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(without_address)? {
         body.extend_from_slice(&chunk);
-        if body.len() > LARGEST_ANSWER {
+        if body.len() > MAX_RESPONSE_BYTES {
             return Err("the response is too long".to_owned());
         }
     }
@@ -271,7 +271,7 @@ impl PaymentGateway for AcquirerClient {
     async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund> {
         let meets = |object| match wire::refund(object) {
             // An ignored filter would return other refunds.
-            Ok(refund) if !request.is_met_by(&refund) => None,
+            Ok(refund) if !request.is_fulfilled_by(&refund) => None,
             read => Some(read),
         };
         self.find_in_list("refunds", ("payment_id", request.payment.as_str()), meets).await
@@ -311,7 +311,7 @@ impl PaymentGateway for AcquirerClient {
 
     async fn find_receipt(&self, request: &HandOverRequest) -> Reading<GatewayReceipt> {
         let meets = |object| match receipt::receipt(object) {
-            Ok(receipt) if !request.is_met_by(&receipt) => None,
+            Ok(receipt) if !request.is_fulfilled_by(&receipt) => None,
             read => Some(read),
         };
         self.find_in_list("receipts", ("payment_id", request.payment.as_str()), meets).await

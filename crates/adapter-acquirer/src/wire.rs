@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_and_broken_objects_are_told_apart() {
+    fn foreign_and_malformed_objects_are_distinguished() {
         let object = json!({ "id": "p-1", "status": "succeeded", "amount": { "value": "1.00", "currency": "RUB" } });
         let known = payment(object.clone()).unwrap();
         assert_eq!((known.purpose, known.key, known.saved_method), (None, None, None));

@@ -9,7 +9,7 @@ use icu_collator::{Collator, CollatorBorrowed, CollatorPreferences};
 
 /// Maximum length of a key in bytes. Longer keys are cut, because an index entry is bounded. Names that are equal up to
 /// there are sorted by number.
-const LONGEST: usize = 1_000;
+const MAX_KEY_BYTES: usize = 1_000;
 
 #[expect(clippy::expect_used, reason = "the data of the root collation is compiled in")]
 static ROOT: LazyLock<CollatorBorrowed<'static>> = LazyLock::new(|| {
@@ -21,7 +21,7 @@ static ROOT: LazyLock<CollatorBorrowed<'static>> = LazyLock::new(|| {
 pub(crate) fn sort_key(name: &str) -> Vec<u8> {
     let mut key = Vec::with_capacity(64);
     let Ok(()) = ROOT.write_sort_key_to(name, &mut key);
-    key.truncate(LONGEST);
+    key.truncate(MAX_KEY_BYTES);
     key
 }
 
@@ -47,6 +47,6 @@ mod tests {
 
     #[test]
     fn a_key_fits_into_an_index() {
-        assert_eq!(sort_key(&"\u{fdfa}".repeat(255)).len(), LONGEST);
+        assert_eq!(sort_key(&"\u{fdfa}".repeat(255)).len(), MAX_KEY_BYTES);
     }
 }

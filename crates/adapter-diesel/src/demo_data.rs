@@ -143,7 +143,7 @@ impl Database {
             }
             let application = application.filter(|(_, is_active)| *is_active).map(|(id, _)| id);
             Ok::<_, Abort<StoreError>>(Some(DemoProject {
-                owner_is_in: owner_is_in(connection, project, &identity.login)?,
+                owner_is_in: has_owner(connection, project, &identity.login)?,
                 application,
                 ..catalogue(connection, project, application.unwrap_or_default())?
             }))
@@ -175,7 +175,7 @@ impl Database {
     }
 }
 
-fn owner_is_in(connection: &mut AnyConnection, project: i64, login: &str) -> QueryResult<bool> {
+fn has_owner(connection: &mut AnyConnection, project: i64, login: &str) -> QueryResult<bool> {
     let owner = users::table
         .inner_join(roles::table.on(roles::id.eq(users::role_id)))
         .filter(users::project_id.eq(project))

@@ -58,7 +58,7 @@ mod workers;
 pub use database::idempotency::{IdempotentRequest, KeyClaim, KeyOwner, ResponseNumbers, StoredKey, StoredResponse};
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};
 pub use database::{Backup, BackupError, MigrationState};
-pub use database::{CacheVersion, CacheVersions, TRUST, Topic, Watch, WriteCosts};
+pub use database::{CACHE_TRUST_PERIOD, CacheVersion, CacheVersions, CounterWatch, Topic, WriteCosts};
 pub use database::{Left, NewRow, VersionedRequest, VersionedRow};
 pub use demo_data::DemoData;
 pub use lease::Parked;

@@ -26,13 +26,13 @@ pub(crate) struct Source {
 }
 
 /// Up to this many records are counted for every page of a long list: counting a million takes as long as reading them.
-const COUNTED: i64 = 1_000;
+const ALWAYS_COUNTED: i64 = 1_000;
 
 /// Lifetime of a cached larger total.
-const REMEMBERED: Duration = Duration::from_secs(10);
+const CACHE_LIFETIME: Duration = Duration::from_secs(10);
 
 /// Number of records from which a page is searched in the order of its list.
-const DENSE: i64 = 10_000;
+const ORDERED_SEARCH_MINIMUM: i64 = 10_000;
 
 /// Cached totals of long lists, by query.
 pub(crate) struct Totals(Cache<String, (Instant, i64)>);
@@ -46,7 +46,7 @@ impl Default for Totals {
 impl Totals {
     fn of(&self, asked: String, count: impl FnOnce() -> QueryResult<i64>) -> QueryResult<i64> {
         if let Some((counted, total)) = self.0.get(&asked)
-            && counted.elapsed() < REMEMBERED
+            && counted.elapsed() < CACHE_LIFETIME
         {
             return Ok(total);
         }
@@ -74,7 +74,7 @@ impl PageStrategy {
     fn before(self, comparison: &Comparison) -> &'static str {
         let range = match comparison {
             Comparison::AnyOf(_) => return "",
-            Comparison::Above(value) | Comparison::Below(value) | Comparison::From(value) => value,
+            Comparison::GreaterThan(value) | Comparison::LessThan(value) | Comparison::AtLeast(value) => value,
         };
         match (self, range) {
             (Self::ByOrder, FilterValue::Number(_)) => "+",
@@ -97,10 +97,10 @@ impl Window {
 }
 
 /// Result of the first query on a long list.
-enum First {
+enum CountedPage {
     /// The page, and the total.
     Few(Vec<i64>, i64),
-    /// More than [`COUNTED`] records; the page, if it was among those read.
+    /// More than [`ALWAYS_COUNTED`] records; the page, if it was among those read.
     Many(Option<Vec<i64>>),
 }
 
@@ -172,7 +172,7 @@ impl Source {
         Ok(Page { items, total: decode::count(total)?, request: listing.page })
     }
 
-    /// As [`Source::page`], for a list that may be long: more than [`COUNTED`] records are not counted for every page.
+    /// As [`Source::page`], for a list that may be long: more than [`ALWAYS_COUNTED`] records are not counted for every page.
     pub fn page_of_many<R>(
         &self,
         connection: &mut AnyConnection,
@@ -183,11 +183,11 @@ impl Source {
         let matching = self.matching(within.clone(), listing)?;
         let first = self.first_of(connection, &matching, listing)?;
         let (items, total) = match first {
-            First::Few(items, total) => (items, total),
-            First::Many(items) => {
+            CountedPage::Few(items, total) => (items, total),
+            CountedPage::Many(items) => {
                 let asked = format!("{} {matching:?}", self.from);
                 let total = totals.of(asked, || self.count(connection, matching))?;
-                let walk = if total < DENSE { PageStrategy::AsPlanned } else { PageStrategy::ByOrder };
+                let walk = if total < ORDERED_SEARCH_MINIMUM { PageStrategy::AsPlanned } else { PageStrategy::ByOrder };
                 let items = if let Some(items) = items {
                     items
                 } else {
@@ -203,39 +203,39 @@ impl Source {
         Ok(Page { items, total: decode::count(total.max(least))?, request: listing.page })
     }
 
-    /// Determines if there are more than [`COUNTED`] records, and reads the page if possible. A text search runs only
+    /// Determines if there are more than [`ALWAYS_COUNTED`] records, and reads the page if possible. A text search runs only
     /// once: it costs more than reading the numbers of all its results when there are few.
     fn first_of<R>(
         &self,
         connection: &mut AnyConnection,
         matching: &Statement,
         listing: &Listing,
-    ) -> Result<First, Abort<R>> {
+    ) -> Result<CountedPage, Abort<R>> {
         let page = listing.page;
         if listing.text.is_some() {
-            let most = Window { limit: COUNTED + 1, offset: 0 };
+            let most = Window { limit: ALWAYS_COUNTED + 1, offset: 0 };
             let found = self.numbers(connection, matching.clone(), listing, most)?;
             let total = i64::try_from(found.len()).unwrap_or_default();
             let of_page = |found: &[i64]| {
                 let place = |rows: i64| usize::try_from(rows).unwrap_or(usize::MAX);
                 found.iter().copied().skip(place(page.offset())).take(place(page.limit())).collect::<Vec<_>>()
             };
-            let within = page.offset() + page.limit() <= COUNTED;
-            return Ok(match (total <= COUNTED, within) {
-                (true, _) => First::Few(of_page(&found), total),
-                (false, true) => First::Many(Some(of_page(&found))),
-                (false, false) => First::Many(None),
+            let within = page.offset() + page.limit() <= ALWAYS_COUNTED;
+            return Ok(match (total <= ALWAYS_COUNTED, within) {
+                (true, _) => CountedPage::Few(of_page(&found), total),
+                (false, true) => CountedPage::Many(Some(of_page(&found))),
+                (false, false) => CountedPage::Many(None),
             });
         }
         let some = Statement::new(format!("SELECT count(*) FROM (SELECT 1 FROM {} WHERE ", self.from))
             .then(matching.clone())
-            .sql(format!(" LIMIT {}) AS counted", COUNTED + 1));
+            .sql(format!(" LIMIT {}) AS counted", ALWAYS_COUNTED + 1));
         let few = some.row::<IdRow>(connection)?.id;
-        if few > COUNTED {
-            return Ok(First::Many(None));
+        if few > ALWAYS_COUNTED {
+            return Ok(CountedPage::Many(None));
         }
         let items = self.numbers(connection, matching.clone(), listing, Window::of(page))?;
-        Ok(First::Few(items, few))
+        Ok(CountedPage::Few(items, few))
     }
 
     fn count(&self, connection: &mut AnyConnection, matching: Statement) -> QueryResult<i64> {
@@ -300,9 +300,9 @@ impl Source {
             matching = matching.sql(" AND ").sql(walk.before(comparison)).sql(self.column(field)?);
             matching = match comparison {
                 Comparison::AnyOf(values) => among(matching, values),
-                Comparison::Above(value) => matching.sql(" > ").value(value.clone()),
-                Comparison::Below(value) => matching.sql(" < ").value(value.clone()),
-                Comparison::From(value) => matching.sql(" >= ").value(value.clone()),
+                Comparison::GreaterThan(value) => matching.sql(" > ").value(value.clone()),
+                Comparison::LessThan(value) => matching.sql(" < ").value(value.clone()),
+                Comparison::AtLeast(value) => matching.sql(" >= ").value(value.clone()),
             };
         }
         Ok(match &listing.text {
@@ -335,7 +335,7 @@ impl Source {
         sort: Sort,
         condition: Option<Condition>,
     ) -> String {
-        let all = Listing::everything(sort, PageRequest::new(1, 15, 100).unwrap());
+        let all = Listing::unfiltered(sort, PageRequest::new(1, 15, 100).unwrap());
         let listing = Listing { conditions: condition.into_iter().collect(), ..all };
         let read = db.database.read(move |connection| self.plan_of(connection, own.clone(), &listing));
         read.await.unwrap()
@@ -380,7 +380,7 @@ mod tests {
         text: Option<&str>,
         page: i64,
     ) -> (u64, Vec<i64>) {
-        let all = Listing::everything(Sort::descending("id"), PageRequest::new(page, 2, 100).unwrap());
+        let all = Listing::unfiltered(Sort::descending("id"), PageRequest::new(page, 2, 100).unwrap());
         let listing = Listing { text: text.map(|text| Line::parse(text).unwrap()), ..all };
         let totals = std::sync::Arc::clone(totals);
         let read = db.database.read_snapshot(move |connection| {
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_few_is_counted_and_what_is_many_is_remembered_for_a_while() {
+    async fn short_lists_are_counted_and_long_totals_are_cached() {
         let db = TestDatabase::fresh(Kind::Sqlite);
         let totals = std::sync::Arc::new(Totals::default());
         add(&db, 1_001, 999).await;

@@ -21,10 +21,10 @@ const QUEUES: [&Queue; 9] = [
 ];
 
 /// Duration of a renewed lease.
-const RENEWED: TimeDelta = TimeDelta::seconds(60);
+const RENEWED_LEASE: TimeDelta = TimeDelta::seconds(60);
 
 /// Maximum parked rows listed per queue; there may be more.
-pub const MOST_TOLD: u32 = 1_000;
+pub const MAX_LISTED: u32 = 1_000;
 
 impl Database {
     /// Returns the number of parked rows of each queue, by table.
@@ -41,7 +41,7 @@ impl Database {
     pub async fn renew_leases(&self, owner: &str, now: DateTime<Utc>) -> Result<usize, StoreError> {
         let owner = owner.to_owned();
         self.write(move |connection| {
-            let (now, until) = (now.naive_utc(), (now + RENEWED).naive_utc());
+            let (now, until) = (now.naive_utc(), (now + RENEWED_LEASE).naive_utc());
             let mut renewed = 0;
             for queue in QUEUES {
                 renewed += queue.renew(connection, &owner, now, until)?;
@@ -51,12 +51,12 @@ impl Database {
         .await
     }
 
-    /// Returns the parked rows of every queue, at most [`MOST_TOLD`] of each.
+    /// Returns the parked rows of every queue, at most [`MAX_LISTED`] of each.
     pub async fn parked(&self) -> Result<Vec<Parked>, StoreError> {
         self.read(|connection| {
             let mut parked = Vec::new();
             for queue in QUEUES {
-                parked.extend(list_parked(connection, queue, MOST_TOLD)?);
+                parked.extend(list_parked(connection, queue, MAX_LISTED)?);
             }
             Ok::<_, Abort<StoreError>>(parked)
         })

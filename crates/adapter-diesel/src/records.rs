@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kontor_kernel::history::Audited;
 use kontor_kernel::{
-    DeletableRepository, Line, ListedRepository, Listing, OfProject, Page, ProjectId, Record, RecordError,
+    DeletableRepository, Line, ListedRepository, Listing, Page, ProjectId, ProjectScoped, Record, RecordError,
     RecordErrorOf, RecordRepository, Refusal, Stamp, StoreError,
 };
 
@@ -20,7 +20,7 @@ pub(crate) trait StoredRecord: Audited + Sized + Send + 'static {
     const TABLE: &'static str;
 
     /// Returns the record with this number, from any project.
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>>;
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>>;
 
     /// Reads these records to check that they are readable.
     fn try_to_read(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<()>, Abort<StoreError>> {
@@ -70,10 +70,10 @@ pub(crate) trait ListedRecord: RepositoryRecord {
     /// Column of the project.
     const PROJECT: &'static str;
     /// Condition for records that are not deleted.
-    const ALIVE: &'static str = "TRUE";
+    const NOT_DELETED: &'static str = "TRUE";
 
     /// Returns these records in this order. Missing ones are skipped.
-    fn load_many(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<StoreError>>;
+    fn load_many(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<Self>>, Abort<StoreError>>;
 
     /// Returns the source for search results.
     fn source_of_found(_: &AnyConnection) -> Source {
@@ -89,7 +89,7 @@ impl<T: ListedRecord> ListedRepository<T> for Database {
     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<T>, StoreError> {
         let totals = self.memory::<Totals>();
         self.read_snapshot(move |connection| {
-            let mut own = of_project_column(T::PROJECT, project, &listing).sql(" AND ").sql(T::ALIVE);
+            let mut own = of_project_column(T::PROJECT, project, &listing).sql(" AND ").sql(T::NOT_DELETED);
             let mut source = T::SOURCE;
             if let Some(text) = &listing.text {
                 own = own.sql(" AND ").then(T::found(connection, project, text));
@@ -109,7 +109,7 @@ impl<T: RepositoryRecord> RecordRepository<T> for Database {
         self.read(move |connection| T::of_project(connection, project.get())).await
     }
 
-    async fn find(&self, id: T::Id) -> Result<Option<OfProject<T>>, StoreError> {
+    async fn find(&self, id: T::Id) -> Result<Option<ProjectScoped<T>>, StoreError> {
         find(self, id.into()).await
     }
 
@@ -130,27 +130,30 @@ impl<T: DeletableRecord> DeletableRepository<T> for Database {
 }
 
 /// Combines a record with the number of its project, as read from a row.
-pub(crate) fn of_project<T>(project: i64, record: Result<T, StoreError>) -> Result<OfProject<T>, StoreError> {
-    Ok(OfProject::new(decode::id(project)?, record?))
+pub(crate) fn of_project<T>(project: i64, record: Result<T, StoreError>) -> Result<ProjectScoped<T>, StoreError> {
+    Ok(ProjectScoped::new(decode::id(project)?, record?))
 }
 
 /// Sorts records from rows (number, project, record) into the order of these numbers. Missing ones are skipped.
 pub(crate) fn in_order_of<T>(
     ids: &[i64],
     rows: impl IntoIterator<Item = (i64, i64, Result<T, StoreError>)>,
-) -> Result<Vec<OfProject<T>>, StoreError> {
+) -> Result<Vec<ProjectScoped<T>>, StoreError> {
     let numbered = |(id, project, record)| Ok((id, of_project(project, record)?));
     let found = rows.into_iter().map(numbered).collect::<Result<Vec<_>, StoreError>>()?;
     Ok(in_order(ids, found, |(id, _)| *id).into_iter().map(|(_, record)| record).collect())
 }
 
 /// Keeps the records of the project.
-pub(crate) fn within<T>(records: Vec<OfProject<T>>, project: ProjectId) -> Vec<T> {
+pub(crate) fn within<T>(records: Vec<ProjectScoped<T>>, project: ProjectId) -> Vec<T> {
     records.into_iter().filter_map(|record| record.within(project)).collect()
 }
 
 /// Returns the record with this number.
-pub(crate) async fn find<T: StoredRecord>(database: &Database, id: i64) -> Result<Option<OfProject<T>>, StoreError> {
+pub(crate) async fn find<T: StoredRecord>(
+    database: &Database,
+    id: i64,
+) -> Result<Option<ProjectScoped<T>>, StoreError> {
     database.read(move |connection| T::load(connection, id)).await
 }
 

@@ -63,7 +63,7 @@ enum Piece {
 
 /// Maximum number of bound identifiers, enough for the longest page; a longer list is part of the text. PostgreSQL
 /// plans an unprepared statement each time, which takes longer than an order with all its lookups.
-const MOST_BOUND: usize = 128;
+const MAX_BOUND_IDS: usize = 128;
 
 /// SQL fragments with values between them.
 #[derive(Debug, Clone, Default)]
@@ -122,7 +122,7 @@ impl Statement {
             // An empty list matches nothing, and `IN ()` is not valid SQL in every database.
             [] => self.sql(" IN (NULL)"),
             [id] => self.sql(" = ").value(*id),
-            [.., last] if ids.len() <= MOST_BOUND => {
+            [.., last] if ids.len() <= MAX_BOUND_IDS => {
                 let places = ids.len().next_power_of_two();
                 let filled = ids.iter().chain(std::iter::repeat(last)).take(places);
                 self.sql(" IN ").tuple(filled.map(|id| Value::from(*id)))

@@ -16,11 +16,11 @@ static TABLES: Tables = Tables {
               storefront_offers, histories, counterparties",
     fills: &[fill_missing, fill_sort_keys, fill_customers, index_texts],
     #[cfg(feature = "test-support")]
-    invalidating: INVALIDATING,
+    invalidating: INVALIDATING_TABLES,
     #[cfg(feature = "test-support")]
     versioned: VERSIONED,
     #[cfg(feature = "test-support")]
-    followed: FOLLOWED,
+    followed: VERSIONED_TABLES,
 };
 
 /// Table with data shown on storefronts.
@@ -30,7 +30,7 @@ const fn shown(table: &'static str) -> InvalidatingWrites {
 }
 
 #[cfg(feature = "test-support")]
-const INVALIDATING: &[InvalidatingWrites] = &[
+const INVALIDATING_TABLES: &[InvalidatingWrites] = &[
     shown("nomenclatures"),
     shown("nomenclature_photos"),
     shown("nomenclature_tags"),
@@ -68,7 +68,7 @@ const INVALIDATING: &[InvalidatingWrites] = &[
 ];
 
 #[cfg(feature = "test-support")]
-const FOLLOWED: &[VersionedTable] = &[
+const VERSIONED_TABLES: &[VersionedTable] = &[
     versioned("counterparties", &["search_text", "sort_key", "verified_at"]),
     versioned("inventories", &[]),
     versioned("nomenclatures", &["article_search", "search_text", "sort_key", "views_count"]),

@@ -10,7 +10,7 @@ use kontor_kernel::StoreError;
 use crate::database::{Abort, AnyConnection};
 
 /// Maximum number of rows remembered as logged; beyond it a row may be logged again.
-const MOST_NAMED: usize = 10_000;
+const MAX_LOGGED_ROWS: usize = 10_000;
 
 #[derive(Default)]
 struct LeftOut {
@@ -30,10 +30,10 @@ pub fn count() -> Vec<(&'static str, u64)> {
 }
 
 /// Counts a row that a list skips. It is logged once.
-fn leave_out(table: &'static str, id: i64, reason: &str) {
+fn skip_unreadable(table: &'static str, id: i64, reason: &str) {
     let mut left_out = left_out();
     *left_out.by_table.entry(table).or_default() += 1;
-    if left_out.named.len() >= MOST_NAMED {
+    if left_out.named.len() >= MAX_LOGGED_ROWS {
         left_out.named.clear();
     }
     let is_new = left_out.named.insert((table, id));
@@ -53,14 +53,14 @@ fn reason<R>(abort: &Abort<R>) -> Option<String> {
 }
 
 /// Readable records, and number and reason of each unreadable one.
-pub(crate) type Apart<T> = (Vec<T>, Vec<(i64, String)>);
+pub(crate) type Partitioned<T> = (Vec<T>, Vec<(i64, String)>);
 
 /// Loads records by their numbers. If one of them cannot be read, each is loaded separately.
 pub(crate) fn apart<T, R>(
     connection: &mut AnyConnection,
     ids: &[i64],
     mut load: impl FnMut(&mut AnyConnection, &[i64]) -> Result<Vec<T>, Abort<R>>,
-) -> Result<Apart<T>, Abort<R>> {
+) -> Result<Partitioned<T>, Abort<R>> {
     match load(connection, ids) {
         Err(abort) if reason(&abort).is_some() => one_by_one(connection, ids, load),
         loaded => Ok((loaded?, Vec::new())),
@@ -71,7 +71,7 @@ fn one_by_one<T, R>(
     connection: &mut AnyConnection,
     ids: &[i64],
     mut load: impl FnMut(&mut AnyConnection, &[i64]) -> Result<Vec<T>, Abort<R>>,
-) -> Result<Apart<T>, Abort<R>> {
+) -> Result<Partitioned<T>, Abort<R>> {
     let (mut records, mut unreadable) = (Vec::new(), Vec::new());
     for id in ids {
         match load(connection, &[*id]) {
@@ -85,9 +85,9 @@ fn one_by_one<T, R>(
     Ok((records, unreadable))
 }
 
-fn without<T>(table: &'static str, (records, unreadable): Apart<T>) -> Vec<T> {
+fn without<T>(table: &'static str, (records, unreadable): Partitioned<T>) -> Vec<T> {
     for (id, reason) in unreadable {
-        leave_out(table, id, &reason);
+        skip_unreadable(table, id, &reason);
     }
     records
 }
@@ -131,7 +131,7 @@ pub(crate) fn rows<Row, T>(
         let id = id(&row);
         match read(row) {
             Ok(record) => records.push(record),
-            Err(error @ StoreError::Corrupt(_)) => leave_out(table, id, &error.to_string()),
+            Err(error @ StoreError::Corrupt(_)) => skip_unreadable(table, id, &error.to_string()),
             Err(error) => return Err(error),
         }
     }

@@ -6,7 +6,7 @@ use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
 use crate::database::idempotency::last_expired_number;
-use crate::database::invalidation::{Topic, keep_valid};
+use crate::database::invalidation::{Topic, declare_unchanged};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, Value, by_place};
 
@@ -15,17 +15,17 @@ pub const BATCH: usize = 500;
 
 /// Retention of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Keep {
+enum Retention {
     /// Until the time in its column.
-    UntilThen,
+    UntilTime,
     /// The configured time after it.
-    Afterwards,
+    ConfiguredAfter,
     /// An hour after it.
-    AnHour,
+    HourAfter,
     /// 180 days after it.
-    HalfAYear,
+    HalfYearAfter,
     /// As long as the idempotency key of its request; the number in the column contains its time.
-    WithItsKey,
+    WithIdempotencyKey,
 }
 
 /// Table that grows unless it is swept.
@@ -36,7 +36,7 @@ pub struct SweptTable {
     key: &'static str,
     /// Column with the time, or with a number derived from it; first column of an index.
     moment: &'static str,
-    keep: Keep,
+    keep: Retention,
     /// Further condition, ` AND ...`.
     besides: &'static str,
     /// Table that the time and the condition refer to, if it is another one, and the column here that references it.
@@ -47,7 +47,7 @@ const fn swept(
     table: &'static str,
     key: &'static str,
     moment: &'static str,
-    keep: Keep,
+    keep: Retention,
     besides: &'static str,
 ) -> SweptTable {
     SweptTable { table, key, moment, keep, besides, owner: None }
@@ -56,44 +56,44 @@ const fn swept(
 /// All swept tables, in this order: referring rows come before the rows they refer to.
 pub const SWEPT_TABLES: &[SweptTable] = &[
     // A live worker updates its row every few seconds.
-    swept("workers", "name", "seen_at", Keep::AnHour, ""),
-    swept("access_tokens", "id", "expires_at", Keep::UntilThen, ""),
-    swept("idempotency_keys", "id", "expires_at", Keep::UntilThen, ""),
-    swept("idempotency_answers", "number", "number", Keep::WithItsKey, ""),
-    swept("one_time_codes", "(project_id, contact)", "expires_at", Keep::UntilThen, ""),
-    swept("phone_change_codes", "counterparty_id", "expires_at", Keep::UntilThen, ""),
+    swept("workers", "name", "seen_at", Retention::HourAfter, ""),
+    swept("access_tokens", "id", "expires_at", Retention::UntilTime, ""),
+    swept("idempotency_keys", "id", "expires_at", Retention::UntilTime, ""),
+    swept("idempotency_answers", "number", "number", Retention::WithIdempotencyKey, ""),
+    swept("one_time_codes", "(project_id, contact)", "expires_at", Retention::UntilTime, ""),
+    swept("phone_change_codes", "counterparty_id", "expires_at", Retention::UntilTime, ""),
     // A login of the employee from there renews it.
-    swept("sign_in_addresses", "fingerprint", "seen_at", Keep::Afterwards, ""),
-    swept("temporary_passwords", "user_id", "expires_at", Keep::UntilThen, ""),
-    swept("notifications", "id", "created_at", Keep::HalfAYear, ""),
+    swept("sign_in_addresses", "fingerprint", "seen_at", Retention::ConfiguredAfter, ""),
+    swept("temporary_passwords", "user_id", "expires_at", Retention::UntilTime, ""),
+    swept("notifications", "id", "created_at", Retention::HalfYearAfter, ""),
     // Admissions stay as long as their orders: they redeemed the tickets.
-    swept("ticket_scans", "id", "created_at", Keep::HalfAYear, " AND outcome <> 'admitted'"),
+    swept("ticket_scans", "id", "created_at", Retention::HalfYearAfter, " AND outcome <> 'admitted'"),
     // A nonce stays used as long as its attempt is kept.
-    swept("callback_attempts", "id", "expires_at", Keep::Afterwards, ""),
-    swept("agent_access_requests", "id", "expires_at", Keep::Afterwards, ""),
+    swept("callback_attempts", "id", "expires_at", Retention::ConfiguredAfter, ""),
+    swept("agent_access_requests", "id", "expires_at", Retention::ConfiguredAfter, ""),
     // A later activity starts a new session.
-    swept("client_sessions", "id", "started_at", Keep::Afterwards, " AND last_seen_at <= :moment"),
-    swept("webhook_deliveries", "id", "updated_at", Keep::Afterwards, " AND status <> 'pending'"),
+    swept("client_sessions", "id", "started_at", Retention::ConfiguredAfter, " AND last_seen_at <= :moment"),
+    swept("webhook_deliveries", "id", "updated_at", Retention::ConfiguredAfter, " AND status <> 'pending'"),
     swept(
         "outbox_events",
         "id",
         "dispatched_at",
-        Keep::Afterwards,
+        Retention::ConfiguredAfter,
         " AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.outbox_event_id = outbox_events.id)",
     ),
     // The file is deleted first, then the error sheet, which may be long; nothing else depends on these.
     SweptTable {
         owner: Some(("jobs", "job_id")),
-        ..swept("job_errors", "id", "finished_at", Keep::Afterwards, " AND file_place IS NULL")
+        ..swept("job_errors", "id", "finished_at", Retention::ConfiguredAfter, " AND file_place IS NULL")
     },
     swept(
         "jobs",
         "id",
         "finished_at",
-        Keep::Afterwards,
+        Retention::ConfiguredAfter,
         " AND file_place IS NULL AND NOT EXISTS (SELECT 1 FROM job_errors e WHERE e.job_id = jobs.id)",
     ),
-    swept("exports", "id", "finished_at", Keep::Afterwards, " AND file_place IS NULL"),
+    swept("exports", "id", "finished_at", Retention::ConfiguredAfter, " AND file_place IS NULL"),
 ];
 
 by_place! {
@@ -107,11 +107,11 @@ impl SweptTable {
     fn guarded(&self, statement: Statement, now: DateTime<Utc>, retention: TimeDelta) -> Statement {
         let moment = |moment: DateTime<Utc>| Value::from(moment.naive_utc());
         let until = match self.keep {
-            Keep::UntilThen => moment(now),
-            Keep::Afterwards => moment(now.checked_sub_signed(retention).unwrap_or(DateTime::<Utc>::MIN_UTC)),
-            Keep::AnHour => moment(now - TimeDelta::hours(1)),
-            Keep::HalfAYear => moment(now - TimeDelta::days(180)),
-            Keep::WithItsKey => last_expired_number(now).into(),
+            Retention::UntilTime => moment(now),
+            Retention::ConfiguredAfter => moment(now.checked_sub_signed(retention).unwrap_or(DateTime::<Utc>::MIN_UTC)),
+            Retention::HourAfter => moment(now - TimeDelta::hours(1)),
+            Retention::HalfYearAfter => moment(now - TimeDelta::days(180)),
+            Retention::WithIdempotencyKey => last_expired_number(now).into(),
         };
         let statement = statement.sql(self.moment).sql(" <= ").value(until.clone());
         match self.besides.split_once(":moment") {
@@ -170,7 +170,7 @@ impl Database {
         }
         self.write_long(move |connection| {
             // A cached token includes its expiry.
-            keep_valid(Topic::Access);
+            declare_unchanged(Topic::Access);
             let delete = swept.delete(connection, now, retention);
             Ok::<_, Abort<StoreError>>(delete.execute(connection)?)
         })

@@ -8,7 +8,7 @@ use kontor_kernel::{ProjectId, StoreError};
 
 #[cfg(feature = "test-support")]
 use crate::database::VersionedTable;
-use crate::database::{Abort, AnyConnection, Database, Memory, NewRow, Topic, VersionedRow};
+use crate::database::{Abort, AnyConnection, BoundedCache, Database, NewRow, Topic, VersionedRow};
 use crate::decode;
 use crate::histories::AUTHOR_NAMES;
 use crate::statement::{Statement, by_place};
@@ -79,9 +79,9 @@ pub enum VersionedRecord {
 
 /// Table that holds the history of a record.
 #[derive(Clone, Copy)]
-enum Told {
-    Nowhere,
-    Histories,
+enum HistoryTable {
+    None,
+    General,
     OrderEvents,
     StockMovements,
 }
@@ -94,7 +94,7 @@ struct Place {
     /// Condition that a record belongs to a project: the SQL before and after the project number.
     owned: (&'static str, &'static str),
     alive: &'static str,
-    told: Told,
+    told: HistoryTable,
 }
 
 const OWN: (&str, &str) = ("project_id = ", "");
@@ -102,10 +102,10 @@ const OF_APPLICATION: (&str, &str) = ("application_id IN (SELECT id FROM applica
 
 impl Place {
     const fn of(table: &'static str) -> Self {
-        Self { kind: table, table, keys: &["id = "], owned: OWN, alive: "TRUE", told: Told::Nowhere }
+        Self { kind: table, table, keys: &["id = "], owned: OWN, alive: "TRUE", told: HistoryTable::None }
     }
 
-    const fn told(self, told: Told) -> Self {
+    const fn told(self, told: HistoryTable) -> Self {
         Self { told, ..self }
     }
 
@@ -133,22 +133,22 @@ impl VersionedRecord {
                 Place::of("users").named("agents", &["id = "]).alive("kind = 'agent' AND deleted_at IS NULL")
             }
             Self::BankRequisite => Place::of("counterparty_bank_requisites").named("bank_requisites", BY_CUSTOMER),
-            Self::Block => Place::of("blocks").named("blocks", BY_APPLICATION).told(Told::Histories),
-            Self::Branch => Place::of("branches").told(Told::Histories),
+            Self::Block => Place::of("blocks").named("blocks", BY_APPLICATION).told(HistoryTable::General),
+            Self::Branch => Place::of("branches").told(HistoryTable::General),
             Self::BranchRequisite => {
                 Place::of("branch_bank_requisites").named("branch-bank-requisites", &["branch_id = ", "id = "])
             }
-            Self::Brand => Place::of("brands").told(Told::Histories),
-            Self::Category => Place::of("categories").told(Told::Histories),
+            Self::Brand => Place::of("brands").told(HistoryTable::General),
+            Self::Category => Place::of("categories").told(HistoryTable::General),
             Self::Contact => Place::of("counterparty_contacts").named("contacts", BY_CUSTOMER),
-            Self::Customer => Place::of("counterparties").alive(PRESENT).told(Told::Histories),
-            Self::Department => Place::of("departments").told(Told::Histories),
-            Self::Discount => Place::of("discounts").told(Told::Histories),
-            Self::Inventory => Place::of("inventories").alive(PRESENT).told(Told::StockMovements),
-            Self::MenuItem => Place::of("menu_items").named("menu_items", BY_APPLICATION).told(Told::Histories),
-            Self::Nomenclature => Place::of("nomenclatures").told(Told::Histories),
-            Self::Order => Place::of("orders").told(Told::OrderEvents),
-            Self::Page => Place::of("pages").told(Told::Histories),
+            Self::Customer => Place::of("counterparties").alive(PRESENT).told(HistoryTable::General),
+            Self::Department => Place::of("departments").told(HistoryTable::General),
+            Self::Discount => Place::of("discounts").told(HistoryTable::General),
+            Self::Inventory => Place::of("inventories").alive(PRESENT).told(HistoryTable::StockMovements),
+            Self::MenuItem => Place::of("menu_items").named("menu_items", BY_APPLICATION).told(HistoryTable::General),
+            Self::Nomenclature => Place::of("nomenclatures").told(HistoryTable::General),
+            Self::Order => Place::of("orders").told(HistoryTable::OrderEvents),
+            Self::Page => Place::of("pages").told(HistoryTable::General),
             Self::Permission => Place::of("permissions"),
             Self::PlanAssignment => Place::of("subscription_nomenclatures")
                 .named("subscription-nomenclatures", &["application_id = ", "id = "])
@@ -164,7 +164,7 @@ impl VersionedRecord {
                 )
                 .alive("owner = 'bank_requisite'"),
             Self::Role => Place::of("roles"),
-            Self::Shop => Place::of("shops").alive(PRESENT).told(Told::Histories),
+            Self::Shop => Place::of("shops").alive(PRESENT).told(HistoryTable::General),
             Self::ShopException => Place::of("shop_exceptions").named("exceptions", BY_SHOP),
             Self::ShopHours => Place::of("shop_hours").named("hours", BY_SHOP),
             Self::ShownBrand => Place::of("application_brands")
@@ -173,8 +173,8 @@ impl VersionedRecord {
             Self::ShownCategory => Place::of("application_categories")
                 .named("application-categories", &["application_id = ", "category_id = "])
                 .of_application(),
-            Self::Task => Place::of("tasks").told(Told::Histories),
-            Self::Warehouse => Place::of("warehouses").alive(PRESENT).told(Told::Histories),
+            Self::Task => Place::of("tasks").told(HistoryTable::General),
+            Self::Warehouse => Place::of("warehouses").alive(PRESENT).told(HistoryTable::General),
             Self::WarehouseIntegration => Place::of("integration_links")
                 .named("warehouse-integrations", &["owner_id = ", "integration_id = "])
                 .alive("owner = 'warehouse'"),
@@ -301,11 +301,11 @@ fn latest(
 const ACTORS: [&str; 2] =
     ["CASE WHEN actor = 'user' THEN actor_id END", "CASE WHEN actor = 'customer' THEN actor_id END"];
 
-struct Required(Memory<i64, bool>);
+struct Required(BoundedCache<i64, bool>);
 
 impl Default for Required {
     fn default() -> Self {
-        Self(Memory::new(4_096))
+        Self(BoundedCache::new(4_096))
     }
 }
 
@@ -329,13 +329,15 @@ impl Database {
                 Statement::new(table).sql(" WHERE project_id = ").value(project.get()).sql(column).value(number)
             };
             let row = match told {
-                Told::Nowhere => None,
-                Told::Histories => {
+                HistoryTable::None => None,
+                HistoryTable::General => {
                     let lines = of("histories", " AND resource_id = ").sql(" AND resource = ").value(kind);
                     latest(connection, ["user_id", "counterparty_id"], lines)?
                 }
-                Told::OrderEvents => latest(connection, ACTORS, of("order_events", " AND order_id = "))?,
-                Told::StockMovements => latest(connection, ACTORS, of("stock_movements", " AND inventory_id = "))?,
+                HistoryTable::OrderEvents => latest(connection, ACTORS, of("order_events", " AND order_id = "))?,
+                HistoryTable::StockMovements => {
+                    latest(connection, ACTORS, of("stock_movements", " AND inventory_id = "))?
+                }
             };
             Ok::<_, Abort<StoreError>>(row.map(LastChange::try_from).transpose()?)
         })
@@ -345,7 +347,7 @@ impl Database {
     /// Returns `true` if the project requires `If-Match` for changes of records.
     pub async fn requires_if_match(&self, project: ProjectId) -> Result<bool, StoreError> {
         let key = project.get();
-        if let Some(known) = self.memory::<Required>().0.recall(self.cache_versions(), &key) {
+        if let Some(known) = self.memory::<Required>().0.cached(self.cache_versions(), &key) {
             return Ok(known);
         }
         let before = self.cache_versions().version_anywhere(Topic::Access);

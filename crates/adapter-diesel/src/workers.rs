@@ -20,7 +20,7 @@ impl Database {
     }
 
     /// Stores a heartbeat of a worker.
-    pub async fn worker_seen(&self, name: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
+    pub async fn record_heartbeat(&self, name: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
         let name = name.to_owned();
         self.write(move |connection| {
             let row = (workers::name.eq(&name), workers::seen_at.eq(at.naive_utc()));
@@ -36,7 +36,7 @@ impl Database {
     }
 
     /// Deletes a worker that ended regularly.
-    pub async fn worker_gone(&self, name: &str) -> Result<(), StoreError> {
+    pub async fn delete_worker(&self, name: &str) -> Result<(), StoreError> {
         let name = name.to_owned();
         self.write(move |connection| {
             diesel::delete(workers::table.filter(workers::name.eq(&name))).execute(connection)?;

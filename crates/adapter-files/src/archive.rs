@@ -8,17 +8,17 @@ use kontor_content::model::{Inspection, MediaType};
 use zip::ZipArchive;
 
 /// Maximum entries, more than any document has. A larger directory takes much memory to read.
-const MOST_ENTRIES: u64 = 10_000;
+const MAX_ENTRIES: u64 = 10_000;
 /// Maximum distance of the end of the directory from the end of the file: 22 bytes and the longest comment, and 20
 /// bytes before them for the locator of a large directory.
 const TAIL: u64 = 20 + 22 + 65_535;
 /// Maximum bytes unpacked of one document; later entries are accepted unchecked.
-const MOST_BYTES: u64 = 256 * 1024 * 1024;
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
 /// Entries with macros in documents.
 const MACROS: [&str; 3] = ["word/vbaProject.bin", "xl/vbaProject.bin", "Basic/script-lc.xml"];
 
 /// Recognizes an archive by the entry that makes it a document.
-pub(crate) fn look(content: &File) -> io::Result<Inspection> {
+pub(crate) fn detect(content: &File) -> io::Result<Inspection> {
     if is_crowded(content)? {
         return Ok(Inspection::Unknown);
     }
@@ -41,7 +41,7 @@ pub(crate) fn look(content: &File) -> io::Result<Inspection> {
 
 /// Returns `true` if all entries exist and match their checksums.
 fn is_whole(archive: &mut ZipArchive<BufReader<&File>>) -> bool {
-    let mut left = MOST_BYTES;
+    let mut left = MAX_BYTES;
     for place in 0..archive.len() {
         let Ok(entry) = archive.by_index(place) else { return false };
         let Ok(unpacked) = io::copy(&mut entry.take(left), &mut io::sink()) else { return false };
@@ -78,7 +78,7 @@ fn is_crowded(mut content: &File) -> io::Result<bool> {
         content.take(40).read_to_end(&mut end)?;
         let total = end.split_last_chunk().map(|(_, total)| u64::from_le_bytes(*total));
         let is_end = end.len() == 40 && end.starts_with(b"PK\x06\x06");
-        if total.filter(|_| is_end).is_none_or(|total| total > MOST_ENTRIES) {
+        if total.filter(|_| is_end).is_none_or(|total| total > MAX_ENTRIES) {
             return Ok(true);
         }
     }

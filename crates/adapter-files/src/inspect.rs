@@ -17,7 +17,7 @@ pub struct Inspector;
 
 impl ContentInspector for Inspector {
     fn inspect(&self, content: &File) -> Result<Inspection, StorageFailed> {
-        look(content).map_err(|error| StorageFailed(error.to_string()))
+        detect(content).map_err(|error| StorageFailed(error.to_string()))
     }
 
     fn publish(&self, content: &File, media: MediaType) -> Result<Option<Published>, StorageFailed> {
@@ -33,7 +33,7 @@ impl PictureResizer for Inspector {
     }
 }
 
-fn look(mut content: &File) -> io::Result<Inspection> {
+fn detect(mut content: &File) -> io::Result<Inspection> {
     let mut start = Vec::new();
     content.rewind()?;
     content.take(START).read_to_end(&mut start)?;
@@ -42,13 +42,13 @@ fn look(mut content: &File) -> io::Result<Inspection> {
         return Ok(Inspection::Empty);
     }
     if start.starts_with(b"PK\x03\x04") {
-        return archive::look(content);
+        return archive::detect(content);
     }
     let known = infer::get(&start).and_then(|kind| MediaType::parse(kind.mime_type()).ok());
     match known {
         Some(media) if media.is_image() => {
             // A decoder that panics has met an unsupported content.
-            let seen = catch_unwind(AssertUnwindSafe(|| picture::look(content, media)));
+            let seen = catch_unwind(AssertUnwindSafe(|| picture::detect(content, media)));
             seen.unwrap_or(Ok(Inspection::Damaged(media)))
         }
         Some(MediaType::Pdf) if !pdf::is_whole(content)? => Ok(Inspection::Damaged(MediaType::Pdf)),

@@ -3,7 +3,7 @@
 //! **Owns** the location of contents, their transfer in pieces, and the recognition of types.
 //!
 //! **Invariants**
-//! - For contents of any size, only a few pieces are in memory, at most [`PIECE`] bytes each.
+//! - For contents of any size, only a few pieces are in memory, at most [`PART_BYTES`] bytes each.
 //! - A content is stored completely or not at all. A stored content has reached the disk, or the bucket has confirmed
 //!   it.
 //! - Names of contents consist of numbers and keys; client input is never part of a path.
@@ -36,4 +36,4 @@ mod store;
 
 pub use inspect::Inspector;
 pub use location::{Bucket, FileStorage, InvalidBucket};
-pub use store::PIECE;
+pub use store::PART_BYTES;

@@ -14,9 +14,9 @@ use tokio::sync::OnceCell;
 /// Timeout for a connection to a bucket.
 const CONNECT: Duration = Duration::from_secs(5);
 /// Maximum time without data from a bucket.
-const SILENCE: Duration = Duration::from_mins(1);
+const READ_TIMEOUT: Duration = Duration::from_mins(1);
 /// Maximum time for retries of one call.
-const TRY_AGAIN: Duration = Duration::from_secs(20);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A bucket of S3, or of a compatible service.
 #[derive(Debug, Clone)]
@@ -70,9 +70,9 @@ impl FileStorage {
         let options = ClientOptions::new()
             .with_allow_http(address.scheme() == "http")
             .with_connect_timeout(CONNECT)
-            .with_read_timeout(SILENCE)
+            .with_read_timeout(READ_TIMEOUT)
             .with_timeout_disabled();
-        let retry = RetryConfig { max_retries: 3, retry_timeout: TRY_AGAIN, ..RetryConfig::default() };
+        let retry = RetryConfig { max_retries: 3, retry_timeout: RETRY_TIMEOUT, ..RetryConfig::default() };
         let store = AmazonS3Builder::new()
             .with_endpoint(bucket.endpoint.trim_end_matches('/'))
             .with_bucket_name(&bucket.name)

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::future::try_join_all;
 use futures_util::{StreamExt, TryStreamExt, stream};
-use kontor_content::model::{FileKey, PictureWidth, Sha256, Written};
-use kontor_content::ports::{FileStore, Pieces, ResizedPicture, StorageFailed};
+use kontor_content::model::{FileKey, PictureWidth, Sha256, StoredContent};
+use kontor_content::ports::{ContentStream, FileStore, ResizedPicture, StorageFailed};
 use kontor_kernel::{ProjectId, hex};
 use object_store::buffered::BufWriter;
 use object_store::path::Path;
@@ -19,11 +19,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::location::{FileStorage, failed};
 
 /// Maximum bytes of a content in memory at a time; buckets accept smaller parts only at the end.
-pub const PIECE: usize = 5 * 1024 * 1024;
+pub const PART_BYTES: usize = 5 * 1024 * 1024;
 /// Bytes read at a time of an incoming content.
-const READ: usize = 256 * 1024;
+const READ_BYTES: usize = 256 * 1024;
 /// Timeout for storing a content; clients have given up by then.
-const LONGEST: Duration = Duration::from_mins(15);
+const STORE_TIMEOUT: Duration = Duration::from_mins(15);
 
 /// Returns the folder of a content. Each content has its own, so that leftovers of storing are removed with it. The
 /// name is a hash: a listing of the storage or an error message does not reveal the address of a file.
@@ -55,10 +55,10 @@ impl FileStorage {
         }
     }
 
-    async fn write(&self, to: Path, mut content: File) -> Result<Written, StorageFailed> {
+    async fn write(&self, to: Path, mut content: File) -> Result<StoredContent, StorageFailed> {
         content.rewind().map_err(failed)?;
         let mut content = tokio::fs::File::from_std(content);
-        let mut writer = BufWriter::with_capacity(self.store().await?, to, PIECE).with_max_concurrency(2);
+        let mut writer = BufWriter::with_capacity(self.store().await?, to, PART_BYTES).with_max_concurrency(2);
         let copied = copy(&mut content, &mut writer).await;
         if copied.is_ok() {
             // If it fails, it aborts the upload.
@@ -71,10 +71,10 @@ impl FileStorage {
     }
 }
 
-async fn copy(content: &mut tokio::fs::File, writer: &mut BufWriter) -> Result<Written, StorageFailed> {
+async fn copy(content: &mut tokio::fs::File, writer: &mut BufWriter) -> Result<StoredContent, StorageFailed> {
     let mut hash = Context::new(&SHA256);
     let mut size: u64 = 0;
-    let mut piece = vec![0; READ];
+    let mut piece = vec![0; READ_BYTES];
     loop {
         let read = content.read(&mut piece).await.map_err(failed)?;
         let Some(part) = piece.get(..read).filter(|part| !part.is_empty()) else { break };
@@ -82,17 +82,22 @@ async fn copy(content: &mut tokio::fs::File, writer: &mut BufWriter) -> Result<W
         size = size.saturating_add(u64::try_from(read).map_err(failed)?);
         writer.write_all(part).await.map_err(failed)?;
     }
-    Ok(Written { size, sha256: Sha256::parse(&hex(hash.finish().as_ref())).map_err(failed)? })
+    Ok(StoredContent { size, sha256: Sha256::parse(&hex(hash.finish().as_ref())).map_err(failed)? })
 }
 
 #[async_trait]
 impl FileStore for FileStorage {
-    async fn put(&self, project: ProjectId, key: FileKey, content: File) -> Result<Written, StorageFailed> {
-        let written = tokio::time::timeout(LONGEST, self.write(path(project, &key), content)).await;
+    async fn put(&self, project: ProjectId, key: FileKey, content: File) -> Result<StoredContent, StorageFailed> {
+        let written = tokio::time::timeout(STORE_TIMEOUT, self.write(path(project, &key), content)).await;
         written.map_err(|_| StorageFailed("the operation timed out".to_owned()))?
     }
 
-    async fn get(&self, project: ProjectId, key: FileKey, part: Range<u64>) -> Result<Option<Pieces>, StorageFailed> {
+    async fn get(
+        &self,
+        project: ProjectId,
+        key: FileKey,
+        part: Range<u64>,
+    ) -> Result<Option<ContentStream>, StorageFailed> {
         if part.is_empty() {
             return Ok(Some(stream::empty().boxed()));
         }

@@ -27,5 +27,5 @@ mod redis;
 #[cfg(feature = "test-support")]
 pub mod testing;
 
-pub use memory::{MOST_COUNTERS, MemoryLimiter};
+pub use memory::{DEFAULT_COUNTERS, MemoryLimiter};
 pub use redis::{InvalidRedisUrl, RedisLimiter, RedisOptions, RedisUrl};

@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{Clock, Quota, RateLimiter, RateRule};
 
 /// Default number of counters, at about 70 bytes each.
-pub const MOST_COUNTERS: usize = 200_000;
+pub const DEFAULT_COUNTERS: usize = 200_000;
 
 /// Number of locks that the counters are spread over.
 const SHARDS: usize = 32;
@@ -32,9 +32,9 @@ pub struct MemoryLimiter {
 }
 
 impl MemoryLimiter {
-    /// Creates a limiter with room for [`MOST_COUNTERS`].
+    /// Creates a limiter with room for [`DEFAULT_COUNTERS`].
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self::with_capacity(clock, MOST_COUNTERS)
+        Self::with_capacity(clock, DEFAULT_COUNTERS)
     }
 
     /// Creates a limiter with room for about `capacity` counters.

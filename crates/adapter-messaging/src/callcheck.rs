@@ -11,7 +11,7 @@ use ring::digest::{Context, SHA256};
 use serde_json::Value;
 
 use crate::http::ClientError;
-use crate::smsru::{CallSettings, SmsRu, Trouble, number, senseless};
+use crate::smsru::{CallSettings, ProviderError, SmsRu, number, unexpected_response};
 
 /// Client that starts checks, reads their state, and parses the provider's notices about them.
 pub struct CallChecks(SmsRu);
@@ -36,13 +36,15 @@ impl CallChecks {
     }
 }
 
-impl From<Trouble> for CallCheckError {
-    fn from(trouble: Trouble) -> Self {
+impl From<ProviderError> for CallCheckError {
+    fn from(trouble: ProviderError) -> Self {
         match trouble {
-            Trouble::Refused(Some(number @ 230..=233), text) => Self::RateLimited(format!("{number}: {text}")),
-            Trouble::Refused(Some(number @ (202 | 207 | 209)), text) => Self::BadPhone(format!("{number}: {text}")),
-            Trouble::Refused(Some(number), text) => Self::Unavailable(format!("{number}: {text}")),
-            Trouble::Refused(None, text) | Trouble::Unavailable(text) => Self::Unavailable(text),
+            ProviderError::Refused(Some(number @ 230..=233), text) => Self::RateLimited(format!("{number}: {text}")),
+            ProviderError::Refused(Some(number @ (202 | 207 | 209)), text) => {
+                Self::BadPhone(format!("{number}: {text}"))
+            }
+            ProviderError::Refused(Some(number), text) => Self::Unavailable(format!("{number}: {text}")),
+            ProviderError::Refused(None, text) | ProviderError::Unavailable(text) => Self::Unavailable(text),
         }
     }
 }
@@ -66,7 +68,7 @@ fn call_state(code: u64) -> Option<CallState> {
     match code {
         400 => Some(CallState::Waiting),
         401 => Some(CallState::Confirmed),
-        402 => Some(CallState::Over),
+        402 => Some(CallState::Ended),
         _ => None,
     }
 }
@@ -75,13 +77,13 @@ fn call_state(code: u64) -> Option<CallState> {
 impl CallVerifier for CallChecks {
     async fn expect_call(&self, phone: &Phone) -> Result<ExpectedCall, CallCheckError> {
         let answer = self.ask("/callcheck/add", ("phone", phone.as_str())).await?;
-        Ok(expected_call(&answer).ok_or_else(senseless)?)
+        Ok(expected_call(&answer).ok_or_else(unexpected_response)?)
     }
 
     async fn call_state(&self, check: &CheckId) -> Result<CallState, CallCheckError> {
         let answer = self.ask("/callcheck/status", ("check_id", check.as_str())).await?;
         let code = answer.get("check_status").and_then(number);
-        Ok(code.and_then(call_state).ok_or_else(senseless)?)
+        Ok(code.and_then(call_state).ok_or_else(unexpected_response)?)
     }
 }
 
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_are_told_apart_by_their_numbers() {
+    fn refusals_are_distinguished_by_their_numbers() {
         let told = |code: &str| {
             let body = format!(r#"{{"status":"ERROR","status_code":{code},"status_text":"why"}}"#);
             CallCheckError::from(read_answer(body.as_bytes()).unwrap_err())
@@ -162,17 +164,17 @@ mod tests {
     }
 
     #[test]
-    fn entries_about_other_things_say_nothing() {
+    fn entries_about_other_subjects_are_ignored() {
         let read = |entry: &str| checks("key").read(entry).map(|notice| (notice.check.to_string(), notice.state));
         assert_eq!(read("callcheck_status\n1-2\n401\n17"), Some(("1-2".to_owned(), CallState::Confirmed)));
-        assert_eq!(read("callcheck_status\r\n1-2\r\n402\r\n17\r\n"), Some(("1-2".to_owned(), CallState::Over)));
+        assert_eq!(read("callcheck_status\r\n1-2\r\n402\r\n17\r\n"), Some(("1-2".to_owned(), CallState::Ended)));
         for entry in ["sms_status\n1\n103\n17", "callcheck_status\n1-2", "callcheck_status\n1-2\n999\n1", "", "x"] {
             assert_eq!(read(entry), None, "{entry}");
         }
     }
 
     #[tokio::test]
-    async fn without_an_account_nobody_is_called() {
+    async fn no_call_is_expected_without_an_account() {
         let refused = checks("").expect_call(&Phone::parse("79001234567").unwrap()).await;
         assert_eq!(refused, Err(CallCheckError::Unavailable("no telephony account is configured".to_owned())));
     }

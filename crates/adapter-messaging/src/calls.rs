@@ -7,19 +7,19 @@ use kontor_kernel::{Phone, SendError};
 use serde_json::Value;
 
 use crate::http::ClientError;
-use crate::smsru::{CallSettings, SmsRu, Trouble, senseless};
+use crate::smsru::{CallSettings, ProviderError, SmsRu, unexpected_response};
 
 const DIGITS: usize = 4;
 
 /// Client for flash calls.
 pub struct FlashCalls(SmsRu);
 
-impl From<Trouble> for SendError {
-    fn from(trouble: Trouble) -> Self {
+impl From<ProviderError> for SendError {
+    fn from(trouble: ProviderError) -> Self {
         match trouble {
-            Trouble::Refused(Some(number), text) => Self::Refused(format!("{number}: {text}")),
-            Trouble::Refused(None, text) => Self::Refused(text),
-            Trouble::Unavailable(text) => Self::Unavailable(text),
+            ProviderError::Refused(Some(number), text) => Self::Refused(format!("{number}: {text}")),
+            ProviderError::Refused(None, text) => Self::Refused(text),
+            ProviderError::Unavailable(text) => Self::Unavailable(text),
         }
     }
 }
@@ -44,8 +44,8 @@ impl FlashCalls {
     }
 }
 
-fn read(answer: Result<Value, Trouble>) -> Result<String, SendError> {
-    Ok(code(answer?.get("code")).ok_or_else(senseless)?)
+fn read(answer: Result<Value, ProviderError>) -> Result<String, SendError> {
+    Ok(code(answer?.get("code")).ok_or_else(unexpected_response)?)
 }
 
 /// Returns the code. It is a text, or a number that has lost its leading zeros.
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_from_a_provider_in_trouble() {
+    fn refusals_and_provider_failures_are_distinguished() {
         let refused = [
             (r#"{"status":"ERROR","status_code":202,"status_text":"bad phone"}"#, "202: bad phone"),
             (r#"{"status":"ERROR","status_text":"no"}"#, "no"),

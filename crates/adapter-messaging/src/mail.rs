@@ -16,7 +16,7 @@ use lettre::transport::smtp::client::TlsParameters;
 
 use crate::smtp::{MailServer, Protection, TlsFromTheStart};
 
-const WHOLE: Duration = Duration::from_secs(15);
+const MAIL_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Protection of the connection to the mail server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Mailer {
         let from = from.parse().map_err(|_| MailerError::From(from))?;
         let credentials = credentials
             .map(|SmtpCredentials { user, password }| Credentials::new(user, password.expose_secret().to_owned()));
-        Ok(Self { server: MailServer { host, port, protection, credentials }, from, whole: WHOLE })
+        Ok(Self { server: MailServer { host, port, protection, credentials }, from, whole: MAIL_TIMEOUT })
     }
 
     /// Sets another timeout for a whole message.
@@ -145,7 +145,7 @@ impl PasswordSender for Mailer {
 }
 
 /// Maximum tasks listed in a mail; the rest is counted.
-const MOST_TASKS: usize = 50;
+const MAX_TASKS: usize = 50;
 
 fn about(task: &TaskLine) -> String {
     let (russian, english) = match task.news {
@@ -161,8 +161,8 @@ fn about(task: &TaskLine) -> String {
 #[async_trait]
 impl TaskMailSender for Mailer {
     async fn email_tasks(&self, to: &Email, tasks: &[TaskLine]) -> Result<(), SendError> {
-        let mut text: Vec<String> = tasks.iter().take(MOST_TASKS).map(about).collect();
-        let more = tasks.len().saturating_sub(MOST_TASKS);
+        let mut text: Vec<String> = tasks.iter().take(MAX_TASKS).map(about).collect();
+        let more = tasks.len().saturating_sub(MAX_TASKS);
         if more > 0 {
             text.push(format!("И ещё / And {more}\n"));
         }
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_an_address_can_be_written_to() {
+    fn every_valid_address_can_receive_mail() {
         for (text, written) in [
             ("ivan@пример.рф", "ivan@xn--e1afmkfd.xn--p1ai"),
             ("Anna.K+shop@Example.com", "anna.k+shop@example.com"),

@@ -4,7 +4,7 @@ use kontor_kernel::{Phone, SendError};
 use serde_json::Value;
 
 use crate::http::ClientError;
-use crate::smsru::{CallSettings, SmsRu, Trouble, refusal, senseless};
+use crate::smsru::{CallSettings, ProviderError, SmsRu, refusal, unexpected_response};
 
 /// Client for codes by SMS.
 pub struct SmsCodes(SmsRu);
@@ -31,12 +31,12 @@ impl SmsCodes {
 }
 
 /// Checks the result for the phone: the response may be successful as a whole although no message was accepted.
-fn accepted(answer: &Value, phone: &Phone) -> Result<(), Trouble> {
-    let verdict = answer.get("sms").and_then(|each| each.get(phone.as_str())).ok_or_else(senseless)?;
+fn accepted(answer: &Value, phone: &Phone) -> Result<(), ProviderError> {
+    let verdict = answer.get("sms").and_then(|each| each.get(phone.as_str())).ok_or_else(unexpected_response)?;
     match verdict.get("status").and_then(Value::as_str) {
         Some("OK") => Ok(()),
         Some("ERROR") => Err(refusal(verdict)),
-        _ => Err(senseless()),
+        _ => Err(unexpected_response()),
     }
 }
 
@@ -51,7 +51,7 @@ mod tests {
         outcome(r#"{"status":"OK","sms":{"79001234567":{"status":"OK","status_code":100,"sms_id":"0-1"}}}"#).unwrap();
         let refused =
             r#"{"status":"OK","sms":{"79001234567":{"status":"ERROR","status_code":207,"status_text":"no route"}}}"#;
-        assert_eq!(outcome(refused), Err(Trouble::Refused(Some(207), "no route".to_owned())));
+        assert_eq!(outcome(refused), Err(ProviderError::Refused(Some(207), "no route".to_owned())));
         for body in [
             r#"{"status":"OK","sms":{"79001234567":{"status":"ERROR","status_code":220,"status_text":"later"}}}"#,
             r#"{"status":"OK","sms":{"79007654321":{"status":"OK"}}}"#,
@@ -59,7 +59,7 @@ mod tests {
             r#"{"status":"OK","sms":[]}"#,
             r#"{"status":"OK"}"#,
         ] {
-            assert!(matches!(outcome(body), Err(Trouble::Unavailable(_))), "{body}");
+            assert!(matches!(outcome(body), Err(ProviderError::Unavailable(_))), "{body}");
         }
     }
 }

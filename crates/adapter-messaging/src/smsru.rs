@@ -9,7 +9,7 @@ use crate::http::{ClientError, client, read_start};
 
 const CONNECT: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(10);
-const MOST_OF_AN_ANSWER: usize = 64 * 1024;
+const MAX_RESPONSE_BYTES: usize = 64 * 1024;
 
 /// Address and key of the provider.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ pub struct CallSettings {
 
 /// Reason why there is no usable response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum ProviderError {
     /// The provider refused, with its number for the reason, if any.
     Refused(Option<u64>, String),
     /// The provider failed, could not be reached, or its response was malformed.
@@ -54,43 +54,43 @@ impl SmsRu {
     }
 
     /// Returns the provider's response if its status is `OK`.
-    pub(crate) async fn ask(&self, path: &str, fields: &[(&str, &str)]) -> Result<Value, Trouble> {
-        let unavailable = |error: reqwest::Error| Trouble::Unavailable(error.without_url().to_string());
+    pub(crate) async fn ask(&self, path: &str, fields: &[(&str, &str)]) -> Result<Value, ProviderError> {
+        let unavailable = |error: reqwest::Error| ProviderError::Unavailable(error.without_url().to_string());
         let form: Vec<(&str, &str)> = [("api_id", self.api_id())].into_iter().chain(fields.iter().copied()).collect();
         let post = self.client.post(format!("{}{path}", self.base_url)).timeout(self.timeout).form(&form);
         let response = post.send().await.map_err(unavailable)?;
         let status = response.status();
-        let body = read_start(response, MOST_OF_AN_ANSWER).await.map_err(unavailable)?;
+        let body = read_start(response, MAX_RESPONSE_BYTES).await.map_err(unavailable)?;
         if !status.is_success() {
-            return Err(Trouble::Unavailable(format!("the telephony provider answered {status}")));
+            return Err(ProviderError::Unavailable(format!("the telephony provider answered {status}")));
         }
         read_answer(&body)
     }
 }
 
 /// Returns the error for a response that does not match the provider's documentation.
-pub(crate) fn senseless() -> Trouble {
-    Trouble::Unavailable("the response of the telephony provider is not valid".to_owned())
+pub(crate) fn unexpected_response() -> ProviderError {
+    ProviderError::Unavailable("the response of the telephony provider is not valid".to_owned())
 }
 
 /// Parses a response; its status must be `OK`.
-pub(crate) fn read_answer(body: &[u8]) -> Result<Value, Trouble> {
-    let answer: Value = serde_json::from_slice(body).map_err(|_| senseless())?;
+pub(crate) fn read_answer(body: &[u8]) -> Result<Value, ProviderError> {
+    let answer: Value = serde_json::from_slice(body).map_err(|_| unexpected_response())?;
     match answer.get("status").and_then(Value::as_str) {
         Some("OK") => Ok(answer),
         Some("ERROR") => Err(refusal(&answer)),
-        _ => Err(senseless()),
+        _ => Err(unexpected_response()),
     }
 }
 
 /// Returns the error of a response. 220 and 500 are failures of the provider; everything else is a refusal of this
 /// call.
-pub(crate) fn refusal(answer: &Value) -> Trouble {
+pub(crate) fn refusal(answer: &Value) -> ProviderError {
     let number = answer.get("status_code").and_then(number);
     let text = answer.get("status_text").and_then(Value::as_str).unwrap_or("no reason given").to_owned();
     match number {
-        Some(220 | 500) => Trouble::Unavailable(text),
-        number => Trouble::Refused(number, text),
+        Some(220 | 500) => ProviderError::Unavailable(text),
+        number => ProviderError::Refused(number, text),
     }
 }
 

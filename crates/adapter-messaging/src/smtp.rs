@@ -23,7 +23,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// Timeout for the end of the connection after the server has accepted the message.
 const QUIT: Duration = Duration::from_secs(1);
 /// Maximum bytes from the server per connection. Its certificates are the largest part.
-const MOST_OF_ANSWERS: usize = 256 * 1024;
+const MAX_RESPONSE_BYTES: usize = 256 * 1024;
 
 /// Protection of the connection.
 pub(crate) enum Protection {
@@ -120,7 +120,7 @@ struct Bounded<S> {
 
 impl<S> Bounded<S> {
     fn new(stream: S, peer: SocketAddr) -> Self {
-        Self { stream, peer, left: MOST_OF_ANSWERS }
+        Self { stream, peer, left: MAX_RESPONSE_BYTES }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::http::{ClientError, client, read_start};
 use crate::resolver::{CheckedResolver, Lookup, NoAddress, SystemLookup};
 
 /// Maximum bytes read of a response, so that the connection can be reused; they are discarded.
-const MOST_OF_AN_ANSWER: usize = 64 * 1024;
+const MAX_RESPONSE_BYTES: usize = 64 * 1024;
 
 /// Sends webhook deliveries.
 pub struct HttpWebhookSender {
@@ -63,7 +63,7 @@ impl WebhookSender for HttpWebhookSender {
             Ok(response) => {
                 let status = response.status().as_u16();
                 // The status is the result; an error in the body does not matter.
-                let _ = read_start(response, MOST_OF_AN_ANSWER).await;
+                let _ = read_start(response, MAX_RESPONSE_BYTES).await;
                 SendOutcome::Answered(status)
             }
             Err(error) => SendOutcome::Failed(failure(&error)),

@@ -11,7 +11,7 @@ use kontor_catalog::spreadsheet::SheetError;
 /// Size of a read, in bytes.
 const BUFFER: usize = 64 << 10;
 /// Longest part of a line that is examined at once, in bytes.
-const LONGEST_LINE: u64 = 64 << 10;
+const MAX_LINE_BYTES: u64 = 64 << 10;
 
 /// Returns the file from its start as UTF-8 without a byte order mark. Invalid UTF-8 is kept and reported for its cell.
 pub(crate) fn text(
@@ -35,7 +35,7 @@ pub(crate) fn encoding(file: &mut File) -> Result<&'static Encoding, SheetError>
     let mut line = Vec::new();
     loop {
         line.clear();
-        if lines.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).map_err(crate::broken)? == 0 {
+        if lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line).map_err(crate::broken)? == 0 {
             break;
         }
         if let Ok(text) = std::str::from_utf8(&line) {

@@ -17,7 +17,7 @@ use crate::{cell_text, csv_encoding};
 const BUFFER: usize = 64 << 10;
 /// Size of the start that the separator is detected from, in bytes.
 const START: u64 = 8192;
-const TORN: &str = "has an unmatched quote; double each quote inside a quoted text";
+const UNMATCHED_QUOTE: &str = "has an unmatched quote; double each quote inside a quoted text";
 
 /// A csv file: one sheet without a name.
 pub(crate) struct Csv {
@@ -138,7 +138,7 @@ fn rows(
         if number == 1 && record.get(0).is_some_and(|field| field.starts_with(b"sep=")) {
             continue;
         }
-        let fault = (quotes == Quotes::Torn).then(|| TORN.to_owned());
+        let fault = (quotes == Quotes::Torn).then(|| UNMATCHED_QUOTE.to_owned());
         let cells = record.iter().take(filled).map(|field| cell(field, limits)).collect();
         whole.push(SheetRow { number, cells, fault, decimal: decimal(delimiter) }, record.len())?;
     }
@@ -169,13 +169,13 @@ fn delimiter(text: &[u8], header_row: Option<u32>) -> u8 {
         return sign;
     }
     let most = |counts: [(u8, u32); 3]| counts.into_iter().rev().max_by_key(|(_, count)| *count);
-    let lines = signs(text);
+    let lines = separator_counts(text);
     let chosen = header_row.and_then(|row| lines.get(usize::try_from(row).ok()?.checked_sub(1)?).copied());
     chosen.into_iter().chain(lines).filter_map(most).find(|(_, count)| *count > 0).map_or(b',', |(sign, _)| sign)
 }
 
 /// Returns the number of each separator outside of quotes, by line.
-fn signs(text: &[u8]) -> Vec<[(u8, u32); 3]> {
+fn separator_counts(text: &[u8]) -> Vec<[(u8, u32); 3]> {
     const NONE: [(u8, u32); 3] = [(b',', 0), (b';', 0), (b'\t', 0)];
     let mut quoted = false;
     let (mut lines, mut counts) = (Vec::new(), NONE);

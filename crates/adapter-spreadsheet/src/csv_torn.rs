@@ -9,7 +9,7 @@ use kontor_catalog::spreadsheet::ports::{HeaderRow, RowSink};
 use kontor_catalog::spreadsheet::{SheetError, SheetRow};
 
 /// Maximum number of pieces of one torn row.
-const MOST_PIECES: usize = 16;
+const MAX_PIECES: usize = 16;
 
 /// State of the quotes of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl<'a, 'b> Whole<'a, 'b> {
                 Some(format!("has {filled} cells under {headers} headers; put texts with separators in quotes"));
         }
         self.held.push_back(Held { row, cells });
-        while self.held.len() > MOST_PIECES || self.settle() {
+        while self.held.len() > MAX_PIECES || self.settle() {
             self.hand_over_first()?;
         }
         Ok(())
@@ -183,7 +183,7 @@ mod tests {
     }
 
     /// Returns the faulty rows, given the number of cells of each row under four headers.
-    fn faulty(rows: &[usize]) -> Vec<u32> {
+    fn faulty_rows(rows: &[usize]) -> Vec<u32> {
         let mut faulty = Vec::new();
         let mut handed_over = 0;
         let mut sink = |row: SheetRow| {
@@ -215,8 +215,8 @@ mod tests {
             (vec![2, 3], vec![2, 3]),
             (vec![3, 4, 2, 4], vec![]),
         ] {
-            assert_eq!(faulty(&rows), expected, "{rows:?}");
+            assert_eq!(faulty_rows(&rows), expected, "{rows:?}");
         }
-        assert_eq!(faulty(&[2; 40]).len(), 40);
+        assert_eq!(faulty_rows(&[2; 40]).len(), 40);
     }
 }

@@ -8,7 +8,7 @@ use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetWriter};
 use crate::formula_guard::guarded;
 
 /// Byte order mark of UTF-8.
-const MARK: &[u8] = b"\xEF\xBB\xBF";
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Writes UTF-8 with a byte order mark, so that spreadsheet programs detect the encoding.
 pub(crate) struct Csv(Writer<BufWriter<File>>);
@@ -20,7 +20,7 @@ fn failed(error: impl ToString) -> SheetFailed {
 impl Csv {
     pub fn open() -> Result<Self, SheetFailed> {
         let mut file = BufWriter::new(tempfile::tempfile().map_err(failed)?);
-        file.write_all(MARK).map_err(failed)?;
+        file.write_all(BYTE_ORDER_MARK).map_err(failed)?;
         Ok(Self(Writer::from_writer(file)))
     }
 }
@@ -39,7 +39,7 @@ fn write_row<W: Write>(writer: &mut Writer<W>, cells: &[Content<'_>]) -> Result<
 
 /// Returns a piece of a file; the first one starts with the mark.
 pub(crate) fn piece(rows: &[Vec<Content<'_>>], is_first: bool) -> Result<Vec<u8>, SheetFailed> {
-    let mark: &[u8] = if is_first { MARK } else { &[] };
+    let mark: &[u8] = if is_first { BYTE_ORDER_MARK } else { &[] };
     let mut writer = Writer::from_writer(mark.to_vec());
     rows.iter().try_for_each(|row| write_row(&mut writer, row))?;
     writer.into_inner().map_err(|error| failed(error.error()))

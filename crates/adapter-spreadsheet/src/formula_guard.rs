@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_cell_begins_a_formula_whatever_parts_it() {
+    fn written_cells_never_start_a_formula() {
         for (text, safe) in [
             ("mug", "mug"),
             ("a-b; c = d", "a-b; c = d"),
@@ -79,7 +79,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_guarded_reads_back(text in "[a=＝+@;'\" \t\n\r-]{0,24}") {
+        fn guarded_cells_read_back_unchanged(text in "[a=＝+@;'\" \t\n\r-]{0,24}") {
             let safe = guarded(&text);
             prop_assert_eq!(&unguarded(&safe), &text);
             for cell in safe.split(parts_cells) {

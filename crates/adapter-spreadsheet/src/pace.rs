@@ -3,7 +3,7 @@
 use kontor_catalog::spreadsheet::SheetError;
 
 /// Number of bytes between two checks.
-const STRETCH: usize = 1 << 20;
+const CHUNK_BYTES: usize = 1 << 20;
 
 /// Calls the check after every stretch of work; a refusal ends the work.
 pub(crate) struct Pace<'a> {
@@ -17,9 +17,9 @@ impl<'a> Pace<'a> {
     }
 
     /// Adds the number of processed bytes.
-    pub fn went(&mut self, bytes: usize) -> Result<(), SheetError> {
+    pub fn advance(&mut self, bytes: usize) -> Result<(), SheetError> {
         self.done = self.done.saturating_add(bytes);
-        if self.done < STRETCH {
+        if self.done < CHUNK_BYTES {
             return Ok(());
         }
         self.done = 0;

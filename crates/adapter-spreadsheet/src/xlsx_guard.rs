@@ -14,7 +14,7 @@ use crate::xlsx_parts;
 use crate::xlsx_scan::{self, Bounds, Found};
 
 /// Size below which a high ratio is harmless.
-const HARMLESS: u64 = 4 << 20;
+const MAX_UNCHECKED_BYTES: u64 = 4 << 20;
 
 /// Opens the directory of an archive, unless it has too many files.
 pub(crate) fn open<'a>(file: &'a File, limits: &Limits) -> Result<ZipArchive<BufReader<&'a File>>, SheetError> {
@@ -50,12 +50,12 @@ pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result
         let entry = archive.by_index(index).map_err(crate::broken)?;
         let actual = xlsx_scan::scan(entry, &bounds, &mut found, pace)?;
         if name.ends_with("sharedstrings.xml")
-            && lies(BufReader::new(archive.by_index(index).map_err(crate::broken)?), actual)
+            && is_overstated(BufReader::new(archive.by_index(index).map_err(crate::broken)?), actual)
         {
             return Err(SheetError::TooLarge("the declared number of texts"));
         }
         inflated = inflated.saturating_add(actual);
-        if inflated > limits.inflated_bytes || (actual > HARMLESS && actual / packed.max(1) > limits.ratio) {
+        if inflated > limits.inflated_bytes || (actual > MAX_UNCHECKED_BYTES && actual / packed.max(1) > limits.ratio) {
             return Err(SheetError::TooLarge("its unpacked size"));
         }
     }
@@ -94,11 +94,11 @@ fn has_more_entries(mut file: &File, entries: usize) -> io::Result<bool> {
 }
 
 /// Minimum size of a text in its table: `<si/>`.
-const SHORTEST_TEXT: u64 = 5;
+const MIN_TEXT_BYTES: u64 = 5;
 
 /// Returns `true` if a table of texts states more texts than fit into it. The reader allocates memory for the stated
 /// number.
-fn lies(table: impl BufRead, size: u64) -> bool {
+fn is_overstated(table: impl BufRead, size: u64) -> bool {
     let mut reader = Reader::from_reader(table);
     let mut buffer = Vec::new();
     loop {
@@ -111,7 +111,7 @@ fn lies(table: impl BufRead, size: u64) -> bool {
                 return counts.any(|one| {
                     let digits: String = one.value.chars().filter(char::is_ascii_digit).collect();
                     let count: u64 = if digits.is_empty() { 0 } else { digits.parse().unwrap_or(u64::MAX) };
-                    count > size / SHORTEST_TEXT + 1
+                    count > size / MIN_TEXT_BYTES + 1
                 });
             }
             // The reader refuses unreadable content.

@@ -10,9 +10,9 @@ use quick_xml::events::Event;
 use zip::{ZipArchive, ZipWriter};
 
 /// Default name of the list of sheets, unless the relationships define another one.
-const USUAL: &str = "xl/workbook.xml";
+const DEFAULT_WORKBOOK: &str = "xl/workbook.xml";
 /// Maximum bytes read of a list of relationships.
-const LONGEST_LIST: u64 = 1 << 20;
+const MAX_LIST_BYTES: u64 = 1 << 20;
 
 /// A file that a relationship refers to.
 struct Related {
@@ -26,7 +26,7 @@ type Archive<'a> = ZipArchive<BufReader<&'a File>>;
 pub(crate) fn workbook(archive: &mut Archive<'_>) -> Result<String, SheetError> {
     let root = related(archive, "_rels/.rels")?;
     let main = root.into_iter().find(|part| part.kind.ends_with("/officeDocument"));
-    let main = main.map_or(USUAL.to_owned(), |part| part.target.trim_start_matches('/').to_owned());
+    let main = main.map_or(DEFAULT_WORKBOOK.to_owned(), |part| part.target.trim_start_matches('/').to_owned());
     Some(main).filter(|name| archive.index_for_name(name).is_some()).ok_or(SheetError::NotASpreadsheet)
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn with_usual_names(file: &File, archive: &mut Archive<'_>) -> Result
 
 fn related(archive: &mut Archive<'_>, list: &str) -> Result<Vec<Related>, SheetError> {
     let Some(index) = archive.index_for_name(list) else { return Ok(Vec::new()) };
-    let list = archive.by_index(index).map_err(crate::broken)?.take(LONGEST_LIST);
+    let list = archive.by_index(index).map_err(crate::broken)?.take(MAX_LIST_BYTES);
     let mut reader = Reader::from_reader(BufReader::new(list));
     let (mut parts, mut buffer) = (Vec::new(), Vec::new());
     loop {

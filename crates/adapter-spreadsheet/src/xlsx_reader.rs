@@ -20,7 +20,7 @@ const NEVER_CALCULATED: &str =
 const DATE: &str = "is a date or a time; format the cell as text and enter the value again";
 const INEXACT: &str = "has more digits than a number cell can hold; format the cell as text and enter the value again";
 /// Maximum number of formulas without a value.
-const MOST_UNCALCULATED: usize = 1_000_000;
+const MAX_UNCALCULATED: usize = 1_000_000;
 
 type Place = (u32, u32);
 
@@ -119,7 +119,7 @@ fn uncalculated(book: &mut Xlsx<BufReader<File>>, sheet: &str) -> Result<HashSet
         if cell.formula.is_some() && matches!(cell.value, DataRef::Empty) {
             places.insert(cell.pos);
         }
-        if places.len() > MOST_UNCALCULATED {
+        if places.len() > MAX_UNCALCULATED {
             return Err(SheetError::TooLarge("the number of formulas that were never calculated"));
         }
     }

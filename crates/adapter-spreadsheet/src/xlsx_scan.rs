@@ -13,15 +13,15 @@ use crate::pace::Pace;
 
 /// Maximum size of a piece of a file that is not named as XML, such as a picture. It is checked as well: any file of an
 /// archive may turn out to be a sheet.
-const LONGEST_OTHER: u64 = 16 << 20;
+const MAX_UNNAMED_BYTES: u64 = 16 << 20;
 /// Maximum size of files that are completely in memory while the workbook is read.
-const LARGEST_HELD: u64 = 16 << 20;
+const MAX_HELD_BYTES: u64 = 16 << 20;
 /// Bytes read at a time when only the size is measured.
-const STRETCH: u64 = 1 << 20;
+const CHUNK_BYTES: u64 = 1 << 20;
 /// Maximum tags of these files. A workbook has at most 65,490 formats, each of a few tags.
-const MOST_HELD_TAGS: u32 = 500_000;
+const MAX_HELD_TAGS: u32 = 500_000;
 /// Maximum number of merged ranges of a workbook.
-const MOST_MERGED: usize = 100_000;
+const MAX_MERGED_RANGES: usize = 100_000;
 
 /// Findings that the reader of the cells needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,7 +48,7 @@ impl Found {
             "v" | "is" => cell.value = true,
             _ => {}
         }
-        if self.merged > MOST_MERGED { Err(SheetError::TooLarge("the number of merged cells")) } else { Ok(()) }
+        if self.merged > MAX_MERGED_RANGES { Err(SheetError::TooLarge("the number of merged cells")) } else { Ok(()) }
     }
 }
 
@@ -67,7 +67,7 @@ impl Bounds {
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
         let is_held = is_workbook || ends(&["styles.xml", ".rels"]) || name.contains("theme/");
         let is_xml = ends(&[".xml", ".rels"]);
-        Self { room, piece: if is_xml { limits.record_bytes } else { LONGEST_OTHER }, is_xml, is_held }
+        Self { room, piece: if is_xml { limits.record_bytes } else { MAX_UNNAMED_BYTES }, is_xml, is_held }
     }
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn scan(
     let mut open: Option<String> = None;
     let (mut buffer, mut tags, mut cell) = (Vec::new(), 0_u32, Inside::default());
     loop {
-        pace.went(buffer.len())?;
+        pace.advance(buffer.len())?;
         buffer.clear();
         match reader.read_event_into(&mut buffer) {
             Ok(Event::Eof) => break,
@@ -154,7 +154,7 @@ pub(crate) fn scan(
         if open.is_none() {
             reader.get_mut().held = 0;
         }
-        if bounds.is_held && (tags > MOST_HELD_TAGS || reader.get_ref().total > LARGEST_HELD) {
+        if bounds.is_held && (tags > MAX_HELD_TAGS || reader.get_ref().total > MAX_HELD_BYTES) {
             return Err(SheetError::TooLarge("its unpacked size"));
         }
     }
@@ -165,12 +165,12 @@ pub(crate) fn scan(
 fn rest(source: &mut impl Read, pace: &mut Pace<'_>) -> Result<u64, SheetError> {
     let mut size: u64 = 0;
     loop {
-        let stretch = copy(&mut source.by_ref().take(STRETCH), &mut sink()).map_err(crate::broken)?;
+        let stretch = copy(&mut source.by_ref().take(CHUNK_BYTES), &mut sink()).map_err(crate::broken)?;
         if stretch == 0 {
             return Ok(size);
         }
         size = size.saturating_add(stretch);
-        pace.went(usize::try_from(stretch).unwrap_or(usize::MAX))?;
+        pace.advance(usize::try_from(stretch).unwrap_or(usize::MAX))?;
     }
 }
 
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_xml_is_only_measured() {
+    fn entries_that_are_not_xml_are_only_measured() {
         for picture in [b"\x89PNG<\xFF</a>".as_slice(), b"\xFF<\xFD>\xFE"] {
             let (outcome, taken) = scanned("", picture, "xl/media/image1.png");
             assert_eq!(outcome, Ok(taken));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_memory_as_a_whole_is_bounded() {
+    fn entries_held_in_memory_are_bounded() {
         let large = Err(SheetError::TooLarge("its unpacked size"));
         for name in ["xl/styles.xml", "xl/_rels/workbook.xml.rels"] {
             assert_eq!(scanned("<cellXfs>", b"<xf/>", name).0, large);

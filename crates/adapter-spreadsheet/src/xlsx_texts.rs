@@ -20,7 +20,7 @@ use crate::xlsx_parts::{finished, name};
 /// Maximum unpacked size of a table that stays in memory.
 const SMALL: u64 = 16 << 20;
 /// Minimum memory of a text, in bytes.
-const LEAST: u64 = 24;
+const MIN_TEXT_MEMORY: u64 = 24;
 
 fn is_table(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with("sharedstrings.xml")
@@ -50,7 +50,7 @@ pub(crate) fn too_many(file: &File) -> Result<bool, SheetError> {
             let digits: String = rest.chars().skip(1).take_while(char::is_ascii_digit).collect();
             digits.parse::<u64>().unwrap_or(u64::MAX)
         });
-        if announced.unwrap_or_default().saturating_mul(LEAST) > SMALL {
+        if announced.unwrap_or_default().saturating_mul(MIN_TEXT_MEMORY) > SMALL {
             return Ok(true);
         }
     }
@@ -93,7 +93,7 @@ impl Texts {
         reader.config_mut().check_end_names = false;
         let (mut start, mut inside, mut buffer) = (0_u64, false, Vec::new());
         loop {
-            pace.went(buffer.len())?;
+            pace.advance(buffer.len())?;
             buffer.clear();
             let event = reader.read_event_into(&mut buffer).map_err(crate::broken)?;
             match event {
@@ -168,7 +168,7 @@ fn fill<W: Write>(
     // `true` inside a cell with a text of the table, and inside the number of the text.
     let (mut in_cell, mut in_number) = (false, false);
     loop {
-        pace.went(buffer.len())?;
+        pace.advance(buffer.len())?;
         buffer.clear();
         match reader.read_event_into(&mut buffer).map_err(crate::broken)? {
             Event::Eof => break,
@@ -183,7 +183,7 @@ fn fill<W: Write>(
                 in_cell = false;
                 if let Ok(number) = number.trim().parse() {
                     texts.read(number, &mut text).map_err(refused)?;
-                    pace.went(text.len())?;
+                    pace.advance(text.len())?;
                     let inner = writer.get_mut();
                     for piece in [b"<is>".as_slice(), &text, b"</is>"] {
                         inner.write_all(piece).map_err(refused)?;

@@ -16,15 +16,15 @@ fn failed(error: impl ToString) -> SheetFailed {
 }
 
 /// Maximum length of a text in a cell, in UTF-16 units, as spreadsheet programs count.
-const MOST: usize = 32_767;
+const MAX_TEXT_UNITS: usize = 32_767;
 
 /// Returns the length of a text that is too long. There are never more units than bytes.
 fn too_long(cell: &Content<'_>) -> Option<usize> {
     let Content::Text(text) = cell else { return None };
-    if text.len() <= MOST {
+    if text.len() <= MAX_TEXT_UNITS {
         return None;
     }
-    Some(text.encode_utf16().count()).filter(|length| *length > MOST)
+    Some(text.encode_utf16().count()).filter(|length| *length > MAX_TEXT_UNITS)
 }
 
 impl Xlsx {
@@ -40,7 +40,7 @@ impl SheetWriter for Xlsx {
         let long: Vec<(usize, usize)> =
             cells.iter().enumerate().filter_map(|(place, cell)| Some((place, too_long(cell)?))).collect();
         if !long.is_empty() {
-            return Err(SheetFailed::LongTexts { cells: long, most: MOST });
+            return Err(SheetFailed::LongTexts { cells: long, most: MAX_TEXT_UNITS });
         }
         let sheet = self.book.worksheet_from_index(0).map_err(failed)?;
         for (column, cell) in (0_u16..).zip(cells) {

@@ -138,7 +138,7 @@ proptest! {
 
     /// Some bytes of one file in the workbook are changed.
     #[test]
-    fn noise_in_a_file_breaks_nothing(
+    fn random_bytes_in_a_file_cause_no_panic(
         name in prop::sample::select(vec![SHEET, TEXTS, BOOK, "xl/styles.xml", "xl/_rels/workbook.xml.rels"]),
         place in 0..3_000_usize,
         noise in prop::collection::vec(prop::sample::select(b"<>/\"=&;A19 \0\xff".to_vec()), 1..12),
@@ -153,7 +153,7 @@ proptest! {
 
     /// Some bytes of the archive itself are changed.
     #[test]
-    fn noise_in_the_archive_breaks_nothing(place in 0..9_000_usize, noise in prop::collection::vec(any::<u8>(), 1..12)) {
+    fn random_bytes_in_an_archive_cause_no_panic(place in 0..9_000_usize, noise in prop::collection::vec(any::<u8>(), 1..12)) {
         let mut bytes = workbook();
         let place = place % bytes.len();
         let end = (place + noise.len()).min(bytes.len());

@@ -98,7 +98,7 @@ fn the_encodings_of_spreadsheet_programs_are_read() {
 }
 
 #[test]
-fn windows_1251_is_known_wherever_its_letters_stand() {
+fn windows_1251_is_detected() {
     let padding = "A;Mug\n".repeat(50_000);
     let (file, ..) = encoding_rs::WINDOWS_1251.encode("article;name\nA-1;Кружка\n");
     let rows = read(&[file.as_ref(), padding.as_bytes()].concat()).unwrap();
@@ -266,7 +266,7 @@ fn other_files_are_refused() {
 }
 
 #[test]
-fn what_unpacks_to_too_much_is_refused_before_it_is_opened() {
+fn oversized_archives_are_refused_before_unpacking() {
     let zeros = b"<c/>".repeat(4 << 20);
     let bomb = archive(&[("xl/workbook.xml", b"<workbook/>"), ("xl/worksheets/sheet1.xml", &zeros)]);
     assert!(bomb.len() < 100_000);
@@ -315,7 +315,7 @@ fn too_many_rows_and_columns_are_refused() {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_files_read_back_unchanged() {
     let written = ["00123", "=1+1", "'=x", " padded ", "two\nlines", "a,b;\"c\"", "Ёлка", "_x0041_", "-5"];
     for format in [SheetFormat::Xlsx, SheetFormat::Csv] {
         let mut writer = Spreadsheets::default().open(format).unwrap();
@@ -379,7 +379,7 @@ fn texts_that_do_not_fit_into_memory_are_read_all_the_same() {
 }
 
 #[test]
-fn a_table_that_lies_about_its_size_costs_no_memory() {
+fn a_false_table_size_allocates_no_memory() {
     let texts = ["one".to_owned(), "two".to_owned()];
     let lies = SheetError::TooLarge("the declared number of texts");
     for announced in ["uniqueCount=\"999999999999\"", "uniqueCount=\"99999999999999999999\""] {

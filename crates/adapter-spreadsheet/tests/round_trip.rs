@@ -116,7 +116,7 @@ proptest! {
         let decision = Decision::of(&sheet, &words, &known);
         prop_assert!(decision.problems.is_empty(), "{:?}", decision.problems);
         prop_assert_eq!(decision.drafts.len(), known.len());
-        let report = decision.foresee(&words);
+        let report = decision.preview_report(&words);
         prop_assert_eq!((report.created, report.updated, report.unchanged), (0, 0, known.len()));
     }
 }

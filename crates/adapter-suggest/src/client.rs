@@ -17,7 +17,7 @@ use crate::answer::{AddressData, Answer, BankData, CompanyData};
 
 /// Timeout, as in the provider's own client.
 const TIMEOUT: Duration = Duration::from_secs(3);
-const MOST_OF_AN_ANSWER: usize = 1024 * 1024;
+const MAX_RESPONSE_BYTES: usize = 1024 * 1024;
 /// Number of suggestions, as in the provider's own client.
 const COUNT: u32 = 10;
 
@@ -103,7 +103,7 @@ impl Suggestions {
 async fn read(mut response: Response) -> Result<Vec<u8>, SuggestionError> {
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(unavailable)? {
-        if body.len() + chunk.len() > MOST_OF_AN_ANSWER {
+        if body.len() + chunk.len() > MAX_RESPONSE_BYTES {
             return Err(SuggestionError::Unavailable("the response of the provider is too long".to_owned()));
         }
         body.extend_from_slice(&chunk);

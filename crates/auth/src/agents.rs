@@ -8,7 +8,7 @@ use kontor_kernel::{
 
 use crate::model::{
     AGENT_TOKEN_LIFETIME, AccessToken, Agent, AgentChange, AgentDraft, AgentToken, AgentTokenDraft, AgentUpdate, Login,
-    NewAgent, NewAgentToken, PermissionRef, TokenSecret, within_reach,
+    NewAgent, NewAgentToken, PermissionRef, TokenSecret, check_held,
 };
 use crate::ports::AgentRepository;
 use crate::{AgentError, AgentRefusal};
@@ -59,7 +59,7 @@ impl AgentService {
     pub async fn create(&self, staff: &Staff, draft: AgentDraft) -> Result<Agent, AgentError> {
         staff.require(Permission::create(Resource::Agents))?;
         let permissions = self.resolve(&draft.permissions).await?;
-        within_reach(&staff.permissions, &permissions).map_err(AgentRefusal::from)?;
+        check_held(&staff.permissions, &permissions).map_err(AgentRefusal::from)?;
         let (login, email) = unusable_account(&*self.random)?;
         let new = NewAgent {
             project_id: staff.project_id,
@@ -82,7 +82,7 @@ impl AgentService {
             Edit::Keep => Edit::Keep,
             Edit::Set(wanted) => {
                 let wanted = self.resolve(wanted).await?;
-                within_reach(&staff.permissions, &wanted).map_err(AgentRefusal::from)?;
+                check_held(&staff.permissions, &wanted).map_err(AgentRefusal::from)?;
                 Edit::Set(wanted)
             }
         };
@@ -151,7 +151,7 @@ impl AgentService {
 
     async fn require_own(&self, staff: &Staff, agent: UserId, needed: Permission) -> Result<Agent, AgentError> {
         staff.require(needed)?;
-        staff.own(self.agents.find(agent).await?)
+        staff.require_own(self.agents.find(agent).await?)
     }
 
     async fn resolve(&self, wanted: &[PermissionRef]) -> Result<BTreeSet<Permission>, AgentError> {
@@ -186,7 +186,7 @@ mod tests {
     use chrono::{DateTime, TimeDelta, Utc};
     use kontor_kernel::listing::Sort;
     use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
-    use kontor_kernel::{AccessDenied, ExposeSecret, FixedClock, Name, OfProject, PageRequest, ProjectId};
+    use kontor_kernel::{AccessDenied, ExposeSecret, FixedClock, Name, PageRequest, ProjectId, ProjectScoped};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
     const ORDERS: Permission = Permission::view(Resource::Orders);
@@ -231,12 +231,14 @@ mod tests {
     /// Finds an agent of this project, any number of times.
     fn knowing(project: i64) -> MockAgentRepository {
         let mut agents = MockAgentRepository::new();
-        agents.expect_find().returning(move |_| Ok(Some(OfProject::new(ProjectId::new(project).unwrap(), agent()))));
+        agents
+            .expect_find()
+            .returning(move |_| Ok(Some(ProjectScoped::new(ProjectId::new(project).unwrap(), agent()))));
         agents
     }
 
     #[tokio::test]
-    async fn an_agent_is_made_that_nobody_can_sign_in_as() {
+    async fn an_agent_cannot_sign_in() {
         let mut agents = MockAgentRepository::new();
         agents.expect_known_permissions().returning(|| Ok([(PermissionId::new(46).unwrap(), ORDERS)].into()));
         agents
@@ -255,14 +257,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_granted_is_known_and_had() {
+    async fn granted_permissions_exist_and_are_held() {
         let mut agents = MockAgentRepository::new();
         agents.expect_known_permissions().returning(|| Ok([(PermissionId::new(46).unwrap(), ORDERS)].into()));
         let service = service(agents);
         let staff = staff_with([Permission::create(Resource::Agents)]);
         let refused = service.create(&staff, draft(vec![PermissionRef::Name(ORDERS)])).await.unwrap_err();
         assert!(
-            matches!(refused, AgentError::Refused(AgentRefusal::BeyondReach(denied)) if denied.missing == [ORDERS.to_string()])
+            matches!(refused, AgentError::Refused(AgentRefusal::PermissionsNotHeld(denied)) if denied.missing == [ORDERS.to_string()])
         );
         let number = |id| PermissionRef::Id(PermissionId::new(id).unwrap());
         let unknown = service.create(&staff, draft(vec![number(999), number(46), number(1000)])).await.unwrap_err();
@@ -274,7 +276,7 @@ mod tests {
         let nobody = staff_with([Permission::view(Resource::Users)]);
         let service_of_nobody = service(MockAgentRepository::new());
         let page = PageRequest::new(1, 15, 100).unwrap();
-        let listing = Listing::everything(Sort::ascending("id"), page);
+        let listing = Listing::unfiltered(Sort::ascending("id"), page);
         let token = TokenId::new(4).unwrap();
         assert!(matches!(service_of_nobody.list(&nobody, listing).await, Err(AgentError::Denied(_))));
         assert!(matches!(service_of_nobody.create(&nobody, draft(vec![])).await, Err(AgentError::Denied(_))));
@@ -313,7 +315,7 @@ mod tests {
         };
         service.update(&staff, id(), allowing(ORDERS)).await.unwrap();
         let wider = service.update(&staff, id(), allowing(Permission::edit(Resource::Orders))).await;
-        assert!(matches!(wider, Err(AgentError::Refused(AgentRefusal::BeyondReach(_)))));
+        assert!(matches!(wider, Err(AgentError::Refused(AgentRefusal::PermissionsNotHeld(_)))));
     }
 
     #[tokio::test]

@@ -88,7 +88,7 @@ impl CustomerSessions {
                 token: secret.into_token(token_id, expires_at),
             }),
             RedeemOutcome::WrongCode => Err(CustomerLoginError::WrongCode),
-            RedeemOutcome::NoLiveCode => Err(CustomerLoginError::CodeNotRequested),
+            RedeemOutcome::NoValidCode => Err(CustomerLoginError::CodeNotRequested),
             RedeemOutcome::UnknownContact => Err(CustomerLoginError::UnknownContact),
         }
     }
@@ -208,14 +208,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn refusals_are_told_apart() {
+    async fn refusals_are_distinguished() {
         let refused = async |answer: RedeemOutcome| {
             let mut codes = MockCodeRepository::new();
             codes.expect_redeem().returning(move |_| Ok(answer));
             sessions(codes, MockCodeSender::new()).log_in(app(), &phone(), "1", None).await.unwrap_err()
         };
         assert!(matches!(refused(RedeemOutcome::WrongCode).await, CustomerLoginError::WrongCode));
-        assert!(matches!(refused(RedeemOutcome::NoLiveCode).await, CustomerLoginError::CodeNotRequested));
+        assert!(matches!(refused(RedeemOutcome::NoValidCode).await, CustomerLoginError::CodeNotRequested));
         assert!(matches!(refused(RedeemOutcome::UnknownContact).await, CustomerLoginError::UnknownContact));
     }
 }

@@ -43,7 +43,7 @@ mod tests {
     use kontor_kernel::testing::staff_with;
 
     #[tokio::test]
-    async fn who_is_banned_gets_nothing_to_do() {
+    async fn banned_employees_are_not_assignable() {
         let mut directory = MockDirectoryRepository::new();
         directory
             .expect_colleagues()

@@ -1,9 +1,9 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ContactError, Permission, RecordError, Refusal, StoreError, Unsealable, Word};
+use kontor_kernel::{ContactError, Permission, RecordError, Refusal, StoreError, UnsealError, Word};
 use std::collections::BTreeSet;
 
 use crate::miniapp::ProofError;
-use crate::model::{BeyondReach, ExpiryError, RequestStatus};
+use crate::model::{ExpiryError, PermissionsNotHeld, RequestStatus};
 use crate::ports::{CallCheckError, HashingFailed, SendError};
 
 /// Error of an employee login.
@@ -105,7 +105,7 @@ pub enum ContactLoginError {
     NotConfigured,
     /// The stored bot token was sealed with another service key.
     #[error(transparent)]
-    Unsealable(#[from] Unsealable),
+    UnsealError(#[from] UnsealError),
     /// The contact is not proven, or is too old.
     #[error("the contact is not verified: {0}")]
     NotProven(#[from] ProofError),
@@ -174,13 +174,13 @@ pub type AgentError = RecordError<AgentRefusal>;
 pub enum AgentRefusal {
     /// The caller holds fewer permissions than they would grant, or fewer than the agent has.
     #[error(transparent)]
-    BeyondReach(#[from] BeyondReach),
+    PermissionsNotHeld(#[from] PermissionsNotHeld),
     /// Positions in the list that name no permission.
     #[error("some of these are not permissions")]
     UnknownPermissions(Vec<usize>),
     /// The token would be limited to permissions that the agent does not have.
     #[error("the agent does not have these permissions")]
-    BeyondAgent(BTreeSet<Permission>),
+    ExceedsAgent(BTreeSet<Permission>),
     /// The expiry time is not valid.
     #[error(transparent)]
     Expiry(#[from] ExpiryError),
@@ -200,7 +200,7 @@ pub type AccessRequestError = RecordError<AccessRequestRefusal>;
 pub enum AccessRequestRefusal {
     /// The employee holds fewer permissions than the agent would get.
     #[error(transparent)]
-    BeyondReach(#[from] BeyondReach),
+    PermissionsNotHeld(#[from] PermissionsNotHeld),
     /// The request does not ask for these permissions, or an earlier review removed them.
     #[error("the request does not ask for these permissions")]
     NotRequested(BTreeSet<Permission>),
@@ -219,7 +219,7 @@ pub type RoleError = RecordError<RoleRefusal>;
 pub enum RoleRefusal {
     /// The role, before or after the change, has permissions that the employee lacks.
     #[error(transparent)]
-    BeyondReach(#[from] BeyondReach),
+    PermissionsNotHeld(#[from] PermissionsNotHeld),
     /// The owner role cannot be changed or deleted.
     #[error("the owner's role cannot be changed or deleted")]
     OwnerRole,
@@ -244,7 +244,7 @@ pub type PermissionError = RecordError<PermissionRefusal>;
 pub enum PermissionRefusal {
     /// Permissions of the service cannot be changed.
     #[error("the permission is built in and cannot be changed")]
-    OfTheService,
+    SystemPermission,
     /// The project has a permission of this name.
     #[error("the name is already in use")]
     NameTaken,
@@ -335,7 +335,7 @@ pub enum PhoneChangeError {
     WrongCode,
     /// The customer was deleted.
     #[error("there is no such customer")]
-    Gone,
+    CustomerDeleted,
     /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -32,7 +32,10 @@ impl StaffGuard {
         let Some(presented) = BearerToken::parse(bearer) else { return Ok(None) };
         let Some(stored) = self.tokens.staff_token(presented.id()).await? else { return Ok(None) };
         let now = self.clock.now();
-        if !presented.proves(&stored.fingerprint, &*self.cipher) || stored.expires_at <= now || stored.is_banned {
+        if !presented.matches_fingerprint(&stored.fingerprint, &*self.cipher)
+            || stored.expires_at <= now
+            || stored.is_banned
+        {
             return Ok(None);
         }
         self.uses.record(presented.id(), stored.last_used_at, now);
@@ -81,7 +84,9 @@ impl CustomerGuard {
         let stored = self.tokens.customer_token(presented.id()).await?;
         let now = self.clock.now();
         let proved = stored
-            .filter(|stored| presented.proves(&stored.fingerprint, &*self.cipher) && stored.expires_at > now)
+            .filter(|stored| {
+                presented.matches_fingerprint(&stored.fingerprint, &*self.cipher) && stored.expires_at > now
+            })
             .map(|stored| (presented.id(), stored));
         Ok(proved)
     }
@@ -146,7 +151,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_employee_is_known_by_his_whole_token_until_it_expires() {
+    async fn an_employee_is_authenticated_by_the_whole_token_until_it_expires() {
         let (guard, clock) = staff_guard(staff_token());
         let staff = guard.authenticate("5|s").await.unwrap().unwrap();
         assert_eq!((staff.user_id.get(), staff.project_id.get(), staff.token_id.get()), (3, 2, 5));
@@ -175,7 +180,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn recognizing_writes_nothing_and_uses_are_stored_later() {
+    async fn authentication_writes_nothing_and_uses_are_stored_later() {
         let mut tokens = MockTokenRepository::new();
         let stored = StoredStaffToken { expires_at: NOW + TimeDelta::days(1), ..staff_token() };
         tokens.expect_staff_token().returning(move |_| Ok(Some(stored.clone())));

@@ -9,7 +9,7 @@ use crate::ports::{ClientSessions, SessionStart};
 
 /// Maximum attempts to store a heartbeat when other heartbeats of the same token interfere. After that the storage
 /// counts as overloaded.
-const TRIES: usize = 16;
+const MAX_ATTEMPTS: usize = 16;
 
 /// Session after a heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,19 +30,19 @@ pub struct Heartbeats {
 
 impl Heartbeats {
     /// Records a heartbeat: continues the session of the token or starts a new one.
-    pub async fn beat(&self, customer: CustomerScope) -> Result<Heartbeat, HeartbeatError> {
+    pub async fn record(&self, customer: CustomerScope) -> Result<Heartbeat, HeartbeatError> {
         let taken_at = self.clock.now();
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let current = self.sessions.current(customer.token_id).await?;
             let session = match current.map(|session| (session, session.step(taken_at))) {
                 Some((session, HeartbeatEffect::None)) => Some(session),
-                Some((session, HeartbeatEffect::GoesOn(next))) => {
-                    self.sessions.go_on(next, session.last_seen_at).await?.then_some(next)
+                Some((session, HeartbeatEffect::Continues(next))) => {
+                    self.sessions.continue_session(next, session.last_seen_at).await?.then_some(next)
                 }
-                Some((_, HeartbeatEffect::StartsAnew)) | None => {
+                Some((_, HeartbeatEffect::Restarts)) | None => {
                     match self.sessions.start(customer, current, taken_at).await? {
                         SessionStart::Started(session) => Some(session),
-                        SessionStart::Overtaken => None,
+                        SessionStart::Superseded => None,
                         SessionStart::SignedOut => return Err(HeartbeatError::SignedOut),
                     }
                 }
@@ -79,10 +79,10 @@ mod tests {
         ClientSession { id, started_at: START, last_seen_at, duration: TimeDelta::seconds(seconds) }
     }
 
-    async fn beat(sessions: MockClientSessions, seconds: i64) -> Result<ClientSession, HeartbeatError> {
+    async fn record(sessions: MockClientSessions, seconds: i64) -> Result<ClientSession, HeartbeatError> {
         let clock = Arc::new(FixedClock::at(START + TimeDelta::seconds(seconds)));
         let heartbeats = Heartbeats { sessions: Arc::new(sessions), clock };
-        heartbeats.beat(customer()).await.map(|heartbeat| heartbeat.session)
+        heartbeats.record(customer()).await.map(|heartbeat| heartbeat.session)
     }
 
     #[tokio::test]
@@ -90,20 +90,20 @@ mod tests {
         let mut sessions = MockClientSessions::new();
         sessions.expect_current().once().returning(|_| Ok(Some(session(7, 0))));
         sessions
-            .expect_go_on()
+            .expect_continue_session()
             .withf(|next, seen_at| *next == session(7, 60) && *seen_at == START)
             .once()
             .returning(|_, _| Ok(true));
-        assert_eq!(beat(sessions, 60).await.unwrap(), session(7, 60));
+        assert_eq!(record(sessions, 60).await.unwrap(), session(7, 60));
     }
 
     #[tokio::test]
     async fn a_conflicting_heartbeat_is_retried() {
         let mut sessions = MockClientSessions::new();
         sessions.expect_current().once().returning(|_| Ok(Some(session(7, 0))));
-        sessions.expect_go_on().once().returning(|_, _| Ok(false));
+        sessions.expect_continue_session().once().returning(|_, _| Ok(false));
         sessions.expect_current().once().returning(|_| Ok(Some(session(7, 60))));
-        assert_eq!(beat(sessions, 60).await.unwrap(), session(7, 60));
+        assert_eq!(record(sessions, 60).await.unwrap(), session(7, 60));
     }
 
     #[tokio::test]
@@ -116,7 +116,7 @@ mod tests {
                 let session = ClientSession { id, started_at: at, last_seen_at: at, duration: TimeDelta::zero() };
                 Ok(SessionStart::Started(session))
             });
-            assert_eq!(beat(sessions, 301).await.unwrap().id.get(), 8);
+            assert_eq!(record(sessions, 301).await.unwrap().id.get(), 8);
         }
     }
 
@@ -124,11 +124,11 @@ mod tests {
     async fn heartbeats_give_up_after_max_attempts_and_refuse_revoked_tokens() {
         let mut sessions = MockClientSessions::new();
         sessions.expect_current().returning(|_| Ok(None));
-        sessions.expect_start().returning(|_, _, _| Ok(SessionStart::Overtaken));
-        assert!(matches!(beat(sessions, 1).await, Err(HeartbeatError::Store(StoreError::Unavailable(_)))));
+        sessions.expect_start().returning(|_, _, _| Ok(SessionStart::Superseded));
+        assert!(matches!(record(sessions, 1).await, Err(HeartbeatError::Store(StoreError::Unavailable(_)))));
         let mut sessions = MockClientSessions::new();
         sessions.expect_current().returning(|_| Ok(None));
         sessions.expect_start().returning(|_, _, _| Ok(SessionStart::SignedOut));
-        assert!(matches!(beat(sessions, 1).await, Err(HeartbeatError::SignedOut)));
+        assert!(matches!(record(sessions, 1).await, Err(HeartbeatError::SignedOut)));
     }
 }

@@ -45,7 +45,7 @@ impl AuthenticatedIntrospection {
 impl Introspection {
     /// Authenticates the client and looks up the token. A token that is malformed, missing or otherwise invalid is
     /// inactive. Introspection does not count as a use of the token.
-    pub async fn inquire(
+    pub async fn authenticate_client(
         &self,
         credentials: &ClientCredentials,
         token: Option<&str>,
@@ -54,20 +54,20 @@ impl Introspection {
         let presented = token.and_then(BearerToken::parse);
         let token_id = presented.as_ref().map(BearerToken::id);
         let known = match self.clients.remembered_inquiry(client_id, token_id) {
-            Some(remembered) => self.judge(credentials, presented.as_ref(), remembered),
+            Some(remembered) => self.check_client(credentials, presented.as_ref(), remembered),
             None => None,
         };
         // A cached entry may be older than a secret that another process has just rotated, so the cache never refuses.
         if let Some(known @ AuthenticatedIntrospection { state: TokenState::Active(_), .. }) = known {
             return Ok(known);
         }
-        let stored = self.clients.inquiry(client_id, token_id).await?;
-        let inquiry = stored.and_then(|stored| self.judge(credentials, presented.as_ref(), stored));
+        let stored = self.clients.client_and_token(client_id, token_id).await?;
+        let inquiry = stored.and_then(|stored| self.check_client(credentials, presented.as_ref(), stored));
         inquiry.ok_or(IntrospectionError::WrongCredentials)
     }
 
     /// Returns `None` if the client is disabled or its secret is wrong.
-    fn judge(
+    fn check_client(
         &self,
         credentials: &ClientCredentials,
         presented: Option<&BearerToken>,
@@ -77,7 +77,7 @@ impl Introspection {
             return None;
         }
         let token = presented.zip(stored.token).filter(|(presented, token)| {
-            presented.proves(&token.fingerprint, &*self.cipher) && token.expires_at > self.clock.now()
+            presented.matches_fingerprint(&token.fingerprint, &*self.cipher) && token.expires_at > self.clock.now()
         });
         let state = token.map_or(TokenState::Inactive, |(_, token)| {
             TokenState::Active(ActiveToken {
@@ -118,7 +118,7 @@ pub struct IntrospectionRegistry {
 }
 
 impl IntrospectionRegistry {
-    fn draw(&self) -> (SecretString, String) {
+    fn generate_secret(&self) -> (SecretString, String) {
         let secret = self.random.alphanumeric(SECRET_LENGTH);
         let fingerprint = self.cipher.fingerprint(&secret);
         (secret.into(), fingerprint)
@@ -130,7 +130,7 @@ impl IntrospectionRegistry {
         application_id: ApplicationId,
         audience: Audience,
     ) -> Result<IssuedIntrospectionClient, IntrospectionRegistryError> {
-        let (client_id, (secret, fingerprint)) = (self.random.uuid(), self.draw());
+        let (client_id, (secret, fingerprint)) = (self.random.uuid(), self.generate_secret());
         let created_at = self.clock.now();
         let client = NewIntrospectionClient { client_id, application_id, audience, fingerprint, created_at };
         self.clients.insert(client).await?;
@@ -144,7 +144,7 @@ impl IntrospectionRegistry {
         application_id: ApplicationId,
         audience: Audience,
     ) -> Result<IssuedIntrospectionClient, IntrospectionRegistryError> {
-        let (secret, fingerprint) = self.draw();
+        let (secret, fingerprint) = self.generate_secret();
         let rotated = self.clients.rotate(application_id, audience, fingerprint, self.clock.now()).await?;
         let client_id = rotated.ok_or(IntrospectionRegistryError::UnknownClient)?;
         Ok(IssuedIntrospectionClient { client_id, secret })
@@ -193,31 +193,31 @@ mod tests {
         }
     }
 
-    async fn inquire(
+    async fn authenticate_client(
         stored: Option<StoredIntrospection>,
         secret: &str,
         token: &str,
     ) -> Result<AuthenticatedIntrospection, IntrospectionError> {
         let mut clients = MockIntrospectionClients::new();
         clients.expect_remembered_inquiry().returning(|_, _| None);
-        clients.expect_inquiry().returning(move |_, id| {
+        clients.expect_client_and_token().returning(move |_, id| {
             Ok(stored
                 .clone()
                 .map(|client| StoredIntrospection { token: client.token.filter(|_| id.is_some()), ..client }))
         });
         let introspection = introspection(clients);
         let credentials = ClientCredentials::parse(&format!("{CLIENT}:{secret}")).unwrap();
-        introspection.inquire(&credentials, Some(token)).await
+        introspection.authenticate_client(&credentials, Some(token)).await
     }
 
     #[tokio::test]
-    async fn a_valid_token_is_told_to_its_audience_alone() {
-        let inquiry = inquire(Some(stored()), "c", "5|s").await.unwrap();
+    async fn a_valid_token_is_active_only_for_its_audience() {
+        let inquiry = authenticate_client(Some(stored()), "c", "5|s").await.unwrap();
         assert_eq!(inquiry.client_id(), CLIENT);
         let TokenState::Active(active) = inquiry.answer(&audience("billing")).unwrap() else { panic!("inactive") };
         assert_eq!((active.principal, active.application_name.as_str()), (PRINCIPAL, "Shop"));
         for other in ["Billing", "billin", "shipping"] {
-            let refused = inquire(Some(stored()), "c", "5|s").await.unwrap().answer(&audience(other));
+            let refused = authenticate_client(Some(stored()), "c", "5|s").await.unwrap().answer(&audience(other));
             assert!(matches!(refused, Err(IntrospectionError::WrongAudience)));
         }
     }
@@ -232,16 +232,16 @@ mod tests {
         let long = format!("5|{}", "s".repeat(10_000));
         let known = ["5|t", "5", "s", "5s", "|", "|s", "5|", "", &long].map(|token| (stored(), token));
         for (client, token) in known.into_iter().chain([(expired, "5|s"), (absent, "5|s")]) {
-            let inquiry = inquire(Some(client), "c", token).await.unwrap();
+            let inquiry = authenticate_client(Some(client), "c", token).await.unwrap();
             assert_eq!(inquiry.answer(&audience("billing")).unwrap(), TokenState::Inactive, "{token}");
         }
     }
 
     #[tokio::test]
-    async fn a_client_that_proves_nothing_learns_nothing() {
+    async fn an_unauthenticated_client_gets_no_token_state() {
         let inactive = StoredIntrospection { is_active: false, ..stored() };
         for (client, secret) in [(None, "c"), (Some(stored()), "d"), (Some(inactive), "c")] {
-            let refused = inquire(client, secret, "5|s").await;
+            let refused = authenticate_client(client, secret, "5|s").await;
             assert!(matches!(refused, Err(IntrospectionError::WrongCredentials)));
         }
     }
@@ -253,10 +253,10 @@ mod tests {
             let mut clients = MockIntrospectionClients::new();
             clients.expect_remembered_inquiry().returning(|_, _| Some(stored()));
             let renewed = renewed.clone();
-            clients.expect_inquiry().times(asked).returning(move |_, _| Ok(Some(renewed.clone())));
+            clients.expect_client_and_token().times(asked).returning(move |_, _| Ok(Some(renewed.clone())));
             let introspection = introspection(clients);
             let credentials = ClientCredentials::parse(&format!("{CLIENT}:{secret}")).unwrap();
-            let found = introspection.inquire(&credentials, Some("5|s")).await;
+            let found = introspection.authenticate_client(&credentials, Some("5|s")).await;
             assert_eq!(found.is_ok(), secret != "wrong", "{secret}");
         }
     }

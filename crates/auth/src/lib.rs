@@ -97,7 +97,7 @@
 //! codes.expect_redeem().returning(move |tried| {
 //!     let mut live = stored.lock().unwrap();
 //!     Ok(match live.as_deref() {
-//!         None => RedeemOutcome::NoLiveCode,
+//!         None => RedeemOutcome::NoValidCode,
 //!         Some(fingerprint) if fingerprint != tried.fingerprint => RedeemOutcome::WrongCode,
 //!         Some(_) => {
 //!             *live = None;

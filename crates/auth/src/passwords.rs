@@ -12,12 +12,12 @@ const LENGTH: usize = 16;
 /// Lease of a request; longer than sending a mail can take.
 const LEASE: TimeDelta = TimeDelta::seconds(30);
 /// Back-off before the second attempt, doubled with every further attempt.
-const FIRST_PAUSE: TimeDelta = TimeDelta::seconds(30);
+const INITIAL_BACKOFF: TimeDelta = TimeDelta::seconds(30);
 /// Maximum number of doublings. Requests are discarded long before.
-const MOST_DOUBLINGS: u32 = 10;
+const MAX_DOUBLINGS: u32 = 10;
 
 fn pause_after(attempts: u32) -> TimeDelta {
-    FIRST_PAUSE * (1 << attempts.saturating_sub(1).min(MOST_DOUBLINGS))
+    INITIAL_BACKOFF * (1 << attempts.saturating_sub(1).min(MAX_DOUBLINGS))
 }
 
 /// Outcome of one round.
@@ -26,7 +26,7 @@ pub enum PasswordSendOutcome {
     /// No request is due.
     Idle,
     /// No employee who may sign in has this login.
-    Nobody,
+    NoRecipient,
     /// The mail was sent.
     Sent,
     /// The mail was not sent. It is retried unless the server refused permanently.
@@ -68,7 +68,7 @@ impl TemporaryPasswords {
         }
         let Some(recipient) = self.requests.recipient(&request.login).await? else {
             self.requests.forget(&request).await?;
-            return Ok(PasswordSendOutcome::Nobody);
+            return Ok(PasswordSendOutcome::NoRecipient);
         };
         let password = SecretString::from(self.random.alphanumeric(LENGTH));
         let hash = self.hasher.hash(&password).await?;
@@ -139,8 +139,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_gets_nothing_and_old_requests_are_forgotten() {
-        assert_eq!(round(requests(NOW, false, 1), MockPasswordSender::new()).await, PasswordSendOutcome::Nobody);
+    async fn unknown_logins_and_expired_requests_get_no_mail() {
+        assert_eq!(round(requests(NOW, false, 1), MockPasswordSender::new()).await, PasswordSendOutcome::NoRecipient);
         let old = NOW - PASSWORD_REQUEST_LIFETIME;
         assert_eq!(round(requests(old, true, 1), MockPasswordSender::new()).await, PasswordSendOutcome::GivenUp);
     }
@@ -158,8 +158,9 @@ mod tests {
         {
             let mut requests = requests(NOW, true, forgotten);
             requests.expect_store().returning(|_| Ok(()));
-            let again =
-                |request: &PasswordRequest, next: &DateTime<Utc>| (request.attempts, *next) == (1, NOW + FIRST_PAUSE);
+            let again = |request: &PasswordRequest, next: &DateTime<Utc>| {
+                (request.attempts, *next) == (1, NOW + INITIAL_BACKOFF)
+            };
             requests.expect_postpone().withf(again).times(1 - forgotten).returning(|_, _| Ok(()));
             let mut sender = MockPasswordSender::new();
             let answer = error.clone();

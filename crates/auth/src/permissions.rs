@@ -24,8 +24,8 @@ impl PermissionService {
     pub async fn read(&self, staff: &Staff, id: PermissionId) -> Result<GrantedPermission, PermissionError> {
         staff.require(Permission::view(Resource::Permissions))?;
         match self.permissions.find(id).await?.ok_or(PermissionError::NotFound)? {
-            FoundPermission::OfService(permission) => Ok(permission),
-            FoundPermission::OfProject(permission) => Ok(permission.open(staff)?),
+            FoundPermission::System(permission) => Ok(permission),
+            FoundPermission::Project(permission) => Ok(permission.open(staff)?),
         }
     }
 
@@ -67,8 +67,8 @@ impl PermissionService {
     async fn require_own(&self, staff: &Staff, id: PermissionId) -> Result<(), PermissionError> {
         staff.require(Permission::edit(Resource::Permissions))?;
         match self.permissions.find(id).await?.ok_or(PermissionError::NotFound)? {
-            FoundPermission::OfService(_) => Err(PermissionRefusal::OfTheService.into()),
-            FoundPermission::OfProject(permission) => Ok(permission.open(staff).map(|_| ())?),
+            FoundPermission::System(_) => Err(PermissionRefusal::SystemPermission.into()),
+            FoundPermission::Project(permission) => Ok(permission.open(staff).map(|_| ())?),
         }
     }
 }
@@ -78,15 +78,15 @@ mod tests {
     use super::*;
     use crate::ports::MockPermissionRepository;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, OfProject, ProjectId};
+    use kontor_kernel::{AccessDenied, ProjectId, ProjectScoped};
 
     fn service(owner: Option<i64>) -> PermissionService {
         let mut permissions = MockPermissionRepository::new();
         permissions.expect_find().returning(move |id| {
             let permission = GrantedPermission::sample(id.get(), owner, "view-reports");
             Ok(Some(match owner {
-                None => FoundPermission::OfService(permission),
-                Some(owner) => FoundPermission::OfProject(OfProject::new(ProjectId::new(owner).unwrap(), permission)),
+                None => FoundPermission::System(permission),
+                Some(owner) => FoundPermission::Project(ProjectScoped::new(ProjectId::new(owner).unwrap(), permission)),
             }))
         });
         permissions.expect_delete().returning(|_, _| Err(PermissionRefusal::InUse.into()));
@@ -98,7 +98,7 @@ mod tests {
         let (staff, id) = (staff_with(Permission::all()), PermissionId::new(9).unwrap());
         let system = service(None);
         assert!(system.read(&staff, id).await.is_ok());
-        let of_the_service = |error| matches!(error, PermissionError::Refused(PermissionRefusal::OfTheService));
+        let of_the_service = |error| matches!(error, PermissionError::Refused(PermissionRefusal::SystemPermission));
         assert!(of_the_service(system.delete(&staff, id).await.unwrap_err()));
         assert!(of_the_service(system.update(&staff, id, PermissionChange::default()).await.unwrap_err()));
         let foreign = service(Some(2));

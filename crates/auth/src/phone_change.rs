@@ -34,7 +34,7 @@ impl PhoneChange {
         ip: Option<IpAddr>,
     ) -> Result<(), PhoneChangeError> {
         let (project_id, id) = (customer.app.project_id, customer.counterparty_id);
-        match self.phones.standing(project_id, id, phone).await? {
+        match self.phones.phone_ownership(project_id, id, phone).await? {
             PhoneOwnership::Free => {}
             PhoneOwnership::Own => return Err(PhoneChangeError::Unchanged),
             PhoneOwnership::Taken => return Err(PhoneChangeError::Taken),
@@ -49,7 +49,7 @@ impl PhoneChange {
             expires_at: now + CODE_LIFETIME,
         };
         let code = NewPhoneCode { project_id, customer: id, phone: phone.clone(), code };
-        if self.phones.store_code(code).await? { Ok(()) } else { Err(PhoneChangeError::Gone) }
+        if self.phones.store_code(code).await? { Ok(()) } else { Err(PhoneChangeError::CustomerDeleted) }
     }
 
     /// Changes the phone if the code is right.
@@ -65,9 +65,9 @@ impl PhoneChange {
         match self.phones.change_phone(attempt).await? {
             PhoneChangeOutcome::Changed => Ok(()),
             PhoneChangeOutcome::WrongCode => Err(PhoneChangeError::WrongCode),
-            PhoneChangeOutcome::NoLiveCode => Err(PhoneChangeError::CodeNotRequested),
+            PhoneChangeOutcome::NoValidCode => Err(PhoneChangeError::CodeNotRequested),
             PhoneChangeOutcome::Taken => Err(PhoneChangeError::Taken),
-            PhoneChangeOutcome::Gone => Err(PhoneChangeError::Gone),
+            PhoneChangeOutcome::CustomerDeleted => Err(PhoneChangeError::CustomerDeleted),
         }
     }
 }
@@ -103,9 +103,9 @@ mod tests {
         }
     }
 
-    fn standing(standing: PhoneOwnership) -> MockPhoneRepository {
+    fn phone_ownership(standing: PhoneOwnership) -> MockPhoneRepository {
         let mut phones = MockPhoneRepository::new();
-        phones.expect_standing().returning(move |_, _, _| Ok(standing));
+        phones.expect_phone_ownership().returning(move |_, _, _| Ok(standing));
         phones
     }
 
@@ -113,7 +113,7 @@ mod tests {
     async fn a_code_is_bound_to_the_customer_the_phone_and_the_purpose() {
         let mut sender = MockCodeSender::new();
         sender.expect_code_to_phone().once().returning(|_, _, _| Ok("0042".to_owned()));
-        let mut phones = standing(PhoneOwnership::Free);
+        let mut phones = phone_ownership(PhoneOwnership::Free);
         phones
             .expect_store_code()
             .withf(|stored| {
@@ -128,9 +128,9 @@ mod tests {
 
     #[tokio::test]
     async fn no_code_is_sent_to_a_phone_of_another_customer() {
-        let own = change(standing(PhoneOwnership::Own), MockCodeSender::new());
+        let own = change(phone_ownership(PhoneOwnership::Own), MockCodeSender::new());
         assert!(matches!(own.request(customer(), &phone(), None).await, Err(PhoneChangeError::Unchanged)));
-        let taken = change(standing(PhoneOwnership::Taken), MockCodeSender::new());
+        let taken = change(phone_ownership(PhoneOwnership::Taken), MockCodeSender::new());
         assert!(matches!(taken.request(customer(), &phone(), None).await, Err(PhoneChangeError::Taken)));
     }
 
@@ -139,13 +139,14 @@ mod tests {
         for answer in [Err(SendError::Refused("no money".to_owned())), Ok("call me".to_owned())] {
             let mut sender = MockCodeSender::new();
             sender.expect_code_to_phone().returning(move |_, _, _| answer.clone());
-            let refused = change(standing(PhoneOwnership::Free), sender).request(customer(), &phone(), None).await;
+            let refused =
+                change(phone_ownership(PhoneOwnership::Free), sender).request(customer(), &phone(), None).await;
             assert!(matches!(refused, Err(PhoneChangeError::CodeNotSent(_))));
         }
     }
 
     #[tokio::test]
-    async fn refusals_are_told_apart() {
+    async fn refusals_are_distinguished() {
         let refused = async |answer: PhoneChangeOutcome| {
             let mut phones = MockPhoneRepository::new();
             phones
@@ -156,8 +157,8 @@ mod tests {
         };
         assert!(refused(PhoneChangeOutcome::Changed).await.is_ok());
         assert!(matches!(refused(PhoneChangeOutcome::WrongCode).await, Err(PhoneChangeError::WrongCode)));
-        assert!(matches!(refused(PhoneChangeOutcome::NoLiveCode).await, Err(PhoneChangeError::CodeNotRequested)));
+        assert!(matches!(refused(PhoneChangeOutcome::NoValidCode).await, Err(PhoneChangeError::CodeNotRequested)));
         assert!(matches!(refused(PhoneChangeOutcome::Taken).await, Err(PhoneChangeError::Taken)));
-        assert!(matches!(refused(PhoneChangeOutcome::Gone).await, Err(PhoneChangeError::Gone)));
+        assert!(matches!(refused(PhoneChangeOutcome::CustomerDeleted).await, Err(PhoneChangeError::CustomerDeleted)));
     }
 }

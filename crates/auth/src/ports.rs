@@ -9,8 +9,8 @@ pub use agents::{MockAccessRequestRepository, MockAgentRepository};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    AppScope, ApplicationId, Contact, CounterpartyId, CustomerScope, DepartmentId, Email, OfProject, Page, PageRequest,
-    PermissionId, Phone, ProjectId, RoleId, ScreenId, SecretString, Stamp, StoreError, TokenId, UserId,
+    AppScope, ApplicationId, Contact, CounterpartyId, CustomerScope, DepartmentId, Email, Page, PageRequest,
+    PermissionId, Phone, ProjectId, ProjectScoped, RoleId, ScreenId, SecretString, Stamp, StoreError, TokenId, UserId,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -155,7 +155,7 @@ pub enum SessionStart {
     /// The session was started.
     Started(ClientSession),
     /// Another heartbeat was faster.
-    Overtaken,
+    Superseded,
     /// The token was revoked in the meantime.
     SignedOut,
 }
@@ -168,7 +168,7 @@ pub trait ClientSessions: Send + Sync {
     async fn current(&self, token: TokenId) -> Result<Option<ClientSession>, StoreError>;
 
     /// Stores the continued session. Returns `false` if the session was closed or updated since `seen_at`.
-    async fn go_on(&self, session: ClientSession, seen_at: DateTime<Utc>) -> Result<bool, StoreError>;
+    async fn continue_session(&self, session: ClientSession, seen_at: DateTime<Utc>) -> Result<bool, StoreError>;
 
     /// Starts a session of the customer's token and closes the previous one, unless that was updated in the meantime.
     async fn start(
@@ -184,10 +184,13 @@ pub trait ClientSessions: Send + Sync {
 #[async_trait]
 pub trait IntrospectionClients: Send + Sync {
     /// Returns the client and, if it exists, the token of a customer of the client's application, in one statement.
-    async fn inquiry(&self, client_id: Uuid, token: Option<TokenId>)
-    -> Result<Option<StoredIntrospection>, StoreError>;
+    async fn client_and_token(
+        &self,
+        client_id: Uuid,
+        token: Option<TokenId>,
+    ) -> Result<Option<StoredIntrospection>, StoreError>;
 
-    /// Returns the cached result of [`IntrospectionClients::inquiry`] for an active client and a token of its
+    /// Returns the cached result of [`IntrospectionClients::client_and_token`] for an active client and a token of its
     /// application. It is never older than the commits of this process, and at most a second older than those of other
     /// processes. `None` means not cached.
     fn remembered_inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Option<StoredIntrospection>;
@@ -298,7 +301,7 @@ pub trait RoleRepository: Send + Sync {
     async fn list(&self, project: ProjectId) -> Result<Vec<StaffRole>, StoreError>;
 
     /// Returns a role of any project.
-    async fn find(&self, id: RoleId) -> Result<Option<OfProject<StaffRole>>, StoreError>;
+    async fn find(&self, id: RoleId) -> Result<Option<ProjectScoped<StaffRole>>, StoreError>;
 
     /// Returns every permission that roles of the project can have.
     async fn permissions(&self, project: ProjectId) -> Result<Vec<GrantedPermission>, StoreError>;
@@ -393,7 +396,7 @@ pub trait PasswordSender: Send + Sync {
 #[async_trait]
 pub trait PhoneRepository: Send + Sync {
     /// Returns the owner of a phone, from the view of a customer who wants it.
-    async fn standing(
+    async fn phone_ownership(
         &self,
         project: ProjectId,
         customer: CounterpartyId,

@@ -25,7 +25,7 @@ impl RoleService {
     /// Returns one role of the employee's project.
     pub async fn read(&self, staff: &Staff, id: RoleId) -> Result<StaffRole, RoleError> {
         staff.require(Permission::view(Resource::Roles))?;
-        staff.own(self.roles.find(id).await?)
+        staff.require_own(self.roles.find(id).await?)
     }
 
     /// Creates a role in the employee's project.
@@ -38,7 +38,7 @@ impl RoleService {
     /// Changes a role of the employee's project. The change applies at once to all employees with the role.
     pub async fn update(&self, staff: &Staff, id: RoleId, change: RoleChange) -> Result<StaffRole, RoleError> {
         staff.require(Permission::edit(Resource::Roles))?;
-        let role = self.within_reach(staff, id).await?;
+        let role = self.check_held(staff, id).await?;
         if let Some(permissions) = change.permissions.as_set() {
             self.require_grantable(staff, permissions).await?;
         }
@@ -48,12 +48,12 @@ impl RoleService {
     /// Deletes a role that no employee has.
     pub async fn delete(&self, staff: &Staff, id: RoleId) -> Result<(), RoleError> {
         staff.require(Permission::edit(Resource::Roles))?;
-        let role = self.within_reach(staff, id).await?;
+        let role = self.check_held(staff, id).await?;
         self.roles.delete(staff.project_id, id, role.version).await
     }
 
-    async fn within_reach(&self, staff: &Staff, id: RoleId) -> Result<StaffRole, RoleError> {
-        let role: StaffRole = staff.own(self.roles.find(id).await?)?;
+    async fn check_held(&self, staff: &Staff, id: RoleId) -> Result<StaffRole, RoleError> {
+        let role: StaffRole = staff.require_own(self.roles.find(id).await?)?;
         if role.is_owner {
             return Err(RoleRefusal::OwnerRole.into());
         }
@@ -85,7 +85,7 @@ mod tests {
     use crate::ports::MockRoleRepository;
     use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, Edit, FixedClock, Name, OfProject, ProjectId};
+    use kontor_kernel::{AccessDenied, Edit, FixedClock, Name, ProjectId, ProjectScoped};
 
     fn catalogue() -> Vec<GrantedPermission> {
         vec![
@@ -95,7 +95,7 @@ mod tests {
         ]
     }
 
-    fn role(project: i64, is_owner: bool, permissions: Vec<GrantedPermission>) -> OfProject<StaffRole> {
+    fn role(project: i64, is_owner: bool, permissions: Vec<GrantedPermission>) -> ProjectScoped<StaffRole> {
         let role = StaffRole {
             id: RoleId::new(5).unwrap(),
             name: Name::parse("Clerk").unwrap(),
@@ -106,7 +106,7 @@ mod tests {
             created_at: DateTime::UNIX_EPOCH,
             updated_at: DateTime::UNIX_EPOCH,
         };
-        OfProject::new(ProjectId::new(project).unwrap(), role)
+        ProjectScoped::new(ProjectId::new(project).unwrap(), role)
     }
 
     fn id() -> RoleId {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_gives_a_role_more_than_he_has() {
+    async fn a_role_gets_only_permissions_that_the_caller_holds() {
         let service = service(|roles| {
             roles
                 .expect_find()
@@ -149,12 +149,12 @@ mod tests {
             assert!(
                 matches!(
                     service.create(&clerk(), draft(wanted)).await,
-                    Err(RoleError::Refused(RoleRefusal::BeyondReach(_)))
+                    Err(RoleError::Refused(RoleRefusal::PermissionsNotHeld(_)))
                 ),
                 "{wanted:?}"
             );
             let refused = service.update(&clerk(), id(), granting(wanted)).await;
-            assert!(matches!(refused, Err(RoleError::Refused(RoleRefusal::BeyondReach(_)))), "{wanted:?}");
+            assert!(matches!(refused, Err(RoleError::Refused(RoleRefusal::PermissionsNotHeld(_)))), "{wanted:?}");
         }
         let unknown = service.create(&clerk(), draft(&[1, 77, 2])).await;
         assert!(matches!(unknown, Err(RoleError::Refused(RoleRefusal::UnknownPermissions(places))) if places == [1]));
@@ -167,7 +167,7 @@ mod tests {
                 roles.expect_find().returning(move |_| Ok(Some(role(1, owner, has.clone()))));
             });
             let out_of_reach = |error: &RoleError| match error {
-                RoleError::Refused(RoleRefusal::BeyondReach(_)) => !owner,
+                RoleError::Refused(RoleRefusal::PermissionsNotHeld(_)) => !owner,
                 RoleError::Refused(RoleRefusal::OwnerRole) => owner,
                 _ => false,
             };
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_permission_of_the_project_is_handed_on_by_who_has_it() {
+    async fn a_project_permission_is_granted_by_its_holders() {
         let mut roles = MockRoleRepository::new();
         roles.expect_permissions().returning(|_| Ok(catalogue()));
         roles.expect_project_permissions().returning(|_| Ok([PermissionId::new(1000).unwrap()].into()));

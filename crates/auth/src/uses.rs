@@ -5,11 +5,11 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{StoreError, TokenId};
 
 use crate::model::TokenUse;
-use crate::model::usage::RECORDED_EVERY;
+use crate::model::usage::RECORD_INTERVAL;
 use crate::ports::TokenRepository;
 
 /// Maximum number of tokens held. Uses of further tokens are not recorded until these are stored.
-const MOST_TOKENS: usize = 10_000;
+const MAX_TOKENS: usize = 10_000;
 
 /// Recorded uses of tokens that are not stored yet. Authenticating a token writes nothing.
 #[derive(Default)]
@@ -18,13 +18,13 @@ pub(crate) struct PendingUses(Mutex<BTreeMap<TokenId, TokenUse>>);
 impl PendingUses {
     /// Records a use, unless the stored use is less than a minute old.
     pub fn record(&self, token: TokenId, stored: Option<DateTime<Utc>>, now: DateTime<Utc>) {
-        if stored.is_some_and(|used| used > now - RECORDED_EVERY) {
+        if stored.is_some_and(|used| used > now - RECORD_INTERVAL) {
             return;
         }
         let mut pending = self.pending();
         if let Some(known) = pending.get_mut(&token) {
             known.last = known.last.max(now);
-        } else if pending.len() < MOST_TOKENS {
+        } else if pending.len() < MAX_TOKENS {
             pending.insert(token, TokenUse { token, first: now, last: now });
         }
     }
@@ -100,7 +100,7 @@ mod tests {
             pending.record(token(id), None, NOW);
         }
         let mut tokens = MockTokenRepository::new();
-        tokens.expect_record_uses().withf(|uses| uses.len() == MOST_TOKENS).returning(|_| Ok(()));
-        assert_eq!(pending.store(&tokens).await.unwrap(), MOST_TOKENS);
+        tokens.expect_record_uses().withf(|uses| uses.len() == MAX_TOKENS).returning(|_| Ok(()));
+        assert_eq!(pending.store(&tokens).await.unwrap(), MAX_TOKENS);
     }
 }

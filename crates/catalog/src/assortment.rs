@@ -75,7 +75,7 @@ impl<R: Assignable> AssortmentService<R> {
     }
 
     async fn require_own(&self, staff: &Staff, application: ApplicationId) -> Result<(), AssortmentError> {
-        staff.own(self.applications.owner(application).await?)
+        staff.require_own(self.applications.owner(application).await?)
     }
 }
 
@@ -86,13 +86,13 @@ mod tests {
     use crate::ports::{MockApplicationDirectory, MockAssortmentRepository};
     use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, CategoryId, FixedClock, OfProject, ProjectId};
+    use kontor_kernel::{AccessDenied, CategoryId, FixedClock, ProjectId, ProjectScoped};
 
     fn service(owner: Option<i64>) -> AssortmentService<Category> {
         let mut applications = MockApplicationDirectory::new();
         applications
             .expect_owner()
-            .returning(move |_| Ok(owner.map(|id| OfProject::new(ProjectId::new(id).unwrap(), ()))));
+            .returning(move |_| Ok(owner.map(|id| ProjectScoped::new(ProjectId::new(id).unwrap(), ()))));
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
         let assortment = Arc::new(MockAssortmentRepository::new());
         AssortmentService { assortment, applications: Arc::new(applications), clock }

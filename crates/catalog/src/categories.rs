@@ -38,7 +38,7 @@ impl CategoryService {
         listing: Listing,
     ) -> Result<Page<Category>, CategoryError> {
         staff.require(Permission::view(Resource::Categories))?;
-        staff.own(self.categories.find(id).await?)?;
+        staff.require_own(self.categories.find(id).await?)?;
         Ok(self.categories.page(staff.project_id, Some(id), listing).await?)
     }
 
@@ -56,7 +56,7 @@ impl CategoryService {
         change: CategoryChange,
     ) -> Result<Category, CategoryError> {
         staff.require(Permission::edit(Resource::Categories))?;
-        staff.own(self.categories.find(id).await?)?;
+        staff.require_own(self.categories.find(id).await?)?;
         self.categories.update(Stamp::of(staff, self.clock.now()), id, change).await
     }
 
@@ -68,7 +68,7 @@ impl CategoryService {
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, CategoryError> {
         staff.require(Permission::view(Resource::Categories))?;
-        staff.own(self.categories.find(id).await?)?;
+        staff.require_own(self.categories.find(id).await?)?;
         Ok(self.histories.page(staff.project_id, Resource::Categories, id.get(), page).await?)
     }
 }

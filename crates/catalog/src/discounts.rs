@@ -40,7 +40,7 @@ impl DiscountService {
     /// Returns one discount of the employee's project.
     pub async fn read(&self, staff: &Staff, id: DiscountId) -> Result<Discount, DiscountError> {
         staff.require(Permission::view(Resource::Discounts))?;
-        staff.own(self.discounts.find(id).await?)
+        staff.require_own(self.discounts.find(id).await?)
     }
 
     /// Returns one page of the orders that use the promo code, newest first.
@@ -51,7 +51,7 @@ impl DiscountService {
         page: PageRequest,
     ) -> Result<Page<DiscountUsage>, DiscountError> {
         staff.require(Permission::view(Resource::Discounts))?;
-        staff.own(self.discounts.find(id).await?)?;
+        staff.require_own(self.discounts.find(id).await?)?;
         Ok(self.discounts.usages(id, page).await?)
     }
 
@@ -97,7 +97,7 @@ impl DiscountService {
     /// Deletes a discount that no order refers to.
     pub async fn delete(&self, staff: &Staff, id: DiscountId) -> Result<(), DiscountError> {
         staff.require(Permission::edit(Resource::Discounts))?;
-        staff.own(self.discounts.find(id).await?)?;
+        staff.require_own(self.discounts.find(id).await?)?;
         self.discounts.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 
@@ -111,7 +111,7 @@ impl DiscountService {
     ) -> Result<Discount, DiscountError> {
         staff.require(Permission::edit(Resource::Discounts))?;
         for _ in 0..ATTEMPTS {
-            let current: Discount = staff.own(self.discounts.find(id).await?)?;
+            let current: Discount = staff.require_own(self.discounts.find(id).await?)?;
             let (terms, status) = decide(&current)?;
             if terms == current.terms && status == current.status {
                 return Ok(current);
@@ -133,7 +133,9 @@ mod tests {
     use crate::ports::MockDiscountRepository;
     use chrono::{DateTime, TimeDelta, Utc};
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, DiscountTarget, DiscountValue, FixedClock, Money, Name, OfProject, ProjectId};
+    use kontor_kernel::{
+        AccessDenied, DiscountTarget, DiscountValue, FixedClock, Money, Name, ProjectId, ProjectScoped,
+    };
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
@@ -163,11 +165,11 @@ mod tests {
         DiscountService { discounts: Arc::new(discounts), clock: Arc::new(FixedClock::at(NOW)) }
     }
 
-    fn of(project: i64, discount: Discount) -> OfProject<Discount> {
-        OfProject::new(ProjectId::new(project).unwrap(), discount)
+    fn of(project: i64, discount: Discount) -> ProjectScoped<Discount> {
+        ProjectScoped::new(ProjectId::new(project).unwrap(), discount)
     }
 
-    fn finds(discount: OfProject<Discount>) -> MockDiscountRepository {
+    fn finds(discount: ProjectScoped<Discount>) -> MockDiscountRepository {
         let mut discounts = MockDiscountRepository::new();
         discounts.expect_find().returning(move |_| Ok(Some(discount.clone())));
         discounts
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_archived_stays_so() {
+    async fn an_archived_discount_cannot_be_changed() {
         let archived = || service(finds(of(1, stored(DiscountStatus::Archived, 10))));
         for refused in [
             archived().pause(&editor(), id()).await,
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_over_does_not_begin_again() {
+    async fn an_ended_discount_cannot_be_activated() {
         let over = service(finds(of(1, stored(DiscountStatus::Paused, 0))));
         let refused = over.activate(&editor(), id()).await;
         assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::Status(StatusRefusal::PeriodOver)))));
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_change_that_lost_a_race_is_decided_on_what_the_winner_left() {
+    async fn a_stale_change_is_decided_again_on_the_new_state() {
         let mut discounts = MockDiscountRepository::new();
         let paused = Discount { version: 2, ..stored(DiscountStatus::Paused, 10) };
         let mut reads = vec![of(1, paused), of(1, stored(DiscountStatus::Active, 10))];
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn strangers_and_those_who_may_only_look_change_nothing() {
+    async fn foreign_employees_and_viewers_cannot_change_discounts() {
         let viewer = staff_with([Permission::view(Resource::Discounts), Permission::create(Resource::Discounts)]);
         let refused = service(MockDiscountRepository::new()).pause(&viewer, id()).await;
         assert!(matches!(refused, Err(DiscountError::Denied(AccessDenied::MissingPermission(_)))));

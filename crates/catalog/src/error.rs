@@ -48,7 +48,7 @@ pub enum PlanRefusal {
     #[error("another plan of the application has this slug")]
     SlugTaken,
     /// The application has the maximum number of plans.
-    #[error("an application has at most {most} plans", most = PlanAssignment::MOST_PER_APPLICATION)]
+    #[error("an application has at most {most} plans", most = PlanAssignment::MAX_PER_APPLICATION)]
     TooMany,
 }
 
@@ -189,7 +189,7 @@ pub enum DiscountRefusal {
     Status(#[from] StatusRefusal),
     /// Orders refer to the discount.
     #[error("orders use the discount; archive it instead")]
-    Ordered,
+    UsedByOrders,
     /// The discount was changed in the meantime; nothing was written.
     #[error("the discount was changed by another request; load it again and retry")]
     Stale,

@@ -25,7 +25,7 @@ impl InventoryService {
     /// Returns one stock level of the employee's project.
     pub async fn read(&self, staff: &Staff, id: InventoryId) -> Result<Inventory, InventoryError> {
         staff.require(Permission::view(Resource::Inventories))?;
-        staff.own(self.inventories.find(id).await?)
+        staff.require_own(self.inventories.find(id).await?)
     }
 
     /// Returns one page of the stock movements of a stock level of the employee's project, newest first.
@@ -36,7 +36,7 @@ impl InventoryService {
         page: PageRequest,
     ) -> Result<Page<StockEntry>, InventoryError> {
         staff.require(Permission::view(Resource::Inventories))?;
-        staff.own(self.inventories.find(id).await?)?;
+        staff.require_own(self.inventories.find(id).await?)?;
         Ok(self.inventories.history(staff.project_id, id, page).await?)
     }
 
@@ -54,7 +54,7 @@ impl InventoryService {
         change: StockChange,
     ) -> Result<Inventory, InventoryError> {
         staff.require(Permission::edit(Resource::Inventories))?;
-        staff.own(self.inventories.find(id).await?)?;
+        staff.require_own(self.inventories.find(id).await?)?;
         self.inventories.set_stock(Stamp::of(staff, self.clock.now()), id, change).await
     }
 }

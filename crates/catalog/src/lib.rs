@@ -53,7 +53,7 @@
 //! use kontor_catalog::{BrandError, BrandRefusal, BrandService};
 //! use kontor_kernel::testing::staff_with;
 //! use kontor_kernel::{
-//!     BrandId, FixedClock, Name, OfProject, Permission, ProjectId, RecordRepository, Resource, Stamp, StoreError,
+//!     BrandId, FixedClock, Name, ProjectScoped, Permission, ProjectId, RecordRepository, Resource, Stamp, StoreError,
 //! };
 //!
 //! // 1. Storage behind the port, here a list in memory. The step that writes also checks the name, so concurrent calls
@@ -73,13 +73,13 @@
 //!         Ok(brands.iter().filter(|(owner, _)| *owner == project).map(|(_, brand)| brand.clone()).collect())
 //!     }
 //!
-//!     // The record may belong to any project. `OfProject` gives it only to an employee of that project.
-//!     async fn find(&self, id: BrandId) -> Result<Option<OfProject<Brand>>, StoreError> {
+//!     // The record may belong to any project. `ProjectScoped` gives it only to an employee of that project.
+//!     async fn find(&self, id: BrandId) -> Result<Option<ProjectScoped<Brand>>, StoreError> {
 //!         let brands = self.0.lock().unwrap();
 //!         Ok(brands
 //!             .iter()
 //!             .find(|(_, brand)| brand.id == id)
-//!             .map(|(owner, brand)| OfProject::new(*owner, brand.clone())))
+//!             .map(|(owner, brand)| ProjectScoped::new(*owner, brand.clone())))
 //!     }
 //!
 //!     async fn insert(&self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError> {

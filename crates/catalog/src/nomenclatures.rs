@@ -31,7 +31,7 @@ impl NomenclatureService {
     /// Returns one item of the employee's project.
     pub async fn read(&self, staff: &Staff, id: NomenclatureId) -> Result<Nomenclature, NomenclatureError> {
         staff.require(Permission::view(Resource::Nomenclatures))?;
-        staff.own(self.nomenclatures.find(id).await?)
+        staff.require_own(self.nomenclatures.find(id).await?)
     }
 
     /// Creates an item in the employee's project.
@@ -51,7 +51,7 @@ impl NomenclatureService {
     ) -> Result<Nomenclature, NomenclatureError> {
         staff.require(Permission::edit(Resource::Nomenclatures))?;
         for _ in 0..ATTEMPTS {
-            let current: Nomenclature = staff.own(self.nomenclatures.find(id).await?)?;
+            let current: Nomenclature = staff.require_own(self.nomenclatures.find(id).await?)?;
             let card = change.clone().apply(current.card.clone()).map_err(NomenclatureRefusal::from)?;
             match self.nomenclatures.replace(Stamp::of(staff, self.clock.now()), current, card).await {
                 Err(NomenclatureError::Refused(NomenclatureRefusal::Stale)) => {}
@@ -69,7 +69,7 @@ impl NomenclatureService {
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, NomenclatureError> {
         staff.require(Permission::view(Resource::Nomenclatures))?;
-        staff.own(self.nomenclatures.find(id).await?)?;
+        staff.require_own(self.nomenclatures.find(id).await?)?;
         Ok(self.histories.page(staff.project_id, Resource::Nomenclatures, id.get(), page).await?)
     }
 }
@@ -82,7 +82,7 @@ mod tests {
     use chrono::DateTime;
     use kontor_kernel::history::MockHistories;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, FixedClock, Money, Name, OfProject, ProjectId};
+    use kontor_kernel::{AccessDenied, FixedClock, Money, Name, ProjectId, ProjectScoped};
 
     fn name(text: &str) -> Name {
         Name::parse(text).unwrap()
@@ -108,8 +108,8 @@ mod tests {
         }
     }
 
-    fn of(project: i64, item: Nomenclature) -> OfProject<Nomenclature> {
-        OfProject::new(ProjectId::new(project).unwrap(), item)
+    fn of(project: i64, item: Nomenclature) -> ProjectScoped<Nomenclature> {
+        ProjectScoped::new(ProjectId::new(project).unwrap(), item)
     }
 
     fn service(nomenclatures: MockNomenclatureRepository) -> NomenclatureService {
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_change_that_lost_a_race_keeps_what_the_winner_wrote() {
+    async fn a_lost_update_keeps_the_concurrent_change() {
         let mut nomenclatures = MockNomenclatureRepository::new();
         let old = Card::new(name("Old"), NomenclatureKind::Goods);
         let repriced = Card { price: Some(Money::MAX), ..old.clone() };
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_the_permission_nothing_is_asked() {
+    async fn storage_is_not_read_without_the_permission() {
         let card = Card::new(name("New"), NomenclatureKind::Service);
         let viewer = staff_with([Permission::view(Resource::Nomenclatures)]);
         let refused = service(MockNomenclatureRepository::new()).create(&viewer, card).await;

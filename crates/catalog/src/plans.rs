@@ -3,7 +3,7 @@ use std::sync::Arc;
 use kontor_kernel::{ApplicationId, Clock, Line, Page, PageRequest, Permission, PlanAssignmentId, Resource, Staff};
 
 use crate::PlanError;
-use crate::model::{Assigned, CatalogPlan, PlanAssignment, PlanChange, PlanDraft};
+use crate::model::{AssignOutcome, CatalogPlan, PlanAssignment, PlanChange, PlanDraft};
 use crate::ports::{ApplicationDirectory, PlanRepository};
 
 /// Use cases of the subscription plans of an application.
@@ -37,7 +37,7 @@ impl PlanService {
         staff: &Staff,
         application: ApplicationId,
         draft: PlanDraft,
-    ) -> Result<Assigned, PlanError> {
+    ) -> Result<AssignOutcome, PlanError> {
         self.require_editor(staff, application).await?;
         self.plans.assign(staff.project_id, application, draft, self.clock.now()).await
     }
@@ -71,7 +71,7 @@ impl PlanService {
     }
 
     async fn require_own(&self, staff: &Staff, application: ApplicationId) -> Result<(), PlanError> {
-        staff.own(self.applications.owner(application).await?)
+        staff.require_own(self.applications.owner(application).await?)
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
     use crate::ports::{MockApplicationDirectory, MockPlanRepository};
     use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, FixedClock, NomenclatureId, OfProject, ProjectId};
+    use kontor_kernel::{AccessDenied, FixedClock, NomenclatureId, ProjectId, ProjectScoped};
 
     use crate::PlanRefusal;
 
@@ -89,7 +89,7 @@ mod tests {
         let mut applications = MockApplicationDirectory::new();
         applications
             .expect_owner()
-            .returning(move |_| Ok(owner.map(|id| OfProject::new(ProjectId::new(id).unwrap(), ()))));
+            .returning(move |_| Ok(owner.map(|id| ProjectScoped::new(ProjectId::new(id).unwrap(), ()))));
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
         PlanService { plans: Arc::new(plans), applications: Arc::new(applications), clock }
     }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_the_permission_nothing_is_asked() {
+    async fn storage_is_not_read_without_the_permission() {
         let staff = staff_with([Permission::view(Resource::Nomenclatures)]);
         for refusal in refusals(service(MockPlanRepository::new(), Some(1)), &staff).await {
             assert!(matches!(refusal, PlanError::Denied(AccessDenied::MissingPermission(_))), "{refusal}");

@@ -3,12 +3,12 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    ApplicationId, BrandId, CategoryId, InventoryId, Line, Listing, NomenclatureId, OfProject, Page, PageRequest,
-    PlanAssignmentId, ProjectId, Stamp, StoreError, WarehouseId,
+    ApplicationId, BrandId, CategoryId, InventoryId, Line, Listing, NomenclatureId, Page, PageRequest,
+    PlanAssignmentId, ProjectId, ProjectScoped, Stamp, StoreError, WarehouseId,
 };
 use kontor_kernel::{DiscountId, DiscountStatus};
 
-use crate::model::{Assigned, CatalogPlan, PlanAssignment, PlanChange, PlanDraft};
+use crate::model::{AssignOutcome, CatalogPlan, PlanAssignment, PlanChange, PlanDraft};
 use crate::model::{
     Brand, Card, Category, CategoryChange, CategoryDraft, Inventory, InventoryDraft, MoveDirection, Nomenclature,
     StockChange, StockEntry, Tag, TagDraft, Warehouse, WarehouseChange, WarehouseDraft,
@@ -34,7 +34,7 @@ pub trait CategoryRepository: Send + Sync {
     ) -> Result<Page<Category>, StoreError>;
 
     /// Returns a category of any project.
-    async fn find(&self, id: CategoryId) -> Result<Option<OfProject<Category>>, StoreError>;
+    async fn find(&self, id: CategoryId) -> Result<Option<ProjectScoped<Category>>, StoreError>;
 
     /// Stores a category; without a code it gets the next one. Refuses `CategoryRefusal::UnknownParent` and
     /// `CategoryRefusal::CodeTaken`.
@@ -109,7 +109,7 @@ pub trait AssortmentRepository<R: Assignable>: Send + Sync {
 #[async_trait]
 pub trait ApplicationDirectory: Send + Sync {
     /// Returns the project of an application.
-    async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError>;
+    async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError>;
 }
 
 /// Storage of the subscription plans of a project and their assignments to applications.
@@ -135,7 +135,7 @@ pub trait PlanRepository: Send + Sync {
         application: ApplicationId,
         draft: PlanDraft,
         at: DateTime<Utc>,
-    ) -> Result<Assigned, PlanError>;
+    ) -> Result<AssignOutcome, PlanError>;
 
     /// Changes an assignment of the project's application. Refuses `PlanError::NotFound` and `PlanRefusal::SlugTaken`.
     async fn update(
@@ -161,7 +161,7 @@ pub trait PlanRepository: Send + Sync {
 #[async_trait]
 pub trait WarehouseRepository: Send + Sync {
     /// Returns a warehouse of any project.
-    async fn find(&self, id: WarehouseId) -> Result<Option<OfProject<Warehouse>>, StoreError>;
+    async fn find(&self, id: WarehouseId) -> Result<Option<ProjectScoped<Warehouse>>, StoreError>;
 
     /// Returns one page of the project's warehouses.
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Warehouse>, StoreError>;
@@ -187,7 +187,7 @@ pub trait NomenclatureRepository: Send + Sync {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Nomenclature>, StoreError>;
 
     /// Returns an item of any project.
-    async fn find(&self, id: NomenclatureId) -> Result<Option<OfProject<Nomenclature>>, StoreError>;
+    async fn find(&self, id: NomenclatureId) -> Result<Option<ProjectScoped<Nomenclature>>, StoreError>;
 
     /// Stores an item and updates the storefront offers. Refuses `NomenclatureRefusal::UnknownReferences` and
     /// `NomenclatureRefusal::ArticleTaken`.
@@ -215,7 +215,7 @@ pub trait InventoryRepository: Send + Sync {
     ) -> Result<Page<StockEntry>, StoreError>;
 
     /// Returns a stock level of any project.
-    async fn find(&self, id: InventoryId) -> Result<Option<OfProject<Inventory>>, StoreError>;
+    async fn find(&self, id: InventoryId) -> Result<Option<ProjectScoped<Inventory>>, StoreError>;
 
     /// Stores a stock level with its stock movement, and updates the storefront offers. Refuses
     /// `InventoryRefusal::UnknownReferences`, `InventoryRefusal::NotStocked` and `InventoryRefusal::AlreadyStocked`.
@@ -256,7 +256,7 @@ pub trait DiscountRepository: Send + Sync {
     async fn stats(&self, project: ProjectId, at: DateTime<Utc>) -> Result<DiscountStats, StoreError>;
 
     /// Returns a discount of any project.
-    async fn find(&self, id: DiscountId) -> Result<Option<OfProject<Discount>>, StoreError>;
+    async fn find(&self, id: DiscountId) -> Result<Option<ProjectScoped<Discount>>, StoreError>;
 
     /// Returns one page of the orders that use a promo code, newest first.
     async fn usages(&self, id: DiscountId, page: PageRequest) -> Result<Page<DiscountUsage>, StoreError>;
@@ -275,7 +275,7 @@ pub trait DiscountRepository: Send + Sync {
     /// refuses `DiscountRefusal::CodeInUse` and `DiscountRefusal::BelowUsed`.
     async fn replace(&self, stamp: Stamp, rewrite: DiscountRewrite) -> Result<Discount, DiscountError>;
 
-    /// Deletes a discount of the project. Refuses `DiscountError::NotFound` and `DiscountRefusal::Ordered`.
+    /// Deletes a discount of the project. Refuses `DiscountError::NotFound` and `DiscountRefusal::UsedByOrders`.
     async fn delete(&self, stamp: Stamp, id: DiscountId) -> Result<(), DiscountError>;
 }
 

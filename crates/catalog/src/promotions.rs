@@ -28,7 +28,7 @@ impl PromotionService {
             (PromotionList::Discounts, draft.discount_ids.len()),
             (PromotionList::Nomenclatures, draft.nomenclature_ids.len()),
         ];
-        let long = lists.into_iter().filter(|(_, length)| *length > PromotionDraft::MOST_RECORDS);
+        let long = lists.into_iter().filter(|(_, length)| *length > PromotionDraft::MAX_RECORDS);
         let long: Vec<_> = long.map(|(list, _)| list).collect();
         if !long.is_empty() {
             return Err(PromotionRefusal::TooMany(long).into());

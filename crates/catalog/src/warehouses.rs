@@ -28,7 +28,7 @@ impl WarehouseService {
     /// Returns one warehouse of the employee's project.
     pub async fn read(&self, staff: &Staff, id: WarehouseId) -> Result<Warehouse, WarehouseError> {
         staff.require(Permission::view(Resource::Warehouses))?;
-        staff.own(self.warehouses.find(id).await?)
+        staff.require_own(self.warehouses.find(id).await?)
     }
 
     /// Creates a warehouse in the employee's project.
@@ -45,14 +45,14 @@ impl WarehouseService {
         change: WarehouseChange,
     ) -> Result<Warehouse, WarehouseError> {
         staff.require(Permission::edit(Resource::Warehouses))?;
-        staff.own(self.warehouses.find(id).await?)?;
+        staff.require_own(self.warehouses.find(id).await?)?;
         self.warehouses.update(Stamp::of(staff, self.clock.now()), id, change).await
     }
 
     /// Deletes an empty warehouse of the employee's project.
     pub async fn delete(&self, staff: &Staff, id: WarehouseId) -> Result<(), WarehouseError> {
         staff.require(Permission::edit(Resource::Warehouses))?;
-        staff.own(self.warehouses.find(id).await?)?;
+        staff.require_own(self.warehouses.find(id).await?)?;
         self.warehouses.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 
@@ -64,7 +64,7 @@ impl WarehouseService {
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, WarehouseError> {
         staff.require(Permission::view(Resource::Warehouses))?;
-        staff.own(self.warehouses.find(id).await?)?;
+        staff.require_own(self.warehouses.find(id).await?)?;
         Ok(self.histories.page(staff.project_id, Resource::Warehouses, id.get(), page).await?)
     }
 }

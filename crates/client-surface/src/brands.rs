@@ -18,21 +18,21 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(super) struct ShelfBrandRecord {
+pub(super) struct StorefrontBrandRecord {
     id: i64,
     name: String,
     photo: Option<PhotoRecord>,
     created_at: DateTime<Utc>,
 }
 
-impl From<StorefrontBrand> for ShelfBrandRecord {
+impl From<StorefrontBrand> for StorefrontBrandRecord {
     fn from(brand: StorefrontBrand) -> Self {
         let photo = brand.photo.as_ref().map(Into::into);
         Self { id: brand.id.get(), name: brand.name.into(), photo, created_at: brand.created_at }
     }
 }
 
-list!(ShelfBrandList { brands: [ShelfBrandRecord], brands_count });
+list!(StorefrontBrandList { brands: [StorefrontBrandRecord], brands_count });
 
 /// List the application's brands
 ///
@@ -40,13 +40,13 @@ list!(ShelfBrandList { brands: [ShelfBrandRecord], brands_count });
 #[utoipa::path(
     tag = "Client: dictionaries",
     params(StorefrontBrandQuery),
-    responses((status = 200, body = ShelfBrandList)),
+    responses((status = 200, body = StorefrontBrandList)),
 )]
 #[get("/api/counterparty/brands")]
 async fn list_brands(
     app: CallingApp,
     service: Data<StorefrontService>,
     query: Unpaged<StorefrontBrandQuery>,
-) -> Answer<ShelfBrandList> {
+) -> Answer<StorefrontBrandList> {
     answer(service.brands(*app, limit(query.0.limit.as_ref())?).await?)
 }

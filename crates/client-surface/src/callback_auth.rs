@@ -23,15 +23,15 @@ use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(callback_init).service(callback_status).service(callback_exchange);
+    config.service(start_callback_login).service(check_callback_login).service(exchange_callback_attempt);
 }
 
 /// Wait time in seconds after the provider reports its own rate limit.
-const PROVIDERS_PAUSE: u64 = 60;
+const RATE_LIMIT_PAUSE: u64 = 60;
 /// Wait time in seconds after a temporary failure of the provider.
-const TROUBLE_PAUSE: u64 = 5;
+const FAILURE_PAUSE: u64 = 5;
 /// Wait time in seconds between two status checks of an attempt.
-const LOOK_AGAIN: u64 = 2;
+const POLL_INTERVAL: u64 = 2;
 
 const UNVERIFIABLE: &str = "callback_auth_verification_unavailable";
 const UNVERIFIABLE_TEXT: &str =
@@ -52,14 +52,14 @@ fn not_started(reason: &CallCheckError) -> ApiError {
     tracing::warn!(%reason, "a callback attempt could not be started");
     match reason {
         CallCheckError::BadPhone(_) => {
-            ApiError::Named(NamedError::fix_input(Violations::one("phone", "cannot be verified by a call")))
+            ApiError::Named(NamedError::fix_input(Violations::single("phone", "cannot be verified by a call")))
         }
-        CallCheckError::RateLimited(_) => rate_limited(PROVIDERS_PAUSE),
+        CallCheckError::RateLimited(_) => rate_limited(RATE_LIMIT_PAUSE),
         CallCheckError::Unavailable(_) => {
             let text = "Calls cannot be verified at the moment. Try again later with a new nonce.";
             let code = "callback_auth_provider_unavailable";
             let refusal = named(StatusCode::SERVICE_UNAVAILABLE, code, NextAction::Wait, text);
-            ApiError::Named(refusal.retry_after(PROVIDERS_PAUSE))
+            ApiError::Named(refusal.retry_after(RATE_LIMIT_PAUSE))
         }
     }
 }
@@ -92,11 +92,11 @@ fn refusal(error: CallbackLoginError, now: DateTime<Utc>) -> ApiError {
             NextAction::Poll,
             "The call has not arrived yet. Keep polling `status`.",
         )
-        .retry_after(LOOK_AGAIN),
+        .retry_after(POLL_INTERVAL),
         CallbackLoginError::VerificationUnavailable(reason) => {
             tracing::warn!(%reason, "a callback attempt cannot be verified");
             named(StatusCode::SERVICE_UNAVAILABLE, UNVERIFIABLE, NextAction::Poll, UNVERIFIABLE_TEXT)
-                .retry_after(TROUBLE_PAUSE)
+                .retry_after(FAILURE_PAUSE)
         }
         CallbackLoginError::Expired => named(
             StatusCode::CONFLICT,
@@ -166,7 +166,7 @@ impl From<StartedAttempt> for CallbackStarted {
     ),
 )]
 #[post("/api/counterparty/callback_auth/init")]
-async fn callback_init(
+async fn start_callback_login(
     request: HttpRequest,
     app: CallingApp,
     ip: ClientIp,
@@ -186,7 +186,7 @@ async fn callback_init(
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
-struct CallbackLook {
+struct CallbackStatusRequest {
     /// Token returned by `init`.
     session_token: wire::SessionToken,
     /// Same value as sent to `init`.
@@ -212,7 +212,7 @@ struct CallbackWarning {
 }
 
 #[derive(Serialize, ToSchema)]
-struct CallbackProgress {
+struct CallbackStatusRecord {
     /// State of the attempt: `pending`, `verified` or `expired`.
     status: CallbackState,
     /// Time when the attempt expires. It can change after the call arrives.
@@ -227,11 +227,11 @@ struct CallbackProgress {
     warning: Option<CallbackWarning>,
 }
 
-impl From<CallbackStatus> for CallbackProgress {
+impl From<CallbackStatus> for CallbackStatusRecord {
     fn from(status: CallbackStatus) -> Self {
         let warning = status.trouble.as_ref().map(|reason| {
             tracing::warn!(%reason, "a callback attempt cannot be verified");
-            CallbackWarning { code: UNVERIFIABLE, message: UNVERIFIABLE_TEXT, retry_after_seconds: TROUBLE_PAUSE }
+            CallbackWarning { code: UNVERIFIABLE, message: UNVERIFIABLE_TEXT, retry_after_seconds: FAILURE_PAUSE }
         });
         Self {
             status: match status.state {
@@ -252,9 +252,9 @@ impl From<CallbackStatus> for CallbackProgress {
 /// Returns `verified` once the call has arrived, and `expired` after the exchange.
 #[utoipa::path(
     tag = "Client: session and login",
-    request_body = CallbackLook,
+    request_body = CallbackStatusRequest,
     responses(
-        (status = 200, body = CallbackProgress),
+        (status = 200, body = CallbackStatusRecord),
         (
             status = 404,
             description = "The attempt does not exist in this application, or the nonce does not match.",
@@ -263,13 +263,13 @@ impl From<CallbackStatus> for CallbackProgress {
     ),
 )]
 #[post("/api/counterparty/callback_auth/status")]
-async fn callback_status(
+async fn check_callback_login(
     app: CallingApp,
     clock: Data<Arc<dyn Clock>>,
     login: Data<CallbackLogin>,
-    body: Result<Body<CallbackLook>, ApiError>,
-) -> Result<Json<CallbackProgress>, ApiError> {
-    let CallbackLook { session_token, client_nonce } = body.map_err(NamedError::into_structured)?.0;
+    body: Result<Body<CallbackStatusRequest>, ApiError>,
+) -> Result<Json<CallbackStatusRecord>, ApiError> {
+    let CallbackStatusRequest { session_token, client_nonce } = body.map_err(NamedError::into_structured)?.0;
     let credentials = CallbackCredentials { session_token: session_token.0, client_nonce: client_nonce.0 };
     let status = login.status(*app, &credentials).await;
     Ok(Json(status.map_err(|error| refusal(error, clock.now()))?.into()))
@@ -313,7 +313,7 @@ struct CallbackExchanged {
     ),
 )]
 #[post("/api/counterparty/callback_auth/exchange")]
-async fn callback_exchange(
+async fn exchange_callback_attempt(
     app: CallingApp,
     clock: Data<Arc<dyn Clock>>,
     login: Data<CallbackLogin>,

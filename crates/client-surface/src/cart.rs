@@ -13,7 +13,7 @@ use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, CallingVisitor, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(precalculate);
+    config.service(calculate_cart);
 }
 
 #[derive(Deserr, ToSchema)]
@@ -46,7 +46,7 @@ struct CartInput {
     ),
 )]
 #[post("/api/counterparty/orders/precalculate")]
-async fn precalculate(
+async fn calculate_cart(
     request: HttpRequest,
     visitor: CallingVisitor,
     ip: ClientIp,

@@ -17,7 +17,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(super) struct ShelfCategoryRecord {
+pub(super) struct StorefrontCategoryRecord {
     id: i64,
     name: String,
     photo: Option<PhotoRecord>,
@@ -25,7 +25,7 @@ pub(super) struct ShelfCategoryRecord {
     parent: Option<NamedRecord>,
 }
 
-impl From<StorefrontCategory> for ShelfCategoryRecord {
+impl From<StorefrontCategory> for StorefrontCategoryRecord {
     fn from(category: StorefrontCategory) -> Self {
         Self {
             id: category.id.get(),
@@ -36,7 +36,7 @@ impl From<StorefrontCategory> for ShelfCategoryRecord {
     }
 }
 
-list!(ShelfCategoryList { categories: [ShelfCategoryRecord], categories_count });
+list!(StorefrontCategoryList { categories: [StorefrontCategoryRecord], categories_count });
 
 /// List the application's categories
 ///
@@ -45,14 +45,14 @@ list!(ShelfCategoryList { categories: [ShelfCategoryRecord], categories_count })
 #[utoipa::path(
     tag = "Client: dictionaries",
     params(StorefrontCategoryQuery),
-    responses((status = 200, body = ShelfCategoryList)),
+    responses((status = 200, body = StorefrontCategoryList)),
 )]
 #[get("/api/counterparty/categories")]
 async fn list_categories(
     app: CallingApp,
     service: Data<StorefrontService>,
     query: Unpaged<StorefrontCategoryQuery>,
-) -> Answer<ShelfCategoryList> {
+) -> Answer<StorefrontCategoryList> {
     let limit = limit(query.0.limit.as_ref())?;
     answer(service.categories(*app, query.0.parent_id.map(|id| id.0), limit).await?)
 }

@@ -9,14 +9,14 @@ use kontor_orders::{ContactOrderCommand, PlacedOutcome, PlacementService};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::orders::{OneOwnOrder, OwnOrder};
+use super::orders::{OwnOrder, OwnOrderResponse};
 use kontor_web::cart_record::{ProductLine, Products};
 use kontor_web::limits::{CONTACT_FORM_IP, CONTACT_FORM_PHONE};
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, CallingApp, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(order_by_contact_form);
+    config.service(place_order_by_contact_form);
 }
 
 #[derive(Deserr, ToSchema)]
@@ -64,23 +64,23 @@ impl From<ContactForm> for ContactOrderCommand {
     tag = "Client: orders",
     request_body = ContactForm,
     responses(
-        (status = 201, body = OneOwnOrder),
+        (status = 201, body = OwnOrderResponse),
         (status = 429, description = "Too many forms. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/counterparty/contact_form")]
-async fn order_by_contact_form(
+async fn place_order_by_contact_form(
     app: CallingApp,
     request: HttpRequest,
     ip: ClientIp,
     throttle: Data<Throttle>,
     service: Data<PlacementService>,
     body: Body<ContactForm>,
-) -> Result<(Json<OneOwnOrder>, StatusCode), ApiError> {
+) -> Result<(Json<OwnOrderResponse>, StatusCode), ApiError> {
     let subject = format!("{}:{}", app.project_id, body.0.phone.0);
     throttle.hit(&request, &[(CONTACT_FORM_IP, ip.subject()), (CONTACT_FORM_PHONE, subject)]).await?;
     let command = ContactOrderCommand::from(body.0);
-    let (PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order)) =
+    let (PlacedOutcome::Ready(order) | PlacedOutcome::PaymentOutcomeUnknown(order)) =
         service.place_by_contact(*app, &command).await?;
     Ok((Json(OwnOrder::without_token(&order).into()), StatusCode::CREATED))
 }

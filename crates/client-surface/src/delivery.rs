@@ -40,7 +40,7 @@ list!(DeliveryTypeList { delivery_types: [DeliveryOptionRecord], delivery_types_
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct OneDeliveryType {
+struct DeliveryTypeResponse {
     delivery_type: DeliveryOptionRecord,
 }
 
@@ -48,7 +48,7 @@ list!(DeliverySubtypeList { delivery_subtypes: [DeliveryOptionRecord], delivery_
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct OneDeliverySubtype {
+struct DeliverySubtypeResponse {
     delivery_subtype: DeliveryOptionRecord,
 }
 
@@ -68,15 +68,15 @@ async fn list_delivery_types(app: CallingApp, options: Data<CheckoutOptions>) ->
 }
 
 /// Get a delivery type
-#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = OneDeliveryType)))]
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = DeliveryTypeResponse)))]
 #[get("/api/counterparty/delivery_types/{type_id}")]
 async fn show_delivery_type(
     app: CallingApp,
     options: Data<CheckoutOptions>,
     type_id: Path<PathId>,
-) -> Answer<OneDeliveryType> {
+) -> Answer<DeliveryTypeResponse> {
     let delivery_type = options.delivery_type(*app, type_id.parse()?).await?.into();
-    answer(OneDeliveryType { delivery_type })
+    answer(DeliveryTypeResponse { delivery_type })
 }
 
 /// List the subtypes of a delivery type
@@ -93,15 +93,15 @@ async fn list_delivery_subtypes(
 /// Get a delivery subtype
 ///
 /// The subtype is not checked against the type in the path. Use ids from the subtype list.
-#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = OneDeliverySubtype)))]
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = DeliverySubtypeResponse)))]
 #[get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}")]
 async fn show_delivery_subtype(
     app: CallingApp,
     options: Data<CheckoutOptions>,
     path: TwoIds,
-) -> Answer<OneDeliverySubtype> {
+) -> Answer<DeliverySubtypeResponse> {
     let delivery_subtype = options.subtype(*app, path.1.parse()?).await?.into();
-    answer(OneDeliverySubtype { delivery_subtype })
+    answer(DeliverySubtypeResponse { delivery_subtype })
 }
 
 /// List the options of a delivery subtype

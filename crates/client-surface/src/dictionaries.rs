@@ -8,8 +8,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::brands::ShelfBrandRecord;
-use super::categories::ShelfCategoryRecord;
+use super::brands::StorefrontBrandRecord;
+use super::categories::StorefrontCategoryRecord;
 use super::payment_types::PaymentTypeRecord;
 use super::products::TagRecord;
 use super::shops::ShopRecord;
@@ -27,9 +27,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[serde(rename_all = "camelCase")]
 struct Dictionaries {
     /// Root categories only.
-    categories: Vec<ShelfCategoryRecord>,
+    categories: Vec<StorefrontCategoryRecord>,
     categories_count: usize,
-    brands: Vec<ShelfBrandRecord>,
+    brands: Vec<StorefrontBrandRecord>,
     brands_count: usize,
     countries: Vec<CountryRecord>,
     countries_count: usize,
@@ -59,8 +59,8 @@ async fn list_dictionaries(
     checkout: Data<CheckoutOptions>,
     shops: Data<ShopService>,
 ) -> Answer<Dictionaries> {
-    let categories: Vec<ShelfCategoryRecord> = records(storefront.categories(*app, None, None).await?);
-    let brands: Vec<ShelfBrandRecord> = records(storefront.brands(*app, None).await?);
+    let categories: Vec<StorefrontCategoryRecord> = records(storefront.categories(*app, None, None).await?);
+    let brands: Vec<StorefrontBrandRecord> = records(storefront.brands(*app, None).await?);
     let countries: Vec<CountryRecord> = records(showcase.countries().await?);
     let tags: Vec<TagRecord> = records(showcase.tags(*app).await?);
     let delivery_types: Vec<DeliveryOptionRecord> = records(checkout.delivery_types(*app).await?);

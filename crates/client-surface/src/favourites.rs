@@ -8,7 +8,7 @@ use kontor_catalog::storefront::FavouriteService;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::products::{OneProduct, ProductList, ProductRecord};
+use super::products::{ProductList, ProductRecord, ProductResponse};
 use super::queries::FavouriteQuery;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::records::Message;
@@ -50,8 +50,8 @@ struct NewFavourite {
     tag = "Client: catalog",
     request_body = NewFavourite,
     responses(
-        (status = 201, body = OneProduct),
-        (status = 200, description = "The product is already a favourite.", body = OneProduct),
+        (status = 201, body = ProductResponse),
+        (status = 200, description = "The product is already a favourite.", body = ProductResponse),
         (status = 422, description = "The application does not sell this product."),
     ),
 )]
@@ -60,7 +60,7 @@ async fn add_favourite(
     customer: SignedInCustomer,
     service: Data<FavouriteService>,
     body: Body<NewFavourite>,
-) -> Result<(Json<OneProduct>, StatusCode), ApiError> {
+) -> Result<(Json<ProductResponse>, StatusCode), ApiError> {
     let (card, added) = service.add(*customer, body.0.product_id.0).await?;
     let status = if added { StatusCode::CREATED } else { StatusCode::OK };
     Ok((Json(card.into()), status))
@@ -73,7 +73,7 @@ async fn add_favourite(
     tag = "Client: catalog",
     params(("product_id" = i64, Path)),
     responses(
-        (status = 200, body = OneProduct),
+        (status = 200, body = ProductResponse),
         (status = 404, description = "The application does not sell this product."),
     ),
 )]
@@ -82,7 +82,7 @@ async fn show_favourite(
     customer: SignedInCustomer,
     service: Data<FavouriteService>,
     id: Path<PathId>,
-) -> Answer<OneProduct> {
+) -> Answer<ProductResponse> {
     answer(service.read(*customer, id.parse()?).await?)
 }
 

@@ -14,7 +14,7 @@ use kontor_web::named::NamedErrorBody;
 use kontor_web::{ApiError, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(take_heartbeat);
+    config.service(send_heartbeat);
 }
 
 #[derive(Serialize, ToSchema)]
@@ -42,7 +42,7 @@ impl From<ClientSession> for SessionRecord {
 }
 
 #[derive(Serialize, ToSchema)]
-struct TakenHeartbeat {
+struct HeartbeatRecord {
     session: SessionRecord,
     /// Current time of the server.
     server_time: DateTime<Utc>,
@@ -50,7 +50,7 @@ struct TakenHeartbeat {
     next_heartbeat_in_seconds: i64,
 }
 
-impl From<Heartbeat> for TakenHeartbeat {
+impl From<Heartbeat> for HeartbeatRecord {
     fn from(heartbeat: Heartbeat) -> Self {
         Self {
             session: heartbeat.session.into(),
@@ -67,7 +67,7 @@ impl From<Heartbeat> for TakenHeartbeat {
 #[utoipa::path(
     tag = "Client: session and login",
     responses(
-        (status = 200, body = TakenHeartbeat),
+        (status = 200, body = HeartbeatRecord),
         (
             status = 404,
             description = "The customer is signed in to another application.",
@@ -78,15 +78,15 @@ impl From<Heartbeat> for TakenHeartbeat {
     ),
 )]
 #[post("/api/counterparty/session/heartbeat")]
-async fn take_heartbeat(
+async fn send_heartbeat(
     request: HttpRequest,
     customer: SignedInCustomer,
     throttle: Data<Throttle>,
     heartbeats: Data<Heartbeats>,
-) -> Result<Json<TakenHeartbeat>, ApiError> {
+) -> Result<Json<HeartbeatRecord>, ApiError> {
     // A token has one session at a time. A new session starts later than the window of this limit.
     throttle.hit(&request, &[(HEARTBEAT_SESSION, &customer.token_id.to_string())]).await?;
-    Ok(Json(heartbeats.beat(*customer).await?.into()))
+    Ok(Json(heartbeats.record(*customer).await?.into()))
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
-struct Question {
+struct IntrospectionRequest {
     /// Complete Bearer token, `<id>|<secret>`.
     token: wire::Secret,
     /// Audience that the client credentials were issued for.
@@ -43,7 +43,7 @@ struct IntrospectedApplication {
 
 /// State of a token. An inactive token has only `active`.
 #[derive(Default, Serialize, ToSchema)]
-struct TokenWorth {
+struct TokenIntrospection {
     /// `true` if the token is valid for the client's application.
     active: bool,
     /// UUID of the customer. It never changes.
@@ -68,7 +68,7 @@ struct TokenWorth {
     expires_at: Option<DateTime<Utc>>,
 }
 
-impl From<TokenState> for TokenWorth {
+impl From<TokenState> for TokenIntrospection {
     fn from(state: TokenState) -> Self {
         let TokenState::Active(token) = state else { return Self::default() };
         Self {
@@ -86,7 +86,10 @@ impl From<TokenState> for TokenWorth {
 }
 
 /// Parses the request. Parameters in the address are rejected because addresses end up in logs.
-fn question(request: &HttpRequest, form: Result<Form<Question>, ApiError>) -> Result<Question, ApiError> {
+fn read_request(
+    request: &HttpRequest,
+    form: Result<Form<IntrospectionRequest>, ApiError>,
+) -> Result<IntrospectionRequest, ApiError> {
     let mut violations = Violations::default();
     for (key, _) in form_urlencoded::parse(request.query_string().as_bytes()) {
         violations.add(key, "must be sent in the body, not in the query string");
@@ -110,9 +113,9 @@ fn question(request: &HttpRequest, form: Result<Form<Question>, ApiError>) -> Re
 /// own credentials. The response is `{"active": false}` if the token is invalid for any reason.
 #[utoipa::path(
     tag = "Client: session and login",
-    request_body(content = Question, content_type = "application/x-www-form-urlencoded"),
+    request_body(content = IntrospectionRequest, content_type = "application/x-www-form-urlencoded"),
     responses(
-        (status = 200, body = TokenWorth),
+        (status = 200, body = TokenIntrospection),
         (status = 401, description = "The client credentials are invalid, or the client is disabled.", body = Message),
         (status = 403, description = "The client was issued for a different audience.", body = Message),
         (status = 415, description = "The body must be form-encoded.", body = Message),
@@ -125,11 +128,11 @@ async fn introspect(
     backend: Backend,
     throttle: Data<Throttle>,
     introspection: Data<Introspection>,
-    form: Result<Form<Question>, ApiError>,
-) -> Result<Json<TokenWorth>, ApiError> {
-    let question = question(&request, form);
+    form: Result<Form<IntrospectionRequest>, ApiError>,
+) -> Result<Json<TokenIntrospection>, ApiError> {
+    let question = read_request(&request, form);
     let token = question.as_ref().ok().map(|question| question.token.0.expose_secret());
-    let inquiry = introspection.inquire(&backend, token).await?;
+    let inquiry = introspection.authenticate_client(&backend, token).await?;
     throttle.hit(&request, &[(INTROSPECT_CLIENT, &inquiry.client_id().to_string())]).await?;
     Ok(Json(inquiry.answer(&question?.audience.0)?.into()))
 }

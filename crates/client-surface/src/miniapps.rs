@@ -16,7 +16,7 @@ use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, CallingApp, ClientIp, NamedError, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(contact_auth);
+    config.service(log_in_with_contact);
 }
 
 #[derive(Deserr, ToSchema)]
@@ -58,7 +58,7 @@ struct ContactLogin {
 )]
 #[post("/api/counterparty/miniapps/{provider}/contact_auth")]
 #[expect(clippy::too_many_arguments, reason = "one argument per thing extracted")]
-async fn contact_auth(
+async fn log_in_with_contact(
     request: HttpRequest,
     app: CallingApp,
     ip: ClientIp,

@@ -134,7 +134,7 @@ impl Owner<'_> {
     }
 }
 
-one!(pub(super) OneOwnOrder { order: OwnOrder });
+one!(pub(super) OwnOrderResponse { order: OwnOrder });
 list!(OwnOrderList { orders: [OwnOrder], orders_count });
 
 /// List the customer's orders
@@ -166,8 +166,8 @@ async fn list_own_orders(
     tag = "Client: orders",
     request_body = NewOrder,
     responses(
-        (status = 201, body = OneOwnOrder),
-        (status = 202, body = OneOwnOrder, description = "The payment outcome is not known yet."),
+        (status = 201, body = OwnOrderResponse),
+        (status = 202, body = OwnOrderResponse, description = "The payment outcome is not known yet."),
         (status = 502, description = "The acquirer declined the payment, and the order is canceled."),
     ),
 )]
@@ -180,7 +180,7 @@ async fn place_order(
     service: Data<PlacementService>,
     tickets: Data<TicketService>,
     body: Body<NewOrder>,
-) -> Result<(Json<OneOwnOrder>, StatusCode), ApiError> {
+) -> Result<(Json<OwnOrderResponse>, StatusCode), ApiError> {
     let command = OrderCommand::from(body.0);
     if command.promo_code.is_some() {
         let subject = format!("{}|{}", customer.app.application_id, ip.subject());
@@ -188,7 +188,7 @@ async fn place_order(
     }
     let (order, status) = match service.place(*customer, &command).await? {
         PlacedOutcome::Ready(order) => (order, StatusCode::CREATED),
-        PlacedOutcome::PaymentUnclear(order) => (order, StatusCode::ACCEPTED),
+        PlacedOutcome::PaymentOutcomeUnknown(order) => (order, StatusCode::ACCEPTED),
     };
     let owner = Owner { customer: &customer, tickets: &tickets };
     Ok((Json(owner.shows(&order).into()), status))
@@ -198,7 +198,7 @@ async fn place_order(
 #[utoipa::path(
     tag = "Client: orders",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneOwnOrder), (status = 404, description = "Order not found.")),
+    responses((status = 200, body = OwnOrderResponse), (status = 404, description = "Order not found.")),
 )]
 #[get("/api/counterparty/orders/{id}")]
 async fn show_own_order(
@@ -206,7 +206,7 @@ async fn show_own_order(
     service: Data<OrderService>,
     tickets: Data<TicketService>,
     id: Path<PathId>,
-) -> Result<Json<OneOwnOrder>, ApiError> {
+) -> Result<Json<OwnOrderResponse>, ApiError> {
     let order = service.one_of_customer(*customer, id.parse()?).await?;
     Ok(Json(Owner { customer: &customer, tickets: &tickets }.shows(&order).into()))
 }

@@ -8,7 +8,7 @@ use kontor_kernel::{CustomerScope, ExposeSecret, Phone};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::profile::{CustomerRecord, OneCustomer, RecordSources};
+use super::profile::{CustomerRecord, CustomerResponse, RecordSources};
 use kontor_web::limits::{
     CUSTOMER_LOGIN_CONTACT, CUSTOMER_LOGIN_IP, PHONE_CODES_PROJECT, SEND_CODE_CONTACT, SEND_CODE_IP,
 };
@@ -17,7 +17,7 @@ use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, BearerCustomer, Body, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(request_change).service(verify_change);
+    config.service(request_phone_change).service(confirm_phone_change);
 }
 
 /// Returns the rate limit key of the phone. Login uses the same key, so that all calls to a phone count together.
@@ -45,7 +45,7 @@ struct PhoneChangeRequest {
     ),
 )]
 #[post("/api/counterparty/phone/request_change")]
-async fn request_change(
+async fn request_phone_change(
     request: HttpRequest,
     customer: BearerCustomer,
     ip: ClientIp,
@@ -79,14 +79,14 @@ struct PhoneChangeProof {
     tag = "Client: profile",
     request_body = PhoneChangeProof,
     responses(
-        (status = 200, body = OneCustomer),
+        (status = 200, body = CustomerResponse),
         (status = 400, description = "The code is missing, used or expired.", body = Message),
         (status = 401, description = "The code or the bearer token is invalid.", body = Message),
         (status = 429, description = "Too many attempts. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/counterparty/phone/verify_change")]
-async fn verify_change(
+async fn confirm_phone_change(
     request: HttpRequest,
     customer: BearerCustomer,
     ip: ClientIp,
@@ -94,7 +94,7 @@ async fn verify_change(
     phones: Data<PhoneChange>,
     sources: RecordSources,
     body: Body<PhoneChangeProof>,
-) -> Result<Json<OneCustomer>, ApiError> {
+) -> Result<Json<CustomerResponse>, ApiError> {
     let PhoneChangeProof { phone, password } = body.0;
     let phone = phone.0;
     let hits = [(CUSTOMER_LOGIN_IP, ip.subject()), (CUSTOMER_LOGIN_CONTACT, subject(&customer, &phone))];

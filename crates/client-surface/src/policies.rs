@@ -1,7 +1,7 @@
 use kontor_adapter_diesel::VersionedRecord;
 
 use kontor_web::limits::INTROSPECT_IP;
-use kontor_web::policy::Access::{App, Backend, Customer, CustomerAlone, Visitor};
+use kontor_web::policy::Access::{App, Backend, Customer, CustomerOnly, Visitor};
 use kontor_web::policy::{Policy, delete, get, patch, post, put};
 
 /// Access rules of the client surface.
@@ -17,12 +17,12 @@ pub const POLICIES: &[Policy] = &[
     post("/api/counterparty/callback_auth/status", App),
     post("/api/counterparty/callback_auth/exchange", App),
     // Profile
-    get("/api/counterparty", CustomerAlone).versioned(VersionedRecord::Customer),
-    put("/api/counterparty", CustomerAlone).versioned(VersionedRecord::Customer),
-    delete("/api/counterparty", CustomerAlone).versioned(VersionedRecord::Customer),
-    post("/api/counterparty/phone/request_change", CustomerAlone),
-    post("/api/counterparty/phone/verify_change", CustomerAlone),
-    post("/api/counterparty/verifications/sbp-payment", CustomerAlone),
+    get("/api/counterparty", CustomerOnly).versioned(VersionedRecord::Customer),
+    put("/api/counterparty", CustomerOnly).versioned(VersionedRecord::Customer),
+    delete("/api/counterparty", CustomerOnly).versioned(VersionedRecord::Customer),
+    post("/api/counterparty/phone/request_change", CustomerOnly),
+    post("/api/counterparty/phone/verify_change", CustomerOnly),
+    post("/api/counterparty/verifications/sbp-payment", CustomerOnly),
     // Notifications
     get("/api/counterparty/notifications", Customer),
     // Catalog
@@ -81,7 +81,7 @@ pub const POLICIES: &[Policy] = &[
     post("/api/counterparty/subscriptions/{id}/resume", Customer),
     get("/api/counterparty/subscriptions/{id}/payments", Customer),
     post("/api/counterparty/subscriptions/{id}/payments/{payment_id}/retry", Customer)
-        .told_by("/api/counterparty/subscriptions/{id}"),
+        .result_from("/api/counterparty/subscriptions/{id}"),
     post("/api/counterparty/subscriptions/{id}/payment-method-change", Customer).repeats(),
     post("/api/counterparty/subscriptions/{id}/payment-method-changes/{change_id}/sync", Customer).repeats(),
     get("/api/counterparty/payment-methods", Customer),

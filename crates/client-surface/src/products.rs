@@ -173,7 +173,7 @@ async fn list_products(
     answer(FilteredProducts { products, facets })
 }
 
-one!(pub(super) OneProduct { product: ProductCardRecord });
+one!(pub(super) ProductResponse { product: ProductCardRecord });
 
 /// Get a product
 ///
@@ -181,7 +181,7 @@ one!(pub(super) OneProduct { product: ProductCardRecord });
 #[utoipa::path(
     tag = "Client: catalog",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneProduct), (status = 404, description = "Product not found in the application.")),
+    responses((status = 200, body = ProductResponse), (status = 404, description = "Product not found in the application.")),
 )]
 #[get("/api/counterparty/products/{id}")]
 async fn show_product(
@@ -190,7 +190,7 @@ async fn show_product(
     id: Path<PathId>,
     viewer: ClientIp,
     request: HttpRequest,
-) -> Answer<OneProduct> {
+) -> Answer<ProductResponse> {
     let card = service.product(*visitor, id.parse()?, &viewer.subject()).await?;
     let looked = ViewCountShown {
         viewed: Viewed::Product(card.product.id),

@@ -22,7 +22,7 @@ use kontor_web::wire::{self, InputErrors, Patch};
 use kontor_web::{ApiError, BearerCustomer, Body};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(show_profile).service(change_profile).service(leave);
+    config.service(show_profile).service(update_profile).service(delete_account);
 }
 
 /// Profile of the customer.
@@ -81,14 +81,14 @@ impl CustomerRecord {
     }
 }
 
-one!(pub(super) OneCustomer { counterparty: CustomerRecord });
+one!(pub(super) CustomerResponse { counterparty: CustomerRecord });
 
 /// Get the customer's profile
 ///
 /// The header `Token` is optional. If sent, it must be the token of the application that the customer logged in to.
-#[utoipa::path(tag = "Client: profile", responses((status = 200, body = OneCustomer)))]
+#[utoipa::path(tag = "Client: profile", responses((status = 200, body = CustomerResponse)))]
 #[get("/api/counterparty")]
-async fn show_profile(customer: BearerCustomer, sources: RecordSources) -> Answer<OneCustomer> {
+async fn show_profile(customer: BearerCustomer, sources: RecordSources) -> Answer<CustomerResponse> {
     answer(CustomerRecord::read(*customer, &sources).await?)
 }
 
@@ -143,13 +143,13 @@ impl From<ProfilePatch> for ProfileChange {
 /// Update the customer's profile
 ///
 /// Absent fields keep their values; `null` clears a field.
-#[utoipa::path(tag = "Client: profile", request_body = ProfilePatch, responses((status = 200, body = OneCustomer)))]
+#[utoipa::path(tag = "Client: profile", request_body = ProfilePatch, responses((status = 200, body = CustomerResponse)))]
 #[put("/api/counterparty")]
-async fn change_profile(
+async fn update_profile(
     customer: BearerCustomer,
     sources: RecordSources,
     body: Body<ProfilePatch>,
-) -> Answer<OneCustomer> {
+) -> Answer<CustomerResponse> {
     let changed = sources.0.change(*customer, body.0.into()).await?;
     answer(CustomerRecord::of(*customer, changed, &sources).await?)
 }
@@ -166,7 +166,7 @@ async fn change_profile(
     ),
 )]
 #[delete("/api/counterparty")]
-async fn leave(customer: BearerCustomer, profiles: Data<ProfileService>) -> Answer<Message> {
-    profiles.leave(*customer).await?;
+async fn delete_account(customer: BearerCustomer, profiles: Data<ProfileService>) -> Answer<Message> {
+    profiles.delete_account(*customer).await?;
     answer(Message::new("The account is deleted."))
 }

@@ -238,8 +238,8 @@ impl ProductQuery {
             ("country_id", filter.country_ids.len()),
             ("tag_id", filter.tag_ids.len()),
         ] {
-            if count > MOST_IDS {
-                violations.add(field, format!("must have at most {MOST_IDS} values"));
+            if count > MAX_IDS {
+                violations.add(field, format!("must have at most {MAX_IDS} values"));
             }
         }
         if filter.price_from.zip(filter.price_to).is_some_and(|(from, to)| from > to) {
@@ -251,4 +251,4 @@ impl ProductQuery {
 }
 
 /// Maximum number of values per filter. It bounds the length of SQL statements.
-const MOST_IDS: usize = 200;
+const MAX_IDS: usize = 200;

@@ -47,7 +47,7 @@ impl From<Shop> for ShopRecord {
 }
 
 list!(ShopList { shops: [ShopRecord], shops_count });
-one!(OneShop { shop: ShopRecord });
+one!(ShopResponse { shop: ShopRecord });
 
 /// List open shops
 ///
@@ -59,8 +59,8 @@ async fn list_shops(app: CallingApp, service: Data<ShopService>) -> Answer<ShopL
 }
 
 /// Get an open shop
-#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = OneShop)))]
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = ShopResponse)))]
 #[get("/api/counterparty/shops/{id}")]
-async fn show_shop(app: CallingApp, service: Data<ShopService>, id: Path<PathId>) -> Answer<OneShop> {
+async fn show_shop(app: CallingApp, service: Data<ShopService>, id: Path<PathId>) -> Answer<ShopResponse> {
     answer(service.read(*app, id.parse()?).await?)
 }

@@ -56,7 +56,7 @@ impl From<Verification> for VerificationRecord {
     }
 }
 
-one!(OneVerification { verification: VerificationRecord });
+one!(VerificationResponse { verification: VerificationRecord });
 
 /// Verify the customer by a small payment
 ///
@@ -65,12 +65,12 @@ one!(OneVerification { verification: VerificationRecord });
 #[utoipa::path(
     tag = "Client: profile",
     responses(
-        (status = 200, description = "The existing verification.", body = OneVerification),
-        (status = 201, description = "Verification created.", body = OneVerification),
+        (status = 200, description = "The existing verification.", body = VerificationResponse),
+        (status = 201, description = "Verification created.", body = VerificationResponse),
         (
             status = 202,
             description = "Verification created. The payment link is not available yet.",
-            body = OneVerification,
+            body = VerificationResponse,
         ),
         (status = 429, description = "Too many attempts. Retry after `Retry-After` seconds."),
         (status = 502, description = "The acquirer declined the payment.", body = Message),
@@ -85,9 +85,9 @@ async fn verify_by_payment(
 ) -> Result<HttpResponse, ApiError> {
     throttle.hit(&request, &[(VERIFICATION_CUSTOMER, &customer.counterparty_id.to_string())]).await?;
     let (status, verification) = match service.start(*customer).await? {
-        StartedVerification::Opened(verification) => (StatusCode::CREATED, verification),
-        StartedVerification::Unclear(verification) => (StatusCode::ACCEPTED, verification),
-        StartedVerification::Present(verification) => (StatusCode::OK, verification),
+        StartedVerification::PaymentRequested(verification) => (StatusCode::CREATED, verification),
+        StartedVerification::OutcomeUnknown(verification) => (StatusCode::ACCEPTED, verification),
+        StartedVerification::Existing(verification) => (StatusCode::OK, verification),
     };
-    Ok(HttpResponse::build(status).json(OneVerification::from(verification)))
+    Ok(HttpResponse::build(status).json(VerificationResponse::from(verification)))
 }

@@ -6,17 +6,17 @@ use bytes::Bytes;
 use chrono::TimeDelta;
 use futures_util::TryStreamExt;
 use kontor_kernel::{
-    Clock, FileId, Listing, Name, OfProject, OrderId, Page, Permission, Random, Resource, Staff, Stamp,
+    Clock, FileId, Listing, Name, OrderId, Page, Permission, ProjectScoped, Random, Resource, Staff, Stamp,
 };
 
 use crate::model::{
     ContentRefusal, Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, PictureWidth, StoredFile,
 };
-use crate::ports::{ContentInspector, FileRepository, FileStore, PictureResizer, Pieces, ResizedPicture};
+use crate::ports::{ContentInspector, ContentStream, FileRepository, FileStore, PictureResizer, ResizedPicture};
 use crate::{FileError, FileRefusal};
 
 /// Time limit for storing a content. A record that waits longer is swept.
-const PATIENCE: TimeDelta = TimeDelta::hours(1);
+const UPLOAD_TIME_LIMIT: TimeDelta = TimeDelta::hours(1);
 
 /// Checked content, ready to be stored.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub enum FoundFile {
     /// Public file.
     Public(StoredFile),
     /// File for staff of its project only; [`FileService::show`] opens it.
-    Closed(OfProject<StoredFile>),
+    Private(ProjectScoped<StoredFile>),
 }
 
 /// Use cases of files.
@@ -85,7 +85,7 @@ impl FileService {
     /// Callers check it before they receive a file.
     pub async fn may_add_to_order(&self, staff: &Staff, order: OrderId) -> Result<(), FileError> {
         staff.require(Permission::edit(Resource::Orders))?;
-        staff.own(self.files.find_order(order).await?).map(drop)
+        staff.require_own(self.files.find_order(order).await?).map(drop)
     }
 
     /// Stores a file of an order of the employee's project.
@@ -102,7 +102,7 @@ impl FileService {
         listing: Listing,
     ) -> Result<Page<OrderFile>, FileError> {
         staff.require(Permission::view(Resource::Orders))?;
-        staff.own(self.files.find_order(order).await?)?;
+        staff.require_own(self.files.find_order(order).await?)?;
         Ok(self.files.of_order(staff.project_id, order, listing).await?)
     }
 
@@ -120,9 +120,9 @@ impl FileService {
             order_id,
             creator_id: staff.user_id,
             created_at: now,
-            expires_at: now + PATIENCE,
+            expires_at: now + UPLOAD_TIME_LIMIT,
         };
-        let id = self.files.announce(file).await?;
+        let id = self.files.insert_pending(file).await?;
         match self.contents.put(staff.project_id, key, content).await {
             Ok(written) => {
                 let stored = self.files.complete(Stamp::of(staff, self.clock.now()), id, written).await?;
@@ -139,13 +139,13 @@ impl FileService {
     /// Returns one file of the employee's project.
     pub async fn read(&self, staff: &Staff, id: FileId) -> Result<StoredFile, FileError> {
         staff.require(Permission::view(Resource::Files))?;
-        staff.own(self.files.find(id).await?)
+        staff.require_own(self.files.find(id).await?)
     }
 
     /// Deletes a file of the employee's project. Its content is swept later.
     pub async fn delete(&self, staff: &Staff, id: FileId) -> Result<(), FileError> {
         staff.require(Permission::edit(Resource::Files))?;
-        staff.own(self.files.find(id).await?)?;
+        staff.require_own(self.files.find(id).await?)?;
         self.files.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 
@@ -153,17 +153,21 @@ impl FileService {
     pub async fn find(&self, key: FileKey) -> Result<FoundFile, FileError> {
         let file = self.files.find_by_key(key).await?.ok_or(FileError::NotFound)?;
         let is_public = file.file_type.is_public();
-        Ok(if is_public { FoundFile::Public(file) } else { FoundFile::Closed(OfProject::new(file.project_id, file)) })
+        Ok(if is_public {
+            FoundFile::Public(file)
+        } else {
+            FoundFile::Private(ProjectScoped::new(file.project_id, file))
+        })
     }
 
     /// Returns a file that is not public, if the employee may see it.
-    pub fn show(&self, staff: &Staff, file: OfProject<StoredFile>) -> Result<StoredFile, FileError> {
+    pub fn show(&self, staff: &Staff, file: ProjectScoped<StoredFile>) -> Result<StoredFile, FileError> {
         staff.require(Permission::view(Resource::Files))?;
         Ok(file.open(staff)?)
     }
 
     /// Returns a part of the content of a file.
-    pub async fn content(&self, file: &StoredFile, part: Range<u64>) -> Result<Pieces, FileError> {
+    pub async fn content(&self, file: &StoredFile, part: Range<u64>) -> Result<ContentStream, FileError> {
         let pieces = self.contents.get(file.project_id, file.key.clone(), part).await.map_err(FileRefusal::Storage)?;
         pieces.ok_or(FileError::NotFound)
     }
@@ -212,7 +216,7 @@ mod tests {
     use kontor_kernel::{FixedClock, ProjectId};
 
     use super::*;
-    use crate::model::{Inspection, Sha256, Written};
+    use crate::model::{Inspection, Sha256, StoredContent};
     use crate::ports::{MockContentInspector, MockFileRepository, MockFileStore, MockPictureResizer, StorageFailed};
 
     fn service(files: MockFileRepository, contents: MockFileStore, seen: Inspection) -> FileService {
@@ -236,8 +240,8 @@ mod tests {
         staff_with([Permission::create(Resource::Files)])
     }
 
-    fn written() -> Written {
-        Written { size: 3, sha256: Sha256::parse(&"0".repeat(64)).unwrap() }
+    fn written() -> StoredContent {
+        StoredContent { size: 3, sha256: Sha256::parse(&"0".repeat(64)).unwrap() }
     }
 
     fn stored(file: &NewFile) -> StoredFile {
@@ -271,7 +275,7 @@ mod tests {
         let shown = Arc::new(Mutex::new(None));
         let mut files = MockFileRepository::new();
         let kept = shown.clone();
-        files.expect_announce().times(1).returning(move |file| {
+        files.expect_insert_pending().times(1).returning(move |file| {
             announced();
             *kept.lock().unwrap() = Some(stored(&file));
             Ok(FileId::new(7).unwrap())
@@ -296,7 +300,7 @@ mod tests {
     #[tokio::test]
     async fn a_content_that_cannot_be_stored_is_given_up() {
         let mut files = MockFileRepository::new();
-        files.expect_announce().returning(|_| Ok(FileId::new(7).unwrap()));
+        files.expect_insert_pending().returning(|_| Ok(FileId::new(7).unwrap()));
         files.expect_give_up().times(1).returning(|_, _| Ok(()));
         let mut contents = MockFileStore::new();
         contents.expect_put().returning(|_, _, _| Err(StorageFailed("full".to_owned())));
@@ -308,7 +312,7 @@ mod tests {
     #[tokio::test]
     async fn a_record_that_was_swept_meanwhile_is_not_shown() {
         let mut files = MockFileRepository::new();
-        files.expect_announce().returning(|_| Ok(FileId::new(7).unwrap()));
+        files.expect_insert_pending().returning(|_| Ok(FileId::new(7).unwrap()));
         files.expect_complete().returning(|_, _, _| Ok(None));
         let mut contents = MockFileStore::new();
         contents.expect_put().returning(|_, _, _| Ok(written()));
@@ -322,7 +326,7 @@ mod tests {
         // No port may be called.
         let service = service(MockFileRepository::new(), MockFileStore::new(), Inspection::Unknown);
         let refused = service.inspect(FileType::Avatar, None, content()).unwrap_err();
-        assert!(matches!(refused, FileError::Refused(FileRefusal::Content(ContentRefusal::NotTaken(_)))));
+        assert!(matches!(refused, FileError::Refused(FileRefusal::Content(ContentRefusal::TypeNotAccepted(_)))));
         let viewer = staff_with([Permission::view(Resource::Files)]);
         assert!(matches!(service.may_upload(&viewer), Err(FileError::Denied(_))));
         let id = FileId::new(7).unwrap();
@@ -334,14 +338,14 @@ mod tests {
     async fn files_of_an_order_are_of_its_project() {
         let order = OrderId::new(5).unwrap();
         let mut files = MockFileRepository::new();
-        files.expect_find_order().returning(|id| Ok(Some(OfProject::new(ProjectId::new(2).unwrap(), id))));
+        files.expect_find_order().returning(|id| Ok(Some(ProjectScoped::new(ProjectId::new(2).unwrap(), id))));
         let service = service(files, MockFileStore::new(), PDF);
         let boss = staff_with(Permission::all());
         assert!(matches!(service.may_add_to_order(&boss, order).await, Err(FileError::Denied(_))));
         let upload = service.inspect(FileType::OrderFile, None, content()).unwrap();
         assert!(matches!(service.add_to_order(&boss, order, upload).await, Err(FileError::Denied(_))));
         let page = kontor_kernel::PageRequest::new(1, 15, 100).unwrap();
-        let all = Listing::everything(kontor_kernel::listing::Sort::ascending("id"), page);
+        let all = Listing::unfiltered(kontor_kernel::listing::Sort::ascending("id"), page);
         assert!(matches!(service.of_order(&boss, order, all).await, Err(FileError::Denied(_))));
         let viewer = staff_with([Permission::view(Resource::Orders)]);
         assert!(matches!(service.may_add_to_order(&viewer, order).await, Err(FileError::Denied(_))));
@@ -386,14 +390,14 @@ mod tests {
         let foreign = foreign_file(MediaType::Pdf);
         let mut files = MockFileRepository::new();
         let found = foreign.clone();
-        files.expect_find().returning(move |_| Ok(Some(OfProject::new(found.project_id, found.clone()))));
+        files.expect_find().returning(move |_| Ok(Some(ProjectScoped::new(found.project_id, found.clone()))));
         let found = foreign.clone();
         files.expect_find_by_key().returning(move |_| Ok(Some(found.clone())));
         let service = service(files, MockFileStore::new(), PDF);
         let boss = staff_with(Permission::all());
         assert!(matches!(service.read(&boss, foreign.id).await, Err(FileError::Denied(_))));
         assert!(matches!(service.delete(&boss, foreign.id).await, Err(FileError::Denied(_))));
-        let FoundFile::Closed(closed) = service.find(foreign.key).await.unwrap() else { panic!("it is public") };
+        let FoundFile::Private(closed) = service.find(foreign.key).await.unwrap() else { panic!("it is public") };
         assert!(matches!(service.show(&boss, closed), Err(FileError::Denied(_))));
     }
 }

@@ -11,7 +11,7 @@
 //! - A deleted file is inaccessible from the commit on. Removal of its content is retried until it succeeds.
 //! - The key of a file cannot be guessed. Only avatars are accessible by key alone.
 //! - A smaller copy of a picture is visible to those who may see the picture, and is removed with it.
-//! - No block or menu item is its own descendant. No tree is deeper than [`model::Tree::DEEPEST`].
+//! - No block or menu item is its own descendant. No tree is deeper than [`model::Tree::MAX_DEPTH`].
 //! - HTML of staff is stored unchanged. Customers see the cleaned form.
 //!
 //! **Refusals**: [`FileError`], [`PageError`] and [`PartError`] are each a [`kontor_kernel::RecordError`] of the
@@ -46,7 +46,7 @@
 //! use std::sync::{Arc, Mutex};
 //!
 //! use chrono::DateTime;
-//! use kontor_content::model::{FileType, MediaType, Sha256, Inspection, StoredFile, Written};
+//! use kontor_content::model::{FileType, MediaType, Sha256, Inspection, StoredFile, StoredContent};
 //! use kontor_content::ports::{
 //!     ContentInspector, MockFileRepository, MockFileStore, MockPictureResizer, Published, StorageFailed,
 //! };
@@ -76,7 +76,7 @@
 //!     move || steps.lock().unwrap().push(step)
 //! };
 //! let (announced, put, completed) = (note("a record that waits"), note("the content"), note("the record is shown"));
-//! let written = || Written { size: 9, sha256: Sha256::parse(&"0".repeat(64)).unwrap() };
+//! let written = || StoredContent { size: 9, sha256: Sha256::parse(&"0".repeat(64)).unwrap() };
 //! let waiting = Arc::new(Mutex::new(None));
 //! let mut files = MockFileRepository::new();
 //! let record = waiting.clone();

@@ -55,14 +55,14 @@ impl PageViewer {
     /// `viewer` is the address in the form in which addresses are counted.
     pub async fn read(&self, app: AppScope, slug: Option<Slug>, viewer: &str) -> Result<ShownPage, ContentError> {
         let mut page = self.pages.find(app.project_id, slug).await?.ok_or(ContentError::NotFound)?;
-        let unstored = self.look(page.id, viewer).await;
+        let unstored = self.count_view(page.id, viewer).await;
         page.views_count += unstored;
         Ok(self.shown(page, unstored))
     }
 
     /// Counts a view of a shown page from this address. Returns its views that are not stored yet.
-    pub async fn look(&self, id: PageId, viewer: &str) -> u64 {
-        self.pending.look(&*self.limiter, "page-view", id, viewer).await
+    pub async fn count_view(&self, id: PageId, viewer: &str) -> u64 {
+        self.pending.count_view(&*self.limiter, "page-view", id, viewer).await
     }
 
     /// Stores the views counted since the last time. They stay counted if the storage fails. Returns the number of

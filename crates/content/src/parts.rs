@@ -35,7 +35,7 @@ impl<P: ApplicationPart> PartService<P> {
     /// Returns one record. A record of another application is not found.
     pub async fn read(&self, staff: &Staff, application: ApplicationId, id: P::Id) -> Result<P, PartError> {
         self.admit(staff, Permission::view(P::RESOURCE), application).await?;
-        let part: P = staff.own(self.parts.find(id).await?)?;
+        let part: P = staff.require_own(self.parts.find(id).await?)?;
         if part.application() == application { Ok(part) } else { Err(RecordError::NotFound) }
     }
 
@@ -81,7 +81,7 @@ impl<P: ApplicationPart> PartService<P> {
 
     async fn admit(&self, staff: &Staff, permission: Permission, application: ApplicationId) -> Result<(), PartError> {
         staff.require(permission)?;
-        staff.own(self.parts.owner(application).await?)
+        staff.require_own(self.parts.owner(application).await?)
     }
 }
 
@@ -105,7 +105,7 @@ impl MenuOrderService {
         shift: MoveDirection,
     ) -> Result<MenuItem, PartError> {
         staff.require(Permission::edit(Resource::Applications))?;
-        staff.own(self.parts.owner(application).await?)?;
+        staff.require_own(self.parts.owner(application).await?)?;
         self.order.shift(Stamp::of(staff, self.clock.now()), application, id, shift).await
     }
 }
@@ -149,7 +149,7 @@ mod tests {
     use chrono::DateTime;
     use kontor_kernel::history::MockHistories;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, FixedClock, Name, OfProject, ProjectId};
+    use kontor_kernel::{AccessDenied, FixedClock, Name, ProjectId, ProjectScoped};
 
     fn application(number: i64) -> ApplicationId {
         ApplicationId::new(number).unwrap()
@@ -177,8 +177,8 @@ mod tests {
 
     fn service(project: i64) -> PartService<MenuItem> {
         let mut parts = MockPartRepository::new();
-        parts.expect_owner().returning(move |_| Ok(Some(OfProject::new(ProjectId::new(project).unwrap(), ()))));
-        parts.expect_find().returning(|_| Ok(Some(OfProject::new(staff_with([]).project_id, item()))));
+        parts.expect_owner().returning(move |_| Ok(Some(ProjectScoped::new(ProjectId::new(project).unwrap(), ()))));
+        parts.expect_find().returning(|_| Ok(Some(ProjectScoped::new(staff_with([]).project_id, item()))));
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
         PartService { parts: Arc::new(parts), histories: Arc::new(MockHistories::new()), clock }
     }

@@ -9,13 +9,13 @@ use chrono::{DateTime, Utc};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use kontor_kernel::{
-    AppScope, ApplicationId, FileId, Listing, MenuItemId, MoveDirection, OfProject, OrderId, Page, PageId, PageRequest,
-    ProjectId, Stamp, StoreError,
+    AppScope, ApplicationId, FileId, Listing, MenuItemId, MoveDirection, OrderId, Page, PageId, PageRequest, ProjectId,
+    ProjectScoped, Stamp, StoreError,
 };
 
 use crate::model::{
     self, ApplicationPart, Block, FileKey, Inspection, MediaType, Menu, MenuItem, NewFile, Node, OrderFile, PageFilter,
-    PageOrder, PageTag, PageType, PartCode, PictureWidth, Slug, StoredFile, Written,
+    PageOrder, PageTag, PageType, PartCode, PictureWidth, Slug, StoredContent, StoredFile,
 };
 use crate::{FileError, PartError};
 
@@ -25,7 +25,7 @@ use crate::{FileError, PartError};
 pub struct StorageFailed(pub String);
 
 /// Content as a stream of chunks.
-pub type Pieces = BoxStream<'static, Result<Bytes, StorageFailed>>;
+pub type ContentStream = BoxStream<'static, Result<Bytes, StorageFailed>>;
 
 /// Record whose content is to be removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,17 +43,22 @@ pub struct OrphanedFile {
 #[async_trait]
 pub trait FileRepository: Send + Sync {
     /// Stores a record that waits for its content. It is not visible yet.
-    async fn announce(&self, file: NewFile) -> Result<FileId, StoreError>;
+    async fn insert_pending(&self, file: NewFile) -> Result<FileId, StoreError>;
 
     /// Completes a waiting record of the project after its content is stored. Returns `None` if the record was
     /// abandoned in the meantime.
-    async fn complete(&self, stamp: Stamp, id: FileId, content: Written) -> Result<Option<StoredFile>, StoreError>;
+    async fn complete(
+        &self,
+        stamp: Stamp,
+        id: FileId,
+        content: StoredContent,
+    ) -> Result<Option<StoredFile>, StoreError>;
 
     /// Abandons a waiting record: any content stored for it can be swept from this time on.
     async fn give_up(&self, id: FileId, at: DateTime<Utc>) -> Result<(), StoreError>;
 
     /// Returns the order with this identifier, of any project.
-    async fn find_order(&self, id: OrderId) -> Result<Option<OfProject<OrderId>>, StoreError>;
+    async fn find_order(&self, id: OrderId) -> Result<Option<ProjectScoped<OrderId>>, StoreError>;
 
     /// Returns one page of the files of an order of the project. Fields: `id`, `name`, `size`, `created_at`.
     async fn of_order(
@@ -64,7 +69,7 @@ pub trait FileRepository: Send + Sync {
     ) -> Result<Page<OrderFile>, StoreError>;
 
     /// Returns a file of any project.
-    async fn find(&self, id: FileId) -> Result<Option<OfProject<StoredFile>>, StoreError>;
+    async fn find(&self, id: FileId) -> Result<Option<ProjectScoped<StoredFile>>, StoreError>;
 
     /// Returns the file with this key, of any project.
     async fn find_by_key(&self, key: FileKey) -> Result<Option<StoredFile>, StoreError>;
@@ -75,7 +80,7 @@ pub trait FileRepository: Send + Sync {
     /// Leases records whose content is to be removed: deleted ones, and those that waited too long and can no longer be
     /// completed. They are leased again at `again_at` unless they are removed before. Records that cannot be decoded
     /// are set aside and do not block others.
-    async fn take_leftovers(
+    async fn take_orphaned_files(
         &self,
         owner: &str,
         now: DateTime<Utc>,
@@ -93,10 +98,15 @@ pub trait FileRepository: Send + Sync {
 pub trait FileStore: Send + Sync {
     /// Stores a whole content, read from its start in chunks, or fails. [`FileStore::remove`] removes the remains of a
     /// failure. A stored content survives a power failure of the machine.
-    async fn put(&self, project: ProjectId, key: FileKey, content: File) -> Result<Written, StorageFailed>;
+    async fn put(&self, project: ProjectId, key: FileKey, content: File) -> Result<StoredContent, StorageFailed>;
 
     /// Returns a part of a content; `None` if nothing is stored.
-    async fn get(&self, project: ProjectId, key: FileKey, part: Range<u64>) -> Result<Option<Pieces>, StorageFailed>;
+    async fn get(
+        &self,
+        project: ProjectId,
+        key: FileKey,
+        part: Range<u64>,
+    ) -> Result<Option<ContentStream>, StorageFailed>;
 
     /// Stores a smaller copy of a picture and replaces an earlier one.
     async fn put_resized(
@@ -124,7 +134,7 @@ pub struct ResizedPicture {
     /// Size in bytes.
     pub size: u64,
     /// Content as a stream of chunks.
-    pub pieces: Pieces,
+    pub pieces: ContentStream,
 }
 
 impl From<Bytes> for ResizedPicture {
@@ -196,7 +206,7 @@ pub trait PageReader: Send + Sync {
 #[async_trait]
 pub trait PartRepository<P: ApplicationPart>: Send + Sync {
     /// Returns the project of an application.
-    async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError>;
+    async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError>;
 
     /// Returns one page of the records of an application of the project.
     async fn page(
@@ -207,7 +217,7 @@ pub trait PartRepository<P: ApplicationPart>: Send + Sync {
     ) -> Result<Page<P>, StoreError>;
 
     /// Returns a record of any application.
-    async fn find(&self, id: P::Id) -> Result<Option<OfProject<P>>, StoreError>;
+    async fn find(&self, id: P::Id) -> Result<Option<ProjectScoped<P>>, StoreError>;
 
     /// Stores a new record, checked by [`crate::model::Tree::admit`].
     async fn insert(&self, stamp: Stamp, application: ApplicationId, draft: P::Draft) -> Result<P, PartError>;

@@ -6,7 +6,7 @@ use kontor_kernel::{Clock, StoreError};
 use crate::ports::{FileRepository, FileStore, OrphanedFile, StorageFailed};
 
 /// Time until the removal of a content is retried.
-const AGAIN: TimeDelta = TimeDelta::minutes(5);
+const RETRY_AFTER: TimeDelta = TimeDelta::minutes(5);
 /// Maximum number of contents per round.
 const BATCH: u32 = 50;
 
@@ -35,7 +35,7 @@ impl FileSweeper {
     pub async fn sweep(&self, owner: &str) -> Result<SweepRound, StoreError> {
         let now = self.clock.now();
         let mut round = SweepRound::default();
-        for leftover in self.files.take_leftovers(owner, now, now + AGAIN, BATCH).await? {
+        for leftover in self.files.take_orphaned_files(owner, now, now + RETRY_AFTER, BATCH).await? {
             match self.contents.remove(leftover.project_id, leftover.key.clone()).await {
                 Ok(()) => {
                     self.files.forget(leftover.id).await?;
@@ -66,7 +66,7 @@ mod tests {
             key: FileKey::generate(&CountingRandom::new()),
         };
         let mut files = MockFileRepository::new();
-        files.expect_take_leftovers().returning(move |_, _, _, _| Ok(vec![leftover(1), leftover(2)]));
+        files.expect_take_orphaned_files().returning(move |_, _, _, _| Ok(vec![leftover(1), leftover(2)]));
         files.expect_forget().times(1).withf(|id| id.get() == 2).returning(|_| Ok(()));
         let mut contents = MockFileStore::new();
         contents.expect_remove().returning(|project, _| match project.get() {

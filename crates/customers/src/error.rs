@@ -17,7 +17,7 @@ pub enum CustomerError {
     UnknownAvatar,
     /// A payment of the customer may still take place.
     #[error("a payment is still running; try again when it has ended")]
-    ChargeRunning,
+    PaymentOpen,
     /// Storage error.
     #[error(transparent)]
     Store(#[from] StoreError),

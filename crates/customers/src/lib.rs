@@ -30,7 +30,7 @@
 //! use kontor_customers::ports::MockCustomerRepository;
 //! use kontor_customers::{CustomerError, ProfileService};
 //! use kontor_kernel::{
-//!     AppScope, ApplicationId, CounterpartyId, CustomerScope, Edit, FixedClock, Name, OfProject, Phone, ProjectId,
+//!     AppScope, ApplicationId, CounterpartyId, CustomerScope, Edit, FixedClock, Name, ProjectScoped, Phone, ProjectId,
 //!     TokenId,
 //! };
 //!
@@ -55,7 +55,7 @@
 //! let mut customers = MockCustomerRepository::new();
 //! let stored = record.clone();
 //! let project = ProjectId::new(1)?;
-//! customers.expect_find().returning(move |_| Ok(Some(OfProject::new(project, stored.lock().unwrap().clone()))));
+//! customers.expect_find().returning(move |_| Ok(Some(ProjectScoped::new(project, stored.lock().unwrap().clone()))));
 //! let stored = record.clone();
 //! customers.expect_change_profile().returning(move |change| {
 //!     let mut record = stored.lock().unwrap();

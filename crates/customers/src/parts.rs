@@ -44,7 +44,7 @@ impl<P: CustomerRecordPart> CustomerPartService<P> {
         change: P::Change,
     ) -> Result<P, CustomerPartError> {
         self.admit(staff, Permission::edit(Resource::Counterparties), customer).await?;
-        let found: Owned<P> = staff.own(self.parts.find(id).await?)?;
+        let found: Owned<P> = staff.require_own(self.parts.find(id).await?)?;
         if found.customer != customer {
             return Err(RecordError::NotFound);
         }
@@ -58,7 +58,7 @@ impl<P: CustomerRecordPart> CustomerPartService<P> {
         customer: CounterpartyId,
     ) -> Result<(), CustomerPartError> {
         staff.require(permission)?;
-        staff.own(self.customers.find(customer).await?).map(|_| ())
+        staff.require_own(self.customers.find(customer).await?).map(|_| ())
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
     use crate::ports::{MockCustomerPartRepository, MockStaffCustomerRepository};
     use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, CustomerContactId, FixedClock, Name, OfProject, ProjectId};
+    use kontor_kernel::{AccessDenied, CustomerContactId, FixedClock, Name, ProjectId, ProjectScoped};
 
     fn contact() -> CustomerContact {
         CustomerContact {
@@ -90,7 +90,7 @@ mod tests {
 
     fn service(parts: MockCustomerPartRepository<CustomerContact>) -> CustomerPartService<CustomerContact> {
         let mut customers = MockStaffCustomerRepository::new();
-        customers.expect_find().returning(|_| Ok(Some(OfProject::new(project(0), samples::person()))));
+        customers.expect_find().returning(|_| Ok(Some(ProjectScoped::new(project(0), samples::person()))));
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
         CustomerPartService { customers: Arc::new(customers), parts: Arc::new(parts), clock }
     }
@@ -102,7 +102,7 @@ mod tests {
         for (project, owner, denied) in [(project(0), other, false), (project(1), customer, true)] {
             let mut parts = MockCustomerPartRepository::new();
             let found = Owned { customer: owner, part: contact() };
-            parts.expect_find().returning(move |_| Ok(Some(OfProject::new(project, found.clone()))));
+            parts.expect_find().returning(move |_| Ok(Some(ProjectScoped::new(project, found.clone()))));
             let staff = staff_with(Permission::all());
             let refused = service(parts).update(&staff, customer, contact().id, ContactChange::default()).await;
             match refused.unwrap_err() {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    CounterpartyId, CustomerScope, FileId, Listing, OfProject, Page, PageRequest, ProjectId, Stamp, StoreError,
+    CounterpartyId, CustomerScope, FileId, Listing, Page, PageRequest, ProjectId, ProjectScoped, Stamp, StoreError,
 };
 
 use crate::model::{
@@ -16,7 +16,7 @@ use crate::{CustomerError, CustomerPartError, StaffCustomerError};
 #[async_trait]
 pub trait CustomerRepository: Send + Sync {
     /// Returns a customer of any project, unless deleted.
-    async fn find(&self, id: CounterpartyId) -> Result<Option<OfProject<Customer>>, StoreError>;
+    async fn find(&self, id: CounterpartyId) -> Result<Option<ProjectScoped<Customer>>, StoreError>;
 
     /// Commits a change by the customer. A new e-mail address cannot log in until it is verified. Refuses an
     /// address that another customer of the project logs in with, and a deleted customer.
@@ -34,7 +34,12 @@ pub trait CustomerRepository: Send + Sync {
     /// Deletes a customer, completely or not at all: clears personal data, removes their logins, revokes their
     /// tokens, and deletes their notifications. Orders stay. Refuses while a payment of the customer may still
     /// take place, and a customer deleted before.
-    async fn leave(&self, project: ProjectId, id: CounterpartyId, at: DateTime<Utc>) -> Result<(), CustomerError>;
+    async fn delete_account(
+        &self,
+        project: ProjectId,
+        id: CounterpartyId,
+        at: DateTime<Utc>,
+    ) -> Result<(), CustomerError>;
 }
 
 /// Storage of customers for staff. Each change is one commit with its history entry, or nothing.
@@ -46,7 +51,7 @@ pub trait StaffCustomerRepository: Send + Sync {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<StaffCustomer>, StoreError>;
 
     /// Returns a customer of any project, unless deleted.
-    async fn find(&self, id: CounterpartyId) -> Result<Option<OfProject<StaffCustomer>>, StoreError>;
+    async fn find(&self, id: CounterpartyId) -> Result<Option<ProjectScoped<StaffCustomer>>, StoreError>;
 
     /// Stores a new customer of the project. Refuses contacts that other customers log in with.
     async fn insert(&self, stamp: Stamp, draft: CustomerDraft) -> Result<StaffCustomer, StaffCustomerError>;
@@ -60,7 +65,7 @@ pub trait StaffCustomerRepository: Send + Sync {
         change: CustomerChange,
     ) -> Result<StaffCustomer, StaffCustomerError>;
 
-    /// Deletes a customer of the project, as [`CustomerRepository::leave`] does.
+    /// Deletes a customer of the project, as [`CustomerRepository::delete_account`] does.
     async fn delete(&self, stamp: Stamp, id: CounterpartyId) -> Result<(), StaffCustomerError>;
 }
 
@@ -73,7 +78,7 @@ pub trait CustomerPartRepository<P: CustomerRecordPart>: Send + Sync {
     async fn of_customer(&self, project: ProjectId, customer: CounterpartyId) -> Result<Vec<P>, StoreError>;
 
     /// Returns a record of any project.
-    async fn find(&self, id: P::Id) -> Result<Option<OfProject<Owned<P>>>, StoreError>;
+    async fn find(&self, id: P::Id) -> Result<Option<ProjectScoped<Owned<P>>>, StoreError>;
 
     /// Adds a record to a customer of the project, up to [`CustomerRecordPart::MOST`].
     async fn insert(&self, stamp: Stamp, customer: CounterpartyId, draft: P::Draft) -> Result<P, CustomerPartError>;

@@ -30,8 +30,8 @@ impl ProfileService {
     }
 
     /// Deletes the customer. Their orders stay; the same contact creates a new customer afterwards.
-    pub async fn leave(&self, customer: CustomerScope) -> Result<(), CustomerError> {
-        self.customers.leave(customer.app.project_id, customer.counterparty_id, self.clock.now()).await
+    pub async fn delete_account(&self, customer: CustomerScope) -> Result<(), CustomerError> {
+        self.customers.delete_account(customer.app.project_id, customer.counterparty_id, self.clock.now()).await
     }
 }
 
@@ -42,7 +42,8 @@ mod tests {
     use crate::ports::MockCustomerRepository;
     use chrono::{DateTime, TimeDelta};
     use kontor_kernel::{
-        AppScope, ApplicationId, CounterpartyId, Edit, Email, FixedClock, Name, OfProject, Phone, ProjectId, TokenId,
+        AppScope, ApplicationId, CounterpartyId, Edit, Email, FixedClock, Name, Phone, ProjectId, ProjectScoped,
+        TokenId,
     };
 
     fn record() -> Customer {
@@ -85,7 +86,7 @@ mod tests {
         let mut customers = MockCustomerRepository::new();
         customers
             .expect_find()
-            .returning(move |_| Ok(Some(OfProject::new(ProjectId::new(project).unwrap(), record()))));
+            .returning(move |_| Ok(Some(ProjectScoped::new(ProjectId::new(project).unwrap(), record()))));
         customers
     }
 
@@ -132,10 +133,10 @@ mod tests {
     async fn a_customer_can_delete_only_their_own_record() {
         let mut customers = MockCustomerRepository::new();
         customers
-            .expect_leave()
+            .expect_delete_account()
             .withf(|project, id, _| (project.get(), id.get()) == (1, 4))
             .once()
-            .returning(|_, _, _| Err(CustomerError::ChargeRunning));
-        assert!(matches!(service(customers).leave(scope()).await, Err(CustomerError::ChargeRunning)));
+            .returning(|_, _, _| Err(CustomerError::PaymentOpen));
+        assert!(matches!(service(customers).delete_account(scope()).await, Err(CustomerError::PaymentOpen)));
     }
 }

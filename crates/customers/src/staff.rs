@@ -29,7 +29,7 @@ impl StaffCustomerService {
     /// Returns one customer of the employee's project.
     pub async fn read(&self, staff: &Staff, id: CounterpartyId) -> Result<StaffCustomer, StaffCustomerError> {
         staff.require(Permission::view(Resource::Counterparties))?;
-        staff.own(self.customers.find(id).await?)
+        staff.require_own(self.customers.find(id).await?)
     }
 
     /// Adds a customer to the employee's project.
@@ -48,7 +48,7 @@ impl StaffCustomerService {
         change: CustomerChange,
     ) -> Result<StaffCustomer, StaffCustomerError> {
         staff.require(Permission::edit(Resource::Counterparties))?;
-        staff.own(self.customers.find(id).await?)?;
+        staff.require_own(self.customers.find(id).await?)?;
         self.customers.update(Stamp::of(staff, self.clock.now()), id, change).await
     }
 
@@ -56,14 +56,14 @@ impl StaffCustomerService {
     /// a payment of the customer may still take place.
     pub async fn delete(&self, staff: &Staff, id: CounterpartyId) -> Result<(), StaffCustomerError> {
         staff.require(Permission::edit(Resource::Counterparties))?;
-        staff.own(self.customers.find(id).await?)?;
+        staff.require_own(self.customers.find(id).await?)?;
         self.customers.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 
     /// Returns the history of a customer of the employee's project, latest first.
     pub async fn history(&self, staff: &Staff, id: CounterpartyId) -> Result<Vec<HistoryEntry>, StaffCustomerError> {
         staff.require(Permission::view(Resource::Counterparties))?;
-        staff.own(self.customers.find(id).await?)?;
+        staff.require_own(self.customers.find(id).await?)?;
         Ok(self.histories.all(staff.project_id, Resource::Counterparties, id.get()).await?)
     }
 }
@@ -77,7 +77,7 @@ mod tests {
     use chrono::DateTime;
     use kontor_kernel::history::MockHistories;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, FixedClock, OfProject, ProjectId, RecordError};
+    use kontor_kernel::{AccessDenied, FixedClock, ProjectId, ProjectScoped, RecordError};
 
     fn service(customers: MockStaffCustomerRepository) -> StaffCustomerService {
         StaffCustomerService {
@@ -112,7 +112,7 @@ mod tests {
         let staff = staff_with(Permission::all());
         let other = ProjectId::new(staff.project_id.get() + 1).unwrap();
         let mut customers = MockStaffCustomerRepository::new();
-        customers.expect_find().times(4).returning(move |_| Ok(Some(OfProject::new(other, samples::person()))));
+        customers.expect_find().times(4).returning(move |_| Ok(Some(ProjectScoped::new(other, samples::person()))));
         let service = service(customers);
         let foreign = |error| matches!(error, RecordError::Denied(AccessDenied::ForeignProject));
         assert!(foreign(service.read(&staff, id()).await.unwrap_err()));

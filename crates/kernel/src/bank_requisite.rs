@@ -90,7 +90,7 @@ impl BankRequisite {
     pub const NAME: &'static str = "bank_requisites";
 
     /// Maximum number per owner.
-    pub const MOST: i64 = 100;
+    pub const MAX_PER_OWNER: i64 = 100;
 }
 
 #[cfg(test)]

@@ -14,22 +14,22 @@ pub trait Clock: Send + Sync {
 /// Clock that can be moved forward relative to its base, so that a demo or a test can skip days.
 pub struct AdjustableClock {
     base: Arc<dyn Clock>,
-    pace: RwLock<Pace>,
+    pace: RwLock<ClockMode>,
 }
 
 #[derive(Clone, Copy)]
-enum Pace {
+enum ClockMode {
     /// Follows the base clock with this offset.
-    Ahead(TimeDelta),
+    Offset(TimeDelta),
     /// Stopped at this time.
-    Held(DateTime<Utc>),
+    Stopped(DateTime<Utc>),
 }
 
-impl Pace {
+impl ClockMode {
     fn shown(self, base: DateTime<Utc>) -> DateTime<Utc> {
         match self {
-            Self::Ahead(offset) => base.checked_add_signed(offset).unwrap_or(base),
-            Self::Held(moment) => moment,
+            Self::Offset(offset) => base.checked_add_signed(offset).unwrap_or(base),
+            Self::Stopped(moment) => moment,
         }
     }
 
@@ -37,8 +37,8 @@ impl Pace {
     fn moved_to(self, moment: DateTime<Utc>, base: DateTime<Utc>) -> Self {
         let moment = moment.max(self.shown(base));
         match self {
-            Self::Ahead(_) => Self::Ahead(moment - base),
-            Self::Held(_) => Self::Held(moment),
+            Self::Offset(_) => Self::Offset(moment - base),
+            Self::Stopped(_) => Self::Stopped(moment),
         }
     }
 }
@@ -46,14 +46,14 @@ impl Pace {
 impl AdjustableClock {
     /// Creates a clock that follows `base` until it is advanced.
     pub fn new(base: Arc<dyn Clock>) -> Self {
-        Self { base, pace: RwLock::new(Pace::Ahead(TimeDelta::zero())) }
+        Self { base, pace: RwLock::new(ClockMode::Offset(TimeDelta::zero())) }
     }
 
-    fn pace(&self) -> Pace {
+    fn pace(&self) -> ClockMode {
         *self.pace.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self, next: impl FnOnce(Pace, DateTime<Utc>) -> Pace) {
+    fn change(&self, next: impl FnOnce(ClockMode, DateTime<Utc>) -> ClockMode) {
         let mut pace = self.pace.write().unwrap_or_else(PoisonError::into_inner);
         *pace = next(*pace, self.base.now());
     }
@@ -62,8 +62,8 @@ impl AdjustableClock {
     pub fn advance(&self, seconds: i64) -> i64 {
         let by = TimeDelta::try_seconds(seconds).unwrap_or_default();
         self.change(|pace, _| match pace {
-            Pace::Ahead(offset) => Pace::Ahead(offset.checked_add(&by).unwrap_or(offset)),
-            Pace::Held(moment) => Pace::Held(moment.checked_add_signed(by).unwrap_or(moment)),
+            ClockMode::Offset(offset) => ClockMode::Offset(offset.checked_add(&by).unwrap_or(offset)),
+            ClockMode::Stopped(moment) => ClockMode::Stopped(moment.checked_add_signed(by).unwrap_or(moment)),
         });
         self.offset_seconds()
     }
@@ -75,15 +75,15 @@ impl AdjustableClock {
 
     /// Stops the clock until the returned guard is dropped. The clock then continues from the time at which it stopped.
     pub fn hold(&self) -> ClockHold<'_> {
-        self.change(|pace, base| Pace::Held(pace.shown(base)));
+        self.change(|pace, base| ClockMode::Stopped(pace.shown(base)));
         ClockHold(self)
     }
 
     /// Returns the offset from the base, rounded to seconds.
     pub fn offset_seconds(&self) -> i64 {
         let offset = match self.pace() {
-            Pace::Ahead(offset) => offset,
-            Pace::Held(moment) => moment - self.base.now(),
+            ClockMode::Offset(offset) => offset,
+            ClockMode::Stopped(moment) => moment - self.base.now(),
         };
         offset.checked_add(&TimeDelta::milliseconds(500)).unwrap_or(offset).num_seconds()
     }
@@ -101,7 +101,7 @@ pub struct ClockHold<'a>(&'a AdjustableClock);
 
 impl Drop for ClockHold<'_> {
     fn drop(&mut self) {
-        self.0.change(|pace, base| Pace::Ahead((pace.shown(base) - base).max(TimeDelta::zero())));
+        self.0.change(|pace, base| ClockMode::Offset((pace.shown(base) - base).max(TimeDelta::zero())));
     }
 }
 

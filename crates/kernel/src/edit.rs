@@ -37,7 +37,7 @@ impl<T> Edit<T> {
 
 impl<T> Edit<Option<T>> {
     /// Returns the new value of an optional field; `None` if it is kept or emptied.
-    pub fn as_filled(&self) -> Option<&T> {
+    pub fn set_value(&self) -> Option<&T> {
         self.as_set().and_then(Option::as_ref)
     }
 }
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn an_emptied_field_is_set_and_not_filled() {
         let emptied = Edit::Set(None::<i32>);
-        assert_eq!((emptied.as_set(), emptied.as_filled(), emptied.or(Some(1))), (Some(&None), None, None));
-        assert_eq!((Edit::<Option<i32>>::Keep.as_filled(), Edit::Set(Some(2)).as_filled()), (None, Some(&2)));
+        assert_eq!((emptied.as_set(), emptied.set_value(), emptied.or(Some(1))), (Some(&None), None, None));
+        assert_eq!((Edit::<Option<i32>>::Keep.set_value(), Edit::Set(Some(2)).set_value()), (None, Some(&2)));
     }
 }

@@ -25,7 +25,7 @@ impl SafeHtml {
 }
 
 /// Elements whose text is not shown.
-const UNREAD: [&str; 2] = ["script", "style"];
+const HIDDEN_ELEMENTS: [&str; 2] = ["script", "style"];
 
 /// Returns the text between the tags, for search. A tag separates words, as most tags do on a page. HTML that is shown
 /// must pass a cleaner instead.
@@ -35,7 +35,7 @@ pub fn readable_text(html: &str) -> String {
         text.push_str(before);
         text.push(' ');
         rest = after_tag(tag);
-        if let Some(unread) = UNREAD.into_iter().find(|name| opens(tag, name)) {
+        if let Some(unread) = HIDDEN_ELEMENTS.into_iter().find(|name| opens(tag, name)) {
             let end =
                 rest.match_indices("</").find(|(place, _)| rest.get(place + 2..).is_some_and(|tag| opens(tag, unread)));
             rest = end.and_then(|(place, _)| rest.get(place..)).unwrap_or_default();

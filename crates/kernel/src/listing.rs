@@ -23,11 +23,11 @@ pub enum Comparison {
     /// Equal to one of these.
     AnyOf(Vec<FilterValue>),
     /// Greater than this.
-    Above(FilterValue),
+    GreaterThan(FilterValue),
     /// Less than this.
-    Below(FilterValue),
+    LessThan(FilterValue),
     /// Greater than or equal to this.
-    From(FilterValue),
+    AtLeast(FilterValue),
 }
 
 /// Filter condition on one field.
@@ -77,7 +77,7 @@ pub struct Listing {
 
 impl Listing {
     /// Creates a query of all records.
-    pub fn everything(sort: Sort, page: PageRequest) -> Self {
+    pub fn unfiltered(sort: Sort, page: PageRequest) -> Self {
         Self { conditions: Vec::new(), text: None, sort, unsorted: false, page }
     }
 
@@ -98,7 +98,7 @@ mod tests {
     fn a_page_of_everything_is_narrowed_by_numbers_alone() {
         let (sort, page) = (Sort::descending("id"), PageRequest::new(1, 10, 10).unwrap());
         assert_eq!((sort.field, sort.descending, Sort::ascending("id").descending), ("id", true, false));
-        let everything = Listing::everything(sort, page);
+        let everything = Listing::unfiltered(sort, page);
         let expected = Listing { conditions: vec![], text: None, sort, unsorted: false, page };
         assert_eq!(everything, expected);
         let comparison = Comparison::AnyOf(vec![FilterValue::Number(3), FilterValue::Number(5)]);

@@ -8,14 +8,14 @@ use crate::{AccessDenied, ProjectId, RecordError, Refusal, Staff};
 /// The record cannot be reached in any other way, so a use case that omits the check does not compile:
 ///
 /// ```compile_fail
-/// # use kontor_kernel::{Name, OfProject, ProjectId};
-/// let found = OfProject::new(ProjectId::new(1).unwrap(), Name::parse("Blue").unwrap());
+/// # use kontor_kernel::{Name, ProjectScoped, ProjectId};
+/// let found = ProjectScoped::new(ProjectId::new(1).unwrap(), Name::parse("Blue").unwrap());
 /// let name: Name = found.record;
 /// ```
 ///
 /// ```
-/// # use kontor_kernel::{AccessDenied, Name, OfProject, Permission, ProjectId, Staff, TokenId, UserId};
-/// let found = OfProject::new(ProjectId::new(1).unwrap(), Name::parse("Blue").unwrap());
+/// # use kontor_kernel::{AccessDenied, Name, ProjectScoped, Permission, ProjectId, Staff, TokenId, UserId};
+/// let found = ProjectScoped::new(ProjectId::new(1).unwrap(), Name::parse("Blue").unwrap());
 /// let stranger = Staff {
 ///     project_id: ProjectId::new(2).unwrap(),
 ///     user_id: UserId::new(1).unwrap(),
@@ -26,12 +26,12 @@ use crate::{AccessDenied, ProjectId, RecordError, Refusal, Staff};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
-pub struct OfProject<T> {
+pub struct ProjectScoped<T> {
     project_id: ProjectId,
     record: T,
 }
 
-impl<T> OfProject<T> {
+impl<T> ProjectScoped<T> {
     /// Wraps a record with the project it belongs to.
     pub const fn new(project_id: ProjectId, record: T) -> Self {
         Self { project_id, record }
@@ -50,7 +50,7 @@ impl<T> OfProject<T> {
 
 impl Staff {
     /// Returns the record that storage found, if it belongs to the employee's project.
-    pub fn own<T, R: Refusal>(&self, found: Option<OfProject<T>>) -> Result<T, RecordError<R>> {
+    pub fn require_own<T, R: Refusal>(&self, found: Option<ProjectScoped<T>>) -> Result<T, RecordError<R>> {
         Ok(found.ok_or(RecordError::NotFound)?.open(self)?)
     }
 }
@@ -65,14 +65,14 @@ mod tests {
     fn a_record_opens_for_its_project_alone() {
         let staff = staff_with([]);
         let (own, other) = (staff.project_id, ProjectId::new(staff.project_id.get() + 1).unwrap());
-        assert_eq!((OfProject::new(own, 7).within(own), OfProject::new(own, 7).within(other)), (Some(7), None));
-        assert_eq!(OfProject::new(own, 7).open(&staff), Ok(7));
-        assert_eq!(OfProject::new(other, 7).open(&staff), Err(AccessDenied::ForeignProject));
-        let found = |found| staff.own::<_, Infallible>(found);
-        assert_eq!(found(Some(OfProject::new(own, 7))).unwrap(), 7);
+        assert_eq!((ProjectScoped::new(own, 7).within(own), ProjectScoped::new(own, 7).within(other)), (Some(7), None));
+        assert_eq!(ProjectScoped::new(own, 7).open(&staff), Ok(7));
+        assert_eq!(ProjectScoped::new(other, 7).open(&staff), Err(AccessDenied::ForeignProject));
+        let found = |found| staff.require_own::<_, Infallible>(found);
+        assert_eq!(found(Some(ProjectScoped::new(own, 7))).unwrap(), 7);
         assert!(matches!(found(None), Err(RecordError::NotFound)));
         assert!(matches!(
-            found(Some(OfProject::new(other, 7))),
+            found(Some(ProjectScoped::new(other, 7))),
             Err(RecordError::Denied(AccessDenied::ForeignProject))
         ));
     }

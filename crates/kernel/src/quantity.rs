@@ -14,7 +14,7 @@ pub enum QuantityError {
     TooLarge,
 }
 
-const LARGEST: u32 = 1_000_000_000;
+const MAX_VALUE: u32 = 1_000_000_000;
 
 /// Ordered quantity in units: 1 to 1,000,000,000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,7 +29,7 @@ impl Quantity {
         if value < 1 {
             return Err(QuantityError::BelowOne);
         }
-        u32::try_from(value).ok().filter(|v| *v <= LARGEST).map(Self).ok_or(QuantityError::TooLarge)
+        u32::try_from(value).ok().filter(|v| *v <= MAX_VALUE).map(Self).ok_or(QuantityError::TooLarge)
     }
 
     /// Returns the count.
@@ -39,7 +39,7 @@ impl Quantity {
 
     /// Returns the sum; `None` beyond the maximum.
     pub fn checked_add(self, other: Self) -> Option<Self> {
-        self.0.checked_add(other.0).filter(|sum| *sum <= LARGEST).map(Self)
+        self.0.checked_add(other.0).filter(|sum| *sum <= MAX_VALUE).map(Self)
     }
 }
 
@@ -56,7 +56,7 @@ impl StockLevel {
         if value < 0 {
             return Err(QuantityError::Negative);
         }
-        u32::try_from(value).ok().filter(|v| *v <= LARGEST).map(Self).ok_or(QuantityError::TooLarge)
+        u32::try_from(value).ok().filter(|v| *v <= MAX_VALUE).map(Self).ok_or(QuantityError::TooLarge)
     }
 
     /// Returns the count.

@@ -7,7 +7,8 @@ use chrono::{DateTime, Utc};
 
 use crate::history::{Audited, Histories, HistoryEntry};
 use crate::{
-    Clock, Listing, OfProject, Page, PageRequest, Permission, ProjectId, RecordError, Refusal, Staff, Stamp, StoreError,
+    Clock, Listing, Page, PageRequest, Permission, ProjectId, ProjectScoped, RecordError, Refusal, Staff, Stamp,
+    StoreError,
 };
 
 /// Record that staff list, read, create and change with the permissions of its resource.
@@ -43,7 +44,7 @@ pub trait RecordRepository<T: Record>: Send + Sync {
     async fn list(&self, project: ProjectId) -> Result<Vec<T>, StoreError>;
 
     /// Returns a record of any project.
-    async fn find(&self, id: T::Id) -> Result<Option<OfProject<T>>, StoreError>;
+    async fn find(&self, id: T::Id) -> Result<Option<ProjectScoped<T>>, StoreError>;
 
     /// Stores a new record of the project.
     async fn insert(&self, stamp: Stamp, draft: T::Draft) -> Result<T, RecordErrorOf<T>>;
@@ -94,7 +95,7 @@ impl<T: Record, S: RecordRepository<T> + ?Sized> RecordService<T, S> {
     /// Returns one record of the employee's project.
     pub async fn read(&self, staff: &Staff, id: T::Id) -> Result<T, RecordErrorOf<T>> {
         staff.require(Permission::view(T::RESOURCE))?;
-        staff.own(self.records.find(id).await?)
+        staff.require_own(self.records.find(id).await?)
     }
 
     /// Creates a record in the employee's project.
@@ -108,7 +109,7 @@ impl<T: Record, S: RecordRepository<T> + ?Sized> RecordService<T, S> {
     /// Changes a record of the employee's project.
     pub async fn update(&self, staff: &Staff, id: T::Id, change: T::Change) -> Result<T, RecordErrorOf<T>> {
         staff.require(Permission::edit(T::RESOURCE))?;
-        let before = staff.own(self.records.find(id).await?)?;
+        let before = staff.require_own(self.records.find(id).await?)?;
         let now = self.clock.now();
         before.admit_change(&change, now)?;
         self.records.update(Stamp::of(staff, now), id, change).await
@@ -119,7 +120,7 @@ impl<T: Record, S: DeletableRepository<T> + ?Sized> RecordService<T, S> {
     /// Deletes a record of the employee's project.
     pub async fn delete(&self, staff: &Staff, id: T::Id) -> Result<(), RecordErrorOf<T>> {
         staff.require(Permission::edit(T::RESOURCE))?;
-        staff.own(self.records.find(id).await?)?;
+        staff.require_own(self.records.find(id).await?)?;
         self.records.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 }
@@ -153,7 +154,7 @@ impl<T: Record, S: RecordRepository<T> + ?Sized> RecordHistory<T, S> {
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, RecordErrorOf<T>> {
         staff.require(Permission::view(T::RESOURCE))?;
-        staff.own(self.records.find(id).await?)?;
+        staff.require_own(self.records.find(id).await?)?;
         Ok(self.histories.page(staff.project_id, T::RESOURCE, id.into(), page).await?)
     }
 }
@@ -195,7 +196,7 @@ mod tests {
         #[async_trait]
         impl RecordRepository<Label> for Shelf {
             async fn list(&self, project: ProjectId) -> Result<Vec<Label>, StoreError>;
-            async fn find(&self, id: BrandId) -> Result<Option<OfProject<Label>>, StoreError>;
+            async fn find(&self, id: BrandId) -> Result<Option<ProjectScoped<Label>>, StoreError>;
             async fn insert(&self, stamp: Stamp, draft: i64) -> Result<Label, RecordError>;
             async fn update(&self, stamp: Stamp, id: BrandId, change: i64) -> Result<Label, RecordError>;
         }
@@ -239,7 +240,7 @@ mod tests {
     async fn a_record_of_another_project_is_neither_shown_nor_touched() {
         let mut shelf = MockShelf::new();
         let [_, other] = projects();
-        shelf.expect_find().times(3).returning(move |_| Ok(Some(OfProject::new(other, Label(7)))));
+        shelf.expect_find().times(3).returning(move |_| Ok(Some(ProjectScoped::new(other, Label(7)))));
         let (service, staff) = (service(shelf), staff_with(Permission::all()));
         let foreign = |error| matches!(error, RecordError::Denied(AccessDenied::ForeignProject));
         assert!(foreign(service.read(&staff, id()).await.unwrap_err()));
@@ -253,7 +254,7 @@ mod tests {
         let [own, _] = projects();
         let staff = staff_with(Permission::all());
         let expected = Stamp::of(&staff, DateTime::UNIX_EPOCH);
-        shelf.expect_find().returning(move |_| Ok(Some(OfProject::new(own, Label(7)))));
+        shelf.expect_find().returning(move |_| Ok(Some(ProjectScoped::new(own, Label(7)))));
         shelf.expect_insert().withf(move |stamp, _| *stamp == expected).returning(|_, draft| Ok(Label(draft)));
         shelf.expect_update().withf(move |stamp, _, _| *stamp == expected).returning(|_, _, change| Ok(Label(change)));
         shelf.expect_delete().withf(move |stamp, _| *stamp == expected).returning(|_, _| Ok(()));
@@ -276,7 +277,7 @@ mod tests {
         let mut shelf = MockShelf::new();
         let [own, _] = projects();
         shelf.expect_list().withf(move |project| *project == own).returning(|_| Ok(vec![Label(7), Label(8)]));
-        shelf.expect_find().returning(move |_| Ok(Some(OfProject::new(own, Label(7)))));
+        shelf.expect_find().returning(move |_| Ok(Some(ProjectScoped::new(own, Label(7)))));
         let (shelf, staff) = (Arc::new(shelf), staff_with(Permission::all()));
         let service = RecordService::new(shelf.clone(), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)));
         assert_eq!(service.list(&staff).await.unwrap(), [Label(7), Label(8)]);

@@ -5,7 +5,7 @@ use crate::SecretString;
 /// Error: this key cannot open the sealed value. Another key sealed it, or it was changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the sealed value cannot be opened with this service key")]
-pub struct Unsealable;
+pub struct UnsealError;
 
 /// Hashing, comparing and sealing of secrets.
 pub trait SecretCipher: Send + Sync {
@@ -23,5 +23,5 @@ pub trait SecretCipher: Send + Sync {
     fn seal(&self, secret: &SecretString) -> String;
 
     /// Decrypts a value sealed by [`SecretCipher::seal`].
-    fn open(&self, sealed: &str) -> Result<SecretString, Unsealable>;
+    fn open(&self, sealed: &str) -> Result<SecretString, UnsealError>;
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::{Permission, ProjectId, Random, SecretCipher, SecretString, Staff, TokenId, Unsealable, UserId};
+use crate::{Permission, ProjectId, Random, SecretCipher, SecretString, Staff, TokenId, UnsealError, UserId};
 
 /// Predictable source of bytes: each byte is one more than the previous one.
 pub struct CountingRandom(std::sync::atomic::AtomicU8);
@@ -108,8 +108,8 @@ impl SecretCipher for PlainCipher {
         format!("sealed:{}", crate::ExposeSecret::expose_secret(secret))
     }
 
-    fn open(&self, sealed: &str) -> Result<SecretString, Unsealable> {
-        sealed.strip_prefix("sealed:").map(SecretString::from).ok_or(Unsealable)
+    fn open(&self, sealed: &str) -> Result<SecretString, UnsealError> {
+        sealed.strip_prefix("sealed:").map(SecretString::from).ok_or(UnsealError)
     }
 }
 

@@ -20,7 +20,7 @@ impl<Id> Default for PendingViews<Id> {
 impl<Id: Copy + Ord + Hash + Display> PendingViews<Id> {
     /// Counts a view of a record from this address, at most once in ten minutes per address and record. Each kind of
     /// record has its own rate limit, `name`. Returns the views of the record that are not stored yet.
-    pub async fn look(&self, limiter: &dyn RateLimiter, name: &'static str, id: Id, viewer: &str) -> u64 {
+    pub async fn count_view(&self, limiter: &dyn RateLimiter, name: &'static str, id: Id, viewer: &str) -> u64 {
         let one_view = RateRule { name, limit: 1, window: Duration::from_mins(10) };
         if limiter.hit(one_view, &format!("{viewer}/{id}")).await.allowed { self.add(id) } else { self.of(id) }
     }
@@ -101,7 +101,7 @@ mod tests {
         let views = PendingViews::default();
         let mut counts = Vec::new();
         for (id, viewer) in [(7, "anna"), (7, "anna"), (7, "ivan"), (8, "anna")] {
-            counts.push(views.look(&limiter, "views", id, viewer).await);
+            counts.push(views.count_view(&limiter, "views", id, viewer).await);
         }
         assert_eq!(counts, [1, 1, 2, 1]);
         assert_eq!([views.of(7), views.of(8), views.of(9)], [2, 1, 0]);

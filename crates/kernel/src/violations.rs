@@ -8,7 +8,7 @@ pub struct Violations(BTreeMap<String, Vec<String>>);
 
 impl Violations {
     /// Creates a list with one message.
-    pub fn one(path: impl Into<String>, message: impl ToString) -> Self {
+    pub fn single(path: impl Into<String>, message: impl ToString) -> Self {
         let mut all = Self::default();
         all.add(path, message);
         all
@@ -65,8 +65,8 @@ mod tests {
         assert_eq!(wrong.check("size", "5".parse::<i32>()), Some(5));
         assert!(wrong.is_empty(), "what is right is not wrong");
         assert_eq!(wrong.check::<i32, _>("size", Err("must be a number")), None);
-        wrong.merge(Violations::one("name", "must not be empty"));
-        wrong.merge(Violations::one("size", "must be even"));
+        wrong.merge(Violations::single("name", "must not be empty"));
+        wrong.merge(Violations::single("size", "must be even"));
         assert!(!wrong.is_empty());
         assert_eq!(wrong.first(), Some("must not be empty"));
         let told = wrong.into_result().unwrap_err();

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_stored_rows_stay_as_they_are() {
+    fn stored_words_do_not_change() {
         assert_eq!(words::<Action>(), ["view", "create", "edit"]);
         assert_eq!(words::<HistoryAction>(), ["created", "changed", "deleted"]);
         assert_eq!(words::<DiscountStatus>(), ["active", "paused", "archived"]);

@@ -54,9 +54,9 @@ impl Zone {
             return first.with_timezone(&Utc);
         }
         // Clocks skip this local time: search for the first instant whose local time is later.
-        let earliest = shown.and_utc() - WIDEST;
+        let earliest = shown.and_utc() - MAX_UTC_OFFSET;
         let local_after = |seconds| self.local(earliest + TimeDelta::seconds(seconds));
-        let (mut before, mut after) = (0, 2 * WIDEST.num_seconds());
+        let (mut before, mut after) = (0, 2 * MAX_UTC_OFFSET.num_seconds());
         while after - before > 1 {
             let between = i64::midpoint(before, after);
             if local_after(between) < shown { before = between } else { after = between }
@@ -66,7 +66,7 @@ impl Zone {
 }
 
 /// Bound on the distance of any local time from UTC.
-const WIDEST: TimeDelta = TimeDelta::hours(26);
+const MAX_UTC_OFFSET: TimeDelta = TimeDelta::hours(26);
 
 impl fmt::Display for Zone {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

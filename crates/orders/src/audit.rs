@@ -139,18 +139,18 @@ impl OrderUpdate {
     }
 
     /// Returns `true` if there is nothing to write: the new values equal the stored ones.
-    pub fn is_nothing(&self, order: &Order) -> bool {
+    pub fn is_empty(&self, order: &Order) -> bool {
         self.event() == OrderEvent::Changed && self.changes(order).is_empty()
     }
 }
 
 /// History fields whose values may identify the customer.
-const PERSONAL: [&str; 2] = ["comment", "address"];
+const PERSONAL_FIELDS: [&str; 2] = ["comment", "address"];
 
 /// Returns the same changes without values that may identify the customer.
 pub fn without_personal_values(changes: Vec<FieldChange>) -> Vec<FieldChange> {
     let emptied = |change: FieldChange| {
-        if PERSONAL.contains(&&*change.field) { FieldChange { old: None, new: None, ..change } } else { change }
+        if PERSONAL_FIELDS.contains(&&*change.field) { FieldChange { old: None, new: None, ..change } } else { change }
     };
     changes.into_iter().map(emptied).collect()
 }

@@ -7,14 +7,14 @@ use std::fmt::Display;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::history::FieldChange;
-use kontor_kernel::{ApplicationId, Edit, Money, OfProject, OrderId, ProjectId};
+use kontor_kernel::{ApplicationId, Edit, Money, OrderId, ProjectId, ProjectScoped};
 use kontor_payments::change::{ChargeChange, RecordedChange};
 use kontor_payments::model::{Charge, ChargeFailure, RefundIntent};
 use uuid::Uuid;
 
 use crate::audit::figure;
 use crate::change::{Captured, OrderedRefund};
-use crate::model::{AfterCharge, ChargeOutcome, Notice, Order, OrderEvent, OrderStatus, PaidEvent, Transition};
+use crate::model::{ChargeEffect, ChargeOutcome, Notice, Order, OrderEvent, OrderStatus, PaidEvent, Transition};
 use crate::refund::remaining_refund;
 
 /// Time for which an order waits for a payment although none is requested any more. Staff may request another one.
@@ -54,13 +54,13 @@ pub struct OrderEffects {
     /// review.
     pub refund: Option<LateRefund>,
     /// Reason why staff must check the charge. It is recorded as by
-    /// [`ChargeStore::contradicted`](kontor_payments::ports::ChargeStore::contradicted), in the same commit.
+    /// [`ChargeStore::decide_contradiction`](kontor_payments::ports::ChargeStore::contradicted), in the same commit.
     pub review: Option<String>,
 }
 
 impl OrderEffects {
     /// Returns `true` if there is nothing to write.
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
@@ -95,7 +95,7 @@ impl LockedOrder {
         EffectEntry { event, status, detail: None, changes }
     }
 
-    fn noted(&self, event: OrderEvent, detail: &str) -> EffectEntry {
+    fn with_detail(&self, event: OrderEvent, detail: &str) -> EffectEntry {
         EffectEntry { detail: Some(detail.to_owned()), ..self.entry(event, None, None) }
     }
 
@@ -163,7 +163,7 @@ pub fn decide<E>(
     order: &LockedOrder,
     recorded: &RecordedChange<'_>,
     at: DateTime<Utc>,
-    whole: impl FnOnce() -> Result<OfProject<Order>, E>,
+    whole: impl FnOnce() -> Result<ProjectScoped<Order>, E>,
 ) -> Result<OrderEffects, E> {
     Ok(match recorded.change {
         ChargeChange::Pending { confirmation_url: Some(url), .. } if order.status == OrderStatus::WaitingForPayment => {
@@ -176,7 +176,7 @@ pub fn decide<E>(
             ..OrderEffects::default()
         },
         ChargeChange::Failed { reason, .. } => failed(order, reason),
-        ChargeChange::Suspicious { why, .. } if !recorded.repeated => contradicted(order, why),
+        ChargeChange::Suspicious { why, .. } if !recorded.repeated => decide_contradiction(order, why),
         ChargeChange::Pending { .. } | ChargeChange::Suspicious { .. } | ChargeChange::Postponed { .. } => {
             OrderEffects::default()
         }
@@ -188,12 +188,12 @@ fn succeeded<E>(
     charge: &Charge,
     event_id: Uuid,
     at: DateTime<Utc>,
-    whole: impl FnOnce() -> Result<OfProject<Order>, E>,
+    whole: impl FnOnce() -> Result<ProjectScoped<Order>, E>,
 ) -> Result<OrderEffects, E> {
     let amount = charge.request.amount;
     let arrived = OrderEffects { captured: Some(Captured { amount, event: None }), ..OrderEffects::default() };
     Ok(match order.status.after_charge(ChargeOutcome::Succeeded) {
-        AfterCharge::Moves(step) => {
+        ChargeEffect::Transition(step) => {
             let event = order.application_id.map(|application_id| PaidEvent {
                 event_id,
                 order_id: order.id,
@@ -211,7 +211,7 @@ fn succeeded<E>(
                 ..arrived
             }
         }
-        AfterCharge::Returns => {
+        ChargeEffect::AutomaticRefund => {
             let late = order.entry(OrderEvent::PaidAfterCancellation, None, Some(amount));
             let (refund, review) = match late_refund(whole()?, charge, event_id, at) {
                 Ok(refund) => (refund, None),
@@ -221,20 +221,20 @@ fn succeeded<E>(
             OrderEffects { entry, returns_money: true, refund, review, ..arrived }
         }
         // No transition moves an order away while its charge is open. Should it ever happen, the money must be visible.
-        AfterCharge::Unexpected => {
+        ChargeEffect::Unexpected => {
             let odd = order.entry(OrderEvent::PaidOutOfTurn, None, Some(amount));
             let entry = Some(EffectEntry { detail: Some("the payment was not expected".to_owned()), ..odd });
             let review = Some("a payment arrived for an order that expected no payment".to_owned());
             OrderEffects { entry, review, ..arrived }
         }
-        AfterCharge::Stays => OrderEffects::default(),
+        ChargeEffect::Unchanged => OrderEffects::default(),
     })
 }
 
 fn failed(order: &LockedOrder, reason: &str) -> OrderEffects {
     match order.status.after_charge(ChargeOutcome::Failed) {
-        AfterCharge::Moves(step) => order.moves(OrderEvent::PaymentFailed, step, Some(reason)),
-        AfterCharge::Stays | AfterCharge::Returns | AfterCharge::Unexpected => OrderEffects::default(),
+        ChargeEffect::Transition(step) => order.moves(OrderEvent::PaymentFailed, step, Some(reason)),
+        ChargeEffect::Unchanged | ChargeEffect::AutomaticRefund | ChargeEffect::Unexpected => OrderEffects::default(),
     }
 }
 
@@ -242,7 +242,7 @@ fn failed(order: &LockedOrder, reason: &str) -> OrderEffects {
 /// subscription that is canceled. The key of the refund is the identifier of the event that is not sent. `Ok(None)` if
 /// no money is left to refund. The error is the reason for a review by staff.
 pub fn late_refund(
-    order: OfProject<Order>,
+    order: ProjectScoped<Order>,
     charge: &Charge,
     event_id: Uuid,
     at: DateTime<Utc>,
@@ -262,8 +262,8 @@ pub fn not_refunded(why: impl Display) -> String {
 }
 
 /// Decides the effects of a doubt about the charge, such as a payment that differs from the requested one.
-pub fn contradicted(order: &LockedOrder, why: &str) -> OrderEffects {
-    OrderEffects { entry: Some(order.noted(OrderEvent::PaymentSuspicious, why)), ..OrderEffects::default() }
+pub fn decide_contradiction(order: &LockedOrder, why: &str) -> OrderEffects {
+    OrderEffects { entry: Some(order.with_detail(OrderEvent::PaymentSuspicious, why)), ..OrderEffects::default() }
 }
 
 /// Decides about an order that has waited for [`PAYMENT_PATIENCE`] without an open charge: it is canceled as if its
@@ -276,7 +276,11 @@ pub fn payment_missing(order: &LockedOrder, payment_open: bool) -> OrderEffects 
 }
 
 /// Decides about an order from the contact form at the end of its hold time. A confirmed or canceled one stays.
-pub fn hold_ended(order: &LockedOrder, reserved_until: Option<DateTime<Utc>>, now: DateTime<Utc>) -> OrderEffects {
+pub fn decide_hold_expiry(
+    order: &LockedOrder,
+    reserved_until: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+) -> OrderEffects {
     match order.status.move_when_expired() {
         Some(step) if reserved_until.is_some_and(|until| until <= now) => order.moves(OrderEvent::Expired, step, None),
         _ => OrderEffects::default(),

@@ -41,7 +41,7 @@ pub enum PlacementError {
     },
     /// The customer was deleted.
     #[error("the customer account is deleted")]
-    CustomerGone,
+    CustomerDeleted,
     /// Prices changed during every attempt; the same call may succeed later.
     #[error("prices or stock are changing too fast; retry")]
     Busy,

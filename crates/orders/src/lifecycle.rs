@@ -65,7 +65,7 @@ impl OrderService {
     /// Returns one order of the project.
     pub async fn read(&self, staff: &Staff, id: OrderId) -> Result<Order, OrderError> {
         staff.require(Permission::view(Resource::Orders))?;
-        staff.own(self.orders.find(id).await?)
+        staff.require_own(self.orders.find(id).await?)
     }
 
     /// Returns one page of the history of an order, latest first.
@@ -91,9 +91,9 @@ impl OrderService {
         change: &OrderChange,
     ) -> Result<(Order, OrderPreview), OrderError> {
         staff.require(Permission::edit(Resource::Orders))?;
-        let order = staff.own(self.orders.find(id).await?)?;
+        let order = staff.require_own(self.orders.find(id).await?)?;
         let update = decide(&order, change, Stamp::of(staff, self.clock.now()), Uuid::nil())?;
-        if let Some(manager) = update.manager.as_filled()
+        if let Some(manager) = update.manager.set_value()
             && !self.orders.has_employee(staff.project_id, *manager).await?
         {
             return Err(OrderRefusal::UnknownManager.into());
@@ -152,7 +152,7 @@ impl OrderService {
         command: &RefundCommand,
     ) -> Result<(Order, OrderPreview), OrderError> {
         staff.require(Permission::edit(Resource::Orders))?;
-        let order = staff.own(self.orders.find(id).await?)?;
+        let order = staff.require_own(self.orders.find(id).await?)?;
         let decided = refund::decide(&order, command).map_err(OrderRefusal::from)?;
         let preview = OrderPreview::of_refund(&order, &decided);
         Ok((order, preview))
@@ -161,7 +161,7 @@ impl OrderService {
     /// Reads an order after a commit. A read error here must not look as if nothing was written.
     async fn reread(&self, staff: &Staff, id: OrderId) -> Result<Order, OrderError> {
         let found = self.orders.find(id).await.map_err(StoreError::after_commit)?;
-        staff.own(found)
+        staff.require_own(found)
     }
 }
 

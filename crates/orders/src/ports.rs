@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use kontor_kernel::{
     AppScope, ApplicationId, CounterpartyId, CustomerScope, DeliverySubtypeId, DeliveryTypeId, Listing, Money,
-    NomenclatureId, OfProject, OrderId, Page, PageRequest, ProjectId, StoreError, UserId,
+    NomenclatureId, OrderId, Page, PageRequest, ProjectId, ProjectScoped, StoreError, UserId,
 };
 use kontor_payments::model::Charge;
 
@@ -81,7 +81,7 @@ pub enum PlaceRefused {
     Stale,
     /// The customer was deleted.
     #[error("the customer account is deleted")]
-    CustomerGone,
+    CustomerDeleted,
     /// The manager is not an employee of the project.
     #[error("there is no such employee")]
     UnknownManager,
@@ -94,7 +94,7 @@ pub enum PlaceRefused {
 }
 
 /// Decision about an order, called with its state under the lock. It may be called more than once.
-pub type Decision = Box<dyn Fn(OfProject<Order>) -> Result<OrderUpdate, OrderError> + Send + Sync>;
+pub type Decision = Box<dyn Fn(ProjectScoped<Order>) -> Result<OrderUpdate, OrderError> + Send + Sync>;
 
 /// Writes orders.
 ///
@@ -195,7 +195,7 @@ pub trait DeliverySettings: Send + Sync {
 #[async_trait]
 pub trait OrderReader: Send + Sync {
     /// Returns an order of any project.
-    async fn find(&self, id: OrderId) -> Result<Option<OfProject<Order>>, StoreError>;
+    async fn find(&self, id: OrderId) -> Result<Option<ProjectScoped<Order>>, StoreError>;
 
     /// Returns the customer's orders in the application, newest first, with a constant number of statements.
     async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError>;
@@ -240,7 +240,7 @@ pub trait ReportReader: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TicketStore: Send + Sync {
-    /// Judges scans one after the other with [`judge`](crate::tickets::judge) and stores each with its outcome.
+    /// Judges scans one after the other with [`scan_outcome`](crate::tickets::judge) and stores each with its outcome.
     /// Admitted scans are counted on their orders, never above the number of tickets. One commit; one answer per
     /// scan.
     async fn redeem(&self, batch: ScanBatch) -> Result<Vec<ScanAnswer>, StoreError>;

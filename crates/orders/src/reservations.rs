@@ -30,7 +30,7 @@ impl ReservationService {
         listing: Listing,
     ) -> Result<Page<ReservationRecord>, OrderError> {
         staff.require(Permission::view(Resource::Orders))?;
-        staff.own(self.orders.find(order).await?)?;
+        staff.require_own(self.orders.find(order).await?)?;
         let own = listing.among("order_id", [order.get()]);
         Ok(self.reservations.list(staff.project_id, own).await?)
     }
@@ -40,7 +40,7 @@ impl ReservationService {
 mod tests {
     use kontor_kernel::listing::Sort;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, OfProject, PageRequest, ProjectId};
+    use kontor_kernel::{AccessDenied, PageRequest, ProjectId, ProjectScoped};
 
     use crate::model::testing::an_order;
     use crate::model::{Order, OrderStatus};
@@ -49,11 +49,11 @@ mod tests {
     use super::*;
 
     fn page() -> Listing {
-        Listing::everything(Sort::ascending("id"), PageRequest::new(1, 10, 10).unwrap())
+        Listing::unfiltered(Sort::ascending("id"), PageRequest::new(1, 10, 10).unwrap())
     }
 
     /// A service whose reader expects this listing and returns one reservation.
-    fn service(order: Option<OfProject<Order>>, expected: Listing) -> ReservationService {
+    fn service(order: Option<ProjectScoped<Order>>, expected: Listing) -> ReservationService {
         let mut reservations = MockReservationReader::new();
         reservations
             .expect_list()
@@ -76,7 +76,7 @@ mod tests {
     async fn those_of_an_order_are_its_own_and_of_the_project() {
         let viewer = staff_with([Permission::view(Resource::Orders)]);
         let id = OrderId::new(7).unwrap();
-        let of = |project| Some(OfProject::new(ProjectId::new(project).unwrap(), an_order(OrderStatus::Created)));
+        let of = |project| Some(ProjectScoped::new(ProjectId::new(project).unwrap(), an_order(OrderStatus::Created)));
         let own = page().among("order_id", [7]);
         assert_eq!(service(of(1), own.clone()).of_order(&viewer, id, page()).await.unwrap().total, 1);
         let foreign = service(of(2), own.clone()).of_order(&viewer, id, page()).await;

@@ -28,7 +28,7 @@ impl ApplicationService {
     /// Returns one application of the employee's project.
     pub async fn read(&self, staff: &Staff, id: ApplicationId) -> Result<Application, ApplicationError> {
         staff.require(Permission::view(Resource::Applications))?;
-        staff.own(self.applications.find(id).await?)
+        staff.require_own(self.applications.find(id).await?)
     }
 
     /// Adds an application and issues its App Token, which is shown only in this result.
@@ -52,7 +52,7 @@ mod tests {
     use crate::ports::MockApplicationRepository;
     use chrono::DateTime;
     use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
-    use kontor_kernel::{AccessDenied, BranchId, FixedClock, Name, OfProject, ProjectId};
+    use kontor_kernel::{AccessDenied, BranchId, FixedClock, Name, ProjectId, ProjectScoped};
 
     fn service(applications: MockApplicationRepository) -> ApplicationService {
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
@@ -92,14 +92,14 @@ mod tests {
     #[tokio::test]
     async fn an_application_of_another_project_is_refused() {
         let mut applications = MockApplicationRepository::new();
-        applications.expect_find().returning(|_| Ok(Some(OfProject::new(ProjectId::new(99).unwrap(), stored()))));
+        applications.expect_find().returning(|_| Ok(Some(ProjectScoped::new(ProjectId::new(99).unwrap(), stored()))));
         let staff = staff_with([Permission::view(Resource::Applications)]);
         let refused = service(applications).read(&staff, ApplicationId::new(5).unwrap()).await;
         assert!(matches!(refused, Err(ApplicationError::Denied(AccessDenied::ForeignProject))));
     }
 
     #[tokio::test]
-    async fn without_the_permission_nothing_is_asked() {
+    async fn storage_is_not_read_without_the_permission() {
         let refused = service(MockApplicationRepository::new()).create(&staff_with([]), draft()).await;
         assert!(matches!(refused, Err(ApplicationError::Denied(AccessDenied::MissingPermission(_)))));
     }

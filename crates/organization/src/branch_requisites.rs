@@ -46,7 +46,7 @@ impl BranchRequisiteService {
         change: BankRequisiteChange,
     ) -> Result<BankRequisite, BranchRequisiteError> {
         self.admit(staff, Permission::edit(Resource::Branches), branch).await?;
-        let (owner, _) = staff.own(self.requisites.find(id).await?)?;
+        let (owner, _) = staff.require_own(self.requisites.find(id).await?)?;
         if owner != branch {
             return Err(RecordError::NotFound);
         }
@@ -55,7 +55,7 @@ impl BranchRequisiteService {
 
     async fn admit(&self, staff: &Staff, permission: Permission, branch: BranchId) -> Result<(), BranchRequisiteError> {
         staff.require(permission)?;
-        staff.own(self.branches.find(branch).await?).map(|_| ())
+        staff.require_own(self.branches.find(branch).await?).map(|_| ())
     }
 }
 
@@ -66,7 +66,7 @@ mod tests {
     use crate::ports::{MockBranchRepository, MockBranchRequisiteRepository};
     use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, BankAccount, Bik, FixedClock, Name, OfProject, ProjectId};
+    use kontor_kernel::{AccessDenied, BankAccount, Bik, FixedClock, Name, ProjectId, ProjectScoped};
 
     fn branch(id: i64) -> BranchId {
         BranchId::new(id).unwrap()
@@ -96,7 +96,7 @@ mod tests {
             let (inn, kpp, address, phone, email) = (None, None, None, None, None);
             let found =
                 Branch { id, name, inn, kpp, address, phone, email, version: 1, created_at: at, updated_at: at };
-            Ok(Some(OfProject::new(project, found)))
+            Ok(Some(ProjectScoped::new(project, found)))
         });
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
         BranchRequisiteService { branches: Arc::new(branches), requisites: Arc::new(requisites), clock }
@@ -122,7 +122,9 @@ mod tests {
         let other = ProjectId::new(staff.project_id.get() + 1).unwrap();
         let found = |project: ProjectId| {
             let mut requisites = MockBranchRequisiteRepository::new();
-            requisites.expect_find().returning(move |_| Ok(Some(OfProject::new(project, (branch(2), requisite())))));
+            requisites
+                .expect_find()
+                .returning(move |_| Ok(Some(ProjectScoped::new(project, (branch(2), requisite())))));
             requisites
         };
         let update = async |service: BranchRequisiteService| {

@@ -34,7 +34,7 @@ impl BranchService {
     /// Returns one branch of the employee's project.
     pub async fn read(&self, staff: &Staff, id: BranchId) -> Result<Branch, BranchError> {
         staff.require(Permission::view(Resource::Branches))?;
-        staff.own(self.branches.find(id).await?)
+        staff.require_own(self.branches.find(id).await?)
     }
 
     /// Adds a branch to the employee's project.
@@ -47,14 +47,14 @@ impl BranchService {
     /// Changes a branch of the employee's project.
     pub async fn update(&self, staff: &Staff, id: BranchId, change: BranchChange) -> Result<Branch, BranchError> {
         staff.require(Permission::edit(Resource::Branches))?;
-        staff.own(self.branches.find(id).await?)?;
+        staff.require_own(self.branches.find(id).await?)?;
         self.branches.update(Stamp::of(staff, self.clock.now()), id, change).await
     }
 
     /// Deletes a branch of the employee's project. Refuses a branch with references.
     pub async fn delete(&self, staff: &Staff, id: BranchId) -> Result<(), BranchError> {
         staff.require(Permission::edit(Resource::Branches))?;
-        staff.own(self.branches.find(id).await?)?;
+        staff.require_own(self.branches.find(id).await?)?;
         self.branches.delete(Stamp::of(staff, self.clock.now()), id).await
     }
 
@@ -66,7 +66,7 @@ impl BranchService {
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, BranchError> {
         staff.require(Permission::view(Resource::Branches))?;
-        staff.own(self.branches.find(id).await?)?;
+        staff.require_own(self.branches.find(id).await?)?;
         Ok(self.histories.page(staff.project_id, Resource::Branches, id.get(), page).await?)
     }
 }

@@ -44,7 +44,7 @@ pub enum DepartmentRefusal {
     UnknownBranch,
     /// The department has employees.
     #[error("there are employees in the department")]
-    Staffed,
+    HasEmployees,
 }
 
 impl Refusal for DepartmentRefusal {}

@@ -151,7 +151,7 @@ pub enum StaffMenuRefusal {
     UnknownMenu,
     /// The employee sees no items to create a menu from.
     #[error("sees no items")]
-    NothingSeen,
+    NoVisibleItems,
     /// The project has the maximum number of menus.
     #[error("there are too many menus")]
     Full,

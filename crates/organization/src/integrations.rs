@@ -31,7 +31,7 @@ impl IntegrationService {
 
     /// Returns the integrations available for a record of the employee's project, with their state.
     pub async fn list(&self, staff: &Staff, owner: IntegrationOwner) -> Result<Vec<UsedIntegration>, IntegrationError> {
-        self.enter(staff, owner, owner.kind().view()).await?;
+        self.authorize(staff, owner, owner.kind().view()).await?;
         Ok(self.integrations.used(owner).await?)
     }
 
@@ -43,7 +43,7 @@ impl IntegrationService {
         id: IntegrationId,
         is_active: bool,
     ) -> Result<UsedIntegration, IntegrationError> {
-        self.enter(staff, owner, owner.kind().edit()).await?;
+        self.authorize(staff, owner, owner.kind().edit()).await?;
         self.integrations.switch(Stamp::of(staff, self.clock.now()), owner, id, is_active).await
     }
 
@@ -54,7 +54,7 @@ impl IntegrationService {
         owner: IntegrationOwner,
         id: IntegrationId,
     ) -> Result<Vec<IntegrationParameter>, IntegrationError> {
-        self.enter(staff, owner, owner.kind().view()).await?;
+        self.authorize(staff, owner, owner.kind().view()).await?;
         self.require(owner, id).await?;
         Ok(self.integrations.parameters(owner, id).await?)
     }
@@ -67,7 +67,7 @@ impl IntegrationService {
         id: IntegrationId,
         draft: ParameterDraft,
     ) -> Result<IntegrationParameter, IntegrationError> {
-        self.enter(staff, owner, owner.kind().edit()).await?;
+        self.authorize(staff, owner, owner.kind().edit()).await?;
         let value = draft.stored(&*self.cipher);
         self.integrations.add_parameter(Stamp::of(staff, self.clock.now()), owner, id, draft.key, value).await
     }
@@ -80,7 +80,7 @@ impl IntegrationService {
         id: IntegrationId,
         parameter: IntegrationParameterId,
     ) -> Result<(), IntegrationError> {
-        self.enter(staff, owner, owner.kind().edit()).await?;
+        self.authorize(staff, owner, owner.kind().edit()).await?;
         let stamp = Stamp::of(staff, self.clock.now());
         let removed = self.integrations.remove_parameter(stamp, owner, id, parameter).await?;
         if removed { Ok(()) } else { Err(IntegrationError::NotFound) }
@@ -91,14 +91,14 @@ impl IntegrationService {
         known.map(|_| ()).ok_or(IntegrationError::NotFound)
     }
 
-    async fn enter(
+    async fn authorize(
         &self,
         staff: &Staff,
         owner: IntegrationOwner,
         permission: Permission,
     ) -> Result<(), IntegrationError> {
         staff.require(permission)?;
-        staff.own(self.integrations.owner(owner).await?)
+        staff.require_own(self.integrations.owner(owner).await?)
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
     use crate::ports::MockIntegrationRepository;
     use chrono::DateTime;
     use kontor_kernel::testing::{PlainCipher, staff_with};
-    use kontor_kernel::{AccessDenied, FixedClock, Line, Name, OfProject, ProjectId, WarehouseId};
+    use kontor_kernel::{AccessDenied, FixedClock, Line, Name, ProjectId, ProjectScoped, WarehouseId};
 
     fn service(integrations: MockIntegrationRepository) -> IntegrationService {
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
@@ -122,7 +122,9 @@ mod tests {
 
     fn of_project(project: i64) -> MockIntegrationRepository {
         let mut integrations = MockIntegrationRepository::new();
-        integrations.expect_owner().returning(move |_| Ok(Some(OfProject::new(ProjectId::new(project).unwrap(), ()))));
+        integrations
+            .expect_owner()
+            .returning(move |_| Ok(Some(ProjectScoped::new(ProjectId::new(project).unwrap(), ()))));
         integrations
     }
 

@@ -36,7 +36,7 @@
 //! use kontor_kernel::history::MockHistories;
 //! use kontor_kernel::testing::staff_with;
 //! use kontor_kernel::{
-//!     BranchId, Email, FixedClock, Inn, Line, Listing, Name, OfProject, Page, Permission, Phone, ProjectId,
+//!     BranchId, Email, FixedClock, Inn, Line, Listing, Name, ProjectScoped, Page, Permission, Phone, ProjectId,
 //!     RecordError, Resource, Stamp, StoreError,
 //! };
 //! use kontor_organization::model::{Branch, BranchChange, BranchDraft};
@@ -65,10 +65,10 @@
 //!         Ok(Page { total: u64::try_from(items.len()).map_err(StoreError::corrupt)?, items, request: listing.page })
 //!     }
 //!
-//!     async fn find(&self, id: BranchId) -> Result<Option<OfProject<Branch>>, StoreError> {
+//!     async fn find(&self, id: BranchId) -> Result<Option<ProjectScoped<Branch>>, StoreError> {
 //!         let branches = self.0.lock().unwrap();
 //!         let found = branches.iter().find(|(_, branch)| branch.id == id);
-//!         Ok(found.map(|(project, branch)| OfProject::new(*project, branch.clone())))
+//!         Ok(found.map(|(project, branch)| ProjectScoped::new(*project, branch.clone())))
 //!     }
 //!
 //!     async fn insert(&self, stamp: Stamp, draft: BranchDraft) -> Result<Branch, BranchError> {
@@ -163,7 +163,7 @@ pub use registry::ApplicationAdministration;
 pub use shops::{OpeningTimesService, ShopService};
 pub use staff_menus::StaffMenuService;
 pub use suggestions::SuggestionService;
-pub use task_mails::{COLLECTED_FOR, TaskMailOutcome, TaskMailWorker};
+pub use task_mails::{COLLECTION_PERIOD, TaskMailOutcome, TaskMailWorker};
 
 /// Use cases of shops, for staff. Orders keep the name of a deleted shop.
 pub type StaffShopService = RecordService<model::StaffShop, dyn ListedDeletableRepository<model::StaffShop>>;

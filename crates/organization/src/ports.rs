@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{
     AppScope, ApplicationId, BankRequisite, BankRequisiteChange, BankRequisiteDraft, BankRequisiteId, BranchId,
     DeliverySubtypeId, DeliveryTypeId, DictionaryItemId, Email, IntegrationId, IntegrationParameterId, Language,
-    Listing, Name, OfProject, Page, PaymentTypeId, Permission, ProjectId, SendError, ShopId, StaffMenuId, Stamp,
+    Listing, Name, Page, PaymentTypeId, Permission, ProjectId, ProjectScoped, SendError, ShopId, StaffMenuId, Stamp,
     StorageUnitId, StoreError, UserId, Zone,
 };
 
@@ -37,7 +37,7 @@ pub trait BranchRepository: Send + Sync {
     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<Branch>, StoreError>;
 
     /// Returns a branch of any project.
-    async fn find(&self, id: BranchId) -> Result<Option<OfProject<Branch>>, StoreError>;
+    async fn find(&self, id: BranchId) -> Result<Option<ProjectScoped<Branch>>, StoreError>;
 
     /// Stores a branch.
     async fn insert(&self, stamp: Stamp, draft: BranchDraft) -> Result<Branch, BranchError>;
@@ -58,7 +58,7 @@ pub trait BranchRequisiteRepository: Send + Sync {
     async fn of_branch(&self, project: ProjectId, branch: BranchId) -> Result<Vec<BankRequisite>, StoreError>;
 
     /// Returns a bank account of any project, and its branch.
-    async fn find(&self, id: BankRequisiteId) -> Result<Option<OfProject<(BranchId, BankRequisite)>>, StoreError>;
+    async fn find(&self, id: BankRequisiteId) -> Result<Option<ProjectScoped<(BranchId, BankRequisite)>>, StoreError>;
 
     /// Adds a bank account to a branch of the project, up to [`BankRequisite::MOST`].
     async fn insert(
@@ -86,7 +86,7 @@ pub trait ApplicationRepository: Send + Sync {
     async fn list(&self, project: ProjectId) -> Result<Vec<Application>, StoreError>;
 
     /// Returns an application of any project.
-    async fn find(&self, id: ApplicationId) -> Result<Option<OfProject<Application>>, StoreError>;
+    async fn find(&self, id: ApplicationId) -> Result<Option<ProjectScoped<Application>>, StoreError>;
 
     /// Stores an application. Refuses a branch of another project.
     async fn insert(
@@ -203,7 +203,7 @@ pub trait ShopRepository: Send + Sync {
 #[async_trait]
 pub trait ProjectRepository: Send + Sync {
     /// Stores a project with everything in the plan, or nothing.
-    async fn found(&self, plan: ProjectPlan, at: DateTime<Utc>) -> Result<ProjectRecords, StoreError>;
+    async fn create_project(&self, plan: ProjectPlan, at: DateTime<Utc>) -> Result<ProjectRecords, StoreError>;
 
     /// Sets the time zone of a project. `false` if there is no such project.
     async fn set_time_zone(&self, project: ProjectId, zone: Zone) -> Result<bool, StoreError>;
@@ -245,7 +245,7 @@ pub trait IntegrationRepository: Send + Sync {
     async fn find(&self, id: IntegrationId) -> Result<Option<Integration>, StoreError>;
 
     /// Returns the project of the record, or `None` if there is no such record.
-    async fn owner(&self, owner: IntegrationOwner) -> Result<Option<OfProject<()>>, StoreError>;
+    async fn owner(&self, owner: IntegrationOwner) -> Result<Option<ProjectScoped<()>>, StoreError>;
 
     /// Returns every integration for records of this kind, with its state for this record.
     async fn used(&self, owner: IntegrationOwner) -> Result<Vec<UsedIntegration>, StoreError>;
@@ -320,7 +320,7 @@ pub trait StaffMenuStore: Send + Sync {
     async fn screens(&self) -> Result<Vec<MenuScreen>, StoreError>;
 
     /// Returns the permissions of an employee of any project.
-    async fn permissions_of(&self, user: UserId) -> Result<Option<OfProject<BTreeSet<Permission>>>, StoreError>;
+    async fn permissions_of(&self, user: UserId) -> Result<Option<ProjectScoped<BTreeSet<Permission>>>, StoreError>;
 
     /// Stores a new menu of the project. Refuses a name that exists, and unknown screens.
     async fn insert(&self, stamp: Stamp, name: Name, items: StaffMenuItems) -> Result<StaffMenu, StaffMenuError>;

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use kontor_kernel::{Clock, Language, Name, ProjectId, Random, SecretCipher, StoreError, Zone};
 
-use crate::model::{AppToken, FoundedProject, ProjectPlan};
+use crate::model::{AppToken, NewProject, ProjectPlan};
 use crate::ports::ProjectRepository;
 
 /// Creation of projects, by the operator and not by employees.
@@ -19,11 +19,11 @@ pub struct ProjectCreation {
 
 impl ProjectCreation {
     /// Creates a project ready to sell.
-    pub async fn found(&self, name: Name) -> Result<FoundedProject, StoreError> {
+    pub async fn create_project(&self, name: Name) -> Result<NewProject, StoreError> {
         let token = AppToken::generate(&*self.random);
         let plan = ProjectPlan::ready_to_sell(name, token.fingerprint(&*self.cipher));
-        let records = self.projects.found(plan, self.clock.now()).await?;
-        Ok(FoundedProject { records, token })
+        let records = self.projects.create_project(plan, self.clock.now()).await?;
+        Ok(NewProject { records, token })
     }
 
     /// Sets the time zone of a project. `false` if there is no such project.

@@ -41,7 +41,7 @@ impl StaffMenuService {
         items: Option<StaffMenuItems>,
     ) -> Result<StaffMenu, StaffMenuError> {
         staff.require(Permission::create(Resource::Menus))?;
-        let permissions = staff.own(self.menus.permissions_of(user).await?)?;
+        let permissions = staff.require_own(self.menus.permissions_of(user).await?)?;
         let items = match items {
             Some(items) => items,
             None => self.seen_by(staff, user, &permissions).await?,
@@ -61,7 +61,7 @@ impl StaffMenuService {
             Some(menu) => menu.items.clone(),
             None => default_items(&self.menus.screens().await?, permissions),
         };
-        StaffMenuItems::new(items).map_err(|_| RecordError::Refused(StaffMenuRefusal::NothingSeen))
+        StaffMenuItems::new(items).map_err(|_| RecordError::Refused(StaffMenuRefusal::NoVisibleItems))
     }
 
     /// Sets or removes the menu of an employee of the project.

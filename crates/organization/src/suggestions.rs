@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_has_the_number_by_another_name_is_left_out() {
+    async fn suggestions_with_another_name_are_omitted() {
         let mut provider = MockSuggestionProvider::new();
         provider.expect_companies().returning(|_| {
             let company = |inn: &str, ogrn: &str| CompanySuggestion {

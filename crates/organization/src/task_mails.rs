@@ -9,16 +9,16 @@ use crate::ports::{TaskMailQueue, TaskMailSender};
 const LEASE: TimeDelta = TimeDelta::seconds(30);
 /// Time between the first notification and the mail, and between two mails. It collects notifications made
 /// together in one mail.
-pub const COLLECTED_FOR: TimeDelta = TimeDelta::seconds(60);
+pub const COLLECTION_PERIOD: TimeDelta = TimeDelta::seconds(60);
 /// Pause before the second attempt to send a mail; doubled with every further attempt.
-const FIRST_PAUSE: TimeDelta = TimeDelta::seconds(60);
+const INITIAL_BACKOFF: TimeDelta = TimeDelta::seconds(60);
 /// Maximum doublings of the pause: about an hour.
-const MOST_DOUBLINGS: u32 = 6;
+const MAX_DOUBLINGS: u32 = 6;
 /// Time after which an unsent mail is dropped; the tasks stay visible in the application.
 const LIFETIME: TimeDelta = TimeDelta::hours(24);
 
 fn pause_after(attempts: u32) -> TimeDelta {
-    FIRST_PAUSE * (1 << attempts.saturating_sub(1).min(MOST_DOUBLINGS))
+    INITIAL_BACKOFF * (1 << attempts.saturating_sub(1).min(MAX_DOUBLINGS))
 }
 
 /// Outcome of one mail.
@@ -63,7 +63,7 @@ impl TaskMailWorker {
         if matches!(round, TaskMailOutcome::Failed(SendError::Unavailable(_))) {
             self.queue.postpone(&mail, owner, now + pause_after(mail.attempts)).await?;
         } else {
-            self.queue.settle(mail, owner, now, now + COLLECTED_FOR).await?;
+            self.queue.settle(mail, owner, now, now + COLLECTION_PERIOD).await?;
         }
         Ok(round)
     }
@@ -112,7 +112,7 @@ mod tests {
         queue
             .expect_settle()
             .withf(|mail, owner, at, next| {
-                (mail.settles.as_slice(), owner, *at, *next) == (&[11], "me", NOW, NOW + COLLECTED_FOR)
+                (mail.settles.as_slice(), owner, *at, *next) == (&[11], "me", NOW, NOW + COLLECTION_PERIOD)
             })
             .times(usize::from(!kept))
             .returning(|_, _, _, _| Ok(()));

@@ -13,7 +13,7 @@ pub enum VerificationError {
     },
     /// The customer was deleted.
     #[error("the customer account is deleted")]
-    CustomerGone,
+    CustomerDeleted,
     /// Storage error.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -13,7 +13,7 @@
 //! - A deactivated saved method is never charged again.
 //! - A receipt sums exactly to its amount; a receipt that is not registered in time is reported.
 //!
-//! **Refusals**: a declined or unknown charge is a result ([`ChargeResult`], [`Opened`]), not an error.
+//! **Refusals**: a declined or unknown charge is a result ([`ChargeResult`], [`PaymentRequested`]), not an error.
 //! [`VerificationError`] and [`SavedMethodError`] are the errors for saved methods.
 //!
 //! **Ports**: [`ports::PaymentGateway`], [`ports::ChargeStore`], [`ports::RefundStore`],
@@ -41,7 +41,7 @@
 //!     ProviderId,
 //! };
 //! use kontor_payments::ports::{Answer, ChargeStored, MockChargeStore, MockPaymentGateway};
-//! use kontor_payments::{ChargeResult, ChargeService, Opened};
+//! use kontor_payments::{ChargeResult, ChargeService, PaymentRequested};
 //! use uuid::Uuid;
 //!
 //! // 1. Storage, here a mock that keeps one charge and its outcome.
@@ -130,11 +130,11 @@
 //!             saved_method: None,
 //!             receipt: None,
 //!         },
-//!         next_check_at: DateTime::UNIX_EPOCH + kontor_payments::TAKEOVER,
+//!         next_check_at: DateTime::UNIX_EPOCH + kontor_payments::TAKEOVER_DELAY,
 //!         at: DateTime::UNIX_EPOCH,
 //!     })
 //!     .await?;
-//! assert!(matches!(charged, ChargeResult::Asked(_, Opened::Unclear)));
+//! assert!(matches!(charged, ChargeResult::Requested(_, PaymentRequested::OutcomeUnknown)));
 //! assert!(matches!(*outcome.lock().unwrap(), Some(ChargeChange::Postponed { unanswered: true, .. })));
 //!
 //! // 4. The worker repeats the same request under the same key, and commits the outcome.
@@ -162,9 +162,11 @@ pub mod testing;
 mod timing;
 pub mod verification;
 
-pub use charging::{CancelOutcome, ChargeResult, ChargeService, NotificationResult, Opened, ReconciledCharges};
+pub use charging::{
+    CancelOutcome, ChargeResult, ChargeService, NotificationResult, PaymentRequested, ReconciledCharges,
+};
 pub use error::{SavedMethodError, VerificationError};
 pub use receipts::{ReceiptService, ReconciledReceipts};
 pub use refunding::{ComparedRefunds, ReconciledRefunds, RefundNotificationResult, RefundService};
 pub use saved_methods::SavedMethodService;
-pub use timing::{RECEIPT_OVERDUE, TAKEOVER};
+pub use timing::{RECEIPT_OVERDUE, TAKEOVER_DELAY};

@@ -79,7 +79,7 @@ pub trait PaymentGateway: Send + Sync {
     /// Reads a refund.
     async fn read_refund(&self, id: &ProviderId) -> Reading<GatewayRefund>;
 
-    /// Searches the refunds of the payment for one that [meets](RefundRequest::is_met_by) the request.
+    /// Searches the refunds of the payment for one that [meets](RefundRequest::is_fulfilled_by) the request.
     async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund>;
 
     /// Lists the refunds created since `since`, of any origin. `page` is the cursor from the page before.
@@ -91,7 +91,7 @@ pub trait PaymentGateway: Send + Sync {
     /// Reads a receipt that was requested separately.
     async fn read_receipt(&self, id: &ProviderId) -> Reading<GatewayReceipt>;
 
-    /// Searches the receipts of the payment for one that [meets](HandOverRequest::is_met_by) the request.
+    /// Searches the receipts of the payment for one that [meets](HandOverRequest::is_fulfilled_by) the request.
     async fn find_receipt(&self, request: &HandOverRequest) -> Reading<GatewayReceipt>;
 }
 
@@ -102,11 +102,11 @@ pub enum ChargeStored {
     New(Charge),
     /// A conflicting charge exists: under the same key, open for the same purpose, or paid for a purpose that
     /// does not [recur](crate::model::ChargePurpose::recurs). Nothing was stored.
-    Present(Charge),
+    Existing(Charge),
     /// The saved method belongs to another customer, or is no longer active. Nothing was stored.
-    MethodGone,
+    MethodUnavailable,
     /// The customer was deleted. Nothing was stored.
-    CustomerGone,
+    CustomerDeleted,
 }
 
 /// Stores charges.
@@ -135,7 +135,7 @@ pub trait ChargeStore: Send + Sync {
     /// Records that a request with a saved method is about to be sent. It may be in transit until `until` or the
     /// next [`ChargeStore::record`]. Returns `false` if the method is no longer active: then nothing may be
     /// sent. A deactivation sees every request that was permitted before.
-    async fn departs(&self, id: ChargeId, until: DateTime<Utc>) -> Result<bool, StoreError>;
+    async fn mark_sending(&self, id: ChargeId, until: DateTime<Utc>) -> Result<bool, StoreError>;
 
     /// Commits an update of an open charge with all consequences for its purpose, the due refund and the method
     /// to save. Returns [`Change::Stale`] and writes nothing if its outcome is already known.
@@ -151,9 +151,9 @@ pub trait ChargeStore: Send + Sync {
 
     /// Commits that the acquirer contradicts the known outcome of a charge, with the consequences for its
     /// purpose; staff must check it. The outcome stays. A problem already recorded for the charge is not
-    /// recorded again. The consequences are decided by the functions `contradicted` of the modules that
+    /// recorded again. The consequences are decided by the functions `record_contradiction` of the modules that
     /// [`ChargeStore::record`] names.
-    async fn contradicted(&self, id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError>;
+    async fn record_contradiction(&self, id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError>;
 }
 
 /// Outcome of storing a refund.
@@ -162,14 +162,14 @@ pub enum RefundStored {
     /// The refund is stored, and its money is reserved.
     New(Refund),
     /// A refund under this key exists. Nothing was stored.
-    Present(Refund),
+    Existing(Refund),
     /// The charge has less money left. Nothing was stored.
-    Exceeds {
+    ExceedsCharge {
         /// Amount that can still be refunded; zero if no money has arrived.
         left: Money,
     },
     /// There is no such charge.
-    NoCharge,
+    UnknownCharge,
 }
 
 /// Outcome of recording a refund that was made at the acquirer, outside the service.
@@ -180,14 +180,14 @@ pub enum ExternalRefundStored {
     /// It was recorded before. Nothing was written.
     Known(ChargePurpose),
     /// It contradicts the stored charge. The problem is reported; the money does not count as refunded.
-    Doubtful {
+    Contradicted {
         /// Purpose of the charge.
         purpose: ChargePurpose,
         /// Contradiction.
         why: String,
     },
     /// No charge has the payment. Nothing was written.
-    NoCharge,
+    UnknownCharge,
 }
 
 /// Stores refunds.
@@ -305,13 +305,13 @@ pub trait SavedMethodStore: Send + Sync {
 
 /// Outcome of storing a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Started {
+pub enum VerificationStored {
     /// The verification is stored, with its charge.
     New(Verification),
     /// The customer has an open or still valid verification; nothing was stored.
-    Present(Verification),
+    Existing(Verification),
     /// The customer was deleted.
-    Gone,
+    CustomerDeleted,
 }
 
 /// Stores verifications; their charges are in [`ChargeStore`].
@@ -320,7 +320,7 @@ pub enum Started {
 pub trait VerificationStore: Send + Sync {
     /// Stores a verification and its charge, unless the customer has an open or still valid one. Under
     /// concurrent calls, one customer has one open verification.
-    async fn start(&self, new: NewVerification) -> Result<Started, StoreError>;
+    async fn start(&self, new: NewVerification) -> Result<VerificationStored, StoreError>;
 
     /// Returns a verification of any project; the caller checks the owner.
     async fn find(&self, id: VerificationId) -> Result<Option<Verification>, StoreError>;

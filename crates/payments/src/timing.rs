@@ -11,7 +11,7 @@ pub(crate) const KEY_LIFETIME: TimeDelta = TimeDelta::hours(23);
 pub(crate) const LEASE: TimeDelta = TimeDelta::seconds(150);
 
 /// Minimum time after an unanswered request before an absent payment counts as absent.
-pub(crate) const SURELY_ABSENT: TimeDelta = TimeDelta::minutes(2);
+pub(crate) const ABSENCE_CONFIRMED_AFTER: TimeDelta = TimeDelta::minutes(2);
 
 /// Maximum time before the charge that its payment may have by the acquirer's clock.
 pub(crate) const CLOCK_SKEW: TimeDelta = TimeDelta::minutes(5);
@@ -20,20 +20,20 @@ pub(crate) const CLOCK_SKEW: TimeDelta = TimeDelta::minutes(5);
 pub(crate) const SUSPICIOUS_PAUSE: TimeDelta = TimeDelta::hours(1);
 
 /// Maximum refused attempts of a refund or a receipt before staff must check it.
-pub(crate) const MOST_TRIES: u32 = 12;
+pub(crate) const MAX_ATTEMPTS: u32 = 12;
 
 /// Reason of a charge that was not made because the customer deleted its method.
 pub(crate) const METHOD_DELETED: &str = "payment_method_deleted";
 
 /// Time before another attempt of a refund or a receipt.
-pub(crate) const NEXT_TRY: TimeDelta = TimeDelta::hours(1);
+pub(crate) const RETRY_DELAY: TimeDelta = TimeDelta::hours(1);
 
 /// Time after which an unregistered receipt is reported as overdue.
 pub const RECEIPT_OVERDUE: TimeDelta = TimeDelta::days(3);
 
 /// Time for the call after the commit before a worker takes over; longer than the timeout of the acquirer's
 /// client.
-pub const TAKEOVER: TimeDelta = TimeDelta::seconds(60);
+pub const TAKEOVER_DELAY: TimeDelta = TimeDelta::seconds(60);
 
 /// Returns the time of the next check after `checks` checks: soon at first, then every five minutes.
 pub(crate) fn next_check(checks: u32, at: DateTime<Utc>, asked_pause: Option<Duration>) -> DateTime<Utc> {
@@ -94,6 +94,6 @@ mod tests {
     fn a_key_is_given_up_before_the_acquirer_forgets_it() {
         // The acquirer keeps a key for 24 hours; a request is in transit for less than two minutes.
         assert!(KEY_LIFETIME < TimeDelta::hours(24) && KEY_LIFETIME > TimeDelta::hours(20));
-        assert!(SURELY_ABSENT < LEASE && TAKEOVER < SURELY_ABSENT);
+        assert!(ABSENCE_CONFIRMED_AFTER < LEASE && TAKEOVER_DELAY < ABSENCE_CONFIRMED_AFTER);
     }
 }

@@ -50,7 +50,7 @@ impl From<Application> for ApplicationRecord {
 }
 
 list!(ApplicationList { applications: [ApplicationRecord], applications_count });
-one!(OneApplication { application: ApplicationRecord });
+one!(ApplicationResponse { application: ApplicationRecord });
 
 /// List applications
 ///
@@ -114,12 +114,12 @@ async fn create_application(
 }
 
 /// Get an application
-#[utoipa::path(tag = "Applications", responses((status = 200, body = OneApplication)))]
+#[utoipa::path(tag = "Applications", responses((status = 200, body = ApplicationResponse)))]
 #[get("/api/applications/{id}")]
 async fn show_application(
     staff: SignedInStaff,
     service: Data<ApplicationService>,
     id: Path<PathId>,
-) -> Answer<OneApplication> {
+) -> Answer<ApplicationResponse> {
     answer(service.read(&staff, id.parse()?).await?)
 }

@@ -46,7 +46,7 @@ impl From<BankRequisite> for BankRequisiteRecord {
 
 one!(
     /// Bank account.
-    pub(super) OneBankRequisite { bank_requisite: BankRequisiteRecord }
+    pub(super) BankRequisiteResponse { bank_requisite: BankRequisiteRecord }
 );
 list!(
     /// Bank accounts of one owner.
@@ -86,7 +86,7 @@ impl NewBankRequisite {
             (name.0, sent)
         } else {
             count(throttle, request, staff).await?;
-            let bank = look_up(suggestions, &bik).await?;
+            let bank = bank_details(suggestions, &bik).await?;
             (bank.name, sent.or(bank.correspondent_account))
         };
         let (account, comment) = (self.account.0, self.comment.map(|comment| comment.0));
@@ -94,7 +94,7 @@ impl NewBankRequisite {
     }
 }
 
-async fn look_up(suggestions: &SuggestionService, bik: &Bik) -> Result<BankDetails, ApiError> {
+async fn bank_details(suggestions: &SuggestionService, bik: &Bik) -> Result<BankDetails, ApiError> {
     let why = match suggestions.bank(bik).await {
         Ok(Some(bank)) => return Ok(bank),
         Ok(None) => "is required: no bank with this BIK was found",

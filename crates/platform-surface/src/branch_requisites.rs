@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, get, post, put};
 use kontor_organization::{BranchRequisiteService, SuggestionService};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::bank_requisites::{BankRequisiteList, ChangedBankRequisite, NewBankRequisite, OneBankRequisite};
+use super::bank_requisites::{BankRequisiteList, BankRequisiteResponse, ChangedBankRequisite, NewBankRequisite};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::{Body, PathId, SignedInStaff, Throttle, TwoIds};
 
@@ -31,7 +31,7 @@ async fn list_bank_requisites(
     tag = "Businesses",
     request_body = NewBankRequisite,
     responses(
-        (status = 201, body = OneBankRequisite),
+        (status = 201, body = BankRequisiteResponse),
         (status = 429, description = "Too many bank look-ups. Retry after `Retry-After` seconds."),
     ),
 )]
@@ -44,7 +44,7 @@ async fn create_bank_requisite(
     request: HttpRequest,
     throttle: Data<Throttle>,
     suggestions: Data<SuggestionService>,
-) -> Created<OneBankRequisite> {
+) -> Created<BankRequisiteResponse> {
     let branch = id.parse()?;
     let draft = body.0.completed(&request, &staff, &throttle, &suggestions).await?;
     created(service.create(&staff, branch, draft).await?)
@@ -56,7 +56,7 @@ async fn create_bank_requisite(
 #[utoipa::path(
     tag = "Businesses",
     request_body = ChangedBankRequisite,
-    responses((status = 200, body = OneBankRequisite)),
+    responses((status = 200, body = BankRequisiteResponse)),
 )]
 #[put("/api/branches/{id}/bank_requisites/{requisiteId}")]
 async fn update_bank_requisite(
@@ -64,6 +64,6 @@ async fn update_bank_requisite(
     service: Data<BranchRequisiteService>,
     path: TwoIds,
     body: Body<ChangedBankRequisite>,
-) -> Answer<OneBankRequisite> {
+) -> Answer<BankRequisiteResponse> {
     answer(service.update(&staff, path.0.parse()?, path.1.parse()?, body.0.into()).await?)
 }

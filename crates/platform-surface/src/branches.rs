@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Asked, Cell, Column, Table, TableAnswer, list_params};
+use crate::table::{Cell, Column, Table, TableAnswer, TableRequest, list_params};
 use kontor_web::endpoints::handlers;
 use kontor_web::envelope::{Answer, list, one};
 use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
@@ -26,15 +26,15 @@ handlers! {
     list "/api/branches" as list_branches -> BranchList;
 
     /// Create a branch
-    create "/api/branches" as create_branch(NewBranch) -> OneBranch;
+    create "/api/branches" as create_branch(NewBranch) -> BranchResponse;
 
     /// Get a branch
-    read "/api/branches/{id}" as show_branch -> OneBranch;
+    read "/api/branches/{id}" as show_branch -> BranchResponse;
 
     /// Update a branch
     ///
     /// Fields that are not sent keep their values.
-    update "/api/branches/{id}" as update_branch(ChangedBranch) -> OneBranch;
+    update "/api/branches/{id}" as update_branch(ChangedBranch) -> BranchResponse;
 
     /// Delete a branch
     ///
@@ -45,16 +45,16 @@ handlers! {
     /// List the history of a branch
     ///
     /// Newest first.
-    history "/api/branches/{id}/history" as branch_history -> HistoryList;
+    history "/api/branches/{id}/history" as list_branch_history -> HistoryList;
 }
 
 /// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(branches_table);
+    config.service(list_branches_table);
 }
 
 list!(BranchList { branches: [BranchRecord], branches_count });
-one!(OneBranch { branch: BranchRecord });
+one!(BranchResponse { branch: BranchRecord });
 
 #[derive(Serialize, ToSchema)]
 struct BranchRecord {
@@ -135,7 +135,11 @@ into_domain!(ChangedBranch => BranchChange { name, inn, kpp, address, phone, ema
 /// List branches as a table
 #[utoipa::path(tag = "Businesses", params(BranchParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/branches")]
-async fn branches_table(staff: SignedInStaff, service: Data<BranchService>, asked: Asked) -> Answer<TableAnswer> {
+async fn list_branches_table(
+    staff: SignedInStaff,
+    service: Data<BranchService>,
+    asked: TableRequest,
+) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 

@@ -21,18 +21,18 @@ handlers! {
     list "/api/brands" as list_brands -> BrandList;
 
     /// Create a brand
-    create "/api/brands" as create_brand(NewBrand) -> OneBrand;
+    create "/api/brands" as create_brand(NewBrand) -> BrandResponse;
 
     /// Get a brand
-    read "/api/brands/{id}" as show_brand -> OneBrand;
+    read "/api/brands/{id}" as show_brand -> BrandResponse;
 
     /// Update a brand
     ///
     /// Fields that are not sent keep their values.
-    update "/api/brands/{id}" as update_brand(ChangedBrand) -> OneBrand;
+    update "/api/brands/{id}" as update_brand(ChangedBrand) -> BrandResponse;
 }
 
-one!(pub(super) OneBrand { brand: BrandRecord });
+one!(pub(super) BrandResponse { brand: BrandRecord });
 list!(pub(super) BrandList { brands: [BrandRecord], brands_count });
 
 /// Brand.

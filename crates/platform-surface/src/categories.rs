@@ -17,7 +17,7 @@ use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_categories).service(create_category);
     below(config, "/api/categories", |config| {
-        config.service(update_category).service(category_history);
+        config.service(update_category).service(list_category_history);
     });
 }
 
@@ -51,7 +51,7 @@ impl From<Category> for CategoryRecord {
 list!(/// Categories.
     pub(super) CategoryList { categories: [CategoryRecord], categories_count });
 one!(/// Category.
-    pub(super) OneCategory { category: CategoryRecord });
+    pub(super) CategoryResponse { category: CategoryRecord });
 
 /// List categories
 ///
@@ -86,7 +86,7 @@ into_domain!(NewCategory => CategoryDraft { name, photo, parent_id, code, descri
 #[utoipa::path(
     tag = "Catalog",
     request_body = NewCategory,
-    responses((status = 201, body = OneCategory)),
+    responses((status = 201, body = CategoryResponse)),
     extensions(("x-zero-to-null" = json!(["parent_id"]))),
 )]
 #[post("/api/categories")]
@@ -94,7 +94,7 @@ async fn create_category(
     staff: SignedInStaff,
     service: Data<CategoryService>,
     body: Body<NewCategory>,
-) -> Created<OneCategory> {
+) -> Created<CategoryResponse> {
     created(service.create(&staff, body.0.into()).await?)
 }
 
@@ -130,7 +130,7 @@ into_domain!(ChangedCategory => CategoryChange { name, photo, parent_id, code, d
     tag = "Catalog",
     params(("id" = i64, Path)),
     request_body = ChangedCategory,
-    responses((status = 200, body = OneCategory)),
+    responses((status = 200, body = CategoryResponse)),
     extensions(("x-zero-to-null" = json!(["parent_id"]))),
 )]
 #[put("/api/categories/{id}")]
@@ -139,7 +139,7 @@ async fn update_category(
     service: Data<CategoryService>,
     id: Path<PathId>,
     body: Body<ChangedCategory>,
-) -> Answer<OneCategory> {
+) -> Answer<CategoryResponse> {
     answer(service.update(&staff, id.parse()?, body.0.into()).await?)
 }
 
@@ -152,7 +152,7 @@ async fn update_category(
     responses((status = 200, body = HistoryList)),
 )]
 #[get("/api/categories/{id}/history")]
-async fn category_history(
+async fn list_category_history(
     staff: SignedInStaff,
     service: Data<CategoryService>,
     id: Path<PathId>,

@@ -9,16 +9,16 @@ use kontor_kernel::listing::Sort;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::assortment::refusal;
-use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
+use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
 use kontor_web::envelope::Answer;
 use kontor_web::routes::below;
 use kontor_web::{PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/tables/categories", |config| {
-        config.service(categories_table).service(children_table);
+        config.service(list_categories_table).service(list_subcategories_table);
     });
-    config.service(shown_categories_table).service(shown_brands_table);
+    config.service(list_application_categories_table).service(list_application_brands_table);
 }
 
 fn named(category: &Category) -> Cell {
@@ -61,7 +61,11 @@ list_params! {
 /// List categories as a table
 #[utoipa::path(tag = "Catalog", params(CategoryParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/categories")]
-async fn categories_table(staff: SignedInStaff, service: Data<CategoryService>, asked: Asked) -> Answer<TableAnswer> {
+async fn list_categories_table(
+    staff: SignedInStaff,
+    service: Data<CategoryService>,
+    asked: TableRequest,
+) -> Answer<TableAnswer> {
     Ok(Json(CATEGORIES.render(&service.page(&staff, CATEGORIES.listing(asked, 15)?).await?)))
 }
 
@@ -80,18 +84,18 @@ list_params! {
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/categories/{id}")]
-async fn children_table(
+async fn list_subcategories_table(
     staff: SignedInStaff,
     service: Data<CategoryService>,
     id: Path<PathId>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Answer<TableAnswer> {
     let listing = CHILDREN.listing(asked, 15)?;
     Ok(Json(CHILDREN.render(&service.children(&staff, id.parse()?, listing).await?)))
 }
 
 /// Table of `GET /api/tables/applications/{id}/categories`.
-const SHOWN_CATEGORIES: Table<Category> = Table {
+const APPLICATION_CATEGORIES: Table<Category> = Table {
     id: 33,
     resource: "categories",
     version: None,
@@ -105,7 +109,7 @@ const SHOWN_CATEGORIES: Table<Category> = Table {
 
 list_params! {
     /// Query parameters of `GET /api/tables/applications/{id}/categories`.
-    ShownCategoryParams of SHOWN_CATEGORIES
+    ShownCategoryParams of APPLICATION_CATEGORIES
 }
 
 /// List an application's categories as a table
@@ -117,19 +121,19 @@ list_params! {
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/applications/{id}/categories")]
-async fn shown_categories_table(
+async fn list_application_categories_table(
     staff: SignedInStaff,
     service: Data<AssortmentService<Category>>,
     id: Path<PathId>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Answer<TableAnswer> {
-    let listing = SHOWN_CATEGORIES.listing(asked, 15)?;
+    let listing = APPLICATION_CATEGORIES.listing(asked, 15)?;
     let page = service.page(&staff, id.parse()?, listing).await;
-    page.map(|page| Json(SHOWN_CATEGORIES.render(&page))).map_err(|error| refusal(error, "id"))
+    page.map(|page| Json(APPLICATION_CATEGORIES.render(&page))).map_err(|error| refusal(error, "id"))
 }
 
 /// Table of `GET /api/tables/applications/{id}/brands`.
-const SHOWN_BRANDS: Table<Brand> = Table {
+const APPLICATION_BRANDS: Table<Brand> = Table {
     id: 34,
     resource: "brands",
     version: None,
@@ -152,7 +156,7 @@ const SHOWN_BRANDS: Table<Brand> = Table {
 
 list_params! {
     /// Query parameters of `GET /api/tables/applications/{id}/brands`.
-    ShownBrandParams of SHOWN_BRANDS
+    ShownBrandParams of APPLICATION_BRANDS
 }
 
 /// List an application's brands as a table
@@ -164,13 +168,13 @@ list_params! {
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/applications/{id}/brands")]
-async fn shown_brands_table(
+async fn list_application_brands_table(
     staff: SignedInStaff,
     service: Data<AssortmentService<Brand>>,
     id: Path<PathId>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Answer<TableAnswer> {
-    let listing = SHOWN_BRANDS.listing(asked, 15)?;
+    let listing = APPLICATION_BRANDS.listing(asked, 15)?;
     let page = service.page(&staff, id.parse()?, listing).await;
-    page.map(|page| Json(SHOWN_BRANDS.render(&page))).map_err(|error| refusal(error, "id"))
+    page.map(|page| Json(APPLICATION_BRANDS.render(&page))).map_err(|error| refusal(error, "id"))
 }

@@ -21,15 +21,15 @@ handlers! {
     list "/api/departments" as list_departments -> DepartmentList;
 
     /// Create a department
-    create "/api/departments" as create_department(NewDepartment) -> OneDepartment;
+    create "/api/departments" as create_department(NewDepartment) -> DepartmentResponse;
 
     /// Get a department
-    read "/api/departments/{id}" as show_department -> OneDepartment;
+    read "/api/departments/{id}" as show_department -> DepartmentResponse;
 
     /// Update a department
     ///
     /// Fields that are not sent keep their values.
-    update "/api/departments/{id}" as update_department(ChangedDepartment) -> OneDepartment;
+    update "/api/departments/{id}" as update_department(ChangedDepartment) -> DepartmentResponse;
 
     /// Delete a department
     ///
@@ -37,7 +37,7 @@ handlers! {
     delete "/api/departments/{id}" as delete_department -> "The department was deleted.";
 }
 
-one!(OneDepartment { department: DepartmentRecord });
+one!(DepartmentResponse { department: DepartmentRecord });
 list!(DepartmentList { departments: [DepartmentRecord], departments_count });
 
 #[derive(Serialize, ToSchema)]

@@ -61,7 +61,7 @@ impl FileRecord {
     }
 }
 
-one!(pub(super) OneFile { file: FileRecord });
+one!(pub(super) FileResponse { file: FileRecord });
 
 /// File to upload.
 #[derive(ToSchema)]
@@ -101,7 +101,7 @@ fn complete(parts: Parts<File>) -> Result<(FileType, Option<String>, File), Viol
     tag = "Files",
     request_body(content = FileUpload, content_type = "multipart/form-data"),
     responses(
-        (status = 201, body = OneFile),
+        (status = 201, body = FileResponse),
         (status = 413, description = "The file is too large."),
         (status = 503, description = "The file storage is unavailable. Nothing was stored.", body = Message),
     ),
@@ -112,7 +112,7 @@ async fn upload_file(
     service: Data<FileService>,
     config: Data<Settings>,
     upload: Upload,
-) -> Created<OneFile> {
+) -> Created<FileResponse> {
     service.may_upload(&staff)?;
     let (kind, name, content) =
         complete(upload.within(config.files_limit).receive_unnamed(&mut staff, &[TYPE]).await?)?;
@@ -125,14 +125,14 @@ async fn upload_file(
 /// Get a file
 ///
 /// Returns the record of the file with the URL of its content.
-#[utoipa::path(tag = "Files", responses((status = 200, body = OneFile)))]
+#[utoipa::path(tag = "Files", responses((status = 200, body = FileResponse)))]
 #[get("/api/files/{id}")]
 async fn show_file(
     staff: SignedInStaff,
     service: Data<FileService>,
     config: Data<Settings>,
     id: Path<PathId>,
-) -> Answer<OneFile> {
+) -> Answer<FileResponse> {
     answer(FileRecord::of(service.read(&staff, id.parse()?).await?, &config))
 }
 

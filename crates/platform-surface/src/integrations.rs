@@ -48,7 +48,7 @@ impl From<Integration> for IntegrationRecord {
 }
 
 list!(IntegrationList { integrations: [IntegrationRecord], integrations_count });
-one!(OneIntegration { integration: IntegrationRecord });
+one!(IntegrationResponse { integration: IntegrationRecord });
 
 /// List available integrations
 #[utoipa::path(tag = "Dictionaries", responses((status = 200, body = IntegrationList)))]
@@ -58,13 +58,13 @@ async fn list_integrations(staff: SignedInStaff, service: Data<IntegrationServic
 }
 
 /// Get an integration
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = OneIntegration)))]
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = IntegrationResponse)))]
 #[get("/api/integrations/{integrationId}")]
 async fn show_integration(
     staff: SignedInStaff,
     service: Data<IntegrationService>,
     id: Path<PathId>,
-) -> Answer<OneIntegration> {
+) -> Answer<IntegrationResponse> {
     answer(service.one(&staff, id.parse()?).await?)
 }
 
@@ -91,13 +91,13 @@ list!(
 );
 one!(
     /// Integration as used by a record.
-    pub(super) OneUsedIntegration { integration: UsedIntegrationRecord }
+    pub(super) UsedIntegrationResponse { integration: UsedIntegrationRecord }
 );
 
 /// New state of an integration of a record.
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
-pub(super) struct SwitchedIntegration {
+pub(super) struct IntegrationState {
     /// `true` enables the integration, `false` disables it.
     pub is_active: wire::Flag,
 }
@@ -130,7 +130,7 @@ list!(
 );
 one!(
     /// Parameter of an integration.
-    pub(super) OneParameter { parameter: ParameterRecord }
+    pub(super) ParameterResponse { parameter: ParameterRecord }
 );
 
 /// Parameter to add.

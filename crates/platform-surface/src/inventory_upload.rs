@@ -7,7 +7,7 @@ use kontor_catalog::spreadsheet::{ImportColumns, ImportKind, SpreadsheetService}
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::bulk_upload::{self, Importers, SheetUpload};
-use super::jobs::OneJob;
+use super::jobs::JobResponse;
 use crate::sheets::{ImportAnswer, ImportRefusal};
 use kontor_web::Settings;
 use kontor_web::upload::Upload;
@@ -28,7 +28,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     request_body(content = SheetUpload, content_type = "multipart/form-data"),
     responses(
         (status = 200, body = ImportAnswer),
-        (status = 202, description = "The upload is queued as a job.", body = OneJob),
+        (status = 202, description = "The upload is queued as a job.", body = JobResponse),
         (status = 409, description = "Too many imports of the project are queued."),
         (status = 413, description = "The file is too large."),
         (

@@ -10,7 +10,7 @@ use kontor_kernel::Staff;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::bulk_upload::{self, Importers, SheetUpload};
-use super::jobs::OneJob;
+use super::jobs::JobResponse;
 use crate::sheets::{ExportQuery, ImportAnswer, ImportRefusal, download, send_csv};
 use kontor_web::Settings;
 use kontor_web::blocking::blocking;
@@ -34,7 +34,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     request_body(content = SheetUpload, content_type = "multipart/form-data"),
     responses(
         (status = 200, body = ImportAnswer),
-        (status = 202, description = "The import is queued as a job.", body = OneJob),
+        (status = 202, description = "The import is queued as a job.", body = JobResponse),
         (status = 409, description = "Too many imports of the project are queued."),
         (status = 413, description = "The file is too large."),
         (
@@ -106,10 +106,10 @@ async fn csv(staff: Staff, service: Data<SpreadsheetService>) -> Result<HttpResp
             let Some(lines) = lines else { return Ok(None) };
             let last = lines.last().map(|line| line.id);
             let writer = service.clone();
-            let piece = blocking(move || writer.piece(&lines, is_first)).await.map_err(broken)?.map_err(broken)?;
+            let piece = blocking(move || writer.piece(&lines, is_first)).await.map_err(aborted)?.map_err(aborted)?;
             let next = match last {
                 None => None,
-                Some(last) => Some(service.export_cards(&staff, Some(last)).await.map_err(broken)?),
+                Some(last) => Some(service.export_cards(&staff, Some(last)).await.map_err(aborted)?),
             };
             let next = next.filter(|lines| !lines.is_empty());
             Ok(Some((Bytes::from(piece), (staff, service, next, false))))
@@ -118,7 +118,7 @@ async fn csv(staff: Staff, service: Data<SpreadsheetService>) -> Result<HttpResp
 }
 
 /// Aborts the response. An error cannot be reported in another way after the response has started.
-fn broken(error: impl std::fmt::Display) -> std::io::Error {
+fn aborted(error: impl std::fmt::Display) -> std::io::Error {
     tracing::warn!(%error, "an export was aborted");
     std::io::Error::other(error.to_string())
 }

@@ -25,15 +25,15 @@ handlers! {
     /// Create a permission
     ///
     /// Defines a permission for the project's own integrations. It grants no access within the service.
-    create "/api/permissions" as create_permission(NewPermission) -> OnePermission;
+    create "/api/permissions" as create_permission(NewPermission) -> PermissionResponse;
 
     /// Get a permission
-    read "/api/permissions/{id}" as show_permission -> OnePermission;
+    read "/api/permissions/{id}" as show_permission -> PermissionResponse;
 
     /// Update a permission
     ///
     /// Only permissions defined by the project can be updated. Fields that are not sent keep their values.
-    update "/api/permissions/{id}" as update_permission(ChangedPermission) -> OnePermission;
+    update "/api/permissions/{id}" as update_permission(ChangedPermission) -> PermissionResponse;
 
     /// Delete a permission
     ///
@@ -42,7 +42,7 @@ handlers! {
         422 "Roles use the permission.";
 }
 
-one!(OnePermission { permission: PermissionRecord });
+one!(PermissionResponse { permission: PermissionRecord });
 list!(PermissionList { permissions: [PermissionRecord], permissions_count });
 
 #[derive(Deserr, ToSchema)]
@@ -76,7 +76,7 @@ pub(super) fn screen_routes(config: &mut ServiceConfig<'_>) {
     config.service(list_screens).service(show_screen);
 }
 
-one!(OneScreen { screen: NamedRecord });
+one!(ScreenResponse { screen: NamedRecord });
 list!(ScreenList { screens: [NamedRecord], screens_count });
 
 /// List screens
@@ -89,8 +89,12 @@ async fn list_screens(staff: SignedInStaff, service: Data<PermissionService>) ->
 }
 
 /// Get a screen
-#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = OneScreen)))]
+#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = ScreenResponse)))]
 #[get("/api/screens/{id}")]
-async fn show_screen(staff: SignedInStaff, service: Data<PermissionService>, id: Path<PathId>) -> Answer<OneScreen> {
+async fn show_screen(
+    staff: SignedInStaff,
+    service: Data<PermissionService>,
+    id: Path<PathId>,
+) -> Answer<ScreenResponse> {
     answer(service.screen(&staff, id.parse()?).await?)
 }

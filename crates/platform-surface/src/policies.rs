@@ -210,14 +210,14 @@ pub const POLICIES: &[Policy] = &[
     put("/api/orders/{id}", staff!(edit Orders)).versioned(Order),
     post("/api/orders/{id}/files", staff!(edit Orders)).streamed(),
     post("/api/orders/export", staff!(view Orders)),
-    post("/api/orders/{id}/request-refund", staff!(edit Orders)).told_by("/api/orders/{id}").versioned(Order),
-    post("/api/orders/{id}/record-payment", staff!(edit Orders)).told_by("/api/orders/{id}").versioned(Order),
+    post("/api/orders/{id}/request-refund", staff!(edit Orders)).result_from("/api/orders/{id}").versioned(Order),
+    post("/api/orders/{id}/record-payment", staff!(edit Orders)).result_from("/api/orders/{id}").versioned(Order),
     post("/api/orders/{id}/nomenclatures", staff!(edit Orders)).versioned(Order),
     put("/api/orders/{id}/nomenclatures/{nomenclature}", staff!(edit Orders))
-        .told_by("/api/orders/{id}")
+        .result_from("/api/orders/{id}")
         .versioned(Order),
     delete("/api/orders/{id}/nomenclatures/{nomenclature}", staff!(edit Orders))
-        .told_by("/api/orders/{id}")
+        .result_from("/api/orders/{id}")
         .versioned(Order),
     delete("/api/orders/{id}", staff!(edit Orders)).versioned(Order),
     get("/api/tables/orders", staff!(view Orders)),
@@ -270,7 +270,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/menus/default/items", staff!(view Menus)),
     post("/api/users/{id}/attach_menu", staff!(edit Menus)),
     post("/api/attach_menu_to_project", staff!(edit Menus)),
-    post("/api/users/{id}/create_menu_from_user_items", staff!(create Menus)).told_by("/api/menus"),
+    post("/api/users/{id}/create_menu_from_user_items", staff!(create Menus)).result_from("/api/menus"),
     // Tasks
     get("/api/tables/tasks", staff!(view Tasks)),
     get("/api/tasks", staff!(view Tasks)),

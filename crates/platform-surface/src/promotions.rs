@@ -55,7 +55,7 @@ impl From<Promotion> for PromotionRecord {
     }
 }
 
-one!(OnePromotion { promotion: PromotionRecord });
+one!(PromotionResponse { promotion: PromotionRecord });
 list!(PromotionList { promotions: [PromotionRecord], promotions_count of all, pagination });
 
 /// List promotions
@@ -97,13 +97,13 @@ struct NewPromotion {
 }
 
 /// Create a promotion
-#[utoipa::path(tag = "Sales", request_body = NewPromotion, responses((status = 201, body = OnePromotion)))]
+#[utoipa::path(tag = "Sales", request_body = NewPromotion, responses((status = 201, body = PromotionResponse)))]
 #[post("/api/promotions")]
 async fn create_promotion(
     staff: SignedInStaff,
     service: Data<PromotionService>,
     body: Body<NewPromotion>,
-) -> Created<OnePromotion> {
+) -> Created<PromotionResponse> {
     let new = body.0;
     let period = Period::new(new.starts_at.map(|at| at.0), new.ends_at.map(|at| at.0))
         .map_err(|error| ApiError::invalid("ends_at", error))?;

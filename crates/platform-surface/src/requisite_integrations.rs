@@ -7,7 +7,7 @@ use kontor_organization::model::IntegrationOwner;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::integrations::{
-    NewParameter, OneParameter, OneUsedIntegration, ParameterList, SwitchedIntegration, UsedIntegrationList,
+    IntegrationState, NewParameter, ParameterList, ParameterResponse, UsedIntegrationList, UsedIntegrationResponse,
 };
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
@@ -42,16 +42,16 @@ async fn list_requisite_integrations(
 /// Enable or disable an integration of a bank account
 #[utoipa::path(
     tag = "Businesses",
-    request_body = SwitchedIntegration,
-    responses((status = 200, body = OneUsedIntegration)),
+    request_body = IntegrationState,
+    responses((status = 200, body = UsedIntegrationResponse)),
 )]
 #[put("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{integrationsId}")]
 async fn switch_requisite_integration(
     staff: SignedInStaff,
     service: Data<IntegrationService>,
     path: ThreeIds,
-    body: Body<SwitchedIntegration>,
-) -> Answer<OneUsedIntegration> {
+    body: Body<IntegrationState>,
+) -> Answer<UsedIntegrationResponse> {
     let owner = owner(&path.0, &path.1)?;
     answer(service.switch(&staff, owner, path.2.parse()?, body.0.is_active.0).await?)
 }
@@ -70,14 +70,14 @@ async fn list_requisite_parameters(
 }
 
 /// Add an integration parameter to a bank account
-#[utoipa::path(tag = "Businesses", request_body = NewParameter, responses((status = 201, body = OneParameter)))]
+#[utoipa::path(tag = "Businesses", request_body = NewParameter, responses((status = 201, body = ParameterResponse)))]
 #[post("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{id}/parameters")]
 async fn add_requisite_parameter(
     staff: SignedInStaff,
     service: Data<IntegrationService>,
     path: ThreeIds,
     body: Body<NewParameter>,
-) -> Created<OneParameter> {
+) -> Created<ParameterResponse> {
     let owner = owner(&path.0, &path.1)?;
     created(service.add_parameter(&staff, owner, path.2.parse()?, body.0.into()).await?)
 }

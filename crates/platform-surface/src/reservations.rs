@@ -8,11 +8,11 @@ use kontor_orders::ReservationService;
 use kontor_orders::model::{ReservationRecord, ReservationState};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
+use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
 use kontor_web::{ApiError, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(reservations_table).service(order_lines_table);
+    config.service(list_reservations_table).service(list_order_lines_table);
 }
 
 /// List all order lines as a table
@@ -24,10 +24,10 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/reservations")]
-async fn reservations_table(
+async fn list_reservations_table(
     staff: SignedInStaff,
     service: Data<ReservationService>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Result<Json<TableAnswer>, ApiError> {
     Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
@@ -41,11 +41,11 @@ async fn reservations_table(
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/orders/{id}/nomenclatures")]
-async fn order_lines_table(
+async fn list_order_lines_table(
     staff: SignedInStaff,
     service: Data<ReservationService>,
     id: Path<PathId>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Result<Json<TableAnswer>, ApiError> {
     let page = service.of_order(&staff, id.parse()?, LINES.listing(asked, 15)?).await?;
     Ok(Json(LINES.render(&page)))

@@ -22,15 +22,15 @@ handlers! {
     list "/api/roles" as list_roles -> RoleList;
 
     /// Create a role
-    create "/api/roles" as create_role(NewRole) -> OneRole;
+    create "/api/roles" as create_role(NewRole) -> RoleResponse;
 
     /// Get a role
-    read "/api/roles/{id}" as show_role -> OneRole;
+    read "/api/roles/{id}" as show_role -> RoleResponse;
 
     /// Update a role
     ///
     /// The change applies at once to all employees with the role. Fields that are not sent keep their values.
-    update "/api/roles/{id}" as update_role(ChangedRole) -> OneRole,
+    update "/api/roles/{id}" as update_role(ChangedRole) -> RoleResponse,
         409 "Another request changed the role at the same time.";
 
     /// Delete a role
@@ -41,7 +41,7 @@ handlers! {
         409 "Another request changed the role at the same time.";
 }
 
-one!(OneRole { role: RoleRecord });
+one!(RoleResponse { role: RoleRecord });
 list!(RoleList { roles: [RoleRecord], roles_count });
 
 #[derive(Serialize, ToSchema)]

@@ -19,7 +19,7 @@ use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, ClientIp, PasswordQueue, SignedInStaff, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(send_password).service(log_in).service(current_user).service(log_out);
+    config.service(send_password).service(log_in).service(show_current_user).service(log_out);
 }
 
 #[derive(Serialize, ToSchema)]
@@ -41,7 +41,7 @@ struct SignedInUser {
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
-struct PasswordWish {
+struct PasswordRequest {
     login: wire::Login,
 }
 
@@ -53,7 +53,7 @@ struct PasswordWish {
 /// Rate limits: 3 requests an hour per login, 20 an hour per IP address.
 #[utoipa::path(
     tag = "Staff login and current user",
-    request_body = PasswordWish,
+    request_body = PasswordRequest,
     responses(
         (status = 200, body = Message),
         (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
@@ -65,7 +65,7 @@ async fn send_password(
     ip: ClientIp,
     throttle: Data<Throttle>,
     passwords: Data<TemporaryPasswords>,
-    body: Body<PasswordWish>,
+    body: Body<PasswordRequest>,
 ) -> Result<Json<Message>, ApiError> {
     let login = body.0.login.0;
     let address = ip.subject();
@@ -143,7 +143,7 @@ async fn log_in(
     responses((status = 200, body = CurrentUser)),
 )]
 #[get("/api/user")]
-async fn current_user(
+async fn show_current_user(
     staff: SignedInStaff,
     sessions: Data<StaffSessions>,
     config: Data<Settings>,

@@ -79,7 +79,7 @@ impl ImportAnswer {
 }
 
 /// Maximum number of errors listed as text under `errors.file`.
-const IN_WORDS: usize = 20;
+const MAX_LISTED_ERRORS: usize = 20;
 
 /// Returns the response of an import. Wrong rows have their own body: the readable messages of every `422`, and the
 /// list of rows.
@@ -117,7 +117,7 @@ pub struct ImportRefusal {
 }
 
 fn bad_rows(problems: &RowProblems, layout: Layout) -> HttpResponse {
-    let words: Vec<String> = problems.kept().iter().take(IN_WORDS).map(ToString::to_string).collect();
+    let words: Vec<String> = problems.kept().iter().take(MAX_LISTED_ERRORS).map(ToString::to_string).collect();
     HttpResponse::UnprocessableEntity().json(ImportRefusal {
         message: "Nothing was imported: some rows are invalid.",
         errors: BTreeMap::from([("file", words)]),

@@ -18,11 +18,11 @@ use kontor_web::{ApiError, Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
-        .service(list_menus)
-        .service(list_default_items)
+        .service(list_staff_menus)
+        .service(list_default_menu_items)
         .service(attach_menu_to_user)
         .service(attach_menu_to_project)
-        .service(create_menu);
+        .service(create_staff_menu);
 }
 
 /// Menu item.
@@ -65,7 +65,7 @@ impl From<StaffMenu> for StaffMenuRecord {
 }
 
 one!(/// Staff menu.
-    OneStaffMenu { menu: StaffMenuRecord });
+    StaffMenuResponse { menu: StaffMenuRecord });
 list!(/// Staff menus of the project.
     StaffMenuList { menus: [StaffMenuRecord], menus_count });
 list!(/// Menu items.
@@ -76,7 +76,7 @@ list!(/// Menu items.
 /// Returns the staff menus of the project.
 #[utoipa::path(tag = "Staff menus", responses((status = 200, body = StaffMenuList)))]
 #[get("/api/menus")]
-async fn list_menus(staff: SignedInStaff, service: Data<StaffMenuService>) -> Answer<StaffMenuList> {
+async fn list_staff_menus(staff: SignedInStaff, service: Data<StaffMenuService>) -> Answer<StaffMenuList> {
     answer(service.list(&staff).await?)
 }
 
@@ -85,13 +85,13 @@ async fn list_menus(staff: SignedInStaff, service: Data<StaffMenuService>) -> An
 /// Returns the items shown without a menu: all screens with records that the caller may view.
 #[utoipa::path(tag = "Staff menus", responses((status = 200, body = StaffMenuItemList)))]
 #[get("/api/menus/default/items")]
-async fn list_default_items(staff: SignedInStaff, service: Data<StaffMenuService>) -> Answer<StaffMenuItemList> {
+async fn list_default_menu_items(staff: SignedInStaff, service: Data<StaffMenuService>) -> Answer<StaffMenuItemList> {
     answer(service.default_items(&staff).await?)
 }
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
-struct MenuChoice {
+struct MenuAssignment {
     /// Id of a menu of the project. `null` or `0` removes the menu.
     #[deserr(default)]
     #[schema(value_type = Option<wire::StaffMenuId>)]
@@ -104,7 +104,7 @@ struct MenuChoice {
 #[utoipa::path(
     tag = "Staff menus",
     params(("id" = i64, Path)),
-    request_body = MenuChoice,
+    request_body = MenuAssignment,
     responses((status = 200, body = Message)),
     extensions(("x-zero-to-null" = json!(["menu_id"]))),
 )]
@@ -113,7 +113,7 @@ async fn attach_menu_to_user(
     staff: SignedInStaff,
     service: Data<StaffMenuService>,
     id: Path<PathId>,
-    body: Body<MenuChoice>,
+    body: Body<MenuAssignment>,
 ) -> Answer<Message> {
     service.attach_to_user(&staff, id.parse()?, body.0.menu_id.0.map(|menu| menu.0)).await?;
     answer(Message::new("The menu of the employee was changed."))
@@ -124,7 +124,7 @@ async fn attach_menu_to_user(
 /// Sets or removes the menu of employees without a menu of their own.
 #[utoipa::path(
     tag = "Staff menus",
-    request_body = MenuChoice,
+    request_body = MenuAssignment,
     responses((status = 200, body = Message)),
     extensions(("x-zero-to-null" = json!(["menu_id"]))),
 )]
@@ -132,7 +132,7 @@ async fn attach_menu_to_user(
 async fn attach_menu_to_project(
     staff: SignedInStaff,
     service: Data<StaffMenuService>,
-    body: Body<MenuChoice>,
+    body: Body<MenuAssignment>,
 ) -> Answer<Message> {
     service.attach_to_project(&staff, body.0.menu_id.0.map(|menu| menu.0)).await?;
     answer(Message::new("The menu of the project was changed."))
@@ -169,16 +169,16 @@ struct NewMenu {
     tag = "Staff menus",
     params(("id" = i64, Path)),
     request_body = NewMenu,
-    responses((status = 201, body = OneStaffMenu)),
+    responses((status = 201, body = StaffMenuResponse)),
     extensions(("x-zero-to-null" = json!(["items.*.screen_id"]))),
 )]
 #[post("/api/users/{id}/create_menu_from_user_items")]
-async fn create_menu(
+async fn create_staff_menu(
     staff: SignedInStaff,
     service: Data<StaffMenuService>,
     id: Path<PathId>,
     body: Body<NewMenu>,
-) -> Created<OneStaffMenu> {
+) -> Created<StaffMenuResponse> {
     let new = body.0;
     let item = |item: NewItem| StaffMenuItem {
         screen_id: item.screen_id.0.map(|id| id.0),

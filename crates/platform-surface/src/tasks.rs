@@ -12,14 +12,14 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
+use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, ZeroIsNull};
 use kontor_web::{Body, PathId, SignedInStaff};
 
 /// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(tasks_table);
+    config.service(list_tasks_table);
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -66,14 +66,14 @@ impl From<Task> for TaskRecord {
 }
 
 one!(/// Task.
-    OneTask { task: TaskRecord });
+    TaskResponse { task: TaskRecord });
 list!(/// Tasks of the project.
     TaskList { tasks: [TaskRecord], tasks_count of all, pagination });
 
 /// List tasks
 #[utoipa::path(tag = "Tasks", params(TaskParams), responses((status = 200, body = TaskList)))]
 #[get("/api/tasks")]
-async fn list_tasks(staff: SignedInStaff, service: Data<TaskService>, asked: Asked) -> Answer<TaskList> {
+async fn list_tasks(staff: SignedInStaff, service: Data<TaskService>, asked: TableRequest) -> Answer<TaskList> {
     answer(service.page(&staff, TABLE.listing(asked, 15)?).await?)
 }
 
@@ -123,18 +123,18 @@ impl From<NewTask> for TaskDraft {
 #[utoipa::path(
     tag = "Tasks",
     request_body = NewTask,
-    responses((status = 201, body = OneTask)),
+    responses((status = 201, body = TaskResponse)),
     extensions(("x-zero-to-null" = json!(["responsible_id", "order_id", "counterparty_id"]))),
 )]
 #[post("/api/tasks")]
-async fn create_task(staff: SignedInStaff, service: Data<TaskService>, body: Body<NewTask>) -> Created<OneTask> {
+async fn create_task(staff: SignedInStaff, service: Data<TaskService>, body: Body<NewTask>) -> Created<TaskResponse> {
     created(service.create(&staff, body.0.into()).await?)
 }
 
 /// Get a task
-#[utoipa::path(tag = "Tasks", params(("id" = i64, Path)), responses((status = 200, body = OneTask)))]
+#[utoipa::path(tag = "Tasks", params(("id" = i64, Path)), responses((status = 200, body = TaskResponse)))]
 #[get("/api/tasks/{id}")]
-async fn show_task(staff: SignedInStaff, service: Data<TaskService>, id: Path<PathId>) -> Answer<OneTask> {
+async fn show_task(staff: SignedInStaff, service: Data<TaskService>, id: Path<PathId>) -> Answer<TaskResponse> {
     answer(service.read(&staff, id.parse()?).await?)
 }
 
@@ -186,7 +186,7 @@ impl From<ChangedTask> for TaskChange {
     tag = "Tasks",
     params(("id" = i64, Path)),
     request_body = ChangedTask,
-    responses((status = 200, body = OneTask)),
+    responses((status = 200, body = TaskResponse)),
     extensions(("x-zero-to-null" = json!(["responsible_id", "order_id", "counterparty_id"]))),
 )]
 #[put("/api/tasks/{id}")]
@@ -195,14 +195,18 @@ async fn update_task(
     service: Data<TaskService>,
     id: Path<PathId>,
     body: Body<ChangedTask>,
-) -> Answer<OneTask> {
+) -> Answer<TaskResponse> {
     answer(service.update(&staff, id.parse()?, body.0.into()).await?)
 }
 
 /// List tasks as a table
 #[utoipa::path(tag = "Tasks", params(TaskParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/tasks")]
-async fn tasks_table(staff: SignedInStaff, service: Data<TaskService>, asked: Asked) -> Answer<TableAnswer> {
+async fn list_tasks_table(
+    staff: SignedInStaff,
+    service: Data<TaskService>,
+    asked: TableRequest,
+) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 

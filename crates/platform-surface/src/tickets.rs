@@ -96,7 +96,7 @@ impl From<StoredScan> for TicketScanRecord {
     }
 }
 
-one!(OneTicketScan { scan: TicketScanRecord });
+one!(TicketScanResponse { scan: TicketScanRecord });
 list!(TicketScanList { scans: [TicketScanRecord], scans_count of all, pagination });
 
 /// Reason why a scan is rejected.
@@ -108,7 +108,7 @@ struct Refusal {
 }
 
 impl Refusal {
-    const REUSED: Self = Self {
+    const ID_REUSED: Self = Self {
         status: StatusCode::CONFLICT,
         code: "scan_id_reused",
         next_action: NextAction::FixInput,
@@ -138,10 +138,10 @@ impl Refusal {
         Some(Self { status, code: outcome.word(), next_action, message })
     }
 
-    fn beside(self, scan: Option<TicketScanRecord>) -> ApiError {
+    fn with_scan(self, scan: Option<TicketScanRecord>) -> ApiError {
         let named = NamedError::new(self.status, self.code, self.next_action, self.message);
         match scan.and_then(|scan| serde_json::to_value(scan).ok()) {
-            Some(record) => named.telling("scan", record).into(),
+            Some(record) => named.with_field("scan", record).into(),
             None => named.into(),
         }
     }
@@ -173,7 +173,7 @@ async fn count(
     tag = "Orders",
     request_body = ScanInput,
     responses(
-        (status = 200, body = OneTicketScan),
+        (status = 200, body = TicketScanResponse),
         (status = 404, description = "`unknown`", body = RefusedScan),
         (status = 409, description = "`canceled`, `unpaid`, `already_redeemed`, `too_many`, `other_shop`, `not_yet`, `expired` or `scan_id_reused`", body = RefusedScan),
         (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
@@ -186,14 +186,14 @@ pub(super) async fn redeem_tickets(
     throttle: Data<Throttle>,
     service: Data<TicketService>,
     body: Body<ScanInput>,
-) -> Answer<OneTicketScan> {
+) -> Answer<TicketScanResponse> {
     count(&throttle, &request, &staff, REDEEM).await?;
     match service.redeem_one(&staff, body.0.into()).await? {
-        ScanAnswer::Kept(kept) => match Refusal::of(kept.outcome) {
+        ScanAnswer::Judged(kept) => match Refusal::of(kept.outcome) {
             None => answer(*kept),
-            Some(refusal) => Err(refusal.beside(Some((*kept).into()))),
+            Some(refusal) => Err(refusal.with_scan(Some((*kept).into()))),
         },
-        ScanAnswer::Reused => Err(Refusal::REUSED.beside(None)),
+        ScanAnswer::IdReused => Err(Refusal::ID_REUSED.with_scan(None)),
         ScanAnswer::UnknownShop => Err(ApiError::invalid("shop_id", "shop not found")),
     }
 }
@@ -210,11 +210,11 @@ impl TryFrom<ScanBatchInput> for Vec<Scan> {
     type Error = Violations;
 
     fn try_from(input: ScanBatchInput) -> Result<Self, Violations> {
-        let most = TicketService::MOST_SCANS;
+        let most = TicketService::MAX_SCANS;
         if (1..=most).contains(&input.scans.len()) {
             return Ok(input.scans.into_iter().map(Into::into).collect());
         }
-        Err(Violations::one("scans", format!("must have 1 to {most} scans")))
+        Err(Violations::single("scans", format!("must have 1 to {most} scans")))
     }
 }
 
@@ -238,8 +238,8 @@ struct BatchedScanRecord {
 
 fn batched(scan_id: String, answer: ScanAnswer) -> BatchedScanRecord {
     let (scan, refusal) = match answer {
-        ScanAnswer::Kept(kept) => (Some(TicketScanRecord::from((*kept).clone())), Refusal::of(kept.outcome)),
-        ScanAnswer::Reused => (None, Some(Refusal::REUSED)),
+        ScanAnswer::Judged(kept) => (Some(TicketScanRecord::from((*kept).clone())), Refusal::of(kept.outcome)),
+        ScanAnswer::IdReused => (None, Some(Refusal::ID_REUSED)),
         ScanAnswer::UnknownShop => (None, Some(Refusal::UNKNOWN_SHOP)),
     };
     let error = |Refusal { code, message, next_action, .. }| ScanErrorRecord { code, message, next_action };

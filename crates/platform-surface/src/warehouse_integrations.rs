@@ -7,7 +7,7 @@ use kontor_organization::model::IntegrationOwner;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::integrations::{
-    NewParameter, OneParameter, OneUsedIntegration, ParameterList, SwitchedIntegration, UsedIntegrationList,
+    IntegrationState, NewParameter, ParameterList, ParameterResponse, UsedIntegrationList, UsedIntegrationResponse,
 };
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
@@ -42,16 +42,16 @@ async fn list_warehouse_integrations(
 /// Enable or disable an integration of a warehouse
 #[utoipa::path(
     tag = "Warehouses",
-    request_body = SwitchedIntegration,
-    responses((status = 200, body = OneUsedIntegration)),
+    request_body = IntegrationState,
+    responses((status = 200, body = UsedIntegrationResponse)),
 )]
 #[put("/api/warehouses/{id}/integrations/{integration_id}")]
 async fn switch_warehouse_integration(
     staff: SignedInStaff,
     service: Data<IntegrationService>,
     path: TwoIds,
-    body: Body<SwitchedIntegration>,
-) -> Answer<OneUsedIntegration> {
+    body: Body<IntegrationState>,
+) -> Answer<UsedIntegrationResponse> {
     let used = service.switch(&staff, owner(&path.0)?, path.1.parse()?, body.0.is_active.0).await?;
     answer(used)
 }
@@ -70,14 +70,14 @@ async fn list_warehouse_parameters(
 }
 
 /// Add an integration parameter to a warehouse
-#[utoipa::path(tag = "Warehouses", request_body = NewParameter, responses((status = 201, body = OneParameter)))]
+#[utoipa::path(tag = "Warehouses", request_body = NewParameter, responses((status = 201, body = ParameterResponse)))]
 #[post("/api/warehouses/{id}/integrations/{integration_id}/parameters")]
 async fn add_warehouse_parameter(
     staff: SignedInStaff,
     service: Data<IntegrationService>,
     path: TwoIds,
     body: Body<NewParameter>,
-) -> Created<OneParameter> {
+) -> Created<ParameterResponse> {
     let added = service.add_parameter(&staff, owner(&path.0)?, path.1.parse()?, body.0.into()).await?;
     created(added)
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
+use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
 use kontor_web::endpoints::handlers;
 use kontor_web::envelope::{Answer, one};
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
@@ -22,15 +22,15 @@ handlers! {
     WarehouseService, "Warehouses";
 
     /// Create a warehouse
-    create "/api/warehouses" as create_warehouse(NewWarehouse) -> OneWarehouse;
+    create "/api/warehouses" as create_warehouse(NewWarehouse) -> WarehouseResponse;
 
     /// Get a warehouse
-    read "/api/warehouses/{id}" as show_warehouse -> OneWarehouse;
+    read "/api/warehouses/{id}" as show_warehouse -> WarehouseResponse;
 
     /// Update a warehouse
     ///
     /// Fields that are not sent keep their values.
-    update "/api/warehouses/{id}" as update_warehouse(ChangedWarehouse) -> OneWarehouse;
+    update "/api/warehouses/{id}" as update_warehouse(ChangedWarehouse) -> WarehouseResponse;
 
     /// Delete a warehouse
     ///
@@ -41,15 +41,15 @@ handlers! {
     /// List the history of a warehouse
     ///
     /// Newest first.
-    history "/api/warehouses/{id}/history" as warehouse_history -> HistoryList;
+    history "/api/warehouses/{id}/history" as list_warehouse_history -> HistoryList;
 }
 
 /// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(warehouses_table);
+    config.service(list_warehouses_table);
 }
 
-one!(OneWarehouse { warehouse: WarehouseRecord });
+one!(WarehouseResponse { warehouse: WarehouseRecord });
 
 #[derive(Serialize, ToSchema)]
 struct WarehouseRecord {
@@ -118,7 +118,11 @@ into_domain!(ChangedWarehouse => WarehouseChange { name, branch_id, address, app
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/warehouses")]
-async fn warehouses_table(staff: SignedInStaff, service: Data<WarehouseService>, asked: Asked) -> Answer<TableAnswer> {
+async fn list_warehouses_table(
+    staff: SignedInStaff,
+    service: Data<WarehouseService>,
+    asked: TableRequest,
+) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 

@@ -64,7 +64,7 @@ impl From<Delivery> for DeliveryRecord {
 }
 
 list!(DeliveryList { deliveries: [DeliveryRecord], deliveries_count of all, pagination });
-one!(OneDelivery { delivery: DeliveryRecord });
+one!(DeliveryResponse { delivery: DeliveryRecord });
 
 #[derive(Deserr, utoipa::IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
@@ -101,12 +101,16 @@ async fn list_deliveries(
 #[utoipa::path(
     tag = "Webhooks",
     responses(
-        (status = 200, body = OneDelivery),
+        (status = 200, body = DeliveryResponse),
         (status = 409, description = "The delivery is already pending, or the webhook is inactive."),
     ),
 )]
 #[post("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}/resend")]
-async fn resend_delivery(staff: SignedInStaff, service: Data<DeliveryService>, path: ThreeIds) -> Answer<OneDelivery> {
+async fn resend_delivery(
+    staff: SignedInStaff,
+    service: Data<DeliveryService>,
+    path: ThreeIds,
+) -> Answer<DeliveryResponse> {
     let (application, webhook, delivery) = (path.0.parse()?, path.1.parse()?, path.2.parse()?);
     answer(service.resend(&staff, application, webhook, delivery).await?)
 }

@@ -20,9 +20,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(list_webhooks)
         .service(create_webhook)
         .service(show_webhook)
-        .service(change_webhook)
+        .service(update_webhook)
         .service(delete_webhook)
-        .service(rotate_secret);
+        .service(rotate_webhook_secret);
 }
 
 /// URL of a webhook in requests.
@@ -53,7 +53,7 @@ impl From<Webhook> for WebhookRecord {
 }
 
 list!(WebhookList { webhooks: [WebhookRecord], webhooks_count });
-one!(OneWebhook { webhook: WebhookRecord });
+one!(WebhookResponse { webhook: WebhookRecord });
 
 #[derive(Serialize, ToSchema)]
 struct IssuedWebhookRecord {
@@ -69,7 +69,7 @@ impl From<IssuedWebhook> for IssuedWebhookRecord {
     }
 }
 
-one!(OneIssuedWebhook { webhook: IssuedWebhookRecord });
+one!(IssuedWebhookResponse { webhook: IssuedWebhookRecord });
 
 #[derive(Serialize, ToSchema)]
 struct Deleted {
@@ -108,14 +108,14 @@ struct NewWebhook {
 /// Create a webhook
 ///
 /// The response contains the secret. It is not shown again.
-#[utoipa::path(tag = "Webhooks", request_body = NewWebhook, responses((status = 201, body = OneIssuedWebhook)))]
+#[utoipa::path(tag = "Webhooks", request_body = NewWebhook, responses((status = 201, body = IssuedWebhookResponse)))]
 #[post("/api/applications/{application}/webhooks")]
 async fn create_webhook(
     staff: SignedInStaff,
     service: Data<WebhookService>,
     application: Path<PathId>,
     body: Body<NewWebhook>,
-) -> Created<OneIssuedWebhook> {
+) -> Created<IssuedWebhookResponse> {
     let new = body.0;
     let draft = WebhookDraft {
         name: new.name.map(|name| name.0),
@@ -127,9 +127,9 @@ async fn create_webhook(
 }
 
 /// Get a webhook
-#[utoipa::path(tag = "Webhooks", responses((status = 200, body = OneWebhook)))]
+#[utoipa::path(tag = "Webhooks", responses((status = 200, body = WebhookResponse)))]
 #[get("/api/applications/{application}/webhooks/{webhook}")]
-async fn show_webhook(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<OneWebhook> {
+async fn show_webhook(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<WebhookResponse> {
     answer(service.read(&staff, path.0.parse()?, webhook_id(&path)?).await?)
 }
 
@@ -153,14 +153,14 @@ into_domain!(ChangedWebhook => WebhookChange { name, url, is_active });
 /// Update a webhook
 ///
 /// Fields that are not sent keep their values. Deliveries of an inactive webhook wait until it is active again.
-#[utoipa::path(tag = "Webhooks", request_body = ChangedWebhook, responses((status = 200, body = OneWebhook)))]
+#[utoipa::path(tag = "Webhooks", request_body = ChangedWebhook, responses((status = 200, body = WebhookResponse)))]
 #[patch("/api/applications/{application}/webhooks/{webhook}")]
-async fn change_webhook(
+async fn update_webhook(
     staff: SignedInStaff,
     service: Data<WebhookService>,
     path: TwoIds,
     body: Body<ChangedWebhook>,
-) -> Answer<OneWebhook> {
+) -> Answer<WebhookResponse> {
     answer(service.update(&staff, path.0.parse()?, webhook_id(&path)?, body.0.into()).await?)
 }
 
@@ -177,8 +177,12 @@ async fn delete_webhook(staff: SignedInStaff, service: Data<WebhookService>, pat
 /// Rotate the secret of a webhook
 ///
 /// All later attempts are signed with the new secret. The response contains it; it is not shown again.
-#[utoipa::path(tag = "Webhooks", responses((status = 200, body = OneIssuedWebhook)))]
+#[utoipa::path(tag = "Webhooks", responses((status = 200, body = IssuedWebhookResponse)))]
 #[post("/api/applications/{application}/webhooks/{webhook}/rotate-secret")]
-async fn rotate_secret(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<OneIssuedWebhook> {
+async fn rotate_webhook_secret(
+    staff: SignedInStaff,
+    service: Data<WebhookService>,
+    path: TwoIds,
+) -> Answer<IssuedWebhookResponse> {
     answer(service.rotate_secret(&staff, path.0.parse()?, webhook_id(&path)?).await?)
 }

@@ -7,9 +7,9 @@ use crate::named::named;
 use crate::state::lock;
 
 /// Longest time a response is held: longer than any client should wait.
-const LONGEST_HOLD: Duration = Duration::from_secs(40);
+const MAX_HOLD: Duration = Duration::from_secs(40);
 const DEFAULT_DELAY: Duration = Duration::from_secs(1);
-const MOST_PLANS: usize = 1_000;
+const MAX_PLANS: usize = 1_000;
 
 named! {
     /// A service whose calls can be made to fail.
@@ -84,8 +84,8 @@ pub struct Fault {
 impl Fault {
     /// Creates a fault with this pause, or with the default pause of its kind.
     pub fn new(kind: FaultKind, pause: Option<Duration>) -> Self {
-        let usual = if kind == FaultKind::Timeout { LONGEST_HOLD } else { DEFAULT_DELAY };
-        Self { kind, pause: pause.unwrap_or(usual).min(LONGEST_HOLD) }
+        let usual = if kind == FaultKind::Timeout { MAX_HOLD } else { DEFAULT_DELAY };
+        Self { kind, pause: pause.unwrap_or(usual).min(MAX_HOLD) }
     }
 }
 
@@ -99,7 +99,7 @@ impl Faults {
     /// Plans a fault. Returns `false` when too many are planned already.
     pub fn plan(&self, plan: Plan) -> bool {
         let mut plans = lock(&self.plans);
-        let fits = plans.len() < MOST_PLANS;
+        let fits = plans.len() < MAX_PLANS;
         if fits && plan.times > 0 {
             plans.push(plan);
         }
@@ -177,6 +177,6 @@ mod tests {
     fn nothing_is_held_longer_than_the_cap() {
         let faults = Faults::default();
         faults.plan(Plan { delay: Some(Duration::from_hours(1)), ..plan(Service::Mail, FaultKind::Timeout, 1) });
-        assert_eq!(faults.take_for_call(Service::Mail, true).map(|fault| fault.pause), Some(LONGEST_HOLD));
+        assert_eq!(faults.take_for_call(Service::Mail, true).map(|fault| fault.pause), Some(MAX_HOLD));
     }
 }

@@ -21,7 +21,7 @@ use crate::time_travel::TimeTravel;
 use crate::{answers, control, index, smtp, storage, suggest, telephony, webhook_receiver};
 
 const BACKLOG: u32 = 1_024;
-const LARGEST_BODY: usize = 2 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 2 * 1024 * 1024;
 /// Longer than clients keep an idle connection (reqwest: 90 seconds). Closing a connection while a request is on its
 /// way would be an unplanned fault.
 const KEEP_ALIVE: Duration = Duration::from_mins(2);
@@ -66,7 +66,7 @@ impl Sandbox {
 
         let data = Data::from(Arc::clone(&world));
         let server = HttpServer::new(move || {
-            App::new().app_data(data.clone()).app_data(PayloadConfig::new(LARGEST_BODY)).configure(routes)
+            App::new().app_data(data.clone()).app_data(PayloadConfig::new(MAX_BODY_BYTES)).configure(routes)
         })
         .workers(config.workers.max(1))
         .disable_signals()

@@ -19,8 +19,8 @@ use crate::state::World;
 pub use callcheck::{CheckStatus, Checks};
 
 const BALANCE: f64 = 4_122.56;
-const MOST_RECIPIENTS: usize = 100;
-const LONGEST_TEXT: usize = 1_000;
+const MAX_RECIPIENTS: usize = 100;
+const MAX_TEXT_LENGTH: usize = 1_000;
 
 /// Refusals of the provider, each with a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +153,7 @@ async fn sms_send(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpRes
         let texts = parameters.texts();
         match texts.len() {
             0 => Err(Refusal::BadPhone),
-            1..=MOST_RECIPIENTS => Ok(texts),
+            1..=MAX_RECIPIENTS => Ok(texts),
             _ => Err(Refusal::TooManyRecipients),
         }
     });
@@ -177,7 +177,7 @@ fn send_one(world: &World, phone: &str, text: String, rehearsal: bool) -> Result
     if text.is_empty() {
         return Err(Refusal::EmptyText);
     }
-    if text.chars().count() > LONGEST_TEXT {
+    if text.chars().count() > MAX_TEXT_LENGTH {
         return Err(Refusal::TooLong);
     }
     if !rehearsal {

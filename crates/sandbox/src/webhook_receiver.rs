@@ -16,7 +16,7 @@ use crate::fault_middleware;
 use crate::faults::{Fault, FaultKind};
 use crate::state::{World, lock, moment};
 
-const MOST_HOOKS: usize = 1_000;
+const MAX_HOOKS: usize = 1_000;
 
 /// One call to a hook.
 struct Delivery {
@@ -42,7 +42,7 @@ pub struct Hooks {
 
 impl Hooks {
     pub fn new(deliveries_kept: usize) -> Self {
-        Self { deliveries_kept: deliveries_kept.max(1), hooks: Mutex::new(Bounded::new(MOST_HOOKS)) }
+        Self { deliveries_kept: deliveries_kept.max(1), hooks: Mutex::new(Bounded::new(MAX_HOOKS)) }
     }
 
     /// Opens a hook that answers `status` to its first `times` calls (to all without `times`), then 200.

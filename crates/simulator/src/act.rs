@@ -102,7 +102,7 @@ impl Scene {
     pub async fn some_order(&mut self) -> Option<Order> {
         let number = if self.dice.percent(75) { 1 } else { 2 + i64::try_from(self.dice.below(4)).unwrap() };
         let page = PageRequest::new(number, 10, 100).unwrap();
-        let listing = Listing::everything(Sort::descending("id"), page);
+        let listing = Listing::unfiltered(Sort::descending("id"), page);
         let found = self.services.orders.list(&self.merchant.staff, listing).await.ok()?;
         self.dice.one_of(&found.items)
     }

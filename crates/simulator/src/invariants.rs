@@ -47,31 +47,32 @@ pub const ONE_SUCCESS: &str = "a period is paid once";
 /// Exactly one event for a paid order.
 pub const ONE_EVENT: &str = "a paid order has one event";
 /// At most one effect for an idempotency key.
-pub const KEY_ONCE: &str = "a key acts once";
+pub const ONE_EFFECT_PER_KEY: &str = "a key acts once";
 /// At most one valid code for a phone, which can be used once.
 pub const ONE_CODE: &str = "a phone has one live code, which lets in once";
 /// Tenant isolation: no row refers to another project.
-pub const WALL: &str = "no project sees another";
+pub const TENANT_ISOLATION: &str = "no project sees another";
 /// Captured amounts are equal at the acquirer and in the database.
 pub const CAPTURED: &str = "what the acquirer captured is what the books say";
 /// No unknown outcome remains.
-pub const IN_DOUBT: &str = "nothing stays in doubt";
+pub const NO_UNKNOWN_OUTCOME: &str = "nothing stays in doubt";
 /// A granted period was paid.
-pub const GRANTED: &str = "a period that is granted was paid";
+pub const GRANTED_IS_PAID: &str = "a period that is granted was paid";
 /// At most one active subscription of a customer to a plan.
 pub const ONE_LIVE: &str = "a customer has one subscription that is charged for a plan";
 /// A subscription has a next step, or its customer was notified that it is on hold.
-pub const GOES_ON: &str = "a subscription that is not canceled goes on, or its customer was told that it is on hold";
+pub const HAS_NEXT_STEP: &str =
+    "a subscription that is not canceled goes on, or its customer was told that it is on hold";
 /// The last notice of a subscription matches its state.
-pub const TOLD_TRULY: &str = "the last notice of a subscription is true of it";
+pub const NOTICE_MATCHES_STATE: &str = "the last notice of a subscription is true of it";
 /// Failing work ends.
-pub const WORK_ENDS: &str = "no work fails again and again without end";
+pub const FAILING_WORK_ENDS: &str = "no work fails again and again without end";
 /// Delivered webhooks were accepted.
 pub const DELIVERED: &str = "what counts as delivered was accepted by its receiver";
 /// The storage does not fail.
 pub const STORAGE: &str = "the storage answers";
 /// Derived data matches its source.
-pub const DERIVED: &str = "what is kept beside its source is what its source makes of it";
+pub const DERIVED_DATA_MATCHES: &str = "what is kept beside its source is what its source makes of it";
 
 /// All rules about rows. Rules about the acquirer's money, login codes and tenant isolation are checked elsewhere.
 pub const INVARIANTS: &[Invariant] = &[
@@ -126,43 +127,43 @@ pub const INVARIANTS: &[Invariant] = &[
          e.told > 0))",
     ),
     rule(
-        KEY_ONCE,
+        ONE_EFFECT_PER_KEY,
         EveryStep,
         "orders t WHERE {since} AND t.address LIKE 'Request %' AND (SELECT count(*) FROM orders o WHERE \
          o.address = t.address) > 1",
     ),
     rule(
-        WALL,
+        TENANT_ISOLATION,
         EveryStep,
         "orders t JOIN counterparties c ON c.id = t.counterparty_id LEFT JOIN applications a ON a.id = t.application_id \
          WHERE {since} AND (c.project_id <> t.project_id OR a.project_id <> t.project_id)",
     ),
     rule(
-        WALL,
+        TENANT_ISOLATION,
         EveryDay,
         "reservations r JOIN orders o ON o.id = r.order_id LEFT JOIN inventories i ON i.id = r.inventory_id JOIN \
          nomenclatures n ON n.id = r.nomenclature_id WHERE o.project_id <> r.project_id OR i.project_id <> r.project_id OR \
          n.project_id <> r.project_id",
     ),
     rule(
-        WALL,
+        TENANT_ISOLATION,
         EveryDay,
         "charges c JOIN counterparties p ON p.id = c.counterparty_id WHERE p.project_id <> c.project_id",
     ),
     rule(
-        WALL,
+        TENANT_ISOLATION,
         EveryDay,
         "webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id JOIN outbox_events e ON e.id = d.outbox_event_id WHERE \
          w.project_id <> d.project_id OR e.application_id <> w.application_id",
     ),
     rule(
-        GRANTED,
+        GRANTED_IS_PAID,
         EveryDay,
         "subscriptions s WHERE s.period_number IS NOT NULL AND NOT EXISTS (SELECT 1 FROM subscription_payments a WHERE \
          a.subscription_id = s.id AND a.period = s.period_number AND a.state = 'succeeded')",
     ),
     rule(
-        GRANTED,
+        GRANTED_IS_PAID,
         EveryDay,
         "subscription_payments a JOIN charges c ON c.id = a.charge_id JOIN orders o ON o.id = a.order_id WHERE \
          a.state = 'succeeded' AND (c.state <> 'succeeded' OR o.paid_at IS NULL)",
@@ -176,7 +177,7 @@ pub const INVARIANTS: &[Invariant] = &[
          count(*) > 1) AS twice",
     ),
     rule(
-        GOES_ON,
+        HAS_NEXT_STEP,
         EveryDay,
         "subscriptions s WHERE s.status IN ('active', 'past_due') AND s.wake_at IS NULL AND NOT EXISTS (SELECT 1 FROM \
          subscription_payments a JOIN charges c ON c.id = a.charge_id WHERE a.subscription_id = s.id AND c.state IN \
@@ -185,7 +186,7 @@ pub const INVARIANTS: &[Invariant] = &[
          'subscription_on_hold'))",
     ),
     rule(
-        TOLD_TRULY,
+        NOTICE_MATCHES_STATE,
         EveryDay,
         "subscriptions s JOIN counterparties c ON c.id = s.counterparty_id JOIN notifications n ON n.id = (SELECT max(x.id) \
          FROM notifications x JOIN subscription_payments a ON a.order_id = x.order_id WHERE a.subscription_id = s.id AND \
@@ -193,15 +194,15 @@ pub const INVARIANTS: &[Invariant] = &[
          ('subscription_activated', 'subscription_renewed', 'subscription_resumed', 'subscription_charge_ahead') ELSE \
          n.code IN ('subscription_canceled', 'subscription_ended') END",
     ),
-    rule(WORK_ENDS, EveryStep, "subscriptions WHERE work_attempts > 11"),
-    rule(IN_DOUBT, AtRest, "charges WHERE state IN ('prepared', 'pending') OR parked_at IS NOT NULL"),
-    rule(IN_DOUBT, AtRest, "refunds WHERE state IN ('due', 'pending') OR parked_at IS NOT NULL"),
-    rule(IN_DOUBT, AtRest, "order_refunds WHERE state = 'pending'"),
-    rule(IN_DOUBT, AtRest, "outbox_events WHERE dispatched_at IS NULL"),
-    rule(IN_DOUBT, AtRest, "webhook_deliveries WHERE status = 'pending'"),
-    rule(IN_DOUBT, AtRest, "subscription_payments WHERE state IN ('processing', 'needs_reconciliation')"),
-    rule(IN_DOUBT, AtRest, "subscriptions WHERE status = 'charging'"),
-    rule(IN_DOUBT, AtRest, "orders WHERE status_id = 2"),
+    rule(FAILING_WORK_ENDS, EveryStep, "subscriptions WHERE work_attempts > 11"),
+    rule(NO_UNKNOWN_OUTCOME, AtRest, "charges WHERE state IN ('prepared', 'pending') OR parked_at IS NOT NULL"),
+    rule(NO_UNKNOWN_OUTCOME, AtRest, "refunds WHERE state IN ('due', 'pending') OR parked_at IS NOT NULL"),
+    rule(NO_UNKNOWN_OUTCOME, AtRest, "order_refunds WHERE state = 'pending'"),
+    rule(NO_UNKNOWN_OUTCOME, AtRest, "outbox_events WHERE dispatched_at IS NULL"),
+    rule(NO_UNKNOWN_OUTCOME, AtRest, "webhook_deliveries WHERE status = 'pending'"),
+    rule(NO_UNKNOWN_OUTCOME, AtRest, "subscription_payments WHERE state IN ('processing', 'needs_reconciliation')"),
+    rule(NO_UNKNOWN_OUTCOME, AtRest, "subscriptions WHERE status = 'charging'"),
+    rule(NO_UNKNOWN_OUTCOME, AtRest, "orders WHERE status_id = 2"),
     rule(
         CAPTURED,
         AtRest,

@@ -12,8 +12,8 @@ use kontor_catalog::InventoryError;
 use kontor_catalog::model::{Inventory, InventoryDraft, StockChange, StockEntry};
 use kontor_catalog::ports::InventoryRepository;
 use kontor_kernel::{
-    AppScope, ChargeId, Contact, CounterpartyId, CustomerScope, InventoryId, Listing, MethodBindingId, OfProject,
-    OrderId, Page, PageRequest, ProjectId, Random, RefundId, SavedMethodId, Stamp, StoreError, SubscriptionId,
+    AppScope, ChargeId, Contact, CounterpartyId, CustomerScope, InventoryId, Listing, MethodBindingId, OrderId, Page,
+    PageRequest, ProjectId, ProjectScoped, Random, RefundId, SavedMethodId, Stamp, StoreError, SubscriptionId,
     SubscriptionPaymentId, TokenId, UserId,
 };
 use kontor_orders::change::PlacedOrder;
@@ -66,7 +66,7 @@ gated! {
     }
     InventoryRepository {
         list(project: ProjectId, listing: Listing) -> Result<Page<Inventory>, StoreError>;
-        find(id: InventoryId) -> Result<Option<OfProject<Inventory>>, StoreError>;
+        find(id: InventoryId) -> Result<Option<ProjectScoped<Inventory>>, StoreError>;
         history(project: ProjectId, id: InventoryId, page: PageRequest) -> Result<Page<StockEntry>, StoreError>;
         insert(stamp: Stamp, draft: InventoryDraft) -> Result<Inventory, InventoryError>;
         set_stock(stamp: Stamp, id: InventoryId, change: StockChange) -> Result<Inventory, InventoryError>;
@@ -79,7 +79,7 @@ gated! {
         change(id: OrderId, decide: OrderDecision) -> Result<Option<Charge>, OrderError>;
     }
     OrderReader {
-        find(id: OrderId) -> Result<Option<OfProject<Order>>, StoreError>;
+        find(id: OrderId) -> Result<Option<ProjectScoped<Order>>, StoreError>;
         of_customer(customer: CustomerScope) -> Result<Vec<Order>, StoreError>;
         has_employee(project: ProjectId, user: UserId) -> Result<bool, StoreError>;
         history(order: OrderId, page: PageRequest) -> Result<Page<OrderEntry>, StoreError>;
@@ -96,9 +96,9 @@ gated! {
         by_key(key: Uuid) -> Result<Option<Charge>, StoreError>;
         open_for(purpose: ChargePurpose) -> Result<Option<Charge>, StoreError>;
         lease(owner: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError>;
-        departs(id: ChargeId, until: DateTime<Utc>) -> Result<bool, StoreError>;
+        mark_sending(id: ChargeId, until: DateTime<Utc>) -> Result<bool, StoreError>;
         record(id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError>;
-        contradicted(id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError>;
+        record_contradiction(id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError>;
     }
     RefundStore {
         store(new: NewRefund) -> Result<RefundStored, StoreError>;
@@ -128,7 +128,7 @@ gated! {
             -> Result<CommitResult, SubscriptionError>;
         delete_method(customer: CustomerScope, method: SavedMethodId, at: DateTime<Utc>) -> Result<bool, StoreError>;
         lease_due(now: DateTime<Utc>, until: DateTime<Utc>, most: u32) -> Result<Vec<LeasedSubscription>, StoreError>;
-        put_off(leased: LeasedSubscription, again: Option<DateTime<Utc>>, at: DateTime<Utc>) -> Result<(), StoreError>;
+        postpone(leased: LeasedSubscription, again: Option<DateTime<Utc>>, at: DateTime<Utc>) -> Result<(), StoreError>;
         extend_leases(leased: Vec<LeasedSubscription>, from: DateTime<Utc>, until: DateTime<Utc>)
             -> Result<Vec<LeasedSubscription>, StoreError>;
     }

@@ -42,7 +42,7 @@ enum Step<T> {
 
 const MOMENT: Duration = Duration::from_millis(2);
 /// Number of intervals of `MOMENT` after which a use case without progress counts as waiting.
-const PATIENCE: u32 = 20;
+const MAX_IDLE_INTERVALS: u32 = 20;
 
 /// Counts of meetings within a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -108,7 +108,7 @@ impl Turns {
     /// one.
     async fn advance_within<T>(&self, run: &mut Run<T>, database: &Database, held: bool) -> Step<T> {
         let mut step = Step::Blocked;
-        for _ in 0..PATIENCE {
+        for _ in 0..MAX_IDLE_INTERVALS {
             if let Ok(came) = tokio::time::timeout(MOMENT, self.advance(run)).await {
                 step = came;
                 break;

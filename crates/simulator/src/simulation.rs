@@ -472,7 +472,9 @@ impl Simulation {
         let mut differences = Vec::new();
         self.services.database.examine(None, |difference| differences.push(difference)).await.unwrap();
         if let Some(first) = differences.first() {
-            return Err(self.broken(invariants::DERIVED, format!("{} differences, {first:?}", differences.len())));
+            return Err(
+                self.broken(invariants::DERIVED_DATA_MATCHES, format!("{} differences, {first:?}", differences.len()))
+            );
         }
         if when == When::AtRest {
             let rest = audit::settle(&self.db, &self.services.outside).await;

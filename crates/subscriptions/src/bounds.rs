@@ -27,7 +27,7 @@ pub enum Park {
 
 impl Park {
     /// Checks a charge before its attempt is written: it must not exceed the consent.
-    pub(crate) fn above(consented: &Terms, amount: Money, currency: &str) -> Result<(), Self> {
+    pub(crate) fn check_amount(consented: &Terms, amount: Money, currency: &str) -> Result<(), Self> {
         let covered = amount <= consented.amount && currency == consented.currency;
         if covered { Ok(()) } else { Err(Self::AboveConsent) }
     }
@@ -75,7 +75,7 @@ mod tests {
     use kontor_kernel::{NomenclatureId, Word};
 
     use super::*;
-    use crate::checkout::MOST_PLANS;
+    use crate::checkout::MAX_PLANS;
 
     /// 0:30 of the day in Moscow, still the day before in UTC.
     fn now() -> DateTime<Utc> {
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_taken_than_was_consented_to() {
+    fn a_charge_never_exceeds_the_consent() {
         let terms = Terms {
             plan: NomenclatureId::new(7).unwrap(),
             plan_slug: "monthly".to_owned(),
@@ -92,7 +92,7 @@ mod tests {
             billing_months: 1,
             method: None,
         };
-        let judged = |amount: &str, currency| Park::above(&terms, amount.parse().unwrap(), currency);
+        let judged = |amount: &str, currency| Park::check_amount(&terms, amount.parse().unwrap(), currency);
         assert_eq!(judged("499.00", "RUB"), Ok(()));
         assert_eq!(judged("1.00", "RUB"), Ok(()));
         assert_eq!(judged("499.01", "RUB"), Err(Park::AboveConsent));
@@ -115,9 +115,9 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_stored_rows_stay_as_they_are() {
+    fn stored_words_do_not_change() {
         let words: Vec<_> = Park::VARIANTS.iter().map(|park| park.word()).collect();
         assert_eq!(words, ["paid_today", "customer_limit", "above_consent", "contradicting_answers", "work_failed"]);
-        assert_eq!(usize::from(Bounds::default().customer_per_day), MOST_PLANS);
+        assert_eq!(usize::from(Bounds::default().customer_per_day), MAX_PLANS);
     }
 }

@@ -128,14 +128,14 @@ impl SubscriptionCase {
         let subscription = &self.subscription;
         let open = self.open();
         let charge = open.map_or(OpenCharge::None, |attempt| match attempt.state {
-            AttemptState::NeedsReconciliation => OpenCharge::Unclear,
+            AttemptState::NeedsReconciliation => OpenCharge::OutcomeUnknown,
             _ => OpenCharge::Running,
         });
         let origin = match (open, subscription.status) {
             (Some(attempt), _) => attempt.origin,
             (None, _) if !subscription.is_activated() => ChargeOrigin::First,
             (None, SubscriptionStatus::PastDue) => ChargeOrigin::Recovery,
-            (None, _) if self.collects(now) => ChargeOrigin::Missed,
+            (None, _) if self.charges_missed_period(now) => ChargeOrigin::Missed,
             (None, _) => ChargeOrigin::Renewal,
         };
         let period = open.and_then(|attempt| self.period(attempt.period));
@@ -154,12 +154,12 @@ impl SubscriptionCase {
     }
 
     /// Returns `true` if charges wait for staff.
-    fn may_not_charge(&self) -> bool {
+    fn is_charging_blocked(&self) -> bool {
         self.subscription.parked.is_some() || !self.application_active
     }
 
     /// Returns `true` if the next charge is for a missed period.
-    fn collects(&self, now: DateTime<Utc>) -> bool {
+    fn charges_missed_period(&self, now: DateTime<Utc>) -> bool {
         let one = &self.subscription;
         one.status == SubscriptionStatus::Active && one.is_paid(now) && !one.missed.is_empty()
     }
@@ -187,7 +187,7 @@ impl SubscriptionCase {
             terms_changed: latest.is_some_and(other_terms),
             method: self.method(now),
             plan: self.plan,
-            parked: self.may_not_charge(),
+            parked: self.is_charging_blocked(),
             tries_left: self.allows_unplanned_try(now),
             limit_reached: self.closed_until(now).is_some(),
         };
@@ -196,7 +196,7 @@ impl SubscriptionCase {
     }
 
     /// Applies an outcome of the open attempt. `None` if it is not new.
-    pub fn heard(
+    pub fn apply_outcome(
         &self,
         standing: PaymentStanding,
         occasion: &EventContext,
@@ -209,11 +209,13 @@ impl SubscriptionCase {
                 SubscriptionEvent::ChargeDeclinedHard
             }
             PaymentStanding::Failed => SubscriptionEvent::ChargeDeclinedSoft,
-            PaymentStanding::Unclear if open.state == AttemptState::Processing => SubscriptionEvent::ChargeUnknown,
+            PaymentStanding::OutcomeUnknown if open.state == AttemptState::Processing => {
+                SubscriptionEvent::ChargeUnknown
+            }
             PaymentStanding::Processing if open.state == AttemptState::NeedsReconciliation => {
                 SubscriptionEvent::ChargePending
             }
-            PaymentStanding::Unclear | PaymentStanding::Processing => return None,
+            PaymentStanding::OutcomeUnknown | PaymentStanding::Processing => return None,
         };
         Some(self.after(event, occasion, now))
     }
@@ -225,13 +227,13 @@ impl SubscriptionCase {
     }
 
     /// Returns a change that only plans the next step.
-    fn replanned(&self, event: SubscriptionEvent, now: DateTime<Utc>) -> SubscriptionChange {
-        let mut change = self.unmoved(event, now);
+    fn with_next_step(&self, event: SubscriptionEvent, now: DateTime<Utc>) -> SubscriptionChange {
+        let mut change = self.without_move(event, now);
         self.plan(&mut change, now);
         change
     }
 
-    fn unmoved(&self, event: SubscriptionEvent, now: DateTime<Utc>) -> SubscriptionChange {
+    fn without_move(&self, event: SubscriptionEvent, now: DateTime<Utc>) -> SubscriptionChange {
         SubscriptionChange {
             event,
             from: self.subscription.status,
@@ -256,7 +258,7 @@ impl SubscriptionCase {
         let mut facts = self.facts(now);
         facts.refund_ends = occasion.ends_period;
         if matches!(event, SubscriptionEvent::ChargeStarted | SubscriptionEvent::PeriodDue | SubscriptionEvent::Retry) {
-            facts.parked = self.may_not_charge();
+            facts.parked = self.is_charging_blocked();
         }
         if event == SubscriptionEvent::ChargeDeclinedHard
             && self.open().is_some_and(|attempt| attempt.method == self.subscription.terms.method)
@@ -274,7 +276,7 @@ impl SubscriptionCase {
             }
         }
         let step = self.subscription.status.after(event, facts)?;
-        let mut change = self.unmoved(event, now);
+        let mut change = self.without_move(event, now);
         change.subscription.status = step.to;
         change.notices.extend(step.notice);
         change.ended = ended(event, occasion);
@@ -295,7 +297,7 @@ impl SubscriptionCase {
             }
         }
         if event == SubscriptionEvent::ChangePlan {
-            self.announce_anew(&mut change);
+            self.announce_new_terms(&mut change);
         }
         let begins = event == SubscriptionEvent::ChargeSucceeded && facts.origin == ChargeOrigin::First;
         if begins
@@ -304,14 +306,14 @@ impl SubscriptionCase {
         {
             change.notices.push(SubscriptionNotice::SubscriptionMethodNeeded);
         }
-        self.tell_ahead(&mut change);
+        self.announce_next_period(&mut change);
         self.plan(&mut change, now);
         Ok(change)
     }
 
     /// Announces new terms before they are charged: the next charge of an active subscription is postponed to
     /// keep the notice time.
-    fn announce_anew(&self, change: &mut SubscriptionChange) {
+    fn announce_new_terms(&self, change: &mut SubscriptionChange) {
         let (now, one) = (change.at, &mut change.subscription);
         one.told = None;
         let earliest = now + TimeDelta::days(self.policy.notice.get().into());
@@ -324,7 +326,7 @@ impl SubscriptionCase {
     }
 
     /// Records the announcement for the next period, and sends it now if the period begins without one.
-    fn tell_ahead(&self, change: &mut SubscriptionChange) {
+    fn announce_next_period(&self, change: &mut SubscriptionChange) {
         let (due, one) = (self.subscription.due_number(change.at), &mut change.subscription);
         match change.event {
             SubscriptionEvent::ChargeAnnounced => one.told = Some((due, Announcement::Charge)),
@@ -354,7 +356,7 @@ impl SubscriptionCase {
         match effect {
             Effect::StartAttempt => {
                 let attempt = self.attempt(change, occasion, origin);
-                if let Err(park) = self.judge(&attempt) {
+                if let Err(park) = self.check_attempt(&attempt) {
                     *change = self.parked(park, change.event, now);
                     return Flow::Stop;
                 }
@@ -443,7 +445,7 @@ impl SubscriptionCase {
             let months = next.billing_months;
             if months != subscription.terms.billing_months
                 && let Some(Ok(schedule)) =
-                    subscription.schedule.as_ref().map(|schedule| schedule.lasting(period, months))
+                    subscription.schedule.as_ref().map(|schedule| schedule.with_period_length(period, months))
             {
                 subscription.schedule = Some(schedule);
             }
@@ -452,15 +454,15 @@ impl SubscriptionCase {
         period
     }
 
-    fn judge(&self, attempt: &NewAttempt) -> Result<(), Park> {
+    fn check_attempt(&self, attempt: &NewAttempt) -> Result<(), Park> {
         let agreed = self.subscription.next_terms.as_ref().filter(|_| attempt.origin != ChargeOrigin::Missed);
         let consented = agreed.unwrap_or(&self.subscription.terms);
-        Park::above(consented, attempt.terms.amount, &attempt.terms.currency)
+        Park::check_amount(consented, attempt.terms.amount, &attempt.terms.currency)
     }
 
     /// Parks the subscription until staff release it.
     fn parked(&self, park: Park, event: SubscriptionEvent, now: DateTime<Utc>) -> SubscriptionChange {
-        let mut change = self.unmoved(event, now);
+        let mut change = self.without_move(event, now);
         self.park(park, &mut change);
         self.plan(&mut change, now);
         change

@@ -23,7 +23,7 @@ fn outcome(change: &ChargeChange, order_returns_money: bool) -> Option<(PaymentS
         }
         ChargeChange::Succeeded { .. } => Some((PaymentStanding::Succeeded, None)),
         ChargeChange::Failed { reason, .. } => Some((PaymentStanding::Failed, Some(reason))),
-        ChargeChange::Postponed { unanswered: true, .. } => Some((PaymentStanding::Unclear, None)),
+        ChargeChange::Postponed { unanswered: true, .. } => Some((PaymentStanding::OutcomeUnknown, None)),
         ChargeChange::Pending { .. } => Some((PaymentStanding::Processing, None)),
         ChargeChange::Postponed { .. } | ChargeChange::Suspicious { .. } => None,
     }
@@ -54,11 +54,11 @@ pub fn decide(
 ) -> Option<Result<SubscriptionChange, MoveRefused>> {
     let (standing, reason) = outcome(change, order_returns_money)?;
     let context = EventContext { saved_method, reason: reason.map(str::to_owned), ..EventContext::default() };
-    case.heard(standing, &context, now)
+    case.apply_outcome(standing, &context, now)
 }
 
 /// Decides the effect of a doubt about the charge on a subscription with any attempt by it: it is parked.
-pub fn contradicted(case: &SubscriptionCase, now: DateTime<Utc>) -> Result<SubscriptionChange, MoveRefused> {
+pub fn decide_contradiction(case: &SubscriptionCase, now: DateTime<Utc>) -> Result<SubscriptionChange, MoveRefused> {
     case.after(SubscriptionEvent::ChargeContradicted, &EventContext::default(), now)
 }
 

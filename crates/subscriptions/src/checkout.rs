@@ -4,27 +4,27 @@ use std::sync::Arc;
 
 use chrono::TimeDelta;
 use kontor_kernel::{AppScope, CustomerScope, SavedMethodId};
-use kontor_payments::Opened;
+use kontor_payments::PaymentRequested;
 use kontor_payments::model::{ChargeState, PaymentMethod};
 
 use crate::error::{SubscriptionError, SubscriptionRefusal};
 use crate::model::{PlanChoice, PlanOffer, SubscriptionView};
 use crate::period::Anchor;
-use crate::ports::{CheckoutStored, NewSubscriptions, SubscriptionStore, Unfinished};
+use crate::ports::{CheckoutStored, NewSubscriptions, SubscriptionStore, UnfinishedPayment};
 use crate::service::{Agreement, SubscriptionService};
 use crate::state::SubscriptionStatus;
 use crate::terms::{ConsentedTerms, Terms};
 
 /// Maximum plans in one payment. The contract: 1 to 20.
-pub const MOST_PLANS: usize = 20;
+pub const MAX_PLANS: usize = 20;
 
 /// Time in which the acquirer's page can be paid; afterwards the payment is checked.
-const PAGE_LIVES: TimeDelta = TimeDelta::hours(1);
+const PAGE_LIFETIME: TimeDelta = TimeDelta::hours(1);
 
 /// Plans to buy and the way to pay them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Purchase {
-    /// Plans, 1 to [`MOST_PLANS`], without repetition.
+    /// Plans, 1 to [`MAX_PLANS`], without repetition.
     pub plans: Vec<PlanChoice>,
     /// Method for a payment by the customer; a saved method has its own.
     pub pays_by: PaymentMethod,
@@ -36,7 +36,7 @@ pub struct Purchase {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checkout {
     /// Payment.
-    pub payment: Unfinished,
+    pub payment: UnfinishedPayment,
     /// Kind of response.
     pub result: CheckoutResult,
 }
@@ -49,7 +49,7 @@ pub enum CheckoutResult {
     /// The customer already has this unfinished payment. The contract's `200`.
     Present,
     /// The outcome of the request to the acquirer is unknown. The contract's `202`.
-    Unclear,
+    OutcomeUnknown,
 }
 
 impl SubscriptionService {
@@ -66,12 +66,12 @@ impl SubscriptionService {
         loop {
             match self.store.begin(self.prepared(customer, purchase, &offers, agreement)).await? {
                 CheckoutStored::New(payment) => return self.opened(customer, payment).await,
-                CheckoutStored::Unfinished(payment) if !asked_again && self.may_be_over(&payment) => {
+                CheckoutStored::UnfinishedPayment(payment) if !asked_again && self.may_have_ended(&payment) => {
                     self.charges.check_now(&payment.charge).await?;
                     asked_again = true;
                 }
-                CheckoutStored::Unfinished(payment) => return present(payment, &offers, purchase.saved_method),
-                refused => return Err(why_not(&refused)),
+                CheckoutStored::UnfinishedPayment(payment) => return present(payment, &offers, purchase.saved_method),
+                refused => return Err(refusal_of(&refused)),
             }
         }
     }
@@ -138,15 +138,17 @@ impl SubscriptionService {
         }
     }
 
-    fn may_be_over(&self, payment: &Unfinished) -> bool {
-        payment.charge.created_at + PAGE_LIVES <= self.clock.now()
+    fn may_have_ended(&self, payment: &UnfinishedPayment) -> bool {
+        payment.charge.created_at + PAGE_LIFETIME <= self.clock.now()
     }
 
     /// Requests a payment at the acquirer that was just stored.
-    async fn opened(&self, customer: CustomerScope, payment: Unfinished) -> Result<Checkout, SubscriptionError> {
+    async fn opened(&self, customer: CustomerScope, payment: UnfinishedPayment) -> Result<Checkout, SubscriptionError> {
         let known = match self.charges.open(&payment.charge).await {
-            Ok(Opened::Refused { reason }) => return Err(SubscriptionRefusal::PaymentFailed { reason }.into()),
-            Ok(opened) => opened == Opened::Known,
+            Ok(PaymentRequested::Refused { reason }) => {
+                return Err(SubscriptionRefusal::PaymentFailed { reason }.into());
+            }
+            Ok(opened) => opened == PaymentRequested::Known,
             // The payment is committed: a storage error now must not look like a failed payment.
             Err(_) => false,
         };
@@ -163,7 +165,7 @@ impl SubscriptionService {
             }
         }
         let clear = known && read && payment.charge.state != ChargeState::Prepared;
-        let result = if clear { CheckoutResult::New } else { CheckoutResult::Unclear };
+        let result = if clear { CheckoutResult::New } else { CheckoutResult::OutcomeUnknown };
         Ok(Checkout { payment, result })
     }
 }
@@ -171,7 +173,7 @@ impl SubscriptionService {
 /// Returns the unfinished payment if it has the same plans and the same way to pay: the acquirer's page, or this
 /// method.
 fn present(
-    payment: Unfinished,
+    payment: UnfinishedPayment,
     offers: &[PlanOffer],
     saved_method: Option<SavedMethodId>,
 ) -> Result<Checkout, SubscriptionError> {
@@ -184,18 +186,18 @@ fn present(
         return Err(SubscriptionError::AnotherUnfinished);
     }
     let unclear = payment.charge.state == ChargeState::Prepared;
-    let result = if unclear { CheckoutResult::Unclear } else { CheckoutResult::Present };
+    let result = if unclear { CheckoutResult::OutcomeUnknown } else { CheckoutResult::Present };
     Ok(Checkout { payment, result })
 }
 
-fn why_not(begun: &CheckoutStored) -> SubscriptionError {
+fn refusal_of(begun: &CheckoutStored) -> SubscriptionError {
     match begun {
         CheckoutStored::Subscribed => SubscriptionRefusal::AlreadySubscribed.into(),
-        CheckoutStored::MethodGone => SubscriptionRefusal::MethodUnavailable.into(),
+        CheckoutStored::MethodUnavailable => SubscriptionRefusal::MethodUnavailable.into(),
         CheckoutStored::NoWarehouse => SubscriptionRefusal::NoWarehouse.into(),
         CheckoutStored::NoContact => SubscriptionRefusal::NoContact.into(),
-        CheckoutStored::CustomerGone => SubscriptionError::CustomerGone,
-        CheckoutStored::PlanGone | CheckoutStored::New(_) | CheckoutStored::Unfinished(_) => {
+        CheckoutStored::CustomerDeleted => SubscriptionError::CustomerDeleted,
+        CheckoutStored::PlanUnavailable | CheckoutStored::New(_) | CheckoutStored::UnfinishedPayment(_) => {
             SubscriptionRefusal::PlanUnavailable.into()
         }
     }
@@ -211,7 +213,7 @@ pub(crate) async fn offer(
     if offer.amount.is_zero() {
         return Err(SubscriptionRefusal::NothingToPay.into());
     }
-    if offer.billing_months > Anchor::MOST_MONTHS {
+    if offer.billing_months > Anchor::MAX_MONTHS {
         return Err(SubscriptionRefusal::PeriodTooLong.into());
     }
     Ok(offer)

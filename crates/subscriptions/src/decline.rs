@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_has_the_fewest_tries_and_stops_no_method() {
+    fn unknown_reasons_have_the_fewest_attempts() {
         for reason in [None, Some(""), Some("CARD_EXPIRED"), Some("invalid_csc"), Some("deal_expired"), Some("unknown")]
         {
             let decline = Decline::of(reason);

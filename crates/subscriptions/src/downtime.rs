@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_stored_rows_stay_as_they_are() {
+    fn stored_words_do_not_change() {
         assert_eq!(
             MissedPeriods::VARIANTS.iter().map(|policy| policy.word()).collect::<Vec<_>>(),
             ["forgive", "collect"]

@@ -45,7 +45,7 @@ pub enum NextAttempt {
 }
 
 /// Maximum delay of a planned attempt to reach a salary day, for a method without funds.
-const SALARY_REACH: TimeDelta = TimeDelta::days(3);
+const MAX_SALARY_DELAY: TimeDelta = TimeDelta::days(3);
 
 /// Returns the next attempt.
 ///
@@ -86,7 +86,7 @@ pub fn next_try(
     };
     let wanted = planned.max(now);
     let on_its_day = tries.last().map_or(wanted, |last| not_on_the_day_of(policy, zone, last.at, wanted));
-    NextAttempt::At(once_the_method_is_free(policy, method_tries, on_its_day))
+    NextAttempt::At(next_time_method_is_free(policy, method_tries, on_its_day))
 }
 
 /// Returns `true` if customers and staff may request another attempt for the period. Their limit is separate and
@@ -98,7 +98,7 @@ pub fn allows_unplanned_try(
     now: DateTime<Utc>,
 ) -> bool {
     let left = unplanned_tries_of_period < policy.tries_per_period().into();
-    left && once_the_method_is_free(policy, method_tries, now) == now
+    left && next_time_method_is_free(policy, method_tries, now) == now
 }
 
 /// Returns the result that rules out another planned attempt, given the planned ones so far. A method without
@@ -132,7 +132,7 @@ fn planned(policy: &DunningPolicy, zone: Zone, tries: &[PastAttempt], now: DateT
         Some(days) => {
             let step = zone.first_at(zone.local(first.at).checked_add_days(Days::new((*days).into()))?);
             let salary = if decline.salary_day_helps { salary_day(step - TimeDelta::days(1)) } else { None };
-            Some(salary.filter(|salary| *salary - step <= SALARY_REACH).unwrap_or(step))
+            Some(salary.filter(|salary| *salary - step <= MAX_SALARY_DELAY).unwrap_or(step))
         }
         None if done == policy.after_days().len() => salary_day(last.at),
         None => None,
@@ -164,7 +164,7 @@ fn not_on_the_day_of(policy: &DunningPolicy, zone: Zone, last: DateTime<Utc>, wa
 }
 
 /// First time from `wanted` on at which the method is below its limit of attempts.
-fn once_the_method_is_free(
+fn next_time_method_is_free(
     policy: &DunningPolicy,
     method_tries: &[DateTime<Utc>],
     wanted: DateTime<Utc>,

@@ -70,7 +70,7 @@ pub enum SubscriptionError {
     NotFound,
     /// The customer was deleted.
     #[error("the customer account is deleted")]
-    CustomerGone,
+    CustomerDeleted,
     /// The customer has another unfinished first payment.
     #[error("another payment is in progress")]
     AnotherUnfinished,

@@ -9,7 +9,7 @@ use crate::model::{Attempt, AttemptState, NewAttempt};
 use crate::retry::PaymentStanding;
 
 /// Upper bound of steps, above any plan in ten years.
-const MOST_STEPS: u32 = 1_000;
+const MAX_STEPS: u32 = 1_000;
 
 /// Future charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Forecast {
 /// of other subscriptions of the customer may move a charge to another day.
 pub fn forecast(case: &SubscriptionCase, from: DateTime<Utc>, until: DateTime<Utc>) -> Vec<Forecast> {
     let (mut case, mut now, mut foreseen) = (case.clone(), from, Vec::new());
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         let Some(wake) = case.subscription.wake_at.filter(|wake| *wake <= until) else { break };
         now = now.max(wake);
         let change = case.due(now);
@@ -57,7 +57,7 @@ pub fn forecast(case: &SubscriptionCase, from: DateTime<Utc>, until: DateTime<Ut
 }
 
 fn paid(case: &SubscriptionCase, now: DateTime<Utc>) -> Option<SubscriptionCase> {
-    let change = case.heard(PaymentStanding::Succeeded, &EventContext::default(), now)?.ok()?;
+    let change = case.apply_outcome(PaymentStanding::Succeeded, &EventContext::default(), now)?.ok()?;
     Some(written(case, &change))
 }
 

@@ -156,7 +156,7 @@ mod transitions;
 pub use access::grants_access;
 pub use bounds::{Bounds, Park};
 pub use case::{EventContext, NewSchedule, ScheduleCommand, SubscriptionCase};
-pub use checkout::{Checkout, CheckoutResult, MOST_PLANS, Purchase};
+pub use checkout::{Checkout, CheckoutResult, MAX_PLANS, Purchase};
 pub use condition::Condition;
 pub use decline::{Decline, DeclineClass};
 pub use downtime::{Due, MissedPeriodDue, MissedPeriods, after_downtime};

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{Clock, CustomerScope, MethodBindingId, Random, SavedMethodId, SubscriptionId};
 use kontor_payments::model::{Charge, ChargePurpose, ChargeRequest, ChargeState, NewCharge, PaymentMethod};
 use kontor_payments::verification::{VERIFICATION_WINDOW, VerificationTerms};
-use kontor_payments::{ChargeService, Opened, TAKEOVER};
+use kontor_payments::{ChargeService, PaymentRequested, TAKEOVER_DELAY};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
@@ -94,7 +94,7 @@ impl NewMethodChange {
                 saved_method: None,
                 receipt: None,
             },
-            next_check_at: self.at + TAKEOVER,
+            next_check_at: self.at + TAKEOVER_DELAY,
             at: self.at,
         }
     }
@@ -158,7 +158,7 @@ impl MethodChangeService {
             MethodChangeBegun::NeverActivated => return Err(SubscriptionRefusal::NeverActivated.into()),
         };
         // The change is committed: a worker resolves an unknown outcome.
-        if let Ok(Opened::Refused { reason }) = self.charges.open(&change.charge).await {
+        if let Ok(PaymentRequested::Refused { reason }) = self.charges.open(&change.charge).await {
             return Err(SubscriptionRefusal::PaymentFailed { reason }.into());
         }
         let read = self.store.find(customer, subscription, change.id).await;

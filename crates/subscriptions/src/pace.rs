@@ -19,7 +19,7 @@ struct Bucket {
 
 const THOUSAND: i64 = 1_000;
 /// Time for which unused charges are kept.
-const KEPT: TimeDelta = TimeDelta::seconds(2);
+const BURST_PERIOD: TimeDelta = TimeDelta::seconds(2);
 
 impl Pace {
     /// Creates a bucket with this many charges per second, at least one.
@@ -30,11 +30,11 @@ impl Pace {
     /// Takes up to `most` charges. Returns how many are allowed now.
     pub fn take(&self, most: u32, now: DateTime<Utc>) -> u32 {
         let rate = i64::from(self.per_second);
-        let full = rate * KEPT.num_milliseconds();
+        let full = rate * BURST_PERIOD.num_milliseconds();
         let mut bucket = self.bucket.lock().unwrap_or_else(PoisonError::into_inner);
         let left = bucket.map_or(full, |Bucket { left, at }| {
             // A clock that was set back adds nothing.
-            let passed = (now - at).num_milliseconds().clamp(0, KEPT.num_milliseconds());
+            let passed = (now - at).num_milliseconds().clamp(0, BURST_PERIOD.num_milliseconds());
             (left + passed * rate).min(full)
         });
         let taken = (left / THOUSAND).min(most.into());
@@ -46,7 +46,7 @@ impl Pace {
     pub fn give_back(&self, charges: u32) {
         let mut bucket = self.bucket.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bucket) = bucket.as_mut() {
-            let full = i64::from(self.per_second) * KEPT.num_milliseconds();
+            let full = i64::from(self.per_second) * BURST_PERIOD.num_milliseconds();
             bucket.left = (bucket.left + i64::from(charges) * THOUSAND).min(full);
         }
     }

@@ -9,7 +9,7 @@ use kontor_kernel::Zone;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidAnchor {
     /// A period lasts 1 to 24 months.
-    #[error("must be 1 to {} months", Anchor::MOST_MONTHS)]
+    #[error("must be 1 to {} months", Anchor::MAX_MONTHS)]
     Months,
     /// A billing day is a day of a month.
     #[error("must be a day from 1 to 31")]
@@ -61,7 +61,7 @@ pub struct Anchor {
 
 impl Anchor {
     /// Maximum months of a period.
-    pub const MOST_MONTHS: u8 = 24;
+    pub const MAX_MONTHS: u8 = 24;
     /// No boundary is computed from this year on.
     pub const LAST_YEAR: i32 = 9_999;
 
@@ -76,7 +76,7 @@ impl Anchor {
 
     /// Creates an anchor with another billing day than that of the first start, for months that are long enough.
     pub fn on_day(first: DateTime<Utc>, zone: Zone, months: u8, day: u8) -> Result<Self, InvalidAnchor> {
-        if !(1..=Self::MOST_MONTHS).contains(&months) {
+        if !(1..=Self::MAX_MONTHS).contains(&months) {
             return Err(InvalidAnchor::Months);
         }
         if !(1..=31).contains(&day) {
@@ -139,7 +139,7 @@ impl Anchor {
     }
 
     /// Numbers of the periods that lie completely in `from..until`.
-    pub fn whole_between(self, from: DateTime<Utc>, until: DateTime<Utc>) -> Range<u32> {
+    pub fn complete_periods_between(self, from: DateTime<Utc>, until: DateTime<Utc>) -> Range<u32> {
         let first = if from <= self.first {
             Some(1)
         } else {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidDunningPolicy {
     /// The days are not ascending, not 1 to 30, or too many.
-    #[error("after_days must be at most {} ascending numbers from 1 to 30", DunningPolicy::MOST_TRIES - 1)]
+    #[error("after_days must be at most {} ascending numbers from 1 to 30", DunningPolicy::MAX_ATTEMPTS - 1)]
     AfterDays,
     /// The salary days are not ascending, or no days of a month.
     #[error("salary_days must be ascending days of a month, 1 to 31")]
@@ -15,10 +15,10 @@ pub enum InvalidDunningPolicy {
     #[error("hour must be from 0 to 23")]
     Hour,
     /// The limit of a period is 0, or above the maximum.
-    #[error("tries_per_period must be from 1 to {}", DunningPolicy::MOST_TRIES)]
+    #[error("tries_per_period must be from 1 to {}", DunningPolicy::MAX_ATTEMPTS)]
     TriesPerPeriod,
     /// The limit of a method is 0, or above the maximum.
-    #[error("tries_per_method must be from 1 to {}", DunningPolicy::MOST_METHOD_TRIES)]
+    #[error("tries_per_method must be from 1 to {}", DunningPolicy::MAX_METHOD_ATTEMPTS)]
     TriesPerMethod,
 }
 
@@ -64,8 +64,8 @@ impl Default for DunningTerms {
             after_days: vec![1, 3, 5, 7],
             salary_days: vec![1, 10, 25],
             hour: 12,
-            tries_per_period: DunningPolicy::MOST_TRIES,
-            tries_per_method: DunningPolicy::MOST_METHOD_TRIES,
+            tries_per_period: DunningPolicy::MAX_ATTEMPTS,
+            tries_per_method: DunningPolicy::MAX_METHOD_ATTEMPTS,
         }
     }
 }
@@ -85,22 +85,22 @@ impl TryFrom<DunningTerms> for DunningPolicy {
 
     fn try_from(terms: DunningTerms) -> Result<Self, InvalidDunningPolicy> {
         // The first error is enough: stored policies are checked one by one.
-        Self::judged(terms).map_err(|wrong| wrong.into_iter().next().unwrap_or(InvalidDunningPolicy::Hour))
+        Self::validated(terms).map_err(|wrong| wrong.into_iter().next().unwrap_or(InvalidDunningPolicy::Hour))
     }
 }
 
 impl DunningPolicy {
     /// Checks a policy. Returns all errors.
-    pub fn judged(terms: DunningTerms) -> Result<Self, Vec<InvalidDunningPolicy>> {
+    pub fn validated(terms: DunningTerms) -> Result<Self, Vec<InvalidDunningPolicy>> {
         let rules = [
             (
-                ascending(&terms.after_days, 30) && terms.after_days.len() < usize::from(Self::MOST_TRIES),
+                ascending(&terms.after_days, 30) && terms.after_days.len() < usize::from(Self::MAX_ATTEMPTS),
                 InvalidDunningPolicy::AfterDays,
             ),
             (ascending(&terms.salary_days, 31), InvalidDunningPolicy::SalaryDays),
             (terms.hour < 24, InvalidDunningPolicy::Hour),
-            ((1..=Self::MOST_TRIES).contains(&terms.tries_per_period), InvalidDunningPolicy::TriesPerPeriod),
-            ((1..=Self::MOST_METHOD_TRIES).contains(&terms.tries_per_method), InvalidDunningPolicy::TriesPerMethod),
+            ((1..=Self::MAX_ATTEMPTS).contains(&terms.tries_per_period), InvalidDunningPolicy::TriesPerPeriod),
+            ((1..=Self::MAX_METHOD_ATTEMPTS).contains(&terms.tries_per_method), InvalidDunningPolicy::TriesPerMethod),
         ];
         let wrong: Vec<_> = rules.into_iter().filter_map(|(kept, broken)| (!kept).then_some(broken)).collect();
         if wrong.is_empty() { Ok(Self(terms)) } else { Err(wrong) }
@@ -109,10 +109,10 @@ impl DunningPolicy {
 
 impl DunningPolicy {
     /// Upper limit of the attempts of a period that a project may allow, of either kind.
-    pub const MOST_TRIES: u8 = 8;
+    pub const MAX_ATTEMPTS: u8 = 8;
     /// Upper limit of the attempts of a method in [`Self::METHOD_DAYS`] that a project may allow. Card networks
     /// fine for more.
-    pub const MOST_METHOD_TRIES: u8 = 15;
+    pub const MAX_METHOD_ATTEMPTS: u8 = 15;
     /// Days over which the attempts of a method are counted.
     pub const METHOD_DAYS: u8 = 30;
 
@@ -158,12 +158,12 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_told_at_once() {
+    fn all_errors_are_reported_together() {
         let terms = DunningTerms { after_days: vec![0], hour: 24, tries_per_method: 16, ..DunningTerms::default() };
         let expected =
             [InvalidDunningPolicy::AfterDays, InvalidDunningPolicy::Hour, InvalidDunningPolicy::TriesPerMethod];
-        assert_eq!(DunningPolicy::judged(terms).unwrap_err(), expected);
-        assert_eq!(DunningPolicy::judged(DunningTerms::default()), Ok(DunningPolicy::default()));
+        assert_eq!(DunningPolicy::validated(terms).unwrap_err(), expected);
+        assert_eq!(DunningPolicy::validated(DunningTerms::default()), Ok(DunningPolicy::default()));
     }
 
     #[test]

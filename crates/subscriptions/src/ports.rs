@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    AppScope, CustomerScope, Listing, MethodBindingId, OfProject, OrderId, Page, PageRequest, ProjectId, Random,
+    AppScope, CustomerScope, Listing, MethodBindingId, OrderId, Page, PageRequest, ProjectId, ProjectScoped, Random,
     SavedMethodId, StoreError, SubscriptionId, SubscriptionPaymentId,
 };
-use kontor_payments::TAKEOVER;
+use kontor_payments::TAKEOVER_DELAY;
 use kontor_payments::model::{Charge, PaymentMethod};
 use uuid::Uuid;
 
@@ -41,7 +41,7 @@ impl ChargeTerms {
             key: random.uuid(),
             pays_by: PaymentMethod::BankCard,
             return_url: String::new(),
-            next_check_at: at + TAKEOVER,
+            next_check_at: at + TAKEOVER_DELAY,
         }
     }
 }
@@ -65,19 +65,19 @@ pub struct NewSubscriptions {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CheckoutStored {
     /// The subscriptions are stored.
-    New(Unfinished),
+    New(UnfinishedPayment),
     /// The customer has an unfinished first payment. Nothing was stored.
-    Unfinished(Unfinished),
+    UnfinishedPayment(UnfinishedPayment),
     /// The customer has a subscription that claims one of the plans. Nothing was stored.
     Subscribed,
     /// A plan is no longer offered with these terms. Nothing was stored.
-    PlanGone,
+    PlanUnavailable,
     /// The saved method belongs to another customer, or is no longer active. Nothing was stored.
-    MethodGone,
+    MethodUnavailable,
     /// The application has no warehouse, so nothing could be delivered. Nothing was stored.
     NoWarehouse,
     /// The customer was deleted. Nothing was stored.
-    CustomerGone,
+    CustomerDeleted,
     /// The project has fiscal receipts, and the customer has neither phone nor e-mail address. Nothing was
     /// stored.
     NoContact,
@@ -85,7 +85,7 @@ pub enum CheckoutStored {
 
 /// Unfinished first payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unfinished {
+pub struct UnfinishedPayment {
     /// Order that it pays.
     pub order: OrderId,
     /// Charge.
@@ -227,7 +227,7 @@ pub trait SubscriptionStore: Send + Sync {
 
     /// Postpones a leased subscription that could not be processed, or parks it if `again` is `None`. Does
     /// nothing if it was changed or leased since.
-    async fn put_off(
+    async fn postpone(
         &self,
         leased: LeasedSubscription,
         again: Option<DateTime<Utc>>,
@@ -261,7 +261,7 @@ pub trait SubscriptionReader: Send + Sync {
         &self,
         id: SubscriptionId,
         now: DateTime<Utc>,
-    ) -> Result<Option<OfProject<SubscriptionRecord>>, StoreError>;
+    ) -> Result<Option<ProjectScoped<SubscriptionRecord>>, StoreError>;
 
     /// Returns its payments, newest first.
     async fn payments(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<Attempt>, StoreError>;
@@ -316,7 +316,7 @@ pub trait SubscriptionForecastReader: Send + Sync {
 
     /// Returns subscriptions to check until `until`, ordered by that time and their number, after a position, at
     /// most `most`. Each has all data that decides about it now.
-    async fn waking(
+    async fn list_due(
         &self,
         now: DateTime<Utc>,
         until: DateTime<Utc>,

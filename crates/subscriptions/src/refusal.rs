@@ -95,7 +95,7 @@ fn open_charge(facts: Facts) -> Option<RefusalReason> {
     match facts.charge {
         OpenCharge::None => None,
         OpenCharge::Running => Some(RefusalReason::Processing),
-        OpenCharge::Unclear => Some(RefusalReason::NeedsReconciliation),
+        OpenCharge::OutcomeUnknown => Some(RefusalReason::NeedsReconciliation),
     }
 }
 

@@ -59,14 +59,14 @@ pub enum PaymentStanding {
     /// The outcome is open.
     Processing,
     /// The acquirer may or may not have it.
-    Unclear,
+    OutcomeUnknown,
     /// The money has arrived.
     Succeeded,
     /// It failed finally.
     Failed,
 }
 
-/// An unanswered request is not visible in the state of a charge, so this never gives `Unclear`. Callers that
+/// An unanswered request is not visible in the state of a charge, so this never gives `OutcomeUnknown`. Callers that
 /// know of it must set it.
 impl From<ChargeState> for PaymentStanding {
     fn from(state: ChargeState) -> Self {
@@ -112,7 +112,7 @@ pub fn can_retry_payment(facts: RetryFacts) -> (bool, RetryReason) {
         facts;
     let active = status == SubscriptionStatus::Active;
     let reasons = [
-        (last == Some(PaymentStanding::Unclear), RetryReason::NeedsReconciliation),
+        (last == Some(PaymentStanding::OutcomeUnknown), RetryReason::NeedsReconciliation),
         (last == Some(PaymentStanding::Processing) || status == SubscriptionStatus::Charging, RetryReason::Processing),
         (status == SubscriptionStatus::Canceled, RetryReason::Canceled),
         (active && paid, RetryReason::AlreadyPaid),
@@ -167,7 +167,11 @@ mod tests {
             (RetryFacts { status: SubscriptionStatus::Canceled, ..FAILED }, "canceled", Some(Unsuitable)),
             (RetryFacts { status: charging, ..last(PaymentStanding::Processing) }, "processing", Some(Busy)),
             (RetryFacts { status: charging, ..FAILED }, "processing", Some(Busy)),
-            (RetryFacts { status: charging, ..last(PaymentStanding::Unclear) }, "needs_reconciliation", Some(Busy)),
+            (
+                RetryFacts { status: charging, ..last(PaymentStanding::OutcomeUnknown) },
+                "needs_reconciliation",
+                Some(Busy),
+            ),
             (
                 RetryFacts { status: active, paid: true, ..last(PaymentStanding::Succeeded) },
                 "already_paid",
@@ -245,7 +249,7 @@ mod tests {
             activated: true,
             charge: match facts.last {
                 Some(PaymentStanding::Processing) => OpenCharge::Running,
-                Some(PaymentStanding::Unclear) => OpenCharge::Unclear,
+                Some(PaymentStanding::OutcomeUnknown) => OpenCharge::OutcomeUnknown,
                 _ => OpenCharge::None,
             },
             origin: ChargeOrigin::Recovery,

@@ -153,7 +153,7 @@ impl Schedule {
     }
 
     /// Gives the period `number` and all after it another length. The billing day stays.
-    pub fn lasting(&self, number: u32, months: u8) -> Result<Self, ScheduleRefused> {
+    pub fn with_period_length(&self, number: u32, months: u8) -> Result<Self, ScheduleRefused> {
         let (start, anchor) = self.changeable(number)?;
         self.anchored(number, Anchor::on_day(start, anchor.zone(), months, anchor.day())?)
     }

@@ -15,16 +15,16 @@ use crate::ports::{ChargeTerms, CommitContext, Decision, LeasedSubscription, Sub
 /// Lease of a worker on a subscription.
 const LEASE: TimeDelta = TimeDelta::minutes(2);
 /// Subscriptions leased at the same time.
-const AT_ONCE: u32 = 50;
+const LEASE_BATCH: u32 = 50;
 /// Maximum failed attempts in a row; then the subscription is parked. With the pauses between them they take
 /// most of a day.
-const MOST_ATTEMPTS: u32 = 10;
+const MAX_ATTEMPTS: u32 = 10;
 /// Longest pause between two attempts.
-const LONGEST_PAUSE: TimeDelta = TimeDelta::hours(6);
+const MAX_BACKOFF: TimeDelta = TimeDelta::hours(6);
 
 /// Time of the next attempt after this many failed ones in a row: the pause doubles. `None` after the last one.
-fn look_again(attempts: u32, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-    (attempts < MOST_ATTEMPTS).then(|| now + TimeDelta::minutes(1 << attempts).min(LONGEST_PAUSE))
+fn retry_at(attempts: u32, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    (attempts < MAX_ATTEMPTS).then(|| now + TimeDelta::minutes(1 << attempts).min(MAX_BACKOFF))
 }
 
 /// Finds due subscriptions and charges them.
@@ -59,7 +59,7 @@ impl SubscriptionScheduler {
         let mut ran = SchedulerRun::default();
         while ran.found < most {
             let now = self.clock.now();
-            let allowed = self.pace.take(AT_ONCE.min(most - ran.found), now);
+            let allowed = self.pace.take(LEASE_BATCH.min(most - ran.found), now);
             if allowed == 0 {
                 break;
             }
@@ -104,17 +104,17 @@ impl SubscriptionScheduler {
     /// Processes one subscription. Errors, and crashes of the process, are repeated a limited number of times.
     async fn attempt(&self, leased: LeasedSubscription) -> Result<bool, SubscriptionError> {
         let outcome = match leased.attempts {
-            0..=MOST_ATTEMPTS => self.work_on(leased.id).await,
+            0..=MAX_ATTEMPTS => self.process(leased.id).await,
             _ => Err(StoreError::Unavailable("the worker failed repeatedly".to_owned()).into()),
         };
         if outcome.is_err() {
             let now = self.clock.now();
-            self.store.put_off(leased, look_again(leased.attempts, now), now).await?;
+            self.store.postpone(leased, retry_at(leased.attempts, now), now).await?;
         }
         outcome
     }
 
-    async fn work_on(&self, id: SubscriptionId) -> Result<bool, SubscriptionError> {
+    async fn process(&self, id: SubscriptionId) -> Result<bool, SubscriptionError> {
         let at = self.clock.now();
         let charge = ChargeTerms::of_saved_method(&*self.random, at);
         let with = CommitContext { author: Author::System, charge, at };
@@ -133,8 +133,8 @@ mod tests {
     #[test]
     fn pauses_double_up_to_a_limit_and_end() {
         let epoch = DateTime::UNIX_EPOCH;
-        let pauses = (1..MOST_ATTEMPTS).map(|attempts| (look_again(attempts, epoch).unwrap() - epoch).num_minutes());
+        let pauses = (1..MAX_ATTEMPTS).map(|attempts| (retry_at(attempts, epoch).unwrap() - epoch).num_minutes());
         assert_eq!(pauses.collect::<Vec<_>>(), [2, 4, 8, 16, 32, 64, 128, 256, 360]);
-        assert_eq!([MOST_ATTEMPTS, u32::MAX].map(|attempts| look_again(attempts, epoch)), [None, None]);
+        assert_eq!([MAX_ATTEMPTS, u32::MAX].map(|attempts| retry_at(attempts, epoch)), [None, None]);
     }
 }

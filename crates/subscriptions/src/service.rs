@@ -8,7 +8,7 @@ use kontor_kernel::{
     Clock, CustomerScope, Page, PageRequest, Random, SavedMethodId, StoreError, SubscriptionId, SubscriptionPaymentId,
 };
 use kontor_payments::ChargeService;
-use kontor_payments::TAKEOVER;
+use kontor_payments::TAKEOVER_DELAY;
 use kontor_payments::model::PaymentMethod;
 
 use crate::case::{EventContext, SubscriptionCase};
@@ -200,7 +200,7 @@ impl SubscriptionService {
             key: self.random.uuid(),
             pays_by,
             return_url: self.return_url.clone(),
-            next_check_at: at + TAKEOVER,
+            next_check_at: at + TAKEOVER_DELAY,
         }
     }
 

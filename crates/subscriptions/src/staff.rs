@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
 use kontor_kernel::{
-    Clock, Listing, OfProject, Page, PageRequest, Permission, Random, Resource, Staff, SubscriptionId,
+    Clock, Listing, Page, PageRequest, Permission, ProjectScoped, Random, Resource, Staff, SubscriptionId,
 };
 use kontor_payments::ChargeService;
 
@@ -61,8 +61,8 @@ impl StaffSubscriptions {
         until: DateTime<Utc>,
         page: PageRequest,
     ) -> Result<Page<SubscriptionRecord>, SubscriptionError> {
-        let mut listing = Listing::everything(Sort::ascending("next_charge_at"), page);
-        let before = Comparison::Below(FilterValue::Moment(until));
+        let mut listing = Listing::unfiltered(Sort::ascending("next_charge_at"), page);
+        let before = Comparison::LessThan(FilterValue::Moment(until));
         listing.conditions.push(Condition { field: "next_charge_at", comparison: before });
         self.list(staff, listing).await
     }
@@ -152,7 +152,7 @@ impl StaffSubscriptions {
     }
 
     async fn own(&self, staff: &Staff, id: SubscriptionId) -> Result<SubscriptionRecord, SubscriptionError> {
-        let found: Option<OfProject<_>> = self.register.find(id, self.clock.now()).await?;
+        let found: Option<ProjectScoped<_>> = self.register.find(id, self.clock.now()).await?;
         Ok(found.ok_or(SubscriptionError::NotFound)?.open(staff)?)
     }
 }
@@ -163,7 +163,7 @@ fn decided(
     at: DateTime<Utc>,
 ) -> Result<SubscriptionChange, SubscriptionError> {
     let event = match command {
-        StaffCommand::Retime(timing) => return case.retimed(timing, at),
+        StaffCommand::Retime(timing) => return case.change_timing(timing, at),
         StaffCommand::Cancel => SubscriptionEvent::Cancel,
         StaffCommand::Release => SubscriptionEvent::Release,
         StaffCommand::ChargeNow if !case.application_active => {

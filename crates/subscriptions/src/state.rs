@@ -79,7 +79,7 @@ pub enum OpenCharge {
     /// The request to the acquirer is in progress, or the acquirer has it.
     Running,
     /// The acquirer may or may not have it.
-    Unclear,
+    OutcomeUnknown,
 }
 
 /// Kind of charge.
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_stored_rows_and_of_the_contract_stay_as_they_are() {
+    fn stored_and_wire_words_do_not_change() {
         let words: Vec<_> = SubscriptionStatus::VARIANTS.iter().map(|status| status.word()).collect();
         assert_eq!(words, ["active", "charging", "past_due", "canceled"]);
         let words: Vec<_> = SubscriptionEvent::VARIANTS.iter().map(|event| event.word()).collect();

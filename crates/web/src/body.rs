@@ -128,21 +128,23 @@ impl<T: Deserr<InputErrors>> FromRequest for Unpaged<T> {
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let pairs = form_urlencoded::parse(request.query_string().as_bytes());
         let rest = pairs.filter(|(key, _)| !matches!(&**key, "page" | "per_page"));
-        let read = gathered(rest).and_then(|fields| violations_of(Value::Object(fields)));
+        let read = collect_fields(rest).and_then(|fields| violations_of(Value::Object(fields)));
         std::future::ready(read.map(Self).map_err(ApiError::Invalid))
     }
 }
 
 fn fields(pairs: &[u8]) -> Result<Value, Violations> {
-    pairs_of(pairs).map(Value::Object)
+    fields_of_pairs(pairs).map(Value::Object)
 }
 
 /// Returns the fields of a query string or form, each with its text or list of texts.
-pub fn pairs_of(pairs: &[u8]) -> Result<Map<String, Value>, Violations> {
-    gathered(form_urlencoded::parse(pairs))
+pub fn fields_of_pairs(pairs: &[u8]) -> Result<Map<String, Value>, Violations> {
+    collect_fields(form_urlencoded::parse(pairs))
 }
 
-fn gathered<'a>(pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)>) -> Result<Map<String, Value>, Violations> {
+fn collect_fields<'a>(
+    pairs: impl Iterator<Item = (Cow<'a, str>, Cow<'a, str>)>,
+) -> Result<Map<String, Value>, Violations> {
     let mut fields = Map::new();
     let mut violations = Violations::default();
     let mut places = HashSet::new();

@@ -72,7 +72,7 @@ impl BodyBudget {
 impl BodyShare {
     /// Takes more bytes. Returns `false` if this body was displaced; the caller must drop it.
     #[must_use]
-    pub fn grow(&self, bytes: usize) -> bool {
+    pub fn reserve(&self, bytes: usize) -> bool {
         let mut held = self.shared.held();
         while held.incoming.contains_key(&self.number) && held.bytes.saturating_add(bytes) > self.shared.most {
             let Some((_, oldest)) = held.incoming.pop_first() else { break };
@@ -86,7 +86,7 @@ impl BodyShare {
     }
 
     /// Completes when other bodies displace this one.
-    pub async fn displaced(&self) {
+    pub async fn evicted(&self) {
         self.displaced.cancelled().await;
     }
 
@@ -115,10 +115,10 @@ mod tests {
     fn the_body_that_began_first_gives_way() {
         let budget = BodyBudget::new(100);
         let (slow, slower, quick) = (budget.begin(), budget.begin(), budget.begin());
-        assert!(slow.grow(40) && slower.grow(40));
-        assert!(quick.grow(60), "40 of the first are free for it");
+        assert!(slow.reserve(40) && slower.reserve(40));
+        assert!(quick.reserve(60), "40 of the first are free for it");
         assert!(slow.displaced.is_cancelled() && !slower.displaced.is_cancelled());
-        assert!(!slow.grow(1), "it takes nothing more");
+        assert!(!slow.reserve(1), "it takes nothing more");
         assert_eq!(budget.bytes(), 100);
         drop(slow);
         assert_eq!(budget.bytes(), 100, "its bytes were given back when it was displaced");
@@ -130,14 +130,14 @@ mod tests {
     fn a_complete_body_keeps_its_bytes_and_is_not_displaced() {
         let budget = BodyBudget::new(100);
         let complete = budget.begin();
-        assert!(complete.grow(70));
+        assert!(complete.reserve(70));
         let complete = complete.complete();
         let next = budget.begin();
-        assert!(next.grow(30) && !next.grow(1), "the next one would have to displace itself");
+        assert!(next.reserve(30) && !next.reserve(1), "the next one would have to displace itself");
         assert!(!complete.displaced.is_cancelled());
         drop(complete);
         assert_eq!(budget.bytes(), 0);
-        assert!(!budget.begin().grow(101), "more than there is at all");
+        assert!(!budget.begin().reserve(101), "more than there is at all");
     }
 
     proptest! {
@@ -150,7 +150,7 @@ mod tests {
                     0 => shares.push(budget.begin()),
                     1 if at < shares.len() => drop(shares.remove(at)),
                     2 if at < shares.len() => { let share = shares.remove(at).complete(); shares.push(share); }
-                    _ if at < shares.len() => { let _ = shares[at].grow(bytes); }
+                    _ if at < shares.len() => { let _ = shares[at].reserve(bytes); }
                     _ => {}
                 }
                 prop_assert!(budget.bytes() <= 100);

@@ -17,7 +17,7 @@ use super::pace::{Pace, PacedBody, is_late};
 use crate::Settings;
 
 /// Maximum time of a body that counts as immediate. During a longer transfer the caller may lose their rights.
-const AT_ONCE: Duration = Duration::from_millis(20);
+const IMMEDIATE_BODY_TIME: Duration = Duration::from_millis(20);
 /// Time after which a client whose body was displaced may send it again.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
@@ -29,7 +29,7 @@ pub struct BodyReader {
 }
 
 /// Body that was read.
-pub struct Taken {
+pub struct ReadBody {
     /// `false` if the caller must authenticate again.
     pub came_at_once: bool,
     /// Share of the memory budget that the body occupies until this is dropped.
@@ -50,7 +50,7 @@ impl BodyReader {
     }
 
     /// Reads the body and makes it available to extractors. Returns `None` if the request has no body.
-    pub async fn take(&self, request: &mut ServiceRequest) -> Result<Option<Taken>, ApiError> {
+    pub async fn take(&self, request: &mut ServiceRequest) -> Result<Option<ReadBody>, ApiError> {
         let payload = request.take_payload();
         if matches!(payload, Payload::None) {
             return Ok(None);
@@ -65,7 +65,7 @@ impl BodyReader {
         let share = self.budget.begin();
         let body = self.read(PacedBody::new(payload, self.pace), announced.unwrap_or_default(), &share).await?;
         request.set_payload(Payload::from(body));
-        Ok(Some(Taken { came_at_once: began.elapsed() < AT_ONCE, share: share.complete() }))
+        Ok(Some(ReadBody { came_at_once: began.elapsed() < IMMEDIATE_BODY_TIME, share: share.complete() }))
     }
 
     async fn read(
@@ -78,7 +78,7 @@ impl BodyReader {
         loop {
             let next = tokio::select! {
                 biased;
-                () = share.displaced() => return Err(ApiError::Overloaded(RETRY_AFTER)),
+                () = share.evicted() => return Err(ApiError::Overloaded(RETRY_AFTER)),
                 next = payload.next() => next,
             };
             let Some(piece) = next else { break };
@@ -86,7 +86,7 @@ impl BodyReader {
             if first.len() + whole.len() + piece.len() > self.limit {
                 return Err(too_large());
             }
-            if !share.grow(piece.len()) {
+            if !share.reserve(piece.len()) {
                 return Err(ApiError::Overloaded(RETRY_AFTER));
             }
             if first.is_empty() && whole.is_empty() {

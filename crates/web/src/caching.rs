@@ -16,24 +16,24 @@ fn depends_on(access: Access) -> Option<&'static str> {
     match access {
         Access::Public => None,
         Access::App => Some("Token"),
-        Access::Visitor | Access::Customer | Access::CustomerAlone => Some("Token, Authorization"),
+        Access::Visitor | Access::Customer | Access::CustomerOnly => Some("Token, Authorization"),
         Access::Staff(_) | Access::Backend => Some("Authorization"),
     }
 }
 
 /// Returns `true` if the response is the same for every caller with the App Token.
-fn is_for_everybody(policy: &Policy, request: &HttpRequest) -> bool {
+fn is_shared(policy: &Policy, request: &HttpRequest) -> bool {
     let shown = match policy.access {
         Access::App => true,
         Access::Visitor => !request.headers().contains_key(AUTHORIZATION),
-        Access::Public | Access::Customer | Access::CustomerAlone | Access::Staff(_) | Access::Backend => false,
+        Access::Public | Access::Customer | Access::CustomerOnly | Access::Staff(_) | Access::Backend => false,
     };
     shown && policy.method == Method::GET
 }
 
 /// Sets the caching headers of a response. Errors and responses without a policy get `no-store`.
 pub fn declare<B>(response: &mut ServiceResponse<B>, policy: Option<&Policy>) {
-    let everybody = policy.is_some_and(|policy| is_for_everybody(policy, response.request()));
+    let everybody = policy.is_some_and(|policy| is_shared(policy, response.request()));
     let keep = if everybody && response.status() == StatusCode::OK { "no-cache" } else { "no-store" };
     let headers = response.headers_mut();
     if !headers.contains_key(CACHE_CONTROL) {

@@ -53,7 +53,7 @@ pub fn delivery_choice(
     match type_id {
         Some(type_id) => Ok(Some(DeliveryChoice { type_id: type_id.0, subtype_id })),
         None if subtype_id.is_some() => {
-            Err(Violations::one("delivery_type_id", "is required with delivery_subtype_id"))
+            Err(Violations::single("delivery_type_id", "is required with delivery_subtype_id"))
         }
         None => Ok(None),
     }

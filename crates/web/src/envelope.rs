@@ -21,7 +21,7 @@ pub fn created<T>(body: impl Into<T>) -> Created<T> {
     Ok((Json(body.into()), StatusCode::CREATED))
 }
 
-/// Envelope of one record: `one!(OneBrand { brand: BrandRecord });` serializes as `{"brand": {...}}`. It converts from
+/// Envelope of one record: `one!(BrandResponse { brand: BrandRecord });` serializes as `{"brand": {...}}`. It converts from
 /// every type that converts into the record.
 #[macro_export]
 macro_rules! one {

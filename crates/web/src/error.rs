@@ -6,7 +6,7 @@ use std::time::Duration;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
-use kontor_auth::model::BeyondReach;
+use kontor_auth::model::PermissionsNotHeld;
 use kontor_kernel::{AccessDenied, ChangesError, Quota, RecordError, Refusal, StoreError, Violations};
 use serde_json::json;
 
@@ -60,7 +60,7 @@ impl ApiError {
 
     /// `422` for one field.
     pub fn invalid(field: &str, message: impl ToString) -> Self {
-        Self::Invalid(Violations::one(field, message))
+        Self::Invalid(Violations::single(field, message))
     }
 
     /// `500`. The reason goes to the log only.
@@ -105,8 +105,8 @@ impl From<AccessDenied> for ApiError {
     }
 }
 
-impl From<BeyondReach> for ApiError {
-    fn from(denied: BeyondReach) -> Self {
+impl From<PermissionsNotHeld> for ApiError {
+    fn from(denied: PermissionsNotHeld) -> Self {
         Self::Message(StatusCode::FORBIDDEN, format!("This action is unauthorized: {denied}."))
     }
 }

@@ -9,8 +9,8 @@ use kontor_kernel::Clock;
 use super::NamedError;
 
 const WINDOW: TimeDelta = TimeDelta::minutes(1);
-const MOST_OF_A_KIND: usize = 5;
-const MOST: usize = 60;
+const MAX_PER_KIND: usize = 5;
+const MAX_LOGGED: usize = 60;
 
 struct Logged {
     at: DateTime<Utc>,
@@ -27,7 +27,7 @@ pub struct RefusalLog {
 impl RefusalLog {
     /// Creates an empty log.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, logged: Mutex::new(VecDeque::with_capacity(MOST)) }
+        Self { clock, logged: Mutex::new(VecDeque::with_capacity(MAX_LOGGED)) }
     }
 
     /// Logs a refusal of a route, unless the limit of its kind or of all kinds is reached within the last minute.
@@ -46,7 +46,7 @@ impl RefusalLog {
         // A clock that was set back must not silence the log until it has caught up.
         logged.retain(|entry| entry.at <= now && now - entry.at < WINDOW);
         let of_kind = logged.iter().filter(|entry| entry.stage == stage && entry.code == code).count();
-        let admitted = logged.len() < MOST && of_kind < MOST_OF_A_KIND;
+        let admitted = logged.len() < MAX_LOGGED && of_kind < MAX_PER_KIND;
         if admitted {
             logged.push_back(Logged { at: now, stage: stage.to_owned(), code });
         }

@@ -80,17 +80,17 @@ async fn wrong_method() -> HttpResponse {
 
 /// Range of a content that a request selects.
 #[derive(Debug, PartialEq, Eq)]
-enum Asked {
+enum RequestedRange {
     Whole,
     Part(Part<u64>),
     /// Range that begins beyond the end.
-    Beyond,
+    Unsatisfiable,
 }
 
 /// Reads the requested range. Several ranges and malformed ones select the whole content, as HTTP allows.
-fn asked(request: &HttpRequest, tag: &EntityTag, length: u64) -> Asked {
+fn requested_range(request: &HttpRequest, tag: &EntityTag, length: u64) -> RequestedRange {
     if request.method() != Method::GET {
-        return Asked::Whole;
+        return RequestedRange::Whole;
     }
     let other_version = match IfRange::parse(request) {
         Ok(IfRange::EntityTag(known)) => !known.strong_eq(tag),
@@ -100,12 +100,12 @@ fn asked(request: &HttpRequest, tag: &EntityTag, length: u64) -> Asked {
     match Range::parse(request) {
         Ok(Range::Bytes(ranges)) if !other_version => match ranges.as_slice() {
             [one] => match one.to_satisfiable_range(length) {
-                Some((first, last)) => Asked::Part(first..last.saturating_add(1)),
-                None => Asked::Beyond,
+                Some((first, last)) => RequestedRange::Part(first..last.saturating_add(1)),
+                None => RequestedRange::Unsatisfiable,
             },
-            _ => Asked::Whole,
+            _ => RequestedRange::Whole,
         },
-        _ => Asked::Whole,
+        _ => RequestedRange::Whole,
     }
 }
 
@@ -129,7 +129,7 @@ async fn serve(
     let key = FileKey::parse(&key).map_err(|_| ApiError::not_found())?;
     let file = match service.find(key).await? {
         FoundFile::Public(file) => file,
-        FoundFile::Closed(file) => match admit(&request, STAFF).await? {
+        FoundFile::Private(file) => match admit(&request, STAFF).await? {
             Admitted::Staff(staff) => service.show(&staff, file)?,
             _ => return Err(ApiError::internal(&"a private file was requested by a caller who is not staff")),
         },
@@ -146,15 +146,15 @@ async fn serve_whole(request: &HttpRequest, service: &FileService, file: StoredF
         return Ok(framed(HttpResponse::NotModified(), &file, &tag).finish());
     }
     let length = file.content.size;
-    let (mut answer, part) = match asked(request, &tag, length) {
-        Asked::Whole => (HttpResponse::Ok(), 0..length),
-        Asked::Part(part) => {
+    let (mut answer, part) = match requested_range(request, &tag, length) {
+        RequestedRange::Whole => (HttpResponse::Ok(), 0..length),
+        RequestedRange::Part(part) => {
             let mut answer = HttpResponse::PartialContent();
             let last = part.end.saturating_sub(1);
             answer.insert_header((CONTENT_RANGE, format!("bytes {}-{last}/{length}", part.start)));
             (answer, part)
         }
-        Asked::Beyond => {
+        RequestedRange::Unsatisfiable => {
             let mut answer = HttpResponse::RangeNotSatisfiable();
             answer.insert_header((CONTENT_RANGE, format!("bytes */{length}")));
             // Contains nothing of the file, so it needs no caching.
@@ -180,35 +180,35 @@ mod tests {
 
     use super::*;
 
-    fn of(headers: &[(&'static str, &str)]) -> Asked {
+    fn of(headers: &[(&'static str, &str)]) -> RequestedRange {
         let request = headers.iter().fold(TestRequest::get(), |request, header| request.insert_header(*header));
-        asked(&request.to_http_request(), &EntityTag::new_strong("now".to_owned()), 100)
+        requested_range(&request.to_http_request(), &EntityTag::new_strong("now".to_owned()), 100)
     }
 
     #[test]
     fn one_part_is_given() {
         for (range, expected) in [
-            ("bytes=0-0", Asked::Part(0..1)),
-            ("bytes=10-", Asked::Part(10..100)),
-            ("bytes=-10", Asked::Part(90..100)),
-            ("bytes=-1000", Asked::Part(0..100)),
-            ("bytes=90-1000", Asked::Part(90..100)),
-            ("bytes=100-", Asked::Beyond),
-            ("bytes=0-1,5-6", Asked::Whole),
-            ("bytes=x", Asked::Whole),
-            ("lines=1-2", Asked::Whole),
+            ("bytes=0-0", RequestedRange::Part(0..1)),
+            ("bytes=10-", RequestedRange::Part(10..100)),
+            ("bytes=-10", RequestedRange::Part(90..100)),
+            ("bytes=-1000", RequestedRange::Part(0..100)),
+            ("bytes=90-1000", RequestedRange::Part(90..100)),
+            ("bytes=100-", RequestedRange::Unsatisfiable),
+            ("bytes=0-1,5-6", RequestedRange::Whole),
+            ("bytes=x", RequestedRange::Whole),
+            ("lines=1-2", RequestedRange::Whole),
         ] {
             assert_eq!(of(&[("range", range)]), expected, "{range}");
         }
-        assert_eq!(of(&[]), Asked::Whole);
+        assert_eq!(of(&[]), RequestedRange::Whole);
     }
 
     #[test]
     fn a_part_is_of_the_version_that_is_known() {
         let part = ("range", "bytes=0-0");
-        assert_eq!(of(&[part, ("if-range", "\"now\"")]), Asked::Part(0..1));
+        assert_eq!(of(&[part, ("if-range", "\"now\"")]), RequestedRange::Part(0..1));
         for other in ["\"then\"", "W/\"now\"", "Thu, 01 Jan 2026 00:00:00 GMT"] {
-            assert_eq!(of(&[part, ("if-range", other)]), Asked::Whole, "{other}");
+            assert_eq!(of(&[part, ("if-range", other)]), RequestedRange::Whole, "{other}");
         }
     }
 }

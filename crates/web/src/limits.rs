@@ -84,14 +84,14 @@ pub const SUGGEST_STAFF: RateRule = per(MINUTE, 120, "suggest-staff");
 /// because each notification causes a read of a payment.
 pub const ACQUIRER_NOTIFICATIONS: RateRule = per(MINUTE, 1_200, "acquirer-notifications");
 /// Notifications from an address that is not the acquirer's: each may cause a read at the acquirer.
-pub const ACQUIRER_STRANGER: RateRule = per(MINUTE, 60, "acquirer-stranger");
+pub const UNKNOWN_SENDER: RateRule = per(MINUTE, 60, "acquirer-stranger");
 /// Notifications from all such addresses together.
-pub const ACQUIRER_STRANGERS: RateRule = per(MINUTE, 300, "acquirer-strangers");
+pub const UNKNOWN_SENDERS: RateRule = per(MINUTE, 300, "acquirer-strangers");
 /// Messages of the telephony provider. The limit is above its usual traffic and below a harmful load.
 pub const TELEPHONY_NOTIFICATIONS: RateRule = per(MINUTE, 1_200, "telephony-notifications");
 
 /// Rules of one-time codes, temporary passwords and calls, which the setting `code_limit_factor` multiplies.
-pub const OF_CODES: [RateRule; 9] = [
+pub const CODE_RULES: [RateRule; 9] = [
     STAFF_PASSWORD_IP,
     STAFF_PASSWORD_LOGIN,
     CUSTOMER_LOGIN_IP,
@@ -106,7 +106,7 @@ pub const OF_CODES: [RateRule; 9] = [
 /// Settings that change limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitSettings {
-    /// `code_limit_factor`: factor for the limits of [`OF_CODES`].
+    /// `code_limit_factor`: factor for the limits of [`CODE_RULES`].
     pub code_factor: u32,
     /// `phone_codes_per_hour`: limit of [`PHONE_CODES_PROJECT`].
     pub phone_codes: u32,
@@ -116,12 +116,12 @@ pub struct LimitSettings {
 
 impl LimitSettings {
     /// Returns the rule with the configured limit.
-    pub fn effective(&self, rule: RateRule) -> RateRule {
+    pub fn configured(&self, rule: RateRule) -> RateRule {
         let limit = if rule == PHONE_CODES_PROJECT {
             self.phone_codes
         } else if rule == CUSTOMER_WRITES {
             self.customer_writes
-        } else if OF_CODES.contains(&rule) {
+        } else if CODE_RULES.contains(&rule) {
             rule.limit.saturating_mul(self.code_factor)
         } else {
             rule.limit
@@ -199,8 +199,8 @@ pub const TABLE: [Limit; 51] = [
     row("POST /api/orders/redeem", REDEEM, "employee"),
     row("POST /api/orders/redeem/batch", REDEEM_BATCH, "employee"),
     row("POST /callbacks/acquirer", ACQUIRER_NOTIFICATIONS, "address of the acquirer"),
-    row("POST /callbacks/acquirer", ACQUIRER_STRANGER, "any other address"),
-    row("POST /callbacks/acquirer", ACQUIRER_STRANGERS, "all other addresses together"),
+    row("POST /callbacks/acquirer", UNKNOWN_SENDER, "any other address"),
+    row("POST /callbacks/acquirer", UNKNOWN_SENDERS, "all other addresses together"),
     row("POST /callbacks/telephony", TELEPHONY_NOTIFICATIONS, "address"),
 ];
 
@@ -210,7 +210,7 @@ impl Limit {
         match self.rule {
             PHONE_CODES_PROJECT => "`phone_codes_per_hour`",
             CUSTOMER_WRITES => "`customer_writes_per_minute`",
-            rule if OF_CODES.contains(&rule) => "multiplies",
+            rule if CODE_RULES.contains(&rule) => "multiplies",
             _ => "",
         }
     }

@@ -56,7 +56,7 @@ impl NamedError {
 
     /// Adds a field to the body.
     #[must_use]
-    pub fn telling(self, name: &'static str, value: Value) -> Self {
+    pub fn with_field(self, name: &'static str, value: Value) -> Self {
         Self { told: Some(Box::new((name, value))), ..self }
     }
 

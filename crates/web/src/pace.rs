@@ -100,7 +100,7 @@ mod tests {
     }
 
     /// Returns chunks of this size, one every `every` milliseconds; the stream stays open after the last.
-    fn drip(pieces: usize, size: usize, every: u64) -> impl Stream<Item = Result<Bytes, PayloadError>> + Unpin {
+    fn trickle(pieces: usize, size: usize, every: u64) -> impl Stream<Item = Result<Bytes, PayloadError>> + Unpin {
         let body = stream::iter(0..pieces).then(move |_| async move {
             tokio::time::sleep(Duration::from_millis(every)).await;
             Ok(Bytes::from(vec![b'x'; size]))
@@ -136,14 +136,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_that_stops_is_late_after_its_grace() {
-        let (pieces, after) = until_late(pace(100, 10_000), drip(1, 10, 0)).await;
+        let (pieces, after) = until_late(pace(100, 10_000), trickle(1, 10, 0)).await;
         assert_eq!(pieces, 1);
         assert!(after >= Duration::from_millis(100) && after < Duration::from_secs(5), "{after:?}");
     }
 
     #[tokio::test]
     async fn a_body_that_drips_is_late_after_the_limit_of_the_whole() {
-        let (pieces, after) = until_late(pace(100, 300), drip(1_000, 1_000, 10)).await;
+        let (pieces, after) = until_late(pace(100, 300), trickle(1_000, 1_000, 10)).await;
         assert!(pieces > 0, "each piece earns a second");
         assert!(after >= Duration::from_millis(300) && after < Duration::from_secs(5), "{after:?}");
     }

@@ -58,7 +58,7 @@ pub fn page_of<const MOST: u32>(
     default_size: i64,
 ) -> Result<PageRequest, Violations> {
     let size = size.map_or(default_size, |size| size.0.0);
-    PageRequest::new(page.map_or(1, |page| page.0.0), size, MOST).map_err(|error| Violations::one("per_page", error))
+    PageRequest::new(page.map_or(1, |page| page.0.0), size, MOST).map_err(|error| Violations::single("per_page", error))
 }
 
 /// Page of a list without filters.

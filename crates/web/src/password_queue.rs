@@ -40,7 +40,7 @@ impl QueueBounds {
 }
 
 #[derive(Default)]
-struct Places {
+struct QueueState {
     taken: u32,
     by_address: HashMap<String, u32>,
 }
@@ -48,11 +48,11 @@ struct Places {
 struct Shared {
     bounds: QueueBounds,
     permits: Arc<Semaphore>,
-    places: Mutex<Places>,
+    places: Mutex<QueueState>,
 }
 
 impl Shared {
-    fn places(&self) -> MutexGuard<'_, Places> {
+    fn places(&self) -> MutexGuard<'_, QueueState> {
         self.places.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -62,7 +62,7 @@ pub struct PasswordQueue(Arc<Shared>);
 
 /// Place in the queue, released on drop.
 #[must_use]
-pub struct Place {
+pub struct QueueSlot {
     shared: Arc<Shared>,
     address: String,
 }
@@ -71,7 +71,7 @@ pub struct Place {
 #[must_use]
 pub struct Permit {
     _permit: OwnedSemaphorePermit,
-    _place: Place,
+    _place: QueueSlot,
 }
 
 impl PasswordQueue {
@@ -83,7 +83,7 @@ impl PasswordQueue {
 
     /// Takes a place for an address: `429` if the address has used its share, `503` if the queue is full. An address is
     /// known if the employee has logged in from it before.
-    pub fn place(&self, address: String, is_known: bool) -> Result<Place, ApiError> {
+    pub fn place(&self, address: String, is_known: bool) -> Result<QueueSlot, ApiError> {
         let bounds = self.0.bounds;
         let mut places = self.0.places();
         let held = places.by_address.get(&address).copied().unwrap_or_default();
@@ -98,11 +98,11 @@ impl PasswordQueue {
         places.taken += 1;
         places.by_address.insert(address.clone(), held + 1);
         drop(places);
-        Ok(Place { shared: Arc::clone(&self.0), address })
+        Ok(QueueSlot { shared: Arc::clone(&self.0), address })
     }
 }
 
-impl Place {
+impl QueueSlot {
     /// Waits for a permit in order of arrival: `503` if it takes too long.
     pub async fn acquire(self) -> Result<Permit, ApiError> {
         let permits = Arc::clone(&self.shared.permits);
@@ -114,7 +114,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for QueueSlot {
     fn drop(&mut self) {
         let mut places = self.shared.places();
         places.taken = places.taken.saturating_sub(1);
@@ -139,7 +139,7 @@ mod tests {
         queue_with(Duration::from_mins(1))
     }
 
-    fn refusal(place: Result<Place, ApiError>) -> &'static str {
+    fn refusal(place: Result<QueueSlot, ApiError>) -> &'static str {
         match place {
             Ok(_) => "none",
             Err(ApiError::Throttled(quota)) if quota.limit == 2 && quota.remaining == 0 => "address",

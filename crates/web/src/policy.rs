@@ -21,7 +21,7 @@ pub enum Access {
     /// App Token and a customer's Bearer token together.
     Customer,
     /// Bearer token of a customer. An App Token is optional, but must be valid if sent.
-    CustomerAlone,
+    CustomerOnly,
     /// Bearer token of an employee or agent with all of these permissions.
     Staff(&'static [Permission]),
     /// Well-formed client credentials of a backend. The handler verifies them together with its lookup.
@@ -57,7 +57,7 @@ pub struct Policy {
     /// endpoint.
     pub structured: bool,
     /// `GET` endpoint that shows the result of a write, if it does not follow from the path.
-    pub told_by: Option<&'static str>,
+    pub result_from: Option<&'static str>,
     /// Extent to which it may run under a key that was used before.
     pub rerun: Repeatability,
     /// `true` if the handler reads the body as a stream: it holds a file.
@@ -85,8 +85,8 @@ impl Policy {
     /// Names the endpoint that shows the result in the form of the write's response. Optional fields of the response
     /// may be missing.
     #[must_use]
-    pub const fn told_by(mut self, path: &'static str) -> Self {
-        self.told_by = Some(path);
+    pub const fn result_from(mut self, path: &'static str) -> Self {
+        self.result_from = Some(path);
         self
     }
 
@@ -138,7 +138,7 @@ macro_rules! rows {
                 limited: None,
                 server_cached: false,
                 structured: false,
-                told_by: None,
+                result_from: None,
                 rerun: Repeatability::Never,
                 streamed: false,
                 versioned: None,
@@ -166,9 +166,9 @@ pub enum ResultSource {
         status: StatusCode,
     },
     /// The record is deleted; the response is a message.
-    Gone,
+    Deleted,
     /// The request runs again, which has no effect and returns the same response.
-    Again,
+    Rerun,
 }
 
 /// Policy of an endpoint with its request counters.
@@ -178,12 +178,12 @@ pub struct Endpoint {
     /// Request counters.
     pub traffic: RequestCounters,
     /// Source of the result of a write, in the form of its own response.
-    pub telling: Option<ResultSource>,
+    pub result_source: Option<ResultSource>,
 }
 
 impl Endpoint {
     /// Creates an endpoint with empty counters.
-    pub fn of(policy: &'static Policy, telling: Option<ResultSource>) -> Arc<Self> {
-        Arc::new(Self { policy, traffic: RequestCounters::new(policy.method.as_str(), policy.path), telling })
+    pub fn of(policy: &'static Policy, result_source: Option<ResultSource>) -> Arc<Self> {
+        Arc::new(Self { policy, traffic: RequestCounters::new(policy.method.as_str(), policy.path), result_source })
     }
 }

@@ -20,9 +20,9 @@ use super::blocking::blocking;
 use super::content_headers::{disposition, framed, is_known};
 
 /// Number of requests that may wait while a copy is made: enough for one page of new pictures.
-const PLACES: usize = 64;
+const MAX_WAITING: usize = 64;
 /// Maximum waiting time of a request.
-const PATIENCE: Duration = Duration::from_secs(20);
+const MAX_WAIT: Duration = Duration::from_secs(20);
 /// Time after which a rejected caller may retry: by then the queue has moved on.
 const RETRY_AFTER: Duration = Duration::from_secs(2);
 
@@ -36,14 +36,14 @@ pub struct ResizeQueue {
 
 /// Exclusive right to make a copy, released on drop.
 #[must_use]
-struct Turn {
+struct ResizePermit {
     _place: OwnedSemaphorePermit,
     _turn: OwnedSemaphorePermit,
 }
 
 impl Default for ResizeQueue {
     fn default() -> Self {
-        Self::new(PLACES, PATIENCE)
+        Self::new(MAX_WAITING, MAX_WAIT)
     }
 }
 
@@ -54,11 +54,11 @@ impl ResizeQueue {
     }
 
     /// Waits in order of arrival: `503` if the queue is full or the wait is too long.
-    async fn enter(&self) -> Result<Turn, ApiError> {
+    async fn enter(&self) -> Result<ResizePermit, ApiError> {
         let overloaded = || ApiError::Overloaded(RETRY_AFTER);
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| overloaded())?;
         match timeout(self.patience, Arc::clone(&self.turns).acquire_owned()).await {
-            Ok(Ok(turn)) => Ok(Turn { _place: place, _turn: turn }),
+            Ok(Ok(turn)) => Ok(ResizePermit { _place: place, _turn: turn }),
             Ok(Err(closed)) => Err(ApiError::internal(&closed)),
             Err(_) => Err(overloaded()),
         }

@@ -44,11 +44,11 @@ pub enum Viewed {
 
 impl Viewed {
     /// Counts a view by the sender of the request. Returns the number of views that are not stored yet.
-    async fn look(self, request: &HttpRequest) -> Option<u64> {
+    async fn count_view(self, request: &HttpRequest) -> Option<u64> {
         let viewer = ClientIp::of(request).subject();
         Some(match self {
-            Self::Product(id) => request.app_data::<web::Data<StorefrontService>>()?.look(id, &viewer).await,
-            Self::Page(id) => request.app_data::<web::Data<PageViewer>>()?.look(id, &viewer).await,
+            Self::Product(id) => request.app_data::<web::Data<StorefrontService>>()?.count_view(id, &viewer).await,
+            Self::Page(id) => request.app_data::<web::Data<PageViewer>>()?.count_view(id, &viewer).await,
         })
     }
 }
@@ -121,9 +121,9 @@ struct CachedResponse {
 const OVERHEAD: usize = 512;
 
 #[derive(Clone)]
-struct ByBytes;
+struct WeightInBytes;
 
-impl Weighter<Key, Arc<CachedResponse>> for ByBytes {
+impl Weighter<Key, Arc<CachedResponse>> for WeightInBytes {
     fn weight(&self, _: &Key, answer: &Arc<CachedResponse>) -> u64 {
         u64::try_from(answer.body.len() + OVERHEAD).unwrap_or(u64::MAX)
     }
@@ -131,16 +131,16 @@ impl Weighter<Key, Arc<CachedResponse>> for ByBytes {
 
 /// Time of the next change that happens without a write.
 #[derive(Clone, Copy)]
-struct Horizon {
+struct Expiry {
     version: CacheVersion,
     asked: DateTime<Utc>,
     until: Option<DateTime<Utc>>,
 }
 
 /// Maximum number of projects with a cached expiry.
-const MOST_HORIZONS: usize = 4_096;
+const MAX_EXPIRIES: usize = 4_096;
 /// Estimated number of entries; the cache can hold more.
-const USUAL_ANSWERS: usize = 4_096;
+const ESTIMATED_ENTRIES: usize = 4_096;
 
 /// Counters of cache outcomes.
 #[derive(Default)]
@@ -159,8 +159,8 @@ impl Outcomes {
 
 /// Response cache of the process.
 pub struct ResponseCache {
-    kept: Option<Cache<Key, Arc<CachedResponse>, ByBytes>>,
-    horizons: Cache<ProjectId, Horizon>,
+    kept: Option<Cache<Key, Arc<CachedResponse>, WeightInBytes>>,
+    horizons: Cache<ProjectId, Expiry>,
     hashers: (RandomState, RandomState),
     outcomes: Outcomes,
     database: Database,
@@ -168,7 +168,7 @@ pub struct ResponseCache {
 }
 
 /// Request that may be answered from the cache.
-pub struct Question {
+pub struct CacheKey {
     key: Key,
     asked: DateTime<Utc>,
     access: Option<CacheVersion>,
@@ -176,23 +176,23 @@ pub struct Question {
 
 /// Cache miss, with the version of the project before the request is processed.
 pub struct Pending {
-    question: Question,
+    question: CacheKey,
     project: ProjectId,
     version: CacheVersion,
     views: Option<CacheVersion>,
 }
 
 /// Creates a cache of this many bytes that evicts rarely used entries.
-fn room(bytes: u64) -> Cache<Key, Arc<CachedResponse>, ByBytes> {
-    Cache::with_weighter(USUAL_ANSWERS, bytes, ByBytes)
+fn bounded_cache(bytes: u64) -> Cache<Key, Arc<CachedResponse>, WeightInBytes> {
+    Cache::with_weighter(ESTIMATED_ENTRIES, bytes, WeightInBytes)
 }
 
 impl ResponseCache {
     /// Creates a cache of this many megabytes; `0` disables it.
     pub fn new(megabytes: u32, database: Database, clock: Arc<dyn Clock>) -> Self {
         Self {
-            kept: (megabytes > 0).then(|| room(u64::from(megabytes) * 1024 * 1024)),
-            horizons: Cache::new(MOST_HORIZONS),
+            kept: (megabytes > 0).then(|| bounded_cache(u64::from(megabytes) * 1024 * 1024)),
+            horizons: Cache::new(MAX_EXPIRIES),
             hashers: Default::default(),
             outcomes: Outcomes::default(),
             database,
@@ -210,7 +210,7 @@ impl ResponseCache {
     }
 
     /// Returns the cache key, if the request is eligible.
-    pub fn question(&self, request: &HttpRequest) -> Option<Question> {
+    pub fn cache_key(&self, request: &HttpRequest) -> Option<CacheKey> {
         let token = request.headers().get("token");
         let eligible = self.kept.is_some() && !request.headers().contains_key(AUTHORIZATION);
         let Some(token) = token.filter(|_| eligible && self.versions().are_watched()) else {
@@ -219,10 +219,10 @@ impl ResponseCache {
         };
         let asked = (token.as_bytes(), request.path(), request.query_string());
         let key = (self.hashers.0.hash_one(asked), self.hashers.1.hash_one(asked));
-        Some(Question { key, asked: self.clock.now(), access: self.versions().version_anywhere(Topic::Access) })
+        Some(CacheKey { key, asked: self.clock.now(), access: self.versions().version_anywhere(Topic::Access) })
     }
 
-    fn find(&self, question: &Question) -> Option<Arc<CachedResponse>> {
+    fn find(&self, question: &CacheKey) -> Option<Arc<CachedResponse>> {
         let answer = self.kept.as_ref()?.get(&question.key)?;
         let in_time = answer.until.is_none_or(|until| question.asked < until);
         let same = |topic, version| self.versions().version(topic, answer.project) == Some(version);
@@ -232,7 +232,7 @@ impl ResponseCache {
     }
 
     /// Returns the cached response, if it is still valid.
-    pub async fn recall(&self, question: &Question, request: &HttpRequest) -> Option<HttpResponse> {
+    pub async fn get(&self, question: &CacheKey, request: &HttpRequest) -> Option<HttpResponse> {
         let Some(answer) = self.find(question) else {
             Outcomes::count(&self.outcomes.miss, "miss");
             return None;
@@ -240,7 +240,7 @@ impl ResponseCache {
         let body = match &answer.body {
             Body::Whole(whole) => whole.clone(),
             Body::Counting { viewed, stored, before, after } => {
-                let shown = stored + viewed.look(request).await?;
+                let shown = stored + viewed.count_view(request).await?;
                 let mut body = Vec::with_capacity(before.len() + after.len() + 20);
                 body.extend_from_slice(before);
                 write!(body, "{shown}").ok()?;
@@ -258,7 +258,7 @@ impl ResponseCache {
 
     /// Reads the version of the project before the request is processed. Returns `None` while a commit is in progress,
     /// or if access was revoked during authentication: the application was read before its project was known.
-    pub fn begin(&self, question: Question, app: &AppScope) -> Option<Pending> {
+    pub fn begin(&self, question: CacheKey, app: &AppScope) -> Option<Pending> {
         let version = self.versions().version(Topic::Storefront, app.project_id)?;
         let undisturbed =
             question.access.is_some() && self.versions().version_anywhere(Topic::Access) == question.access;
@@ -273,7 +273,7 @@ impl ResponseCache {
         views && version(Topic::Storefront) == Some(pending.version)
     }
 
-    async fn horizon(&self, pending: &Pending) -> Option<Horizon> {
+    async fn expiry(&self, pending: &Pending) -> Option<Expiry> {
         let asked = pending.question.asked;
         let known = self.horizons.get(&pending.project).filter(|known| {
             known.version == pending.version && known.asked <= asked && known.until.is_none_or(|until| asked < until)
@@ -283,13 +283,13 @@ impl ResponseCache {
         }
         let until = self.database.next_change(pending.project, asked).await;
         let until = until.inspect_err(|error| tracing::warn!(%error, "a response could not be cached")).ok()?;
-        let horizon = Horizon { version: pending.version, asked, until };
+        let horizon = Expiry { version: pending.version, asked, until };
         self.horizons.insert(pending.project, horizon);
         Some(horizon)
     }
 
     /// Stores a response, unless the underlying data has changed in the meantime.
-    pub async fn remember<B: MessageBody + 'static>(
+    pub async fn store<B: MessageBody + 'static>(
         &self,
         pending: Pending,
         response: ServiceResponse<B>,
@@ -308,7 +308,7 @@ impl ResponseCache {
             Err(body) => return ServiceResponse::new(request, response.set_body(body)).map_into_left_body(),
         };
         let body = Body::of(whole.clone(), looked);
-        if let (Some(cache), Some(body), Some(horizon)) = (&self.kept, body, self.horizon(&pending).await)
+        if let (Some(cache), Some(body), Some(horizon)) = (&self.kept, body, self.expiry(&pending).await)
             && self.is_unchanged(&pending, by_views)
         {
             let headers = response.headers().iter().map(|(name, value)| (name.clone(), value.clone())).collect();
@@ -340,7 +340,7 @@ mod tests {
     #[test]
     fn the_memory_never_grows_beyond_its_room() {
         const ROOM: u64 = 1024 * 1024;
-        let kept = room(ROOM);
+        let kept = bounded_cache(ROOM);
         let mut heaviest = 0;
         // Inserts forty times the capacity in small and large entries; some replace others.
         for number in 0_u64..3_000 {

@@ -110,7 +110,7 @@ async fn visitor(request: &HttpRequest) -> Result<Visitor, ApiError> {
     })
 }
 
-async fn customer_alone(request: &HttpRequest) -> Result<CustomerScope, ApiError> {
+async fn customer_only(request: &HttpRequest) -> Result<CustomerScope, ApiError> {
     if request.headers().contains_key("token") {
         return customer(request).await;
     }
@@ -135,7 +135,7 @@ pub struct StaffProject(pub ProjectId);
 /// Authenticated caller. Guards take it out of the request.
 pub enum Admitted {
     /// No credentials required.
-    Anybody,
+    Public,
     /// Application.
     App(AppScope),
     /// Application, with a customer if logged in.
@@ -151,11 +151,11 @@ pub enum Admitted {
 /// Authenticates the caller as the policy requires.
 pub async fn admit(request: &HttpRequest, access: Access) -> Result<Admitted, ApiError> {
     Ok(match access {
-        Access::Public => Admitted::Anybody,
+        Access::Public => Admitted::Public,
         Access::App => Admitted::App(calling_app(request).await?),
         Access::Visitor => Admitted::Visitor(visitor(request).await?),
         Access::Customer => Admitted::Customer(customer(request).await?),
-        Access::CustomerAlone => Admitted::Customer(customer_alone(request).await?),
+        Access::CustomerOnly => Admitted::Customer(customer_only(request).await?),
         Access::Staff(permissions) => Admitted::Staff(staff(request, permissions).await?),
         Access::Backend => Admitted::Backend(backend(request)?),
     })
@@ -196,6 +196,6 @@ macro_rules! guard {
 guard!(CallingApp: Access::App => App);
 guard!(CallingVisitor: Access::Visitor => Visitor);
 guard!(SignedInCustomer: Access::Customer => Customer);
-guard!(BearerCustomer: Access::CustomerAlone => Customer);
+guard!(BearerCustomer: Access::CustomerOnly => Customer);
 guard!(SignedInStaff: Access::Staff(_) => Staff);
 guard!(Backend: Access::Backend => Backend);

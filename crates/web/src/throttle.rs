@@ -36,7 +36,7 @@ impl Throttle {
     /// [`super::retry_after`].
     pub async fn count(&self, request: &HttpRequest, hits: &[(RateRule, impl AsRef<str>)]) -> Result<(), Quota> {
         for (rule, subject) in hits {
-            let quota = self.limiter.hit(self.settings.effective(*rule), subject.as_ref()).await;
+            let quota = self.limiter.hit(self.settings.configured(*rule), subject.as_ref()).await;
             let mut known = request.extensions_mut();
             let tighter = known
                 .get::<TightestQuota>()

@@ -16,9 +16,9 @@ use futures_util::{Stream, StreamExt};
 
 /// Request body that lives as long as its response.
 #[derive(Clone)]
-pub struct Kept(Rc<RefCell<Payload>>);
+pub struct HeldBody(Rc<RefCell<Payload>>);
 
-impl Kept {
+impl HeldBody {
     /// Keeps the body of the request, if it is chunked.
     pub fn of(request: &mut ServiceRequest) -> Option<Self> {
         if !request.headers().contains_key(TRANSFER_ENCODING) {
@@ -30,7 +30,7 @@ impl Kept {
     }
 }
 
-impl Stream for Kept {
+impl Stream for HeldBody {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -41,7 +41,7 @@ impl Stream for Kept {
 /// Response body that holds the request body until it is sent.
 pub struct BodyWithRequest {
     answer: BoxBody,
-    _kept: Kept,
+    _kept: HeldBody,
 }
 
 impl MessageBody for BodyWithRequest {
@@ -59,7 +59,7 @@ impl MessageBody for BodyWithRequest {
 /// Combines a response with the kept request body, if any.
 pub fn holding<B: MessageBody + 'static>(
     response: ServiceResponse<B>,
-    kept: Option<Kept>,
+    kept: Option<HeldBody>,
 ) -> ServiceResponse<EitherBody<B, BodyWithRequest>> {
     match kept {
         None => response.map_into_left_body(),

@@ -24,15 +24,15 @@ use super::scopes::{SignedInStaff, reauthenticate_staff};
 use crate::Settings;
 
 /// Maximum length of a text part, in bytes.
-const LONGEST_TEXT: usize = 1024;
+const MAX_TEXT_LENGTH: usize = 1024;
 /// Maximum length of the part `columns`, in bytes.
-const LONGEST_COLUMNS: usize = 32 << 10;
+const MAX_COLUMNS_BYTES: usize = 32 << 10;
 /// Maximum number of parts of a body.
-const MOST_PARTS: usize = 20;
+const MAX_PARTS: usize = 20;
 /// Maximum size of a body without its file, in bytes.
-const BESIDE: u64 = 64 << 10;
+const MAX_BODY_WITHOUT_FILE: u64 = 64 << 10;
 /// Maximum number of characters of an unknown part's name in an error.
-const LONGEST_NAME: usize = 100;
+const MAX_NAME_LENGTH: usize = 100;
 
 /// Multipart body that is not read yet.
 pub struct Upload {
@@ -72,7 +72,7 @@ impl Texts {
         if name.is_empty() {
             self.violations.add("body", "has a part without a `name`");
         } else if !known.contains(&name.as_str()) {
-            self.violations.add(name.chars().take(LONGEST_NAME).collect::<String>(), "is not a known field");
+            self.violations.add(name.chars().take(MAX_NAME_LENGTH).collect::<String>(), "is not a known field");
         } else if self.values.insert(name.clone(), text).is_some() {
             self.violations.add(name, "must be sent only once");
         }
@@ -123,7 +123,7 @@ impl Upload {
 
     /// Returns `true` if the announced length implies a file larger than this.
     pub fn announces_more_than(&self, bytes: u64) -> bool {
-        self.announced.is_some_and(|announced| announced > bytes.saturating_add(BESIDE))
+        self.announced.is_some_and(|announced| announced > bytes.saturating_add(MAX_BODY_WITHOUT_FILE))
     }
 
     /// Reads the file and the parts with these names. The handler calls it after a permission check. The caller is
@@ -139,7 +139,7 @@ impl Upload {
             texts.violations.add("file", "is required");
             return Err(texts.violations.into());
         };
-        Ok(Received { file, file_name: file_name.as_deref().and_then(plain_name), size, texts })
+        Ok(Received { file, file_name: file_name.as_deref().and_then(safe_file_name), size, texts })
     }
 
     /// Reads the body into an unnamed file, which cannot outlive the process. The caller reports a missing file
@@ -166,8 +166,8 @@ impl Upload {
             let mut part = part.map_err(refused)?;
             let name = part.name().unwrap_or_default().to_owned();
             count += 1;
-            if count > MOST_PARTS {
-                return Err(ApiError::invalid("body", format!("must have at most {MOST_PARTS} parts")));
+            if count > MAX_PARTS {
+                return Err(ApiError::invalid("body", format!("must have at most {MAX_PARTS} parts")));
             }
             if name != "file" {
                 let text = text(&name, &mut part).await?;
@@ -197,7 +197,7 @@ fn too_large() -> ApiError {
 }
 
 /// Returns a readable file name without its path, which would reveal the sender's directories.
-fn plain_name(name: &str) -> Option<String> {
+fn safe_file_name(name: &str) -> Option<String> {
     let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
     Line::<255>::parse(name).ok().map(Into::into)
 }
@@ -224,7 +224,7 @@ async fn save(
 
 async fn text(name: &str, part: &mut Field) -> Result<String, ApiError> {
     let mut bytes = Vec::new();
-    let longest = if name == "columns" { LONGEST_COLUMNS } else { LONGEST_TEXT };
+    let longest = if name == "columns" { MAX_COLUMNS_BYTES } else { MAX_TEXT_LENGTH };
     while let Some(chunk) = part.next().await {
         bytes.extend_from_slice(&chunk.map_err(refused)?);
         if bytes.len() > longest {

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use kontor_kernel::{ApplicationId, Clock, DeliveryId, Page, PageRequest, Permission, Resource, Staff, WebhookId};
 
-use crate::endpoints::enter;
+use crate::endpoints::authorize;
 use crate::model::{Delivery, DeliveryState, Webhook};
 use crate::ports::{DeliveryLog, WebhookRepository};
 use crate::{DeliveryError, DeliveryRefusal};
@@ -59,7 +59,7 @@ impl DeliveryService {
         webhook: WebhookId,
         permission: Permission,
     ) -> Result<Webhook, DeliveryError> {
-        enter(&*self.webhooks, staff, application, permission).await?;
+        authorize(&*self.webhooks, staff, application, permission).await?;
         self.webhooks.find(application, webhook).await?.ok_or(DeliveryError::NotFound)
     }
 }
@@ -71,7 +71,7 @@ mod tests {
     use crate::ports::{MockDeliveryLog, MockWebhookRepository};
     use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{FixedClock, OfProject, RecordError};
+    use kontor_kernel::{FixedClock, ProjectScoped, RecordError};
     use uuid::Uuid;
 
     fn id<T: TryFrom<i64>>(value: i64) -> T {
@@ -105,7 +105,7 @@ mod tests {
 
     async fn resend(state: DeliveryState, is_active: bool, still_there: bool) -> Result<Delivery, DeliveryError> {
         let (mut webhooks, mut deliveries) = (MockWebhookRepository::new(), MockDeliveryLog::new());
-        webhooks.expect_owner().returning(|_| Ok(Some(OfProject::new(id(1), ()))));
+        webhooks.expect_owner().returning(|_| Ok(Some(ProjectScoped::new(id(1), ()))));
         webhooks.expect_find().returning(move |_, _| Ok(Some(webhook(is_active))));
         deliveries.expect_find().returning(move |_, wanted| Ok((wanted == id(7)).then(|| delivery(state))));
         deliveries

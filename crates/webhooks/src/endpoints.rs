@@ -25,7 +25,7 @@ pub struct WebhookService {
 impl WebhookService {
     /// Returns every webhook of an application.
     pub async fn list(&self, staff: &Staff, application: ApplicationId) -> Result<Vec<Webhook>, WebhookError> {
-        self.enter(staff, application, Permission::view(Resource::Webhooks)).await?;
+        self.authorize(staff, application, Permission::view(Resource::Webhooks)).await?;
         Ok(self.webhooks.list(application).await?)
     }
 
@@ -36,7 +36,7 @@ impl WebhookService {
         application: ApplicationId,
         webhook: WebhookId,
     ) -> Result<Webhook, WebhookError> {
-        self.enter(staff, application, Permission::view(Resource::Webhooks)).await?;
+        self.authorize(staff, application, Permission::view(Resource::Webhooks)).await?;
         self.webhooks.find(application, webhook).await?.ok_or(WebhookError::NotFound)
     }
 
@@ -47,7 +47,7 @@ impl WebhookService {
         application: ApplicationId,
         draft: WebhookDraft,
     ) -> Result<IssuedWebhook, WebhookError> {
-        self.enter(staff, application, Permission::create(Resource::Webhooks)).await?;
+        self.authorize(staff, application, Permission::create(Resource::Webhooks)).await?;
         self.policy.check(&draft.url).map_err(WebhookRefusal::Url)?;
         let secret = WebhookSecret::generate(&*self.random);
         let new = NewWebhook {
@@ -68,7 +68,7 @@ impl WebhookService {
         webhook: WebhookId,
         change: WebhookChange,
     ) -> Result<Webhook, WebhookError> {
-        self.enter(staff, application, Permission::edit(Resource::Webhooks)).await?;
+        self.authorize(staff, application, Permission::edit(Resource::Webhooks)).await?;
         if let Some(url) = change.url.as_set() {
             self.policy.check(url).map_err(WebhookRefusal::Url)?;
         }
@@ -83,7 +83,7 @@ impl WebhookService {
         application: ApplicationId,
         webhook: WebhookId,
     ) -> Result<(), WebhookError> {
-        self.enter(staff, application, Permission::edit(Resource::Webhooks)).await?;
+        self.authorize(staff, application, Permission::edit(Resource::Webhooks)).await?;
         if self.webhooks.delete(application, webhook).await? { Ok(()) } else { Err(WebhookError::NotFound) }
     }
 
@@ -94,32 +94,32 @@ impl WebhookService {
         application: ApplicationId,
         webhook: WebhookId,
     ) -> Result<IssuedWebhook, WebhookError> {
-        self.enter(staff, application, Permission::edit(Resource::Webhooks)).await?;
+        self.authorize(staff, application, Permission::edit(Resource::Webhooks)).await?;
         let secret = WebhookSecret::generate(&*self.random);
         let sealed = secret.seal(&*self.cipher);
         let changed = self.webhooks.replace_secret(application, webhook, sealed, self.clock.now()).await?;
         Ok(IssuedWebhook { webhook: changed.ok_or(WebhookError::NotFound)?, secret })
     }
 
-    async fn enter(
+    async fn authorize(
         &self,
         staff: &Staff,
         application: ApplicationId,
         permission: Permission,
     ) -> Result<(), WebhookError> {
-        enter(&*self.webhooks, staff, application, permission).await
+        authorize(&*self.webhooks, staff, application, permission).await
     }
 }
 
 /// Check that starts every use case. The permission comes first, so that storage is not read without it.
-pub(crate) async fn enter<R: Refusal>(
+pub(crate) async fn authorize<R: Refusal>(
     webhooks: &dyn WebhookRepository,
     staff: &Staff,
     application: ApplicationId,
     permission: Permission,
 ) -> Result<(), RecordError<R>> {
     staff.require(permission)?;
-    staff.own(webhooks.owner(application).await?)
+    staff.require_own(webhooks.owner(application).await?)
 }
 
 #[cfg(test)]
@@ -129,7 +129,7 @@ mod tests {
     use crate::ports::MockWebhookRepository;
     use chrono::DateTime;
     use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
-    use kontor_kernel::{AccessDenied, Edit, FixedClock, OfProject};
+    use kontor_kernel::{AccessDenied, Edit, FixedClock, ProjectScoped};
 
     fn id<T: TryFrom<i64>>(value: i64) -> T {
         T::try_from(value).ok().unwrap()
@@ -137,7 +137,7 @@ mod tests {
 
     fn repository(owner: Option<i64>) -> MockWebhookRepository {
         let mut webhooks = MockWebhookRepository::new();
-        webhooks.expect_owner().returning(move |_| Ok(owner.map(|owner| OfProject::new(id(owner), ()))));
+        webhooks.expect_owner().returning(move |_| Ok(owner.map(|owner| ProjectScoped::new(id(owner), ()))));
         webhooks
     }
 
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn without_the_permission_nothing_is_asked() {
+    async fn storage_is_not_read_without_the_permission() {
         let viewer = staff_with([Permission::view(Resource::Webhooks)]);
         let untouched = || service(MockWebhookRepository::new());
         let created = untouched().create(&viewer, id(5), draft("https://shop.example")).await;

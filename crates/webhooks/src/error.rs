@@ -12,7 +12,7 @@ pub enum WebhookRefusal {
     #[error(transparent)]
     Url(#[from] UrlRefusal),
     /// The application has the maximum number of webhooks.
-    #[error("an application has at most {most} webhooks", most = crate::model::Webhook::MOST_PER_APPLICATION)]
+    #[error("an application has at most {most} webhooks", most = crate::model::Webhook::MAX_PER_APPLICATION)]
     TooMany,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    ApplicationId, DeliveryId, OfProject, Page, PageRequest, ProjectId, Random, StoreError, WebhookId,
+    ApplicationId, DeliveryId, Page, PageRequest, ProjectId, ProjectScoped, Random, StoreError, WebhookId,
 };
 
 use crate::WebhookError;
@@ -19,7 +19,7 @@ use crate::model::{
 #[async_trait]
 pub trait WebhookRepository: Send + Sync {
     /// Returns the project of the application, or `None` if there is no such application.
-    async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError>;
+    async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError>;
 
     /// Returns every webhook of the application, oldest first.
     async fn list(&self, application: ApplicationId) -> Result<Vec<Webhook>, StoreError>;

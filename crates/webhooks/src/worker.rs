@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_sent_on_a_lease_that_is_about_to_run_out() {
+    async fn an_expiring_lease_sends_nothing() {
         let (mut queue, clock) = (MockDeliveryQueue::new(), clock());
         let slow = Arc::clone(&clock);
         queue.expect_lease().times(1).returning(move |_, _, _| {

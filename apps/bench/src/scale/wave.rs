@@ -42,7 +42,7 @@ const QUICK: Wave = Wave { waiting: 9_000, due: 1_000, chargeable: 150, time: Du
 
 /// First identifier of the subscriptions that were never paid.
 const FIRST: usize = 10_000_000;
-const PATIENCE: Duration = Duration::from_mins(2);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// The acquirer, on separate threads.
 struct Acquirer {
@@ -84,7 +84,7 @@ impl Acquirer {
 
 /// Sends every request once.
 fn all(target: &Target) -> Result<(), Failure> {
-    let (_, answers) = load::answers(target, Pace::FULL.connections, 1, PATIENCE)?;
+    let (_, answers) = load::answers(target, Pace::FULL.connections, 1, TIMEOUT)?;
     let wanted = target.requests.len();
     if answers.len() == wanted { Ok(()) } else { Err(format!("{} of {wanted} were answered", answers.len()).into()) }
 }
@@ -165,7 +165,7 @@ fn subscribe(shop: &Shop, acquirer: &Acquirer, wave: &Wave, plan: i64) -> Result
     acquirer.pay(wave.chargeable)?;
     let began = Instant::now();
     while usize::try_from(count(shop, "subscriptions WHERE status = 'active'")?)? < wave.chargeable {
-        if began.elapsed() > PATIENCE {
+        if began.elapsed() > TIMEOUT {
             return Err("not every subscription becomes active".into());
         }
         std::thread::sleep(Duration::from_millis(100));

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use ring::rand::{SecureRandom as _, SystemRandom};
 
 const LIFETIME: Duration = Duration::from_hours(12);
-const MOST: usize = 10_000;
+const MAX_SESSIONS: usize = 10_000;
 
 /// Sessions by their identifiers.
 pub struct Sessions {
@@ -45,7 +45,8 @@ impl Sessions {
             id
         });
         let mut open = self.open_ones();
-        (open.len() < MOST).then(|| open.insert(id.clone(), Session { token, until: Instant::now() + LIFETIME }))?;
+        (open.len() < MAX_SESSIONS)
+            .then(|| open.insert(id.clone(), Session { token, until: Instant::now() + LIFETIME }))?;
         Some(id)
     }
 

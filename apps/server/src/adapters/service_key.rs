@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{ExposeSecret, Random, SecretCipher, SecretString, Unsealable, hex};
+use kontor_kernel::{ExposeSecret, Random, SecretCipher, SecretString, UnsealError, hex};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::{digest, hkdf, hmac};
 use subtle::ConstantTimeEq as _;
@@ -65,15 +65,15 @@ impl SecretCipher for ServiceKey {
         format!("v1.{}{}", hex(&nonce), hex(&sealed))
     }
 
-    fn open(&self, sealed: &str) -> Result<SecretString, Unsealable> {
-        let mut bytes = sealed.strip_prefix("v1.").and_then(unhex).ok_or(Unsealable)?;
+    fn open(&self, sealed: &str) -> Result<SecretString, UnsealError> {
+        let mut bytes = sealed.strip_prefix("v1.").and_then(unhex).ok_or(UnsealError)?;
         if bytes.len() < NONCE_LEN {
-            return Err(Unsealable);
+            return Err(UnsealError);
         }
         let mut body = bytes.split_off(NONCE_LEN);
-        let nonce = Nonce::try_assume_unique_for_key(&bytes).map_err(|_| Unsealable)?;
-        let secret = self.sealing.open_in_place(nonce, Aad::empty(), &mut body).map_err(|_| Unsealable)?;
-        std::str::from_utf8(secret).map(SecretString::from).map_err(|_| Unsealable)
+        let nonce = Nonce::try_assume_unique_for_key(&bytes).map_err(|_| UnsealError)?;
+        let secret = self.sealing.open_in_place(nonce, Aad::empty(), &mut body).map_err(|_| UnsealError)?;
+        std::str::from_utf8(secret).map(SecretString::from).map_err(|_| UnsealError)
     }
 }
 

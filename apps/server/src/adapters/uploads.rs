@@ -103,7 +103,7 @@ impl UploadStore for FolderUploads {
         Ok(path)
     }
 
-    async fn kept_before(&self, at: DateTime<Utc>, most: usize) -> Result<Vec<String>, StoreError> {
+    async fn list_stored_before(&self, at: DateTime<Utc>, most: usize) -> Result<Vec<String>, StoreError> {
         let mut places = Vec::new();
         let mut files = match fs::read_dir(&self.folder).await {
             Ok(files) => files,
@@ -125,7 +125,7 @@ impl UploadStore for FolderUploads {
         Ok(places)
     }
 
-    async fn discard(&self, place: &str) -> Result<(), StoreError> {
+    async fn remove_file(&self, place: &str) -> Result<(), StoreError> {
         match fs::remove_file(self.path(place)?).await {
             Err(error) if error.kind() != ErrorKind::NotFound => Err(failed(error)),
             _ => Ok(()),
@@ -139,7 +139,7 @@ mod tests {
     use crate::adapters::SystemRandom;
 
     #[tokio::test]
-    async fn nothing_is_left_of_what_could_not_be_copied() {
+    async fn a_failed_copy_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let store = FolderUploads::new(folder.path().to_owned(), "a1".into(), Arc::new(SystemRandom::new()));
         // A file that can be opened but not read.
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_is_kept_until_it_is_thrown_away() {
+    async fn a_file_is_stored_until_it_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let store = FolderUploads::new(folder.path().join("new"), "a1".into(), Arc::new(SystemRandom::new()));
         let file = folder.path().join("sheet");
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(bytes, 8);
         assert_eq!(std::fs::read_to_string(store.open(&place).await.unwrap()).unwrap(), "article\n");
         for _ in 0..2 {
-            store.discard(&place).await.unwrap();
+            store.remove_file(&place).await.unwrap();
         }
         assert!(store.open(&place).await.is_err());
         assert!(store.open("../sheet").await.is_err());
@@ -172,14 +172,14 @@ mod tests {
         let (place, bytes) = store.keep_export(File::open(folder.path().join("made")).unwrap()).await.unwrap();
         assert_eq!((bytes, place.starts_with("export-a1-")), (5, true), "{place}");
         assert_eq!(std::fs::read_to_string(store.open(&place).await.unwrap()).unwrap(), "id\n7\n");
-        assert_eq!(store.kept_before(DateTime::<Utc>::MAX_UTC, 9).await.unwrap(), [place]);
+        assert_eq!(store.list_stored_before(DateTime::<Utc>::MAX_UTC, 9).await.unwrap(), [place]);
         // A folder can be opened but not read.
         assert!(store.keep_export(File::open(folder.path()).unwrap()).await.is_err());
         assert_eq!(std::fs::read_dir(folder.path().join("new")).unwrap().count(), 1);
     }
 
     #[tokio::test]
-    async fn what_was_kept_long_ago_is_found_again() {
+    async fn old_files_are_listed() {
         let folder = tempfile::tempdir().unwrap();
         let store = |mark: &str| FolderUploads::new(folder.path().into(), mark.into(), Arc::new(SystemRandom::new()));
         let file = folder.path().join("sheet");
@@ -188,11 +188,11 @@ mod tests {
         let (other, _) = store("b2").keep(&file).await.unwrap();
         let now: DateTime<Utc> = std::fs::metadata(&file).unwrap().modified().unwrap().into();
         let at = |hours| now + chrono::TimeDelta::hours(hours);
-        assert_eq!(store("a1").kept_before(at(1), 9).await.unwrap(), [mine]);
-        assert_eq!(store("b2").kept_before(at(1), 9).await.unwrap(), [other]);
-        assert!(store("b2").kept_before(at(1), 0).await.unwrap().is_empty());
-        assert!(store("a1").kept_before(at(-1), 9).await.unwrap().is_empty());
+        assert_eq!(store("a1").list_stored_before(at(1), 9).await.unwrap(), [mine]);
+        assert_eq!(store("b2").list_stored_before(at(1), 9).await.unwrap(), [other]);
+        assert!(store("b2").list_stored_before(at(1), 0).await.unwrap().is_empty());
+        assert!(store("a1").list_stored_before(at(-1), 9).await.unwrap().is_empty());
         let none = FolderUploads::new(folder.path().join("none"), "a1".into(), Arc::new(SystemRandom::new()));
-        assert!(none.kept_before(at(1), 9).await.unwrap().is_empty());
+        assert!(none.list_stored_before(at(1), 9).await.unwrap().is_empty());
     }
 }

@@ -11,7 +11,7 @@ use kontor_payments::{ChargeService, NotificationResult, RefundNotificationResul
 use serde::Deserialize;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::limits::{ACQUIRER_NOTIFICATIONS, ACQUIRER_STRANGER, ACQUIRER_STRANGERS};
+use kontor_web::limits::{ACQUIRER_NOTIFICATIONS, UNKNOWN_SENDER, UNKNOWN_SENDERS};
 use kontor_web::records::Message;
 use kontor_web::{ApiError, ClientIp, Throttle};
 
@@ -26,18 +26,18 @@ impl AcquirerAddresses {
         if self.0.iter().any(|range| range.contains(&ip.0.to_canonical())) {
             return vec![(ACQUIRER_NOTIFICATIONS, ip.subject())];
         }
-        vec![(ACQUIRER_STRANGER, ip.subject()), (ACQUIRER_STRANGERS, "all".to_owned())]
+        vec![(UNKNOWN_SENDER, ip.subject()), (UNKNOWN_SENDERS, "all".to_owned())]
     }
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(acquirer_notified);
+    config.service(receive_acquirer_notification);
 }
 
 /// Raw body. The acquirer's content type varies.
 type RawBody = Bytes;
 
-const LARGEST_BODY: usize = 64 * 1024;
+const MAX_BODY_BYTES: usize = 64 * 1024;
 
 #[derive(Deserialize)]
 struct Notification {
@@ -67,7 +67,7 @@ struct Object {
     ),
 )]
 #[post("/callbacks/acquirer")]
-async fn acquirer_notified(
+async fn receive_acquirer_notification(
     request: HttpRequest,
     ip: ClientIp,
     addresses: Data<AcquirerAddresses>,
@@ -77,7 +77,7 @@ async fn acquirer_notified(
     body: RawBody,
 ) -> Result<Json<Message>, ApiError> {
     throttle.hit(&request, &addresses.rules(ip)).await?;
-    if body.len() > LARGEST_BODY {
+    if body.len() > MAX_BODY_BYTES {
         return Err(ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large.".to_owned()));
     }
     let notification: Notification = serde_json::from_slice(&body)
@@ -90,7 +90,7 @@ async fn acquirer_notified(
     if !notification.event.starts_with("payment.") {
         return Ok(done);
     }
-    match service.acquirer_notified(&id, told(&notification.event)).await? {
+    match service.handle_notification(&id, told(&notification.event)).await? {
         NotificationResult::Unreadable { why } => return Err(retry_later(&id, &why)),
         NotificationResult::Suspicious { purpose, why } => {
             tracing::error!(%purpose, payment = %id, %why, "a payment needs review; see `kontor payment --help`");
@@ -102,7 +102,7 @@ async fn acquirer_notified(
 }
 
 async fn refund_notified(refunds: &RefundService, id: &ProviderId) -> Result<(), ApiError> {
-    match refunds.acquirer_notified(id).await? {
+    match refunds.handle_notification(id).await? {
         RefundNotificationResult::Unreadable { why } => {
             tracing::warn!(
                 refund = %id, %why,

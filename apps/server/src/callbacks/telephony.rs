@@ -14,14 +14,14 @@ use kontor_web::limits::TELEPHONY_NOTIFICATIONS;
 use kontor_web::{ApiError, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(telephony_notified);
+    config.service(receive_telephony_message);
 }
 
-const LARGEST_BODY: usize = 64 * 1024;
-const MOST_ENTRIES: usize = 100;
+const MAX_BODY_BYTES: usize = 64 * 1024;
+const MAX_ENTRIES: usize = 100;
 
 /// Response that the provider expects. After any other it repeats the message.
-const TAKEN: &str = "100";
+const ACCEPTED_RESPONSE: &str = "100";
 
 type RawBody = Bytes;
 
@@ -83,7 +83,7 @@ async fn read(headers: &HeaderMap, body: Bytes) -> Result<Notice, ApiError> {
     ),
 )]
 #[post("/callbacks/telephony")]
-async fn telephony_notified(
+async fn receive_telephony_message(
     request: HttpRequest,
     ip: ClientIp,
     throttle: Data<Throttle>,
@@ -92,11 +92,11 @@ async fn telephony_notified(
 ) -> Result<HttpResponse, ApiError> {
     throttle.hit(&request, &[(TELEPHONY_NOTIFICATIONS, &ip.subject())]).await?;
     let too_large = || ApiError::Message(StatusCode::PAYLOAD_TOO_LARGE, "The body is too large.".to_owned());
-    if body.len() > LARGEST_BODY {
+    if body.len() > MAX_BODY_BYTES {
         return Err(too_large());
     }
     let notice = read(request.headers(), body).await?;
-    if notice.entries.len() > MOST_ENTRIES {
+    if notice.entries.len() > MAX_ENTRIES {
         return Err(too_large());
     }
     login.notified(&notice.entries, &notice.hash).await.map_err(|error| match error {
@@ -105,7 +105,7 @@ async fn telephony_notified(
         }
         CallNotificationError::Store(error) => error.into(),
     })?;
-    Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(TAKEN))
+    Ok(HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(ACCEPTED_RESPONSE))
 }
 
 #[cfg(test)]

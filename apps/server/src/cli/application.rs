@@ -14,7 +14,7 @@ use super::output::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::service::wiring::Surroundings;
+use crate::service::wiring::Adapters;
 
 /// Subcommands of `kontor application`.
 #[derive(Subcommand)]
@@ -84,7 +84,7 @@ pub fn run(
 
 fn registry(config: &Config) -> Result<ApplicationAdministration, Failure> {
     let store = Arc::new(open_migrated(config)?);
-    let Surroundings { clock, random, cipher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
+    let Adapters { clock, random, cipher, .. } = Adapters::new(config, Arc::new(SystemClock))?;
     Ok(ApplicationAdministration { applications: store.clone(), options: store, clock, random, cipher })
 }
 
@@ -101,10 +101,10 @@ async fn execute(registry: &ApplicationAdministration, command: ApplicationComma
         ApplicationCommand::Deactivate(application) => {
             let application = registry.deactivate(application.id()?).await.map_err(refused)?;
             wait_for_access_caches();
-            tell(&application, "is disabled", json);
+            print_application(&application, "is disabled", json);
         }
         ApplicationCommand::Activate(application) => {
-            tell(&registry.activate(application.id()?).await.map_err(refused)?, "is enabled", json);
+            print_application(&registry.activate(application.id()?).await.map_err(refused)?, "is enabled", json);
         }
         ApplicationCommand::RotateToken(application) => {
             let issued = registry.rotate_token(application.id()?).await.map_err(refused)?;
@@ -148,7 +148,7 @@ fn list(applications: &[Application], json: bool) {
     }
 }
 
-fn tell(application: &Application, now: &str, json: bool) {
+fn print_application(application: &Application, now: &str, json: bool) {
     if json {
         println!("{}", record(application));
     } else {

@@ -22,9 +22,9 @@ mod tests {
     use super::*;
 
     /// Reader that returns some bytes, then fails as if the disk were full.
-    struct Breaks(bool);
+    struct FailingReader(bool);
 
-    impl Read for Breaks {
+    impl Read for FailingReader {
         fn read(&mut self, place: &mut [u8]) -> io::Result<usize> {
             if std::mem::replace(&mut self.0, true) {
                 return Err(io::Error::from(io::ErrorKind::StorageFull));
@@ -38,10 +38,10 @@ mod tests {
     fn a_file_is_whole_or_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("all.csv");
-        assert!(write_whole(&path, &mut Breaks(false)).is_err());
+        assert!(write_whole(&path, &mut FailingReader(false)).is_err());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         write_whole(&path, &mut &b"whole"[..]).unwrap();
-        assert!(write_whole(&path, &mut Breaks(false)).is_err());
+        assert!(write_whole(&path, &mut FailingReader(false)).is_err());
         assert_eq!(std::fs::read(&path).unwrap(), b"whole");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }

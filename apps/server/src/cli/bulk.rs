@@ -25,12 +25,12 @@ use super::{Exit, Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
 use crate::service::bulk::work;
-use crate::service::wiring::{Services, Surroundings};
+use crate::service::wiring::{Adapters, Services};
 
 /// Exit code for wrong rows.
 const WRONG_ROWS: u8 = 2;
 /// Polling interval for a job that another process runs.
-const LOOK: Duration = Duration::from_millis(500);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Kinds of records to import.
 #[derive(Subcommand)]
@@ -77,7 +77,7 @@ pub fn import(
 }
 
 /// Returns a progress bar on standard error. It is visible only on a terminal.
-pub(super) fn bar() -> ProgressBar {
+pub(super) fn progress_bar() -> ProgressBar {
     let bar = ProgressBar::new_spinner();
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
@@ -108,7 +108,7 @@ fn stop_on_signal() -> CancellationToken {
     let stop = CancellationToken::new();
     let signal = stop.clone();
     tokio::spawn(async move {
-        match process::ended().await {
+        match process::wait_for_termination().await {
             Ok(()) => signal.cancel(),
             Err(error) => {
                 eprintln!("kontor: cannot listen for signals, so the import cannot be canceled here: {error}");
@@ -132,7 +132,7 @@ async fn run_import(
     kind: ImportKind,
     arguments: &ImportArguments,
 ) -> Result<(), Failure> {
-    let around = Surroundings::new(config, Arc::new(SystemClock))?;
+    let around = Adapters::new(config, Arc::new(SystemClock))?;
     let (runner, services) = (around.job_runner(database), Services::new(database, &around));
     let project = ProjectId::new(arguments.project).map_err(|error| format!("--project: {error}"))?;
     if !database.project_exists(project).await? {
@@ -157,7 +157,7 @@ async fn run_import(
     let stop = stop_on_signal();
     let bulk = services.bulk();
     let id = bulk.submit_for(project, submission).await?.id;
-    let bar = bar();
+    let bar = progress_bar();
     let owner = format!("console {}", around.random.uuid());
     let mut waits = false;
     let job = loop {
@@ -182,13 +182,13 @@ async fn run_import(
             let (phase, done_rows, total_rows) = (job.phase, job.done_rows, job.total_rows);
             show(&bar, Progress { phase, done_rows, total_rows });
             tokio::select! {
-                () = tokio::time::sleep(LOOK) => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
                 () = stop.cancelled() => {}
             }
         }
     };
     bar.finish_and_clear();
-    runner.tidy().await?;
+    runner.remove_finished_files().await?;
     if arguments.reading.save_columns && job.state == JobState::Succeeded {
         services.import_columns().replace_for(project, kind, reading.columns).await?;
     }

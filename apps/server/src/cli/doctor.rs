@@ -1,8 +1,8 @@
 //! `kontor doctor`
 
 use clap::Args;
-use kontor_adapter_diesel::doctor::{Corrected, Difference, Examined, UnreadableRow};
-use kontor_adapter_diesel::queues::MOST_TOLD;
+use kontor_adapter_diesel::doctor::{Corrected, Difference, ExaminedCounts, UnreadableRow};
+use kontor_adapter_diesel::queues::MAX_LISTED;
 use kontor_adapter_diesel::{Database, Parked};
 use kontor_kernel::{Clock, ProjectId};
 use serde_json::json;
@@ -58,11 +58,11 @@ pub fn run(
         // Queues belong to no project.
         let parked = if project.is_none() { database.parked().await? } else { Vec::new() };
         report.parked(&parked);
-        let concerns = database.receipt_concerns(project, MOST_TOLD).await?;
+        let concerns = database.receipt_concerns(project, MAX_LISTED).await?;
         for concern in &concerns {
             tell_concern(concern, report.json);
         }
-        let payments = database.payments_to_review(project, MOST_TOLD).await?;
+        let payments = database.payments_to_review(project, MAX_LISTED).await?;
         for payment in &payments {
             print_concern(payment, report.json);
         }
@@ -172,8 +172,8 @@ impl Report {
         }
     }
 
-    fn examined(&self, examined: Examined) {
-        let Examined { inventories, discounts, items, applications, orders, differences } = examined;
+    fn examined(&self, examined: ExaminedCounts) {
+        let ExaminedCounts { inventories, discounts, items, applications, orders, differences } = examined;
         if self.json {
             let looked_at = json!({
                 "inventories": inventories, "discounts": discounts, "nomenclatures": items, "applications": applications,

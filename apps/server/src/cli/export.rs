@@ -14,13 +14,13 @@ use kontor_kernel::ProjectId;
 use tokio::runtime::Handle;
 
 use super::atomic_file::write_whole;
-use super::bulk::{bar, show};
+use super::bulk::{progress_bar, show};
 use super::operate::open_migrated;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
 use crate::service::bulk::OnRuntime;
-use crate::service::wiring::{Services, Surroundings};
+use crate::service::wiring::{Adapters, Services};
 
 /// Kinds of records to export.
 #[derive(Subcommand)]
@@ -70,7 +70,7 @@ async fn run(
     kind: Option<ExportKind>,
     arguments: &ExportArguments,
 ) -> Result<(), Failure> {
-    let around = Surroundings::new(config, Arc::new(SystemClock))?;
+    let around = Adapters::new(config, Arc::new(SystemClock))?;
     let project = ProjectId::new(arguments.project).map_err(|error| format!("--project: {error}"))?;
     if !database.project_exists(project).await? {
         return Err(format!("--project: project {project} not found").into());
@@ -80,7 +80,7 @@ async fn run(
         Some("xlsx") => SheetFormat::Xlsx,
         _ => return Err("the file must end in .csv or .xlsx".into()),
     };
-    let bar = bar();
+    let bar = progress_bar();
     let mut file = match kind {
         None => cards(&Services::new(database, &around).spreadsheets(), project, format, &bar).await?,
         Some(kind) => {

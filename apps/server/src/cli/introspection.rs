@@ -13,7 +13,7 @@ use super::output::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::service::wiring::Surroundings;
+use crate::service::wiring::Adapters;
 
 /// Subcommands of `kontor introspection`.
 #[derive(Subcommand)]
@@ -74,7 +74,7 @@ pub fn run(
 
 fn registry(config: &Config) -> Result<IntrospectionRegistry, Failure> {
     let clients = Arc::new(open_migrated(config)?);
-    let Surroundings { clock, random, cipher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
+    let Adapters { clock, random, cipher, .. } = Adapters::new(config, Arc::new(SystemClock))?;
     Ok(IntrospectionRegistry { clients, clock, random, cipher })
 }
 

@@ -12,10 +12,10 @@ use super::operate::open_migrated;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::service::wiring::Surroundings;
+use crate::service::wiring::Adapters;
 
 /// Maximum size of the token input in bytes, larger than any token.
-const MOST_BYTES: u64 = 4_096;
+const MAX_BYTES: u64 = 4_096;
 
 /// Subcommands of `kontor miniapp`.
 #[derive(Subcommand)]
@@ -63,7 +63,7 @@ pub fn run(
     let provider = MiniAppProvider::from_word(&place.provider).ok_or("--provider must be max")?;
     let config = load(place.database)?;
     let database = open_migrated(&config)?;
-    let Surroundings { clock, cipher, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
+    let Adapters { clock, cipher, .. } = Adapters::new(&config, Arc::new(SystemClock))?;
     let registry = MiniAppRegistry { bots: Arc::new(database), clock, cipher };
     process::runtime()?.block_on(async {
         match &token {
@@ -79,10 +79,10 @@ pub fn run(
 fn read_token(file: Option<PathBuf>) -> Result<BotToken, Failure> {
     let mut text = String::new();
     match file {
-        None => std::io::stdin().lock().take(MOST_BYTES).read_to_string(&mut text)?,
+        None => std::io::stdin().lock().take(MAX_BYTES).read_to_string(&mut text)?,
         Some(path) => {
             let opened = std::fs::File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?;
-            opened.take(MOST_BYTES).read_to_string(&mut text)?
+            opened.take(MAX_BYTES).read_to_string(&mut text)?
         }
     };
     Ok(BotToken::parse(&text)?)

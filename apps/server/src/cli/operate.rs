@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::sync::Arc;
 
-use kontor_adapter_diesel::{Database, PoolOptions, TRUST};
+use kontor_adapter_diesel::{CACHE_TRUST_PERIOD, Database, PoolOptions};
 use kontor_kernel::Clock as _;
 
 use super::{Failure, process};
@@ -39,7 +39,7 @@ pub fn open_migrated(config: &Config) -> Result<Database, Failure> {
 
 /// Waits for the maximum time that services cache access. A revocation is in effect everywhere when the command ends.
 pub fn wait_for_access_caches() {
-    std::thread::sleep(TRUST);
+    std::thread::sleep(CACHE_TRUST_PERIOD);
 }
 
 /// Warns that stored secrets are not protected, because the key is public.
@@ -96,15 +96,15 @@ pub fn work(config: &Config) -> Result<(), Failure> {
 }
 
 /// Waits for a termination signal. A failed instance ends the process with an error, so that it can be restarted.
-pub async fn ended(instance: &Instance) -> Result<(), Failure> {
+pub async fn wait_for_termination(instance: &Instance) -> Result<(), Failure> {
     tokio::select! {
-        signaled = process::ended() => signaled,
+        signaled = process::wait_for_termination() => signaled,
         () = instance.broke_down() => Err("the HTTP server or the worker failed; see the log".into()),
     }
 }
 
 async fn run_until_ended(instance: Instance) -> Result<(), Failure> {
-    let outcome = ended(&instance).await;
+    let outcome = wait_for_termination(&instance).await;
     tracing::info!("stopping: finishing requests in flight, releasing leases");
     instance.stop().await;
     outcome

@@ -1,7 +1,7 @@
 //! `kontor payment`: payments that need an operator.
 
 use clap::Subcommand;
-use kontor_adapter_diesel::queues::MOST_TOLD;
+use kontor_adapter_diesel::queues::MAX_LISTED;
 use kontor_kernel::{ChargeId, Clock, ProjectId};
 use kontor_payments::model::ChargeProblem;
 use serde_json::json;
@@ -42,7 +42,7 @@ pub fn run(
         PaymentCommand::List { project, output } => {
             let project = project.map(ProjectId::new).transpose().map_err(|error| format!("--project {error}"))?;
             let database = open_migrated(&load(output.database)?)?;
-            for concern in process::runtime()?.block_on(database.payments_to_review(project, MOST_TOLD))? {
+            for concern in process::runtime()?.block_on(database.payments_to_review(project, MAX_LISTED))? {
                 print_concern(&concern, output.json);
             }
             Ok(())

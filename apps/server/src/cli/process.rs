@@ -39,7 +39,7 @@ fn report_panic(panic: &PanicHookInfo<'_>) {
 }
 
 /// Waits for a termination signal.
-pub async fn ended() -> Result<(), Failure> {
+pub async fn wait_for_termination() -> Result<(), Failure> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     tokio::select! {

@@ -21,7 +21,7 @@ use super::output::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::service::wiring::Surroundings;
+use crate::service::wiring::Adapters;
 
 /// Subcommands of `kontor project`.
 #[derive(Subcommand)]
@@ -195,8 +195,8 @@ fn set_time_zone(
 ) -> Result<(), Failure> {
     let zone = Zone::parse(&arguments.zone).map_err(|error| format!("--zone {error}"))?;
     let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
-    let founding = founding(load, arguments.output.database)?;
-    if !process::runtime()?.block_on(founding.set_time_zone(project, zone))? {
+    let project_creation = project_creation(load, arguments.output.database)?;
+    if !process::runtime()?.block_on(project_creation.set_time_zone(project, zone))? {
         return Err(format!("project {project} not found").into());
     }
     if arguments.output.json {
@@ -214,8 +214,8 @@ fn set_language(
 ) -> Result<(), Failure> {
     let language = Language::from_word(&arguments.language).ok_or("--language must be ru or en")?;
     let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
-    let founding = founding(load, arguments.output.database)?;
-    if !process::runtime()?.block_on(founding.set_language(project, language))? {
+    let project_creation = project_creation(load, arguments.output.database)?;
+    if !process::runtime()?.block_on(project_creation.set_language(project, language))? {
         return Err(format!("project {project} not found").into());
     }
     if arguments.output.json {
@@ -233,8 +233,8 @@ fn require_if_match(
 ) -> Result<(), Failure> {
     let required = arguments.required;
     let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
-    let founding = founding(load, arguments.output.database)?;
-    if !process::runtime()?.block_on(founding.require_if_match(project, required))? {
+    let project_creation = project_creation(load, arguments.output.database)?;
+    if !process::runtime()?.block_on(project_creation.require_if_match(project, required))? {
         return Err(format!("project {project} not found").into());
     }
     if arguments.output.json {
@@ -346,13 +346,13 @@ fn delivery_charge(
 }
 
 /// Returns the use cases that change projects, over a migrated database.
-fn founding(
+fn project_creation(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     database: Option<String>,
 ) -> Result<ProjectCreation, Failure> {
     let config = load(database)?;
     let projects = Arc::new(open_migrated(&config)?);
-    let Surroundings { clock, random, cipher, .. } = Surroundings::new(&config, Arc::new(SystemClock))?;
+    let Adapters { clock, random, cipher, .. } = Adapters::new(&config, Arc::new(SystemClock))?;
     Ok(ProjectCreation { projects, clock, random, cipher })
 }
 
@@ -364,7 +364,7 @@ pub async fn create(
     login: &str,
     email: &str,
 ) -> Result<CreatedProject, Failure> {
-    let Surroundings { clock, random, cipher, hasher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
+    let Adapters { clock, random, cipher, hasher, .. } = Adapters::new(config, Arc::new(SystemClock))?;
     let store = Arc::new(database.clone());
     let named = |what: &'static str| move |error| format!("{what} {error}");
     let name = Name::parse(name).map_err(|error| named("--name")(error.to_string()))?;
@@ -373,14 +373,14 @@ pub async fn create(
     let password = random.alphanumeric(20);
 
     let registry = StaffRegistry { staff: store.clone(), hasher, clock: clock.clone() };
-    let founding = ProjectCreation { projects: store, clock, random, cipher };
-    let founded = founding.found(name).await?;
+    let project_creation = ProjectCreation { projects: store, clock, random, cipher };
+    let founded = project_creation.create_project(name).await?;
     let ProjectRecords { project_id, branch_id, application_id } = founded.records;
     let secret = NewPassword::parse(&password).map_err(|error| error.to_string())?;
     if let Err(error) = registry.create_owner(project_id, login.clone(), email, &secret, Some(branch_id)).await {
         // If the outcome is unknown, the owner may be stored, so the project stays.
         if !matches!(error, StaffRegistryError::Store(StoreError::OutcomeUnknown(_))) {
-            founding.abandon(project_id).await?;
+            project_creation.abandon(project_id).await?;
         }
         return Err(error.into());
     }

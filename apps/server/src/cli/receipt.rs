@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
-use kontor_adapter_diesel::queues::MOST_TOLD;
+use kontor_adapter_diesel::queues::MAX_LISTED;
 use kontor_kernel::{Clock, ProjectId, ReceiptId, Word};
 use kontor_payments::model::{ReceiptProblemReport, ReceiptTerms, TaxSystem, VatCode};
 use kontor_payments::ports::ReceiptSettings;
@@ -96,13 +96,13 @@ pub fn run(
         ReceiptCommand::Show { place } => {
             let project = project(place.project)?;
             let database = open_migrated(&load(place.output.database)?)?;
-            tell(project, process::runtime()?.block_on(database.receipt_terms(project))?, place.output.json);
+            print_terms(project, process::runtime()?.block_on(database.receipt_terms(project))?, place.output.json);
             Ok(())
         }
         ReceiptCommand::List { project: number, output } => {
             let of = number.map(project).transpose()?;
             let database = open_migrated(&load(output.database)?)?;
-            for concern in process::runtime()?.block_on(database.receipt_concerns(of, MOST_TOLD))? {
+            for concern in process::runtime()?.block_on(database.receipt_concerns(of, MAX_LISTED))? {
                 tell_concern(&concern, output.json);
             }
             Ok(())
@@ -136,11 +136,11 @@ fn set(
     if !process::runtime()?.block_on(database.set_receipt_terms(project, terms))? {
         return Err(format!("project {project} not found").into());
     }
-    tell(project, terms, place.output.json);
+    print_terms(project, terms, place.output.json);
     Ok(())
 }
 
-fn tell(project: ProjectId, terms: Option<ReceiptTerms>, as_json: bool) {
+fn print_terms(project: ProjectId, terms: Option<ReceiptTerms>, as_json: bool) {
     let vat_code = terms.map(|terms| terms.default_vat.get());
     let tax_system = terms.and_then(|terms| terms.tax_system).map(TaxSystem::get);
     if as_json {

@@ -15,7 +15,7 @@ use super::output::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::service::wiring::Surroundings;
+use crate::service::wiring::Adapters;
 
 /// Settings of `kontor reconcile`.
 #[derive(Args)]
@@ -36,7 +36,7 @@ pub fn run(
     let config = load(output.database)?;
     let database = open_migrated(&config)?;
     process::runtime()?.block_on(async {
-        let around = Surroundings::new(&config, Arc::new(SystemClock))?;
+        let around = Adapters::new(&config, Arc::new(SystemClock))?;
         database.check_generation(config.imports()?, SystemClock.now()).await?;
         let payments = payments_since(&database, &*around.acquirer, since).await?;
         let refunds = around.refunds(&database).compare(since).await?;
@@ -44,7 +44,7 @@ pub fn run(
             return Err(format!("the acquirer's refunds cannot be read: {why}").into());
         }
         for payment in &payments.strange {
-            print_strange(payment, output.json);
+            print_unknown_payment(payment, output.json);
         }
         let released = database.allow_charges().await?;
         let (known, renewals, strange) = (payments.known, payments.renewals, payments.strange.len());
@@ -91,7 +91,7 @@ async fn payments_since(
 }
 
 /// Prints a payment for a record that the database does not have. An operator refunds it, or recreates the record.
-fn print_strange(payment: &GatewayPayment, as_json: bool) {
+fn print_unknown_payment(payment: &GatewayPayment, as_json: bool) {
     let GatewayPayment { id, amount, currency, purpose, .. } = payment;
     let purpose = purpose.map(|purpose| purpose.to_string());
     if as_json {

@@ -38,7 +38,7 @@ pub fn run(bind: SocketAddr) -> Result<(), Failure> {
         println!("KONTOR_FILES_S3_ACCESS_KEY={access_key}");
         println!("KONTOR_FILES_S3_SECRET_KEY={bucket_key}");
         println!("KONTOR_WEBHOOK_ALLOW_INTERNAL=true");
-        process::ended().await?;
+        process::wait_for_termination().await?;
         sandbox.stop().await;
         Ok(())
     })

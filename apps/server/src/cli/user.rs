@@ -17,7 +17,7 @@ use super::output::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::service::wiring::Surroundings;
+use crate::service::wiring::Adapters;
 
 /// Subcommands of `kontor user`.
 #[derive(Subcommand)]
@@ -100,7 +100,7 @@ pub struct EditArguments {
     #[arg(long)]
     login: String,
     #[command(flatten)]
-    traits: Traits,
+    traits: EmployeeFields,
     /// Database.
     #[arg(long)]
     database: Option<String>,
@@ -109,7 +109,7 @@ pub struct EditArguments {
 /// Fields to change; others keep their values.
 #[derive(Args)]
 #[group(required = true, multiple = true)]
-struct Traits {
+struct EmployeeFields {
     /// Phone, or `none`.
     #[arg(long)]
     phone: Option<String>,
@@ -177,7 +177,7 @@ fn file(text: &str) -> Result<FileId, Failure> {
     id("--avatar", number)
 }
 
-fn change(traits: &Traits) -> Result<EmployeeChange, Failure> {
+fn change(traits: &EmployeeFields) -> Result<EmployeeChange, Failure> {
     Ok(EmployeeChange {
         phone: or_none(traits.phone.as_deref(), |text| parsed("--phone", Phone::parse(text)))?,
         middle_name: or_none(traits.middle_name.as_deref(), |text| parsed("--middle-name", Name::parse(text)))?,
@@ -195,7 +195,7 @@ fn role(text: &str) -> Result<RoleChoice, Failure> {
 }
 
 async fn execute(config: &Config, database: &Database, command: UserCommand) -> Result<(), Failure> {
-    let Surroundings { clock, random, hasher, .. } = Surroundings::new(config, Arc::new(SystemClock))?;
+    let Adapters { clock, random, hasher, .. } = Adapters::new(config, Arc::new(SystemClock))?;
     let registry = StaffRegistry { staff: Arc::new(database.clone()), hasher, clock };
     match command {
         UserCommand::Create(arguments) => create(&registry, &random.alphanumeric(20), arguments).await,

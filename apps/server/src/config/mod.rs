@@ -325,7 +325,7 @@ pub enum ConfigError {
     Unreadable(Box<figment::Error>),
     /// A value is invalid.
     #[error("configuration: {key}: {reason}")]
-    Unfit {
+    InvalidSetting {
         /// Key of the setting.
         key: &'static str,
         /// Description of the error.
@@ -333,8 +333,8 @@ pub enum ConfigError {
     },
 }
 
-fn unfit(key: &'static str, reason: impl ToString) -> ConfigError {
-    ConfigError::Unfit { key, reason: reason.to_string() }
+fn invalid_setting(key: &'static str, reason: impl ToString) -> ConfigError {
+    ConfigError::InvalidSetting { key, reason: reason.to_string() }
 }
 
 /// Parses addresses as ranges; a single address is a range of one.
@@ -343,7 +343,9 @@ fn ranges(key: &'static str, addresses: &[String]) -> Result<Vec<ipnet::IpNet>, 
         let range = text.parse::<ipnet::IpNet>();
         range.or_else(|_| text.parse().map(|address: IpAddr| address.into()))
     };
-    let named = |text: &String| parse(text).map_err(|_| unfit(key, format!("`{text}` is not an IP address or range")));
+    let named = |text: &String| {
+        parse(text).map_err(|_| invalid_setting(key, format!("`{text}` is not an IP address or range")))
+    };
     addresses.iter().map(named).collect()
 }
 
@@ -355,7 +357,7 @@ impl Config {
 
     /// Returns the database URL.
     pub fn database(&self) -> Result<DatabaseUrl, ConfigError> {
-        self.database_url.expose_secret().parse().map_err(|error| unfit("database_url", error))
+        self.database_url.expose_secret().parse().map_err(|error| invalid_setting("database_url", error))
     }
 
     /// Returns the address of `/metrics` and `/docs/`, or `None` if it is the main one.
@@ -363,10 +365,9 @@ impl Config {
         match self.monitoring_bind.as_str() {
             "" if self.env == Environment::Production => Ok(Some(MONITORING)),
             "" | "main" => Ok(None),
-            text => text
-                .parse()
-                .map(Some)
-                .map_err(|_| unfit("monitoring_bind", "must be `main` or a socket address such as 127.0.0.1:9090")),
+            text => text.parse().map(Some).map_err(|_| {
+                invalid_setting("monitoring_bind", "must be `main` or a socket address such as 127.0.0.1:9090")
+            }),
         }
     }
 
@@ -407,7 +408,7 @@ impl Config {
     /// Returns the Redis URL for rate limits, if configured.
     pub fn redis(&self) -> Result<Option<RedisUrl>, ConfigError> {
         let text = self.redis_url.expose_secret();
-        let parse = || text.parse().map_err(|error| unfit("redis_url", error));
+        let parse = || text.parse().map_err(|error| invalid_setting("redis_url", error));
         if text.is_empty() { Ok(None) } else { parse().map(Some) }
     }
 
@@ -423,9 +424,10 @@ impl Config {
 
     /// Returns the price of a verification, which is refunded.
     pub fn verification(&self) -> Result<VerificationTerms, ConfigError> {
-        let amount: Money = self.verification_amount.parse().map_err(|error| unfit("verification_amount", error))?;
+        let amount: Money =
+            self.verification_amount.parse().map_err(|error| invalid_setting("verification_amount", error))?;
         if amount.is_zero() {
-            return Err(unfit("verification_amount", "must be greater than 0"));
+            return Err(invalid_setting("verification_amount", "must be greater than 0"));
         }
         Ok(VerificationTerms { amount, return_url: self.verification_return_url.clone() })
     }
@@ -433,7 +435,7 @@ impl Config {
     /// Returns the version of the text of consent to recurring charges.
     pub fn consent_text(&self) -> Result<String, ConfigError> {
         let version = Line::<64>::parse(&self.subscription_consent_version);
-        version.map(Into::into).map_err(|error| unfit("subscription_consent_version", error))
+        version.map(Into::into).map_err(|error| invalid_setting("subscription_consent_version", error))
     }
 
     /// Returns the storage of file contents, without creating or calling anything yet.
@@ -446,7 +448,7 @@ impl Config {
                 access_key: self.files_s3_access_key.clone(),
                 secret_key: self.files_s3_secret_key.clone(),
             };
-            return FileStorage::bucket(&bucket).map_err(|error| unfit("files_s3_bucket", error));
+            return FileStorage::bucket(&bucket).map_err(|error| invalid_setting("files_s3_bucket", error));
         }
         if !self.files_folder.is_empty() {
             return Ok(FileStorage::folder(&self.files_folder));

@@ -164,7 +164,7 @@ fn texts_may_look_like_anything() {
 }
 
 #[test]
-fn phones_are_called_unless_told_otherwise() {
+fn codes_are_sent_by_call_by_default() {
     assert_eq!(load("", &[], Flags::default()).unwrap().phone_codes, PhoneCodes::Call);
     let sms = load("", &[("KONTOR_PHONE_CODES", "sms")], Flags::default()).unwrap();
     assert_eq!(sms.phone_codes, PhoneCodes::Sms);
@@ -215,7 +215,7 @@ fn limits_of_codes_are_raised_within_reason() {
 
 #[test]
 #[expect(clippy::result_large_err, reason = "the error is figment's own")]
-fn what_the_operator_says_stands_above_any_defaults() {
+fn operator_settings_override_defaults() {
     let defaults = Config { log: "warn".into(), retention_days: 7, ..Config::default() };
     figment::Jail::expect_with(|jail| {
         jail.clear_env();

@@ -1,9 +1,9 @@
 //! Detection of guessable keys, which are usually not random.
 
 /// Minimum number of different characters. A random key of 32 characters has more, even in hexadecimal digits.
-const FEWEST_DIFFERENT: usize = 9;
+const MIN_DISTINCT_CHARACTERS: usize = 9;
 /// Longest accepted run of adjacent characters, such as `abcdef` or `54321`, or of equal ones.
-const LONGEST_RUN: usize = 5;
+const MAX_RUN: usize = 5;
 /// Words in made-up keys that do not occur in random keys.
 const WORDS: [&str; 10] = [
     "change-me",
@@ -24,7 +24,7 @@ pub(super) fn weakness_of(key: &str) -> Option<String> {
     let mut different = characters.clone();
     different.sort_unstable();
     different.dedup();
-    if different.len() < FEWEST_DIFFERENT {
+    if different.len() < MIN_DISTINCT_CHARACTERS {
         return Some(format!("has only {} different characters", different.len()));
     }
     let lower = key.to_lowercase();
@@ -34,7 +34,7 @@ pub(super) fn weakness_of(key: &str) -> Option<String> {
     if is_repeated(&characters) {
         return Some("repeats a shorter string".to_owned());
     }
-    (longest_run(&characters) > LONGEST_RUN).then(|| "has sequential characters".to_owned())
+    (longest_run(&characters) > MAX_RUN).then(|| "has sequential characters".to_owned())
 }
 
 /// Returns `true` if the key repeats a shorter text.
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_that_people_made_up_are_weak() {
+    fn hand_typed_keys_are_weak() {
         for key in [
             "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
             "abababababababababababababababab",

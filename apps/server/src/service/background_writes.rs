@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::startup_memory::release_freed_memory;
 use super::supervision::{Supervised, Supervisor, sleep};
-use kontor_web::idempotency::Desk;
+use kontor_web::idempotency::IdempotencyStore;
 
 /// Maximum delay of a write.
 const WAIT: Duration = Duration::from_secs(5);
@@ -34,7 +34,7 @@ pub struct BufferedWrites {
     /// Uses of customers' tokens.
     pub customers: Arc<CustomerGuard>,
     /// Responses to requests with idempotency keys.
-    pub answers: Arc<Desk>,
+    pub answers: Arc<IdempotencyStore>,
 }
 
 /// Task that stores the buffers.
@@ -64,7 +64,7 @@ impl BackgroundWriter {
     }
 }
 
-async fn keep_answers(answers: Arc<Desk>, mut supervised: Supervised, stop: CancellationToken) {
+async fn keep_answers(answers: Arc<IdempotencyStore>, mut supervised: Supervised, stop: CancellationToken) {
     let mut pause = ANSWERS_WAIT;
     loop {
         sleep(pause, &stop).await;

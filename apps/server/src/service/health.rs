@@ -75,9 +75,9 @@ pub async fn readyz(
 
 /// Logs, once in a process, that a newer binary has migrated the database.
 pub fn log_newer_migrations(state: &MigrationState) {
-    static TOLD: Once = Once::new();
+    static WARNED_ONCE: Once = Once::new();
     if !state.unknown.is_empty() {
-        TOLD.call_once(|| {
+        WARNED_ONCE.call_once(|| {
             tracing::info!(
                 migrations = state.unknown.join(", "),
                 "the database has migrations that this binary does not know; the service continues"

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use actix_web::dev::{Server, ServerHandle};
 use chrono::TimeDelta;
-use kontor_adapter_diesel::{Database, Watch};
+use kontor_adapter_diesel::{CounterWatch, Database};
 use kontor_kernel::{Clock, StoreError};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
@@ -18,8 +18,8 @@ use super::messaging::MessagingError;
 use super::server::{ServeError, Sockets, build};
 use super::startup_memory::release_startup_memory;
 use super::supervision::Supervisor;
-use super::time_lock::Turns;
-use super::wiring::{AdaptersError, Services, Surroundings, delivery_worker};
+use super::time_lock::TimeLock;
+use super::wiring::{Adapters, AdaptersError, Services, delivery_worker};
 use super::worker::{RunningWorker, Worker};
 use crate::config::Config;
 
@@ -36,7 +36,7 @@ struct Api {
     monitoring: Option<SocketAddr>,
     servers: Vec<(ServerHandle, JoinHandle<std::io::Result<()>>)>,
     beside: BackgroundWriter,
-    _watch: Watch,
+    _watch: CounterWatch,
 }
 
 /// Returns the metrics recorder. It is global to the process; several instances in one test process share it.
@@ -71,7 +71,7 @@ pub enum Roles {
 /// Parts that only a demo has.
 pub struct DemoParts {
     /// Lock that stops the worker while time is moved.
-    pub turns: Turns,
+    pub turns: TimeLock,
     /// Text for visitors of the first page.
     pub welcome: LandingMarkup,
 }
@@ -84,13 +84,13 @@ pub enum StartError {
     Serve(#[from] ServeError),
     /// The adapters of outside services cannot be created with this configuration.
     #[error(transparent)]
-    Surroundings(#[from] AdaptersError),
+    Adapters(#[from] AdaptersError),
     /// Messages cannot be sent.
     #[error(transparent)]
     Messaging(#[from] MessagingError),
     /// Changes of other processes cannot be watched.
     #[error(transparent)]
-    Watch(#[from] StoreError),
+    CounterWatch(#[from] StoreError),
 }
 
 impl Instance {
@@ -125,7 +125,7 @@ impl Instance {
         demo: Option<DemoParts>,
     ) -> Result<Self, StartError> {
         let (turns, welcome) = demo.map(|demo| (demo.turns, demo.welcome)).unzip();
-        let around = Surroundings::new(config, clock)?;
+        let around = Adapters::new(config, clock)?;
         let (ended, supervisor) = (CancellationToken::new(), Supervisor::default());
         let worker = match roles {
             Roles::Api => None,
@@ -209,7 +209,7 @@ fn monitoring_socket(config: &Config) -> Result<Option<TcpListener>, ServeError>
     config.monitoring()?.map(bind).transpose()
 }
 
-fn worker(config: &Config, database: &Database, around: &Surroundings) -> Result<Worker, MessagingError> {
+fn worker(config: &Config, database: &Database, around: &Adapters) -> Result<Worker, MessagingError> {
     Ok(Worker {
         name: around.random.uuid().to_string(),
         database: database.clone(),

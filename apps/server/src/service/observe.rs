@@ -28,7 +28,7 @@ const NO_GUESSING: HeaderValue = HeaderValue::from_static("nosniff");
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 /// Log target of these lines.
 const TARGET: &str = "kontor::request";
-const MOST_HEADER_BYTES: usize = 16 * 1024;
+const MAX_HEADER_BYTES: usize = 16 * 1024;
 /// Requests slower than this are logged even on success.
 const SLOW: Duration = Duration::from_secs(1);
 
@@ -86,7 +86,7 @@ pub async fn observe(
     let kept = Kept::of(&mut request);
 
     let header_bytes: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
-    let mut response = if header_bytes > MOST_HEADER_BYTES {
+    let mut response = if header_bytes > MAX_HEADER_BYTES {
         let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
         let refusal = ApiError::Message(status, "The headers are too large.".to_owned());
         request.into_response(refusal.error_response()).map_into_right_body()

@@ -15,7 +15,7 @@ pub struct Example {
     pub operation: String,
     /// Path, such as `/api/orders/3/nomenclatures`.
     pub path: String,
-    /// `nobody`, `application`, `customer`, `staff`, `backend` or the name of a kept token. Two more do not call the
+    /// `application_without_customer`, `application`, `customer`, `staff`, `backend` or the name of a kept token. Two more do not call the
     /// service and give no examples: `outside` calls the sandbox, and with `payer` the customer pays the open payments.
     pub caller: String,
     /// Body of the request.

@@ -99,7 +99,7 @@ fn implied(operation: &Operation, policy: &Policy) -> Vec<(&'static str, &'stati
         let schema = if policy.structured { "NamedErrorBody" } else { MESSAGE };
         implied.push(("401", "A credential is missing, invalid or expired.", schema));
     }
-    if policy.method != Method::GET && matches!(policy.access, Access::Customer | Access::CustomerAlone) {
+    if policy.method != Method::GET && matches!(policy.access, Access::Customer | Access::CustomerOnly) {
         let schema = if policy.structured { "NamedErrorBody" } else { MESSAGE };
         implied.push(("429", "Too many writes by the customer. Retry after `Retry-After` seconds.", schema));
     }
@@ -108,7 +108,7 @@ fn implied(operation: &Operation, policy: &Policy) -> Vec<(&'static str, &'stati
     }
     if policy.path.contains('{') {
         implied.push(("404", "The record does not exist, or the caller has no access to it.", MESSAGE));
-    } else if matches!(policy.access, Access::Customer | Access::CustomerAlone) {
+    } else if matches!(policy.access, Access::Customer | Access::CustomerOnly) {
         implied.push(("404", "The customer is signed in to another application.", MESSAGE));
     }
     implied

@@ -57,8 +57,8 @@ fn tell(response: &mut Response) {
 
 /// Adds headers and errors to the description of an endpoint whose policy names a versioned record.
 pub fn complete(operation: &mut Operation, policy: &Policy) {
-    const READING: &[(&str, &str)] = &[("400", "The `If-None-Match` header is malformed.")];
-    const WRITING: &[(&str, &str)] = &[
+    const READ_RESPONSES: &[(&str, &str)] = &[("400", "The `If-None-Match` header is malformed.")];
+    const WRITE_RESPONSES: &[(&str, &str)] = &[
         ("400", "The `If-Match` header is malformed."),
         (
             "412",
@@ -67,11 +67,11 @@ pub fn complete(operation: &mut Operation, policy: &Policy) {
         ),
         ("428", "The project requires the `If-Match` header."),
     ];
-    const DOING: &[(&str, &str)] = WRITING.split_at(2).0;
+    const ACTING_RESPONSES: &[(&str, &str)] = WRITE_RESPONSES.split_at(2).0;
     let (name, more) = match policy {
-        policy if accepts_if_none_match(policy) => (Some(IF_NONE_MATCH), READING),
-        policy if may_require_if_match(policy) => (Some(IF_MATCH), WRITING),
-        policy if accepts_if_match(policy) => (Some(IF_MATCH), DOING),
+        policy if accepts_if_none_match(policy) => (Some(IF_NONE_MATCH), READ_RESPONSES),
+        policy if may_require_if_match(policy) => (Some(IF_MATCH), WRITE_RESPONSES),
+        policy if accepts_if_match(policy) => (Some(IF_MATCH), ACTING_RESPONSES),
         policy if creates_versioned(policy) => (None, &[][..]),
         _ => return,
     };

@@ -55,7 +55,7 @@ fn shape(path: &str) -> String {
 }
 
 /// Returns `true` if one shape matches every path of the other: `/{_}` those of `/export`.
-fn takes(wide: &str, narrow: &str) -> bool {
+fn covers(wide: &str, narrow: &str) -> bool {
     let (mut wide, mut narrow) = (wide.split('/'), narrow.split('/'));
     loop {
         match (wide.next(), narrow.next()) {
@@ -73,7 +73,7 @@ fn fill_from_placeholders(by_shape: &mut BTreeMap<String, Vec<Arc<Endpoint>>>) {
     let mut wide: Vec<_> = with_placeholders.map(|(shape, rows)| (shape.clone(), rows.clone())).collect();
     wide.sort_by_key(|(shape, _)| shape.matches("{_}").count());
     for (narrow, rows) in by_shape {
-        for endpoint in wide.iter().filter(|(shape, _)| takes(shape, narrow)).flat_map(|(_, rows)| rows) {
+        for endpoint in wide.iter().filter(|(shape, _)| covers(shape, narrow)).flat_map(|(_, rows)| rows) {
             if rows.iter().all(|row| row.policy.method != endpoint.policy.method) {
                 rows.push(Arc::clone(endpoint));
             }
@@ -100,7 +100,7 @@ impl Policies {
             if !routes.remove(&name) {
                 without_route.push(name);
             }
-            alike.push(Endpoint::of(policy, telling(api, policy)));
+            alike.push(Endpoint::of(policy, result_source(api, policy)));
         }
         fill_from_placeholders(&mut by_shape);
         let mut tree = Router::new();
@@ -145,23 +145,23 @@ fn success<'a>(api: &'a OpenApi, policy: &Policy) -> Option<(StatusCode, &'a str
 }
 
 /// Returns the source of the result of a write: an endpoint with the same schema as the write's response.
-fn telling(api: &OpenApi, write: &'static Policy) -> Option<ResultSource> {
+fn result_source(api: &OpenApi, write: &'static Policy) -> Option<ResultSource> {
     if write.rerun == Repeatability::Whole {
-        return Some(ResultSource::Again);
+        return Some(ResultSource::Rerun);
     }
     let (status, schema) = success(api, write).filter(|_| write.method != Method::GET)?;
-    if write.method == Method::DELETE && write.told_by.is_none() {
-        return schema.ends_with("/Message").then_some(ResultSource::Gone);
+    if write.method == Method::DELETE && write.result_from.is_none() {
+        return schema.ends_with("/Message").then_some(ResultSource::Deleted);
     }
     // A policy that names its endpoint guarantees the form: optional fields may be missing.
-    let is_alike = |shown: &str| shown == schema || write.told_by.is_some();
+    let is_alike = |shown: &str| shown == schema || write.result_from.is_some();
     let shows =
         |read: &&Policy| can_show_result(write, read) && success(api, read).is_some_and(|(_, shown)| is_alike(shown));
     all().find(shows).map(|read| ResultSource::Record { by: Endpoint::of(read, None), status })
 }
 
 /// Returns the application of a caller without a customer.
-fn nobody(admitted: &Admitted) -> Option<&AppScope> {
+fn application_without_customer(admitted: &Admitted) -> Option<&AppScope> {
     match admitted {
         Admitted::App(app) | Admitted::Visitor(Visitor { app, counterparty_id: None }) => Some(app),
         _ => None,
@@ -227,9 +227,9 @@ pub async fn enforce(
     let (mut pending, mut held) = (None, None);
     if let Some(endpoint) = endpoint.cloned() {
         let answers = memory(&request).filter(|_| endpoint.policy.server_cached);
-        let question = answers.as_ref().and_then(|answers| answers.question(request.request()));
+        let question = answers.as_ref().and_then(|answers| answers.cache_key(request.request()));
         if let (Some(answers), Some(question)) = (&answers, &question)
-            && let Some(answer) = answers.recall(question, request.request()).await
+            && let Some(answer) = answers.get(question, request.request()).await
         {
             request.extensions_mut().insert(endpoint);
             return Ok(request.into_response(answer).map_into_right_body());
@@ -253,7 +253,9 @@ pub async fn enforce(
             }
             Ok((admitted, share)) => {
                 held = share;
-                if let (Some(answers), Some(question), Some(app)) = (answers, question, nobody(&admitted)) {
+                if let (Some(answers), Some(question), Some(app)) =
+                    (answers, question, application_without_customer(&admitted))
+                {
                     pending = answers.begin(question, app).map(|pending| (answers, pending));
                 }
                 request.extensions_mut().insert(admitted);
@@ -268,7 +270,7 @@ pub async fn enforce(
     drop(held);
     Ok(match pending {
         None => response.map_into_left_body(),
-        Some((answers, pending)) => answers.remember(pending, response).await,
+        Some((answers, pending)) => answers.store(pending, response).await,
     })
 }
 
@@ -309,7 +311,7 @@ pub fn describe(api: &mut OpenApi) {
             Access::App => Some(vec![scheme("app_token")]),
             Access::Visitor => Some(vec![scheme("app_token"), scheme("app_token").add("customer", none)]),
             Access::Customer => Some(vec![scheme("app_token").add("customer", none)]),
-            Access::CustomerAlone => Some(vec![scheme("customer"), scheme("app_token").add("customer", none)]),
+            Access::CustomerOnly => Some(vec![scheme("customer"), scheme("app_token").add("customer", none)]),
             Access::Staff(_) => Some(vec![scheme("staff")]),
             Access::Backend => Some(vec![scheme("backend")]),
         };

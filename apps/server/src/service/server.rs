@@ -25,7 +25,7 @@ use crate::callbacks::AcquirerAddresses;
 use crate::config::{Config, ConfigError};
 use kontor_web::client_ip::TrustedProxies;
 use kontor_web::password_queue::{PasswordQueue, QueueBounds};
-use kontor_web::preconditions::heed;
+use kontor_web::preconditions::check_preconditions;
 use kontor_web::request_id::RequestIds;
 use kontor_web::review_page::review_page;
 use kontor_web::routes::is_below;
@@ -173,7 +173,7 @@ pub fn build(
             .service(review_page)
             .configure(file_contents::routes)
             .default_service(web::to(unrouted))
-            .wrap(from_fn(heed))
+            .wrap(from_fn(check_preconditions))
             .wrap(from_fn(enforce))
             .wrap(cors(&origins))
             .wrap(from_fn(observe))

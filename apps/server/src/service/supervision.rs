@@ -11,8 +11,8 @@ use futures_util::FutureExt;
 use tokio_util::sync::CancellationToken;
 
 /// Pause after the first panic. It doubles with each further panic in a row.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_mins(1);
+const INITIAL_BACKOFF: Duration = Duration::from_secs(1);
+const MAX_BACKOFF: Duration = Duration::from_mins(1);
 
 /// Background tasks of one instance that panicked and have not completed a round since.
 #[derive(Clone, Default)]
@@ -33,11 +33,11 @@ impl Supervisor {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn went_down(&self, name: &'static str) {
+    fn mark_down(&self, name: &'static str) {
         *self.tasks().entry(name).or_default() += 1;
     }
 
-    fn is_back(&self, name: &'static str) {
+    fn mark_up(&self, name: &'static str) {
         let mut tasks = self.tasks();
         match tasks.get_mut(name) {
             Some(loops) if *loops > 1 => *loops -= 1,
@@ -70,9 +70,9 @@ impl Supervised {
 
     fn panicked(&mut self, panic: &(dyn Any + Send)) -> Duration {
         if self.panics == 0 {
-            self.supervisor.went_down(self.name);
+            self.supervisor.mark_down(self.name);
         }
-        let pause = FIRST_PAUSE.saturating_mul(1 << self.panics.min(16)).min(LONGEST_PAUSE);
+        let pause = INITIAL_BACKOFF.saturating_mul(1 << self.panics.min(16)).min(MAX_BACKOFF);
         self.panics = self.panics.saturating_add(1);
         let (task, panics, why) = (self.name, self.panics, text_of(panic));
         metrics::counter!("kontor_task_panics_total", "task" => task).increment(1);
@@ -82,7 +82,7 @@ impl Supervised {
 
     fn recover(&mut self) {
         if self.panics > 0 {
-            self.supervisor.is_back(self.name);
+            self.supervisor.mark_up(self.name);
             tracing::info!(task = self.name, "a background task recovered");
             self.panics = 0;
         }
@@ -93,7 +93,7 @@ impl Drop for Supervised {
     /// Removes an ended loop from the tasks that are down.
     fn drop(&mut self) {
         if self.panics > 0 {
-            self.supervisor.is_back(self.name);
+            self.supervisor.mark_up(self.name);
         }
     }
 }
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(pauses[..8], [1, 2, 4, 8, 16, 32, 60, 60]);
         assert_eq!(pauses[39], 60);
         task.round(async {}).await.unwrap();
-        assert_eq!(fails(&mut task).await, FIRST_PAUSE);
+        assert_eq!(fails(&mut task).await, INITIAL_BACKOFF);
         drop(task);
         assert_eq!(supervisor.down(), [""; 0], "a loop that has ended is not down");
     }

@@ -7,9 +7,9 @@ use tokio_util::sync::CancellationToken;
 
 /// Time-dependent steps of the worker share the lock; moving the time takes it exclusively.
 #[derive(Clone, Default)]
-pub struct Turns(Arc<RwLock<()>>);
+pub struct TimeLock(Arc<RwLock<()>>);
 
-impl Turns {
+impl TimeLock {
     /// Takes the shared lock for a step. Returns `None` if `stop` is cancelled before.
     pub(super) async fn step(&self, stop: &CancellationToken) -> Option<OwnedRwLockReadGuard<()>> {
         tokio::select! {
@@ -31,8 +31,8 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn steps_share_it_and_whoever_moves_time_has_it_alone() {
-        let (turns, stop) = (Turns::default(), CancellationToken::new());
+    async fn steps_share_the_lock_and_time_travel_is_exclusive() {
+        let (turns, stop) = (TimeLock::default(), CancellationToken::new());
         let (one, other) = (turns.step(&stop).await, turns.step(&stop).await);
         assert!(one.is_some() && other.is_some());
         drop(one);

@@ -66,14 +66,14 @@ use super::counters::Counters;
 use super::messaging::{MessagingError, call_checks, code_messenger, mailer, outbound_policy};
 use crate::adapters::{Argon2Passwords, FolderUploads, HtmlAllowList, ServiceKey, SystemRandom};
 use crate::config::{Config, ConfigError};
-use kontor_web::idempotency::Desk;
+use kontor_web::idempotency::IdempotencyStore;
 use kontor_web::limits::LimitSettings;
 use kontor_web::response_cache::ResponseCache;
 use kontor_web::{RefusalLog, Throttle};
 
 /// Adapters of all ports except persistence.
 #[derive(Clone)]
-pub struct Surroundings {
+pub struct Adapters {
     /// Clock.
     pub clock: Arc<dyn Clock>,
     /// Randomness.
@@ -144,7 +144,7 @@ pub enum AdaptersError {
     Suggestions(#[from] SuggestClientError),
 }
 
-impl Surroundings {
+impl Adapters {
     /// Creates the configured adapters.
     pub fn new(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, AdaptersError> {
         let random: Arc<dyn Random> = Arc::new(SystemRandom::new());
@@ -244,10 +244,10 @@ impl Surroundings {
 pub fn delivery_worker(
     config: &Config,
     database: &Database,
-    around: &Surroundings,
+    around: &Adapters,
 ) -> Result<DeliveryWorker, MessagingError> {
     let sender = Arc::new(HttpWebhookSender::new(outbound_policy(config))?);
-    let Surroundings { cipher, random, clock, .. } = around.clone();
+    let Adapters { cipher, random, clock, .. } = around.clone();
     let queue = Arc::new(database.clone());
     Ok(DeliveryWorker { queue, sender, signer: Arc::new(HmacSigner), cipher, random, clock })
 }
@@ -338,7 +338,7 @@ services! {
     saved_methods: SavedMethodService,
     orders: OrderService,
     tickets: TicketService,
-    desk: Desk,
+    desk: IdempotencyStore,
     reservations: ReservationService,
     reports: ReportService,
     changes: ChangeService,
@@ -359,9 +359,9 @@ services! {
 
 impl Services {
     /// Creates all services.
-    pub fn new(database: &Database, around: &Surroundings) -> Self {
+    pub fn new(database: &Database, around: &Adapters) -> Self {
         let charges = around.charges(database);
-        let Surroundings { clock, random, cipher, counters, limiter, .. } = around.clone();
+        let Adapters { clock, random, cipher, counters, limiter, .. } = around.clone();
         let store = Arc::new(database.clone());
         let make = Make { store: store.clone(), around };
         let searches = Arc::new(SearchHistory::new(store.clone(), clock.clone()));
@@ -440,7 +440,7 @@ impl Services {
             charges: Data::from(charges),
             orders: Data::new(make.orders()),
             tickets: Data::new(make.tickets()),
-            desk: Data::new(Desk::new(database.clone(), clock.clone(), cipher.clone(), random.clone())),
+            desk: Data::new(IdempotencyStore::new(database.clone(), clock.clone(), cipher.clone(), random.clone())),
             reservations: Data::new(ReservationService { reservations: store.clone(), orders: store.clone() }),
             reports: Data::new(ReportService { reports: store.clone() }),
             changes: Data::new(ChangeService { log: store.clone(), clock: clock.clone() }),

@@ -26,7 +26,7 @@ fn credentials(policy: &Policy) -> BTreeSet<String> {
     let names: &[&str] = match policy.access {
         Access::Public => &[],
         Access::App => &["token"],
-        Access::Visitor | Access::Customer | Access::CustomerAlone => &["token", "authorization"],
+        Access::Visitor | Access::Customer | Access::CustomerOnly => &["token", "authorization"],
         Access::Staff(_) | Access::Backend => &["authorization"],
     };
     names.iter().map(|name| (*name).to_owned()).collect()

@@ -69,7 +69,7 @@ fn marked(list: &Value) -> Vec<i64> {
 }
 
 database_tests! {
-    async fn favourites_come_and_go(db: TestDatabase) {
+    async fn favourites_are_added_and_removed(db: TestDatabase) {
         let shelf = Shelf::open(db).await;
         let (first, second) = (shelf.vases[0], shelf.vases[1]);
         let empty = shelf.own(Method::GET, FAVOURITES).await.expect(200);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kontor::config::Config;
-use kontor::wiring::Surroundings;
+use kontor::wiring::Adapters;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_auth::miniapp::{BotToken, MiniAppProvider, MiniAppRegistry};
@@ -38,7 +38,7 @@ impl Shop {
 
     /// Does what `kontor miniapp set` does.
     async fn set_bot(&self, project: &Project, token: &str) {
-        let around = Surroundings::new(&Config::default(), self.server.clock.clone());
+        let around = Adapters::new(&Config::default(), self.server.clock.clone());
         let registry = MiniAppRegistry {
             bots: Arc::new(self.server.db.database.clone()),
             clock: self.server.clock.clone(),

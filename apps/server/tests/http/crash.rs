@@ -35,7 +35,7 @@ use crate::shopper::Shopper;
 use crate::support::send;
 
 const CUSTOMERS: usize = 8;
-const FEWEST_KILLS: usize = 5;
+const MIN_KILLS: usize = 5;
 /// Items: name, price and stock. The last one is scarce.
 const GOODS: [(&str, i64, i64); 5] = [
     ("Anchor", 1_250_050, 100_000),
@@ -135,7 +135,7 @@ impl Killer<'_> {
             while self.market.begun.load(Ordering::SeqCst) < moment && Instant::now() < self.market.closing {
                 self.dice.rest(2, 0).await;
             }
-            if Instant::now() >= self.market.closing && self.kills >= FEWEST_KILLS {
+            if Instant::now() >= self.market.closing && self.kills >= MIN_KILLS {
                 break;
             }
             self.dice.rest(0, 60).await;
@@ -227,7 +227,7 @@ database_tests! {
         let (read, hand) = (market.clone(), dice.split());
         let importer = tokio::spawn(async move { import_sheets(&read, hand).await });
         let mut killer = Killer { site: &site, market: &market, open, dice: dice.split(), kills: 0 };
-        let process = killer.haunt(process, (wanted / 40).max(FEWEST_KILLS)).await;
+        let process = killer.haunt(process, (wanted / 40).max(MIN_KILLS)).await;
         let mut memory = Memory::default();
         for customer in customers {
             memory.join(customer.await.unwrap());

@@ -67,7 +67,7 @@ fn client_operations_name_the_app_token_and_others_never_do() {
 }
 
 #[test]
-fn what_is_sent_together_stands_in_one_requirement() {
+fn credentials_sent_together_are_one_requirement() {
     let api = api();
     for policy in policies::all() {
         let method = policy.method.as_str().to_lowercase();
@@ -78,7 +78,7 @@ fn what_is_sent_together_stands_in_one_requirement() {
             Access::App => json!([{ "app_token": [] }]),
             Access::Visitor => json!([{ "app_token": [] }, together]),
             Access::Customer => json!([together]),
-            Access::CustomerAlone => json!([{ "customer": [] }, together]),
+            Access::CustomerOnly => json!([{ "customer": [] }, together]),
             Access::Staff(_) => json!([{ "staff": [] }]),
             Access::Backend => json!([{ "backend": [] }]),
         };

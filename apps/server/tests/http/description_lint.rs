@@ -153,7 +153,7 @@ fn records_of_lists_have_names() {
 }
 
 #[test]
-fn nothing_is_answered_without_a_body() {
+fn every_response_has_a_body() {
     let api = api();
     let empty: Vec<_> = operations(&api, "paths")
         .into_iter()

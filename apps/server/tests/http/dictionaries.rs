@@ -20,7 +20,7 @@ async fn founded(server: &TestServer) -> Project {
             PlannedPaymentType { name: "Cash", description: "At the door", is_online: false },
         ],
     };
-    let records = server.db.database.found(plan, chrono::DateTime::UNIX_EPOCH).await.unwrap();
+    let records = server.db.database.create_project(plan, chrono::DateTime::UNIX_EPOCH).await.unwrap();
     Project {
         id: records.project_id.get(),
         branch_id: records.branch_id.get(),

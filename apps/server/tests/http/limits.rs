@@ -10,7 +10,7 @@ use kontor::config::Config;
 use kontor::openapi::{description, pinned_text};
 use kontor_adapter_diesel::{database_tests, look_again};
 use kontor_kernel::RateRule;
-use kontor_web::limits::{LimitSettings, OF_CODES, TABLE};
+use kontor_web::limits::{CODE_RULES, LimitSettings, TABLE};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn settings_change_the_limits_that_name_them_and_no_others() {
     let settings = LimitSettings { code_factor: 7, phone_codes: 8, customer_writes: 9 };
     for limit in TABLE {
         let (rule, name) = (limit.rule, limit.rule.name);
-        assert_eq!(defaults.effective(rule), rule, "{name}: the table shows the defaults");
+        assert_eq!(defaults.configured(rule), rule, "{name}: the table shows the defaults");
         let expected = match limit.setting() {
             "multiplies" => rule.limit * 7,
             "`phone_codes_per_hour`" => 8,
@@ -41,9 +41,9 @@ fn settings_change_the_limits_that_name_them_and_no_others() {
                 rule.limit
             }
         };
-        assert_eq!(settings.effective(rule), RateRule { limit: expected, ..rule }, "{name}");
+        assert_eq!(settings.configured(rule), RateRule { limit: expected, ..rule }, "{name}");
     }
-    assert!(OF_CODES.iter().all(|rule| TABLE.iter().any(|limit| limit.rule == *rule)));
+    assert!(CODE_RULES.iter().all(|rule| TABLE.iter().any(|limit| limit.rule == *rule)));
 }
 
 #[test]

@@ -128,7 +128,7 @@ database_tests! {
         assert_eq!((seen(&whole).await, seen(&part).await), ((401, 401), (401, 401)));
     }
 
-    async fn nobody_grants_what_he_does_not_have(db: TestDatabase) {
+    async fn callers_grant_only_permissions_that_they_hold(db: TestDatabase) {
         let office = Office::open(db).await;
         let agents = ["view-agents", "edit-agents", "view-orders"];
         let create = async |permissions: Value| {

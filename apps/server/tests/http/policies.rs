@@ -138,7 +138,7 @@ fn only_an_app(policy: &Policy) -> Expected {
 }
 
 fn only_a_customer(policy: &Policy) -> Expected {
-    if policy.access == Access::CustomerAlone { LetIn } else { Refused(401) }
+    if policy.access == Access::CustomerOnly { LetIn } else { Refused(401) }
 }
 
 /// A valid application, and a Bearer that is not that of an employee.
@@ -251,7 +251,7 @@ fn guarded() -> impl Iterator<Item = &'static Policy> {
 }
 
 #[test]
-fn what_is_open_to_anybody_is_listed_here() {
+fn public_endpoints_are_listed() {
     let open = policies::all().filter(|policy| policy.access == Access::Public);
     let mut open: Vec<String> = open.map(|policy| format!("{} {}", policy.method, policy.path)).collect();
     open.sort();

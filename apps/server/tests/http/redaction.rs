@@ -256,7 +256,7 @@ database_tests! {
 }
 
 #[test]
-fn a_secret_is_found_where_it_stands() {
+fn secrets_are_found_in_output() {
     let mut secrets = Secrets::default();
     secrets.add("a code", "0739");
     secrets.add_bearer("a bearer", "7|bearer-secret");

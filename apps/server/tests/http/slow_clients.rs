@@ -17,7 +17,7 @@ use crate::trade::Market;
 const HALF: usize = 512 * 1024;
 const REQUESTS: usize = 300;
 /// Maximum memory for slow clients.
-const MOST_KIB: u64 = 100 * 1024;
+const MAX_KIB: u64 = 100 * 1024;
 
 /// Returns the 99th percentile of storefront response times, the best of three rounds, because other tests run at the
 /// same time.
@@ -84,7 +84,7 @@ async fn half_requests_take_neither_memory_nor_time() {
         slow.push(half(&site, &front.app_token, number).await);
     }
     let held_p99 = p99(&front).await;
-    let held = settled(&process, idle + MOST_KIB).await;
+    let held = settled(&process, idle + MAX_KIB).await;
     let peak = process.memory("VmHWM");
     eprintln!(
         "{} slow connections: RSS {} KiB idle, {held} KiB beside them ({peak} KiB at most); p99 of the storefront {idle_p99:?} idle, \
@@ -93,7 +93,7 @@ async fn half_requests_take_neither_memory_nor_time() {
         idle
     );
     process.must_run();
-    assert!(held.saturating_sub(idle) <= MOST_KIB, "{held} KiB instead of {idle}");
+    assert!(held.saturating_sub(idle) <= MAX_KIB, "{held} KiB instead of {idle}");
     // Only if it runs alone: other tests take more time than any client.
     let is_alone = asked("SLOW_CONNECTIONS").is_some();
     assert!(

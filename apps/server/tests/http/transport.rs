@@ -39,7 +39,7 @@ async fn server() -> TestServer {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn unknown_paths_and_methods_are_told_apart() {
+async fn unknown_paths_and_methods_are_distinguished() {
     let server = server().await;
     for path in ["/api/unknown", "/api/units", "/api/v1/counterparty/settings", "/v1/x", "/counterparty/settings"] {
         let answer = send(server.request(Method::GET, path)).await;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor::config::Config;
-use kontor::wiring::{Surroundings, delivery_worker};
+use kontor::wiring::{Adapters, delivery_worker};
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Clock;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
@@ -28,7 +28,7 @@ struct Scene {
 /// Creates a worker beside the server, as in another process.
 fn worker(server: &TestServer) -> DeliveryWorker {
     let config = Config { webhook_allow_internal: true, ..Config::default() };
-    let around = Surroundings::new(&config, server.clock.clone()).unwrap();
+    let around = Adapters::new(&config, server.clock.clone()).unwrap();
     delivery_worker(&config, &server.db.database, &around).unwrap()
 }
 

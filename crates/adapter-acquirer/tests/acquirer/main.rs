@@ -130,7 +130,7 @@ fn way_back(payment: &GatewayPayment, key: u128) -> RefundRequest {
 }
 
 #[tokio::test]
-async fn money_goes_back_once_per_key() {
+async fn money_is_refunded_once_per_key() {
     let world = World::start().await;
     let payment = world.paid(1).await;
     assert_eq!(world.client.find_refund(&way_back(&payment, 2)).await, Reading::Absent);
@@ -203,7 +203,7 @@ async fn unknown_outcomes_end_in_one_payment() {
 }
 
 #[tokio::test]
-async fn refusals_are_told_from_unknown_outcomes() {
+async fn refusals_and_unknown_outcomes_are_distinguished() {
     let world = World::start().await;
     world.control("/faults", json!({ "service": "acquirer", "fault": "refuse" })).await;
     assert!(matches!(world.create(&request(1)).await, Answer::Refused { .. }));
@@ -246,7 +246,7 @@ async fn once(answer: &'static str) -> String {
 }
 
 #[tokio::test]
-async fn odd_answers_are_unknown() {
+async fn unexpected_responses_are_unknown_outcomes() {
     for answer in [
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
         "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"id\":",
@@ -310,7 +310,7 @@ async fn a_method_is_saved_and_charged_without_the_customer() {
 }
 
 #[tokio::test]
-async fn a_payment_that_nobody_has_paid_is_taken_back_where_the_acquirer_does_that() {
+async fn an_unpaid_payment_is_canceled_if_the_acquirer_supports_it() {
     let world = World::start().await;
     let Answer::Known(created) = world.create(&request(1)).await else { panic!("not created") };
     let kept = world.client.cancel(&created.id, Uuid::from_u128(2)).await;

@@ -42,7 +42,7 @@ impl World {
 }
 
 #[tokio::test]
-async fn a_payment_tells_how_its_receipt_stands() {
+async fn a_payment_contains_its_receipt_state() {
     let world = World::start().await;
     assert_eq!(world.paid(1).await.receipt, None, "it has none");
     assert_eq!(world.paid_with_receipt(2).await.receipt, Some(Registration::Succeeded));

@@ -9,7 +9,7 @@ use crate::customer_data::{BindError, Newcomer, bound, find_or_bind};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 
-fn unbound_meanwhile() -> StoreError {
+fn unbound_concurrently() -> StoreError {
     StoreError::Unavailable("a contact was linked and unlinked by concurrent requests; retry".to_owned())
 }
 
@@ -35,7 +35,7 @@ impl CustomerAccounts for Database {
         match made {
             Ok(customer) => Ok(customer),
             Err(BindError::Store(error)) => Err(error),
-            Err(BindError::Lost) => self.read(find).await?.ok_or_else(unbound_meanwhile),
+            Err(BindError::Lost) => self.read(find).await?.ok_or_else(unbound_concurrently),
         }
     }
 
@@ -63,6 +63,6 @@ impl CustomerAccounts for Database {
                 Err(BindError::Lost) => {}
             }
         }
-        Err(unbound_meanwhile())
+        Err(unbound_concurrently())
     }
 }

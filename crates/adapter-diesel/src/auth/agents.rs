@@ -4,18 +4,18 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use kontor_auth::model::{AGENT_TOKENS_MOST, Agent, AgentToken, AgentUpdate, NewAgent, NewAgentToken, within_reach};
+use kontor_auth::model::{Agent, AgentToken, AgentUpdate, MAX_AGENT_TOKENS, NewAgent, NewAgentToken, check_held};
 use kontor_auth::ports::AgentRepository;
 use kontor_auth::{AgentError, AgentRefusal};
 use kontor_kernel::{
-    Listing, Name, OfProject, Page, Permission, PermissionId, ProjectId, Prose, StoreError, TokenId, UserId,
+    Listing, Name, Page, Permission, PermissionId, ProjectId, ProjectScoped, Prose, StoreError, TokenId, UserId,
 };
 
 use super::agent_records::{load, written};
 use super::tokens::{abilities, permission};
 use super::{AGENT, end_staff_tokens, guard};
-use crate::database::idempotency::made;
-use crate::database::invalidation::{Topic, keep_valid};
+use crate::database::idempotency::note_created;
+use crate::database::invalidation::{Topic, declare_unchanged};
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::decode;
 use crate::listing::{Source, unsearched};
@@ -97,7 +97,7 @@ fn lock_unless_stronger(
 ) -> Result<i64, Abort<AgentError>> {
     let (role, _) = lock_agent(connection, agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
     let current = allowed(connection, role)?;
-    within_reach(held, &current).map_err(|denied| Abort::refused(AgentRefusal::from(denied)))?;
+    check_held(held, &current).map_err(|denied| Abort::refused(AgentRefusal::from(denied)))?;
     Ok(role)
 }
 
@@ -214,7 +214,7 @@ impl AgentRepository for Database {
         .await
     }
 
-    async fn find(&self, agent: UserId) -> Result<Option<OfProject<Agent>>, StoreError> {
+    async fn find(&self, agent: UserId) -> Result<Option<ProjectScoped<Agent>>, StoreError> {
         self.read_snapshot(move |connection| {
             let project: Option<i64> =
                 live!().filter(users::id.eq(agent.get())).select(users::project_id).first(connection).optional()?;
@@ -228,7 +228,7 @@ impl AgentRepository for Database {
     async fn insert(&self, new: NewAgent) -> Result<Agent, StoreError> {
         self.write(move |connection| {
             let agent = insert(connection, &new)?;
-            made("agents", agent.id.get());
+            note_created("agents", agent.id.get());
             Ok(agent)
         })
         .await
@@ -307,7 +307,7 @@ impl AgentRepository for Database {
             let allowed = allowed(connection, role)?;
             token.check(&allowed).map_err(Abort::refused)?;
             let count: i64 = tokens_of!(token.agent).count().get_result(connection)?;
-            if count >= AGENT_TOKENS_MOST {
+            if count >= MAX_AGENT_TOKENS {
                 return Err(Abort::refused(AgentRefusal::TooManyTokens));
             }
             let id = insert_token(
@@ -322,7 +322,7 @@ impl AgentRepository for Database {
                     expires_at: token.expires_at,
                 },
             )?;
-            made("tokens", id);
+            note_created("tokens", id);
             Ok(AgentToken {
                 id: decode::id(id)?,
                 name: Some(token.name.clone()),
@@ -337,7 +337,7 @@ impl AgentRepository for Database {
 
     async fn delete_token(&self, agent: UserId, token: TokenId) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            keep_valid(Topic::Access);
+            declare_unchanged(Topic::Access);
             let deleted =
                 diesel::delete(tokens_of!(agent).filter(access_tokens::id.eq(token.get()))).execute(connection)?;
             Ok(deleted > 0)

@@ -20,13 +20,13 @@ mod state {
     pub(super) const FAILED: &str = "failed";
     pub(super) const PENDING: &str = "pending";
     pub(super) const VERIFIED: &str = "verified";
-    pub(super) const OVER: &str = "over";
+    pub(super) const ENDED: &str = "over";
     pub(super) const EXCHANGED: &str = "exchanged";
 }
 
 /// Maximum attempts of an exchange. Concurrent exchanges for one phone bind it once; the others find it bound on the
 /// next attempt.
-const EXCHANGES: usize = 3;
+const MAX_EXCHANGE_ATTEMPTS: usize = 3;
 
 #[derive(Queryable)]
 struct AttemptRow {
@@ -58,7 +58,7 @@ impl TryFrom<AttemptRow> for CallbackAttempt {
         let state = match row.state.as_str() {
             state::PENDING => AttemptState::Pending,
             state::VERIFIED => AttemptState::Verified,
-            state::OVER | state::EXCHANGED => AttemptState::Expired,
+            state::ENDED | state::EXCHANGED => AttemptState::Expired,
             other => return Err(decode::unknown("callback_attempts", row.id, "state", other)),
         };
         let check = row.check_id.ok_or_else(|| StoreError::corrupt("an opened attempt has no call"))?;
@@ -139,7 +139,7 @@ fn load(connection: &mut AnyConnection, attempt: i64) -> Result<AttemptRow, Quer
 }
 
 /// Consumes a verified attempt and returns its phone.
-fn use_up(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Result<Option<String>, QueryError> {
+fn consume_attempt(connection: &mut AnyConnection, exchange: &AttemptExchange) -> Result<Option<String>, QueryError> {
     let now = exchange.token.created_at.naive_utc();
     let verified = callback_attempts::table
         .find(exchange.attempt.get())
@@ -157,7 +157,7 @@ fn exchanged(
     connection: &mut AnyConnection,
     exchange: &AttemptExchange,
 ) -> Result<ExchangeOutcome, Abort<ExchangeError>> {
-    let Some(phone) = use_up(connection, exchange)? else { return Ok(ExchangeOutcome::NotVerified) };
+    let Some(phone) = consume_attempt(connection, exchange)? else { return Ok(ExchangeOutcome::NotVerified) };
     let (project, contact) = (exchange.app.project_id, Contact::Phone(decode::text::<Phone>(&phone)?));
     let customer = if let Some(id) = lock_bound_customer(connection, project, &contact)? {
         id
@@ -296,7 +296,7 @@ impl CallbackAttempts for Database {
         self.write(move |connection| {
             let (state, expires_at) = match change {
                 AttemptChange::Verified { expires_at } => (state::VERIFIED, expires_at),
-                AttemptChange::Expired => (state::OVER, at),
+                AttemptChange::Expired => (state::ENDED, at),
             };
             let pending = callback_attempts::table
                 .find(id.get())
@@ -314,7 +314,7 @@ impl CallbackAttempts for Database {
     }
 
     async fn exchange(&self, exchange: AttemptExchange) -> Result<ExchangeOutcome, StoreError> {
-        for _ in 0..EXCHANGES {
+        for _ in 0..MAX_EXCHANGE_ATTEMPTS {
             let exchange = exchange.clone();
             match self.write(move |connection| exchanged(connection, &exchange)).await {
                 Ok(outcome) => return Ok(outcome),

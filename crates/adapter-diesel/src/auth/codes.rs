@@ -43,8 +43,8 @@ impl CodeRepository for Database {
             let now = redemption.token.created_at.naive_utc();
             let Some(customer) = bound(connection, project, contact)? else {
                 return Ok(match owner(connection, project, contact, None)? {
-                    ContactOwner::Nobody => RedeemOutcome::UnknownContact,
-                    ContactOwner::One(_) | ContactOwner::Several { .. } => RedeemOutcome::NoLiveCode,
+                    ContactOwner::NoCustomer => RedeemOutcome::UnknownContact,
+                    ContactOwner::One(_) | ContactOwner::Several { .. } => RedeemOutcome::NoValidCode,
                 });
             };
             // The fingerprint is keyed, so comparing it in the statement reveals nothing about the code.
@@ -67,7 +67,7 @@ impl CodeRepository for Database {
             }
             let counted = Statement::new("UPDATE one_time_codes SET attempts_left = attempts_left - 1").then(live());
             let counted = counted.run(connection)?;
-            Ok(if counted == 1 { RedeemOutcome::WrongCode } else { RedeemOutcome::NoLiveCode })
+            Ok(if counted == 1 { RedeemOutcome::WrongCode } else { RedeemOutcome::NoValidCode })
         })
         .await
     }

@@ -12,21 +12,21 @@ use uuid::Uuid;
 
 use super::guard;
 use crate::applications::project_of;
-use crate::database::invalidation::{Topic, invalidate, keep_valid};
-use crate::database::{Abort, Database, Memory, on_duplicate};
+use crate::database::invalidation::{Topic, declare_unchanged, invalidate};
+use crate::database::{Abort, BoundedCache, Database, on_duplicate};
 use crate::decode;
 use crate::schema::introspection_clients;
 use crate::statement::{Statement, by_place};
 
 /// Maximum cached introspection responses, about 400 bytes each.
-const MOST_INQUIRIES: usize = 20_000;
+const MAX_CACHED_RESPONSES: usize = 20_000;
 
 /// Cached introspection results of active tokens, by client and token.
-struct IntrospectionCache(Memory<(Uuid, i64), StoredIntrospection>);
+struct IntrospectionCache(BoundedCache<(Uuid, i64), StoredIntrospection>);
 
 impl Default for IntrospectionCache {
     fn default() -> Self {
-        Self(Memory::new(MOST_INQUIRIES))
+        Self(BoundedCache::new(MAX_CACHED_RESPONSES))
     }
 }
 
@@ -71,8 +71,8 @@ fn client_id(text: &str) -> Result<Uuid, StoreError> {
 }
 
 /// Invalidates cached access of the client's project. Returns the id of the client, if there is one.
-fn shut_out(client: Option<(String, i64)>) -> Result<Option<Uuid>, StoreError> {
-    keep_valid(Topic::Access);
+fn invalidate_client(client: Option<(String, i64)>) -> Result<Option<Uuid>, StoreError> {
+    declare_unchanged(Topic::Access);
     let Some((client, project)) = client else { return Ok(None) };
     invalidate(Topic::Access, project);
     client_id(&client).map(Some)
@@ -80,7 +80,7 @@ fn shut_out(client: Option<(String, i64)>) -> Result<Option<Uuid>, StoreError> {
 
 #[async_trait]
 impl IntrospectionClients for Database {
-    async fn inquiry(
+    async fn client_and_token(
         &self,
         client_id: Uuid,
         token: Option<TokenId>,
@@ -116,7 +116,7 @@ impl IntrospectionClients for Database {
     }
 
     fn remembered_inquiry(&self, client_id: Uuid, token: Option<TokenId>) -> Option<StoredIntrospection> {
-        self.memory::<IntrospectionCache>().0.recall(self.cache_versions(), &(client_id, token?.get()))
+        self.memory::<IntrospectionCache>().0.cached(self.cache_versions(), &(client_id, token?.get()))
     }
 
     async fn insert(&self, client: NewIntrospectionClient) -> Result<(), IntrospectionRegistryError> {
@@ -162,7 +162,7 @@ impl IntrospectionClients for Database {
                 .returning((introspection_clients::client_id, introspection_clients::project_id))
                 .get_result(connection)
                 .optional()?;
-            Ok(shut_out(rotated)?)
+            Ok(invalidate_client(rotated)?)
         })
         .await
     }
@@ -177,7 +177,7 @@ impl IntrospectionClients for Database {
                 .returning((introspection_clients::client_id, introspection_clients::project_id))
                 .get_result(connection)
                 .optional()?;
-            Ok(shut_out(disabled)?)
+            Ok(invalidate_client(disabled)?)
         })
         .await
     }

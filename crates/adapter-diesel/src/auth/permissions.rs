@@ -5,10 +5,10 @@ use kontor_auth::model::{
 };
 use kontor_auth::ports::PermissionRepository;
 use kontor_auth::{PermissionError, PermissionRefusal};
-use kontor_kernel::{Line, OfProject, PermissionId, ProjectId, ScreenId, StoreError};
+use kontor_kernel::{Line, PermissionId, ProjectId, ProjectScoped, ScreenId, StoreError};
 
 use super::permission_rows::{PermissionRow, of_project, permission, reference, stored_name, with_screens};
-use crate::database::idempotency::made;
+use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_reference};
 use crate::schema::{permissions, screens};
 
@@ -32,8 +32,8 @@ impl PermissionRepository for Database {
 
     async fn find(&self, id: PermissionId) -> Result<Option<FoundPermission>, StoreError> {
         let found = |permission: GrantedPermission| match permission.project_id {
-            None => FoundPermission::OfService(permission),
-            Some(project) => FoundPermission::OfProject(OfProject::new(project, permission)),
+            None => FoundPermission::System(permission),
+            Some(project) => FoundPermission::Project(ProjectScoped::new(project, permission)),
         };
         self.read(move |connection| Ok(load(connection, id.get())?.map(found))).await
     }
@@ -51,7 +51,7 @@ impl PermissionRepository for Database {
                 .returning(permissions::id)
                 .get_result(connection)
                 .map_err(on_duplicate(PermissionRefusal::NameTaken))?;
-            made("permissions", id);
+            note_created("permissions", id);
             load(connection, id)?.ok_or(Abort::Refused(PermissionError::NotFound))
         })
         .await

@@ -57,7 +57,7 @@ fn take(connection: &mut AnyConnection, attempt: &PhoneChangeAttempt) -> Result<
 
 #[async_trait]
 impl PhoneRepository for Database {
-    async fn standing(
+    async fn phone_ownership(
         &self,
         project: ProjectId,
         customer: CounterpartyId,
@@ -110,7 +110,7 @@ impl PhoneRepository for Database {
     async fn change_phone(&self, attempt: PhoneChangeAttempt) -> Result<PhoneChangeOutcome, StoreError> {
         self.write(move |connection| {
             if !lock_customer_exclusively(connection, attempt.customer.get())? {
-                return Ok::<_, Abort<StoreError>>(PhoneChangeOutcome::Gone);
+                return Ok::<_, Abort<StoreError>>(PhoneChangeOutcome::CustomerDeleted);
             }
             let now = attempt.at.naive_utc();
             let live = phone_change_codes::table
@@ -129,7 +129,7 @@ impl PhoneRepository for Database {
             let counted = diesel::update(live)
                 .set(phone_change_codes::attempts_left.eq(phone_change_codes::attempts_left - 1))
                 .execute(connection)?;
-            Ok(if counted == 1 { PhoneChangeOutcome::WrongCode } else { PhoneChangeOutcome::NoLiveCode })
+            Ok(if counted == 1 { PhoneChangeOutcome::WrongCode } else { PhoneChangeOutcome::NoValidCode })
         })
         .await
     }

@@ -34,7 +34,7 @@ fn hold_project(connection: &mut AnyConnection, project: i64) -> Outcome {
 }
 
 /// Returns the project of an employee and locks it.
-fn enter(connection: &mut AnyConnection, user: UserId) -> Outcome<i64> {
+fn lock_project_of(connection: &mut AnyConnection, user: UserId) -> Outcome<i64> {
     let project: Option<i64> = users::table
         .find(user.get())
         .filter(users::kind.eq(EMPLOYEE))
@@ -147,7 +147,7 @@ pub(super) fn insert(connection: &mut AnyConnection, employee: &NewEmployee) -> 
 }
 
 pub(super) fn ban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTime) -> Outcome {
-    let project = enter(connection, user)?;
+    let project = lock_project_of(connection, user)?;
     require_another_owner(connection, project, user)?;
     diesel::update(users::table.find(user.get()))
         .set((users::is_banned.eq(true), users::version.eq(users::version + 1), users::updated_at.eq(at)))
@@ -158,7 +158,7 @@ pub(super) fn ban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTim
 }
 
 pub(super) fn unban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTime) -> Outcome {
-    enter(connection, user)?;
+    lock_project_of(connection, user)?;
     diesel::update(users::table.find(user.get()))
         .set((users::is_banned.eq(false), users::version.eq(users::version + 1), users::updated_at.eq(at)))
         .execute(connection)?;
@@ -171,7 +171,7 @@ pub(super) fn assign_role(
     role: RoleChoice,
     at: NaiveDateTime,
 ) -> Outcome {
-    let project = enter(connection, user)?;
+    let project = lock_project_of(connection, user)?;
     let (role, owns) = chosen(connection, project, role, at)?;
     if !owns {
         require_another_owner(connection, project, user)?;
@@ -188,7 +188,7 @@ pub(super) fn assign_department(
     department: Option<DepartmentId>,
     at: NaiveDateTime,
 ) -> Outcome {
-    let project = enter(connection, user)?;
+    let project = lock_project_of(connection, user)?;
     require_department(connection, project, department)?;
     diesel::update(users::table.find(user.get()))
         .set((
@@ -213,7 +213,7 @@ pub(super) fn update(
         .first(connection)
         .optional()?;
     let Some((user, project)) = found else { return refused(StaffRegistryError::UnknownEmployee) };
-    if let Some(file) = change.avatar.as_filled()
+    if let Some(file) = change.avatar.set_value()
         && !is_avatar(connection, project, *file)?
     {
         return refused(StaffRegistryError::UnknownAvatar);

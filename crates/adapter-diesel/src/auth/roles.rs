@@ -7,12 +7,12 @@ use diesel::prelude::*;
 use kontor_auth::model::{GrantedPermission, RoleChange, RoleDraft, StaffRole};
 use kontor_auth::ports::RoleRepository;
 use kontor_auth::{RoleError, RoleRefusal};
-use kontor_kernel::{OfProject, PermissionId, ProjectId, RoleId, Stamp, StoreError, TokenId};
+use kontor_kernel::{PermissionId, ProjectId, ProjectScoped, RoleId, Stamp, StoreError, TokenId};
 
 use super::guard;
 use super::permission_rows::{RoleKey, of_project, of_roles};
 use super::registry::STAFF;
-use crate::database::idempotency::made;
+use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database, on_each, on_reference};
 use crate::decode;
 use crate::records;
@@ -59,7 +59,7 @@ fn complete<R>(connection: &mut AnyConnection, rows: Vec<RoleRow>) -> Result<Vec
     rows.into_iter().map(role).collect()
 }
 
-fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<StaffRole>>, Abort<R>> {
+fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<StaffRole>>, Abort<R>> {
     let row: Option<RoleRow> = roles::table
         .find(id)
         .filter(roles::kind.eq(STAFF))
@@ -130,7 +130,7 @@ impl RoleRepository for Database {
         .await
     }
 
-    async fn find(&self, id: RoleId) -> Result<Option<OfProject<StaffRole>>, StoreError> {
+    async fn find(&self, id: RoleId) -> Result<Option<ProjectScoped<StaffRole>>, StoreError> {
         self.read_snapshot(move |connection| load(connection, id.get())).await
     }
 
@@ -173,7 +173,7 @@ impl RoleRepository for Database {
                 ))
                 .returning(roles::id)
                 .get_result(connection)?;
-            made("roles", id);
+            note_created("roles", id);
             grant(connection, id, &draft.permissions)?;
             written(connection, stamp.project_id, id)
         })

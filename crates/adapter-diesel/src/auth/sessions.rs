@@ -114,7 +114,7 @@ impl ClientSessions for Database {
         .await
     }
 
-    async fn go_on(&self, session: ClientSession, seen_at: DateTime<Utc>) -> Result<bool, StoreError> {
+    async fn continue_session(&self, session: ClientSession, seen_at: DateTime<Utc>) -> Result<bool, StoreError> {
         self.write(move |connection| {
             let stored = Statement::new("UPDATE client_sessions SET last_seen_at = ")
                 .value(session.last_seen_at.naive_utc())
@@ -144,7 +144,7 @@ impl ClientSessions for Database {
                     .eq(before.id.get())
                     .and(client_sessions::last_seen_at.eq(before.last_seen_at.naive_utc()));
                 if close!(connection, unseen)? == 0 {
-                    return Ok(SessionStart::Overtaken);
+                    return Ok(SessionStart::Superseded);
                 }
             }
             if let Some(id) = start(connection, &customer, at.naive_utc())? {
@@ -155,7 +155,7 @@ impl ClientSessions for Database {
                 .filter(client_sessions::token_id.eq(customer.token_id.get()))
                 .filter(client_sessions::status.eq(ACTIVE));
             let overtaken = found!(connection, other)?;
-            Ok(if overtaken { SessionStart::Overtaken } else { SessionStart::SignedOut })
+            Ok(if overtaken { SessionStart::Superseded } else { SessionStart::SignedOut })
         })
         .await
     }

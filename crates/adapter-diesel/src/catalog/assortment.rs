@@ -4,12 +4,12 @@ use kontor_catalog::model::{Brand, Category, MoveDirection};
 use kontor_catalog::ports::{ApplicationDirectory, AssortmentRepository};
 use kontor_catalog::{AssortmentError, AssortmentRefusal};
 use kontor_kernel::history::FieldChange;
-use kontor_kernel::{ApplicationId, BrandId, CategoryId, Listing, OfProject, Page, Resource, Stamp, StoreError};
+use kontor_kernel::{ApplicationId, BrandId, CategoryId, Listing, Page, ProjectScoped, Resource, Stamp, StoreError};
 
 use super::assortment_order::{Links, MoveOutcome};
 use super::{brands as brand_records, categories as category_records, lock_row};
 use crate::applications::project_of;
-use crate::database::idempotency::made;
+use crate::database::idempotency::note_created;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::histories;
@@ -20,7 +20,7 @@ use crate::statement::Statement;
 use crate::unreadable;
 
 /// Writes to the history of the application how its assortment, in the order shown to customers, changed.
-fn rearranged<R>(
+fn record_order<R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     application: ApplicationId,
@@ -38,7 +38,7 @@ fn rearranged<R>(
 
 #[async_trait]
 impl ApplicationDirectory for Database {
-    async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError> {
+    async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError> {
         self.read(move |connection| {
             let project = project_of(connection, application.get())?;
             Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
@@ -121,13 +121,13 @@ macro_rules! assortment {
                     lock_row!(connection, applications::table.find(application.get()).select(applications::id));
                     match links.shift(connection, application.get(), id.get(), shift)? {
                         MoveOutcome::NotShown => return Err(Abort::Refused(AssortmentError::NotFound)),
-                        MoveOutcome::Stayed => {}
-                        MoveOutcome::Past(neighbour) => {
+                        MoveOutcome::AtEnd => {}
+                        MoveOutcome::SwappedWith(neighbour) => {
                             let (old, new) = match shift {
                                 MoveDirection::Up => ([neighbour, id.get()], [id.get(), neighbour]),
                                 MoveDirection::Down => ([id.get(), neighbour], [neighbour, id.get()]),
                             };
-                            rearranged(connection, &stamp, application, stringify!($records), &old, &new)?;
+                            record_order(connection, &stamp, application, stringify!($records), &old, &new)?;
                         }
                     }
                     $load(connection, &[id.get()])?.pop().ok_or(Abort::Refused(AssortmentError::NotFound))
@@ -143,7 +143,7 @@ macro_rules! assortment {
                     if gone == 0 {
                         return Err(Abort::Refused(AssortmentError::NotFound));
                     }
-                    rearranged(connection, &stamp, application, stringify!($records), &[id.get()], &[])
+                    record_order(connection, &stamp, application, stringify!($records), &[id.get()], &[])
                 })
                 .await
             }
@@ -162,7 +162,7 @@ macro_rules! assortment {
                         return Err(Abort::refused(AssortmentRefusal::UnknownRecord));
                     }
                     lock_row!(connection, applications::table.find(application.get()).select(applications::id));
-                    made(stringify!($records), id.get());
+                    note_created(stringify!($records), id.get());
                     if !found!(connection, $links::table.find((application.get(), id.get())))? {
                         let last: Option<i64> = $links::table
                             .filter($links::application_id.eq(application.get()))
@@ -175,7 +175,7 @@ macro_rules! assortment {
                                 $links::$place.eq(last.unwrap_or_default() + $step),
                             ))
                             .execute(connection)?;
-                        rearranged(connection, &stamp, application, stringify!($records), &[], &[id.get()])?;
+                        record_order(connection, &stamp, application, stringify!($records), &[], &[id.get()])?;
                     }
                     $load(connection, &[id.get()])?.pop().ok_or(Abort::refused(AssortmentRefusal::UnknownRecord))
                 })

@@ -12,9 +12,9 @@ pub(super) enum MoveOutcome {
     /// The application does not show the record.
     NotShown,
     /// The record is at the end already.
-    Stayed,
+    AtEnd,
     /// The record changed places with this one.
-    Past(i64),
+    SwappedWith(i64),
 }
 
 /// Table with the records that an application shows, and their order.
@@ -44,7 +44,7 @@ impl Links {
     }
 
     /// Returns the position of a record and its neighbour.
-    fn spot(
+    fn position_and_neighbour(
         &self,
         connection: &mut AnyConnection,
         application: i64,
@@ -76,14 +76,18 @@ impl Links {
         id: i64,
         shift: MoveDirection,
     ) -> QueryResult<MoveOutcome> {
-        let Some(mut spot) = self.spot(connection, application, id, shift)? else { return Ok(MoveOutcome::NotShown) };
+        let Some(mut spot) = self.position_and_neighbour(connection, application, id, shift)? else {
+            return Ok(MoveOutcome::NotShown);
+        };
         if spot.neighbour_place == Some(spot.place) {
             self.spread(connection, application)?;
-            let Some(spread) = self.spot(connection, application, id, shift)? else { return Ok(MoveOutcome::NotShown) };
+            let Some(spread) = self.position_and_neighbour(connection, application, id, shift)? else {
+                return Ok(MoveOutcome::NotShown);
+            };
             spot = spread;
         }
         let (Some(neighbour), Some(place)) = (spot.neighbour, spot.neighbour_place) else {
-            return Ok(MoveOutcome::Stayed);
+            return Ok(MoveOutcome::AtEnd);
         };
         let Self { table, item, place: column, .. } = self;
         Statement::new(format!("UPDATE {table} SET version = version + 1, {column} = CASE {item} WHEN "))
@@ -97,7 +101,7 @@ impl Links {
             .sql(format!(" AND {item}"))
             .among(&[id, neighbour])
             .run(connection)?;
-        Ok(MoveOutcome::Past(neighbour))
+        Ok(MoveOutcome::SwappedWith(neighbour))
     }
 
     /// Assigns a distinct position to every record, keeping the order.

@@ -2,7 +2,7 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_catalog::BrandRefusal;
 use kontor_catalog::model::{Brand, PhotoUrl};
-use kontor_kernel::{OfProject, Stamp, StoreError};
+use kontor_kernel::{ProjectScoped, Stamp, StoreError};
 
 use super::CHUNK;
 use crate::collation::sort_key;
@@ -40,7 +40,7 @@ impl TryFrom<BrandRow> for Brand {
 impl StoredRecord for Brand {
     const TABLE: &'static str = "brands";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         let row = brands::table.find(id).select(BrandRow::as_select()).first(connection).optional()?;
         Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
     }

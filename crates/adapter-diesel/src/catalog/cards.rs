@@ -9,7 +9,7 @@ use kontor_catalog::model::{
     BillingPeriod, Card, CardLabels, Gallery, Nomenclature, NomenclatureKind, Packaging, PhotoUrl, Reference,
     ShareLink, StorageUnit,
 };
-use kontor_kernel::{Name, OfProject, ProjectId, Quantity, StoreError, TagId};
+use kontor_kernel::{Name, ProjectId, ProjectScoped, Quantity, StoreError, TagId};
 
 use super::CHUNK;
 use super::categories::reference;
@@ -58,7 +58,7 @@ struct NomenclatureRow {
 type Names = (Option<String>, Option<String>, Option<String>, Option<String>, Option<String>);
 
 /// Records that the items of one load share, and lists that belong to each of them.
-struct Surroundings {
+struct SharedRecords {
     kinds: HashMap<i64, String>,
     types: HashMap<i64, String>,
     vats: HashMap<i64, String>,
@@ -66,7 +66,7 @@ struct Surroundings {
     tags: HashMap<i64, Vec<Reference<TagId>>>,
 }
 
-impl Surroundings {
+impl SharedRecords {
     fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Self, Abort<R>> {
         let mut all = Self {
             kinds: HashMap::new(),
@@ -184,10 +184,13 @@ fn card(row: NomenclatureRow, photos: Vec<PhotoUrl>, tags: Vec<TagId>) -> Result
 
 /// Loads these items in this order with all related records. The number of statements does not depend on the number of
 /// items of a page.
-pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Nomenclature>>, Abort<R>> {
+pub(super) fn load<R>(
+    connection: &mut AnyConnection,
+    ids: &[i64],
+) -> Result<Vec<ProjectScoped<Nomenclature>>, Abort<R>> {
     let mut all = Vec::with_capacity(ids.len());
     for ids in ids.chunks(CHUNK) {
-        let mut surroundings = Surroundings::load(connection, ids)?;
+        let mut surroundings = SharedRecords::load(connection, ids)?;
         let rows: Vec<(NomenclatureRow, Names)> = nomenclatures::table
             .left_join(categories::table.on(nomenclatures::category_id.eq(categories::id.nullable())))
             .left_join(brands::table.on(nomenclatures::brand_id.eq(brands::id.nullable())))
@@ -271,7 +274,7 @@ struct TagRow {
 }
 
 /// Replaces the photos and tags of an item.
-pub(super) fn hang(connection: &mut AnyConnection, item: i64, card: &Card) -> QueryResult<()> {
+pub(super) fn replace_photos_and_tags(connection: &mut AnyConnection, item: i64, card: &Card) -> QueryResult<()> {
     diesel::delete(nomenclature_photos::table.filter(nomenclature_photos::nomenclature_id.eq(item)))
         .execute(connection)?;
     diesel::delete(nomenclature_tags::table.filter(nomenclature_tags::nomenclature_id.eq(item))).execute(connection)?;

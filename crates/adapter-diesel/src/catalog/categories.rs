@@ -5,7 +5,7 @@ use diesel::sql_types::{BigInt, Bool};
 use kontor_catalog::model::{Category, CategoryChange, CategoryCode, CategoryDraft, Edit, PhotoUrl, Reference};
 use kontor_catalog::ports::CategoryRepository;
 use kontor_catalog::{CategoryError, CategoryRefusal};
-use kontor_kernel::{CategoryId, Listing, OfProject, Page, ProjectId, Stamp, StoreError};
+use kontor_kernel::{CategoryId, Listing, Page, ProjectId, ProjectScoped, Stamp, StoreError};
 
 use super::{CHUNK, lock_row};
 use crate::collation::sort_key;
@@ -74,7 +74,7 @@ macro_rules! with_parents {
 impl StoredRecord for Category {
     const TABLE: &'static str = "categories";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         let row: Option<WithParent> = with_parents!().filter(categories::id.eq(id)).first(connection).optional()?;
         Ok(row.map(|row| records::of_project(row.0.project_id, category(row))).transpose()?)
     }
@@ -105,7 +105,7 @@ pub(super) fn next_code(connection: &mut AnyConnection, project: ProjectId) -> Q
         .select(diesel::dsl::max(categories::code))
         .first(connection)?;
     let next = largest.unwrap_or_default() + 1;
-    if next <= CategoryCode::LARGEST {
+    if next <= CategoryCode::MAX_CODE {
         return Ok(next);
     }
     let free: FreeRow = Statement::new(
@@ -166,7 +166,7 @@ impl CategoryRepository for Database {
         .await
     }
 
-    async fn find(&self, id: CategoryId) -> Result<Option<OfProject<Category>>, StoreError> {
+    async fn find(&self, id: CategoryId) -> Result<Option<ProjectScoped<Category>>, StoreError> {
         records::find(self, id.get()).await
     }
 

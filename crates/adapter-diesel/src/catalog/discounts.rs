@@ -6,7 +6,8 @@ use kontor_catalog::model::{Discount, DiscountFilter, DiscountStats, DiscountTer
 use kontor_catalog::ports::{DiscountRepository, DiscountRewrite};
 use kontor_catalog::{DiscountError, DiscountRefusal};
 use kontor_kernel::{
-    DiscountId, DiscountStatus, DiscountTarget, OfProject, Page, PageRequest, ProjectId, PromoCode, Stamp, StoreError,
+    DiscountId, DiscountStatus, DiscountTarget, Page, PageRequest, ProjectId, ProjectScoped, PromoCode, Stamp,
+    StoreError,
 };
 
 use super::staff_discounts::{Terms, load, matching};
@@ -38,7 +39,7 @@ fn require_target(connection: &mut AnyConnection, project: ProjectId, target: Di
 impl StoredRecord for Discount {
     const TABLE: &'static str = "discounts";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         Ok(load(connection, &[id])?.pop())
     }
 }
@@ -128,7 +129,7 @@ impl DiscountRepository for Database {
         .await
     }
 
-    async fn find(&self, id: DiscountId) -> Result<Option<OfProject<Discount>>, StoreError> {
+    async fn find(&self, id: DiscountId) -> Result<Option<ProjectScoped<Discount>>, StoreError> {
         records::find(self, id.get()).await
     }
 
@@ -214,7 +215,7 @@ impl DiscountRepository for Database {
             // Only orders prevent the deletion of a discount; promotions release it.
             diesel::delete(discounts::table.find(id.get()))
                 .execute(connection)
-                .map_err(on_reference(DiscountRefusal::Ordered))
+                .map_err(on_reference(DiscountRefusal::UsedByOrders))
         })
         .await
     }

@@ -5,12 +5,12 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::bulk::ports::ExportRepository;
 use kontor_catalog::bulk::{
-    ExportFile, ExportKind, ExportProgress, ExportScope, Job, JobError, JobLease, JobOptions, JobPhase, JobState,
-    KeptFile, LeasedExport, NewExport, Tally,
+    CompletedFile, ExportFile, ExportKind, ExportProgress, ExportScope, Job, JobError, JobLease, JobOptions, JobPhase,
+    JobState, LeasedExport, NewExport, Tally,
 };
 use kontor_catalog::spreadsheet::ReadOptions;
 use kontor_catalog::spreadsheet::ports::SheetFormat;
-use kontor_kernel::{JobId, OfProject, ProjectId, StoreError, Word as _};
+use kontor_kernel::{JobId, ProjectId, ProjectScoped, StoreError, Word as _};
 
 use super::job_order::take_next;
 use super::job_steps::stored as count;
@@ -82,7 +82,7 @@ fn row(connection: &mut AnyConnection, id: JobId) -> QueryResult<Option<ExportRo
 }
 
 /// Loads an export of any project.
-pub(super) fn find(connection: &mut AnyConnection, id: JobId) -> Result<Option<OfProject<Job>>, Abort<StoreError>> {
+pub(super) fn find(connection: &mut AnyConnection, id: JobId) -> Result<Option<ProjectScoped<Job>>, Abort<StoreError>> {
     let row = row(connection, id)?;
     Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
 }
@@ -236,7 +236,7 @@ impl ExportRepository for Database {
     async fn end(
         &self,
         held: JobLease,
-        outcome: Result<KeptFile, String>,
+        outcome: Result<CompletedFile, String>,
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
         let (state, file, failure) = match outcome {
@@ -260,7 +260,7 @@ impl ExportRepository for Database {
         .await
     }
 
-    async fn hand_back(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError> {
+    async fn release_export(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError> {
         self.write(move |connection| {
             let back = (exports::leased_until.eq(Some(now.naive_utc())), exports::tries.eq(0));
             diesel::update(held_by!(held)).set(back).execute(connection)?;

@@ -5,13 +5,13 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use kontor_catalog::storefront::Product;
-use kontor_catalog::storefront::ports::{Favourites, Keeping};
+use kontor_catalog::storefront::ports::{FavouriteOutcome, Favourites};
 use kontor_kernel::{AppScope, CustomerScope, NomenclatureId, Page, PageRequest, StoreError};
 
 use super::storefront::{ProductRow, TotalRow, known_total};
 use super::storefront_query::{count_favourites, favourites as kept};
 use crate::customer_data::lock_customer;
-use crate::database::idempotency::made;
+use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::decode;
 use crate::read_models::offers;
@@ -59,15 +59,20 @@ impl Favourites for Database {
         .await
     }
 
-    async fn add(&self, customer: CustomerScope, id: NomenclatureId, at: DateTime<Utc>) -> Result<Keeping, StoreError> {
+    async fn add(
+        &self,
+        customer: CustomerScope,
+        id: NomenclatureId,
+        at: DateTime<Utc>,
+    ) -> Result<FavouriteOutcome, StoreError> {
         self.write(move |connection| {
             if !lock_customer(connection, customer.counterparty_id.get())? {
-                return Ok(Keeping::CustomerLeft);
+                return Ok(FavouriteOutcome::CustomerDeleted);
             }
             let application = customer.app.application_id.get();
             let shown = found!(connection, storefront_offers::table.find((application, id.get())))?;
             if !shown && !sold_out(connection, customer.app, id)? {
-                return Ok(Keeping::NotShown);
+                return Ok(FavouriteOutcome::ProductNotShown);
             }
             let statement = Statement::new(
                 "INSERT INTO favourites (project_id, counterparty_id, nomenclature_id, created_at) VALUES ",
@@ -79,8 +84,8 @@ impl Favourites for Database {
                 at.naive_utc().into(),
             ])
             .sql(" ON CONFLICT (project_id, counterparty_id, nomenclature_id) DO NOTHING");
-            made("favourites", id.get());
-            Ok(if statement.run(connection)? == 0 { Keeping::Kept } else { Keeping::Added })
+            note_created("favourites", id.get());
+            Ok(if statement.run(connection)? == 0 { FavouriteOutcome::AlreadyPresent } else { FavouriteOutcome::Added })
         })
         .await
     }

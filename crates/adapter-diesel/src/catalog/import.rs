@@ -141,7 +141,7 @@ impl ItemSheetRepository for Database {
             let words = import_words::load(connection, project)?;
             let known = known(connection, project, &sheet, false)?;
             let decision = Decision::of(&sheet, &words, &known);
-            Ok(ImportReport { ignored_columns: sheet.ignored_columns.clone(), ..decision.foresee(&words) })
+            Ok(ImportReport { ignored_columns: sheet.ignored_columns.clone(), ..decision.preview_report(&words) })
         })
         .await
     }
@@ -160,7 +160,7 @@ impl ItemSheetRepository for Database {
             Ok(report)
         });
         let report = written.await?;
-        job_steps::look(self, step).await;
+        job_steps::analyze_periodically(self, step).await;
         Ok(report)
     }
 

@@ -211,7 +211,7 @@ impl StockSheetRepository for Database {
             Ok(report)
         });
         let report = written.await?;
-        job_steps::look(self, step).await;
+        job_steps::analyze_periodically(self, step).await;
         Ok(report)
     }
 }

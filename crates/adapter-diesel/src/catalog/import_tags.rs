@@ -51,7 +51,7 @@ pub(super) fn complete(
 }
 
 /// Stores the tags of new items and replaces those of changed items.
-pub(super) fn hang<'a>(
+pub(super) fn store_tags<'a>(
     connection: &mut AnyConnection,
     new: impl Iterator<Item = (i64, &'a Card)>,
     known: &[(i64, &'a ResolvedCard)],

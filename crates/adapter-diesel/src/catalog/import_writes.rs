@@ -120,7 +120,7 @@ pub(super) fn write(
         let found: Vec<(i64, SearchText)> =
             chunk.iter().map(|(id, resolved)| (*id, found_by(&resolved.card))).collect();
         update(connection, chunk, &found, at)?;
-        search::put_anew(connection, project, &found)?;
+        search::update_index(connection, project, &found)?;
         let ids: Vec<i64> = chunk.iter().filter(|(_, resolved)| resolved.new_photos).map(|(id, _)| *id).collect();
         if !ids.is_empty() {
             Statement::new("DELETE FROM nomenclature_photos WHERE nomenclature_id").among(&ids).run(connection)?;
@@ -130,8 +130,8 @@ pub(super) fn write(
         );
         offered.extend(chunk.iter().map(|(id, _)| *id));
     }
-    hang(connection, &photos)?;
-    import_tags::hang(connection, created.iter().copied().zip(new), &known)?;
+    write_photos_and_tags(connection, &photos)?;
+    import_tags::store_tags(connection, created.iter().copied().zip(new), &known)?;
     histories::created_many::<Nomenclature, _>(connection, stamp, "nomenclatures", &created)?;
     let changed: Vec<(i64, Vec<FieldChange>)> = known
         .iter()
@@ -194,7 +194,7 @@ fn update(
     Ok(())
 }
 
-fn hang(connection: &mut AnyConnection, cards: &[(i64, &Card)]) -> Result<(), Abort<ImportError>> {
+fn write_photos_and_tags(connection: &mut AnyConnection, cards: &[(i64, &Card)]) -> Result<(), Abort<ImportError>> {
     let rows: Vec<(i64, i64, &str)> = cards
         .iter()
         .flat_map(|(id, card)| (1..).zip(card.photos.photos()).map(|(place, photo)| (*id, place, photo.as_str())))

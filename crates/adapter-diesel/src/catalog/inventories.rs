@@ -6,11 +6,11 @@ use diesel::prelude::*;
 use kontor_catalog::model::{Inventory, InventoryDraft, NomenclatureKind, StockChange, StockEntry, StockedItem};
 use kontor_catalog::ports::InventoryRepository;
 use kontor_catalog::{InventoryError, InventoryReference, InventoryRefusal};
-use kontor_kernel::{InventoryId, Listing, OfProject, Page, PageRequest, ProjectId, Stamp, StockLevel, StoreError};
+use kontor_kernel::{InventoryId, Listing, Page, PageRequest, ProjectId, ProjectScoped, Stamp, StockLevel, StoreError};
 
 use super::categories::reference;
 use super::lock_row;
-use crate::database::idempotency::made;
+use crate::database::idempotency::note_created;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, Driver, found, on_duplicate};
 use crate::decode;
@@ -62,7 +62,7 @@ fn inventory(row: &InventoryRow, warehouse: &str, item: &str, article: Option<&s
 }
 
 /// Loads these stock levels in this order.
-pub(crate) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Inventory>>, Abort<R>> {
+pub(crate) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<Inventory>>, Abort<R>> {
     let rows: Vec<(InventoryRow, String, String, Option<String>)> = inventories::table
         .inner_join(warehouses::table.on(inventories::warehouse_id.eq(warehouses::id)))
         .inner_join(nomenclatures::table.on(inventories::nomenclature_id.eq(nomenclatures::id)))
@@ -160,7 +160,7 @@ impl InventoryRepository for Database {
         self.read_snapshot(move |connection| stock::history(connection, project, id, page)).await
     }
 
-    async fn find(&self, id: InventoryId) -> Result<Option<OfProject<Inventory>>, StoreError> {
+    async fn find(&self, id: InventoryId) -> Result<Option<ProjectScoped<Inventory>>, StoreError> {
         self.read(move |connection| Ok(load(connection, &[id.get()])?.pop())).await
     }
 
@@ -179,7 +179,7 @@ impl InventoryRepository for Database {
                 .map_err(on_duplicate(InventoryRefusal::AlreadyStocked))?;
             offers::refresh_locked(connection, &[new.item])?;
             for id in &ids {
-                made("inventories", *id);
+                note_created("inventories", *id);
             }
             one(connection, stamp.project_id, &ids)
         })

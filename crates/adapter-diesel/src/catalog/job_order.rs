@@ -28,15 +28,15 @@ fn due(queue: &Queue, only: Option<JobId>, now: NaiveDateTime) -> Statement {
 }
 
 /// Maximum jobs to try when other workers are faster.
-const LOOKS: usize = 4;
+const MAX_LEASE_ROUNDS: usize = 4;
 
 /// Reason why a job was not taken.
-enum NotTaken {
-    OthersWereFaster,
+enum LeaseError {
+    TakenByOthers,
     Store(StoreError),
 }
 
-impl From<StoreError> for NotTaken {
+impl From<StoreError> for LeaseError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
@@ -56,19 +56,19 @@ pub(super) async fn take_next<R: Send + 'static, T: Send + 'static>(
         .read(move |connection| Ok::<_, Abort<StoreError>>(i64::rows(due(queue, only, now), connection)?))
         .await?;
     due.sort_unstable();
-    for id in due.into_iter().take(LOOKS) {
+    for id in due.into_iter().take(MAX_LEASE_ROUNDS) {
         let mine = request.clone();
         let taken = database.write(move |connection| {
             let set = Statement::new(", state = 'running', started_at = COALESCE(started_at, ")
                 .value(mine.now)
                 .sql("), tries = tries + 1");
             // The unique key refuses a second running job of the project.
-            queue.take(connection, &[id], &mine, set).map_err(on_duplicate(NotTaken::OthersWereFaster))
+            queue.take(connection, &[id], &mine, set).map_err(on_duplicate(LeaseError::TakenByOthers))
         });
         let taken = match taken.await {
             Ok(taken) => taken,
-            Err(NotTaken::OthersWereFaster) => continue,
-            Err(NotTaken::Store(error)) => return Err(error),
+            Err(LeaseError::TakenByOthers) => continue,
+            Err(LeaseError::Store(error)) => return Err(error),
         };
         if let Some(job) = database.read_leased(queue, &request, taken, leased).await?.pop() {
             return Ok(Some(job));

@@ -11,7 +11,7 @@ use crate::schema::jobs;
 use crate::statement::Statement;
 
 /// Maximum problems stored per job.
-pub(super) const KEPT: u64 = 10_000;
+pub(super) const MAX_STORED_PROBLEMS: u64 = 10_000;
 
 /// Rows per insert, well below the maximum number of bound values.
 const ROWS: usize = 500;
@@ -32,7 +32,7 @@ pub(super) fn stored(count: u64) -> Result<i64, StoreError> {
 }
 
 /// Makes the database analyze its tables during a job, each time the number of processed rows has doubled.
-pub(super) async fn look(database: &Database, step: Step) {
+pub(super) async fn analyze_periodically(database: &Database, step: Step) {
     if step.through.checked_ilog2() > step.after.checked_ilog2() {
         database.analyze_tables().await;
     }
@@ -61,7 +61,7 @@ pub(super) fn commit_step(
         .returning(jobs::problems_count)
         .get_result(connection)
         .optional()?;
-    let known = known.ok_or(Abort::Refused(PartError::Lost))?;
+    let known = known.ok_or(Abort::Refused(PartError::LeaseLost))?;
     store_problems(connection, held, &report.problems, known)?;
     Ok(())
 }
@@ -75,7 +75,7 @@ pub(super) fn store_problems(
 ) -> Result<(), QueryError> {
     let total = u64::try_from(problems.total()).unwrap_or(u64::MAX);
     let before = u64::try_from(counted).unwrap_or_default().saturating_sub(total);
-    let room = usize::try_from(KEPT.saturating_sub(before)).unwrap_or_default();
+    let room = usize::try_from(MAX_STORED_PROBLEMS.saturating_sub(before)).unwrap_or_default();
     for chunk in problems.kept().get(..room.min(problems.kept().len())).unwrap_or_default().chunks(ROWS) {
         let rows = chunk.iter().map(|problem| {
             [held.job.get().into(), problem.row.into(), problem.column.into(), problem.reason.as_str().into()]

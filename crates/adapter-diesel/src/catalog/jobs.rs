@@ -11,7 +11,7 @@ use kontor_catalog::bulk::{
     NewJob, PartError, PassResult, Step, Tally,
 };
 use kontor_catalog::spreadsheet::{ImportError, ImportKind, ImportMode, ImportReport};
-use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError, Word as _};
+use kontor_kernel::{JobId, Page, PageRequest, ProjectId, ProjectScoped, StoreError, Word as _};
 
 use super::import_columns;
 use super::job_order::take_next;
@@ -242,7 +242,7 @@ fn leased((job, place, tries, owner): LeasedRow) -> Result<LeasedJob, StoreError
 fn still_held(outcome: Result<(), PartError>) -> Result<bool, StoreError> {
     match outcome {
         Ok(()) => Ok(true),
-        Err(PartError::Lost) => Ok(false),
+        Err(PartError::LeaseLost) => Ok(false),
         Err(PartError::Import(ImportError::Store(error))) => Err(error),
         Err(error) => Err(StoreError::Failed(error.to_string())),
     }
@@ -281,7 +281,7 @@ impl JobRepository for Database {
         .await
     }
 
-    async fn find(&self, id: JobId) -> Result<Option<OfProject<Job>>, StoreError> {
+    async fn find(&self, id: JobId) -> Result<Option<ProjectScoped<Job>>, StoreError> {
         self.read(move |connection| {
             let Some(row) = row(connection, id)? else { return exports::find(connection, id) };
             Ok(Some(records::of_project(row.project_id, row.try_into())?))
@@ -423,7 +423,7 @@ impl JobRepository for Database {
         .await
     }
 
-    async fn leftovers(&self, limit: u32) -> Result<Vec<(JobId, String)>, StoreError> {
+    async fn list_ended_with_files(&self, limit: u32) -> Result<Vec<(JobId, String)>, StoreError> {
         self.read(move |connection| {
             let over = JobState::all().iter().filter(|state| state.is_over()).map(|state| state.word());
             let rows: Vec<(i64, Option<String>)> = jobs::table

@@ -5,7 +5,7 @@ use kontor_catalog::model::{BillingPeriod, Card, Nomenclature, NomenclatureKind,
 use kontor_catalog::ports::NomenclatureRepository;
 use kontor_catalog::{NomenclatureError, NomenclatureRefusal};
 use kontor_kernel::history::Audited as _;
-use kontor_kernel::{Line, Listing, Money, NomenclatureId, OfProject, Page, ProjectId, Stamp, StoreError};
+use kontor_kernel::{Line, Listing, Money, NomenclatureId, Page, ProjectId, ProjectScoped, Stamp, StoreError};
 
 use super::cards;
 use crate::collation::sort_key;
@@ -15,7 +15,7 @@ use crate::histories;
 use crate::listing::{Source, Totals, unsearched};
 use crate::locks::lock_applications;
 use crate::read_models::offers;
-use crate::read_models::search::{MOST, Search, put, put_anew};
+use crate::read_models::search::{MAX_FOUND, Search, put, update_index};
 use crate::records::{self, StoredRecord};
 use crate::schema::{inventories, nomenclatures};
 use crate::statement::Statement;
@@ -110,7 +110,7 @@ fn found_by(card: &Card) -> SearchText {
 impl StoredRecord for Nomenclature {
     const TABLE: &'static str = "nomenclatures";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         Ok(cards::load(connection, &[id])?.pop())
     }
 
@@ -130,7 +130,7 @@ fn begin(connection: &mut AnyConnection, project: ProjectId, card: &Card) -> Res
 
 /// Writes the photos and tags of an item and refreshes its offers.
 fn finish(connection: &mut AnyConnection, item: i64, card: &Card) -> QueryResult<()> {
-    cards::hang(connection, item, card)?;
+    cards::replace_photos_and_tags(connection, item, card)?;
     offers::refresh(connection, &[item])
 }
 
@@ -142,9 +142,9 @@ fn search(
     condition: Statement,
     listing: &Listing,
 ) -> Result<Page<Nomenclature>, Abort<StoreError>> {
-    let search = Search::new(project, text, (ITEMS.from, ITEMS.id, "n.name_key"), condition, MOST);
+    let search = Search::new(project, text, (ITEMS.from, ITEMS.id, "n.name_key"), condition, MAX_FOUND);
     let found = if listing.unsorted {
-        search.best(connection, listing.page)?
+        search.ranked_page(connection, listing.page)?
     } else {
         search.sorted(connection, listing.page, Statement::new(ITEMS.order(listing)?))?
     };
@@ -174,7 +174,7 @@ impl NomenclatureRepository for Database {
         .await
     }
 
-    async fn find(&self, id: NomenclatureId) -> Result<Option<OfProject<Nomenclature>>, StoreError> {
+    async fn find(&self, id: NomenclatureId) -> Result<Option<ProjectScoped<Nomenclature>>, StoreError> {
         self.read_snapshot(move |connection| Ok(cards::load(connection, &[id.get()])?.pop())).await
     }
 
@@ -224,7 +224,7 @@ impl NomenclatureRepository for Database {
             if !card.is_stocked() && found!(connection, stock)? {
                 return Err(Abort::refused(NomenclatureRefusal::Stocked));
             }
-            put_anew(connection, project, &[(id.get(), found_by(&card))])?;
+            update_index(connection, project, &[(id.get(), found_by(&card))])?;
             // The update matched the version that was read, so `seen` is the state before it.
             finish(connection, id.get(), &card)?;
             let changed = records::load(connection, project, id.get())?;

@@ -5,19 +5,21 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_catalog::model::{Assigned, CatalogPlan, PlanAssignment, PlanChange, PlanDraft, PlanPosition, PlanSlug};
+use kontor_catalog::model::{
+    AssignOutcome, CatalogPlan, PlanAssignment, PlanChange, PlanDraft, PlanPosition, PlanSlug,
+};
 use kontor_catalog::ports::PlanRepository;
 use kontor_catalog::{PlanError, PlanRefusal};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{ApplicationId, Line, Listing, Page, PageRequest, PlanAssignmentId, ProjectId, StoreError};
 
 use super::{cards, lock_row};
-use crate::database::idempotency::made;
+use crate::database::idempotency::note_created;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::decode;
 use crate::listing::{Source, unsearched};
-use crate::read_models::search::{MOST, Search};
+use crate::read_models::search::{MAX_FOUND, Search};
 use crate::records;
 use crate::schema::{applications, nomenclatures, projects, subscription_nomenclatures};
 use crate::statement::Statement;
@@ -74,10 +76,10 @@ fn page_of(
     page: PageRequest,
 ) -> Result<Page<i64>, Abort<StoreError>> {
     let Some(text) = text else {
-        return PLANS.page(connection, of_project(project), &Listing::everything(Sort::ascending("id"), page));
+        return PLANS.page(connection, of_project(project), &Listing::unfiltered(Sort::ascending("id"), page));
     };
-    let search = Search::new(project, text, (PLANS.from, PLANS.id, "n.name_key"), of_project(project), MOST);
-    let found = search.best(connection, page)?;
+    let search = Search::new(project, text, (PLANS.from, PLANS.id, "n.name_key"), of_project(project), MAX_FOUND);
+    let found = search.ranked_page(connection, page)?;
     Ok(Page { items: found.ids, total: decode::count(found.total)?, request: page })
 }
 
@@ -105,7 +107,7 @@ fn free_position(connection: &mut AnyConnection, application: ApplicationId) -> 
         .filter(nomenclatures::is_subscription.eq(true))
         .count()
         .get_result(connection)?;
-    if count >= PlanAssignment::MOST_PER_APPLICATION {
+    if count >= PlanAssignment::MAX_PER_APPLICATION {
         return Err(Abort::refused(PlanRefusal::TooMany));
     }
     let last: Option<i64> = subscription_nomenclatures::table
@@ -146,7 +148,7 @@ impl PlanRepository for Database {
         application: ApplicationId,
         draft: PlanDraft,
         at: DateTime<Utc>,
-    ) -> Result<Assigned, PlanError> {
+    ) -> Result<AssignOutcome, PlanError> {
         self.write(move |connection| {
             let item = draft.nomenclature_id.get();
             let plan = nomenclatures::table
@@ -165,7 +167,7 @@ impl PlanRepository for Database {
                 .first(connection)
                 .optional()?;
             if let Some(known) = known {
-                return Ok(Assigned::Already(known.try_into()?));
+                return Ok(AssignOutcome::Existing(known.try_into()?));
             }
             let free = free_position(connection, application)?;
             invalidate(Topic::Storefront, project.get());
@@ -182,10 +184,10 @@ impl PlanRepository for Database {
                 .returning(subscription_nomenclatures::id)
                 .get_result(connection)
                 .map_err(on_duplicate(PlanRefusal::SlugTaken))?;
-            made("subscription-nomenclatures", id);
+            note_created("subscription-nomenclatures", id);
             let new: AssignmentRow =
                 subscription_nomenclatures::table.find(id).select(AssignmentRow::as_select()).first(connection)?;
-            Ok(Assigned::Anew(new.try_into()?))
+            Ok(AssignOutcome::Created(new.try_into()?))
         })
         .await
     }

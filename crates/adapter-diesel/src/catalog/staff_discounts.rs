@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::model::{Discount, DiscountFilter, DiscountState, DiscountTerms, Period, PromoTerms};
-use kontor_kernel::{DiscountStatus, OfProject, ProjectId, PromoCode, Quantity, StoreError, Word};
+use kontor_kernel::{DiscountStatus, ProjectId, ProjectScoped, PromoCode, Quantity, StoreError, Word};
 
 use crate::database::{Abort, AnyConnection, Backend};
 use crate::decode;
@@ -64,7 +64,7 @@ fn discount((staff, category, item): (StaffRow, Option<String>, Option<String>))
 }
 
 /// Loads these discounts, newest first, each with the name of its target.
-pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Discount>>, Abort<R>> {
+pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<Discount>>, Abort<R>> {
     let category = discounts::target.eq("category").and(discounts::target_id.eq(categories::id.nullable()));
     let item = discounts::target.eq("product").and(discounts::target_id.eq(nomenclatures::id.nullable()));
     let rows: Vec<(StaffRow, Option<String>, Option<String>)> = discounts::table

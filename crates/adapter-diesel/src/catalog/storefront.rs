@@ -127,7 +127,7 @@ fn searched(
 ) -> Result<Page<Product>, Abort<StoreError>> {
     let search = query.search(text);
     let found = match query.order {
-        None => search.best(connection, page)?,
+        None => search.ranked_page(connection, page)?,
         Some(_) => search.sorted(connection, page, Statement::new(" ORDER BY ").then(query.ordering()))?,
     };
     let rows: Vec<ProductRow> =
@@ -138,7 +138,7 @@ fn searched(
 
 /// Returns the number of products, from the stored counts or by counting.
 fn total(connection: &mut AnyConnection, query: &OfferQuery<'_>) -> Result<i64, QueryError> {
-    let statement = if query.filter.is_by_category() { query.kept_count() } else { query.count() };
+    let statement = if query.filter.is_by_category() { query.stored_count() } else { query.count() };
     Ok(statement.row::<TotalRow>(connection)?.total)
 }
 
@@ -380,7 +380,7 @@ mod tests {
     }
 
     /// A project with two categories among two hundred projects with twenty.
-    const CROWD: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 201) \
+    const MANY_PROJECTS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 201) \
         INSERT INTO projects (id, name, currency, created_at) SELECT i, 'P', 'RUB', '2026-01-01' FROM n; \
         INSERT INTO branches (id, project_id, name, created_at, updated_at) \
         SELECT id, id, 'B', '2026-01-01', '2026-01-01' FROM projects; \
@@ -397,7 +397,7 @@ mod tests {
 
     database_tests! {
         async fn among_many_projects_the_ends_of_a_category_are_found_by_its_prices(db: TestDatabase) {
-            let fill = |connection: &mut AnyConnection| Ok::<_, Abort<StoreError>>(connection.batch_execute(CROWD)?);
+            let fill = |connection: &mut AnyConnection| Ok::<_, Abort<StoreError>>(connection.batch_execute(MANY_PROJECTS)?);
             db.database.write_and_invalidate_all(fill).await.unwrap();
             db.database.analyze_tables().await;
             for category in [100, 320] {

@@ -18,10 +18,10 @@ use crate::decode;
 use crate::statement::{Statement, by_place};
 
 /// Up to this number of products, facets are counted for every request.
-const FEW: i64 = 1_000;
+const ALWAYS_COUNTED: i64 = 1_000;
 
 /// Cache lifetime of the facets of longer lists.
-const REMEMBERED: Duration = Duration::from_secs(10);
+const CACHE_LIFETIME: Duration = Duration::from_secs(10);
 
 /// Cached facets of long lists, by query.
 pub(super) struct FacetCache(Cache<String, (Instant, Facets)>);
@@ -43,12 +43,12 @@ impl FacetCache {
     ) -> Result<Facets, Abort<StoreError>> {
         let asked = format!("{} {filter:?}", app.application_id);
         if let Some((counted, facets)) = self.0.get(&asked)
-            && counted.elapsed() < REMEMBERED
+            && counted.elapsed() < CACHE_LIFETIME
         {
             return Ok(facets);
         }
         let (facets, products) = read(connection, app, filter, at)?;
-        if products > FEW {
+        if products > ALWAYS_COUNTED {
             self.0.insert(asked, (Instant::now(), facets.clone()));
         }
         Ok(facets)
@@ -95,7 +95,7 @@ fn read(
         let query =
             OfferQuery { visitor: app.into(), filter: &filter, order: None, at, discounted: reductions.as_ref() };
         let found = match &filter.query {
-            Some(text) => query.search(text).everything(connection)?,
+            Some(text) => query.search(text).all_matches(connection)?,
             None => Some(Statement::new(" FROM storefront_offers o WHERE ").then(query.condition())),
         };
         let Some(found) = found else { continue };
@@ -130,7 +130,7 @@ fn read(
             }
         }
         let products = rows.iter().find(|row| row.facet == 0).map_or(0, |row| row.total);
-        facets.is_complete &= products <= i64::from(Facets::MOST_PRODUCTS);
+        facets.is_complete &= products <= i64::from(Facets::MAX_PRODUCTS);
         most = most.max(products);
     }
     Ok((facets, most))
@@ -139,7 +139,7 @@ fn read(
 /// Counts the products of each value in one pass through `found`, a statement from `FROM` on. With a `price`, the lowest
 /// and the highest one are read as well.
 fn counts(found: Statement, facets: &[Facet], price: Option<Statement>) -> Statement {
-    let one_more = Facets::MOST_PRODUCTS + 1;
+    let one_more = Facets::MAX_PRODUCTS + 1;
     let counts = Statement::new(
         "WITH found AS MATERIALIZED (SELECT o.nomenclature_id AS item, o.category_id, o.brand_id, o.country_id",
     );
@@ -180,7 +180,7 @@ fn named<Id: TryFrom<i64, Error = InvalidId>>(
 ) -> Result<Vec<FacetValue<Id>>, Abort<StoreError>> {
     let mut counts: Vec<(i64, i64)> = counts.collect();
     counts.sort_unstable_by_key(|(id, total)| (-total, *id));
-    counts.truncate(Facets::MOST_VALUES);
+    counts.truncate(Facets::MAX_VALUES);
     if counts.is_empty() {
         return Ok(Vec::new());
     }

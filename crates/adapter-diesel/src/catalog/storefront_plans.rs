@@ -93,7 +93,7 @@ fn offered(app: AppScope, columns: &'static str, joins: &'static str) -> Stateme
         .sql(" AND n.project_id = ")
         .value(app.project_id.get())
         .sql(" AND s.is_active = TRUE AND n.is_subscription = TRUE AND n.price > 0 AND n.billing_period_months <= ")
-        .value(i64::from(Anchor::MOST_MONTHS))
+        .value(i64::from(Anchor::MAX_MONTHS))
         .sql(" ORDER BY s.position, s.id")
 }
 

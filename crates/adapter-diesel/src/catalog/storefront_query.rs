@@ -7,8 +7,8 @@ use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::{AppScope, CustomerScope, Line, PageRequest, Visitor};
 
 use super::storefront_reductions::ActiveDiscounts;
-use crate::read_models::offer_counts::EVERY_CATEGORY;
-use crate::read_models::search::{MOST_OF_CUSTOMERS, Search};
+use crate::read_models::offer_counts::ALL_CATEGORIES;
+use crate::read_models::search::{MAX_FOUND_BY_CUSTOMERS, Search};
 use crate::statement::Statement;
 
 /// First columns of a list or of product details, in the order of `ProductRow`.
@@ -16,7 +16,7 @@ const COLUMNS: &str = "SELECT o.nomenclature_id, o.kind_id, o.name, o.article, o
     o.pieces_per_pack, o.quantity_pack, o.photos, c.id, c.name, b.id, b.name, ";
 
 /// Minimum rows before a page for which they are skipped inside the index.
-const FAR: i64 = 500;
+const DISTANT_PAGE_OFFSET: i64 = 500;
 
 /// Joins that [`product`] needs.
 pub(super) const JOINS: &str =
@@ -95,7 +95,7 @@ impl OfferQuery<'_> {
 
     /// Returns `true` if so many rows precede the page that the total should be read first.
     pub fn is_far(page: PageRequest) -> bool {
-        page.offset() >= FAR
+        page.offset() >= DISTANT_PAGE_OFFSET
     }
 
     /// Selects one page, with the names and the stock of these rows only. `total` is the number of rows, if known.
@@ -103,7 +103,7 @@ impl OfferQuery<'_> {
         let (offers, ordering) = match (self.discounted, self.order) {
             (Some(reductions), Some(ProductOrder::PriceAscending)) => self.by_reduced_price(reductions, "", page),
             (Some(reductions), Some(ProductOrder::PriceDescending)) => self.by_reduced_price(reductions, " DESC", page),
-            _ if Self::is_far(page) => return self.far_page(page, total),
+            _ if Self::is_far(page) => return self.distant_page(page, total),
             _ => {
                 let offers = Statement::new("SELECT o.* FROM storefront_offers o WHERE ").then(self.condition());
                 (offers, self.ordering())
@@ -127,7 +127,7 @@ impl OfferQuery<'_> {
     /// Selects a page far from the start. The rows before it are skipped inside the index, and only the page is read.
     /// Starts from the end if that is nearer. For the first pages, looking up rows a second time would cost more than
     /// it saves.
-    fn far_page(&self, page: PageRequest, total: Option<i64>) -> Statement {
+    fn distant_page(&self, page: PageRequest, total: Option<i64>) -> Statement {
         let before = page.offset();
         let after = total.map(|total| (total - before - page.limit()).max(0));
         let (skipped, from_end) = match after {
@@ -136,7 +136,7 @@ impl OfferQuery<'_> {
         };
         let rows = total.map_or(page.limit(), |total| (total - before).clamp(0, page.limit()));
         let (entrance, ordering) = match total {
-            Some(_) if self.is_of_everything() => self.walk_of_everything(from_end),
+            Some(_) if self.is_unfiltered() => self.walk_of_everything(from_end),
             _ => (self.condition(), self.ordered(from_end)),
         };
         let places = Statement::new("SELECT o.nomenclature_id AS item FROM storefront_offers o WHERE ")
@@ -159,7 +159,7 @@ impl OfferQuery<'_> {
             .then(self.ordering())
     }
 
-    fn is_of_everything(&self) -> bool {
+    fn is_unfiltered(&self) -> bool {
         self.filter.category_ids.is_empty() && self.filter.is_by_category()
     }
 
@@ -178,7 +178,7 @@ impl OfferQuery<'_> {
     /// Returns the search of the filter, limited to the offers that match the rest of the filter.
     pub fn search(&self, text: &Line<255>) -> Search {
         let offers = ("storefront_offers o", "o.nomenclature_id", "o.name_key");
-        Search::new(self.visitor.app.project_id, text, offers, self.condition(), MOST_OF_CUSTOMERS)
+        Search::new(self.visitor.app.project_id, text, offers, self.condition(), MAX_FOUND_BY_CUSTOMERS)
     }
 
     /// Selects these products, in no particular order.
@@ -257,7 +257,7 @@ impl OfferQuery<'_> {
     }
 
     /// Reads the same number from the stored counts per category. Only for filters by category alone.
-    pub fn kept_count(&self) -> Statement {
+    pub fn stored_count(&self) -> Statement {
         let kept = Statement::new(
             "SELECT CAST(coalesce(sum(k.total), 0) AS BIGINT) AS total FROM offer_counts k WHERE k.application_id = ",
         )
@@ -265,7 +265,7 @@ impl OfferQuery<'_> {
         .sql(" AND k.category_id");
         let categories: BTreeSet<i64> = self.filter.category_ids.iter().map(|id| id.get()).collect();
         let categories: Vec<i64> = categories.into_iter().collect();
-        kept.among(if categories.is_empty() { &[EVERY_CATEGORY] } else { &categories })
+        kept.among(if categories.is_empty() { &[ALL_CATEGORIES] } else { &categories })
     }
 
     /// Selects the lowest and the highest price with two searches. An index can answer each from its end.

@@ -56,7 +56,7 @@ impl DiscountsByRecord {
         if self.0.is_empty() {
             return "0".to_owned();
         }
-        if self.0.len() > FEW {
+        if self.0.len() > MAX_COMPARED {
             let mut text = String::new();
             branch(&mut text, column, &self.runs(words));
             return text;
@@ -90,7 +90,7 @@ impl DiscountsByRecord {
 }
 
 /// Maximum different discounts that are compared one after the other.
-const FEW: usize = 16;
+const MAX_COMPARED: usize = 16;
 
 struct Run {
     first: i64,

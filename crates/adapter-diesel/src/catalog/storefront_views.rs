@@ -6,7 +6,7 @@ use diesel::result::Error as QueryError;
 use kontor_catalog::storefront::ports::ViewCounter;
 use kontor_kernel::{NomenclatureId, StoreError};
 
-use crate::database::invalidation::{Topic, invalidate, keep_valid};
+use crate::database::invalidation::{Topic, declare_unchanged, invalidate};
 use crate::database::{AnyConnection, Database};
 use crate::schema::nomenclatures;
 use crate::statement::Statement;
@@ -41,7 +41,7 @@ fn add(connection: &mut AnyConnection, views: &[(i64, i64)]) -> Result<(), Query
         .select(nomenclatures::project_id)
         .distinct()
         .load(connection)?;
-    keep_valid(Topic::Storefront);
+    declare_unchanged(Topic::Storefront);
     for project in projects {
         invalidate(Topic::Views, project);
     }

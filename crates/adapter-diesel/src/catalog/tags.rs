@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use kontor_catalog::model::{PhotoUrl, Tag, TagDraft};
 use kontor_catalog::ports::TagRepository;
 use kontor_catalog::{TagError, TagRefusal};
-use kontor_kernel::{Name, OfProject, ProjectId, RecordError, Stamp, StoreError};
+use kontor_kernel::{Name, ProjectId, ProjectScoped, RecordError, Stamp, StoreError};
 
 use super::lock_row;
 use crate::database::{Abort, AnyConnection, Database, found};
@@ -39,7 +39,7 @@ impl TryFrom<TagRow> for Tag {
 impl StoredRecord for Tag {
     const TABLE: &'static str = "tags";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         let row = tags::table.find(id).select(TagRow::as_select()).first(connection).optional()?;
         Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
     }

@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use kontor_catalog::model::{Reference, Warehouse, WarehouseChange, WarehouseDraft};
 use kontor_catalog::ports::WarehouseRepository;
 use kontor_catalog::{WarehouseError, WarehouseReference, WarehouseRefusal};
-use kontor_kernel::{ApplicationId, BranchId, Listing, OfProject, Page, ProjectId, Stamp, StoreError, WarehouseId};
+use kontor_kernel::{ApplicationId, BranchId, Listing, Page, ProjectId, ProjectScoped, Stamp, StoreError, WarehouseId};
 use kontor_organization::model::IntegrationKind;
 
 use super::categories::reference;
@@ -35,7 +35,7 @@ struct WarehouseRow {
 }
 
 /// Loads these warehouses in this order, those that are left out.
-fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Warehouse>>, Abort<R>> {
+fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<Warehouse>>, Abort<R>> {
     let rows: Vec<(WarehouseRow, String)> = warehouses::table
         .inner_join(branches::table.on(warehouses::branch_id.eq(branches::id)))
         .filter(warehouses::id.eq_any(ids.to_vec()))
@@ -64,7 +64,7 @@ fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<
             created_at: decode::moment(row.created_at),
             updated_at: decode::moment(row.updated_at),
         };
-        found.insert(row.id, OfProject::new(decode::id(row.project_id)?, record));
+        found.insert(row.id, ProjectScoped::new(decode::id(row.project_id)?, record));
     }
     Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
 }
@@ -72,7 +72,7 @@ fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<
 impl StoredRecord for Warehouse {
     const TABLE: &'static str = "warehouses";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         Ok(load(connection, &[id])?.pop())
     }
 }
@@ -142,7 +142,7 @@ fn numbers(ids: &[ApplicationId]) -> BTreeSet<i64> {
 
 #[async_trait]
 impl WarehouseRepository for Database {
-    async fn find(&self, id: WarehouseId) -> Result<Option<OfProject<Warehouse>>, StoreError> {
+    async fn find(&self, id: WarehouseId) -> Result<Option<ProjectScoped<Warehouse>>, StoreError> {
         self.read_snapshot(move |connection| Ok(load(connection, &[id.get()])?.pop())).await
     }
 

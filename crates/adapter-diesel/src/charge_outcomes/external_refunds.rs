@@ -9,7 +9,7 @@ use kontor_payments::model::{Charge, ChargePurpose, GatewayRefund, RefundIntent}
 use kontor_payments::ports::ExternalRefundStored;
 use uuid::Uuid;
 
-use super::contradicted;
+use super::record_contradiction;
 use crate::customer_data::{CustomerOf, lock_customer_of};
 use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection};
@@ -29,7 +29,7 @@ pub(super) fn record(
     // No request of this service caused the refund.
     prepares();
     let charge = payments::load(connection, &Key::Provider(refund.payment.to_string()))?;
-    let Some(charge) = charge else { return Ok(ExternalRefundStored::NoCharge) };
+    let Some(charge) = charge else { return Ok(ExternalRefundStored::UnknownCharge) };
     let purpose = charge.purpose();
     lock_customer_of(connection, CustomerOf::Charge(charge.id.get()))?;
     let left = decode::money(payments::lock_refundable(connection, charge.id.get())?)?;
@@ -37,17 +37,17 @@ pub(super) fn record(
         return Ok(ExternalRefundStored::Known(purpose));
     }
     let Some(intent) = RefundIntent::outside(key, refund, &charge, left) else {
-        return doubt(connection, &charge, refund, "the refund exceeds the rest of the payment", at);
+        return record_doubt(connection, &charge, refund, "the refund exceeds the rest of the payment", at);
     };
     let ChargePurpose::Order(id) = purpose else {
         payments::insert_outside(connection, &charge, &intent, refund, at.naive_utc())?;
         return Ok(ExternalRefundStored::Recorded(purpose));
     };
     let Some(order) = orders::locked(connection, id).map_err(to_storage)?.within(charge.project_id) else {
-        return doubt(connection, &charge, refund, "its order belongs to another project", at);
+        return record_doubt(connection, &charge, refund, "its order belongs to another project", at);
     };
     match outside_refund(&order, &intent) {
-        Err(refused) => doubt(connection, &charge, refund, &refused.to_string(), at),
+        Err(refused) => record_doubt(connection, &charge, refund, &refused.to_string(), at),
         Ok(made) => {
             let stored = payments::insert_outside(connection, &charge, &intent, refund, at.naive_utc())?;
             orders::add_outside_refund(connection, &charge, id, &made, stored, at)?;
@@ -59,7 +59,7 @@ pub(super) fn record(
     }
 }
 
-fn doubt(
+fn record_doubt(
     connection: &mut AnyConnection,
     charge: &Charge,
     refund: &GatewayRefund,
@@ -68,6 +68,6 @@ fn doubt(
 ) -> Result<ExternalRefundStored, Abort<StoreError>> {
     let (purpose, id, amount) = (charge.purpose(), &refund.id, refund.amount);
     let why = format!("refund {id} of {amount} was made at the acquirer and is not recorded: {why}");
-    contradicted(connection, charge.id, &why, at)?;
-    Ok(ExternalRefundStored::Doubtful { purpose, why })
+    record_contradiction(connection, charge.id, &why, at)?;
+    Ok(ExternalRefundStored::Contradicted { purpose, why })
 }

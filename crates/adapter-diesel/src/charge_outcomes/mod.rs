@@ -40,7 +40,7 @@ impl ChargeConsequences for AnyConnection {
             tracing::error!(%purpose, %why, "a payment does not match its charge");
         }
         match purpose {
-            ChargePurpose::Order(order) => hand_to_order(self, order, &recorded, at)?,
+            ChargePurpose::Order(order) => apply_to_order(self, order, &recorded, at)?,
             ChargePurpose::Verification(_) => {
                 if matches!(change, ChargeChange::Succeeded { .. }) {
                     customer_data::mark_verified(self, recorded.charge.counterparty_id.get(), at.naive_utc())?;
@@ -65,7 +65,7 @@ impl ChargeConsequences for AnyConnection {
 }
 
 /// Hands an update of a charge to its order, and then to the subscriptions whose periods the order pays.
-fn hand_to_order(
+fn apply_to_order(
     connection: &mut AnyConnection,
     order: OrderId,
     recorded: &RecordedChange<'_>,
@@ -89,11 +89,11 @@ fn review(
 ) -> Result<(), Abort<StoreError>> {
     let Some(why) = why else { return Ok(()) };
     tracing::error!(purpose = %charge.purpose(), %why, "a payment needs review; see `kontor payment --help`");
-    contradicted(connection, charge.id, &why, at)
+    record_contradiction(connection, charge.id, &why, at)
 }
 
 /// Commits that an outcome is doubtful, once per charge.
-fn contradicted(
+fn record_contradiction(
     connection: &mut AnyConnection,
     id: ChargeId,
     why: &str,
@@ -112,7 +112,7 @@ fn contradicted(
 
 fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<ChargeStored, Abort<StoreError>> {
     if !customer_data::lock_customer(connection, new.counterparty_id.get())? {
-        return Ok(ChargeStored::CustomerGone);
+        return Ok(ChargeStored::CustomerDeleted);
     }
     payments::store(connection, new)
 }
@@ -145,16 +145,16 @@ impl ChargeStore for Database {
         let leased = payments::lease_charge(self, owner, at, until).await?;
         if leased.as_ref().is_some_and(|charge| charge.request.renewal.is_some()) {
             // The process that stored the charge may have stopped before this call.
-            self.witness().await?;
+            self.store_generation().await?;
         }
         Ok(leased)
     }
 
-    async fn departs(&self, id: ChargeId, until: DateTime<Utc>) -> Result<bool, StoreError> {
+    async fn mark_sending(&self, id: ChargeId, until: DateTime<Utc>) -> Result<bool, StoreError> {
         self.write(move |connection| {
             // The result of a request with an idempotency key was stored before.
             prepares();
-            Ok::<_, Abort<StoreError>>(payments::departs(connection, id.get(), until.naive_utc())?)
+            Ok::<_, Abort<StoreError>>(payments::mark_sending(connection, id.get(), until.naive_utc())?)
         })
         .await
     }
@@ -163,8 +163,8 @@ impl ChargeStore for Database {
         self.write(move |connection| connection.record_charge(id, &change, at)).await
     }
 
-    async fn contradicted(&self, id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
+    async fn record_contradiction(&self, id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
         let why = why.to_owned();
-        self.write(move |connection| contradicted(connection, id, &why, at)).await
+        self.write(move |connection| record_contradiction(connection, id, &why, at)).await
     }
 }

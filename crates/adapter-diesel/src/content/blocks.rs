@@ -7,9 +7,9 @@ use kontor_content::model::{
 };
 use kontor_content::ports::{BlockKey, PartReader};
 use kontor_content::{PartError, PartRefusal};
-use kontor_kernel::{AppScope, BlockId, BlockTypeId, Link, Name, OfProject, PhotoUrl, Stamp, StoreError};
+use kontor_kernel::{AppScope, BlockId, BlockTypeId, Link, Name, PhotoUrl, ProjectScoped, Stamp, StoreError};
 
-use super::parts::{self, Spot, StoredPart};
+use super::parts::{self, NewPosition, StoredPart};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
@@ -73,7 +73,7 @@ impl TryFrom<BlockRow> for Block {
 impl StoredRecord for Block {
     const TABLE: &'static str = "blocks";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         Ok(parts::load_many(connection, &[id])?.pop())
     }
 }
@@ -99,12 +99,12 @@ impl StoredPart for Block {
         ],
         search: |text| key_contains("r.name_key", text),
     };
-    const NAMELESS: &'static str = "block";
+    const FALLBACK_SLUG: &'static str = "block";
     const SELECT: &'static str = BLOCKS;
 
     type Row = BlockRow;
 
-    fn told(row: BlockRow) -> (i64, i64, Result<Self, StoreError>) {
+    fn decode_row(row: BlockRow) -> (i64, i64, Result<Self, StoreError>) {
         (row.id, row.project_id, row.try_into())
     }
 
@@ -123,7 +123,7 @@ impl StoredPart for Block {
     fn insert(
         connection: &mut AnyConnection,
         stamp: &Stamp,
-        spot: &Spot,
+        spot: &NewPosition,
         draft: &BlockDraft,
     ) -> Result<i64, Abort<PartError>> {
         require_type(connection, draft.block_type_id)?;

@@ -3,10 +3,10 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_content::FileError;
 use kontor_content::model::{
-    Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, Sha256, StoredFile, Written,
+    Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, Sha256, StoredContent, StoredFile,
 };
 use kontor_content::ports::{FileRepository, OrphanedFile};
-use kontor_kernel::{FileId, Listing, OfProject, OrderId, Page, ProjectId, Stamp, StoreError};
+use kontor_kernel::{FileId, Listing, OrderId, Page, ProjectId, ProjectScoped, Stamp, StoreError};
 
 use crate::customer_data::READY;
 use crate::database::{Abort, AnyConnection, Database};
@@ -36,7 +36,7 @@ pub(crate) const CONTENTS: Queue =
 /// File id, project id, key of the content.
 type ContentRow = (i64, i64, String);
 
-const LEASED: Leased<i64, ContentRow, OrphanedFile> = Leased { load: load_leftovers, read: leftover };
+const LEASED: Leased<i64, ContentRow, OrphanedFile> = Leased { load: load_leftovers, read: orphaned_file };
 
 fn load_leftovers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, ContentRow)>> {
     let rows: Vec<ContentRow> = files::table
@@ -47,7 +47,7 @@ fn load_leftovers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Ve
     Ok(rows.into_iter().map(|row| (row.0, row)).collect())
 }
 
-fn leftover((id, project, key): ContentRow) -> Result<OrphanedFile, StoreError> {
+fn orphaned_file((id, project, key): ContentRow) -> Result<OrphanedFile, StoreError> {
     Ok(OrphanedFile {
         id: decode::id(id)?,
         project_id: decode::id(project)?,
@@ -101,7 +101,7 @@ impl TryFrom<FileRow> for StoredFile {
             name: decode::owned(row.name)?,
             media: MediaType::parse(&row.mime_type).map_err(StoreError::corrupt)?,
             dimensions: dimensions(row.width, row.height)?,
-            content: Written {
+            content: StoredContent {
                 size: u64::try_from(present(row.size)?).map_err(StoreError::corrupt)?,
                 sha256: Sha256::parse(&present(row.sha256)?).map_err(StoreError::corrupt)?,
             },
@@ -115,7 +115,7 @@ impl TryFrom<FileRow> for StoredFile {
 impl StoredRecord for StoredFile {
     const TABLE: &'static str = "files";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         let ready = files::table.find(id).filter(files::state.eq(READY));
         let row = ready.select(FileRow::as_select()).first(connection).optional()?;
         Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
@@ -129,7 +129,7 @@ fn side(side: u32) -> Result<i32, StoreError> {
 
 #[async_trait]
 impl FileRepository for Database {
-    async fn announce(&self, file: NewFile) -> Result<FileId, StoreError> {
+    async fn insert_pending(&self, file: NewFile) -> Result<FileId, StoreError> {
         let width = file.dimensions.map(|size| side(size.width())).transpose()?;
         let height = file.dimensions.map(|size| side(size.height())).transpose()?;
         self.write(move |connection| {
@@ -155,7 +155,12 @@ impl FileRepository for Database {
         .await
     }
 
-    async fn complete(&self, stamp: Stamp, id: FileId, content: Written) -> Result<Option<StoredFile>, StoreError> {
+    async fn complete(
+        &self,
+        stamp: Stamp,
+        id: FileId,
+        content: StoredContent,
+    ) -> Result<Option<StoredFile>, StoreError> {
         let size = i64::try_from(content.size).map_err(StoreError::corrupt)?;
         self.write(move |connection| {
             let own = files::table.find(id.get()).filter(files::project_id.eq(stamp.project_id.get()));
@@ -190,7 +195,7 @@ impl FileRepository for Database {
         .await
     }
 
-    async fn find_order(&self, id: OrderId) -> Result<Option<OfProject<OrderId>>, StoreError> {
+    async fn find_order(&self, id: OrderId) -> Result<Option<ProjectScoped<OrderId>>, StoreError> {
         self.read_brief(move |connection| {
             let found = orders::table.find(id.get()).select(orders::project_id).first::<i64>(connection).optional()?;
             Ok::<_, Abort<StoreError>>(found.map(|project| records::of_project(project, Ok(id))).transpose()?)
@@ -227,7 +232,7 @@ impl FileRepository for Database {
         .await
     }
 
-    async fn find(&self, id: FileId) -> Result<Option<OfProject<StoredFile>>, StoreError> {
+    async fn find(&self, id: FileId) -> Result<Option<ProjectScoped<StoredFile>>, StoreError> {
         records::find(self, id.get()).await
     }
 
@@ -249,7 +254,7 @@ impl FileRepository for Database {
         .await
     }
 
-    async fn take_leftovers(
+    async fn take_orphaned_files(
         &self,
         owner: &str,
         now: DateTime<Utc>,

@@ -9,10 +9,11 @@ use kontor_content::model::{
 };
 use kontor_content::ports::MenuOrder;
 use kontor_kernel::{
-    AppScope, ApplicationId, Edit, MenuItemId, MoveDirection, Name, OfProject, PhotoUrl, RecordError, Stamp, StoreError,
+    AppScope, ApplicationId, Edit, MenuItemId, MoveDirection, Name, PhotoUrl, ProjectScoped, RecordError, Stamp,
+    StoreError,
 };
 
-use super::parts::{self, Spot, StoredPart};
+use super::parts::{self, NewPosition, StoredPart};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
@@ -70,7 +71,7 @@ impl TryFrom<ItemRow> for MenuItem {
 impl StoredRecord for MenuItem {
     const TABLE: &'static str = "menu_items";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         Ok(parts::load_many(connection, &[id])?.pop())
     }
 }
@@ -105,12 +106,12 @@ impl StoredPart for MenuItem {
         ],
         search: |text| key_contains("r.name_key", text),
     };
-    const NAMELESS: &'static str = "item";
+    const FALLBACK_SLUG: &'static str = "item";
     const SELECT: &'static str = ITEMS;
 
     type Row = ItemRow;
 
-    fn told(row: ItemRow) -> (i64, i64, Result<Self, StoreError>) {
+    fn decode_row(row: ItemRow) -> (i64, i64, Result<Self, StoreError>) {
         (row.id, row.project_id, row.try_into())
     }
 
@@ -129,7 +130,7 @@ impl StoredPart for MenuItem {
     fn insert(
         connection: &mut AnyConnection,
         stamp: &Stamp,
-        spot: &Spot,
+        spot: &NewPosition,
         draft: &MenuItemDraft,
     ) -> Result<i64, Abort<PartError>> {
         let position = last_place(connection, spot.application, spot.parent)?;
@@ -215,7 +216,7 @@ impl MenuOrder for Database {
         shift: MoveDirection,
     ) -> Result<MenuItem, PartError> {
         self.write(move |connection| {
-            parts::hold(connection, &stamp, application)?;
+            parts::lock_application(connection, &stamp, application)?;
             records::changed(connection, &stamp, id.get(), |connection, before: &MenuItem| {
                 if before.application() != application {
                     return Err(Abort::Refused(RecordError::NotFound));
@@ -276,7 +277,7 @@ pub(super) async fn menu(database: &Database, app: AppScope, slug: Slug) -> Resu
                 " UNION ALL SELECT n.id, n.parent_id, n.code, n.slug, n.name, n.position, n.avatar, n.preview, b.level + 1 \
                  FROM menu_items n JOIN below b ON n.parent_id = b.id WHERE b.level < ",
             )
-            .value(i64::try_from(Tree::DEEPEST).unwrap_or(i64::MAX))
+            .value(i64::try_from(Tree::MAX_DEPTH).unwrap_or(i64::MAX))
             .sql(
                 ") SELECT id, parent_id, code, slug, name, avatar, preview, CASE WHEN level = 1 THEN (SELECT url FROM \
                  applications WHERE id = ",

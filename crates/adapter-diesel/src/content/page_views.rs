@@ -4,7 +4,7 @@ use diesel::result::QueryResult;
 use kontor_kernel::PageId;
 
 use crate::database::AnyConnection;
-use crate::database::invalidation::{Topic, invalidate, keep_valid};
+use crate::database::invalidation::{Topic, declare_unchanged, invalidate};
 use crate::statement::{IdRow, Statement};
 
 const CHUNK: usize = 500;
@@ -26,7 +26,7 @@ pub(super) fn add(connection: &mut AnyConnection, mut views: Vec<(PageId, u64)>)
             .run(connection)?;
         let projects = Statement::new("SELECT DISTINCT project_id FROM pages WHERE id").among(&ids);
         let projects: Vec<IdRow> = projects.rows(connection)?;
-        keep_valid(Topic::Storefront);
+        declare_unchanged(Topic::Storefront);
         for project in projects {
             invalidate(Topic::Views, project.id);
         }

@@ -7,7 +7,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_content::model::{Page, PageChange, PageContent, PageDraft, PageTag, Slug, TagNames};
 use kontor_content::{PageError, PageRefusal};
-use kontor_kernel::{Edit, Line, OfProject, PageTypeId, PhotoUrl, ProjectId, Stamp, StoreError};
+use kontor_kernel::{Edit, Line, PageTypeId, PhotoUrl, ProjectId, ProjectScoped, Stamp, StoreError};
 
 use super::slugs::Slugs;
 use crate::collation::sort_key;
@@ -86,7 +86,7 @@ fn page(row: PageRow, tags: Vec<PageTag>) -> Result<Page, StoreError> {
 }
 
 /// Loads these content pages in this order, those that are left out.
-pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Page>>, Abort<R>> {
+pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<Page>>, Abort<R>> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
@@ -98,7 +98,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
 pub(super) fn load_one<R>(
     connection: &mut AnyConnection,
     which: Statement,
-) -> Result<Option<OfProject<Page>>, Abort<R>> {
+) -> Result<Option<ProjectScoped<Page>>, Abort<R>> {
     let found = Statement::new(PAGES).sql(" = (").then(which).sql(")");
     let row: Option<PageRow> = found.row(connection).optional()?;
     let Some(row) = row else { return Ok(None) };
@@ -132,7 +132,7 @@ fn with_tags<R>(connection: &mut AnyConnection, rows: Vec<PageRow>, ids: &[i64])
 impl StoredRecord for Page {
     const TABLE: &'static str = "pages";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         Ok(load(connection, &[id])?.pop())
     }
 }
@@ -266,7 +266,7 @@ impl RepositoryRecord for Page {
         change: &PageChange,
     ) -> Result<usize, Abort<PageError>> {
         let id = before.id.get();
-        require_type(connection, change.page_type_id.as_filled().copied())?;
+        require_type(connection, change.page_type_id.set_value().copied())?;
         if change.is_fallback == Edit::Set(true) {
             clear_other_fallbacks(connection, stamp, Some(id))?;
         }
@@ -337,7 +337,7 @@ impl ListedRecord for Page {
     };
     const PROJECT: &'static str = "p.project_id";
 
-    fn load_many(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<StoreError>> {
+    fn load_many(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<Self>>, Abort<StoreError>> {
         load(connection, ids)
     }
 
@@ -366,7 +366,7 @@ mod tests {
                 let read = db.database.read(move |connection| {
                     let project = ProjectId::new(1).unwrap();
                     let text = Line::parse(text).unwrap();
-                    let all = Listing::everything(Sort::descending(field), PageRequest::new(1, 15, 100).unwrap());
+                    let all = Listing::unfiltered(Sort::descending(field), PageRequest::new(1, 15, 100).unwrap());
                     let listing = Listing { text: Some(text.clone()), ..all }.among("page_type_id", [1]);
                     let source = Page::source_of_found(connection);
                     let own = of_project(Page::PROJECT, project, &listing)

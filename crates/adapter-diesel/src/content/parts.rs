@@ -12,7 +12,7 @@ use kontor_content::model::{ApplicationPart, Node, PartCode, PlaceChange, PlaceD
 use kontor_content::ports::PartRepository;
 use kontor_content::{PartError, PartRefusal};
 use kontor_kernel::{
-    AppScope, ApplicationId, Edit, Listing, Name, OfProject, Page, ProjectId, RecordError, Stamp, StoreError,
+    AppScope, ApplicationId, Edit, Listing, Name, Page, ProjectId, ProjectScoped, RecordError, Stamp, StoreError,
 };
 
 use super::slugs::Slugs;
@@ -25,7 +25,7 @@ use crate::statement::{IdRow, Statement, by_place};
 use crate::unreadable;
 
 /// Position of a new part.
-pub(super) struct Spot {
+pub(super) struct NewPosition {
     pub application: i64,
     pub parent: Option<i64>,
     pub code: i64,
@@ -37,7 +37,7 @@ pub(super) trait StoredPart: StoredRecord + ApplicationPart {
     /// Source of the list for staff.
     const SOURCE: Source;
     /// Base of the slug for a name that has neither letters nor digits.
-    const NAMELESS: &'static str;
+    const FALLBACK_SLUG: &'static str;
     /// Selects parts `r`, each with its parent. The caller appends the condition on `r.id`.
     const SELECT: &'static str;
 
@@ -45,7 +45,7 @@ pub(super) trait StoredPart: StoredRecord + ApplicationPart {
     type Row: QueryableByName<Pg> + QueryableByName<Sqlite> + 'static;
 
     /// Decodes a part, with its id and its project id.
-    fn told(row: Self::Row) -> (i64, i64, Result<Self, StoreError>);
+    fn decode_row(row: Self::Row) -> (i64, i64, Result<Self, StoreError>);
 
     /// Returns the id of the parent.
     fn parent(&self) -> Option<i64>;
@@ -60,7 +60,7 @@ pub(super) trait StoredPart: StoredRecord + ApplicationPart {
     fn insert(
         connection: &mut AnyConnection,
         stamp: &Stamp,
-        spot: &Spot,
+        spot: &NewPosition,
         draft: &Self::Draft,
     ) -> Result<i64, Abort<PartError>>;
 
@@ -77,9 +77,9 @@ pub(super) trait StoredPart: StoredRecord + ApplicationPart {
 pub(super) fn load_many<P: StoredPart, R>(
     connection: &mut AnyConnection,
     ids: &[i64],
-) -> Result<Vec<OfProject<P>>, Abort<R>> {
+) -> Result<Vec<ProjectScoped<P>>, Abort<R>> {
     let rows: Vec<P::Row> = Statement::new(P::SELECT).among(ids).rows(connection)?;
-    Ok(records::in_order_of(ids, rows.into_iter().map(P::told))?)
+    Ok(records::in_order_of(ids, rows.into_iter().map(P::decode_row))?)
 }
 
 by_place! {
@@ -91,7 +91,7 @@ by_place! {
 
 /// Locks the application; refuses one of another project. Every change of parts takes this lock first, so that
 /// concurrent changes wait for each other only here.
-pub(super) fn hold(
+pub(super) fn lock_application(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     application: ApplicationId,
@@ -155,7 +155,7 @@ fn insert<P: StoredPart>(
     let (place, name) = P::drafted(draft);
     let parent = place.parent_id.map(Into::into);
     tree::<P>(connection, application)?
-        .admit(parent, P::MOST)
+        .admit(parent, P::MAX_PER_APPLICATION)
         .map_err(|refusal| Abort::refused(PartRefusal::from(refusal)))?;
     require_free::<P>(connection, application, None, place.code, place.slug.as_ref())?;
     let code = match place.code {
@@ -164,9 +164,9 @@ fn insert<P: StoredPart>(
     };
     let slug = match &place.slug {
         Some(slug) => slug.clone(),
-        None => slugs::<P>().free(connection, application.get(), &Slug::of(name, P::NAMELESS))?,
+        None => slugs::<P>().free(connection, application.get(), &Slug::of(name, P::FALLBACK_SLUG))?,
     };
-    let spot = Spot { application: application.get(), parent, code, slug: slug.into() };
+    let spot = NewPosition { application: application.get(), parent, code, slug: slug.into() };
     P::insert(connection, stamp, &spot, draft)
 }
 
@@ -192,7 +192,7 @@ fn update<P: StoredPart>(
 
 #[async_trait]
 impl<P: StoredPart> PartRepository<P> for Database {
-    async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError> {
+    async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError> {
         self.read(move |connection| {
             let project = project_of(connection, application.get())?;
             Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
@@ -215,13 +215,13 @@ impl<P: StoredPart> PartRepository<P> for Database {
         .await
     }
 
-    async fn find(&self, id: P::Id) -> Result<Option<OfProject<P>>, StoreError> {
+    async fn find(&self, id: P::Id) -> Result<Option<ProjectScoped<P>>, StoreError> {
         records::find(self, id.into()).await
     }
 
     async fn insert(&self, stamp: Stamp, application: ApplicationId, draft: P::Draft) -> Result<P, PartError> {
         self.write(move |connection| {
-            hold(connection, &stamp, application)?;
+            lock_application(connection, &stamp, application)?;
             records::inserted(connection, &stamp, |connection| insert::<P>(connection, &stamp, application, &draft))
         })
         .await
@@ -236,7 +236,7 @@ impl<P: StoredPart> PartRepository<P> for Database {
     ) -> Result<P, PartError> {
         let number = id.into();
         self.write(move |connection| {
-            hold(connection, &stamp, application)?;
+            lock_application(connection, &stamp, application)?;
             records::changed(connection, &stamp, number, |connection, before| {
                 update::<P>(connection, &stamp, application, before, &change)
             })
@@ -247,7 +247,7 @@ impl<P: StoredPart> PartRepository<P> for Database {
     async fn delete(&self, stamp: Stamp, application: ApplicationId, id: P::Id) -> Result<(), PartError> {
         let number = id.into();
         self.write(move |connection| {
-            hold(connection, &stamp, application)?;
+            lock_application(connection, &stamp, application)?;
             records::deleted(connection, &stamp, number, |connection, before: &P| {
                 if before.application() != application {
                     return Err(Abort::Refused(RecordError::NotFound));
@@ -278,12 +278,12 @@ pub(super) fn with_descendants<P: StoredPart>(
         .sql(" UNION ALL SELECT n.id, b.level + 1 FROM ")
         .sql(table)
         .sql(" n JOIN below b ON n.parent_id = b.id WHERE b.level < ")
-        .value(i64::try_from(Tree::DEEPEST).unwrap_or(i64::MAX))
+        .value(i64::try_from(Tree::MAX_DEPTH).unwrap_or(i64::MAX))
         .sql(") ")
         .sql(P::SELECT)
         .sql(" IN (SELECT id FROM below) ORDER BY r.code, r.id");
     let rows: Vec<P::Row> = found.rows(connection)?;
-    let told = rows.into_iter().map(P::told);
+    let told = rows.into_iter().map(P::decode_row);
     let found = unreadable::rows(table, told, |row| row.0, |(_, project, part)| records::of_project(project, part))?;
     let parts = records::within(found, app.project_id);
     let known: HashSet<i64> = parts.iter().map(P::number).collect();

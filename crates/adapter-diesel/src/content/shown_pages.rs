@@ -48,7 +48,7 @@ impl PageReader for Database {
         let is_search = filter.query.is_some();
         let work = move |connection: &mut AnyConnection| {
             let text = filter.query.as_ref().map(|text| text.line().clone());
-            let mut listing = Listing { text, ..Listing::everything(sort(order), page) };
+            let mut listing = Listing { text, ..Listing::unfiltered(sort(order), page) };
             let mut shown = of_project(Page::PROJECT, project, &listing).sql(" AND p.is_active = TRUE");
             let mut source = Page::SOURCE;
             if let Some(text) = &listing.text {

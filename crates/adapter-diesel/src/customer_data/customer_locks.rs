@@ -11,7 +11,7 @@ use crate::schema::counterparties;
 use crate::statement::{IdRow, Statement};
 
 #[diesel::dsl::auto_type]
-fn present(customer: i64) -> _ {
+fn existing_customer(customer: i64) -> _ {
     counterparties::table
         .filter(counterparties::id.eq(customer))
         .filter(counterparties::deleted_at.is_null())
@@ -22,9 +22,9 @@ fn present(customer: i64) -> _ {
 /// not exist.
 pub(crate) fn lock_customer(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
     let found: Option<i64> = match connection.driver() {
-        Driver::Postgres(pg) => present(customer).for_share().get_result(pg).optional()?,
+        Driver::Postgres(pg) => existing_customer(customer).for_share().get_result(pg).optional()?,
         // SQLite has one writer: no deletion runs while this transaction writes.
-        Driver::Sqlite(sqlite) => present(customer).get_result(sqlite).optional()?,
+        Driver::Sqlite(sqlite) => existing_customer(customer).get_result(sqlite).optional()?,
     };
     Ok(found.is_some())
 }
@@ -32,8 +32,8 @@ pub(crate) fn lock_customer(connection: &mut AnyConnection, customer: i64) -> Re
 /// The same for changes of the customer's record: they run one after the other.
 pub(crate) fn lock_customer_exclusively(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
     let found: Option<i64> = match connection.driver() {
-        Driver::Postgres(pg) => present(customer).for_no_key_update().get_result(pg).optional()?,
-        Driver::Sqlite(sqlite) => present(customer).get_result(sqlite).optional()?,
+        Driver::Postgres(pg) => existing_customer(customer).for_no_key_update().get_result(pg).optional()?,
+        Driver::Sqlite(sqlite) => existing_customer(customer).get_result(sqlite).optional()?,
     };
     Ok(found.is_some())
 }

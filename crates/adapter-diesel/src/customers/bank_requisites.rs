@@ -3,7 +3,7 @@
 use diesel::result::Error as QueryError;
 use kontor_kernel::{BankRequisite, BankRequisiteDraft, Stamp};
 
-use super::parts::{Place, StoredPart, Which};
+use super::parts::{PartSelection, Place, StoredPart};
 use crate::bank_requisites::{Placed, Requisites};
 use crate::database::{Abort, AnyConnection};
 
@@ -13,10 +13,10 @@ impl StoredPart for BankRequisite {
     const TABLE: &'static str = REQUISITES.table;
     const KIND: &'static str = "bank_requisites";
 
-    fn load<R>(connection: &mut AnyConnection, which: Which) -> Result<Vec<(Place, Self)>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, which: PartSelection) -> Result<Vec<(Place, Self)>, Abort<R>> {
         let found = match which {
-            Which::Numbered(id) => REQUISITES.find(connection, id)?.into_iter().collect(),
-            Which::OfCustomer(id) => REQUISITES.of_owner(connection, id)?,
+            PartSelection::Numbered(id) => REQUISITES.find(connection, id)?.into_iter().collect(),
+            PartSelection::OfCustomer(id) => REQUISITES.of_owner(connection, id)?,
         };
         let part = |placed: Placed| (Place { project: placed.project, customer: placed.owner }, placed.requisite);
         Ok(found.into_iter().map(part).collect())

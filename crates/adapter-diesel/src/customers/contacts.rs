@@ -6,7 +6,7 @@ use diesel::result::Error as QueryError;
 use kontor_customers::model::{ContactDraft, CustomerContact};
 use kontor_kernel::{Stamp, StoreError, Word};
 
-use super::parts::{Place, StoredPart, Which};
+use super::parts::{PartSelection, Place, StoredPart};
 use crate::database::{Abort, AnyConnection};
 use crate::schema::counterparty_contacts;
 use crate::{decode, unreadable};
@@ -69,19 +69,19 @@ impl StoredPart for CustomerContact {
     const TABLE: &'static str = "counterparty_contacts";
     const KIND: &'static str = "contacts";
 
-    fn load<R>(connection: &mut AnyConnection, which: Which) -> Result<Vec<(Place, Self)>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, which: PartSelection) -> Result<Vec<(Place, Self)>, Abort<R>> {
         let all = counterparty_contacts::table.order(counterparty_contacts::id).select(ContactRow::as_select());
         let contact = |row: ContactRow| {
             let place = Place { project: row.project_id, customer: row.counterparty_id };
             Ok::<_, StoreError>((place, row.try_into()?))
         };
         Ok(match which {
-            Which::Numbered(id) => {
+            PartSelection::Numbered(id) => {
                 let row: Option<ContactRow> =
                     all.filter(counterparty_contacts::id.eq(id)).first(connection).optional()?;
                 row.map(contact).into_iter().collect::<Result<_, _>>()?
             }
-            Which::OfCustomer(id) => {
+            PartSelection::OfCustomer(id) => {
                 let rows: Vec<ContactRow> =
                     all.filter(counterparty_contacts::counterparty_id.eq(id)).load(connection)?;
                 unreadable::rows(Self::TABLE, rows, |row| row.id, contact)?

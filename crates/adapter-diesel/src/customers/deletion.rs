@@ -37,20 +37,24 @@ struct AnonymizedColumns {
 }
 
 /// Reason why a customer is not deleted.
-pub(super) enum Stays {
+pub(super) enum DeleteError {
     /// The customer does not exist or was deleted before.
-    Unknown,
+    NotFound,
     /// A payment may still take place.
-    Paying,
+    PaymentOpen,
 }
 
 /// Deletes and anonymizes a customer. The author of the stamp is the customer or an employee.
-pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: CounterpartyId) -> Result<(), Abort<Stays>> {
+pub(super) fn delete_account(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    id: CounterpartyId,
+) -> Result<(), Abort<DeleteError>> {
     let (project, customer, at) = (stamp.project_id.get(), id.get(), stamp.at.naive_utc());
     // Locked, so that no concurrent change adds history entries about the customer.
     lock_customer_exclusively(connection, customer)?;
     let before = StaffCustomer::load(connection, customer)?.and_then(|found| found.within(stamp.project_id));
-    let before = before.ok_or(Abort::Refused(Stays::Unknown))?;
+    let before = before.ok_or(Abort::Refused(DeleteError::NotFound))?;
     let emptied = AnonymizedColumns {
         first_name: None,
         last_name: None,
@@ -74,10 +78,10 @@ pub(super) fn leave(connection: &mut AnyConnection, stamp: &Stamp, id: Counterpa
     .set((emptied, counterparties::version.eq(counterparties::version + 1), counterparties::updated_at.eq(at)))
     .execute(connection)?;
     if left == 0 {
-        return Err(Abort::Refused(Stays::Unknown));
+        return Err(Abort::Refused(DeleteError::NotFound));
     }
     if has_open_payment(connection, customer)? {
-        return Err(Abort::Refused(Stays::Paying));
+        return Err(Abort::Refused(DeleteError::PaymentOpen));
     }
     diesel::delete(saved_payment_methods::table.filter(saved_payment_methods::counterparty_id.eq(customer)))
         .execute(connection)?;

@@ -7,10 +7,10 @@ use diesel::sql_types::BigInt;
 use kontor_customers::model::{CustomerRecordPart, Owned, part_changes};
 use kontor_customers::ports::CustomerPartRepository;
 use kontor_customers::{CustomerPartError, CustomerPartRefusal};
-use kontor_kernel::{CounterpartyId, OfProject, ProjectId, RecordError, Resource, Stamp, StoreError};
+use kontor_kernel::{CounterpartyId, ProjectId, ProjectScoped, RecordError, Resource, Stamp, StoreError};
 
 use crate::customer_data::lock_customer_exclusively;
-use crate::database::idempotency::made;
+use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::decode;
 use crate::histories;
@@ -33,7 +33,7 @@ pub(super) trait StoredPart: CustomerRecordPart {
 
     /// Loads the part with this id, or those of this customer, oldest first. In the list, rows that cannot be decoded
     /// are left out.
-    fn load<R>(connection: &mut AnyConnection, which: Which) -> Result<Vec<(Place, Self)>, Abort<R>>;
+    fn load<R>(connection: &mut AnyConnection, which: PartSelection) -> Result<Vec<(Place, Self)>, Abort<R>>;
 
     /// Stores a part and returns its id.
     fn insert(
@@ -49,7 +49,7 @@ pub(super) trait StoredPart: CustomerRecordPart {
 
 /// Selection of parts.
 #[derive(Clone, Copy)]
-pub(super) enum Which {
+pub(super) enum PartSelection {
     Numbered(i64),
     OfCustomer(i64),
 }
@@ -63,20 +63,20 @@ by_place! {
 type Outcome<T> = Result<T, Abort<CustomerPartError>>;
 
 /// Locks the customer of the project against concurrent writes. Refuses deleted customers.
-fn hold(connection: &mut AnyConnection, project: ProjectId, customer: CounterpartyId) -> Outcome<()> {
+fn lock_customer_record(connection: &mut AnyConnection, project: ProjectId, customer: CounterpartyId) -> Outcome<()> {
     let present = lock_customer_exclusively(connection, customer.get())?;
     let own = counterparties::table.find(customer.get()).filter(counterparties::project_id.eq(project.get()));
     if present && found!(connection, own)? { Ok(()) } else { Err(Abort::Refused(RecordError::NotFound)) }
 }
 
 fn one<P: StoredPart>(connection: &mut AnyConnection, customer: CounterpartyId, id: i64) -> Outcome<P> {
-    let found = P::load(connection, Which::Numbered(id))?.pop();
+    let found = P::load(connection, PartSelection::Numbered(id))?.pop();
     let own = found.filter(|(place, _)| place.customer == customer.get());
     own.map(|(_, part)| part).ok_or(Abort::Refused(RecordError::NotFound))
 }
 
 /// Writes the history entry and updates the search index of the customer.
-fn tell<P: StoredPart>(
+fn record_history<P: StoredPart>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     customer: CounterpartyId,
@@ -92,35 +92,36 @@ fn tell<P: StoredPart>(
 impl<P: StoredPart> CustomerPartRepository<P> for Database {
     async fn of_customer(&self, project: ProjectId, customer: CounterpartyId) -> Result<Vec<P>, StoreError> {
         self.read(move |connection| {
-            let found = P::load(connection, Which::OfCustomer(customer.get()))?;
+            let found = P::load(connection, PartSelection::OfCustomer(customer.get()))?;
             let own = found.into_iter().filter(|(place, _)| place.project == project.get());
             Ok::<_, Abort<StoreError>>(own.map(|(_, part)| part).collect())
         })
         .await
     }
 
-    async fn find(&self, id: P::Id) -> Result<Option<OfProject<Owned<P>>>, StoreError> {
+    async fn find(&self, id: P::Id) -> Result<Option<ProjectScoped<Owned<P>>>, StoreError> {
         self.read(move |connection| {
-            let Some((place, part)) = P::load::<StoreError>(connection, Which::Numbered(id.into()))?.pop() else {
+            let Some((place, part)) = P::load::<StoreError>(connection, PartSelection::Numbered(id.into()))?.pop()
+            else {
                 return Ok(None);
             };
             let owned = Owned { customer: decode::id(place.customer)?, part };
-            Ok(Some(OfProject::new(decode::id(place.project)?, owned)))
+            Ok(Some(ProjectScoped::new(decode::id(place.project)?, owned)))
         })
         .await
     }
 
     async fn insert(&self, stamp: Stamp, customer: CounterpartyId, draft: P::Draft) -> Result<P, CustomerPartError> {
         self.write(move |connection| {
-            hold(connection, stamp.project_id, customer)?;
+            lock_customer_record(connection, stamp.project_id, customer)?;
             let few = Statement::new(format!("SELECT count(*) FROM {} WHERE counterparty_id = ", P::TABLE));
-            if few.value(customer.get()).row::<CountRow>(connection)?.count >= P::MOST {
+            if few.value(customer.get()).row::<CountRow>(connection)?.count >= P::MAX_PER_OWNER {
                 return Err(Abort::refused(CustomerPartRefusal::TooMany));
             }
             let id = P::insert(connection, &stamp, customer.get(), &draft)?;
-            made(P::KIND, id);
+            note_created(P::KIND, id);
             let new = one::<P>(connection, customer, id)?;
-            tell(connection, &stamp, customer, None, &new)?;
+            record_history(connection, &stamp, customer, None, &new)?;
             Ok(new)
         })
         .await
@@ -134,13 +135,13 @@ impl<P: StoredPart> CustomerPartRepository<P> for Database {
         change: P::Change,
     ) -> Result<P, CustomerPartError> {
         self.write(move |connection| {
-            hold(connection, stamp.project_id, customer)?;
+            lock_customer_record(connection, stamp.project_id, customer)?;
             let before = one::<P>(connection, customer, id.into())?;
             let draft = P::checked(before.changed(change.clone()));
             let draft = draft.map_err(|wrong| Abort::refused(CustomerPartRefusal::Invalid(wrong)))?;
             P::update(connection, &stamp, id.into(), &draft)?;
             let after = one::<P>(connection, customer, id.into())?;
-            tell(connection, &stamp, customer, Some(&before), &after)?;
+            record_history(connection, &stamp, customer, Some(&before), &after)?;
             Ok(after)
         })
         .await

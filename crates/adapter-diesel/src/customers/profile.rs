@@ -23,7 +23,7 @@ pub(super) fn change(connection: &mut AnyConnection, change: &DecidedChange) -> 
             let owner = owner(connection, project, email)?;
             let taken = match owner {
                 Some(owner) => owner != customer,
-                None => noted_for_another(connection, project, customer, email)?,
+                None => is_login_email_of_another(connection, project, customer, email)?,
             };
             if taken {
                 return Err(Abort::Refused(CustomerError::EmailTaken));
@@ -94,7 +94,7 @@ fn owner(connection: &mut AnyConnection, project: i64, email: &str) -> Result<Op
 }
 
 /// Returns `true` if another customer would log in with the address.
-fn noted_for_another(
+fn is_login_email_of_another(
     connection: &mut AnyConnection,
     project: i64,
     customer: i64,

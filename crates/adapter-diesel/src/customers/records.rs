@@ -5,9 +5,9 @@ use kontor_customers::CustomerError;
 use kontor_customers::model::{Customer, CustomerKind, DecidedChange, Manager};
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::history::Author;
-use kontor_kernel::{CounterpartyId, Email, FileId, Name, OfProject, Phone, ProjectId, Stamp, StoreError};
+use kontor_kernel::{CounterpartyId, Email, FileId, Name, Phone, ProjectId, ProjectScoped, Stamp, StoreError};
 
-use super::deletion::{Stays, leave};
+use super::deletion::{DeleteError, delete_account};
 use super::profile;
 use crate::customer_data::{READY, avatar_key};
 use crate::database::Database;
@@ -124,7 +124,7 @@ pub(super) fn customer((row, kind, manager, avatar): Row) -> Result<Customer, St
 
 #[async_trait]
 impl CustomerRepository for Database {
-    async fn find(&self, id: CounterpartyId) -> Result<Option<OfProject<Customer>>, StoreError> {
+    async fn find(&self, id: CounterpartyId) -> Result<Option<ProjectScoped<Customer>>, StoreError> {
         self.read(move |connection| {
             let row: Option<Row> = customers!()
                 .filter(counterparties::id.eq(id.get()))
@@ -154,13 +154,18 @@ impl CustomerRepository for Database {
         self.write(move |connection| profile::set_avatar(connection, id.get(), avatar, at.naive_utc())).await
     }
 
-    async fn leave(&self, project: ProjectId, id: CounterpartyId, at: DateTime<Utc>) -> Result<(), CustomerError> {
+    async fn delete_account(
+        &self,
+        project: ProjectId,
+        id: CounterpartyId,
+        at: DateTime<Utc>,
+    ) -> Result<(), CustomerError> {
         self.write(move |connection| {
             let own = Stamp { project_id: project, author: Author::Customer(id), at };
-            leave(connection, &own, id).map_err(|stays| {
+            delete_account(connection, &own, id).map_err(|stays| {
                 stays.map(|stays| match stays {
-                    Stays::Unknown => CustomerError::NotFound,
-                    Stays::Paying => CustomerError::ChargeRunning,
+                    DeleteError::NotFound => CustomerError::NotFound,
+                    DeleteError::PaymentOpen => CustomerError::PaymentOpen,
                 })
             })
         })

@@ -5,9 +5,9 @@ use diesel::prelude::*;
 use kontor_customers::model::{CustomerChange, CustomerDraft, StaffCustomer};
 use kontor_customers::ports::StaffCustomerRepository;
 use kontor_customers::{CustomerReference, StaffCustomerError, StaffCustomerRefusal};
-use kontor_kernel::{CounterpartyId, Listing, OfProject, Page, ProjectId, RecordError, Stamp, StoreError, UserId};
+use kontor_kernel::{CounterpartyId, Listing, Page, ProjectId, ProjectScoped, RecordError, Stamp, StoreError, UserId};
 
-use super::deletion::{Stays, leave};
+use super::deletion::{DeleteError, delete_account};
 use super::sign_in::{Changed, is_login_of_another, remove_former_logins};
 use super::staff_records::load;
 use crate::customer_data::is_employee;
@@ -168,7 +168,7 @@ impl StaffCustomerRepository for Database {
         .await
     }
 
-    async fn find(&self, id: CounterpartyId) -> Result<Option<OfProject<StaffCustomer>>, StoreError> {
+    async fn find(&self, id: CounterpartyId) -> Result<Option<ProjectScoped<StaffCustomer>>, StoreError> {
         records::find(self, id.get()).await
     }
 
@@ -190,10 +190,10 @@ impl StaffCustomerRepository for Database {
 
     async fn delete(&self, stamp: Stamp, id: CounterpartyId) -> Result<(), StaffCustomerError> {
         self.write(move |connection| {
-            leave(connection, &stamp, id).map_err(|stays| {
+            delete_account(connection, &stamp, id).map_err(|stays| {
                 stays.map(|stays| match stays {
-                    Stays::Unknown => RecordError::NotFound,
-                    Stays::Paying => RecordError::Refused(StaffCustomerRefusal::PaymentOpen),
+                    DeleteError::NotFound => RecordError::NotFound,
+                    DeleteError::PaymentOpen => RecordError::Refused(StaffCustomerRefusal::PaymentOpen),
                 })
             })
         })
@@ -232,7 +232,7 @@ mod tests {
             let plan = plan(&db, Sort::descending("id"), Some(Condition { field, comparison })).await;
             assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{plan}");
         }
-        let since = Comparison::From(FilterValue::Moment(chrono::DateTime::UNIX_EPOCH));
+        let since = Comparison::AtLeast(FilterValue::Moment(chrono::DateTime::UNIX_EPOCH));
         let since = Condition { field: "created_at", comparison: since };
         let plan = plan(&db, Sort::descending("created_at"), Some(since)).await;
         assert!(plan.contains("counterparties_by_moment") && !plan.contains("TEMP B-TREE"), "{plan}");

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use diesel::dsl::count_star;
 use diesel::prelude::*;
 use kontor_customers::model::StaffCustomer;
-use kontor_kernel::{Inn, Kpp, Name, OfProject, StoreError};
+use kontor_kernel::{Inn, Kpp, Name, ProjectScoped, StoreError};
 
 use super::records::{COMPANY, CustomerRow, KindRow, ManagerRow, PERSON, Row, customer, customers};
 use crate::customer_data::READY;
@@ -51,7 +51,10 @@ fn record((row, kind, manager, avatar, company): StaffRow, orders: i64) -> Resul
 }
 
 /// Loads these customers, except deleted ones, in no particular order, with two statements for any number of them.
-pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<StaffCustomer>>, Abort<R>> {
+pub(super) fn load<R>(
+    connection: &mut AnyConnection,
+    ids: &[i64],
+) -> Result<Vec<ProjectScoped<StaffCustomer>>, Abort<R>> {
     let rows = rows(connection, ids)?;
     records(connection, ids, rows)
 }
@@ -73,7 +76,7 @@ fn records<R>(
     connection: &mut AnyConnection,
     ids: &[i64],
     rows: Vec<StaffRow>,
-) -> Result<Vec<OfProject<StaffCustomer>>, Abort<R>> {
+) -> Result<Vec<ProjectScoped<StaffCustomer>>, Abort<R>> {
     let orders: Vec<(i64, i64)> = orders::table
         .filter(orders::counterparty_id.eq_any(ids.to_vec()))
         .group_by(orders::counterparty_id)
@@ -93,7 +96,7 @@ impl StoredRecord for StaffCustomer {
 
     /// Loads a customer without texts that cannot be decoded, so that staff see the customer and can enter other texts.
     /// Lists leave the whole row out, and `kontor doctor` reports it.
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         let readable = |(customer, kind, manager, avatar, company): StaffRow| {
             (customer.readable(), kind, manager, avatar, company.readable())
         };

@@ -12,7 +12,7 @@ use diesel::r2d2::{ManageConnection, R2D2Connection};
 use diesel::{ConnectionError, PgConnection, SqliteConnection};
 
 use super::tls::Forwarder;
-use super::write_costs::{Stopwatch, WriteMeter};
+use super::write_costs::{TransactionTimer, WriteMeter};
 use super::{AnyConnection, DatabaseUrl, Driver};
 
 /// Runs the same statement on the concrete connection, for the few forms (batch insert, upsert) that diesel cannot
@@ -81,7 +81,7 @@ impl Manager {
         let statements = Arc::clone(&self.statements);
         #[cfg(feature = "test-support")]
         let pauses = Arc::clone(&self.pauses);
-        let mut stopwatch = (self.role == Role::Writer).then(|| Stopwatch::new(Arc::clone(&self.writes)));
+        let mut stopwatch = (self.role == Role::Writer).then(|| TransactionTimer::new(Arc::clone(&self.writes)));
         move |event| {
             if let Some(stopwatch) = &mut stopwatch {
                 stopwatch.see(&event);
@@ -158,7 +158,7 @@ pub(super) fn is_broken(connection: &mut AnyConnection) -> bool {
 }
 
 /// Marks a usable connection as broken, so that the pool closes it.
-pub(super) fn give_up(connection: &mut AnyConnection) {
+pub(super) fn mark_broken(connection: &mut AnyConnection) {
     type Transactions = <AnyConnection as Connection>::TransactionManager;
     Transactions::transaction_manager_status_mut(connection).set_in_error();
 }

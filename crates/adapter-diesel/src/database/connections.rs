@@ -13,11 +13,11 @@ use diesel::r2d2::{Pool, PooledConnection, State};
 use kontor_kernel::StoreError;
 
 use super::AnyConnection;
-use super::connection::{Manager, give_up, is_broken};
+use super::connection::{Manager, is_broken, mark_broken};
 use super::failure::{Abort, is_unclassified};
 
 /// Minimum interval between two switches to another server. Where no other server accepts changes, reads continue.
-const LEFT_AT_MOST_EVERY: Duration = Duration::from_secs(1);
+const MIN_SWITCH_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Number of lost connections at the last successful check of a connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Connections {
             PooledConnection::extensions_mut(connection).insert(losses);
         } else {
             // Diesel does not always notice the loss: the pool would keep the connection.
-            give_up(connection);
+            mark_broken(connection);
         }
         works
     }
@@ -92,10 +92,10 @@ impl Connections {
     /// Abandons the server of a connection, because it accepts no changes.
     pub fn abandon_server(&self, connection: &mut AnyConnection) {
         let mut left_at = self.left_at();
-        if left_at.is_none_or(|left| connection.asked_at > left && left.elapsed() > LEFT_AT_MOST_EVERY) {
+        if left_at.is_none_or(|left| connection.asked_at > left && left.elapsed() > MIN_SWITCH_INTERVAL) {
             *left_at = Some(Instant::now());
         }
-        give_up(connection);
+        mark_broken(connection);
     }
 
     /// Checks a connection on which an operation failed. Returns `true` if it was lost: it leaves the pool, and the
@@ -103,7 +103,7 @@ impl Connections {
     pub fn is_lost<R>(&self, connection: &mut AnyConnection, abort: &Abort<R>) -> bool {
         let unclear = matches!(abort, Abort::Query(error) if connection.is_postgres() && is_unclassified(error));
         if unclear && !is_broken(connection) && connection.batch_execute("SELECT 1").is_err() {
-            give_up(connection);
+            mark_broken(connection);
         }
         let is_lost = is_broken(connection);
         if is_lost {

@@ -21,7 +21,7 @@ const INTERVAL: Duration = Duration::from_millis(500);
 
 /// Handle of the thread, which ends when this is dropped. From then on no cached data is used.
 #[must_use = "watching ends when this is dropped"]
-pub struct Watch {
+pub struct CounterWatch {
     _until: Sender<()>,
 }
 
@@ -67,7 +67,7 @@ impl OtherProcesses {
         }
     }
 
-    fn look(&mut self, connection: &mut AnyConnection, versions: &CacheVersions) -> Result<(), StoreError> {
+    fn read_counters(&mut self, connection: &mut AnyConnection, versions: &CacheVersions) -> Result<(), StoreError> {
         let began = versions.now();
         let own =
             |topic| (0..super::invalidation::STRIPES).map(move |stripe| ((topic, stripe), versions.own(topic, stripe)));
@@ -81,25 +81,25 @@ impl OtherProcesses {
                 topic.number()
             )));
         }
-        versions.looked_at(began);
+        versions.counters_read_at(began);
         Ok(())
     }
 }
 
-struct Watcher {
+struct CounterWatcher {
     manager: Manager,
     connection: Option<AnyConnection>,
     others: OtherProcesses,
 }
 
-impl Watcher {
-    fn look(&mut self, versions: &CacheVersions) -> Result<(), StoreError> {
+impl CounterWatcher {
+    fn read_counters(&mut self, versions: &CacheVersions) -> Result<(), StoreError> {
         let failed = |error: &dyn std::fmt::Display| StoreError::Unavailable(error.to_string());
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.manager.connect().map_err(|error| failed(&error))?,
         };
-        self.others.look(&mut connection, versions)?;
+        self.others.read_counters(&mut connection, versions)?;
         // A connection that failed is not used again.
         self.connection = Some(connection);
         Ok(())
@@ -110,7 +110,7 @@ impl Watcher {
         loop {
             let Some(versions) = versions.upgrade() else { return };
             // After a panic the connection is gone; the next read opens another.
-            let looked = catch_unwind(AssertUnwindSafe(|| self.look(&versions)));
+            let looked = catch_unwind(AssertUnwindSafe(|| self.read_counters(&versions)));
             match looked.unwrap_or_else(|_| Err(StoreError::Failed("the check for changes panicked".to_owned()))) {
                 Ok(()) => lost = false,
                 Err(error) if lost => tracing::debug!(%error, "change marks cannot be read"),
@@ -129,21 +129,21 @@ impl Watcher {
 
 impl Database {
     /// Starts watching the changes of other processes. The caches of this process are used only while a watch runs.
-    pub fn watch(&self) -> Result<Watch, StoreError> {
+    pub fn watch(&self) -> Result<CounterWatch, StoreError> {
         let manager = Manager {
             role: Role::Reader,
             statements: Arc::default(),
             writes: Arc::default(),
             ..self.manager().clone()
         };
-        let watcher = Watcher { manager, connection: None, others: OtherProcesses::default() };
+        let watcher = CounterWatcher { manager, connection: None, others: OtherProcesses::default() };
         let (sender, receiver) = channel();
         let versions = Arc::downgrade(self.cache_versions());
         std::thread::Builder::new()
             .name("change-watch".to_owned())
             .spawn(move || watcher.work(&versions, &receiver))
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        Ok(Watch { _until: sender })
+        Ok(CounterWatch { _until: sender })
     }
 }
 
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_others_raised_moves_on() {
+    fn only_increments_of_other_processes_invalidate() {
         let (versions, mut others) = (CacheVersions::default(), OtherProcesses::default());
         let project = ProjectId::new(3).unwrap();
         let version = || versions.version(Topic::Storefront, project);

@@ -89,22 +89,22 @@ pub(super) fn is_read_only(error: &QueryError) -> bool {
 
 /// Messages of SQLite for a disk that is full or read-only, and for a disk that fails. SQLite has no localized
 /// messages, and diesel does not expose the codes.
-const NO_ROOM: [&str; 2] = ["database or disk is full", "attempt to write a readonly database"];
-const DISK_FAILS: [&str; 2] = ["disk I/O error", "unable to open database file"];
+const DISK_FULL_MESSAGES: [&str; 2] = ["database or disk is full", "attempt to write a readonly database"];
+const DISK_FAILURE_MESSAGES: [&str; 2] = ["disk I/O error", "unable to open database file"];
 
-fn says(error: &QueryError, texts: &[&str]) -> bool {
+fn has_message(error: &QueryError, texts: &[&str]) -> bool {
     match error {
         QueryError::DatabaseError(DatabaseErrorKind::Unknown, information) => {
             texts.iter().any(|text| information.message() == *text)
         }
-        QueryError::RollbackErrorOnCommit { commit_error, .. } => says(commit_error, texts),
+        QueryError::RollbackErrorOnCommit { commit_error, .. } => has_message(commit_error, texts),
         _ => false,
     }
 }
 
 /// `true` if SQLite cannot write to the disk at this time. An immediate retry does not help.
 pub(super) fn is_disk_error(error: &QueryError) -> bool {
-    says(error, &NO_ROOM) || says(error, &DISK_FAILS)
+    has_message(error, &DISK_FULL_MESSAGES) || has_message(error, &DISK_FAILURE_MESSAGES)
 }
 
 /// `true` for SQLSTATE 40001 and 40P01.
@@ -135,7 +135,7 @@ fn has_place(information: &dyn DatabaseErrorInformation) -> bool {
 /// to, and that another transaction deleted in between: the next attempt does not find it and refuses by its name. On
 /// SQLite no other writer can intervene. An operation that maps the error itself ([`super::on_reference`]) does not get
 /// here.
-pub(super) fn passes(error: &QueryError) -> bool {
+pub(super) fn is_retryable(error: &QueryError) -> bool {
     let gone = matches!(error, QueryError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _));
     gone || is_conflict(error)
 }
@@ -173,7 +173,7 @@ pub(super) fn at_commit<R>(error: QueryError, is_server: bool) -> Abort<R> {
         // The connection was already known to be broken; nothing was sent.
         QueryError::BrokenTransactionManager => false,
         QueryError::DatabaseError(DatabaseErrorKind::Unknown, _) if is_server => !is_conflict(&error),
-        error => is_lost(error) || (!is_server && says(error, &DISK_FAILS)),
+        error => is_lost(error) || (!is_server && has_message(error, &DISK_FAILURE_MESSAGES)),
     };
     if unknown { Abort::Store(StoreError::OutcomeUnknown(error.to_string())) } else { Abort::Query(error) }
 }

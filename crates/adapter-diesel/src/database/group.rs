@@ -21,7 +21,7 @@ use tokio::sync::oneshot;
 
 use super::AnyConnection;
 use super::again::Attempts;
-use super::connection::{give_up, is_broken};
+use super::connection::{is_broken, mark_broken};
 use super::failure::{Abort, at_commit};
 use super::invalidation::Invalidations;
 use super::step::{Answer, Outcome};
@@ -29,9 +29,9 @@ use super::write::{Transactions, Write, Written, begin, rolled_back};
 use super::writing::Writing;
 
 /// Maximum operations per commit.
-const MOST: usize = 128;
+const MAX_OPERATIONS: usize = 128;
 /// Age at which a group accepts no more operations: its first waits for its last.
-const LONGEST: Duration = Duration::from_millis(8);
+const MAX_GROUP_AGE: Duration = Duration::from_millis(8);
 
 /// Handle of the thread that writes. When it is dropped, the thread finishes the queued operations and ends.
 pub(super) struct GroupWriter {
@@ -53,13 +53,13 @@ impl GroupWriter {
     /// Starts the thread. Callers wait at most `wait` for their turn.
     pub fn start(writing: Arc<Writing>, wait: Duration) -> std::io::Result<Self> {
         let (sender, receiver) = channel();
-        let work = move || Turns { writing, queue: receiver, next: None }.work();
+        let work = move || GroupState { writing, queue: receiver, next: None }.work();
         let thread = std::thread::Builder::new().name("writer".to_owned()).spawn(work)?;
         Ok(Self { queue: Some(sender), thread: Some(thread), wait })
     }
 
     /// Runs an operation. A long one has a commit of its own.
-    pub async fn ask(&self, write: Write, is_long: bool) -> Outcome {
+    pub async fn submit(&self, write: Write, is_long: bool) -> Outcome {
         let broke_off = || StoreError::Failed("a step was aborted".to_owned());
         let claimed = Arc::new(AtomicBool::new(false));
         let (answer, mut answered) = oneshot::channel();
@@ -96,17 +96,17 @@ struct Member {
 }
 
 /// Error: the whole transaction is lost.
-struct Lost;
+struct TransactionLost;
 
 /// State of the thread that writes.
-struct Turns {
+struct GroupState {
     writing: Arc<Writing>,
     queue: Receiver<Waiting>,
     /// Taken from the queue, but deferred to the next group.
     next: Option<Waiting>,
 }
 
-impl Turns {
+impl GroupState {
     fn work(mut self) {
         while let Some(first) = self.next.take().or_else(|| self.queue.recv().ok()) {
             // The callers of the group get an error because their channels close; the connection leaves the pool.
@@ -129,7 +129,7 @@ impl Turns {
     fn group(&mut self, first: Waiting) {
         let mut connection = match self.writing.connections.take() {
             Ok(connection) => connection,
-            Err(error) => return tell(first, Err(error.into())),
+            Err(error) => return send_outcome(first, Err(error.into())),
         };
         let began = Instant::now();
         let mut group: Vec<Member> = Vec::new();
@@ -144,19 +144,19 @@ impl Turns {
                 };
                 match outcome {
                     // No transaction is open, so there is no commit to wait for.
-                    Ok(Err(abort)) if group.is_empty() => tell(waiting, Err(abort)),
+                    Ok(Err(abort)) if group.is_empty() => send_outcome(waiting, Err(abort)),
                     Ok(outcome) => group.push(Member { waiting, outcome }),
-                    Err(Lost) => {
-                        give_up(&mut connection);
+                    Err(TransactionLost) => {
+                        mark_broken(&mut connection);
                         drop(connection);
                         for waiting in group.into_iter().map(|member| member.waiting).chain([waiting]) {
-                            self.alone(waiting);
+                            self.run_alone(waiting);
                         }
                         return;
                     }
                 }
             }
-            let is_full = is_long || group.len() >= MOST || began.elapsed() >= LONGEST;
+            let is_full = is_long || group.len() >= MAX_OPERATIONS || began.elapsed() >= MAX_GROUP_AGE;
             next = if is_full { None } else { self.another() };
         }
         if !group.is_empty() {
@@ -165,7 +165,11 @@ impl Turns {
     }
 
     /// Begins a transaction with an operation. It stays open if the operation succeeded.
-    fn open(&self, connection: &mut AnyConnection, write: &Write) -> Result<Result<Written, Abort<Answer>>, Lost> {
+    fn open(
+        &self,
+        connection: &mut AnyConnection,
+        write: &Write,
+    ) -> Result<Result<Written, Abort<Answer>>, TransactionLost> {
         let mut attempts = Attempts::begin();
         loop {
             if let Err(error) = begin(connection) {
@@ -175,7 +179,7 @@ impl Turns {
                 Err(abort) => {
                     let abort = rolled_back(connection, abort);
                     if is_broken(connection) {
-                        return Err(Lost);
+                        return Err(TransactionLost);
                     }
                     if !self.again(&abort, &mut attempts) {
                         return Ok(Err(abort));
@@ -187,29 +191,37 @@ impl Turns {
     }
 
     /// Runs an operation within a savepoint of the open transaction.
-    fn join(&self, connection: &mut AnyConnection, write: &Write) -> Result<Result<Written, Abort<Answer>>, Lost> {
+    fn join(
+        &self,
+        connection: &mut AnyConnection,
+        write: &Write,
+    ) -> Result<Result<Written, Abort<Answer>>, TransactionLost> {
         let mut attempts = Attempts::begin();
         loop {
-            Transactions::begin_transaction(connection).map_err(|_| Lost)?;
+            Transactions::begin_transaction(connection).map_err(|_| TransactionLost)?;
             match self.attempt(connection, write)? {
                 Err(abort) => {
                     // An error may have ended the whole transaction; then there is no savepoint to roll back to.
-                    Transactions::rollback_transaction(connection).map_err(|_| Lost)?;
+                    Transactions::rollback_transaction(connection).map_err(|_| TransactionLost)?;
                     if !self.again(&abort, &mut attempts) {
                         return Ok(Err(abort));
                     }
                 }
                 written => {
-                    Transactions::commit_transaction(connection).map_err(|_| Lost)?;
+                    Transactions::commit_transaction(connection).map_err(|_| TransactionLost)?;
                     return Ok(written);
                 }
             }
         }
     }
 
-    fn attempt(&self, connection: &mut AnyConnection, write: &Write) -> Result<Result<Written, Abort<Answer>>, Lost> {
+    fn attempt(
+        &self,
+        connection: &mut AnyConnection,
+        write: &Write,
+    ) -> Result<Result<Written, Abort<Answer>>, TransactionLost> {
         let attempt = || write.attempt(connection, self.writing.tables);
-        catch_unwind(AssertUnwindSafe(attempt)).map_err(|_| Lost)
+        catch_unwind(AssertUnwindSafe(attempt)).map_err(|_| TransactionLost)
     }
 
     /// `true` if an operation runs again. No other writer runs in the meantime, so no pause is needed.
@@ -240,14 +252,14 @@ impl Turns {
                 drop(connection);
                 for Member { waiting, outcome } in group {
                     let outcome = outcome.map(|written| waiting.write.committed(written));
-                    tell(waiting, outcome);
+                    send_outcome(waiting, outcome);
                 }
                 return;
             }
             Err(abort) => abort,
         };
         if Transactions::rollback_transaction(&mut *connection).is_err() {
-            give_up(&mut connection);
+            mark_broken(&mut connection);
         }
         drop(connection);
         let unknown = match &abort {
@@ -257,22 +269,22 @@ impl Turns {
         for Member { waiting, .. } in group {
             match unknown {
                 // Only the next opening of the file shows if the group is stored. A retry could apply it twice.
-                Some(reason) => tell(waiting, Err(StoreError::OutcomeUnknown(reason.clone()).into())),
-                None => self.alone(waiting),
+                Some(reason) => send_outcome(waiting, Err(StoreError::OutcomeUnknown(reason.clone()).into())),
+                None => self.run_alone(waiting),
             }
         }
     }
 
     /// Runs an operation in its own transaction, independent of the group.
-    fn alone(&self, waiting: Waiting) {
-        let run = || self.writing.alone(&waiting.write);
+    fn run_alone(&self, waiting: Waiting) {
+        let run = || self.writing.run_alone(&waiting.write);
         let panicked = || Abort::Store(StoreError::Failed("a step panicked".to_owned()));
         let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| Err(panicked()));
-        tell(waiting, outcome);
+        send_outcome(waiting, outcome);
     }
 }
 
 /// Sends the outcome to the caller, which may no longer wait for it.
-fn tell(waiting: Waiting, outcome: Outcome) {
+fn send_outcome(waiting: Waiting, outcome: Outcome) {
     let _ = waiting.answer.send(outcome);
 }

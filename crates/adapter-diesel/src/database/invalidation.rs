@@ -79,7 +79,7 @@ pub(crate) fn invalidate_everything() {
 }
 
 /// Notes that the operation writes to tables of this topic without changing cached data.
-pub(crate) fn keep_valid(topic: Topic) {
+pub(crate) fn declare_unchanged(topic: Topic) {
     #[cfg(feature = "test-support")]
     PENDING.with_borrow_mut(|invalidations| invalidations.unchanged.push(topic));
     #[cfg(not(feature = "test-support"))]
@@ -108,7 +108,7 @@ impl Invalidations {
 
     /// `true` if the operation invalidated the topic or declared it unchanged.
     #[cfg(feature = "test-support")]
-    pub fn tells_of(&self, topic: Topic) -> bool {
+    pub fn covers_topic(&self, topic: Topic) -> bool {
         self.everything || self.unchanged.contains(&topic) || self.scopes.iter().any(|(own, _)| *own == topic)
     }
 
@@ -151,7 +151,7 @@ const SLOTS: usize = 4_096;
 /// Rows per counter on PostgreSQL.
 const LANES: u64 = 8;
 /// Validity of the cache after the start of the last successful read of the counters.
-pub const TRUST: Duration = Duration::from_secs(1);
+pub const CACHE_TRUST_PERIOD: Duration = Duration::from_secs(1);
 
 fn share(project: i64, parts: usize) -> usize {
     let parts_wide = i64::try_from(parts).unwrap_or(i64::MAX);
@@ -160,12 +160,12 @@ fn share(project: i64, parts: usize) -> usize {
 
 /// Number of commits, and number of commits in progress. Both share one word, so that they are read together.
 #[derive(Debug, Default)]
-struct Word(AtomicU64);
+struct SequenceCounter(AtomicU64);
 
-const UNDER_WAY: u64 = 0xFFFF;
-const ONE_COMMIT: u64 = UNDER_WAY + 1;
+const IN_PROGRESS_MASK: u64 = 0xFFFF;
+const ONE_COMMIT: u64 = IN_PROGRESS_MASK + 1;
 
-impl Word {
+impl SequenceCounter {
     fn read(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
     }
@@ -188,7 +188,7 @@ impl Word {
 }
 
 fn stable(word: u64) -> Option<u64> {
-    (word & UNDER_WAY == 0).then_some(word / ONE_COMMIT)
+    (word & IN_PROGRESS_MASK == 0).then_some(word / ONE_COMMIT)
 }
 
 /// State in which data was read. The data is valid while the state is unchanged.
@@ -197,16 +197,16 @@ pub struct CacheVersion(u64);
 
 #[derive(Debug)]
 struct TopicVersions {
-    anywhere: Word,
-    slots: Vec<Word>,
+    anywhere: SequenceCounter,
+    slots: Vec<SequenceCounter>,
     /// Increments of each counter by this process.
-    own: Vec<Word>,
+    own: Vec<SequenceCounter>,
 }
 
 impl Default for TopicVersions {
     fn default() -> Self {
-        let words = |count: usize| (0..count).map(|_| Word::default()).collect();
-        Self { anywhere: Word::default(), slots: words(SLOTS), own: words(STRIPES) }
+        let words = |count: usize| (0..count).map(|_| SequenceCounter::default()).collect();
+        Self { anywhere: SequenceCounter::default(), slots: words(SLOTS), own: words(STRIPES) }
     }
 }
 
@@ -251,17 +251,17 @@ impl CacheVersions {
     /// `true` if the counters were read within the last second. Otherwise cached data must not be used.
     pub fn are_watched(&self) -> bool {
         let looked = self.looked.load(Ordering::SeqCst);
-        let trust = u64::try_from(TRUST.as_micros()).unwrap_or_default();
+        let trust = u64::try_from(CACHE_TRUST_PERIOD.as_micros()).unwrap_or_default();
         looked > 0 && self.now().saturating_sub(looked) < trust
     }
 
-    /// Returns the current time for [`CacheVersions::looked_at`], in microseconds since the start.
+    /// Returns the current time for [`CacheVersions::counters_read_at`], in microseconds since the start.
     pub(super) fn now(&self) -> u64 {
         u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX).max(1)
     }
 
     /// Records when a read of the counters began, after its result was applied.
-    pub(super) fn looked_at(&self, moment: u64) {
+    pub(super) fn counters_read_at(&self, moment: u64) {
         self.looked.store(moment, Ordering::SeqCst);
     }
 
@@ -292,7 +292,7 @@ impl CacheVersions {
         }
         let open =
             Open { versions: self, slots: invalidations.slots(), stripes: invalidations.stripes(), committed: false };
-        open.each(Word::open);
+        open.each(SequenceCounter::open);
         let lane = if connection.is_postgres() { self.lane.fetch_add(1, Ordering::Relaxed) % LANES } else { 0 };
         let lane = i64::try_from(lane).unwrap_or_default();
         if invalidations.everything {
@@ -343,7 +343,7 @@ impl Open<'_> {
         self.committed = true;
     }
 
-    fn each(&self, step: impl Fn(&Word)) {
+    fn each(&self, step: impl Fn(&SequenceCounter)) {
         let slots = self.slots.iter().filter_map(|(topic, slot)| self.versions.of(*topic)?.slots.get(*slot));
         let own = self.stripes.iter().filter_map(|(topic, stripe)| self.versions.of(*topic)?.own.get(*stripe));
         let touched = |topic: &Topic| self.stripes.iter().any(|(stripe, _)| stripe == topic);

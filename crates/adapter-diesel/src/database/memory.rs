@@ -11,23 +11,23 @@ use quick_cache::sync::Cache;
 use super::{CacheVersion, CacheVersions, Topic};
 
 #[derive(Clone)]
-struct Kept<V> {
+struct CacheEntry<V> {
     project: ProjectId,
     version: CacheVersion,
     value: V,
 }
 
 /// Bounded cache of values by key.
-pub(crate) struct Memory<K, V>(Cache<K, Kept<V>>);
+pub(crate) struct BoundedCache<K, V>(Cache<K, CacheEntry<V>>);
 
-impl<K: Eq + Hash, V: Clone> Memory<K, V> {
+impl<K: Eq + Hash, V: Clone> BoundedCache<K, V> {
     /// Creates a cache with a maximum number of entries.
     pub fn new(most: usize) -> Self {
         Self(Cache::new(most))
     }
 
     /// Returns the cached value, if it is still valid.
-    pub fn recall(&self, versions: &CacheVersions, key: &K) -> Option<V> {
+    pub fn cached(&self, versions: &CacheVersions, key: &K) -> Option<V> {
         let kept = self.0.get(key).filter(|_| versions.are_watched())?;
         (versions.version(Topic::Access, kept.project) == Some(kept.version)).then_some(kept.value)
     }
@@ -39,7 +39,7 @@ impl<K: Eq + Hash, V: Clone> Memory<K, V> {
         // either.
         if let (Some(version), true) = (version, before.is_some() && versions.version_anywhere(Topic::Access) == before)
         {
-            self.0.insert(key, Kept { project, version, value: value.clone() });
+            self.0.insert(key, CacheEntry { project, version, value: value.clone() });
         }
     }
 }

@@ -39,7 +39,7 @@ by_place! {
 
 /// Runs work without the timeout of requests: a migration statement may take longer, and so may the wait for another
 /// process that migrates.
-fn patiently<T>(
+fn without_timeout<T>(
     connection: &mut AnyConnection,
     work: impl FnOnce(&mut AnyConnection) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
@@ -65,7 +65,7 @@ impl Database {
     /// migration is applied by one of them.
     pub fn migrate(&self) -> Result<Vec<String>, StoreError> {
         self.with_connection(|connection| {
-            patiently(connection, |connection| {
+            without_timeout(connection, |connection| {
                 let mut applied = Vec::new();
                 for version in missing(connection)?.into_keys() {
                     if claim_and_apply(connection, &version).map_err(conclude)? {
@@ -83,7 +83,7 @@ impl Database {
     /// Reverts the newest `count` migrations. Returns the reverted versions, newest first.
     pub fn revert(&self, count: usize) -> Result<Vec<String>, StoreError> {
         self.with_connection(|connection| {
-            patiently(connection, |connection| {
+            without_timeout(connection, |connection| {
                 let mut reverted = Vec::new();
                 for _ in 0..count {
                     let tree = tree(connection);
@@ -110,11 +110,11 @@ impl Database {
 /// Returns the migrations that the database lacks, as names by version. Creates the table of versions if needed. If
 /// several processes create it at once, PostgreSQL lets one succeed and rejects the others.
 fn missing(connection: &mut AnyConnection) -> Result<BTreeMap<String, String>, StoreError> {
-    const MOST: u32 = 10;
+    const MAX_ATTEMPTS: u32 = 10;
     let mut tries = 1;
     loop {
         match compared(connection) {
-            Err(_) if tries < MOST => {
+            Err(_) if tries < MAX_ATTEMPTS => {
                 tries += 1;
                 std::thread::sleep(Duration::from_millis(50));
             }

@@ -17,7 +17,7 @@ use super::connection::{Manager, ManagerError};
 pub(super) type Job = Box<dyn FnOnce(&mut AnyConnection) + Send>;
 
 /// Maximum number of waiting pages. Further ones are rejected, because they would come too late.
-const MOST_WAITING: usize = 4_096;
+const MAX_WAITING: usize = 4_096;
 
 /// Handle of the threads, which end when it is dropped.
 pub(super) struct PageReaders(Arc<Queue>);
@@ -56,9 +56,9 @@ impl PageReaders {
     }
 
     /// Queues the job for the next free thread. Returns `false` if too many jobs wait already.
-    pub fn ask(&self, job: Job) -> bool {
+    pub fn submit(&self, job: Job) -> bool {
         let mut waiting = self.0.lock();
-        if waiting.jobs.len() >= MOST_WAITING {
+        if waiting.jobs.len() >= MAX_WAITING {
             return false;
         }
         waiting.jobs.push_back(job);

@@ -405,7 +405,7 @@ impl Database {
     async fn read_page_step(&self, step: Step) -> Outcome {
         let Some(readers) = self.inner.page_readers() else { return self.read_step(step).await };
         let (answer, answered) = tokio::sync::oneshot::channel();
-        let asked = readers.ask(Box::new(move |connection| {
+        let asked = readers.submit(Box::new(move |connection| {
             // The request may have been dropped; then no result is needed.
             if !answer.is_closed() {
                 let _ = answer.send(step(connection));
@@ -422,8 +422,8 @@ impl Database {
         let write = Write::of(step);
         inner.writing.begun.fetch_add(1, Ordering::Relaxed);
         match inner.group_writer() {
-            Some(writer) => writer.ask(write, is_long).await,
-            None => blocking(move || inner.writing.alone(&write)).await,
+            Some(writer) => writer.submit(write, is_long).await,
+            None => blocking(move || inner.writing.run_alone(&write)).await,
         }
     }
 }
@@ -463,7 +463,7 @@ mod tests {
     use crate::testing::{Kind, TestDatabase};
 
     #[tokio::test]
-    async fn who_reads_briefly_again_and_again_lets_others_work() {
+    async fn repeated_brief_reads_do_not_starve_other_readers() {
         let db = TestDatabase::fresh(Kind::Sqlite);
         let worked = Arc::new(AtomicBool::new(false));
         let work = Arc::clone(&worked);

@@ -111,18 +111,18 @@ pub struct VersionedRequest {
 
 thread_local! {
     /// First record that the operation on this thread created: resource name and number.
-    static MADE: Cell<Option<(&'static str, i64)>> = const { Cell::new(None) };
+    static CREATED_RECORD: Cell<Option<(&'static str, i64)>> = const { Cell::new(None) };
 }
 
 /// Clears the record that an earlier attempt created.
 pub(super) fn begin() {
-    MADE.set(None);
+    CREATED_RECORD.set(None);
 }
 
 /// Notes the record that the operation created.
-pub(super) fn made(resource: &'static str, id: i64) {
-    if MADE.get().is_none() {
-        MADE.set(Some((resource, id)));
+pub(super) fn note_created(resource: &'static str, id: i64) {
+    if CREATED_RECORD.get().is_none() {
+        CREATED_RECORD.set(Some((resource, id)));
     }
 }
 
@@ -189,7 +189,7 @@ impl VersionedRequest {
         }
         let (row, made) = match &self.subject {
             Subject::Present(row) => (row.clone(), None),
-            Subject::New(new) => match MADE.get().filter(|(kind, _)| *kind == new.kind) {
+            Subject::New(new) => match CREATED_RECORD.get().filter(|(kind, _)| *kind == new.kind) {
                 Some((_, number)) => (new.numbered(number), Some(number)),
                 None => return Ok(None),
             },

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_step_answers_is_what_its_caller_gets() {
+    fn a_step_returns_its_result_to_the_caller() {
         let mut connection = Driver::Sqlite(SqliteConnection::establish(":memory:").unwrap()).into();
         let mut run = |number: i64| {
             let step = hide(move |_| match number {

@@ -77,13 +77,13 @@ impl Write {
     }
 
     /// Runs the operation in its own transaction.
-    pub fn alone(&self, connection: &mut AnyConnection, writing: &Writing) -> Outcome {
+    pub fn run_alone(&self, connection: &mut AnyConnection, writing: &Writing) -> Outcome {
         begin(connection)?;
         // The counters are written last, because other transactions wait for their rows.
         let done = self.attempt(connection, writing.tables).and_then(|written| {
             let open = writing.versions.open(&written.invalidations, connection)?;
             #[cfg(feature = "test-support")]
-            writing.conflicts.meet()?;
+            writing.conflicts.maybe_conflict()?;
             Ok((written, open))
         });
         let (written, open) = match done {
@@ -108,18 +108,18 @@ pub(super) fn begin(connection: &mut AnyConnection) -> Result<(), QueryError> {
 }
 
 /// Repeats an operation that returns the number of records it wrote, until it returns zero.
-pub(crate) fn in_turns<R>(
+pub(crate) fn repeat_until_zero<R>(
     connection: &mut AnyConnection,
     mut step: impl FnMut(&mut AnyConnection) -> Result<usize, Abort<R>>,
 ) -> Result<(), Abort<R>> {
-    while in_turn(connection, &mut step)? > 0 {}
+    while serialized(connection, &mut step)? > 0 {}
     Ok(())
 }
 
 /// Runs one of many operations that read and write while other processes do too. On SQLite a pause of the same duration
 /// follows, because waiting writers only poll for the write lock. Inside an open transaction it is a part of that
 /// transaction.
-fn in_turn<T, R>(
+fn serialized<T, R>(
     connection: &mut AnyConnection,
     step: impl FnOnce(&mut AnyConnection) -> Result<T, Abort<R>>,
 ) -> Result<T, Abort<R>> {

@@ -130,7 +130,7 @@ pub(super) fn fault(invalidations: &Invalidations, tables: &'static Tables) -> O
     let missing = |write: Write| {
         let Write { verb, table, .. } = &write;
         let rows = tables.invalidating.iter().filter(|row| row.table == table && row.verbs.contains(verb));
-        if let Some(topic) = rows.flat_map(|row| row.topics).find(|topic| !invalidations.tells_of(**topic)) {
+        if let Some(topic) = rows.flat_map(|row| row.topics).find(|topic| !invalidations.covers_topic(**topic)) {
             return Some(format!("a step changes {verb}{table}: {topic:?}, and does not invalidate it"));
         }
         if invalidations.are_total() {

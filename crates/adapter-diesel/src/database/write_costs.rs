@@ -73,7 +73,7 @@ enum Next {
 }
 
 /// Timer for the transactions of one connection.
-pub(super) struct Stopwatch {
+pub(super) struct TransactionTimer {
     meter: Arc<WriteMeter>,
     next: Next,
     /// `true` within a transaction that may write.
@@ -81,7 +81,7 @@ pub(super) struct Stopwatch {
     began: Option<Instant>,
 }
 
-impl Stopwatch {
+impl TransactionTimer {
     pub fn new(meter: Arc<WriteMeter>) -> Self {
         Self { meter, next: Next::default(), writes: false, began: None }
     }

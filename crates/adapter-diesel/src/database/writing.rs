@@ -53,13 +53,13 @@ impl Writing {
     }
 
     /// Runs an operation in its own transaction, and repeats it where a retry may help.
-    pub fn alone(&self, write: &Write) -> Outcome {
+    pub fn run_alone(&self, write: &Write) -> Outcome {
         let mut attempts = Attempts::begin();
         loop {
             // The lock is taken before the connection, so that no waiting operation holds a connection.
             let _queue = attempts.queues().then(|| self.queue.lock().unwrap_or_else(PoisonError::into_inner));
             let mut connection = self.connections.take()?;
-            let outcome = write.alone(&mut connection, self);
+            let outcome = write.run_alone(&mut connection, self);
             if matches!(&outcome, Err(Abort::Query(error)) if is_read_only(error)) {
                 self.connections.abandon_server(&mut connection);
             }

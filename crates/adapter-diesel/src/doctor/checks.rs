@@ -3,7 +3,7 @@
 use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
-use super::{Difference, Seen, next};
+use super::{ComparisonStep, Difference, next};
 use crate::database::{Abort, AnyConnection};
 use crate::read_models::offer_counts::{self, CountDifference};
 use crate::read_models::offers::{self, DifferingOffer};
@@ -28,7 +28,7 @@ pub(super) fn stock(
     connection: &mut AnyConnection,
     project: Option<i64>,
     last: i64,
-) -> Result<Seen, Abort<StoreError>> {
+) -> Result<ComparisonStep, Abort<StoreError>> {
     const MOVEMENTS: &str = "FROM stock_movements m WHERE m.project_id = t.project_id AND m.inventory_id = t.id";
     let sum = |column: &str| format!("CAST(COALESCE((SELECT sum(m.{column}) {MOVEMENTS}), 0) AS BIGINT)");
     let left = |column: &str| format!("COALESCE((SELECT m.{column} {MOVEMENTS} ORDER BY m.id DESC LIMIT 1), 0)");
@@ -51,7 +51,7 @@ pub(super) fn stock(
             compared(place, "inventories.reserved", "reservations", row.reserved, row.held),
         ]
     };
-    Ok(Seen {
+    Ok(ComparisonStep {
         count: count(&rows),
         last: rows.last().map(|row| row.id),
         differences: rows.iter().flat_map(compare).flatten().collect(),
@@ -73,7 +73,7 @@ pub(super) fn discounts(
     connection: &mut AnyConnection,
     project: Option<i64>,
     last: i64,
-) -> Result<Seen, Abort<StoreError>> {
+) -> Result<ComparisonStep, Abort<StoreError>> {
     let what = "t.project_id, t.id, t.used_count, t.used_amount, \
                 (SELECT count(*) FROM discount_usages u WHERE u.discount_id = t.id), \
                 CAST(COALESCE((SELECT sum(o.promo_discount) FROM discount_usages u JOIN orders o ON o.id = u.order_id \
@@ -86,7 +86,7 @@ pub(super) fn discounts(
             compared(place, "discounts.used_amount", "orders", row.amount, row.let_off),
         ]
     };
-    Ok(Seen {
+    Ok(ComparisonStep {
         count: count(&rows),
         last: rows.last().map(|row| row.id),
         differences: rows.iter().flat_map(compare).flatten().collect(),
@@ -98,14 +98,14 @@ pub(super) fn items(
     connection: &mut AnyConnection,
     project: Option<i64>,
     last: i64,
-) -> Result<Seen, Abort<StoreError>> {
+) -> Result<ComparisonStep, Abort<StoreError>> {
     let rows: Vec<IdRow> = next("t.id", "nomenclatures", project, last).rows(connection)?;
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     if ids.is_empty() {
-        return Ok(Seen { count: 0, last: None, differences: Vec::new() });
+        return Ok(ComparisonStep { count: 0, last: None, differences: Vec::new() });
     }
-    let shown: Vec<DifferingOffer> = offers::off(&ids).rows(connection)?;
-    let unfound = search::off(connection, &ids)?;
+    let shown: Vec<DifferingOffer> = offers::outdated_offers(&ids).rows(connection)?;
+    let unfound = search::outdated_items(connection, &ids)?;
     let of_offer = |offer: &DifferingOffer| {
         let (project_id, application, id) = offer.place();
         let (stored, derived) = offer.prices();
@@ -114,14 +114,14 @@ pub(super) fn items(
     };
     let of_search = |(project_id, id): &(i64, i64)| Difference {
         project_id: *project_id,
-        figure: search::PLACE,
+        figure: search::SEARCH_TEXT_COLUMN,
         id: *id,
         application_id: None,
         source: "nomenclatures.name",
         stored: None,
         derived: None,
     };
-    Ok(Seen {
+    Ok(ComparisonStep {
         count: count(&rows),
         last: ids.last().copied(),
         differences: shown.iter().map(of_offer).chain(unfound.iter().map(of_search)).collect(),
@@ -133,11 +133,11 @@ pub(super) fn counts(
     connection: &mut AnyConnection,
     project: Option<i64>,
     last: i64,
-) -> Result<Seen, Abort<StoreError>> {
+) -> Result<ComparisonStep, Abort<StoreError>> {
     let rows: Vec<IdRow> = next("t.id", "applications", project, last).rows(connection)?;
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let off: Vec<CountDifference> =
-        if ids.is_empty() { Vec::new() } else { offer_counts::off(&ids).rows(connection)? };
+        if ids.is_empty() { Vec::new() } else { offer_counts::wrong_counts(&ids).rows(connection)? };
     let differ = |off: CountDifference| Difference {
         project_id: off.project,
         figure: "offer_counts.total",
@@ -147,7 +147,11 @@ pub(super) fn counts(
         stored: Some(off.kept),
         derived: Some(off.counted),
     };
-    Ok(Seen { count: count(&rows), last: ids.last().copied(), differences: off.into_iter().map(differ).collect() })
+    Ok(ComparisonStep {
+        count: count(&rows),
+        last: ids.last().copied(),
+        differences: off.into_iter().map(differ).collect(),
+    })
 }
 
 pub(super) fn count<T>(rows: &[T]) -> u64 {

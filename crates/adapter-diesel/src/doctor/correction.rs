@@ -4,7 +4,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::{ProjectId, StoreError};
 
 use super::next;
-use crate::database::invalidation::{Topic, invalidate_everything, keep_valid};
+use crate::database::invalidation::{Topic, declare_unchanged, invalidate_everything};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::read_models::{offer_counts, offers, search};
 use crate::statement::{IdRow, Statement};
@@ -26,7 +26,7 @@ pub struct Corrected {
 }
 
 /// Corrects some records. Returns how many differed.
-type Mend = fn(&mut AnyConnection, &[i64], NaiveDateTime) -> Result<usize, Abort<StoreError>>;
+type CorrectRecords = fn(&mut AnyConnection, &[i64], NaiveDateTime) -> Result<usize, Abort<StoreError>>;
 
 /// Counter for the records of a correction.
 type Tally = fn(&mut Corrected) -> &mut u64;
@@ -39,14 +39,14 @@ impl Database {
     pub async fn correct(&self, project: Option<ProjectId>, at: DateTime<Utc>) -> Result<Corrected, StoreError> {
         let mut corrected = Corrected { inventories: self.correct_ledger(project, at).await?, ..Corrected::default() };
         // Offers depend on stock, and counts on offers, so the order matters.
-        let steps: [(&'static str, Mend, Tally); 4] = [
+        let steps: [(&'static str, CorrectRecords, Tally); 4] = [
             ("discounts", discounts, |corrected| &mut corrected.discounts),
             ("nomenclatures", words, |corrected| &mut corrected.words),
             ("nomenclatures", shown, |corrected| &mut corrected.items),
             ("applications", counts, |corrected| &mut corrected.counts),
         ];
         for (table, mend, count) in steps {
-            *count(&mut corrected) += self.mend(project, table, at, mend).await?;
+            *count(&mut corrected) += self.correct_records(project, table, at, mend).await?;
         }
         Ok(corrected)
     }
@@ -54,24 +54,25 @@ impl Database {
     /// Corrects the stock ledger by one movement per stock level that differs, for example after records were loaded by
     /// other means than this service. Returns how many stock levels differed.
     pub async fn correct_ledger(&self, project: Option<ProjectId>, at: DateTime<Utc>) -> Result<u64, StoreError> {
-        self.mend(project, "inventories", at, |connection, ids, at| Ok(stock::correct(connection, ids, at)?)).await
+        self.correct_records(project, "inventories", at, |connection, ids, at| Ok(stock::correct(connection, ids, at)?))
+            .await
     }
 
-    async fn mend(
+    async fn correct_records(
         &self,
         project: Option<ProjectId>,
         table: &'static str,
         at: DateTime<Utc>,
-        mend: Mend,
+        mend: CorrectRecords,
     ) -> Result<u64, StoreError> {
         let project = project.map(ProjectId::get);
         self.walk(move |connection, last| {
             let ids = held(connection, next("t.id", table, project, last))?;
-            let count = if ids.is_empty() { 0 } else { mend(connection, &ids, at.naive_utc())? };
+            let count = if ids.is_empty() { 0 } else { correct_records(connection, &ids, at.naive_utc())? };
             if count > 0 {
                 invalidate_everything();
             } else {
-                keep_valid(Topic::Storefront);
+                declare_unchanged(Topic::Storefront);
             }
             Ok((ids.last().copied(), u64::try_from(count).unwrap_or(u64::MAX)))
         })
@@ -101,7 +102,7 @@ fn discounts(connection: &mut AnyConnection, ids: &[i64], _: NaiveDateTime) -> R
 }
 
 fn words(connection: &mut AnyConnection, ids: &[i64], _: NaiveDateTime) -> Result<usize, Abort<StoreError>> {
-    let lost: Vec<i64> = search::off(connection, ids)?.into_iter().map(|(_, item)| item).collect();
+    let lost: Vec<i64> = search::outdated_items(connection, ids)?.into_iter().map(|(_, item)| item).collect();
     search::refill::<StoreError>(connection, &lost)?;
     Ok(lost.len())
 }

@@ -39,7 +39,7 @@ pub struct Difference {
 
 /// Counts of examined records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Examined {
+pub struct ExaminedCounts {
     /// Stock levels.
     pub inventories: u64,
     /// Discounts.
@@ -70,8 +70,8 @@ impl Database {
         &self,
         project: Option<ProjectId>,
         mut found: impl FnMut(Difference) + Send,
-    ) -> Result<Examined, StoreError> {
-        let mut examined = Examined::default();
+    ) -> Result<ExaminedCounts, StoreError> {
+        let mut examined = ExaminedCounts::default();
         let project = project.map(ProjectId::get);
         let checks: [(Check, Tally); 5] = [
             (checks::stock, |examined| &mut examined.inventories),
@@ -98,17 +98,17 @@ impl Database {
 }
 
 /// Result of comparing the next records.
-struct Seen {
+struct ComparisonStep {
     count: u64,
     /// Number of the last record; `None` if there are no more.
     last: Option<i64>,
     differences: Vec<Difference>,
 }
 
-type Check = fn(&mut AnyConnection, Option<i64>, i64) -> Result<Seen, Abort<StoreError>>;
+type Check = fn(&mut AnyConnection, Option<i64>, i64) -> Result<ComparisonStep, Abort<StoreError>>;
 
 /// Counter for the records of a comparison.
-type Tally = fn(&mut Examined) -> &mut u64;
+type Tally = fn(&mut ExaminedCounts) -> &mut u64;
 
 /// Selects the next records: `SELECT <what> FROM <table> t WHERE ...`.
 fn next(what: &str, table: &str, project: Option<i64>, last: i64) -> Statement {

@@ -4,7 +4,7 @@ use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
 use super::checks::{compared, count};
-use super::{Seen, next};
+use super::{ComparisonStep, next};
 use crate::database::{Abort, AnyConnection};
 use crate::statement::by_place;
 
@@ -45,7 +45,7 @@ pub(super) fn orders(
     connection: &mut AnyConnection,
     project: Option<i64>,
     last: i64,
-) -> Result<Seen, Abort<StoreError>> {
+) -> Result<ComparisonStep, Abort<StoreError>> {
     const LINES: &str = "FROM reservations r WHERE r.order_id = t.id";
     const CHARGES: &str = "FROM charges c WHERE c.purpose = 'order' AND c.purpose_id = t.id AND c.state = 'succeeded'";
     const TICKETS: &str = "FROM order_tickets k WHERE k.order_id = t.id";
@@ -89,7 +89,7 @@ pub(super) fn orders(
             compared(place, "order_tickets.redeemed", "ticket_scans", row.redeemed, row.entered),
         ]
     };
-    Ok(Seen {
+    Ok(ComparisonStep {
         count: count(&rows),
         last: rows.last().map(|row| row.id),
         differences: rows.iter().flat_map(compare).flatten().collect(),

@@ -5,7 +5,7 @@ use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_catalog::bulk::{ExportCursor, ExportRow};
 use kontor_kernel::StoreError;
 
-use super::{Asked, moment, number, text, zone};
+use super::{ExportPage, moment, number, text, zone};
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{Statement, by_place};
 
@@ -59,7 +59,7 @@ const SELECT: &str = "\
     AND d.id = CASE WHEN c.is_company THEN 2 ELSE 1 END \
     WHERE c.deleted_at IS NULL AND c.project_id = ";
 
-pub(super) fn rows(connection: &mut AnyConnection, asked: &Asked) -> Result<Vec<ExportRow>, Abort<StoreError>> {
+pub(super) fn rows(connection: &mut AnyConnection, asked: &ExportPage) -> Result<Vec<ExportRow>, Abort<StoreError>> {
     let page = Statement::new(SELECT).value(asked.project).sql(" AND c.id > ").value(asked.after.record);
     let rows: Vec<CustomerRow> = asked.limited(page.sql(" ORDER BY c.id")).rows(connection)?;
     let zone = zone(connection, asked.project)?;

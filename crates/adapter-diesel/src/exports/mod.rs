@@ -19,14 +19,14 @@ use crate::decode;
 use crate::statement::{IdRow, Statement, by_place};
 
 /// Requested page.
-struct Asked {
+struct ExportPage {
     project: i64,
     scope: ExportScope,
     after: ExportCursor,
     limit: u32,
 }
 
-impl Asked {
+impl ExportPage {
     /// Appends the limit to the statement of a page.
     fn limited(&self, rows: Statement) -> Statement {
         rows.sql(" LIMIT ").value(self.limit)
@@ -64,7 +64,7 @@ impl ExportSource for Database {
         after: ExportCursor,
         limit: u32,
     ) -> Result<Vec<ExportRow>, StoreError> {
-        let asked = Asked { project: project.get(), scope, after, limit };
+        let asked = ExportPage { project: project.get(), scope, after, limit };
         self.read(move |connection| match scope.kind {
             ExportKind::Stock => stock::rows(connection, &asked),
             ExportKind::Orders => orders::rows(connection, &asked),

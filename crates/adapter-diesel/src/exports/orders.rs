@@ -7,7 +7,7 @@ use kontor_catalog::spreadsheet::Content;
 use kontor_kernel::{StoreError, Word as _, Zone};
 use kontor_orders::model::PaymentState;
 
-use super::{Asked, moment, money, number, text, zone};
+use super::{ExportPage, moment, money, number, text, zone};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::statement::{Statement, by_place};
@@ -101,7 +101,7 @@ pub(super) fn total(project: i64, scope: ExportScope, zone: Zone) -> Statement {
     created(lines.value(project), scope, zone)
 }
 
-pub(super) fn rows(connection: &mut AnyConnection, asked: &Asked) -> Result<Vec<ExportRow>, Abort<StoreError>> {
+pub(super) fn rows(connection: &mut AnyConnection, asked: &ExportPage) -> Result<Vec<ExportRow>, Abort<StoreError>> {
     let zone = zone(connection, asked.project)?;
     let ExportCursor { record, line } = asked.after;
     // The first condition finds the position in the index, the second one the line.

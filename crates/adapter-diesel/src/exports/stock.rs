@@ -7,7 +7,7 @@ use kontor_catalog::bulk::{ExportCursor, ExportRow};
 use kontor_catalog::spreadsheet::Content;
 use kontor_kernel::{Name, StoreError};
 
-use super::{Asked, money, number, text};
+use super::{ExportPage, money, number, text};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::statement::{Statement, by_place};
@@ -59,7 +59,7 @@ fn warehouses(connection: &mut AnyConnection, project: i64) -> Result<HashMap<i6
     Ok(rows.into_iter().zip(keys).map(cell).collect())
 }
 
-pub(super) fn rows(connection: &mut AnyConnection, asked: &Asked) -> Result<Vec<ExportRow>, Abort<StoreError>> {
+pub(super) fn rows(connection: &mut AnyConnection, asked: &ExportPage) -> Result<Vec<ExportRow>, Abort<StoreError>> {
     let page = Statement::new(
         "SELECT i.id, n.article, i.warehouse_id, i.quantity, i.price, n.name, i.reserved, n.id AS item_id \
          FROM inventories i JOIN nomenclatures n ON n.id = i.nomenclature_id WHERE i.deleted_at IS NULL \

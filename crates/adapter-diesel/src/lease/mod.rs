@@ -33,13 +33,14 @@ pub(crate) use read::Leased;
 const CANDIDATES: usize = 16;
 
 /// Pause of a row after its lease has expired: lapses in a row below the first value get the second.
-const RESTS: [(u32, TimeDelta); 3] = [(6, TimeDelta::zero()), (9, TimeDelta::minutes(10)), (12, TimeDelta::hours(1))];
+const LAPSE_PAUSES: [(u32, TimeDelta); 3] =
+    [(6, TimeDelta::zero()), (9, TimeDelta::minutes(10)), (12, TimeDelta::hours(1))];
 
 /// Pause after more lapses.
-const LONGEST_REST: TimeDelta = TimeDelta::hours(6);
+const MAX_LAPSE_PAUSE: TimeDelta = TimeDelta::hours(6);
 
 /// Lapses in a row after which a row is parked. With the pauses between them they take more than a day.
-const MOST_LAPSES: u32 = 17;
+const MAX_LAPSES: u32 = 17;
 
 /// Table whose rows are leased.
 #[derive(Debug)]
@@ -83,15 +84,16 @@ impl Queue {
             Some(due) => open.sql(format!(" AND {due} <= ")).value(now),
             None => open,
         };
-        let rested =
-            RESTS.iter().fold(due.sql(" AND (leased_until IS NULL OR leased_until <= CASE"), |part, (lapses, rest)| {
+        let rested = LAPSE_PAUSES
+            .iter()
+            .fold(due.sql(" AND (leased_until IS NULL OR leased_until <= CASE"), |part, (lapses, rest)| {
                 part.sql(format!(" WHEN lapses < {lapses} THEN ")).value(now - *rest)
             });
-        rested.sql(" ELSE ").value(now - LONGEST_REST).sql(" END)")
+        rested.sql(" ELSE ").value(now - MAX_LAPSE_PAUSE).sql(" END)")
     }
 
     /// Selects the free rows, the longest due first.
-    fn look(&self, now: NaiveDateTime, most: usize) -> Statement {
+    fn select_free(&self, now: NaiveDateTime, most: usize) -> Statement {
         let Self { table, key, .. } = self;
         let order = self.due.map_or_else(|| (*key).to_owned(), |due| format!("{due}, {key}"));
         Statement::new(format!("SELECT {key} FROM {table} WHERE "))
@@ -130,7 +132,7 @@ impl Queue {
     }
 
     /// As [`Queue::take`], in several rounds until the requested number is leased.
-    fn take_some<K: Key>(
+    fn take_up_to<K: Key>(
         &self,
         connection: &mut AnyConnection,
         due: &[K],
@@ -195,14 +197,16 @@ impl Database {
         loop {
             let (now, candidates) = (request.now, request.most.max(CANDIDATES));
             let due: Vec<K> = self
-                .read(move |connection| Ok::<_, Abort<StoreError>>(K::rows(queue.look(now, candidates), connection)?))
+                .read(move |connection| {
+                    Ok::<_, Abort<StoreError>>(K::rows(queue.select_free(now, candidates), connection)?)
+                })
                 .await?;
             if due.is_empty() {
                 return Ok(Vec::new());
             }
             let (mine, set) = (request.clone(), set.clone());
             let taken = self
-                .write(move |connection| Ok::<_, Abort<StoreError>>(queue.take_some(connection, &due, &mine, &set)?))
+                .write(move |connection| Ok::<_, Abort<StoreError>>(queue.take_up_to(connection, &due, &mine, &set)?))
                 .await?;
             if taken.is_empty() {
                 return Ok(Vec::new());

@@ -3,7 +3,7 @@
 use diesel::result::{Error as QueryError, QueryResult};
 use kontor_kernel::StoreError;
 
-use super::{Key, LeaseRequest, MOST_LAPSES, Queue};
+use super::{Key, LeaseRequest, MAX_LAPSES, Queue};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::Statement;
 
@@ -92,9 +92,9 @@ impl Queue {
         if leased.is_empty() {
             return Ok(Vec::new());
         }
-        let reason = format!("{}: the worker failed or died {MOST_LAPSES} times in a row", self.table);
+        let reason = format!("{}: the worker failed or died {MAX_LAPSES} times in a row", self.table);
         let parked =
-            self.park(leased, &reason, request).sql(format!(" AND lapses >= {MOST_LAPSES} RETURNING {}", self.key));
+            self.park(leased, &reason, request).sql(format!(" AND lapses >= {MAX_LAPSES} RETURNING {}", self.key));
         let parked = K::rows(parked, connection)?;
         if !parked.is_empty() {
             let rows = parked.len();

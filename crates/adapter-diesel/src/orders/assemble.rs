@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::NaiveDateTime;
 use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamp};
-use kontor_kernel::{InvalidId, OfProject, Quantity, StoreError, Word};
+use kontor_kernel::{InvalidId, ProjectScoped, Quantity, StoreError, Word};
 use kontor_orders::model::{
     Customer, DeliveryCharge, DeliveryOptionRef, Named, Order, OrderLine, OrderRefund, OrderStatus, PaymentMethod,
     PaymentType, Place, ReservationState,
@@ -152,7 +152,7 @@ by_place! {
 pub(super) fn orders(
     connection: &mut AnyConnection,
     condition: Statement,
-) -> Result<Vec<OfProject<Order>>, Abort<StoreError>> {
+) -> Result<Vec<ProjectScoped<Order>>, Abort<StoreError>> {
     let rows: Vec<OrderRow> = Statement::new(SELECT).then(condition).rows(connection)?;
     if rows.is_empty() {
         return Ok(Vec::new());

@@ -1,7 +1,7 @@
 //! Changes of an order by staff.
 
 use diesel::prelude::*;
-use kontor_kernel::{OfProject, OrderId};
+use kontor_kernel::{OrderId, ProjectScoped};
 use kontor_orders::change::OrderUpdate;
 use kontor_orders::model::{Order, StockEffect};
 use kontor_orders::{OrderError, OrderRefusal};
@@ -17,7 +17,7 @@ use crate::statement::Statement;
 type Refused = Abort<OrderError>;
 
 /// Loads the order and locks it until the transaction ends.
-pub(crate) fn locked(connection: &mut AnyConnection, order: OrderId) -> Result<OfProject<Order>, Refused> {
+pub(crate) fn locked(connection: &mut AnyConnection, order: OrderId) -> Result<ProjectScoped<Order>, Refused> {
     let row = || Statement::new(" WHERE o.id = ").value(order.get());
     if connection.is_postgres() {
         Statement::new("SELECT o.id FROM orders o").then(row()).sql(" FOR NO KEY UPDATE").run(connection)?;
@@ -40,7 +40,7 @@ struct Columns {
 /// that their stock is not released twice.
 pub(super) fn apply(connection: &mut AnyConnection, before: &Order, change: &OrderUpdate) -> Result<(), Refused> {
     let (order, project, at) = (before.id, change.stamp.project_id.get(), change.stamp.at.naive_utc());
-    if let Some(manager) = change.manager.as_filled()
+    if let Some(manager) = change.manager.set_value()
         && !is_employee(connection, change.stamp.project_id, *manager)?
     {
         return Err(Abort::Refused(OrderRefusal::UnknownManager.into()));
@@ -80,7 +80,7 @@ pub(super) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
         history::announce_paid(connection, event)?;
     }
     for (notice, amount) in change.notices() {
-        notices::tell(connection, order, notice, amount, at)?;
+        notices::notify_customer(connection, order, notice, amount, at)?;
     }
     let detail = change.detail();
     let entry = Entry {

@@ -80,7 +80,7 @@ pub(crate) fn apply_doubt(
     at: DateTime<Utc>,
 ) -> Result<(), Failed> {
     let order = lock(connection, id)?;
-    write(connection, &order, &charge_outcome::contradicted(&order, why), at)
+    write(connection, &order, &charge_outcome::decide_contradiction(&order, why), at)
 }
 
 /// Refunds the money of a charge because the subscription that its order pays is canceled. Returns the reason for a
@@ -128,7 +128,7 @@ pub(super) fn write(
 ) -> Result<(), Failed> {
     let moment = at.naive_utc();
     if let Some(step) = effects.transition {
-        follow(connection, order, step, at)?;
+        apply_transition(connection, order, step, at)?;
     }
     if let Some(link) = effects.payment_link.as_set() {
         diesel::update(orders::table.find(order.id.get()))
@@ -144,10 +144,10 @@ pub(super) fn write(
     }
     if let Some(notice) = effects.notice {
         let amount = effects.captured.as_ref().map(|captured| captured.amount);
-        notices::tell(connection, order.id, notice, amount, moment)?;
+        notices::notify_customer(connection, order.id, notice, amount, moment)?;
     }
     match &effects.entry {
-        Some(entry) => history::enter(connection, order.project_id.get(), order.id, entry, moment),
+        Some(entry) => history::add_entry(connection, order.project_id.get(), order.id, entry, moment),
         None => Ok(()),
     }
 }
@@ -173,7 +173,7 @@ fn capture(
 }
 
 /// Changes the status of the order and its stock.
-fn follow(
+fn apply_transition(
     connection: &mut AnyConnection,
     order: &LockedOrder,
     step: Transition,

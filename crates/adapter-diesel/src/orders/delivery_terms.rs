@@ -24,7 +24,10 @@ by_place! {
     }
 }
 
-fn ways(connection: &mut AnyConnection, project: ProjectId) -> Result<Vec<DeliveryOption>, Abort<StoreError>> {
+fn delivery_options(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+) -> Result<Vec<DeliveryOption>, Abort<StoreError>> {
     let rows: Vec<WayRow> = Statement::new(
         "SELECT dt.id, dt.name, dt.price, ds.id, ds.name, ds.price FROM delivery_types dt LEFT JOIN delivery_subtypes ds ON \
          ds.project_id = dt.project_id AND ds.delivery_type_id = dt.id AND ds.is_active AND dt.id = ",
@@ -58,7 +61,10 @@ impl DeliverySettings for Database {
             let charges: Option<bool> =
                 projects::table.find(project.get()).select(projects::charges_delivery).first(connection).optional()?;
             let Some(charges_delivery) = charges else { return Ok(None) };
-            Ok::<_, Abort<StoreError>>(Some(DeliveryTerms { charges_delivery, ways: ways(connection, project)? }))
+            Ok::<_, Abort<StoreError>>(Some(DeliveryTerms {
+                charges_delivery,
+                ways: delivery_options(connection, project)?,
+            }))
         })
         .await
     }

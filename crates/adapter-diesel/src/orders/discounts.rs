@@ -91,7 +91,7 @@ pub(super) fn used_by(
 /// Takes one use of a promo code, which reduces the order by `amount`. A code that staff changed or stopped since the
 /// cart was priced is not taken. The row stays locked until the commit, so a concurrent order of the customer cannot
 /// invalidate the count of the customer's orders that follows.
-pub(super) fn take_use(
+pub(super) fn take_promo_use(
     connection: &mut AnyConnection,
     promo: &PromoUse,
     amount: Money,
@@ -133,7 +133,7 @@ pub(super) fn take_use(
 
 /// Changes the discount amount of the use. Returns `false` if staff changed or stopped the code since the order was
 /// priced.
-pub(super) fn keep_use(
+pub(super) fn update_promo_use(
     connection: &mut AnyConnection,
     promo: &PromoUse,
     order: i64,

@@ -79,7 +79,7 @@ pub(super) fn page(
 }
 
 /// Adds the entry of an effect that the service itself causes.
-pub(super) fn enter(
+pub(super) fn add_entry(
     connection: &mut AnyConnection,
     project: i64,
     order: OrderId,

@@ -30,7 +30,7 @@ by_place! {
 /// - Payments of a subscription are reported by the subscription.
 ///
 /// The caller has locked the customer.
-pub(super) fn tell<R>(
+pub(super) fn notify_customer<R>(
     connection: &mut AnyConnection,
     order: OrderId,
     notice: Notice,

@@ -13,7 +13,7 @@ use super::discounts;
 use super::snapshot::SERVICE;
 use super::tickets;
 use crate::customer_data::is_employee;
-use crate::database::idempotency::made;
+use crate::database::idempotency::note_created;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
@@ -44,7 +44,7 @@ pub(super) fn place(
     let reserved = reserve(connection, order, at)?;
     check_prices(connection, order)?;
     if let Some(promo) = &order.promo {
-        discounts::take_use(connection, promo, order.promo_discount, customer.get())?;
+        discounts::take_promo_use(connection, promo, order.promo_discount, customer.get())?;
     }
     let id = store(connection, order, customer, &reserved, at)?;
     tickets::insert(connection, order, id)?;
@@ -59,7 +59,7 @@ pub(super) fn place(
             ))
             .execute(connection)?;
     }
-    made("orders", id);
+    note_created("orders", id);
     let exhausted: Vec<i64> =
         reserved.iter().filter(|movement| movement.left() == 0).map(|movement| movement.item).collect();
     offers::refresh_locked(connection, &exhausted)?;
@@ -145,7 +145,7 @@ fn store(
         detail: None,
         changes: order_history::created(order.status, order.final_price, order.delivery_charge.price),
     };
-    if connection.is_postgres() && order.lines.len() <= AT_ONCE {
+    if connection.is_postgres() && order.lines.len() <= MAX_LINES_PER_STATEMENT {
         let mut all = Statement::new("WITH placed AS (")
             .then(placed)
             .sql("), held AS (")
@@ -160,7 +160,7 @@ fn store(
     }
     let id = placed.row::<IdRow>(connection)?.id;
     insert_lines(connection, project, id, &order.lines, at)?;
-    stock::enter(connection, reserved, &cause(id.into()))?;
+    stock::write_movements(connection, reserved, &cause(id.into()))?;
     order_history::write(connection, &entry(id.into()), at)?;
     Ok(id)
 }
@@ -168,7 +168,7 @@ fn store(
 /// Id of the order that the same statement stores as `placed`.
 const PLACED: Value = Value::Found("(SELECT id FROM placed)");
 /// Maximum lines that are stored in one statement with their order.
-const AT_ONCE: usize = 100;
+const MAX_LINES_PER_STATEMENT: usize = 100;
 
 /// Returns the statement that stores an order and returns its id.
 fn order_row(order: &PlacedOrder, customer: CounterpartyId, at: NaiveDateTime) -> Statement {
@@ -218,7 +218,7 @@ pub(super) fn insert_lines(
     lines: &[PlacedLine],
     at: NaiveDateTime,
 ) -> QueryResult<()> {
-    for lines in lines.chunks(AT_ONCE) {
+    for lines in lines.chunks(MAX_LINES_PER_STATEMENT) {
         line_rows(project, &order.into(), lines, at).run(connection)?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use diesel::QueryResult;
 use kontor_kernel::{
-    CustomerScope, Line, Listing, OfProject, OrderId, Page, PageRequest, Phone, ProjectId, StoreError, UserId,
+    CustomerScope, Line, Listing, OrderId, Page, PageRequest, Phone, ProjectId, ProjectScoped, StoreError, UserId,
 };
 use kontor_orders::model::{Order, OrderEntry, PromoCode};
 use kontor_orders::ports::OrderReader;
@@ -13,7 +13,7 @@ use super::history;
 use crate::customer_data::is_employee;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::{Source, Totals, in_order, of_project, unsearched};
-use crate::read_models::search::{MOST, customers_named, number_in};
+use crate::read_models::search::{MAX_FOUND, customers_named, number_in};
 use crate::records;
 use crate::statement::{IdRow, Statement};
 use crate::unreadable;
@@ -22,13 +22,13 @@ use crate::unreadable;
 pub(crate) fn numbered(
     connection: &mut AnyConnection,
     ids: &[i64],
-) -> Result<Vec<OfProject<Order>>, Abort<StoreError>> {
+) -> Result<Vec<ProjectScoped<Order>>, Abort<StoreError>> {
     orders(connection, Statement::new(" WHERE o.id").among(ids).sql(" ORDER BY o.id"))
 }
 
 #[async_trait]
 impl OrderReader for Database {
-    async fn find(&self, id: OrderId) -> Result<Option<OfProject<Order>>, StoreError> {
+    async fn find(&self, id: OrderId) -> Result<Option<ProjectScoped<Order>>, StoreError> {
         self.read_brief(move |connection| {
             let found = orders(connection, Statement::new(" WHERE o.id = ").value(id.get()))?;
             Ok::<_, Abort<StoreError>>(found.into_iter().next())
@@ -103,7 +103,7 @@ const ORDERS: Source = Source {
 const OF_PROJECT: &str = "project_id = ";
 
 /// `(SELECT ...)`: the order with this id, and the newest orders with this phone, with this promo code and of customers
-/// that match the text, [`MOST`] of each at most. Each is found by its own index.
+/// that match the text, [`MAX_FOUND`] of each at most. Each is found by its own index.
 fn orders_found(connection: &mut AnyConnection, project: ProjectId, text: &Line<255>) -> QueryResult<Statement> {
     let newest = |project_is: &'static str, condition: Statement| {
         Statement::new(" UNION SELECT id FROM (SELECT id FROM orders WHERE ")
@@ -111,7 +111,7 @@ fn orders_found(connection: &mut AnyConnection, project: ProjectId, text: &Line<
             .value(project.get())
             .sql(" AND ")
             .then(condition)
-            .sql(format!(" ORDER BY id DESC LIMIT {MOST}) AS found"))
+            .sql(format!(" ORDER BY id DESC LIMIT {MAX_FOUND}) AS found"))
     };
     let mut found = Statement::new("(SELECT ").value(number_in(text));
     if let Ok(phone) = Phone::parse(text.trim()) {
@@ -144,7 +144,7 @@ mod tests {
             assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{plan}");
         }
         let number = || Comparison::AnyOf(vec![FilterValue::Number(1)]);
-        let since = Comparison::From(FilterValue::Moment(chrono::DateTime::UNIX_EPOCH));
+        let since = Comparison::AtLeast(FilterValue::Moment(chrono::DateTime::UNIX_EPOCH));
         for (field, comparison, index) in [
             ("status_id", number(), "orders_by_status"),
             ("counterparty_id", number(), "orders_by_customer"),

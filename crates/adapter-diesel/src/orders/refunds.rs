@@ -13,7 +13,7 @@ use kontor_orders::refund::{OutsideRefund, RefundRefused, ReturnEffect, Returned
 use kontor_orders::{OrderError, OrderRefusal};
 use kontor_payments::model::Charge;
 
-use super::history::enter;
+use super::history::add_entry;
 use super::{notices, tickets, to_storage};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection};
@@ -83,24 +83,24 @@ pub(super) struct RefundContext {
 #[derive(Clone, Copy)]
 pub(super) enum RefundChannel {
     /// The acquirer is requested to make this refund.
-    Asked(RefundId),
+    Requested(RefundId),
     /// The acquirer has made this refund already.
-    Gone(RefundId),
+    AlreadyMade(RefundId),
     /// Refunded manually.
-    ByHand,
+    Manual,
 }
 
 impl RefundChannel {
     fn refund(self) -> Option<i64> {
         match self {
-            Self::Asked(id) | Self::Gone(id) => Some(id.get()),
-            Self::ByHand => None,
+            Self::Requested(id) | Self::AlreadyMade(id) => Some(id.get()),
+            Self::Manual => None,
         }
     }
 }
 
 /// Stores a refund of lines and counts its money as pending or refunded. The caller has locked the order.
-pub(super) fn give_back(
+pub(super) fn store_line_refund(
     connection: &mut AnyConnection,
     giving: RefundContext,
     refund: &OrderedRefund,
@@ -111,8 +111,8 @@ pub(super) fn give_back(
     tickets::recount(connection, order)?;
     let amount = refund.decided.amount.minor();
     let (state, settled_at, refunding, refunded) = match way {
-        RefundChannel::Asked(_) => (OrderRefundState::Pending, None, amount, 0),
-        RefundChannel::Gone(_) | RefundChannel::ByHand => (OrderRefundState::Succeeded, Some(at), 0, amount),
+        RefundChannel::Requested(_) => (OrderRefundState::Pending, None, amount, 0),
+        RefundChannel::AlreadyMade(_) | RefundChannel::Manual => (OrderRefundState::Succeeded, Some(at), 0, amount),
     };
     let enough = orders::table
         .find(order)
@@ -155,8 +155,8 @@ pub(super) fn give_back(
             .once()
             .run(connection)?;
     }
-    if let Some(notice) = refund.notice(matches!(way, RefundChannel::Asked(_))) {
-        notices::tell(connection, giving.order, notice, Some(refund.decided.amount), at)?;
+    if let Some(notice) = refund.notice(matches!(way, RefundChannel::Requested(_))) {
+        notices::notify_customer(connection, giving.order, notice, Some(refund.decided.amount), at)?;
     }
     Ok(())
 }
@@ -172,8 +172,8 @@ pub(crate) fn add_outside_refund(
 ) -> Result<(), Abort<StoreError>> {
     let (project, at) = (charge.project_id.get(), at.naive_utc());
     let giving = RefundContext { project, order, by: Author::System, at };
-    give_back(connection, giving, &made.refund, RefundChannel::Gone(stored)).map_err(to_storage)?;
-    enter(connection, project, order, &made.entry, at)
+    store_line_refund(connection, giving, &made.refund, RefundChannel::AlreadyMade(stored)).map_err(to_storage)?;
+    add_entry(connection, project, order, &made.entry, at)
 }
 
 by_place! {
@@ -221,7 +221,7 @@ fn return_lines(connection: &mut AnyConnection, giving: RefundContext, lines: &[
     let mut returned = Vec::new();
     for (reason, movements) in moved.values() {
         let cause = Cause::of_order(*reason, giving.order.get(), giving.by, giving.at);
-        stock::enter(connection, movements, &cause)?;
+        stock::write_movements(connection, movements, &cause)?;
         let free = movements.iter().filter(|movement| movement.left() == movement.quantity - movement.reserved);
         returned.extend(free.map(|movement| movement.item));
     }
@@ -237,10 +237,10 @@ fn move_goods(
 ) -> Result<(Reason, Movement), Refused> {
     let pieces = i64::from(line.quantity);
     Ok(match line.effect {
-        ReturnEffect::Release => (Reason::Release, stock::give_back(connection, inventory, pieces, at)?),
-        ReturnEffect::WriteOff => (Reason::WriteOff, stock::take_out(connection, inventory, pieces, at)?),
+        ReturnEffect::Release => (Reason::Release, stock::release_reserved(connection, inventory, pieces, at)?),
+        ReturnEffect::WriteOff => (Reason::WriteOff, stock::remove_reserved(connection, inventory, pieces, at)?),
         ReturnEffect::Restock | ReturnEffect::None => {
-            let gone = RefundRefused::WarehouseGone { line: line.line };
+            let gone = RefundRefused::WarehouseDeleted { line: line.line };
             let back = stock::put_back(connection, inventory, pieces, at)?;
             (Reason::Return, back.ok_or(Abort::Refused(OrderRefusal::Refund(gone).into()))?)
         }
@@ -300,7 +300,7 @@ pub(crate) fn apply_refund_outcome(
         refunded: decode::money(refunded)?,
     };
     if let Some(notice) = settled.notice() {
-        notices::tell(connection, order, notice, Some(settled.amount), at)?;
+        notices::notify_customer(connection, order, notice, Some(settled.amount), at)?;
     }
-    enter(connection, project, order, &settled.entry(), at)
+    add_entry(connection, project, order, &settled.entry(), at)
 }

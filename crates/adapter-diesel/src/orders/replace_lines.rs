@@ -55,7 +55,7 @@ pub(super) fn apply(
     if !new.is_empty() {
         insert_lines(connection, project, order.get(), &new, at)?;
     }
-    tickets::follow(connection, project, order.get(), rework)?;
+    tickets::update_tickets(connection, project, order.get(), rework)?;
     offers::refresh_locked(connection, &free)?;
     Ok(())
 }
@@ -77,13 +77,13 @@ fn claim(
                 Reserved::Done(movement) => taken.push(movement),
                 Reserved::NotEnough | Reserved::PriceChanged => return Err(stale()),
             },
-            None => given.push(stock::give_back(connection, inventory, -pieces, at)?),
+            None => given.push(stock::release_reserved(connection, inventory, -pieces, at)?),
         }
     }
     for (reason, movements) in [(Reason::Reservation, &taken), (Reason::Release, &given)] {
         if !movements.is_empty() {
             let cause = Cause::of_order(reason, order.get(), stamp.author, at);
-            stock::enter(connection, movements, &cause)?;
+            stock::write_movements(connection, movements, &cause)?;
         }
     }
     let sold_out = taken.iter().filter(|movement| movement.left() == 0);
@@ -97,7 +97,8 @@ fn keep_promo(connection: &mut AnyConnection, order: OrderId, rework: &LineChang
         PromoEffect::Return(_) => Ok(discounts::return_use(connection, order.get())?),
         PromoEffect::Keep(promo) => {
             let amount = rework.totals.promo_discount;
-            let kept = discounts::keep_use(connection, promo, order.get(), amount).map_err(Abort::into_store)?;
+            let kept =
+                discounts::update_promo_use(connection, promo, order.get(), amount).map_err(Abort::into_store)?;
             if kept { Ok(()) } else { Err(stale()) }
         }
     }

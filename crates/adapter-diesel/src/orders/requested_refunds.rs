@@ -9,7 +9,7 @@ use kontor_orders::{OrderError, OrderRefusal};
 use kontor_payments::model::{NewRefund, RefundIntent};
 use kontor_payments::ports::RefundStored;
 
-use super::refunds::{RefundChannel, RefundContext, give_back};
+use super::refunds::{RefundChannel, RefundContext, store_line_refund};
 use crate::database::{Abort, AnyConnection};
 use crate::payments::{self, Key};
 
@@ -41,15 +41,15 @@ pub(super) fn request_refund(
     at: DateTime<Utc>,
 ) -> Result<(), Refused> {
     let way = match request {
-        None => RefundChannel::ByHand,
+        None => RefundChannel::Manual,
         Some((charge_id, order)) => {
             let new = NewRefund { charge_id, order, next_check_at: at, at };
             match payments::store_refund(connection, &new).map_err(Abort::into_store)? {
-                RefundStored::New(stored) | RefundStored::Present(stored) => RefundChannel::Asked(stored.id),
-                RefundStored::Exceeds { left } => return Err(refuse(RefundRefused::ExceedsPaid { left })),
-                RefundStored::NoCharge => return Err(StoreError::corrupt("a charge was not found").into()),
+                RefundStored::New(stored) | RefundStored::Existing(stored) => RefundChannel::Requested(stored.id),
+                RefundStored::ExceedsCharge { left } => return Err(refuse(RefundRefused::ExceedsPaid { left })),
+                RefundStored::UnknownCharge => return Err(StoreError::corrupt("a charge was not found").into()),
             }
         }
     };
-    give_back(connection, giving, refund, way)
+    store_line_refund(connection, giving, refund, way)
 }

@@ -11,7 +11,7 @@ use crate::database::AnyConnection;
 use crate::locks::lock_items;
 use crate::read_models::offers;
 use crate::schema::reservations;
-use crate::stock::{Cause, Reason, enter, give_back, take_out};
+use crate::stock::{Cause, Reason, release_reserved, remove_reserved, write_movements};
 
 type HeldLine = (Option<i64>, i64, i64);
 
@@ -54,9 +54,9 @@ fn set_state(
 pub(super) fn release(connection: &mut AnyConnection, order: i64, by: Author, at: NaiveDateTime) -> QueryResult<()> {
     let mut movements = Vec::new();
     for (inventory, pieces) in held(connection, order)? {
-        movements.push(give_back(connection, inventory, pieces, at)?);
+        movements.push(release_reserved(connection, inventory, pieces, at)?);
     }
-    enter(connection, &movements, &Cause::of_order(Reason::Release, order, by, at))?;
+    write_movements(connection, &movements, &Cause::of_order(Reason::Release, order, by, at))?;
     set_state(connection, order, ReservationState::Released, at)?;
     let returned = movements.iter().filter(|movement| movement.left() == -movement.reserved);
     let returned: Vec<i64> = returned.map(|movement| movement.item).collect();
@@ -69,8 +69,8 @@ pub(super) fn release(connection: &mut AnyConnection, order: i64, by: Author, at
 pub(super) fn sell(connection: &mut AnyConnection, order: i64, by: Author, at: NaiveDateTime) -> QueryResult<()> {
     let mut movements = Vec::new();
     for (inventory, pieces) in held(connection, order)? {
-        movements.push(take_out(connection, inventory, pieces, at)?);
+        movements.push(remove_reserved(connection, inventory, pieces, at)?);
     }
-    enter(connection, &movements, &Cause::of_order(Reason::Sale, order, by, at))?;
+    write_movements(connection, &movements, &Cause::of_order(Reason::Sale, order, by, at))?;
     set_state(connection, order, ReservationState::Sold, at)
 }

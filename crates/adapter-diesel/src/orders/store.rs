@@ -23,7 +23,7 @@ use crate::payments::{self, ChargeConsequences as _};
 fn orderer(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<CounterpartyId, Abort<PlaceRefused>> {
     match &order.orderer {
         Orderer::Customer(id) if lock_customer(connection, id.get())? => Ok(*id),
-        Orderer::Customer(_) => Err(Abort::Refused(PlaceRefused::CustomerGone)),
+        Orderer::Customer(_) => Err(Abort::Refused(PlaceRefused::CustomerDeleted)),
         Orderer::Contact(person) => {
             let named = Newcomer {
                 first: Some(&person.first_name),
@@ -70,7 +70,7 @@ fn change(connection: &mut AnyConnection, id: OrderId, decide: &Decision) -> Res
         None if !order.captured.is_zero() => payments::lock_paid(connection, purpose)?,
         known => known,
     };
-    if update.is_nothing(&order) {
+    if update.is_empty(&order) {
         return Ok(None);
     }
     if let Some(refund) = &update.refund {
@@ -104,7 +104,7 @@ fn store_charge(
 ) -> Result<Charge, Abort<OrderError>> {
     let refuse = |refused| Abort::Refused(OrderRefusal::Lines(refused).into());
     if !lock_customer(connection, order.customer.id.get())? {
-        return Err(refuse(LinesRefused::CustomerGone));
+        return Err(refuse(LinesRefused::CustomerDeleted));
     }
     let new = NewCharge {
         project_id: update.stamp.project_id,

@@ -13,7 +13,7 @@ use kontor_orders::change::{ChangedLine, LineChangeSet, PlacedOrder};
 use kontor_orders::model::{Named, OrderEvent, OrderStatus};
 use kontor_orders::ports::TicketStore;
 use kontor_orders::tickets::{
-    CheckedScan, EarlierScan, ScanAnswer, ScanBatch, ScanId, ScanOutcome, StoredScan, TicketOrder, judge,
+    CheckedScan, EarlierScan, ScanAnswer, ScanBatch, ScanId, ScanOutcome, StoredScan, TicketOrder, scan_outcome,
 };
 
 use crate::database::{Abort, AnyConnection, Database};
@@ -35,7 +35,7 @@ impl TicketStore for Database {
         self.read_snapshot(move |connection| {
             let total = Statement::new("SELECT count(*) FROM ticket_scans WHERE order_id = ").value(order.get());
             let total = total.row::<IdRow>(connection)?.id;
-            let rows = kept(
+            let rows = load_scans(
                 connection,
                 Statement::new("s.order_id = ")
                     .value(order.get())
@@ -97,27 +97,27 @@ fn answer(
     }
     let project = batch.stamp.project_id.get();
     if let Some(known) = by_name(connection, project, &scan.scan.id)? {
-        return again(known, scan);
+        return repeated_answer(known, scan);
     }
     let order = order_of(connection, project, scan)?;
     let door = order.as_ref().map(|found| &found.door);
     let now = batch.stamp.at;
-    let outcome = judge(door, scan.scan.quantity, scan.scan.shop, scan.at, now, &batch.terms);
+    let outcome = scan_outcome(door, scan.scan.quantity, scan.scan.shop, scan.at, now, &batch.terms);
     let earlier = match (&order, outcome) {
         (Some(order), ScanOutcome::AlreadyRedeemed | ScanOutcome::TooMany) => last_entry(connection, order.id)?,
         _ => EntryRow::default(),
     };
-    if !keep(connection, batch, scan, order.as_ref(), outcome, &earlier)? {
+    if !store_scan(connection, batch, scan, order.as_ref(), outcome, &earlier)? {
         // A concurrent request has committed a scan with this id.
         let known = by_name(connection, project, &scan.scan.id)?;
         let known = known.ok_or_else(|| StoreError::Failed("an existing scan was not found".to_owned()))?;
-        return again(known, scan);
+        return repeated_answer(known, scan);
     }
     if let (Some(order), ScanOutcome::Admitted) = (&order, outcome) {
         count(connection, batch, scan, order)?;
     }
     let known = by_name(connection, project, &scan.scan.id)?;
-    again(known.ok_or_else(|| StoreError::Failed("a stored scan was not found".to_owned()))?, scan)
+    repeated_answer(known.ok_or_else(|| StoreError::Failed("a stored scan was not found".to_owned()))?, scan)
 }
 
 by_place! {
@@ -194,7 +194,7 @@ fn last_entry(connection: &mut AnyConnection, order: i64) -> Result<EntryRow, Fa
 }
 
 /// Writes a scan with its outcome. Returns `false` if its id is taken.
-fn keep(
+fn store_scan(
     connection: &mut AnyConnection,
     batch: &ScanBatch,
     scan: &CheckedScan,
@@ -291,7 +291,7 @@ by_place! {
 }
 
 /// Returns the scans that match the condition.
-fn kept(connection: &mut AnyConnection, condition: Statement) -> Result<Vec<ScanRow>, Failed> {
+fn load_scans(connection: &mut AnyConnection, condition: Statement) -> Result<Vec<ScanRow>, Failed> {
     let select = Statement::new(
         "SELECT s.id, s.scan_id, s.token_fingerprint, s.order_id, s.quantity, s.shop_id, sh.name, s.is_dated, \
          s.scanned_at, s.created_at, s.user_id, s.outcome, s.redeemed_count, s.total_tickets, s.earlier_at, s.earlier_shop_id, \
@@ -303,19 +303,19 @@ fn kept(connection: &mut AnyConnection, condition: Statement) -> Result<Vec<Scan
 
 fn by_name(connection: &mut AnyConnection, project: i64, name: &ScanId) -> Result<Option<ScanRow>, Failed> {
     let own = Statement::new("s.project_id = ").value(project).sql(" AND s.scan_id = ").value(name.as_str());
-    Ok(kept(connection, own)?.into_iter().next())
+    Ok(load_scans(connection, own)?.into_iter().next())
 }
 
 /// Returns the response to a stored scan: its outcome, or the refusal that another scan has the id.
-fn again(known: ScanRow, scan: &CheckedScan) -> Result<ScanAnswer, Failed> {
+fn repeated_answer(known: ScanRow, scan: &CheckedScan) -> Result<ScanAnswer, Failed> {
     let asked = (scan.fingerprint.as_str(), i64::from(scan.scan.quantity.get()), scan.scan.shop.map(ShopId::get));
     let same = (known.fingerprint.as_str(), known.quantity, known.shop_id) == asked
         && known.dated == scan.scan.at.is_some()
         && (!known.dated || known.scanned_at == scan.at.naive_utc());
     if !same {
-        return Ok(ScanAnswer::Reused);
+        return Ok(ScanAnswer::IdReused);
     }
-    Ok(ScanAnswer::Kept(Box::new(known.try_into()?)))
+    Ok(ScanAnswer::Judged(Box::new(known.try_into()?)))
 }
 
 fn shop(id: Option<i64>, name: Option<String>) -> Result<Option<Named<ShopId>>, StoreError> {
@@ -363,7 +363,7 @@ pub(super) fn insert(connection: &mut AnyConnection, order: &PlacedOrder, id: i6
 }
 
 /// Updates the tickets of an order after a change of its lines. The caller has locked the order.
-pub(super) fn follow(
+pub(super) fn update_tickets(
     connection: &mut AnyConnection,
     project: i64,
     order: i64,

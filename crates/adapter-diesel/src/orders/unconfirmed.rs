@@ -6,7 +6,7 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use kontor_kernel::{OrderId, ProjectId, StoreError};
 use kontor_orders::change::{Orderer, PlacedOrder};
-use kontor_orders::charge_outcome::hold_ended;
+use kontor_orders::charge_outcome::decide_hold_expiry;
 use kontor_orders::ports::{ContactSettings, PlaceRefused};
 use kontor_orders::{ContactTerms, HoldHours, Unconfirmed};
 
@@ -85,9 +85,9 @@ fn cancel(connection: &mut AnyConnection, id: OrderId, at: DateTime<Utc>) -> Res
     customer_data::lock_customer_of(connection, CustomerOf::Order(id.get()))?;
     let order = lock(connection, id)?;
     let until: Option<NaiveDateTime> = orders::table.find(id.get()).select(orders::reserved_until).first(connection)?;
-    let effects = hold_ended(&order, until.map(decode::moment), at);
+    let effects = decide_hold_expiry(&order, until.map(decode::moment), at);
     write(connection, &order, &effects, at)?;
-    Ok(!effects.is_nothing())
+    Ok(!effects.is_empty())
 }
 
 impl Database {

@@ -29,13 +29,13 @@ fn waiting(connection: &mut AnyConnection, since: DateTime<Utc>) -> Result<Vec<i
 }
 
 /// Cancels an order if it still waits for a payment. Locks the customer before the order, as in every transaction.
-fn give_up(connection: &mut AnyConnection, id: OrderId, at: DateTime<Utc>) -> Result<bool, Abort<StoreError>> {
+fn cancel_waiting(connection: &mut AnyConnection, id: OrderId, at: DateTime<Utc>) -> Result<bool, Abort<StoreError>> {
     lock_customer_of(connection, CustomerOf::Order(id.get()))?;
     let order = lock(connection, id)?;
     let payment_open = payments::load(connection, &Key::Open(ChargePurpose::Order(id)))?.is_some();
     let effects = payment_missing(&order, payment_open);
     write(connection, &order, &effects, at)?;
-    Ok(!effects.is_nothing())
+    Ok(!effects.is_empty())
 }
 
 impl Database {
@@ -43,6 +43,6 @@ impl Database {
     /// Each order is one transaction. Returns the number of canceled orders.
     pub async fn cancel_unpaid_orders(&self, at: DateTime<Utc>) -> Result<usize, StoreError> {
         let found = self.read(move |connection| waiting(connection, at - PAYMENT_PATIENCE)).await?;
-        self.cancel_each(found, move |connection, order| give_up(connection, order, at)).await
+        self.cancel_each(found, move |connection, order| cancel_waiting(connection, order, at)).await
     }
 }

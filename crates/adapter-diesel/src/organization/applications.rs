@@ -1,15 +1,15 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{AppScope, ApplicationId, Link, OfProject, ProjectId, StoreError};
+use kontor_kernel::{AppScope, ApplicationId, Link, ProjectId, ProjectScoped, StoreError};
 use kontor_organization::model::{Application, ApplicationDraft};
 use kontor_organization::ports::ApplicationRepository;
 use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use crate::applications::wake_subscriptions;
-use crate::database::idempotency::made;
+use crate::database::idempotency::note_created;
 use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database, Memory, found, on_each};
+use crate::database::{Abort, AnyConnection, BoundedCache, Database, found, on_each};
 use crate::locks::lock_services;
 use crate::read_models::offers;
 use crate::schema::{applications, branches, nomenclatures};
@@ -19,14 +19,14 @@ use crate::{decode, records};
 const SERVICE: i64 = 1;
 
 /// Maximum cached applications.
-const MOST_APPLICATIONS: usize = 4_096;
+const MAX_CACHED_APPLICATIONS: usize = 4_096;
 
 /// Active applications by the fingerprint of their token.
-struct ApplicationCache(Memory<String, AppScope>);
+struct ApplicationCache(BoundedCache<String, AppScope>);
 
 impl Default for ApplicationCache {
     fn default() -> Self {
-        Self(Memory::new(MOST_APPLICATIONS))
+        Self(BoundedCache::new(MAX_CACHED_APPLICATIONS))
     }
 }
 
@@ -93,7 +93,7 @@ impl ApplicationRepository for Database {
         .await
     }
 
-    async fn find(&self, id: ApplicationId) -> Result<Option<OfProject<Application>>, StoreError> {
+    async fn find(&self, id: ApplicationId) -> Result<Option<ProjectScoped<Application>>, StoreError> {
         self.read(move |connection| {
             let row = row(connection, id).optional()?;
             Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
@@ -131,7 +131,7 @@ impl ApplicationRepository for Database {
                 ))
                 .returning(applications::id)
                 .get_result(connection)?;
-            made("applications", id);
+            note_created("applications", id);
             // Services are sold in every application of their project from its creation.
             let services: Vec<i64> = nomenclatures::table
                 .filter(nomenclatures::project_id.eq(project.get()))
@@ -189,7 +189,7 @@ impl ApplicationRepository for Database {
 
     async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError> {
         let fingerprint = fingerprint.to_owned();
-        if let Some(known) = self.memory::<ApplicationCache>().0.recall(self.cache_versions(), &fingerprint) {
+        if let Some(known) = self.memory::<ApplicationCache>().0.cached(self.cache_versions(), &fingerprint) {
             return Ok(Some(known));
         }
         let before = self.cache_versions().version_anywhere(Topic::Access);

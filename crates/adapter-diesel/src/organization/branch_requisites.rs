@@ -3,14 +3,14 @@
 use async_trait::async_trait;
 use kontor_kernel::history::part_changes;
 use kontor_kernel::{
-    BankRequisite, BankRequisiteChange, BankRequisiteDraft, BankRequisiteId, BranchId, OfProject, ProjectId,
+    BankRequisite, BankRequisiteChange, BankRequisiteDraft, BankRequisiteId, BranchId, ProjectId, ProjectScoped,
     RecordError, Resource, Stamp, StoreError,
 };
 use kontor_organization::ports::BranchRequisiteRepository;
 use kontor_organization::{BranchRequisiteError, BranchRequisiteRefusal};
 
 use crate::bank_requisites::{Placed, Requisites};
-use crate::database::idempotency::made;
+use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{IdRow, Statement};
 use crate::{decode, histories};
@@ -20,7 +20,7 @@ pub(super) const REQUISITES: Requisites = Requisites { table: "branch_bank_requi
 type Outcome<T> = Result<T, Abort<BranchRequisiteError>>;
 
 /// Locks the branch of the project against concurrent writes.
-fn hold(connection: &mut AnyConnection, project: ProjectId, branch: BranchId) -> Outcome<()> {
+fn lock_branch(connection: &mut AnyConnection, project: ProjectId, branch: BranchId) -> Outcome<()> {
     let own = Statement::new("SELECT id FROM branches WHERE id = ")
         .value(branch.get())
         .sql(" AND project_id = ")
@@ -35,7 +35,7 @@ fn one(connection: &mut AnyConnection, branch: BranchId, id: i64) -> Outcome<Ban
     own.map(|placed| placed.requisite).ok_or(Abort::Refused(RecordError::NotFound))
 }
 
-fn tell(
+fn record_history(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     branch: BranchId,
@@ -58,12 +58,12 @@ impl BranchRequisiteRepository for Database {
         .await
     }
 
-    async fn find(&self, id: BankRequisiteId) -> Result<Option<OfProject<(BranchId, BankRequisite)>>, StoreError> {
+    async fn find(&self, id: BankRequisiteId) -> Result<Option<ProjectScoped<(BranchId, BankRequisite)>>, StoreError> {
         self.read(move |connection| {
             let found = REQUISITES.find::<StoreError>(connection, id.get())?;
             let placed = |placed: Placed| {
                 let owned = (decode::id(placed.owner)?, placed.requisite);
-                Ok::<_, StoreError>(OfProject::new(decode::id(placed.project)?, owned))
+                Ok::<_, StoreError>(ProjectScoped::new(decode::id(placed.project)?, owned))
             };
             Ok(found.map(placed).transpose()?)
         })
@@ -77,14 +77,14 @@ impl BranchRequisiteRepository for Database {
         draft: BankRequisiteDraft,
     ) -> Result<BankRequisite, BranchRequisiteError> {
         self.write(move |connection| {
-            hold(connection, stamp.project_id, branch)?;
-            if REQUISITES.count(connection, branch.get())? >= BankRequisite::MOST {
+            lock_branch(connection, stamp.project_id, branch)?;
+            if REQUISITES.count(connection, branch.get())? >= BankRequisite::MAX_PER_OWNER {
                 return Err(Abort::refused(BranchRequisiteRefusal::TooMany));
             }
             let id = REQUISITES.insert(connection, &stamp, branch.get(), &draft)?;
-            made("branch-bank-requisites", id);
+            note_created("branch-bank-requisites", id);
             let new = one(connection, branch, id)?;
-            tell(connection, &stamp, branch, None, &new)?;
+            record_history(connection, &stamp, branch, None, &new)?;
             Ok(new)
         })
         .await
@@ -98,13 +98,13 @@ impl BranchRequisiteRepository for Database {
         change: BankRequisiteChange,
     ) -> Result<BankRequisite, BranchRequisiteError> {
         self.write(move |connection| {
-            hold(connection, stamp.project_id, branch)?;
+            lock_branch(connection, stamp.project_id, branch)?;
             let before = one(connection, branch, id.get())?;
             let draft = before.content.changed(change.clone());
             draft.check().map_err(|wrong| Abort::refused(BranchRequisiteRefusal::Invalid(wrong)))?;
             REQUISITES.update(connection, &stamp, id.get(), &draft)?;
             let after = one(connection, branch, id.get())?;
-            tell(connection, &stamp, branch, Some(&before), &after)?;
+            record_history(connection, &stamp, branch, Some(&before), &after)?;
             Ok(after)
         })
         .await

@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{BranchId, Line, Listing, OfProject, Page, ProjectId, Stamp, StoreError};
+use kontor_kernel::{BranchId, Line, Listing, Page, ProjectId, ProjectScoped, Stamp, StoreError};
 use kontor_organization::model::{Branch, BranchChange, BranchDraft, IntegrationKind};
 use kontor_organization::ports::BranchRepository;
 use kontor_organization::{BranchError, BranchRefusal};
@@ -55,7 +55,7 @@ impl TryFrom<BranchRow> for Branch {
 impl StoredRecord for Branch {
     const TABLE: &'static str = "branches";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         let row: Option<BranchRow> =
             branches::table.find(id).select(BranchRow::as_select()).first(connection).optional()?;
         Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
@@ -108,7 +108,7 @@ impl BranchRepository for Database {
         .await
     }
 
-    async fn find(&self, id: BranchId) -> Result<Option<OfProject<Branch>>, StoreError> {
+    async fn find(&self, id: BranchId) -> Result<Option<ProjectScoped<Branch>>, StoreError> {
         records::find(self, id.get()).await
     }
 

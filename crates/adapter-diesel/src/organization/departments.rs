@@ -1,6 +1,6 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{BranchId, OfProject, Stamp, StoreError};
+use kontor_kernel::{BranchId, ProjectScoped, Stamp, StoreError};
 use kontor_organization::DepartmentRefusal;
 use kontor_organization::model::Department;
 
@@ -47,7 +47,7 @@ macro_rules! with_branches {
 impl StoredRecord for Department {
     const TABLE: &'static str = "departments";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         let row: Option<(DepartmentRow, Option<String>)> =
             with_branches!().filter(departments::id.eq(id)).first(connection).optional()?;
         Ok(row.map(|row| records::of_project(row.0.project_id, department(row))).transpose()?)
@@ -77,7 +77,7 @@ impl RepositoryRecord for Department {
     }
 
     fn update(connection: &mut AnyConnection, stamp: &Stamp, before: &Self, change: &Self::Change) -> Written<Self> {
-        let branch = change.branch_id.as_filled().copied();
+        let branch = change.branch_id.set_value().copied();
         require_branch(connection, stamp, branch, DepartmentRefusal::UnknownBranch)?;
         Ok(diesel::update(departments::table.find(before.id.get()))
             .set((
@@ -96,6 +96,6 @@ impl DeletableRecord for Department {
         // Only employees refer to departments.
         diesel::delete(departments::table.find(before.id.get()))
             .execute(connection)
-            .map_err(on_reference(DepartmentRefusal::Staffed))
+            .map_err(on_reference(DepartmentRefusal::HasEmployees))
     }
 }

@@ -5,7 +5,7 @@ use chrono::NaiveDateTime;
 use diesel::result::QueryResult;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::history::FieldChange;
-use kontor_kernel::{IntegrationId, IntegrationParameterId, OfProject, Stamp, StoreError, Word};
+use kontor_kernel::{IntegrationId, IntegrationParameterId, ProjectScoped, Stamp, StoreError, Word};
 use kontor_organization::model::{
     Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration,
 };
@@ -18,7 +18,7 @@ use crate::unreadable;
 use crate::{decode, histories, records};
 
 /// Maximum parameters of one integration per record.
-const MOST_PARAMETERS: i64 = 50;
+const MAX_PARAMETERS: i64 = 50;
 
 by_place! {
     struct IntegrationRow {
@@ -144,7 +144,7 @@ fn record_change<R>(
     (id, what): (IntegrationId, &str),
     (old, new): (Option<String>, Option<String>),
 ) -> Result<(), Abort<R>> {
-    let (record, part) = owner.told_of();
+    let (record, part) = owner.history_target();
     let change = FieldChange { field: format!("{part}integrations.{id}.{what}"), old, new };
     histories::changed_many(connection, stamp, owner.kind().resource(), &[(record, vec![change])])
 }
@@ -193,7 +193,7 @@ impl IntegrationRepository for Database {
         .await
     }
 
-    async fn owner(&self, owner: IntegrationOwner) -> Result<Option<OfProject<()>>, StoreError> {
+    async fn owner(&self, owner: IntegrationOwner) -> Result<Option<ProjectScoped<()>>, StoreError> {
         self.read(move |connection| {
             let project = number(connection, of_owner(owner))?;
             Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
@@ -272,7 +272,7 @@ impl IntegrationRepository for Database {
         self.write(move |connection| {
             let link = link(connection, &stamp, owner, id)?;
             let there = Statement::new("SELECT count(*) FROM integration_parameters WHERE link_id = ").value(link);
-            if number(connection, there)? >= Some(MOST_PARAMETERS) {
+            if number(connection, there)? >= Some(MAX_PARAMETERS) {
                 return Err(Abort::refused(IntegrationRefusal::TooMany));
             }
             let (text, is_secret) = match &value {

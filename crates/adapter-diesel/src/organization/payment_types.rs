@@ -9,7 +9,7 @@ use kontor_organization::model::{PaymentChoice, PaymentType};
 use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use crate::applications::taken_by;
-use crate::database::invalidation::{Topic, invalidate, keep_valid};
+use crate::database::invalidation::{Topic, declare_unchanged, invalidate};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::schema::{application_payment_types, applications, payment_types};
@@ -81,7 +81,7 @@ pub(super) fn choose(
     at: NaiveDateTime,
 ) -> Result<(), Abort<ApplicationError>> {
     // Access does not change. The row lock orders concurrent changes.
-    keep_valid(Topic::Access);
+    declare_unchanged(Topic::Access);
     let project: Option<i64> = diesel::update(applications::table.find(application))
         .set(applications::updated_at.eq(at))
         .returning(applications::project_id)

@@ -16,7 +16,7 @@ const CURRENCY: &str = "RUB";
 
 #[async_trait]
 impl ProjectRepository for Database {
-    async fn found(&self, plan: ProjectPlan, at: DateTime<Utc>) -> Result<ProjectRecords, StoreError> {
+    async fn create_project(&self, plan: ProjectPlan, at: DateTime<Utc>) -> Result<ProjectRecords, StoreError> {
         self.write(move |connection| {
             let at = at.naive_utc();
             let project: i64 = diesel::insert_into(projects::table)

@@ -6,12 +6,12 @@ use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::OptionalExtension as _;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
-use kontor_kernel::{Name, OfProject, Permission, ProjectId, StaffMenuId, Stamp, StoreError, UserId};
+use kontor_kernel::{Name, Permission, ProjectId, ProjectScoped, StaffMenuId, Stamp, StoreError, UserId};
 use kontor_organization::model::{MenuScreen, StaffMenu, StaffMenuItem, StaffMenuItems};
 use kontor_organization::ports::{MenuOwner, StaffMenuStore};
 use kontor_organization::{StaffMenuError, StaffMenuRefusal};
 
-use crate::database::idempotency::made;
+use crate::database::idempotency::note_created;
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
 use crate::decode;
@@ -19,7 +19,7 @@ use crate::statement::{IdRow, Statement, by_place};
 use crate::unreadable;
 
 /// Maximum menus per project.
-const MOST: i64 = 100;
+const MAX_MENUS: i64 = 100;
 
 by_place! {
     struct MenuRow {
@@ -101,7 +101,7 @@ fn screens(connection: &mut AnyConnection) -> Result<Vec<MenuScreen>, Abort<Stor
 fn permissions(
     connection: &mut AnyConnection,
     user: UserId,
-) -> Result<Option<OfProject<BTreeSet<Permission>>>, Abort<StoreError>> {
+) -> Result<Option<ProjectScoped<BTreeSet<Permission>>>, Abort<StoreError>> {
     let found: Option<UserRow> = Statement::new(
         "SELECT u.project_id, r.is_owner FROM users u JOIN roles r ON r.id = u.role_id \
          WHERE u.kind = 'employee' AND u.deleted_at IS NULL AND u.id = ",
@@ -122,7 +122,7 @@ fn permissions(
         // Permissions defined by a project grant nothing in the service.
         rows.iter().filter_map(|row| row.name.parse().ok()).collect()
     };
-    Ok(Some(OfProject::new(decode::id(found.project)?, granted)))
+    Ok(Some(ProjectScoped::new(decode::id(found.project)?, granted)))
 }
 
 fn insert(
@@ -133,7 +133,7 @@ fn insert(
 ) -> Result<StaffMenu, Abort<StaffMenuError>> {
     let project = stamp.project_id.get();
     let many = Statement::new("SELECT count(*) FROM staff_menus WHERE project_id = ").value(project);
-    if many.row::<IdRow>(connection)?.id >= MOST {
+    if many.row::<IdRow>(connection)?.id >= MAX_MENUS {
         return Err(Abort::refused(StaffMenuRefusal::Full));
     }
     let known = screens(connection).map_err(Abort::into_store)?;
@@ -158,7 +158,7 @@ fn insert(
         .tuples(rows)
         .once()
         .run(connection)?;
-    made("menus", id);
+    note_created("menus", id);
     Ok(StaffMenu {
         id: decode::id(id)?,
         name: name.clone(),
@@ -215,7 +215,7 @@ impl StaffMenuStore for Database {
         self.read(screens).await
     }
 
-    async fn permissions_of(&self, user: UserId) -> Result<Option<OfProject<BTreeSet<Permission>>>, StoreError> {
+    async fn permissions_of(&self, user: UserId) -> Result<Option<ProjectScoped<BTreeSet<Permission>>>, StoreError> {
         self.read_snapshot(move |connection| permissions(connection, user)).await
     }
 

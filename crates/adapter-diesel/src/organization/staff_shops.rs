@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
-use kontor_kernel::{Line, OfProject, PhotoUrl, ProjectId, ShopId, Stamp, StoreError, Zone};
+use kontor_kernel::{Line, PhotoUrl, ProjectId, ProjectScoped, ShopId, Stamp, StoreError, Zone};
 use kontor_organization::model::{
     ExceptionTerms, Interval, Latitude, Longitude, OpeningTimes, ShopChange, ShopDetails, ShopException, ShopHoliday,
     ShopHours, StaffShop, TimeOfDay, TimesChange, Weekday,
@@ -17,7 +17,7 @@ use kontor_organization::{ShopError, ShopRefusal};
 
 use super::require_branch;
 use crate::collation::sort_key;
-use crate::database::idempotency::made;
+use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::listing::{Source, key_contains, unsearched};
@@ -166,7 +166,7 @@ fn shop(row: ShopRow, times: OpeningTimes) -> Result<StaffShop, StoreError> {
 }
 
 /// Loads these shops in this order, those that are left out.
-fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<StaffShop>>, Abort<R>> {
+fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<StaffShop>>, Abort<R>> {
     let rows: Vec<ShopRow> = Statement::new(SHOPS).among(ids).rows(connection)?;
     let mut times = times(connection, ids)?;
     let rows = rows.into_iter().map(|row| {
@@ -179,7 +179,7 @@ fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<
 impl StoredRecord for StaffShop {
     const TABLE: &'static str = "shops";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         Ok(load(connection, &[id])?.pop())
     }
 }
@@ -280,9 +280,9 @@ impl ListedRecord for StaffShop {
         search: unsearched,
     };
     const PROJECT: &'static str = "s.project_id";
-    const ALIVE: &'static str = "s.deleted_at IS NULL";
+    const NOT_DELETED: &'static str = "s.deleted_at IS NULL";
 
-    fn load_many(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<StoreError>> {
+    fn load_many(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<Self>>, Abort<StoreError>> {
         load(connection, ids)
     }
 
@@ -319,7 +319,7 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
             let [opens, closes] = texts(Some(*interval));
             let values = [project.into(), shop.into(), weekday.number().into(), opens, closes];
             let id = insert(connection, "shop_hours", "project_id, shop_id, weekday, opens, closes", values)?;
-            made(VersionedRecord::ShopHours.kind(), id);
+            note_created(VersionedRecord::ShopHours.kind(), id);
             Ok(id)
         }
         TimesChange::ChangeHours(id, weekday, interval) => {
@@ -356,7 +356,7 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
             let note = terms.note.as_ref().map(ToString::to_string);
             let values = [project.into(), shop.into(), terms.day.to_string().into(), opens, closes, note.into()];
             let id = insert(connection, "shop_exceptions", "project_id, shop_id, day, opens, closes, note", values)?;
-            made(VersionedRecord::ShopException.kind(), id);
+            note_created(VersionedRecord::ShopException.kind(), id);
             Ok(id)
         }
         TimesChange::ChangeException(id, terms) => {

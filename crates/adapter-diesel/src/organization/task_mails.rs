@@ -3,7 +3,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Integer, Nullable, Text, Timestamp};
 use kontor_kernel::{Stamp, StoreError, UserId, Word};
-use kontor_organization::COLLECTED_FOR;
+use kontor_organization::COLLECTION_PERIOD;
 use kontor_organization::model::{TaskLine, TaskMail, TaskNotice, TaskSnapshot, TaskStatus};
 use kontor_organization::ports::TaskMailQueue;
 
@@ -18,7 +18,7 @@ pub(crate) const TASK_MAILS: Queue =
     Queue { table: "task_mails", key: "user_id", due: Some("next_attempt_at"), open: "TRUE", on_park: "" };
 
 /// Maximum changes in one mail; further ones are sent in the next mail.
-const MOST_NEWS: usize = 500;
+const MAX_CHANGES: usize = 500;
 
 /// Stores the notifications about a change of a task; the previous state is `None` for a new task.
 pub(super) fn add_notifications<R>(
@@ -41,7 +41,7 @@ pub(super) fn add_notifications<R>(
     Statement::new("INSERT INTO task_news (project_id, user_id, task_id, reason) VALUES ")
         .tuples(news.iter().map(row))
         .run(connection)?;
-    let (at, due) = (stamp.at.naive_utc(), (stamp.at + COLLECTED_FOR).naive_utc());
+    let (at, due) = (stamp.at.naive_utc(), (stamp.at + COLLECTION_PERIOD).naive_utc());
     let row = |(person, _): &(UserId, TaskNotice)| -> [Value; 5] {
         [person.get().into(), 1_i64.into(), at.into(), 0_i32.into(), due.into()]
     };
@@ -99,7 +99,7 @@ fn load(connection: &mut AnyConnection, users: &[i64]) -> QueryResult<Loaded> {
              JOIN dictionary_items s ON s.dictionary = 'task_statuses' AND s.id = t.status_id WHERE n.user_id = ",
         )
         .value(mail.user_id)
-        .sql(format!(" ORDER BY n.id LIMIT {MOST_NEWS}"));
+        .sql(format!(" ORDER BY n.id LIMIT {MAX_CHANGES}"));
         loaded.push((mail.user_id, (mail, news.rows(connection)?)));
     }
     Ok(loaded)
@@ -125,7 +125,7 @@ fn mail((row, news): (MailRow, Vec<NewsRow>)) -> Result<TaskMail, StoreError> {
     let user_id: UserId = decode::id(row.user_id)?;
     let settles = news.iter().map(|news| news.id).collect();
     let told: Vec<(TaskSnapshot, TaskLine)> = news.into_iter().map(line).collect::<Result<_, StoreError>>()?;
-    let told = told.into_iter().filter(|(task, line)| task.still(line.news, user_id)).map(|(_, line)| line);
+    let told = told.into_iter().filter(|(task, line)| task.still_applies(line.news, user_id)).map(|(_, line)| line);
     Ok(TaskMail {
         user_id,
         to: decode::optional_text(row.email.as_deref())?,

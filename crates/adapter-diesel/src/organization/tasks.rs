@@ -1,7 +1,7 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
-use kontor_kernel::{CounterpartyId, Line, OfProject, OrderId, ProjectId, Stamp, StoreError, UserId};
+use kontor_kernel::{CounterpartyId, Line, OrderId, ProjectId, ProjectScoped, Stamp, StoreError, UserId};
 use kontor_organization::model::{Task, TaskChange, TaskDraft, TaskSnapshot, TaskStatus};
 use kontor_organization::{TaskError, TaskReference, TaskRefusal};
 
@@ -73,7 +73,7 @@ impl TryFrom<TaskRow> for Task {
 }
 
 /// Loads these tasks in this order, those that are left out.
-fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Task>>, Abort<R>> {
+fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<Task>>, Abort<R>> {
     let rows: Vec<TaskRow> = Statement::new(TASKS).among(ids).rows(connection)?;
     let rows = rows.into_iter().map(|row| (row.id, row.project_id, row.try_into()));
     Ok(records::in_order_of(ids, rows)?)
@@ -82,7 +82,7 @@ fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<
 impl StoredRecord for Task {
     const TABLE: &'static str = "tasks";
 
-    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<OfProject<Self>>, Abort<R>> {
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
         Ok(load(connection, &[id])?.pop())
     }
 }
@@ -149,7 +149,7 @@ impl RepositoryRecord for Task {
             ))
             .returning(tasks::id)
             .get_result(connection)?;
-        let standing = TaskSnapshot::drafted(draft, decode::optional_id(author)?);
+        let standing = TaskSnapshot::from_draft(draft, decode::optional_id(author)?);
         add_notifications(connection, stamp, id, None, standing)?;
         Ok(id)
     }
@@ -204,7 +204,7 @@ impl ListedRecord for Task {
     };
     const PROJECT: &'static str = "t.project_id";
 
-    fn load_many(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<OfProject<Self>>, Abort<StoreError>> {
+    fn load_many(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<Self>>, Abort<StoreError>> {
         load(connection, ids)
     }
 

@@ -94,7 +94,7 @@ pub(crate) fn load(connection: &mut AnyConnection, key: &Key) -> Result<Option<C
 }
 
 /// Returns the charge that prevents another one: with the same key, or still open or paid for the same purpose.
-pub(super) fn standing(
+pub(super) fn conflicting_charge(
     connection: &mut AnyConnection,
     key: Uuid,
     purpose: ChargePurpose,
@@ -103,7 +103,7 @@ pub(super) fn standing(
         return Ok(Some(known));
     }
     let open = ChargeState::OPEN.map(ChargeState::word).into_iter();
-    let paid = (!purpose.recurs()).then_some(ChargeState::Succeeded.word());
+    let paid = (!purpose.is_recurring()).then_some(ChargeState::Succeeded.word());
     let row: Option<ChargeRow> = charges::table
         .filter(charges::purpose.eq(purpose.kind()))
         .filter(charges::purpose_id.eq(purpose.number()))

@@ -7,7 +7,7 @@ use kontor_payments::change::{ChargeChange, RecordedChange};
 use kontor_payments::model::{Charge, ChargePurpose, ChargeState, NewCharge};
 use kontor_payments::ports::ChargeStored;
 
-use super::charge_rows::{ChargeRow, insert, standing};
+use super::charge_rows::{ChargeRow, conflicting_charge, insert};
 use super::receipts::{self, About};
 use super::refunds::insert_refund;
 use super::saved_methods;
@@ -18,19 +18,19 @@ use crate::statement::{IdRow, Statement};
 /// Stores a charge without other records. The caller has locked the customer.
 pub(crate) fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<ChargeStored, Abort<StoreError>> {
     let (key, purpose) = (new.request.key, new.request.purpose);
-    if let Some(known) = standing(connection, key, purpose)? {
-        return Ok(ChargeStored::Present(known));
+    if let Some(known) = conflicting_charge(connection, key, purpose)? {
+        return Ok(ChargeStored::Existing(known));
     }
     if let Some(method) = &new.request.saved_method
         && !saved_methods::lock_method(connection, new, method)?
     {
-        return Ok(ChargeStored::MethodGone);
+        return Ok(ChargeStored::MethodUnavailable);
     }
     if let Some(charge) = insert(connection, new)? {
         return Ok(ChargeStored::New(charge));
     }
-    let known = standing(connection, key, purpose)?;
-    known.map(ChargeStored::Present).ok_or_else(|| {
+    let known = conflicting_charge(connection, key, purpose)?;
+    known.map(ChargeStored::Existing).ok_or_else(|| {
         StoreError::Unavailable("a charge was stored and settled by concurrent requests; retry".to_owned()).into()
     })
 }
@@ -38,7 +38,7 @@ pub(crate) fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<C
 /// Columns learned from the acquirer; `None` leaves a column as it is.
 #[derive(AsChangeset, Default)]
 #[diesel(table_name = charges)]
-struct Learned {
+struct LearnedColumns {
     state: Option<&'static str>,
     provider_payment_id: Option<String>,
     confirmation_url: Option<String>,
@@ -47,7 +47,7 @@ struct Learned {
     settled_at: Option<NaiveDateTime>,
 }
 
-impl Learned {
+impl LearnedColumns {
     fn of(change: &ChargeChange, at: NaiveDateTime) -> Self {
         let state = change.state();
         let settled_at = state.filter(|state| !state.is_open()).map(|_| at);
@@ -77,7 +77,7 @@ impl Learned {
 /// Columns that release the lease and schedule the next check.
 #[derive(AsChangeset)]
 #[diesel(table_name = charges, treat_none_as_null = true)]
-struct Returned {
+struct ReleasedLease {
     next_check_at: Option<NaiveDateTime>,
     leased_until: Option<NaiveDateTime>,
     lease_owner: Option<String>,
@@ -99,12 +99,12 @@ pub(crate) fn record<'a>(
         Driver::Postgres(pg) => reason.for_no_key_update().first(pg).optional()?,
         Driver::Sqlite(sqlite) => reason.first(sqlite).optional()?,
     };
-    let learned = Learned::of(change, moment);
+    let learned = LearnedColumns::of(change, moment);
     let repeated = learned.reason.is_some() && before.flatten() == learned.reason;
     let open = charges::table
         .filter(charges::id.eq(id))
         .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::word)));
-    let returned = Returned {
+    let returned = ReleasedLease {
         next_check_at: change.next_check_at().map(|next| next.naive_utc()),
         leased_until: None,
         lease_owner: None,
@@ -125,7 +125,7 @@ pub(crate) fn record<'a>(
     if let ChargeChange::Succeeded { refund, method, receipt, .. } = change {
         if let Some(told) = receipt {
             let about = About { project: stored.project_id.get(), charge: id, refund: None };
-            receipts::follow(connection, &about, *told, moment)?;
+            receipts::store_sent_receipt(connection, &about, *told, moment)?;
         }
         if let Some(order) = refund {
             let set_aside = charges::refunding.eq(charges::refunding + order.amount().minor());
@@ -164,7 +164,7 @@ pub(crate) fn contradict(
 /// Marks the request of an open charge as being sent, unless its method is no longer active. The charge is locked
 /// before the method, as where an outcome deactivates a method. A concurrent deactivation waits for this transaction,
 /// or is visible to it.
-pub(crate) fn departs(connection: &mut AnyConnection, id: i64, until: NaiveDateTime) -> QueryResult<bool> {
+pub(crate) fn mark_sending(connection: &mut AnyConnection, id: i64, until: NaiveDateTime) -> QueryResult<bool> {
     let let_go = Statement::new("UPDATE charges SET departing_until = ")
         .value(until)
         .sql(" WHERE id = ")

@@ -19,7 +19,7 @@ mod saved_methods;
 mod verifications;
 
 pub(crate) use charge_rows::{Key, insert, load};
-pub(crate) use charges::{contradict, departs, is_sending, lock_paid, lock_refundable, record, store};
+pub(crate) use charges::{contradict, is_sending, lock_paid, lock_refundable, mark_sending, record, store};
 pub(crate) use consequences::ChargeConsequences;
 pub(crate) use queues::{CHARGES, RECEIPTS, REFUNDS, lease_charge, lease_refund};
 pub(crate) use receipts::hand_over;
@@ -28,5 +28,5 @@ pub(crate) use refunds::{
     of_charge as refunds_of, record as record_refund, store as store_refund,
 };
 pub use restored::PaymentComparison;
-pub(crate) use restored::{adopt, count_charge, mark};
-pub(crate) use saved_methods::{chargeable_method, deactivate as deactivate_method, saved_as};
+pub(crate) use restored::{assign_payment, count_charge, mark};
+pub(crate) use saved_methods::{chargeable_method, deactivate as deactivate_method, find_saved};

@@ -35,7 +35,7 @@ impl Database {
     /// Schedules another check of a canceled receipt; a hand-over receipt is requested again with a new key. Returns
     /// `false` if there is no such receipt, or none that could be requested.
     pub async fn retry_receipt(&self, id: ReceiptId, at: DateTime<Utc>) -> Result<bool, StoreError> {
-        self.write(move |connection| ask_again(connection, id.get(), at.naive_utc())).await
+        self.write(move |connection| retry_review(connection, id.get(), at.naive_utc())).await
     }
 
     /// Marks a receipt that required an operator as done. Returns `false` if there is none.
@@ -59,7 +59,7 @@ impl Database {
     }
 }
 
-fn ask_again(connection: &mut AnyConnection, id: i64, at: NaiveDateTime) -> Result<bool, Abort<StoreError>> {
+fn retry_review(connection: &mut AnyConnection, id: i64, at: NaiveDateTime) -> Result<bool, Abort<StoreError>> {
     let found: Option<(String, Option<String>, i32, String)> = receipts::table
         .inner_join(charges::table.on(charges::id.eq(receipts::charge_id)))
         .filter(receipts::id.eq(id))

@@ -82,7 +82,7 @@ impl NewReceipt {
 
 /// Stores the receipt that was sent with a payment or a refund. A receipt that is not registered yet is checked later;
 /// a worker reports canceled ones to operators.
-pub(super) fn follow(
+pub(super) fn store_sent_receipt(
     connection: &mut AnyConnection,
     about: &About,
     told: Registration,
@@ -108,12 +108,12 @@ pub(crate) fn hand_over(
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
     match charge_rows::load(connection, &charge_rows::Key::Id(charge.get()))? {
-        Some(charge) => hand_over_charge(connection, &charge, at.naive_utc()),
+        Some(charge) => apply_charge_outcome(connection, &charge, at.naive_utc()),
         None => Ok(()),
     }
 }
 
-fn hand_over_charge(
+fn apply_charge_outcome(
     connection: &mut AnyConnection,
     charge: &Charge,
     at: NaiveDateTime,
@@ -163,7 +163,7 @@ fn left(
 /// Columns learned from the acquirer; `None` leaves a column as it is.
 #[derive(AsChangeset, Default)]
 #[diesel(table_name = receipts)]
-struct Learned {
+struct LearnedColumns {
     state: Option<&'static str>,
     idempotence_key: Option<String>,
     key_made_at: Option<NaiveDateTime>,
@@ -174,7 +174,7 @@ struct Learned {
     settled_at: Option<NaiveDateTime>,
 }
 
-impl Learned {
+impl LearnedColumns {
     fn of(change: &ReceiptChange, at: NaiveDateTime) -> Self {
         let state = change.state();
         let settled_at = state.filter(|state| !ReceiptState::OPEN.contains(state)).map(|_| at);
@@ -202,7 +202,7 @@ impl Learned {
 /// Columns that release the lease and schedule the next check.
 #[derive(AsChangeset)]
 #[diesel(table_name = receipts, treat_none_as_null = true)]
-struct Returned {
+struct ReleasedLease {
     next_check_at: Option<NaiveDateTime>,
     leased_until: Option<NaiveDateTime>,
     lease_owner: Option<String>,
@@ -221,14 +221,14 @@ fn record(
         .filter(receipts::id.eq(id))
         .filter(receipts::tries.eq(i32::try_from(tries).map_err(StoreError::corrupt)?))
         .filter(receipts::state.eq_any(ReceiptState::OPEN.map(ReceiptState::word)));
-    let returned = Returned {
+    let returned = ReleasedLease {
         next_check_at: change.next_check_at().map(|next| next.naive_utc()),
         leased_until: None,
         lease_owner: None,
         updated_at: at,
     };
     let written = diesel::update(under_way)
-        .set((Learned::of(change, at), returned, receipts::checks.eq(receipts::checks + 1)))
+        .set((LearnedColumns::of(change, at), returned, receipts::checks.eq(receipts::checks + 1)))
         .execute(connection)?;
     if written == 0 {
         return Ok(Change::Stale);

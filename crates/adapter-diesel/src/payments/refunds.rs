@@ -59,7 +59,12 @@ fn by_request(connection: &mut AnyConnection, order: &RefundIntent) -> Result<Op
 }
 
 /// Reserves the money if the charge has enough left, which locks its row. Returns its project.
-fn set_aside(connection: &mut AnyConnection, charge: i64, amount: i64, at: NaiveDateTime) -> QueryResult<Option<i64>> {
+fn reserve_money(
+    connection: &mut AnyConnection,
+    charge: i64,
+    amount: i64,
+    at: NaiveDateTime,
+) -> QueryResult<Option<i64>> {
     let enough = charges::table
         .filter(charges::id.eq(charge))
         .filter((charges::refunded + charges::refunding + amount).le(charges::captured));
@@ -71,7 +76,7 @@ fn set_aside(connection: &mut AnyConnection, charge: i64, amount: i64, at: Naive
 }
 
 /// Ends the reservation of the money: it was refunded or not.
-fn take_back(
+fn release_money(
     connection: &mut AnyConnection,
     charge: i64,
     amount: i64,
@@ -93,13 +98,13 @@ fn take_back(
 pub(crate) fn store(connection: &mut AnyConnection, new: &NewRefund) -> Result<RefundStored, Abort<StoreError>> {
     let (charge, order, at) = (new.charge_id.get(), &new.order, new.at.naive_utc());
     if let Some(known) = by_request(connection, order)? {
-        return Ok(RefundStored::Present(known));
+        return Ok(RefundStored::Existing(known));
     }
     let amount = order.amount().minor();
-    let Some(project) = set_aside(connection, charge, amount, at)? else {
+    let Some(project) = reserve_money(connection, charge, amount, at)? else {
         // The concurrent transaction may have been the same request.
         if let Some(known) = by_request(connection, order)? {
-            return Ok(RefundStored::Present(known));
+            return Ok(RefundStored::Existing(known));
         }
         let left: Option<i64> = charges::table
             .find(charge)
@@ -107,24 +112,24 @@ pub(crate) fn store(connection: &mut AnyConnection, new: &NewRefund) -> Result<R
             .first(connection)
             .optional()?;
         let left = left.map(decode::money).transpose()?;
-        return Ok(left.map_or(RefundStored::NoCharge, |left| RefundStored::Exceeds { left }));
+        return Ok(left.map_or(RefundStored::UnknownCharge, |left| RefundStored::ExceedsCharge { left }));
     };
     let next_check_at = new.next_check_at.naive_utc();
     if let Some(id) = insert_refund(connection, project, charge, order, next_check_at, at)? {
         let stored = load(connection, &Key::Ids(vec![id]))?.pop();
         return stored.map(RefundStored::New).ok_or_else(|| StoreError::corrupt("a refund was not found").into());
     }
-    take_back(connection, charge, amount, false, at)?;
+    release_money(connection, charge, amount, false, at)?;
     let known = by_request(connection, order)?;
     known
-        .map(RefundStored::Present)
+        .map(RefundStored::Existing)
         .ok_or_else(|| StoreError::corrupt("the key of a refund belongs to another refund").into())
 }
 
 /// Columns learned from the acquirer; `None` leaves a column as it is.
 #[derive(AsChangeset, Default)]
 #[diesel(table_name = refunds)]
-struct Learned {
+struct LearnedColumns {
     state: Option<&'static str>,
     idempotence_key: Option<String>,
     key_made_at: Option<NaiveDateTime>,
@@ -133,7 +138,7 @@ struct Learned {
     settled_at: Option<NaiveDateTime>,
 }
 
-impl Learned {
+impl LearnedColumns {
     fn of(change: &RefundChange, at: NaiveDateTime) -> Self {
         let state = change.state();
         let settled_at = state.filter(|state| !state.is_open()).map(|_| at);
@@ -160,7 +165,7 @@ impl Learned {
 /// Columns that release the lease and schedule the next check.
 #[derive(AsChangeset)]
 #[diesel(table_name = refunds, treat_none_as_null = true)]
-struct Returned {
+struct ReleasedLease {
     next_check_at: Option<NaiveDateTime>,
     leased_until: Option<NaiveDateTime>,
     lease_owner: Option<String>,
@@ -179,14 +184,14 @@ pub(crate) fn record(
         .filter(refunds::id.eq(id))
         .filter(refunds::idempotence_key.eq(key.to_string()))
         .filter(refunds::state.eq_any(RefundState::OPEN.map(RefundState::word)));
-    let returned = Returned {
+    let returned = ReleasedLease {
         next_check_at: change.next_check_at().map(|next| next.naive_utc()),
         leased_until: None,
         lease_owner: None,
         updated_at: at,
     };
     let written: Option<(i64, i64, i64)> = diesel::update(under_way)
-        .set((Learned::of(change, at), returned, refunds::checks.eq(refunds::checks + 1)))
+        .set((LearnedColumns::of(change, at), returned, refunds::checks.eq(refunds::checks + 1)))
         .returning((refunds::project_id, refunds::charge_id, refunds::amount))
         .get_result(connection)
         .optional()?;
@@ -209,13 +214,13 @@ pub(crate) fn record(
     }
     match change {
         RefundChange::Succeeded { receipt, .. } => {
-            take_back(connection, charge_id, amount, true, at)?;
+            release_money(connection, charge_id, amount, true, at)?;
             if let Some(told) = receipt {
                 let about = About { project, charge: charge_id, refund: Some(id) };
-                receipts::follow(connection, &about, *told, at)?;
+                receipts::store_sent_receipt(connection, &about, *told, at)?;
             }
         }
-        RefundChange::Failed { .. } => take_back(connection, charge_id, amount, false, at)?,
+        RefundChange::Failed { .. } => release_money(connection, charge_id, amount, false, at)?,
         _ => {}
     }
     Ok(Change::Done)
@@ -231,7 +236,7 @@ pub(crate) fn insert_outside(
     at: NaiveDateTime,
 ) -> Result<RefundId, Abort<StoreError>> {
     let (project, charge_id, amount) = (charge.project_id.get(), charge.id.get(), intent.amount().minor());
-    if set_aside(connection, charge_id, amount, at)?.is_none() {
+    if reserve_money(connection, charge_id, amount, at)?.is_none() {
         return Err(StoreError::corrupt(format!("charge {charge_id} has less money than was locked")).into());
     }
     let id = insert_refund(connection, project, charge_id, intent, at, at)?;
@@ -244,9 +249,9 @@ pub(crate) fn insert_outside(
             refunds::settled_at.eq(at),
         ))
         .execute(connection)?;
-    take_back(connection, charge_id, amount, true, at)?;
+    release_money(connection, charge_id, amount, true, at)?;
     if let Some(told) = known.receipt {
-        receipts::follow(connection, &About { project, charge: charge_id, refund: Some(id) }, told, at)?;
+        receipts::store_sent_receipt(connection, &About { project, charge: charge_id, refund: Some(id) }, told, at)?;
     }
     Ok(decode::id(id)?)
 }

@@ -107,7 +107,7 @@ pub(crate) fn count_charge(connection: &mut AnyConnection) -> QueryResult<bool> 
 }
 
 /// Assigns a payment that the acquirer already has to a charge.
-pub(crate) fn adopt(connection: &mut AnyConnection, charge: i64, payment: &ProviderId) -> QueryResult<()> {
+pub(crate) fn assign_payment(connection: &mut AnyConnection, charge: i64, payment: &ProviderId) -> QueryResult<()> {
     Statement::new("UPDATE charges SET state = 'pending', provider_payment_id = ")
         .value(payment.as_str())
         .sql(" WHERE id = ")
@@ -202,7 +202,7 @@ impl Database {
 
     /// Stores the current generation outside the database. Called after the commit that counted a charge and before the
     /// request to the acquirer.
-    pub(crate) async fn witness(&self) -> Result<(), StoreError> {
+    pub(crate) async fn store_generation(&self) -> Result<(), StoreError> {
         let Some(file) = self.generation_file() else { return Ok(()) };
         let row = self.read(|connection| Ok::<_, Abort<StoreError>>(installation(connection)?)).await?;
         file.raise(row.generation).await
@@ -231,7 +231,7 @@ impl Database {
             Ok::<_, Abort<StoreError>>(release == 1)
         });
         let released = released.await?;
-        self.witness().await?;
+        self.store_generation().await?;
         Ok(released)
     }
 }

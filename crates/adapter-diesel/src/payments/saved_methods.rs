@@ -128,7 +128,7 @@ pub(crate) fn chargeable_method(
 }
 
 /// Returns the id of the customer's active method with this identifier of the acquirer.
-pub(crate) fn saved_as(
+pub(crate) fn find_saved(
     connection: &mut AnyConnection,
     customer: i64,
     provider: &ProviderId,

@@ -5,7 +5,7 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::{StoreError, VerificationId, Word};
 use kontor_payments::model::{Charge, ChargeState};
-use kontor_payments::ports::{Started, VerificationStore};
+use kontor_payments::ports::{VerificationStore, VerificationStored};
 use kontor_payments::verification::{NewVerification, Verification};
 
 use super::charge_rows::{ChargeRow, insert};
@@ -46,13 +46,13 @@ fn present(
     Ok(row.map(read).transpose()?)
 }
 
-fn start(connection: &mut AnyConnection, new: &NewVerification) -> Result<Started, Abort<StoreError>> {
+fn start(connection: &mut AnyConnection, new: &NewVerification) -> Result<VerificationStored, Abort<StoreError>> {
     let (customer, since) = (new.counterparty_id.get(), new.still_counts_since.naive_utc());
     if !lock_customer(connection, customer)? {
-        return Ok(Started::Gone);
+        return Ok(VerificationStored::CustomerDeleted);
     }
     if let Some(known) = present(connection, customer, since)? {
-        return Ok(Started::Present(known));
+        return Ok(VerificationStored::Existing(known));
     }
     let id: i64 = diesel::insert_into(verifications::table)
         .values((
@@ -65,19 +65,19 @@ fn start(connection: &mut AnyConnection, new: &NewVerification) -> Result<Starte
         .get_result(connection)?;
     let number: VerificationId = decode::id(id)?;
     if let Some(charge) = insert(connection, &new.charge(number))? {
-        return Ok(Started::New(Verification { id: number, charge, expires_at: new.expires_at() }));
+        return Ok(VerificationStored::New(Verification { id: number, charge, expires_at: new.expires_at() }));
     }
     // The customer got an open verification in the meantime.
     diesel::delete(verifications::table.find(id)).execute(connection)?;
     let known = present(connection, customer, since)?;
-    known.map(Started::Present).ok_or_else(|| {
+    known.map(VerificationStored::Existing).ok_or_else(|| {
         StoreError::Unavailable("a verification was opened and closed by concurrent requests; retry".to_owned()).into()
     })
 }
 
 #[async_trait]
 impl VerificationStore for Database {
-    async fn start(&self, new: NewVerification) -> Result<Started, StoreError> {
+    async fn start(&self, new: NewVerification) -> Result<VerificationStored, StoreError> {
         self.write(move |connection| start(connection, &new)).await
     }
 

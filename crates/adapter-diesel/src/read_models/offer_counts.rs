@@ -9,7 +9,7 @@ use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 
 /// Category id for the total, which includes offers without a category.
-pub(crate) const EVERY_CATEGORY: i64 = 0;
+pub(crate) const ALL_CATEGORIES: i64 = 0;
 
 /// Rows per count on PostgreSQL. Each connection uses its own row, so that writers do not wait for each other.
 const SLOTS: i64 = 16;
@@ -18,7 +18,7 @@ const ROWS: usize = 500;
 
 const INSERT: &str = "INSERT INTO offer_counts (application_id, category_id, slot, total)";
 
-const ADDED: &str = " ON CONFLICT (application_id, category_id, slot) \
+const ON_CONFLICT_ADD: &str = " ON CONFLICT (application_id, category_id, slot) \
                      DO UPDATE SET total = offer_counts.total + excluded.total";
 
 /// Returns the row that this connection writes to.
@@ -42,7 +42,7 @@ impl Changes {
     /// Adds offers that appeared (`1`) or disappeared (`-1`).
     pub fn add(&mut self, offers: Vec<OfferPlace>, by: i64) {
         for offer in offers {
-            for category in [Some(EVERY_CATEGORY), offer.category_id].into_iter().flatten() {
+            for category in [Some(ALL_CATEGORIES), offer.category_id].into_iter().flatten() {
                 *self.0.entry((offer.application_id, category)).or_default() += by;
             }
         }
@@ -56,7 +56,7 @@ impl Changes {
             let rows = chunk.iter().map(|((application, category), change)| [*application, *category, *change]);
             let insert = format!("{INSERT} SELECT v.column1, v.column2, {slot}, v.column3 FROM (VALUES ");
             let rows = Statement::new(insert).tuples(rows.map(|row| row.map(Into::into))).once();
-            rows.sql(") AS v WHERE TRUE").sql(ADDED).run(connection)?;
+            rows.sql(") AS v WHERE TRUE").sql(ON_CONFLICT_ADD).run(connection)?;
         }
         Ok(())
     }
@@ -89,7 +89,7 @@ fn differing(applications: &[i64]) -> Statement {
 }
 
 /// Selects the wrong counts of these applications.
-pub(crate) fn off(applications: &[i64]) -> Statement {
+pub(crate) fn wrong_counts(applications: &[i64]) -> Statement {
     Statement::new("SELECT a.project_id, y.application_id, y.category_id, y.kept, y.counted FROM (")
         .then(differing(applications))
         .sql(") AS y JOIN applications a ON a.id = y.application_id ORDER BY y.application_id, y.category_id")
@@ -102,7 +102,7 @@ pub(crate) fn correct(connection: &mut AnyConnection, applications: &[i64]) -> R
     Statement::new(format!("{INSERT} SELECT y.application_id, y.category_id, {slot}, y.counted - y.kept FROM ("))
         .then(differing(applications))
         .sql(") AS y WHERE TRUE")
-        .sql(ADDED)
+        .sql(ON_CONFLICT_ADD)
         .once()
         .run(connection)
 }

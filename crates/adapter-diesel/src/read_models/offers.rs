@@ -23,7 +23,7 @@ use crate::statement::{Statement, by_place};
 
 const CHUNK: usize = 500;
 
-const PLACE: &str = " RETURNING application_id, category_id";
+const RETURNING_PLACE: &str = " RETURNING application_id, category_id";
 
 #[derive(QueryableByName)]
 struct ItemRow {
@@ -68,8 +68,8 @@ pub(crate) fn refresh_locked(connection: &mut AnyConnection, items: &[i64]) -> R
 /// Recreates the offers. The counts are written last and together, so that they are locked in one order, too.
 fn derive(connection: &mut AnyConnection, items: &[i64], changes: &mut Changes) -> Result<(), QueryError> {
     let old = Statement::new("DELETE FROM storefront_offers WHERE nomenclature_id").among(items);
-    changes.add(old.sql(PLACE).rows(connection)?, -1);
-    changes.add(insert_due(items).sql(PLACE).rows(connection)?, 1);
+    changes.add(old.sql(RETURNING_PLACE).rows(connection)?, -1);
+    changes.add(insert_due(items).sql(RETURNING_PLACE).rows(connection)?, 1);
     Ok(())
 }
 
@@ -173,7 +173,7 @@ impl DifferingOffer {
 }
 
 /// Selects the offers of these items that differ from the expected ones.
-pub(crate) fn off(items: &[i64]) -> Statement {
+pub(crate) fn outdated_offers(items: &[i64]) -> Statement {
     compared(items).sql(
         " SELECT n.project_id, f.application, f.item, f.shown, f.due FROM (SELECT \
          COALESCE(s.application_id, d.application_id) AS application, \

@@ -3,7 +3,7 @@
 use diesel::sql_types::{BigInt, Text};
 
 use crate::collation::sort_key;
-use crate::database::{Abort, AnyConnection, in_turns};
+use crate::database::{Abort, AnyConnection, repeat_until_zero};
 use crate::statement::{Statement, by_place};
 
 by_place! {
@@ -17,7 +17,7 @@ by_place! {
 /// transaction, unless a transaction is open; the next run continues with the rest.
 pub(crate) fn fill_sort_keys<R>(connection: &mut AnyConnection) -> Result<(), Abort<R>> {
     for table in ["branches", "brands", "categories", "shops", "warehouses"] {
-        in_turns(connection, |connection| {
+        repeat_until_zero(connection, |connection| {
             let missing = format!("SELECT id, name FROM {table} WHERE sort_key IS NULL ORDER BY id LIMIT 500");
             let rows: Vec<NameRow> = Statement::new(missing).rows(connection)?;
             if !rows.is_empty() {

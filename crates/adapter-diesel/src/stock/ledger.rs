@@ -113,7 +113,11 @@ impl Movement {
 }
 
 /// Writes movements, in one statement unless there are very many.
-pub(crate) fn enter(connection: &mut AnyConnection, movements: &[Movement], cause: &Cause) -> QueryResult<()> {
+pub(crate) fn write_movements(
+    connection: &mut AnyConnection,
+    movements: &[Movement],
+    cause: &Cause,
+) -> QueryResult<()> {
     for movements in movements.chunks(ROWS) {
         entries(movements, cause).run(connection)?;
     }

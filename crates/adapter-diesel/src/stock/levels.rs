@@ -4,7 +4,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable};
 
 use super::ledger::INSERT;
-use super::{Cause, Movement, ROWS, enter};
+use super::{Cause, Movement, ROWS, write_movements};
 use crate::database::AnyConnection;
 use crate::statement::{Statement, Value, by_place};
 
@@ -70,7 +70,7 @@ pub(crate) fn create(
             reserved_after: 0,
             price: row.price,
         };
-        enter(connection, &rows.iter().map(movement).collect::<Vec<_>>(), cause)?;
+        write_movements(connection, &rows.iter().map(movement).collect::<Vec<_>>(), cause)?;
         ids.extend(rows.iter().map(|row| row.id));
     }
     Ok(ids)

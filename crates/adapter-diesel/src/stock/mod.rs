@@ -14,9 +14,9 @@ mod warehouse_deletion;
 pub(crate) use correction::correct;
 pub(crate) use history::history;
 pub(crate) use kontor_catalog::model::StockReason as Reason;
-pub(crate) use ledger::{Cause, Movement, enter, entries};
+pub(crate) use ledger::{Cause, Movement, entries, write_movements};
 pub(crate) use levels::{NewStock, StockLevels, create, set};
-pub(crate) use reserve::{Reserved, give_back, put_back, reserve, take_out};
+pub(crate) use reserve::{Reserved, put_back, release_reserved, remove_reserved, reserve};
 pub(crate) use warehouse_deletion::{lock_warehouses, retire};
 
 /// Rows per statement, well below the maximum number of bound values.

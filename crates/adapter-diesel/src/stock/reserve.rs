@@ -90,7 +90,7 @@ pub(crate) fn reserve(
 }
 
 /// Releases reserved units.
-pub(crate) fn give_back(
+pub(crate) fn release_reserved(
     connection: &mut AnyConnection,
     inventory: i64,
     pieces: i64,
@@ -101,7 +101,7 @@ pub(crate) fn give_back(
 }
 
 /// Removes reserved units from the warehouse. The available quantity does not change.
-pub(crate) fn take_out(
+pub(crate) fn remove_reserved(
     connection: &mut AnyConnection,
     inventory: i64,
     pieces: i64,

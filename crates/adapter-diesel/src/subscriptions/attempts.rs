@@ -24,7 +24,7 @@ use crate::statement::{Statement, by_place};
 /// Reason why no attempt can be made.
 pub(super) enum AttemptError {
     /// The saved method belongs to another customer or is no longer active.
-    MethodGone,
+    MethodUnavailable,
     /// Receipts are required, and the customer has no contact for them.
     NoContact,
     /// Another subscription of the customer has claimed the plan in the meantime.
@@ -134,7 +134,7 @@ pub(super) fn attempt(
         None => None,
         Some(id) => {
             let found = payments::chargeable_method(connection, payer.customer.get(), id).map_err(Abort::into_store)?;
-            Some(found.ok_or(Abort::Refused(AttemptError::MethodGone))?)
+            Some(found.ok_or(Abort::Refused(AttemptError::MethodUnavailable))?)
         }
     };
     let Bill { lines, total, receipt, lacks_contact } = bill(connection, payer, attempts)?;
@@ -183,7 +183,7 @@ pub(super) fn attempt(
     let charge = payments::insert(connection, &new).map_err(Abort::into_store)?;
     let mut charge = charge.ok_or_else(|| StoreError::corrupt("the key of a charge is already in use"))?;
     if let Some(payment) = marked.and_then(|marked| marked.payment) {
-        payments::adopt(connection, charge.id.get(), &payment)?;
+        payments::assign_payment(connection, charge.id.get(), &payment)?;
         charge = Charge { state: ChargeState::Pending, provider_id: Some(payment), ..charge };
     }
     for (subscription, attempt) in attempts {

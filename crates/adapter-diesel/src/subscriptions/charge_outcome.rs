@@ -47,7 +47,7 @@ pub(crate) fn apply_charge(
     }
     let method = match change {
         ChargeChange::Succeeded { method: Some(method), .. } => {
-            payments::saved_as(connection, charge.counterparty_id.get(), &method.provider_id)?
+            payments::find_saved(connection, charge.counterparty_id.get(), &method.provider_id)?
         }
         _ => None,
     };
@@ -77,7 +77,7 @@ pub(crate) fn apply_doubt(connection: &mut AnyConnection, charge: ChargeId, at: 
     let of_charge: Vec<IdRow> = of_charge.rows(connection)?;
     for IdRow { id } in of_charge {
         let Some(case) = lock(connection, id, at)? else { continue };
-        let parked = charge_outcome::contradicted(&case, at).map_err(StoreError::corrupt)?;
+        let parked = charge_outcome::decide_contradiction(&case, at).map_err(StoreError::corrupt)?;
         write(connection, &ChangeContext::new(&case, Author::System), &parked)?;
     }
     Ok(())

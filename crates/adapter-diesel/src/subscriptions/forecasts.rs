@@ -45,7 +45,7 @@ impl SubscriptionForecastReader for Database {
         .await
     }
 
-    async fn waking(
+    async fn list_due(
         &self,
         now: DateTime<Utc>,
         until: DateTime<Utc>,

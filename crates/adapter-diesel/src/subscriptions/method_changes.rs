@@ -114,7 +114,7 @@ pub(crate) fn save_method(
 ) -> Result<(), Failed> {
     let ChargeChange::Succeeded { method: Some(method), .. } = recorded.change else { return Ok(()) };
     let customer = recorded.charge.counterparty_id;
-    let Some(saved) = payments::saved_as(connection, customer.get(), &method.provider_id)? else { return Ok(()) };
+    let Some(saved) = payments::find_saved(connection, customer.get(), &method.provider_id)? else { return Ok(()) };
     Statement::new("UPDATE method_bindings SET saved_method_id = ")
         .value(saved)
         .sql(" WHERE id = ")

@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::OptionalExtension as _;
 use diesel::sql_types::{BigInt, Integer, Nullable, Text, Timestamp};
 use kontor_kernel::history::{HistoryAction, HistoryEntry};
-use kontor_kernel::{Listing, OfProject, Page, PageRequest, ProjectId, StoreError, SubscriptionId};
+use kontor_kernel::{Listing, Page, PageRequest, ProjectId, ProjectScoped, StoreError, SubscriptionId};
 use kontor_subscriptions::model::{Attempt, Named, SubscriptionEntry, SubscriptionPolicy, SubscriptionRecord};
 use kontor_subscriptions::ports::SubscriptionReader;
 use kontor_subscriptions::{ConsentedTerms, SubscriptionCase, Terms};
@@ -211,10 +211,10 @@ impl SubscriptionReader for Database {
         &self,
         id: SubscriptionId,
         now: DateTime<Utc>,
-    ) -> Result<Option<OfProject<SubscriptionRecord>>, StoreError> {
+    ) -> Result<Option<ProjectScoped<SubscriptionRecord>>, StoreError> {
         self.read_snapshot(move |connection| {
             let found = records(connection, &[id.get()], now)?.into_iter().next();
-            Ok::<_, Failed>(found.map(|record| OfProject::new(record.view.subscription.project_id, record)))
+            Ok::<_, Failed>(found.map(|record| ProjectScoped::new(record.view.subscription.project_id, record)))
         })
         .await
     }

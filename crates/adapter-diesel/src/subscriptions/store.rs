@@ -13,7 +13,7 @@ use kontor_kernel::{
 use kontor_subscriptions::model::{Attempt, NewAttempt, PlanChoice, PlanOffer, SubscriptionView};
 use kontor_subscriptions::ports::{
     CheckoutStored, CommitContext, CommitResult, Decision, LeasedSubscription, NewSubscriptions, SubscriptionSelector,
-    SubscriptionStore, Unfinished,
+    SubscriptionStore, UnfinishedPayment,
 };
 use kontor_subscriptions::{ConsentedTerms, SubscriptionError, SubscriptionRefusal};
 
@@ -24,9 +24,9 @@ use super::claims::{claim, is_claimed};
 use super::plans::{has_warehouse, plan};
 use super::register::consents;
 use super::rows::{PAYMENT_COLUMNS, PaymentRow};
-use super::write::{ChangeContext, consent, insert, put_off, write};
+use super::write::{ChangeContext, consent, insert, postpone, write};
 use crate::customer_data::lock_customer_exclusively;
-use crate::database::idempotency::made;
+use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::payments::{self, Key};
@@ -36,14 +36,14 @@ use crate::unreadable;
 type Failed = Abort<StoreError>;
 
 /// Interval for checking whether a request that uses a deleted method is still in progress.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Returns an unfinished first payment of the customer in the application.
 fn unfinished(
     connection: &mut AnyConnection,
     customer: CustomerScope,
     at: DateTime<Utc>,
-) -> Result<Option<Unfinished>, Failed> {
+) -> Result<Option<UnfinishedPayment>, Failed> {
     by_place! {
         struct OpenRow {
             subscription: i64 as BigInt,
@@ -70,7 +70,7 @@ fn unfinished(
         lock(connection, id)?;
         subscriptions.push(view(connection, id, at)?);
     }
-    Ok(Some(Unfinished { order, charge, subscriptions }))
+    Ok(Some(UnfinishedPayment { order, charge, subscriptions }))
 }
 
 /// Returns `true` if every plan is still offered with the consented terms.
@@ -90,17 +90,17 @@ fn is_offered(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<
 fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<CheckoutStored, Abort<AttemptError>> {
     let (customer, app) = (new.customer, new.customer.app);
     if !lock_customer_exclusively(connection, customer.counterparty_id.get())? {
-        return Ok(CheckoutStored::CustomerGone);
+        return Ok(CheckoutStored::CustomerDeleted);
     }
     if let Some(present) = unfinished(connection, customer, new.at).map_err(Abort::into_store)? {
-        return Ok(CheckoutStored::Unfinished(present));
+        return Ok(CheckoutStored::UnfinishedPayment(present));
     }
     let plans = new.consents.iter().map(|consent| consent.terms.plan).collect();
     if is_claimed(connection, customer.counterparty_id, &plans, None)? {
         return Ok(CheckoutStored::Subscribed);
     }
     if !is_offered(connection, new).map_err(Abort::into_store)? {
-        return Ok(CheckoutStored::PlanGone);
+        return Ok(CheckoutStored::PlanUnavailable);
     }
     if !has_warehouse(connection, app.application_id.get())? {
         return Ok(CheckoutStored::NoWarehouse);
@@ -109,7 +109,7 @@ fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<Check
         let found = payments::chargeable_method(connection, customer.counterparty_id.get(), method);
         let found = found.map_err(Abort::into_store)?;
         if found.is_none_or(|(_, application, _)| application != app.application_id) {
-            return Ok(CheckoutStored::MethodGone);
+            return Ok(CheckoutStored::MethodUnavailable);
         }
     }
     let mut attempts: Vec<(SubscriptionId, NewAttempt)> = Vec::with_capacity(new.consents.len());
@@ -128,10 +128,10 @@ fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<Check
     let (order, charge) = attempt(connection, payer, &attempts, &new.charge, new.at)?;
     let mut subscriptions = Vec::with_capacity(attempts.len());
     for (id, _) in &attempts {
-        made("subscriptions", id.get());
+        note_created("subscriptions", id.get());
         subscriptions.push(view(connection, *id, new.at).map_err(Abort::into_store)?);
     }
-    Ok(CheckoutStored::New(Unfinished { order, charge, subscriptions }))
+    Ok(CheckoutStored::New(UnfinishedPayment { order, charge, subscriptions }))
 }
 
 by_place! {
@@ -146,7 +146,7 @@ type Refused = Abort<SubscriptionError>;
 
 fn no_attempt(abort: Abort<AttemptError>) -> Refused {
     match abort {
-        Abort::Refused(AttemptError::MethodGone) => refuse(SubscriptionRefusal::MethodUnavailable),
+        Abort::Refused(AttemptError::MethodUnavailable) => refuse(SubscriptionRefusal::MethodUnavailable),
         Abort::Refused(AttemptError::Restored) => Abort::Store(restored()),
         Abort::Refused(AttemptError::NoContact) => refuse(SubscriptionRefusal::NoContact),
         Abort::Refused(AttemptError::Subscribed) => refuse(SubscriptionRefusal::AlreadySubscribed),
@@ -182,7 +182,7 @@ fn change(
     let owner: Option<OwnerRow> = one.row(connection).optional()?;
     let owner = owner.ok_or(Abort::Refused(SubscriptionError::NotFound))?;
     if !lock_customer_exclusively(connection, owner.customer)? {
-        return Err(Abort::Refused(SubscriptionError::CustomerGone));
+        return Err(Abort::Refused(SubscriptionError::CustomerDeleted));
     }
     let case = cases(connection, &Selection::Locked(id), with.at).map_err(Abort::into_store)?.into_iter().next();
     let mut case = case.ok_or(Abort::Refused(SubscriptionError::NotFound))?;
@@ -256,12 +256,12 @@ impl SubscriptionStore for Database {
     async fn begin(&self, new: NewSubscriptions) -> Result<CheckoutStored, StoreError> {
         let begun = self.write(move |connection| begin(connection, &new)).await;
         if matches!(begun, Ok(CheckoutStored::New(_))) {
-            self.witness().await.map_err(StoreError::after_commit)?;
+            self.store_generation().await.map_err(StoreError::after_commit)?;
         }
         match begun {
             Ok(begun) => Ok(begun),
             Err(AttemptError::Restored) => Err(restored()),
-            Err(AttemptError::MethodGone) => Ok(CheckoutStored::MethodGone),
+            Err(AttemptError::MethodUnavailable) => Ok(CheckoutStored::MethodUnavailable),
             Err(AttemptError::NoContact) => Ok(CheckoutStored::NoContact),
             Err(AttemptError::Subscribed) => Ok(CheckoutStored::Subscribed),
             Err(AttemptError::Store(error)) => Err(error),
@@ -382,7 +382,7 @@ impl SubscriptionStore for Database {
     ) -> Result<CommitResult, SubscriptionError> {
         let committed = self.write(move |connection| change(connection, which, &with, &decide)).await?;
         if committed.charge.is_some() {
-            self.witness().await.map_err(StoreError::after_commit)?;
+            self.store_generation().await.map_err(StoreError::after_commit)?;
         }
         Ok(committed)
     }
@@ -404,7 +404,7 @@ impl SubscriptionStore for Database {
             if !known || !departing.await? {
                 return Ok(known);
             }
-            tokio::time::sleep(LOOK_AGAIN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 
@@ -447,14 +447,14 @@ impl SubscriptionStore for Database {
         .await
     }
 
-    async fn put_off(
+    async fn postpone(
         &self,
         leased: LeasedSubscription,
         again: Option<DateTime<Utc>>,
         at: DateTime<Utc>,
     ) -> Result<(), StoreError> {
         self.write(move |connection| {
-            put_off(connection, leased, again, at)?;
+            postpone(connection, leased, again, at)?;
             Ok::<_, Failed>(())
         })
         .await

@@ -159,7 +159,7 @@ pub(super) fn write(
     if let Some(state) = change.open_attempt() {
         set_open_state(connection, id, state)?;
     }
-    enter(connection, since, change)?;
+    add_entry(connection, since, change)?;
     for notice in &change.notices {
         notify(connection, &change.subscription, *notice, since.zone, at)?;
     }
@@ -245,7 +245,7 @@ fn end_open(
 
 /// Postpones a leased subscription, or parks it without a next time. A subscription that was changed or leased since
 /// stays as it is.
-pub(super) fn put_off(
+pub(super) fn postpone(
     connection: &mut AnyConnection,
     leased: LeasedSubscription,
     again: Option<DateTime<Utc>>,
@@ -296,7 +296,7 @@ fn log_parked(subscription: SubscriptionId, reason: Park) {
 }
 
 /// Returns the fields of a subscription that its history contains.
-fn told(one: &Subscription) -> [(&'static str, Option<String>); 9] {
+fn history_fields(one: &Subscription) -> [(&'static str, Option<String>); 9] {
     let text = |moment: Option<DateTime<Utc>>| moment.map(|moment| moment.to_rfc3339());
     [
         ("status", Some(one.status.to_string())),
@@ -311,12 +311,12 @@ fn told(one: &Subscription) -> [(&'static str, Option<String>); 9] {
     ]
 }
 
-fn enter(
+fn add_entry(
     connection: &mut AnyConnection,
     since: &ChangeContext<'_>,
     change: &SubscriptionChange,
 ) -> Result<(), Abort<StoreError>> {
-    let fields = told(since.before).into_iter().zip(told(&change.subscription));
+    let fields = history_fields(since.before).into_iter().zip(history_fields(&change.subscription));
     let changes: Vec<FieldChange> = fields
         .filter(|((_, old), (_, new))| old != new)
         .map(|((field, old), (_, new))| FieldChange { field: field.to_owned(), old, new })

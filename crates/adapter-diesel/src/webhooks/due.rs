@@ -195,7 +195,7 @@ pub(super) fn oldest(connection: &mut AnyConnection, now: NaiveDateTime) -> Quer
 
 #[cfg(test)]
 mod tests {
-    use kontor_webhooks::model::MOST_PER_PROJECT;
+    use kontor_webhooks::model::MAX_PER_PROJECT;
 
     use super::*;
     use crate::database_tests;
@@ -281,7 +281,7 @@ mod tests {
                 db.database.write(move |connection| take(connection, &due, &request)).await.unwrap().len()
             };
             assert_eq!(second.len(), 3);
-            assert_eq!(take(first, "first").await, MOST_PER_PROJECT);
+            assert_eq!(take(first, "first").await, MAX_PER_PROJECT);
             assert_eq!(take(second, "second").await, 0, "the project has its share");
         }
     }

@@ -1,14 +1,14 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{ApplicationId, OfProject, StoreError, WebhookId};
+use kontor_kernel::{ApplicationId, ProjectScoped, StoreError, WebhookId};
 use kontor_webhooks::model::{EndpointUrl, Webhook, WebhookChange, WebhookDraft};
 use kontor_webhooks::ports::{NewWebhook, WebhookRepository};
 use kontor_webhooks::{WebhookError, WebhookRefusal};
 
 use crate::applications::project_of;
-use crate::database::idempotency::made;
-use crate::database::invalidation::{Topic, keep_valid};
+use crate::database::idempotency::note_created;
+use crate::database::invalidation::{Topic, declare_unchanged};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::schema::{applications, webhooks};
 use crate::{decode, records};
@@ -62,7 +62,7 @@ fn load(
 
 #[async_trait]
 impl WebhookRepository for Database {
-    async fn owner(&self, application: ApplicationId) -> Result<Option<OfProject<()>>, StoreError> {
+    async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError> {
         self.read(move |connection| {
             let project = project_of(connection, application.get())?;
             Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
@@ -90,8 +90,8 @@ impl WebhookRepository for Database {
         self.write(move |connection| {
             // Updates the row of the application unchanged. Concurrent additions wait for it, so the count below stays
             // valid.
-            keep_valid(Topic::Access);
-            keep_valid(Topic::Storefront);
+            declare_unchanged(Topic::Access);
+            declare_unchanged(Topic::Storefront);
             let application = applications::table
                 .filter(applications::id.eq(new.application_id.get()))
                 .filter(applications::project_id.eq(new.project_id.get()));
@@ -105,7 +105,7 @@ impl WebhookRepository for Database {
                 .filter(webhooks::application_id.eq(new.application_id.get()))
                 .count()
                 .get_result(connection)?;
-            if count >= Webhook::MOST_PER_APPLICATION {
+            if count >= Webhook::MAX_PER_APPLICATION {
                 return Err(Abort::refused(WebhookRefusal::TooMany));
             }
             let id: i64 = diesel::insert_into(webhooks::table)
@@ -121,7 +121,7 @@ impl WebhookRepository for Database {
                 ))
                 .returning(webhooks::id)
                 .get_result(connection)?;
-            made("webhooks", id);
+            note_created("webhooks", id);
             Ok(Webhook {
                 id: decode::id(id)?,
                 application_id: new.application_id,

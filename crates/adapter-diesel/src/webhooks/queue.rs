@@ -37,7 +37,7 @@ struct NewDeliveryRow {
 /// Rows per insert, well below the maximum number of bound values.
 const ROWS_PER_INSERT: usize = 500;
 /// Maximum reads of a lease call when other workers took everything it saw.
-const LOOKS: u32 = 4;
+const MAX_LEASE_ROUNDS: u32 = 4;
 
 /// Queue of deliveries that wait for an attempt.
 pub(crate) const DELIVERIES: Queue = Queue {
@@ -198,7 +198,7 @@ impl DeliveryQueue for Database {
     async fn lease(&self, lease: Lease, most: u32, now: DateTime<Utc>) -> Result<Vec<LeasedDelivery>, StoreError> {
         let most = usize::try_from(most).map_err(StoreError::corrupt)?;
         let request = LeaseRequest::new(&lease.owner, now, lease.until, most);
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_LEASE_ROUNDS {
             let at = now.naive_utc();
             let due = self.read(move |connection| due::look(connection, at, most)).await?;
             if due.is_empty() {

@@ -7,14 +7,14 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{
-    AGENT_TOKENS_MOST, AccessRequestDraft, Agent, AgentUpdate, Approval, Consumption, Login, NewAccessRequest,
-    NewAgent, NewAgentToken, Reason, Refusal, RequestStatus, Review, Stage,
+    AccessRequestDraft, Agent, AgentUpdate, Approval, Consumption, Login, MAX_AGENT_TOKENS, NewAccessRequest, NewAgent,
+    NewAgentToken, Reason, Refusal, RequestStatus, Review, Stage,
 };
 use kontor_auth::ports::{AccessRequestRepository, AgentRepository, StaffRepository, TokenRepository};
 use kontor_auth::{AccessRequestError, AccessRequestRefusal, AgentError, AgentRefusal};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{
-    Edit, Email, Listing, Name, OfProject, PageRequest, Permission, ProjectId, Prose, Resource, TokenId, UserId,
+    Edit, Email, Listing, Name, PageRequest, Permission, ProjectId, ProjectScoped, Prose, Resource, TokenId, UserId,
 };
 use uuid::Uuid;
 
@@ -152,14 +152,14 @@ fn state<T>(outcome: Result<T, AccessRequestError>) -> RequestStatus {
 }
 
 fn everything(page: i64) -> Listing {
-    Listing::everything(Sort::ascending("id"), PageRequest::new(page, 5, 100).unwrap())
+    Listing::unfiltered(Sort::ascending("id"), PageRequest::new(page, 5, 100).unwrap())
 }
 
 database_tests! {
     async fn an_agent_has_a_role_of_its_own_and_no_login(db: TestDatabase) {
         let office = office(&db).await;
         let agent = made(&db, office, "Bot", &[VIEW, EDIT]).await;
-        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap(), Some(OfProject::new(office.0, agent.clone())));
+        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap(), Some(ProjectScoped::new(office.0, agent.clone())));
         assert_eq!((agent.name.as_str(), agent.description.as_deref()), ("Bot", Some("counts")));
         assert_eq!(agent.creator.unwrap().name.as_str(), "Project Owner");
         let names: Vec<&str> = agent.permissions.iter().map(|granted| granted.name.as_str()).collect();
@@ -216,14 +216,14 @@ database_tests! {
         let agent = made(&db, office, "Bot", &[VIEW, EDIT]).await;
         let paused = AgentUpdate { is_banned: Edit::Set(true), ..update(&agent, &[VIEW]) };
         let refused = AgentRepository::update(&db.database, paused).await;
-        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::BeyondReach(denied))) if denied.missing == [EDIT.to_string()]));
+        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::PermissionsNotHeld(denied))) if denied.missing == [EDIT.to_string()]));
         let refused = AgentRepository::delete(&db.database, agent.id, set(&[EDIT]), minutes(1)).await;
-        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::BeyondReach(denied))) if denied.missing == [VIEW.to_string()]));
+        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::PermissionsNotHeld(denied))) if denied.missing == [VIEW.to_string()]));
         let refused = db.database.insert_token(NewAgentToken { held: set(&[VIEW]), ..token(&agent, None) }).await;
-        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::BeyondReach(_)))));
+        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::PermissionsNotHeld(_)))));
         let refused = db.database.insert_token(token(&agent, Some(&[Permission::view(Resource::Brands)]))).await;
-        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::BeyondAgent(_)))));
-        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap(), Some(OfProject::new(office.0, agent.clone())));
+        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::ExceedsAgent(_)))));
+        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap(), Some(ProjectScoped::new(office.0, agent.clone())));
         assert!(db.database.tokens(agent.id).await.unwrap().is_empty());
     }
 
@@ -270,7 +270,7 @@ database_tests! {
         assert!(!db.database.delete_token(other.id, issued.id).await.unwrap());
         assert!(db.database.delete_token(agent.id, issued.id).await.unwrap());
         assert!(!db.database.delete_token(agent.id, issued.id).await.unwrap());
-        for _ in 0..AGENT_TOKENS_MOST {
+        for _ in 0..MAX_AGENT_TOKENS {
             db.database.insert_token(token(&agent, None)).await.unwrap();
         }
         let refused = db.database.insert_token(token(&agent, None)).await;
@@ -294,7 +294,7 @@ database_tests! {
         };
         assert!(matches!(reason(db.database.approve(wider).await), AccessRequestRefusal::NotRequested(_)));
         let poor = Approval { held: set(&[VIEW]), ..approval(1, office, "a") };
-        assert!(matches!(reason(db.database.approve(poor).await), AccessRequestRefusal::BeyondReach(_)));
+        assert!(matches!(reason(db.database.approve(poor).await), AccessRequestRefusal::PermissionsNotHeld(_)));
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM users WHERE kind = 'agent'").await, 0);
 
         let part = Approval { permissions: Some(set(&[VIEW])), held: set(&[VIEW]), ..approval(1, office, "a") };

@@ -39,7 +39,7 @@ fn page() -> PageRequest {
 }
 
 fn by_name() -> Listing {
-    Listing::everything(Sort::ascending("name"), page())
+    Listing::unfiltered(Sort::ascending("name"), page())
 }
 
 fn name(text: &str) -> Name {

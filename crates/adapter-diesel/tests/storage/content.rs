@@ -189,10 +189,10 @@ database_tests! {
                 for query in [query.clone(), format!("{query} сто"), format!("б {query}")] {
                     let text = Line::parse(&query).unwrap();
                     let asked = SearchQuery::of(&text);
-                    let all = Listing::everything(Sort::ascending("id"), PageRequest::new(1, 100, 100).unwrap());
+                    let all = Listing::unfiltered(Sort::ascending("id"), PageRequest::new(1, 100, 100).unwrap());
                     let listing = Listing { text: Some(text), ..all };
                     let found = ListedRepository::<Page>::page(database, app.project_id, listing).await.unwrap();
-                    let expected = pages.iter().filter(|(_, text)| asked.finds(text)).map(|(id, _)| *id).collect::<Vec<_>>();
+                    let expected = pages.iter().filter(|(_, text)| asked.matches(text)).map(|(id, _)| *id).collect::<Vec<_>>();
                     assert_eq!(found.items.iter().map(|page| page.id).collect::<Vec<_>>(), expected, "{query}");
                     hits += usize::from(!expected.is_empty());
                 }

@@ -52,7 +52,7 @@ fn staff(db: &Database) -> &dyn StaffCustomerRepository {
 
 /// Customers that staff find by a text.
 pub async fn found(db: &TestDatabase, project: ProjectId, text: &str) -> Vec<i64> {
-    let all = Listing::everything(Sort::ascending("id"), PageRequest::new(1, 100, 100).unwrap());
+    let all = Listing::unfiltered(Sort::ascending("id"), PageRequest::new(1, 100, 100).unwrap());
     let listing = Listing { text: Some(Line::parse(text).unwrap()), ..all };
     let page = staff(&db.database).list(project, listing).await.unwrap();
     page.items.into_iter().map(|customer: StaffCustomer| customer.record.id.get()).collect()
@@ -81,7 +81,7 @@ database_tests! {
 
         let other = fixtures::project(&db).await;
         assert!(found(&db, other, "елкина").await.is_empty());
-        db.database.leave(project, anna, START).await.unwrap();
+        db.database.delete_account(project, anna, START).await.unwrap();
         for trace in ["елкина", "79007654321", &anna.to_string()] {
             assert!(found(&db, project, trace).await.is_empty(), "{trace}");
         }
@@ -147,7 +147,7 @@ database_tests! {
         let database = db.database.clone();
         tokio::task::spawn_blocking(move || database.migrate().unwrap()).await.unwrap();
         let page = async |project: ProjectId, text: &str| {
-            let all = Listing::everything(Sort::descending("id"), PageRequest::new(1, 3, 100).unwrap());
+            let all = Listing::unfiltered(Sort::descending("id"), PageRequest::new(1, 3, 100).unwrap());
             let listing = Listing { text: Some(Line::parse(text).unwrap()), ..all };
             let page = staff(&db.database).list(project, listing).await.unwrap();
             (page.total, page.items.iter().map(|customer: &StaffCustomer| customer.record.id.get()).collect::<Vec<_>>())
@@ -259,7 +259,7 @@ database_tests! {
             for order in orders {
                 match order.await.unwrap() {
                     Ok(_) => placed += 1,
-                    Err(PlacementError::CustomerGone) => {}
+                    Err(PlacementError::CustomerDeleted) => {}
                     Err(other) => panic!("{other:?}"),
                 }
             }

@@ -34,7 +34,7 @@ fn identity(login: &str, fingerprint: &str) -> DemoIdentity {
 database_tests! {
     async fn demo_data_is_added_once_and_left_alone(db: TestDatabase) {
         let at = DateTime::UNIX_EPOCH + LATER;
-        let project = db.database.found(plan(), at).await.unwrap().project_id;
+        let project = db.database.create_project(plan(), at).await.unwrap().project_id;
         let first = db.database.add_demo_data(project, sample(None), at).await.unwrap();
         let old = "SELECT count(*) AS value FROM shops WHERE created_at < '2000-01-01 00:00:00'";
         assert_eq!(number(&db, old).await, 0);
@@ -58,7 +58,7 @@ database_tests! {
     }
 
     async fn the_demo_project_is_known_by_its_identity(db: TestDatabase) {
-        let project = db.database.found(plan(), DateTime::UNIX_EPOCH).await.unwrap();
+        let project = db.database.create_project(plan(), DateTime::UNIX_EPOCH).await.unwrap();
         let look = async |login: &str, fingerprint: &str| {
             db.database.demo_project(project.project_id, identity(login, fingerprint)).await.unwrap()
         };

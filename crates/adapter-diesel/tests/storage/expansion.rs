@@ -113,7 +113,7 @@ fn faults(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_a_binary_of_before_uses_is_left_to_it() {
+fn migrations_keep_what_older_binaries_use() {
     for tree in ["sqlite", "postgres"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").join(tree);
         let mut names: Vec<String> =
@@ -154,7 +154,7 @@ fn additions_pass() {
 }
 
 #[test]
-fn what_takes_away_or_narrows_is_named() {
+fn destructive_migrations_are_reported() {
     for text in [
         "DROP TABLE orders;",
         "DROP INDEX orders_by_name;",

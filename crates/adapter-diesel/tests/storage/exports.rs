@@ -74,11 +74,11 @@ impl UploadStore for Shelf {
         Ok(place.into())
     }
 
-    async fn kept_before(&self, _: DateTime<Utc>, _: usize) -> Result<Vec<String>, StoreError> {
+    async fn list_stored_before(&self, _: DateTime<Utc>, _: usize) -> Result<Vec<String>, StoreError> {
         Ok(Vec::new())
     }
 
-    async fn discard(&self, place: &str) -> Result<(), StoreError> {
+    async fn remove_file(&self, place: &str) -> Result<(), StoreError> {
         self.0.lock().unwrap().1.push(place.to_owned());
         Ok(())
     }
@@ -192,7 +192,7 @@ database_tests! {
             shown.lock().unwrap().push(progress.done_rows);
             true
         });
-        assert_eq!(outcome.await.unwrap(), RunOutcome::Over(JobState::Succeeded));
+        assert_eq!(outcome.await.unwrap(), RunOutcome::Ended(JobState::Succeeded));
         assert_eq!(*counted.lock().unwrap(), [0, 500, 1_000, 1_203, 1_203]);
         assert_eq!(office.rows(), 1_204);
         let job = office.job(id).await;
@@ -204,12 +204,12 @@ database_tests! {
         let file = office.exports().file(id, until - TimeDelta::seconds(1)).await.unwrap().unwrap();
         assert_eq!((file.place.as_str(), file.format), ("place 1", SheetFormat::Csv));
         assert_eq!(office.jobs().named(vec!["place 1".to_owned(), "x".to_owned()]).await.unwrap(), ["place 1"]);
-        assert!(office.jobs().leftovers(20).await.unwrap().is_empty(), "it is kept until it expires");
+        assert!(office.jobs().list_ended_with_files(20).await.unwrap().is_empty(), "it is kept until it expires");
         office.clock.advance(TimeDelta::hours(24) - TimeDelta::seconds(1));
-        assert_eq!(office.runner.tidy().await.unwrap(), 0);
+        assert_eq!(office.runner.remove_finished_files().await.unwrap(), 0);
         office.clock.advance(TimeDelta::seconds(1));
         assert!(office.exports().file(id, office.clock.now()).await.unwrap().is_none());
-        assert_eq!((office.runner.tidy().await.unwrap(), office.runner.tidy().await.unwrap()), (1, 0));
+        assert_eq!((office.runner.remove_finished_files().await.unwrap(), office.runner.remove_finished_files().await.unwrap()), (1, 0));
         assert_eq!(office.shelf.0.lock().unwrap().1, ["place 1"]);
         let swept = kontor_adapter_diesel::upkeep::SWEPT_TABLES.iter().find(|swept| swept.table == "exports").unwrap();
         let sweep = |days| db.database.sweep(swept, at() + TimeDelta::days(days), TimeDelta::days(30));
@@ -229,7 +229,7 @@ database_tests! {
         let taken = office.take("second").await.unwrap();
         assert_eq!((taken.held.job, taken.tries), (id, 2));
         assert!(!office.exports().end(held, Err("late".to_owned()), at()).await.unwrap(), "who lost it ends nothing");
-        assert_eq!(office.work(taken, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
+        assert_eq!(office.work(taken, |_| true).await.unwrap(), RunOutcome::Ended(JobState::Succeeded));
         assert_eq!((office.rows(), office.job(id).await.done_rows), (1_002, 1_001));
     }
 
@@ -249,7 +249,7 @@ database_tests! {
             }
             true
         });
-        assert_eq!(outcome.await.unwrap(), RunOutcome::Lost);
+        assert_eq!(outcome.await.unwrap(), RunOutcome::LeaseLost);
         let job = office.job(id).await;
         assert_eq!((job.state, job.file_expires_at, job.finished_at), (JobState::Canceled, None, Some(at())));
         assert_eq!(office.shelf.0.lock().unwrap().0, 0);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
-use kontor_catalog::storefront::ports::{Favourites, Keeping, SearchLog, Showcase, StorefrontReader};
+use kontor_catalog::storefront::ports::{FavouriteOutcome, Favourites, SearchLog, Showcase, StorefrontReader};
 use kontor_catalog::storefront::{ProductFilter, Search};
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{
@@ -70,10 +70,10 @@ database_tests! {
         let (anna, boris) = (customer(&house, house.first).await, customer(&house, house.first).await);
         let database = &db.database;
         for id in [ids[0], ids[2], ids[1]] {
-            assert_eq!(database.add(anna, item(id), at(0)).await.unwrap(), Keeping::Added);
-            assert_eq!(database.add(anna, item(id), at(1)).await.unwrap(), Keeping::Kept);
+            assert_eq!(database.add(anna, item(id), at(0)).await.unwrap(), FavouriteOutcome::Added);
+            assert_eq!(database.add(anna, item(id), at(1)).await.unwrap(), FavouriteOutcome::AlreadyPresent);
         }
-        assert_eq!(database.add(boris, item(ids[0]), at(0)).await.unwrap(), Keeping::Added);
+        assert_eq!(database.add(boris, item(ids[0]), at(0)).await.unwrap(), FavouriteOutcome::Added);
         let before = database.statements();
         let first = database.page(anna, page(1, 2), at(0)).await.unwrap();
         assert_eq!(database.statements() - before, 2);
@@ -96,9 +96,9 @@ database_tests! {
         let (here, there) = (customer(&house, house.first).await, customer(&house, house.second).await);
         let database = &db.database;
         for id in [ids[0], 999_999] {
-            assert_eq!(database.add(there, item(id), at(0)).await.unwrap(), Keeping::NotShown);
+            assert_eq!(database.add(there, item(id), at(0)).await.unwrap(), FavouriteOutcome::ProductNotShown);
         }
-        assert_eq!(database.add(here, item(ids[0]), at(0)).await.unwrap(), Keeping::Added);
+        assert_eq!(database.add(here, item(ids[0]), at(0)).await.unwrap(), FavouriteOutcome::Added);
         house.run(format!("UPDATE inventories SET reserved = quantity WHERE nomenclature_id = {}", ids[0])).await;
         database.reconcile_offers().await.unwrap();
         assert_eq!(database.page(here, page(1, 10), at(0)).await.unwrap().total, 0);
@@ -119,7 +119,7 @@ database_tests! {
             .collect();
         let mut added = 0;
         for wish in wishes {
-            added += usize::from(wish.await.unwrap() == Keeping::Added);
+            added += usize::from(wish.await.unwrap() == FavouriteOutcome::Added);
         }
         assert_eq!(added, 1);
         assert_eq!(house.number("SELECT count(*) AS number FROM favourites".to_owned()).await, 1);
@@ -200,8 +200,8 @@ database_tests! {
             database.add(customer, item(ids[0]), at(0)).await.unwrap();
             database.store(vec![search(customer, "mug", 1)], 50).await.unwrap();
         }
-        database.leave(house.project, anna.counterparty_id, at(9)).await.unwrap();
-        assert_eq!(database.add(anna, item(ids[1]), at(0)).await.unwrap(), Keeping::CustomerLeft);
+        database.delete_account(house.project, anna.counterparty_id, at(9)).await.unwrap();
+        assert_eq!(database.add(anna, item(ids[1]), at(0)).await.unwrap(), FavouriteOutcome::CustomerDeleted);
         database.store(vec![search(anna, "cup", 1), search(boris, "cup", 1)], 50).await.unwrap();
         for table in ["favourites", "search_requests"] {
             let left = format!("SELECT count(*) AS number FROM {table} WHERE counterparty_id = {}", anna.counterparty_id);

@@ -6,11 +6,11 @@ use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::StaffRegistryError;
 use kontor_auth::model::{EmployeeChange, Login};
 use kontor_auth::ports::StaffRepository;
-use kontor_content::model::{Dimensions, FileKey, FileType, MediaType, NewFile, Sha256, Written};
+use kontor_content::model::{Dimensions, FileKey, FileType, MediaType, NewFile, Sha256, StoredContent};
 use kontor_content::ports::FileRepository;
 use kontor_customers::CustomerError;
 use kontor_customers::ports::CustomerRepository;
-use kontor_kernel::{CounterpartyId, Edit, FileId, OfProject, ProjectId, RecordError, Stamp, UserId};
+use kontor_kernel::{CounterpartyId, Edit, FileId, ProjectId, ProjectScoped, RecordError, Stamp, UserId};
 
 use crate::auth::people;
 use crate::fixtures;
@@ -46,13 +46,13 @@ pub fn first() -> Stamp {
     stamp(ProjectId::new(1).unwrap())
 }
 
-pub fn content() -> Written {
-    Written { size: 5_000_000_000, sha256: Sha256::parse(&"ab".repeat(32)).unwrap() }
+pub fn content() -> StoredContent {
+    StoredContent { size: 5_000_000_000, sha256: Sha256::parse(&"ab".repeat(32)).unwrap() }
 }
 
 async fn take(database: &Database, now: DateTime<Utc>) -> Vec<i64> {
     let again_at = now + TimeDelta::minutes(5);
-    let taken = database.take_leftovers("me", now, again_at, 50).await.unwrap();
+    let taken = database.take_orphaned_files("me", now, again_at, 50).await.unwrap();
     taken.iter().map(|leftover| leftover.id.get()).collect()
 }
 
@@ -63,8 +63,8 @@ async fn left(db: &TestDatabase) -> i64 {
 database_tests! {
     async fn a_content_that_cannot_be_read_is_parked_and_the_others_go(db: TestDatabase) {
         people(&db).await;
-        let broken = db.database.announce(draft(1)).await.unwrap();
-        let sound = db.database.announce(draft(2)).await.unwrap();
+        let broken = db.database.insert_pending(draft(1)).await.unwrap();
+        let sound = db.database.insert_pending(draft(2)).await.unwrap();
         fixtures::run(&db, format!("UPDATE files SET file_key = '../etc' WHERE id = {broken}")).await;
         let later = noon() + TimeDelta::hours(1);
         assert_eq!(take(&db.database, later).await, [sound.get()]);
@@ -76,7 +76,7 @@ database_tests! {
 
     async fn a_file_is_seen_from_completion_to_deletion(db: TestDatabase) {
         people(&db).await;
-        let id = db.database.announce(draft(1)).await.unwrap();
+        let id = db.database.insert_pending(draft(1)).await.unwrap();
         assert_eq!(FileRepository::find(&db.database, id).await.unwrap(), None);
         assert_eq!(db.database.find_by_key(key(1)).await.unwrap(), None);
         let refused = FileRepository::delete(&db.database, first(), id).await;
@@ -85,7 +85,7 @@ database_tests! {
         assert_eq!((stored.name.as_str(), stored.content.clone()), ("Я.png", content()));
         assert_eq!(stored.dimensions, draft(1).dimensions);
         let found = FileRepository::find(&db.database, id).await.unwrap();
-        assert_eq!(found, Some(OfProject::new(stored.project_id, stored.clone())));
+        assert_eq!(found, Some(ProjectScoped::new(stored.project_id, stored.clone())));
         assert_eq!(db.database.find_by_key(key(1)).await.unwrap(), Some(stored));
         assert_eq!(db.database.complete(first(), id, content()).await.unwrap(), None, "twice");
         assert_eq!(take(&db.database, noon() + TimeDelta::days(365)).await, Vec::<i64>::new());
@@ -118,11 +118,11 @@ database_tests! {
             let employee = database.update_employee(&Login::parse("owner").unwrap(), edit, noon()).await;
             (employee, database.set_avatar(customer, Some(file), noon()).await)
         };
-        let mut refused = vec![FileId::new(999).unwrap(), database.announce(draft(1)).await.unwrap()];
+        let mut refused = vec![FileId::new(999).unwrap(), database.insert_pending(draft(1)).await.unwrap()];
         for (number, foreign) in [(2, true), (3, false)] {
             let file_type = if foreign { FileType::Avatar } else { FileType::OrderFile };
             let project_id = if foreign { other } else { draft(1).project_id };
-            let id = database.announce(NewFile { project_id, file_type, ..draft(number) }).await.unwrap();
+            let id = database.insert_pending(NewFile { project_id, file_type, ..draft(number) }).await.unwrap();
             database.complete(stamp(project_id), id, content()).await.unwrap().unwrap();
             refused.push(id);
         }
@@ -133,7 +133,7 @@ database_tests! {
         }
         assert_eq!(shown().await, (None, None));
 
-        let file = database.announce(draft(4)).await.unwrap();
+        let file = database.insert_pending(draft(4)).await.unwrap();
         database.complete(first(), file, content()).await.unwrap().unwrap();
         let (employee, given) = give(file).await;
         assert_eq!((employee.unwrap(), given.is_ok()), (owner, true));
@@ -152,7 +152,7 @@ database_tests! {
 
     async fn a_record_that_waited_too_long_is_completed_by_nobody(db: TestDatabase) {
         people(&db).await;
-        let id = db.database.announce(draft(1)).await.unwrap();
+        let id = db.database.insert_pending(draft(1)).await.unwrap();
         assert_eq!(take(&db.database, noon() + TimeDelta::minutes(59)).await, Vec::<i64>::new());
         let late = noon() + TimeDelta::hours(1);
         assert_eq!(take(&db.database, late).await, [id.get()]);
@@ -164,7 +164,7 @@ database_tests! {
 
     async fn what_is_given_up_is_swept_at_once_and_what_is_ready_is_not_given_up(db: TestDatabase) {
         people(&db).await;
-        let (broken, whole) = (db.database.announce(draft(1)).await.unwrap(), db.database.announce(draft(2)).await.unwrap());
+        let (broken, whole) = (db.database.insert_pending(draft(1)).await.unwrap(), db.database.insert_pending(draft(2)).await.unwrap());
         db.database.complete(first(), whole, content()).await.unwrap().unwrap();
         for id in [broken, whole] {
             db.database.give_up(id, noon()).await.unwrap();
@@ -180,7 +180,7 @@ database_tests! {
     async fn sweepers_that_race_share_what_is_left(db: TestDatabase) {
         people(&db).await;
         for number in 0..120 {
-            let id = db.database.announce(draft(number)).await.unwrap();
+            let id = db.database.insert_pending(draft(number)).await.unwrap();
             db.database.give_up(id, noon()).await.unwrap();
         }
         let sweepers = (0..4).map(|_| {
@@ -213,7 +213,7 @@ database_tests! {
         people(&db).await;
         let late = noon() + TimeDelta::hours(2);
         for number in 0..20 {
-            let id = db.database.announce(draft(number)).await.unwrap();
+            let id = db.database.insert_pending(draft(number)).await.unwrap();
             let (one, other) = (db.database.clone(), db.database.clone());
             let completing = tokio::spawn(async move { one.complete(first(), id, content()).await.unwrap().is_some() });
             let sweeping = tokio::spawn(async move { take(&other, late).await.contains(&id.get()) });

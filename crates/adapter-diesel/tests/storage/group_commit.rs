@@ -216,7 +216,7 @@ fn steps_that_share_commits_end_as_one_by_one() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_waits_together_is_committed_together() {
+async fn waiting_operations_share_a_commit() {
     let db = shelf().await;
     run(&db.database, Deed::Make(1)).await.unwrap();
     let deeds: Vec<_> =
@@ -246,7 +246,7 @@ async fn what_waits_together_is_committed_together() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_step_that_comes_alone_is_a_transaction_of_its_own() {
+async fn a_single_operation_has_its_own_transaction() {
     let db = shelf().await;
     let before = (db.statements(), db.database.write_costs().commits);
     run(&db.database, Deed::Make(1)).await.unwrap();
@@ -258,7 +258,7 @@ async fn a_step_that_comes_alone_is_a_transaction_of_its_own() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_waits_too_long_is_told_so_and_nothing_of_it_happens() {
+async fn an_operation_that_waits_too_long_fails_without_effect() {
     let db = shelf().await;
     let options =
         kontor_adapter_diesel::PoolOptions { connections: 1, wait: Duration::from_millis(50), ..Default::default() };

@@ -30,7 +30,7 @@ pub fn claim(id: &str, at: DateTime<Utc>) -> KeyClaim {
 
 /// A request that writes a row with this name.
 async fn write(db: &TestDatabase, request: &Arc<IdempotentRequest>, name: &str) -> Result<(), StoreError> {
-    Arc::clone(request).run(db.database.worker_seen(name, now())).await
+    Arc::clone(request).run(db.database.record_heartbeat(name, now())).await
 }
 
 async fn rows(db: &TestDatabase) -> i64 {
@@ -63,7 +63,7 @@ database_tests! {
         let later = IdempotentRequest::new(claim("k", end));
         write(&db, &later, "d").await.unwrap();
         assert!(later.is_stored(), "a key that has ended is free");
-        db.database.worker_seen("e", now()).await.unwrap();
+        db.database.record_heartbeat("e", now()).await.unwrap();
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM idempotency_keys").await, 1);
     }
 

@@ -18,7 +18,7 @@ database_tests! {
         assert_eq!((&queued.reading, &queued.layout), (&reading, &None));
         let leased = yard.take("one").await.unwrap();
         assert_eq!(leased.job.reading, reading);
-        assert_eq!(yard.work(leased, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
+        assert_eq!(yard.work(leased, |_| true).await.unwrap(), RunOutcome::Ended(JobState::Succeeded));
         let job = yard.job(queued.id).await;
         assert_eq!((job.tally.created, job.ignored_columns), (1, vec!["вес".to_owned(), "цвет".to_owned()]));
         let layout = job.layout.unwrap();

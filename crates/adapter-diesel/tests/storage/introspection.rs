@@ -26,8 +26,8 @@ fn client(number: u128, application: i64, audience: &str) -> NewIntrospectionCli
     }
 }
 
-async fn inquiry(db: &TestDatabase, client: u128, token: i64) -> Option<StoredIntrospection> {
-    db.database.inquiry(Uuid::from_u128(client), TokenId::new(token).ok()).await.unwrap()
+async fn client_and_token(db: &TestDatabase, client: u128, token: i64) -> Option<StoredIntrospection> {
+    db.database.client_and_token(Uuid::from_u128(client), TokenId::new(token).ok()).await.unwrap()
 }
 
 database_tests! {
@@ -35,19 +35,19 @@ database_tests! {
         people(&db).await;
         db.database.insert(client(7, 1, "billing")).await.unwrap();
         let before = db.statements();
-        let found = inquiry(&db, 7, 3).await.unwrap();
+        let found = client_and_token(&db, 7, 3).await.unwrap();
         assert_eq!(db.statements() - before, 1);
         assert_eq!((found.fingerprint.as_str(), found.is_active, found.audience.as_str()), ("f7", true, "billing"));
         assert_eq!((found.application_id.get(), found.application_name.as_str()), (1, "Shop"));
         let token = found.token.unwrap();
         assert_eq!((token.fingerprint.as_str(), token.principal.get_version_num()), ("f3", 4));
-        assert_eq!(inquiry(&db, 7, 3).await.unwrap().token.unwrap().principal, token.principal);
+        assert_eq!(client_and_token(&db, 7, 3).await.unwrap().token.unwrap().principal, token.principal);
 
         // An employee's token, an unknown one and none at all are not found here.
         for other in [1, 404, 0] {
-            assert_eq!(inquiry(&db, 7, other).await.unwrap().token, None, "{other}");
+            assert_eq!(client_and_token(&db, 7, other).await.unwrap().token, None, "{other}");
         }
-        assert_eq!(inquiry(&db, 8, 3).await, None);
+        assert_eq!(client_and_token(&db, 8, 3).await, None);
     }
 
     async fn a_token_of_another_application_is_not_found(db: TestDatabase) {
@@ -56,7 +56,7 @@ database_tests! {
             (id, project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at)
             VALUES (2, 1, 1, 'App', 'y', TRUE, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');".to_owned()).await;
         db.database.insert(client(7, 2, "billing")).await.unwrap();
-        let found = inquiry(&db, 7, 3).await.unwrap();
+        let found = client_and_token(&db, 7, 3).await.unwrap();
         assert_eq!((found.application_name.as_str(), found.token), ("App", None));
     }
 
@@ -72,18 +72,18 @@ database_tests! {
         let (seven, application) = (Some(Uuid::from_u128(7)), ApplicationId::new(1).unwrap());
         let audience = |text: &str| Audience::parse(text).unwrap();
         assert_eq!(db.database.disable(application, audience("billing")).await.unwrap(), seven);
-        assert!(!inquiry(&db, 7, 3).await.unwrap().is_active);
+        assert!(!client_and_token(&db, 7, 3).await.unwrap().is_active);
         let rotated = db.database.rotate(application, audience("billing"), "new".to_owned(), START).await.unwrap();
         assert_eq!(rotated, seven);
-        let rotated = inquiry(&db, 7, 3).await.unwrap();
+        let rotated = client_and_token(&db, 7, 3).await.unwrap();
         assert_eq!((rotated.fingerprint.as_str(), rotated.is_active), ("new", true));
-        assert_eq!(inquiry(&db, 8, 3).await.unwrap().fingerprint, "f8");
+        assert_eq!(client_and_token(&db, 8, 3).await.unwrap().fingerprint, "f8");
         let other = db.database.rotate(application, audience("other"), "new".to_owned(), START).await.unwrap();
         assert_eq!(other, None);
         assert_eq!(db.database.disable(application, audience("other")).await.unwrap(), None);
 
         fixtures::run(&db, "UPDATE applications SET is_active = FALSE WHERE id = 1;".to_owned()).await;
-        assert!(!inquiry(&db, 7, 3).await.unwrap().is_active);
+        assert!(!client_and_token(&db, 7, 3).await.unwrap().is_active);
     }
 
     async fn every_customer_has_a_handle_of_his_own(db: TestDatabase) {
@@ -100,7 +100,7 @@ database_tests! {
         }
         db.database.insert(client(7, 1, "billing")).await.unwrap();
         for id in 101..=120 {
-            let handle = inquiry(&db, 7, id).await.unwrap().token.unwrap().principal;
+            let handle = client_and_token(&db, 7, id).await.unwrap().token.unwrap().principal;
             assert_eq!((handle.get_version_num(), handle.get_variant()), (4, uuid::Variant::RFC4122));
             handles.insert(handle);
         }

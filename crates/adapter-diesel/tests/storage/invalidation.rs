@@ -50,7 +50,7 @@ async fn client(db: &TestDatabase) {
 /// Returns `true` if the customer's token is known.
 async fn is_known(database: &Database) -> bool {
     let found = match database.remembered_inquiry(CLIENT, TokenId::new(3).ok()) {
-        None => database.inquiry(CLIENT, TokenId::new(3).ok()).await.unwrap(),
+        None => database.client_and_token(CLIENT, TokenId::new(3).ok()).await.unwrap(),
         remembered => remembered,
     };
     found.is_some_and(|found| found.is_active && found.token.is_some())

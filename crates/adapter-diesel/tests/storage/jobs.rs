@@ -60,7 +60,7 @@ impl UploadStore for Texts {
         Ok(place.into())
     }
 
-    async fn kept_before(&self, at: DateTime<Utc>, most: usize) -> Result<Vec<String>, StoreError> {
+    async fn list_stored_before(&self, at: DateTime<Utc>, most: usize) -> Result<Vec<String>, StoreError> {
         // Kept for an hour after the start.
         let old = at > self::at() + TimeDelta::hours(1);
         Ok(if old {
@@ -70,7 +70,7 @@ impl UploadStore for Texts {
         })
     }
 
-    async fn discard(&self, place: &str) -> Result<(), StoreError> {
+    async fn remove_file(&self, place: &str) -> Result<(), StoreError> {
         self.0.lock().unwrap().push(place.to_owned());
         Ok(())
     }
@@ -157,7 +157,7 @@ impl<'a> Yard<'a> {
         assert_eq!(leased.job.id, id);
         let outcome = self.work(leased, |_| true).await.unwrap();
         let job = self.job(id).await;
-        assert_eq!(outcome, RunOutcome::Over(job.state));
+        assert_eq!(outcome, RunOutcome::Ended(job.state));
         job
     }
 
@@ -274,7 +274,7 @@ database_tests! {
             yard.jobs().release(taken.lease(), yard.clock.now()).await.unwrap();
         }
         let leased = yard.take(owners.next().unwrap()).await.unwrap();
-        assert_eq!(yard.work(leased, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
+        assert_eq!(yard.work(leased, |_| true).await.unwrap(), RunOutcome::Ended(JobState::Succeeded));
         let job = yard.job(id).await;
         assert_eq!((created(job.tally), job.done_rows, job.total_rows), ([4_500, 0, 0, 0], 4_500, Some(4_500)));
         assert_eq!(yard.count("nomenclatures").await, 4_500);
@@ -289,7 +289,7 @@ database_tests! {
         // Two threads of one process assume they hold the job.
         let (first, second) = tokio::join!(yard.work(leased, |_| true), yard.work(twin, |_| true));
         let outcomes = [first.unwrap(), second.unwrap()];
-        assert!(outcomes.contains(&RunOutcome::Over(JobState::Succeeded)) && outcomes.contains(&RunOutcome::Lost), "{outcomes:?}");
+        assert!(outcomes.contains(&RunOutcome::Ended(JobState::Succeeded)) && outcomes.contains(&RunOutcome::LeaseLost), "{outcomes:?}");
         let job = yard.job(id).await;
         assert_eq!(created(job.tally), [3_000, 0, 0, 0]);
         assert_eq!(yard.count("nomenclatures").await, 3_000);
@@ -308,7 +308,7 @@ database_tests! {
         yard.work(taken, |_| true).await.unwrap();
         let taken = yard.take("three").await.unwrap();
         assert_eq!(taken.job.id, second);
-        assert_eq!(yard.work(taken, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
+        assert_eq!(yard.work(taken, |_| true).await.unwrap(), RunOutcome::Ended(JobState::Succeeded));
 
         // Of several concurrent workers, one gets the job.
         let race = yard.send(ImportKind::Nomenclatures, STRICT, &cards(0, 3)).await;
@@ -361,13 +361,13 @@ database_tests! {
                 true
             })
             .await;
-        assert_eq!(outcome.unwrap(), RunOutcome::Lost);
+        assert_eq!(outcome.unwrap(), RunOutcome::LeaseLost);
         let job = yard.job(id).await;
         assert_eq!((job.state, job.done_rows, job.finished_at), (JobState::Canceled, 2_000, Some(at())));
         assert_eq!(yard.count("nomenclatures").await, 2_000, "what was written stays");
         assert!(JobRepository::cancel(&db.database, id, at()).await.unwrap().is_none(), "it is over");
         // The file is deleted, the job stays until it is swept.
-        assert_eq!((yard.runner.tidy().await.unwrap(), yard.runner.tidy().await.unwrap()), (1, 0));
+        assert_eq!((yard.runner.remove_finished_files().await.unwrap(), yard.runner.remove_finished_files().await.unwrap()), (1, 0));
         assert_eq!(yard.thrown.0.lock().unwrap().len(), 1);
         let swept = kontor_adapter_diesel::upkeep::SWEPT_TABLES.iter().find(|swept| swept.table == "jobs").unwrap();
         let sweep = |days| db.database.sweep(swept, at() + TimeDelta::days(days), TimeDelta::days(30));
@@ -423,7 +423,7 @@ database_tests! {
             }
             true
         }).await;
-        assert_eq!(outcome.unwrap(), RunOutcome::Over(JobState::Failed));
+        assert_eq!(outcome.unwrap(), RunOutcome::Ended(JobState::Failed));
         let job = yard.job(id).await;
         assert_eq!((job.done_rows, job.phase, yard.count("inventories").await), (1_000, JobPhase::Writing, 1_000));
         assert!(job.failure.unwrap().contains("1000 rows were imported"));
@@ -433,12 +433,12 @@ database_tests! {
     async fn a_job_that_never_goes_forward_is_given_up(db: TestDatabase) {
         let yard = Yard::open(&db).await;
         let id = yard.send(ImportKind::Nomenclatures, STRICT, &cards(0, 3)).await;
-        for tries in 1..=JobRunner::MOST_TRIES {
+        for tries in 1..=JobRunner::MAX_ATTEMPTS {
             assert_eq!(yard.take("one").await.unwrap().tries, tries);
             yard.clock.advance(TimeDelta::seconds(61));
         }
         let leased = yard.take("one").await.unwrap();
-        assert_eq!(yard.work(leased, |_| true).await.unwrap(), RunOutcome::Over(JobState::Failed));
+        assert_eq!(yard.work(leased, |_| true).await.unwrap(), RunOutcome::Ended(JobState::Failed));
         assert!(yard.job(id).await.failure.unwrap().contains("repeatedly"));
     }
 
@@ -450,7 +450,7 @@ database_tests! {
         assert_eq!(outcome.unwrap(), RunOutcome::Stopped);
         assert_eq!(yard.job(id).await.done_rows, 1_000);
         let leased = yard.take("two").await.unwrap();
-        assert_eq!(yard.work(leased, |_| true).await.unwrap(), RunOutcome::Over(JobState::Succeeded));
+        assert_eq!(yard.work(leased, |_| true).await.unwrap(), RunOutcome::Ended(JobState::Succeeded));
         assert_eq!(created(yard.job(id).await.tally), [3_000, 0, 0, 0]);
     }
 
@@ -468,7 +468,7 @@ database_tests! {
             *others.lock().unwrap() += i32::from(runtime.block_on(runner.lease(None, "other")).unwrap().is_some());
             true
         }).await;
-        assert_eq!((outcome.unwrap(), *taken.lock().unwrap()), (RunOutcome::Over(JobState::Succeeded), 0));
+        assert_eq!((outcome.unwrap(), *taken.lock().unwrap()), (RunOutcome::Ended(JobState::Succeeded), 0));
         assert_eq!(created(yard.job(id).await.tally), [1_500, 0, 0, 0]);
 
         // A stopped worker, or one whose job was canceled, stops the preparation.
@@ -486,7 +486,7 @@ database_tests! {
                 }
                 *times < 3 || cancels
             }).await;
-            assert_eq!(outcome.unwrap(), if cancels { RunOutcome::Lost } else { RunOutcome::Stopped });
+            assert_eq!(outcome.unwrap(), if cancels { RunOutcome::LeaseLost } else { RunOutcome::Stopped });
             assert!(*asked.lock().unwrap() <= 4);
             let job = yard.job(id).await;
             assert_eq!(job.state, if cancels { JobState::Canceled } else { JobState::Running });

@@ -225,7 +225,7 @@ database_tests! {
                  (5, {project}, TRUE, {boss}, '79001234567', '1990-02-03', '2026-01-01 00:00:00', '2026-01-01 00:00:00'),
                  (6, {project}, FALSE, NULL, '79001234567', NULL, '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
         )).await;
-        assert_eq!(redeem(&db.database, project, "c", 1).await, RedeemOutcome::NoLiveCode);
+        assert_eq!(redeem(&db.database, project, "c", 1).await, RedeemOutcome::NoValidCode);
         let adopted = db.database.find_or_create(project, &phone(), START).await.unwrap();
         assert_eq!(adopted.get(), 5);
         let before = db.statements();
@@ -253,7 +253,7 @@ database_tests! {
             _ => None,
         }).collect();
         assert_eq!((won.len(), won[0].0), (1, customer));
-        assert_eq!(outcomes.iter().filter(|outcome| **outcome == RedeemOutcome::NoLiveCode).count(), 99);
+        assert_eq!(outcomes.iter().filter(|outcome| **outcome == RedeemOutcome::NoValidCode).count(), 99);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 1);
         let session = db.database.current(won[0].1).await.unwrap().unwrap();
         let signed_in_at = START + TimeDelta::seconds(299);
@@ -275,19 +275,19 @@ database_tests! {
             wrong += usize::from(attempt.await.unwrap() == RedeemOutcome::WrongCode);
         }
         assert_eq!(wrong, 5);
-        assert_eq!(redeem(&db.database, project, "c", 1).await, RedeemOutcome::NoLiveCode);
+        assert_eq!(redeem(&db.database, project, "c", 1).await, RedeemOutcome::NoValidCode);
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 0);
     }
 
     async fn a_code_expires_and_a_new_one_replaces_it(db: TestDatabase) {
         let project = shop(&db).await;
         send(&db.database, project, "old").await;
-        assert_eq!(redeem(&db.database, project, "old", 300).await, RedeemOutcome::NoLiveCode);
+        assert_eq!(redeem(&db.database, project, "old", 300).await, RedeemOutcome::NoValidCode);
         assert_eq!(redeem(&db.database, project, "x", 1).await, RedeemOutcome::WrongCode);
         send(&db.database, project, "new").await;
         assert_eq!(redeem(&db.database, project, "old", 1).await, RedeemOutcome::WrongCode);
         assert!(matches!(redeem(&db.database, project, "new", 1).await, RedeemOutcome::SignedIn { .. }));
-        assert_eq!(redeem(&db.database, project, "new", 1).await, RedeemOutcome::NoLiveCode);
+        assert_eq!(redeem(&db.database, project, "new", 1).await, RedeemOutcome::NoValidCode);
         send(&db.database, project, "again").await;
         assert!(matches!(redeem(&db.database, project, "again", 1).await, RedeemOutcome::SignedIn { .. }));
     }

@@ -3,7 +3,7 @@
 use chrono::DateTime;
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::{
-    AppScope, ApplicationId, BranchId, Name, OfProject, PaymentTypeId, Phone, ProjectId, RecordError, Stamp,
+    AppScope, ApplicationId, BranchId, Name, PaymentTypeId, Phone, ProjectId, ProjectScoped, RecordError, Stamp,
 };
 use kontor_organization::model::{Application, ApplicationDraft, BranchDraft};
 use kontor_organization::ports::{ApplicationRepository, BranchRepository, CheckoutOptionRepository};
@@ -57,7 +57,7 @@ database_tests! {
         let scope = db.database.by_token("token-a").await.unwrap().unwrap();
         assert_eq!((scope.project_id, scope.application_id, scope.wholesale), (project, stored.id, true));
         assert_eq!(db.database.by_token("token-b").await.unwrap(), None);
-        assert_eq!(ApplicationRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(project, stored)));
+        assert_eq!(ApplicationRepository::find(&db.database, stored.id).await.unwrap(), Some(ProjectScoped::new(project, stored)));
     }
 
     async fn an_application_takes_the_payment_types_chosen_for_it(db: TestDatabase) {

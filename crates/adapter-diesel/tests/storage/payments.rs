@@ -10,7 +10,7 @@ use kontor_payments::model::{ChargePurpose, ChargeRequest, ChargeState, GatewayS
 use kontor_payments::ports::{ChargeStore, RefundStore, SavedMethodStore};
 use kontor_payments::testing::contract::{self, Fixture};
 use kontor_payments::verification::{StartedVerification, VerificationService, VerificationTerms};
-use kontor_payments::{ChargeResult, NotificationResult, TAKEOVER};
+use kontor_payments::{ChargeResult, NotificationResult, TAKEOVER_DELAY};
 
 use crate::orders::counter::{AcquirerMode, Counter};
 
@@ -73,7 +73,7 @@ fn subscription(counter: &Counter<'_>, number: i64) -> NewCharge {
             saved_method: None,
             receipt: None,
         },
-        next_check_at: counter.clock.now() + TAKEOVER,
+        next_check_at: counter.clock.now() + TAKEOVER_DELAY,
         at: counter.clock.now(),
     }
 }
@@ -82,9 +82,9 @@ database_tests! {
     async fn a_card_is_saved_charged_again_and_forgotten_with_its_customer(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let charged = counter.payments.charge(subscription(&counter, 1)).await.unwrap();
-        let ChargeResult::Asked(charge, _) = charged else { panic!("{charged:?}") };
+        let ChargeResult::Requested(charge, _) = charged else { panic!("{charged:?}") };
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        assert_eq!(counter.payments.acquirer_notified(&id, None).await.unwrap(), NotificationResult::Settled(charge.purpose()));
+        assert_eq!(counter.payments.handle_notification(&id, None).await.unwrap(), NotificationResult::Settled(charge.purpose()));
         let saved = db.database.list(counter.customer).await.unwrap();
         assert_eq!(saved.len(), 1);
         let mut again = subscription(&counter, 1);
@@ -92,15 +92,15 @@ database_tests! {
         again.request.saved_method = db.database.reference(counter.customer, saved[0].id).await.unwrap();
         counter.acquirer.mood(AcquirerMode::Paid);
         let charged = counter.payments.charge(again).await.unwrap();
-        let ChargeResult::Asked(second, _) = charged else { panic!("{charged:?}") };
+        let ChargeResult::Requested(second, _) = charged else { panic!("{charged:?}") };
         let second = ChargeStore::find(&db.database, second.id).await.unwrap().unwrap();
         assert_eq!((second.state, second.captured), (ChargeState::Succeeded, second.request.amount));
         let method = format!("charges WHERE saved_method_id = {}", saved[0].id);
         assert_eq!(counter.count(&method).await, 1);
         let (project, anna) = (counter.customer.app.project_id, counter.customer.counterparty_id);
-        kontor_customers::ports::CustomerRepository::leave(&db.database, project, anna, counter.clock.now()).await.unwrap();
+        kontor_customers::ports::CustomerRepository::delete_account(&db.database, project, anna, counter.clock.now()).await.unwrap();
         assert_eq!(counter.count("saved_payment_methods").await, 0);
-        assert_eq!(counter.payments.charge(subscription(&counter, 2)).await.unwrap(), ChargeResult::CustomerGone);
+        assert_eq!(counter.payments.charge(subscription(&counter, 2)).await.unwrap(), ChargeResult::CustomerDeleted);
         assert!(!db.database.deactivate(counter.customer, SavedMethodId::new(1).unwrap(), counter.clock.now()).await.unwrap());
     }
 
@@ -159,9 +159,9 @@ database_tests! {
                 terms: VerificationTerms { amount: "1.00".parse().unwrap(), return_url: String::new() },
             };
             let started = service.start(counter.another_customer().await).await.unwrap();
-            let StartedVerification::Opened(verification) = started else { panic!("{started:?}") };
+            let StartedVerification::PaymentRequested(verification) = started else { panic!("{started:?}") };
             let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-            counter.payments.acquirer_notified(&id, None).await.unwrap();
+            counter.payments.handle_notification(&id, None).await.unwrap();
             charges.push(verification.charge.id);
         }
         counter.house.run(format!("UPDATE refunds SET idempotence_key = 'odd' WHERE charge_id = {}", charges[0])).await;

@@ -183,16 +183,16 @@ database_tests! {
     async fn a_code_moves_a_customer_to_another_phone(db: TestDatabase) {
         let project = shop(&db).await;
         let anna = signed_up(&db.database, project, "79001234567").await;
-        let standing = async |text: &str| db.database.standing(project, anna, &phone(text)).await.unwrap();
+        let standing = async |text: &str| db.database.phone_ownership(project, anna, &phone(text)).await.unwrap();
         assert_eq!(standing("79001234567").await, PhoneOwnership::Own);
         assert_eq!(standing("79007654321").await, PhoneOwnership::Free);
-        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChangeOutcome::NoLiveCode);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChangeOutcome::NoValidCode);
         assert!(send(&db.database, project, anna, "79007654321", "c").await);
-        assert_eq!(prove(&db.database, project, anna, "79007654322", "c", 1).await, PhoneChangeOutcome::NoLiveCode);
-        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 300).await, PhoneChangeOutcome::NoLiveCode);
+        assert_eq!(prove(&db.database, project, anna, "79007654322", "c", 1).await, PhoneChangeOutcome::NoValidCode);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 300).await, PhoneChangeOutcome::NoValidCode);
         assert_eq!(prove(&db.database, project, anna, "79007654321", "x", 1).await, PhoneChangeOutcome::WrongCode);
         assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChangeOutcome::Changed);
-        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChangeOutcome::NoLiveCode);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChangeOutcome::NoValidCode);
         let record = fixtures::customer(&db.database, project, anna).await;
         assert_eq!((record.phone_1.unwrap().as_str(), record.updated_at), ("79007654321", at(1)));
         assert_eq!(signed_in(log_in(&db.database, project, "79007654321", "login").await).0, anna);
@@ -229,7 +229,7 @@ database_tests! {
             wrong += usize::from(attempt.await.unwrap() == PhoneChangeOutcome::WrongCode);
         }
         assert_eq!(wrong, 2);
-        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChangeOutcome::NoLiveCode);
+        assert_eq!(prove(&db.database, project, anna, "79007654321", "c", 1).await, PhoneChangeOutcome::NoValidCode);
     }
 
     async fn one_of_many_gets_a_phone(db: TestDatabase) {
@@ -298,7 +298,7 @@ database_tests! {
         let (_, token) = signed_in(log_in(&db.database, project, "79001234567", "login").await);
         assert!(db.database.customer_token(token).await.unwrap().is_some());
 
-        db.database.leave(project, anna, at(9)).await.unwrap();
+        db.database.delete_account(project, anna, at(9)).await.unwrap();
         let kept = "SELECT COUNT(*) AS value FROM counterparties WHERE deleted_at IS NOT NULL AND first_name IS NULL \
             AND address IS NULL AND birthday IS NULL AND phone_1 IS NULL AND phone_2 IS NULL AND email IS NULL \
             AND avatar_id IS NULL";
@@ -312,9 +312,9 @@ database_tests! {
             assert_eq!(fixtures::number(&db, table).await, 0, "{table}");
         }
         assert!(CustomerRepository::find(&db.database, anna).await.unwrap().is_none());
-        assert!(matches!(db.database.leave(project, anna, at(9)).await, Err(CustomerError::NotFound)));
+        assert!(matches!(db.database.delete_account(project, anna, at(9)).await, Err(CustomerError::NotFound)));
         assert!(!send(&db.database, project, anna, "79005550000", "c").await);
-        assert_eq!(prove(&db.database, project, anna, "79005550000", "c", 1).await, PhoneChangeOutcome::Gone);
+        assert_eq!(prove(&db.database, project, anna, "79005550000", "c", 1).await, PhoneChangeOutcome::CustomerDeleted);
         assert_ne!(signed_up(&db.database, project, "79001234567").await, anna);
         // A token that was issued at the same time grants nothing.
         fixtures::run(&db, format!(
@@ -334,7 +334,7 @@ database_tests! {
             )).await;
             let noted = CounterpartyId::new(i64::from(1_000 * (round + 1))).unwrap();
             let (database, wanted) = (db.database.clone(), contact.clone());
-            let leaving = tokio::spawn(async move { database.leave(project, noted, at(9)).await });
+            let leaving = tokio::spawn(async move { database.delete_account(project, noted, at(9)).await });
             let found = signed_up(&db.database, project, &wanted).await;
             leaving.await.unwrap().unwrap();
             let later = signed_up(&db.database, project, &contact).await;
@@ -351,17 +351,17 @@ database_tests! {
         let vase = counter.goods("Vase", 5, 100).await;
         let (project, anna) = (counter.customer.app.project_id, counter.customer.counterparty_id);
         let order = counter.placed(&counter.online(&[(vase, 1)])).await;
-        let refused = db.database.leave(project, anna, at(9)).await;
-        assert!(matches!(refused, Err(CustomerError::ChargeRunning)), "{refused:?}");
+        let refused = db.database.delete_account(project, anna, at(9)).await;
+        assert!(matches!(refused, Err(CustomerError::PaymentOpen)), "{refused:?}");
         let record = fixtures::customer(&db.database, project, anna).await;
         assert!(record.first_name.is_some() && record.phone_1.is_some(), "nothing is half done");
         let id = counter.acquirer.settle(kontor_payments::model::GatewayStatus::Succeeded);
-        counter.payments.acquirer_notified(&id, None).await.unwrap();
-        db.database.leave(project, anna, at(9)).await.unwrap();
+        counter.payments.handle_notification(&id, None).await.unwrap();
+        db.database.delete_account(project, anna, at(9)).await.unwrap();
         let kept = counter.order(order.id).await;
         assert_eq!((kept.customer.phone.as_deref(), kept.customer.id), (Some("79001234567"), anna), "orders stay as they are");
         let gone = counter.place(&counter.command(&[(vase, 1)])).await;
-        assert!(matches!(gone, Err(PlacementError::CustomerGone)), "{gone:?}");
+        assert!(matches!(gone, Err(PlacementError::CustomerDeleted)), "{gone:?}");
         assert_eq!(counter.stock(vase).await, (5, 1));
     }
 
@@ -385,13 +385,13 @@ database_tests! {
             let (database, gate, id) = (db.database.clone(), Arc::clone(&start), customer.counterparty_id);
             let leaving = tokio::spawn(async move {
                 gate.wait().await;
-                database.leave(project, id, at(9)).await
+                database.delete_account(project, id, at(9)).await
             });
             let mut placed = 0;
             for order in orders {
                 match order.await.unwrap() {
                     Ok(_) => placed += 1,
-                    Err(PlacementError::CustomerGone) => {}
+                    Err(PlacementError::CustomerDeleted) => {}
                     Err(other) => panic!("{other:?}"),
                 }
             }
@@ -406,7 +406,7 @@ database_tests! {
                     );
                     assert_eq!(counter.house.number(open).await, 0, "nobody pays who has left");
                 }
-                Err(CustomerError::ChargeRunning) => kept += 1,
+                Err(CustomerError::PaymentOpen) => kept += 1,
                 Err(other) => panic!("{other:?}"),
             }
         }

@@ -122,7 +122,7 @@ database_tests! {
                 }
             }
             // One chain that is deeper than a sheet may create.
-            for _ in 0..CategoryPath::DEEPEST {
+            for _ in 0..CategoryPath::MAX_DEPTH {
                 let draft = CategoryDraft { name: some(&mut runner, any_name()), photo: None, parent_id: categories.last().copied(), code: None, description: None };
                 categories.push(CategoryRepository::insert(database, system(project), draft).await.unwrap().id);
             }

@@ -102,7 +102,7 @@ fn line(text: &str) -> Line<255> {
 }
 
 fn about(query: &str) -> Listing {
-    let all = Listing::everything(Sort::ascending("id"), PageRequest::new(1, 100, 100).unwrap());
+    let all = Listing::unfiltered(Sort::ascending("id"), PageRequest::new(1, 100, 100).unwrap());
     Listing { text: Some(line(query)), unsorted: true, ..all }
 }
 
@@ -165,7 +165,7 @@ database_tests! {
             let found_by = |finds: &dyn Fn(&SearchText) -> bool| -> Vec<i64> {
                 CARDS.iter().zip(&ids).filter(|(card, _)| finds(&text(card))).map(|(_, id)| *id).collect()
             };
-            let mut expected = found_by(&|text| asked.finds(text));
+            let mut expected = found_by(&|text| asked.matches(text));
             if let Some(near) = NearQuery::of(&line(query)).filter(|_| expected.is_empty() && !asked.terms().is_empty()) {
                 expected = found_by(&|text| near.typos(text).is_some());
             }
@@ -190,7 +190,7 @@ database_tests! {
         find_their_items(&db, include!("../../../catalog/src/model/near_search_cases.rs"), |_, _| false).await;
     }
 
-    async fn the_best_come_first(db: TestDatabase) {
+    async fn results_are_ordered_by_relevance(db: TestDatabase) {
         const CASES: &[(&str, &[&str])] = include!("../../../catalog/src/model/ranked_search_cases.rs");
         for (query, names) in CASES {
             let house = StockFixture::open(&db).await;
@@ -245,7 +245,7 @@ database_tests! {
             let asked = SearchQuery::of(&line(query));
             let expected: Vec<i64> = (0..CARDS.len()).filter(|place| {
                 let (name, phone, email) = texts(*place);
-                asked.finds(&SearchText::of_texts([name, phone.as_str(), email.as_str()]))
+                asked.matches(&SearchText::of_texts([name, phone.as_str(), email.as_str()]))
             }).map(|place| 900_000 + i64::try_from(place).unwrap()).collect();
             assert_eq!(crate::customers::found(&db, project, query).await, expected, "{query}");
             hits += expected.len();

@@ -41,7 +41,7 @@ async fn started(db: &TestDatabase, seconds: i64) -> ClientSession {
 
 async fn beat(db: &TestDatabase, micros: i64) -> Heartbeat {
     let clock = Arc::new(FixedClock::at(START + TimeDelta::microseconds(micros)));
-    Heartbeats { sessions: Arc::new(db.database.clone()), clock }.beat(customer()).await.unwrap()
+    Heartbeats { sessions: Arc::new(db.database.clone()), clock }.record(customer()).await.unwrap()
 }
 
 database_tests! {
@@ -56,8 +56,8 @@ database_tests! {
         assert_eq!(db.database.current(customer().token_id).await.unwrap(), Some(next));
 
         // An active session is not closed, and there is no second one.
-        assert_eq!(db.database.start(customer(), Some(session), at(400)).await.unwrap(), SessionStart::Overtaken);
-        assert_eq!(db.database.start(customer(), None, at(400)).await.unwrap(), SessionStart::Overtaken);
+        assert_eq!(db.database.start(customer(), Some(session), at(400)).await.unwrap(), SessionStart::Superseded);
+        assert_eq!(db.database.start(customer(), None, at(400)).await.unwrap(), SessionStart::Superseded);
         let SessionStart::Started(second) = db.database.start(customer(), Some(next), at(400)).await.unwrap() else {
             panic!("not started")
         };
@@ -93,7 +93,7 @@ database_tests! {
             let beats = (0..50_i64).map(|number| {
                 let clock = Arc::new(FixedClock::at(at(seconds) + TimeDelta::milliseconds(7 * number % 50)));
                 let heartbeats = Heartbeats { sessions: db.clone(), clock };
-                tokio::spawn(async move { heartbeats.beat(customer()).await.unwrap().session })
+                tokio::spawn(async move { heartbeats.record(customer()).await.unwrap().session })
             });
             let mut sessions = Vec::new();
             for beat in beats.collect::<Vec<_>>() {

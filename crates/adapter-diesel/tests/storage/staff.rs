@@ -10,7 +10,7 @@ use kontor_auth::model::{EmployeeChange, EmployeeFilter, Login, NewEmployee, New
 use kontor_auth::ports::{DirectoryRepository, MatchedPassword, SignIn, StaffRepository, TokenRepository};
 use kontor_kernel::history::{Histories, HistoryAction};
 use kontor_kernel::{
-    BranchId, DeletableRepository, DepartmentId, Edit, Email, Line, Name, OfProject, PageRequest, Phone, ProjectId,
+    BranchId, DeletableRepository, DepartmentId, Edit, Email, Line, Name, PageRequest, Phone, ProjectId, ProjectScoped,
     RecordRepository, Resource, RoleId, Stamp, TokenId, UserId,
 };
 use kontor_organization::model::{Department, DepartmentChange, DepartmentDraft};
@@ -91,7 +91,7 @@ database_tests! {
         assert_eq!(sales.branch.as_ref().map(|(id, name)| (*id, name.as_str())), Some((own, "Main")));
         assert_eq!(departments.list(project).await.unwrap(), std::slice::from_ref(&sales));
         assert_eq!(departments.list(other).await.unwrap(), []);
-        assert_eq!(departments.find(sales.id).await.unwrap(), Some(OfProject::new(project, sales.clone())));
+        assert_eq!(departments.find(sales.id).await.unwrap(), Some(ProjectScoped::new(project, sales.clone())));
         let refused = departments.insert(stamp, draft(Some(foreign))).await;
         assert!(matches!(refused, Err(DepartmentError::Refused(DepartmentRefusal::UnknownBranch))));
         let change = DepartmentChange { branch_id: Edit::Set(Some(foreign)), ..DepartmentChange::default() };
@@ -102,7 +102,7 @@ database_tests! {
         let boss = db.database.insert_employee(boss).await.unwrap();
         let record = db.database.employee(boss).await.unwrap().unwrap();
         assert_eq!(record.department.unwrap().name.as_str(), "Продажи");
-        assert!(matches!(departments.delete(stamp, sales.id).await, Err(DepartmentError::Refused(DepartmentRefusal::Staffed))));
+        assert!(matches!(departments.delete(stamp, sales.id).await, Err(DepartmentError::Refused(DepartmentRefusal::HasEmployees))));
         let change = DepartmentChange { description: Edit::Set(None), branch_id: Edit::Set(None), ..DepartmentChange::default() };
         let changed = departments.update(stamp, sales.id, change).await.unwrap();
         assert_eq!((changed.description, changed.branch, changed.name), (None, None, sales.name));

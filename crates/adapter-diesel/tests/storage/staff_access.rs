@@ -11,7 +11,7 @@ use kontor_auth::model::{
 use kontor_auth::ports::{PermissionRepository, RoleRepository, StaffRepository, TokenRepository};
 use kontor_auth::{PermissionError, PermissionRefusal, RoleError, RoleRefusal};
 use kontor_kernel::{
-    Edit, Name, OfProject, Permission, PermissionId, ProjectId, RecordError, Refusal, ScreenId, Stamp,
+    Edit, Name, Permission, PermissionId, ProjectId, ProjectScoped, RecordError, Refusal, ScreenId, Stamp,
 };
 
 use crate::fixtures;
@@ -63,7 +63,7 @@ database_tests! {
         let roles: &dyn RoleRepository = &db.database;
         let seen = roles.insert(stamp(project), draft(&[3, 1, 3])).await.unwrap();
         assert_eq!((ids(&seen), seen.permissions[0].name.as_str()), (vec![1, 3], "view-agents"));
-        assert_eq!(roles.find(seen.id).await.unwrap(), Some(OfProject::new(project, seen.clone())));
+        assert_eq!(roles.find(seen.id).await.unwrap(), Some(ProjectScoped::new(project, seen.clone())));
         assert_eq!(roles.list(project).await.unwrap(), std::slice::from_ref(&seen));
         assert_eq!(roles.list(other).await.unwrap(), []);
 
@@ -77,7 +77,7 @@ database_tests! {
         let kept = roles.update(stamp(project), seen.id, changed.version, renamed).await.unwrap();
         assert_eq!((ids(&kept), kept.name.as_str()), (vec![2], "X"));
         assert_eq!(refusal(grant(roles, project, &kept, &[1, 9999]).await), RoleRefusal::Stale);
-        assert_eq!(roles.find(seen.id).await.unwrap(), Some(OfProject::new(project, kept.clone())), "nothing of it was kept");
+        assert_eq!(roles.find(seen.id).await.unwrap(), Some(ProjectScoped::new(project, kept.clone())), "nothing of it was kept");
         roles.delete(project, kept.id, kept.version).await.unwrap();
         assert_eq!(roles.find(kept.id).await.unwrap(), None);
     }
@@ -99,7 +99,7 @@ database_tests! {
             }
         }
         assert_eq!(won.len(), 1);
-        assert_eq!(RoleRepository::find(&db.database, seen.id).await.unwrap(), won.pop().map(|role| OfProject::new(project, role)));
+        assert_eq!(RoleRepository::find(&db.database, seen.id).await.unwrap(), won.pop().map(|role| ProjectScoped::new(project, role)));
     }
 
     async fn a_role_in_use_an_owners_and_an_agents_stay(db: TestDatabase) {
@@ -108,7 +108,7 @@ database_tests! {
         let used = roles.insert(stamp(project), draft(&[1])).await.unwrap();
         db.database.insert_user(project, "anna", RoleChoice::Role(used.id)).await;
         assert_eq!(refusal(roles.delete(project, used.id, used.version).await), RoleRefusal::InUse);
-        assert_eq!(roles.find(used.id).await.unwrap(), Some(OfProject::new(project, used.clone())));
+        assert_eq!(roles.find(used.id).await.unwrap(), Some(ProjectScoped::new(project, used.clone())));
         db.database.insert_user(project, "boss", RoleChoice::Owner).await;
         let private = role(&db, project, 70, "agent").await;
         assert_eq!(roles.find(private).await.unwrap(), None);

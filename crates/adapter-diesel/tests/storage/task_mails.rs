@@ -7,7 +7,7 @@ use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::RoleChoice;
 use kontor_auth::ports::StaffRepository;
 use kontor_kernel::{Edit, Name, ProjectId, RecordRepository, Stamp, TaskId, UserId};
-use kontor_organization::COLLECTED_FOR;
+use kontor_organization::COLLECTION_PERIOD;
 use kontor_organization::model::{Task, TaskChange, TaskDraft, TaskLinks, TaskMail, TaskNotice, TaskStatus};
 use kontor_organization::ports::TaskMailQueue;
 
@@ -38,7 +38,7 @@ async fn lease(db: &Database, owner: &str, at: DateTime<Utc>) -> Option<TaskMail
 }
 
 async fn settle(db: &Database, mail: TaskMail, owner: &str, at: DateTime<Utc>) {
-    TaskMailQueue::settle(db, mail, owner, at, at + COLLECTED_FOR).await.unwrap();
+    TaskMailQueue::settle(db, mail, owner, at, at + COLLECTION_PERIOD).await.unwrap();
 }
 
 async fn waiting(db: &TestDatabase) -> (i64, i64) {
@@ -60,7 +60,7 @@ database_tests! {
         let (owner, mail) = leased.next().unwrap();
         assert!(leased.next().is_none(), "one has it");
         assert_eq!((mail.lines.len(), mail.attempts, mail.user_id), (20, 1, anna));
-        assert!(mail.lines.iter().all(|line| line.news == TaskNotice::Assigned));
+        assert!(mail.lines.iter().all(|line| line.news == TaskNotice::AssignOutcome));
         assert_eq!(mail.to.as_ref().unwrap().as_str(), "anna@x.ru");
         settle(&db.database, mail, owner, after(61)).await;
         assert_eq!(waiting(&db).await, (0, 0));
@@ -79,7 +79,7 @@ database_tests! {
         assert_eq!(lease(&db.database, "me", after(120)).await, None);
         let mail = lease(&db.database, "me", after(121)).await.unwrap();
         let told: Vec<_> = mail.lines.iter().map(|line| (line.title.as_str(), line.news)).collect();
-        assert_eq!(told, [("First", TaskNotice::Closed), ("Second", TaskNotice::Assigned)]);
+        assert_eq!(told, [("First", TaskNotice::Closed), ("Second", TaskNotice::AssignOutcome)]);
         assert_eq!((mail.attempts, mail.requested_at), (1, after(61)));
         settle(&db.database, mail, "me", after(122)).await;
         assert_eq!(waiting(&db).await, (0, 0));
@@ -97,7 +97,7 @@ database_tests! {
         let work = async |from: i64, until: &dyn Fn(usize) -> bool| {
             let mut at = after(from);
             while until(told.lock().unwrap().len()) {
-                at += COLLECTED_FOR;
+                at += COLLECTION_PERIOD;
                 let Some(mail) = lease(&db.database, "me", at).await else {
                     tokio::task::yield_now().await;
                     continue;

@@ -24,7 +24,7 @@ async fn brand(db: &TestDatabase, project: ProjectId, name: &str) -> Brand {
 }
 
 fn first_page() -> Listing {
-    Listing::everything(Sort::ascending("id"), PageRequest::new(1, 50, 100).unwrap())
+    Listing::unfiltered(Sort::ascending("id"), PageRequest::new(1, 50, 100).unwrap())
 }
 
 fn left_out(table: &str) -> u64 {

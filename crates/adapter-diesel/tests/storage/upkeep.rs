@@ -29,7 +29,7 @@ async fn left(db: &TestDatabase, statement: &'static str) -> i64 {
 database_tests! {
     async fn workers_that_died_go_and_who_lives_stays(db: TestDatabase) {
         for (name, minutes) in [("dead", 60), ("late", 59), ("alive", 0)] {
-            db.database.worker_seen(name, now() - TimeDelta::minutes(minutes)).await.unwrap();
+            db.database.record_heartbeat(name, now() - TimeDelta::minutes(minutes)).await.unwrap();
         }
         assert_eq!(sweep(&db.database, "workers").await, 1);
         assert_eq!(left(&db, "SELECT COUNT(*) AS value FROM workers WHERE name = 'dead'").await, 0);

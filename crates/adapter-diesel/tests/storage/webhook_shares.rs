@@ -5,7 +5,7 @@ use chrono::TimeDelta;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_kernel::Edit;
-use kontor_webhooks::model::{EndpointUrl, MOST_PER_ENDPOINT, SendFailure, SendOutcome, WebhookChange};
+use kontor_webhooks::model::{EndpointUrl, MAX_PER_ENDPOINT, SendFailure, SendOutcome, WebhookChange};
 use kontor_webhooks::ports::{DeliveryLog, DeliveryQueue, LeasedDelivery, WebhookRepository};
 
 use crate::webhooks::{START, Shop, attempt, first_page, lease_due, paid_orders, shop, statement};
@@ -86,7 +86,7 @@ database_tests! {
         let before = db.statements();
         let leased = lease_due(&db.database, "me", 64, START).await;
         assert!(db.statements() - before <= 12, "{} statements", db.statements() - before);
-        assert_eq!((of(&leased, &busy), of(&leased, &quiet)), (MOST_PER_ENDPOINT, 1));
+        assert_eq!((of(&leased, &busy), of(&leased, &quiet)), (MAX_PER_ENDPOINT, 1));
         assert!(lease_due(&db.database, "other", 64, START).await.is_empty(), "no worker sends it more");
         record(&db.database, &leased[..1], SendOutcome::Answered(200), 0).await;
         assert_eq!(lease_due(&db.database, "other", 64, START).await.len(), 1, "a slot that is free takes the next");
@@ -105,7 +105,7 @@ database_tests! {
         for worker in workers {
             leased += worker.await.unwrap();
         }
-        assert_eq!(leased, MOST_PER_ENDPOINT);
+        assert_eq!(leased, MAX_PER_ENDPOINT);
     }
 
     async fn a_lease_is_renewed_while_its_owner_works_and_no_longer(db: TestDatabase) {
@@ -141,7 +141,7 @@ database_tests! {
         let trial = lease_due(&db.database, "me", 64, at(65)).await;
         assert_eq!(trial.len(), 1);
         record(&db.database, &trial, SendOutcome::Answered(500), 66).await;
-        assert_eq!(lease_due(&db.database, "me", 64, at(66)).await.len(), MOST_PER_ENDPOINT);
+        assert_eq!(lease_due(&db.database, "me", 64, at(66)).await.len(), MAX_PER_ENDPOINT);
     }
 
     async fn staff_end_a_rest_by_another_address_or_a_resend(db: TestDatabase) {

@@ -8,7 +8,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 use diesel::RunQueryDsl;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Abort, Database, database_tests};
-use kontor_kernel::{ApplicationId, Edit, Name, OfProject, PageRequest, ProjectId, RecordError, StoreError, WebhookId};
+use kontor_kernel::{
+    ApplicationId, Edit, Name, PageRequest, ProjectId, ProjectScoped, RecordError, StoreError, WebhookId,
+};
 use kontor_webhooks::WebhookRefusal;
 use kontor_webhooks::model::{
     DeliveryState, EndpointUrl, SendFailure, SendOutcome, Webhook, WebhookChange, WebhookDraft,
@@ -123,7 +125,7 @@ database_tests! {
         let shop = shop(&db).await;
         let other = application(&db, shop.project).await;
         let (db, id) = (&db.database, shop.webhook.id);
-        assert_eq!(db.owner(shop.application).await.unwrap(), Some(OfProject::new(shop.project, ())));
+        assert_eq!(db.owner(shop.application).await.unwrap(), Some(ProjectScoped::new(shop.project, ())));
         assert_eq!(db.owner(ApplicationId::new(9999).unwrap()).await.unwrap(), None);
         assert_eq!(WebhookRepository::list(db, shop.application).await.unwrap(), vec![shop.webhook.clone()]);
         assert_eq!(WebhookRepository::find(db, other, id).await.unwrap(), None);

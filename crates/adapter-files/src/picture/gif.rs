@@ -5,13 +5,13 @@ use std::io::BufReader;
 
 use gif::DecodeOptions;
 
-use super::{Damaged, MOST_PIXELS};
+use super::{Damaged, MAX_PIXELS};
 
 /// Pixels of a frame that are decoded at a time.
-const PIECE: u64 = 64 * 1024;
+const DECODED_PIXELS: u64 = 64 * 1024;
 
 /// Application extensions that affect the look of an animation: repetition and colors.
-const SHOWN: [&[u8]; 3] = [b"NETSCAPE2.0", b"ANIMEXTS1.0", b"ICCRGBG1012"];
+const VISIBLE_EXTENSIONS: [&[u8]; 3] = [b"NETSCAPE2.0", b"ANIMEXTS1.0", b"ICCRGBG1012"];
 
 /// Decodes frame by frame, in pieces, up to the end mark.
 pub(super) fn check(content: BufReader<&File>) -> Result<(), Damaged> {
@@ -22,11 +22,11 @@ pub(super) fn check(content: BufReader<&File>) -> Result<(), Damaged> {
         frames += 1;
         let mut missing = u64::from(frame.width) * u64::from(frame.height);
         decoded = decoded.saturating_add(missing);
-        if decoded > MOST_PIXELS {
+        if decoded > MAX_PIXELS {
             continue;
         }
         while missing > 0 {
-            let length = missing.min(PIECE);
+            let length = missing.min(DECODED_PIXELS);
             piece.resize(usize::try_from(length)?, 0);
             if !reader.fill_buffer(&mut piece)? {
                 return Err(Damaged);
@@ -38,7 +38,7 @@ pub(super) fn check(content: BufReader<&File>) -> Result<(), Damaged> {
 }
 
 /// Returns the animation without comments, texts, data of programs, and bytes after its end. `None` if it has no end.
-pub(super) fn bare(animation: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn without_metadata(animation: &[u8]) -> Option<Vec<u8>> {
     let (head, rest) = animation.split_at_checked(13)?;
     let (colors, mut rest) = rest.split_at_checked(table_length(*head.get(10)?))?;
     let mut bare = [head, colors].concat();
@@ -68,7 +68,7 @@ pub(super) fn bare(animation: &[u8]) -> Option<Vec<u8>> {
 fn is_shown(label: u8, blocks: &[u8]) -> bool {
     match label {
         0xF9 => true,
-        0xFF => blocks.get(1..12).is_some_and(|program| SHOWN.contains(&program)),
+        0xFF => blocks.get(1..12).is_some_and(|program| VISIBLE_EXTENSIONS.contains(&program)),
         _ => false,
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek};
 
 use kontor_content::model::MediaType;
 
-use super::{Damaged, decode, open, turn};
+use super::{Damaged, decode, decoding_lock, open};
 
 /// Decodes the data between the first mark and the last. Bytes after it are written by cameras and never shown.
 pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
@@ -13,13 +13,13 @@ pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
         return Err(Damaged);
     }
     content.rewind()?;
-    let _turn = turn();
+    let _turn = decoding_lock();
     decode(open(content, MediaType::Jpeg)?)
 }
 
 /// Returns the photo without segments of cameras and programs, and without bytes after its end. `None` if it has no
 /// end.
-pub(super) fn bare(photo: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn without_metadata(photo: &[u8]) -> Option<Vec<u8>> {
     let mut bare = vec![0xFF, 0xD8];
     let mut rest = photo.strip_prefix(&[0xFF, 0xD8])?;
     let mut in_scan = false;

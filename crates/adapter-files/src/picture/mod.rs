@@ -31,9 +31,9 @@ pub(crate) use self::resize::resize;
 /// Number of bytes searched for the size, which cameras write after previews and descriptions.
 const HEADER: u64 = 4 * 1024 * 1024;
 /// Pixels of an animation that are decoded; later frames are only parsed.
-const MOST_PIXELS: u64 = 4 * Dimensions::MOST_PIXELS;
+const MAX_PIXELS: u64 = 4 * Dimensions::MAX_PIXELS;
 /// Memory of a decoder besides the picture, in bytes: a frame of a GIF, a color profile of a PNG.
-const MOST_ASIDE: u64 = 4 * Dimensions::MOST_PIXELS;
+const DECODER_MEMORY: u64 = 4 * Dimensions::MAX_PIXELS;
 
 /// A picture that cannot be decoded.
 struct Damaged;
@@ -48,7 +48,7 @@ impl<E: std::error::Error> From<E> for Damaged {
 static TURN: Mutex<()> = Mutex::new(());
 
 /// Waits until no other picture is completely in memory.
-fn turn() -> MutexGuard<'static, ()> {
+fn decoding_lock() -> MutexGuard<'static, ()> {
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -57,9 +57,9 @@ fn open<'a>(content: impl BufRead + Seek + 'a, media: MediaType) -> Result<impl 
     let format = ImageFormat::from_mime_type(media.mime()).ok_or(Damaged)?;
     let mut reader = ImageReader::with_format(content, format);
     let mut limits = Limits::no_limits();
-    limits.max_image_width = Some(Dimensions::MOST_SIDE);
-    limits.max_image_height = Some(Dimensions::MOST_SIDE);
-    limits.max_alloc = Some(MOST_ASIDE);
+    limits.max_image_width = Some(Dimensions::MAX_SIDE);
+    limits.max_image_height = Some(Dimensions::MAX_SIDE);
+    limits.max_alloc = Some(DECODER_MEMORY);
     reader.limits(limits);
     let decoder = reader.into_decoder()?;
     size_of(&decoder)?;
@@ -79,7 +79,7 @@ fn decode(decoder: impl ImageDecoder) -> Result<(), Damaged> {
 }
 
 /// Returns the size of a complete picture. A picture of an unsupported size is not decoded.
-pub(crate) fn look(mut content: &File, media: MediaType) -> io::Result<Inspection> {
+pub(crate) fn detect(mut content: &File, media: MediaType) -> io::Result<Inspection> {
     let mut header = Vec::new();
     content.take(HEADER).read_to_end(&mut header)?;
     let same = match imagesize::image_type(&header) {

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Read, Seek};
 
 use kontor_content::model::MediaType;
 
-use super::{Damaged, decode, open, turn};
+use super::{Damaged, decode, decoding_lock, open};
 
 /// Last chunk: no content, its type and its checksum.
 const END: [u8; 12] = *b"\0\0\0\0IEND\xae\x42\x60\x82";
@@ -16,7 +16,7 @@ pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
         return Err(Damaged);
     }
     content.rewind()?;
-    let _turn = turn();
+    let _turn = decoding_lock();
     decode(open(content, MediaType::Png)?)
 }
 

@@ -14,13 +14,13 @@ use img_parts::webp::WebP;
 use kontor_content::model::MediaType;
 use kontor_content::ports::Published;
 
-use super::{Damaged, open, turn};
+use super::{Damaged, decoding_lock, open};
 
 /// JPEG quality of photos that are turned, 1 to 100.
 const QUALITY: u8 = 92;
 
 /// PNG chunks that affect the look; the others are texts, times and camera data.
-const SHOWN: [&[u8; 4]; 16] = [
+const VISIBLE_CHUNKS: [&[u8; 4]; 16] = [
     b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS", b"gAMA", b"cHRM", b"sRGB", b"iCCP", b"cICP", b"sBIT", b"bKGD",
     b"pHYs", b"acTL", b"fcTL", b"fdAT",
 ];
@@ -34,7 +34,7 @@ pub(crate) fn publish(mut content: &File, media: MediaType) -> io::Result<Option
     let mut bytes = Vec::new();
     content.rewind()?;
     content.read_to_end(&mut bytes)?;
-    let _turn = turn();
+    let _turn = decoding_lock();
     let Ok((bytes, width, height)) = published(bytes, media) else { return Ok(None) };
     let mut content = tempfile::tempfile()?;
     content.write_all(&bytes)?;
@@ -59,7 +59,7 @@ fn published(bytes: Vec<u8>, media: MediaType) -> Result<(Vec<u8>, u32, u32), Da
         Turned::Upright(size) => (bytes, size),
         Turned::Again(bytes, size) => (bytes, size),
     };
-    Ok((bare(bytes, media)?, width, height))
+    Ok((without_metadata(bytes, media)?, width, height))
 }
 
 enum Turned {
@@ -96,16 +96,16 @@ fn encode(mut encoder: impl ImageEncoder, image: &DynamicImage, colors: Option<V
 }
 
 /// Removes everything that does not affect the look.
-fn bare(bytes: Vec<u8>, media: MediaType) -> Result<Vec<u8>, Damaged> {
+fn without_metadata(bytes: Vec<u8>, media: MediaType) -> Result<Vec<u8>, Damaged> {
     let mut bare = Vec::new();
     match media {
-        MediaType::Jpeg => bare = super::jpeg::bare(&bytes).ok_or(Damaged)?,
+        MediaType::Jpeg => bare = super::jpeg::without_metadata(&bytes).ok_or(Damaged)?,
         MediaType::Png => {
             let mut png = Png::from_bytes(bytes.into())?;
-            png.chunks_mut().retain(|chunk| SHOWN.contains(&&chunk.kind()));
+            png.chunks_mut().retain(|chunk| VISIBLE_CHUNKS.contains(&&chunk.kind()));
             png.encoder().write_to(&mut bare)?;
         }
-        MediaType::Gif => bare = super::gif::bare(&bytes).ok_or(Damaged)?,
+        MediaType::Gif => bare = super::gif::without_metadata(&bytes).ok_or(Damaged)?,
         _ => {
             let mut webp = WebP::from_bytes(bytes.into())?;
             webp.chunks_mut().retain(|chunk| SHOWN_OF_WEBP.contains(&&chunk.id()));

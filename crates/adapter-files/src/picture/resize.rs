@@ -10,12 +10,12 @@ use img_parts::ImageICC;
 use img_parts::webp::WebP;
 use kontor_content::model::{Dimensions, MediaType, PictureWidth};
 
-use super::{Damaged, open, size_of, turn};
+use super::{Damaged, decoding_lock, open, size_of};
 
 /// Quality of lossy WebP, 0 to 100.
 const QUALITY: f32 = 80.0;
 /// Maximum size of a copied color profile, in bytes. Those of screens and cameras are shorter.
-const LONGEST_PROFILE: usize = 16 * 1024;
+const MAX_COLOR_PROFILE: usize = 16 * 1024;
 
 /// Returns the picture, or the first frame of an animation, within this width. `None` if it cannot be decoded.
 pub(crate) fn resize(picture: &[u8], media: MediaType, width: PictureWidth) -> Option<Vec<u8>> {
@@ -23,12 +23,12 @@ pub(crate) fn resize(picture: &[u8], media: MediaType, width: PictureWidth) -> O
 }
 
 fn resized(picture: &[u8], media: MediaType, width: PictureWidth) -> Result<Vec<u8>, Damaged> {
-    let _turn = turn();
+    let _turn = decoding_lock();
     let mut decoder = open(Cursor::new(picture), media)?;
     let orientation = decoder.orientation()?;
     let profile = decoder.icc_profile()?.filter(|profile| is_of_screens(profile));
     let stored = size_of(&decoder)?;
-    let (copy_width, copy_height) = if lies(orientation) {
+    let (copy_width, copy_height) = if is_sideways(orientation) {
         let upright = Dimensions::new(stored.height().into(), stored.width().into())?.within(width);
         (upright.height(), upright.width())
     } else {
@@ -42,14 +42,14 @@ fn resized(picture: &[u8], media: MediaType, width: PictureWidth) -> Result<Vec<
 }
 
 /// Returns `true` if turning the picture upright swaps width and height.
-fn lies(orientation: Orientation) -> bool {
+fn is_sideways(orientation: Orientation) -> bool {
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
     matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH)
 }
 
 /// Returns `true` for the profile of an RGB color space. The pixels of others were converted.
 fn is_of_screens(profile: &[u8]) -> bool {
-    profile.len() <= LONGEST_PROFILE && profile.get(16..20) == Some(b"RGB ")
+    profile.len() <= MAX_COLOR_PROFILE && profile.get(16..20) == Some(b"RGB ")
 }
 
 /// Resizes with colors weighted by opacity, so that transparent pixels leave no fringe.

@@ -7,7 +7,7 @@ use image::AnimationDecoder;
 use image::codecs::webp::WebPDecoder;
 use kontor_content::model::MediaType;
 
-use super::{Damaged, MOST_PIXELS, decode, open, size_of, turn};
+use super::{Damaged, MAX_PIXELS, decode, decoding_lock, open, size_of};
 
 /// Decodes all frames, of a long animation the first ones. Bytes after the end stated in the header are never shown.
 pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
@@ -15,7 +15,7 @@ pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
         return Err(Damaged);
     }
     content.rewind()?;
-    let _turn = turn();
+    let _turn = decoding_lock();
     let decoder = WebPDecoder::new(&mut content)?;
     if !decoder.has_animation() {
         drop(decoder);
@@ -24,7 +24,7 @@ pub(super) fn check(mut content: BufReader<&File>) -> Result<(), Damaged> {
     }
     let size = size_of(&decoder)?;
     let area = u64::from(size.width()) * u64::from(size.height());
-    for frame in decoder.into_frames().take(usize::try_from(MOST_PIXELS / area.max(1))?) {
+    for frame in decoder.into_frames().take(usize::try_from(MAX_PIXELS / area.max(1))?) {
         frame?;
     }
     Ok(())

@@ -172,7 +172,7 @@ fn a_pdf_whose_end_leads_nowhere_is_damaged() {
 }
 
 #[test]
-fn documents_are_told_apart_by_what_is_in_them() {
+fn documents_are_detected_by_their_content() {
     let named = |name| archive(&[("[Content_Types].xml", b"<x/>"), ("_rels/.rels", b"<x/>"), (name, b"<x/>")]);
     let open = |mime: MediaType| archive(&[("mimetype", mime.mime().as_bytes()), ("content.xml", b"<x/>")]);
     for (content, expected) in [
@@ -194,7 +194,7 @@ fn documents_are_told_apart_by_what_is_in_them() {
 }
 
 #[test]
-fn what_browsers_would_run_is_unknown() {
+fn executable_content_is_unknown() {
     for content in [
         "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>alert(1)</script></svg>",
         "<?xml version=\"1.0\"?><svg/>",
@@ -238,7 +238,7 @@ proptest! {
     }
     /// A valid content is refused when it is truncated anywhere.
     #[test]
-    fn whatever_breaks_off_is_refused(kind in any::<prop::sample::Index>(), place in any::<prop::sample::Index>()) {
+    fn truncated_content_is_refused(kind in any::<prop::sample::Index>(), place in any::<prop::sample::Index>()) {
         let content = kind.get(&good()).clone();
         let part = &content[..place.index(content.len())];
         prop_assert!(!is_taken(look(part)), "{} of {} bytes", part.len(), content.len());

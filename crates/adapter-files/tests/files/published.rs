@@ -87,7 +87,7 @@ fn shown(bytes: Vec<u8>) -> RgbImage {
 }
 
 #[test]
-fn what_cameras_write_is_left_out_and_the_picture_stays() {
+fn camera_metadata_is_removed() {
     for media in [MediaType::Jpeg, MediaType::Png, MediaType::Webp] {
         let upright = picture(media, 1);
         assert!(has(&upright, CAMERA) && has(&upright, PREVIEW), "{media:?}");
@@ -147,7 +147,7 @@ fn a_chunk_that_is_not_shown_is_left_out() {
 }
 
 #[test]
-fn a_picture_that_lies_on_its_side_is_turned() {
+fn a_sideways_picture_is_rotated() {
     for media in [MediaType::Jpeg, MediaType::Png, MediaType::Webp] {
         // Turned clockwise: its left side is the top.
         let (bytes, width, height) = publish(&picture(media, 6), media).unwrap();
@@ -172,7 +172,7 @@ fn every_kind_of_picture_is_whole_afterwards() {
 }
 
 #[test]
-fn what_is_no_picture_is_not_published() {
+fn content_that_is_no_picture_is_not_published() {
     for media in [MediaType::Jpeg, MediaType::Png, MediaType::Webp, MediaType::Gif] {
         assert_eq!(publish(b"no picture", media), None, "{media:?}");
     }

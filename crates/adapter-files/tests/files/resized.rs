@@ -115,7 +115,7 @@ fn colors_stay_those_of_the_profile() {
 }
 
 #[test]
-fn what_cannot_be_decoded_has_no_copy() {
+fn undecodable_pictures_have_no_copy() {
     for (media, format) in FORMATS {
         assert_eq!(resize(b"no picture", media, "160"), None, "{media:?}");
         let red = written(&image::RgbImage::from_pixel(40, 30, image::Rgb([220, 20, 20])).into(), format);

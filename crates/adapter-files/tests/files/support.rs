@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use futures_util::TryStreamExt;
 use kontor_adapter_files::FileStorage;
-use kontor_content::model::{FileKey, PictureWidth, Written};
+use kontor_content::model::{FileKey, PictureWidth, StoredContent};
 use kontor_content::ports::{FileStore, StorageFailed};
 use kontor_kernel::ProjectId;
 
@@ -30,7 +30,7 @@ pub fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|place| u8::try_from((place * 31 + place / 251 * 17) % 251).unwrap()).collect()
 }
 
-pub async fn put(storage: &FileStorage, number: usize, content: &[u8]) -> Result<Written, StorageFailed> {
+pub async fn put(storage: &FileStorage, number: usize, content: &[u8]) -> Result<StoredContent, StorageFailed> {
     storage.put(project(), key(number), file(content)).await
 }
 

@@ -24,7 +24,7 @@ return {1, redis.call('INCR', KEYS[1]), left}
 ";
 
 /// Maximum window; Redis refuses longer expiry times.
-const LONGEST_WINDOW: Duration = Duration::from_hours(24 * 366);
+const MAX_WINDOW: Duration = Duration::from_hours(24 * 366);
 
 /// Counter script, which Redis runs atomically.
 pub struct Counter(Script);
@@ -36,7 +36,7 @@ impl Counter {
 
     /// Counts one hit.
     pub async fn hit(&self, connection: &mut MultiplexedConnection, rule: &RateRule, key: &str) -> RedisResult<Quota> {
-        let window = u64::try_from(rule.window.min(LONGEST_WINDOW).as_millis()).unwrap_or(u64::MAX).max(1);
+        let window = u64::try_from(rule.window.min(MAX_WINDOW).as_millis()).unwrap_or(u64::MAX).max(1);
         let mut call = self.0.key(key);
         call.arg(rule.limit).arg(window);
         let (counted, hits, left): (u8, u32, u64) = call.invoke_async(connection).await?;

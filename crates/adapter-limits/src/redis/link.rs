@@ -15,14 +15,14 @@ use super::url::RedisUrl;
 const CONNECT_WITHIN: Duration = Duration::from_secs(1);
 
 /// Back-off between attempts: doubles from the first to the last pause.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-const LAST_PAUSE: Duration = Duration::from_secs(2);
+const INITIAL_BACKOFF: Duration = Duration::from_millis(250);
+const MAX_BACKOFF: Duration = Duration::from_secs(2);
 
 /// Minimum duration of a good connection: after it, the back-off starts again with the first pause.
-const LASTING: Duration = Duration::from_secs(10);
+const STABLE_AFTER: Duration = Duration::from_secs(10);
 
 /// Maximum commands that wait to be written to the connection.
-const MOST_WAITING: usize = 1_024;
+const MAX_WAITING: usize = 1_024;
 
 /// Hit that proves that Redis accepts writes and responds in time. A refused hit would write nothing.
 const PROBE: RateRule = RateRule { name: "probe", limit: u32::MAX, window: Duration::from_secs(1) };
@@ -42,7 +42,7 @@ enum State {
 }
 
 /// Maximum cluster nodes per attempt: the configured one, the one it redirects to, and another one while slots move.
-const MOST_NODES: usize = 3;
+const MAX_NODES: usize = 3;
 
 #[derive(Debug, thiserror::Error)]
 enum Lost {
@@ -81,7 +81,7 @@ impl Link {
         match self.count(&mut connection, rule, key).await {
             Ok(quota) => Some(quota),
             Err(why) => {
-                self.fall(|state| matches!(state, State::Up { number: up, .. } if *up == number), &why);
+                self.mark_lost(|state| matches!(state, State::Up { number: up, .. } if *up == number), &why);
                 None
             }
         }
@@ -100,7 +100,7 @@ impl Link {
             let decided = timeout(self.patience, decided).await.map(|state| state.map(|state| state.clone()));
             let Ok(Ok(decided)) = decided else {
                 // Only the first hits wait for a slow first attempt.
-                self.fall(|state| matches!(state, State::Starting), &Lost::Slow(self.patience));
+                self.mark_lost(|state| matches!(state, State::Starting), &Lost::Slow(self.patience));
                 return None;
             };
             state = decided;
@@ -113,7 +113,7 @@ impl Link {
 
     /// Marks the connection as lost if `lasts` still holds. Of all hits that lose the same connection, only the first
     /// logs it.
-    fn fall(&self, lasts: impl Fn(&State) -> bool, why: &Lost) {
+    fn mark_lost(&self, lasts: impl Fn(&State) -> bool, why: &Lost) {
         let first = self.state.send_if_modified(|state| {
             let current = lasts(state);
             if current {
@@ -122,23 +122,23 @@ impl Link {
             current
         });
         if first {
-            self.say_lost(why);
+            self.log_lost(why);
         }
     }
 
     /// Counts in memory until the next connection.
-    pub fn lose(&self) {
+    pub fn count_in_memory(&self) {
         self.state.send_replace(State::Down);
     }
 
-    fn say_lost(&self, why: &dyn Display) {
+    fn log_lost(&self, why: &dyn Display) {
         tracing::warn!(redis = %self.url, %why, "Redis is unavailable: rate limits are counted in local memory");
     }
 
     /// Connects, waits for the connection to be lost, and reconnects.
     pub async fn keep_connected(self: Arc<Self>) {
         let mut changes = self.state.subscribe();
-        let mut pause = FIRST_PAUSE;
+        let mut pause = INITIAL_BACKOFF;
         let mut number = 0;
         loop {
             match self.connect().await {
@@ -150,15 +150,15 @@ impl Link {
                     if changes.wait_for(|state| matches!(state, State::Down)).await.is_err() {
                         return;
                     }
-                    pause = if since.elapsed() < LASTING { (pause * 2).min(LAST_PAUSE) } else { FIRST_PAUSE };
+                    pause = if since.elapsed() < STABLE_AFTER { (pause * 2).min(MAX_BACKOFF) } else { INITIAL_BACKOFF };
                 }
                 Err(why) => {
                     if matches!(self.state.send_replace(State::Down), State::Down) {
                         tracing::debug!(redis = %self.url, %why, "Redis is still unavailable");
                     } else {
-                        self.say_lost(&why);
+                        self.log_lost(&why);
                     }
-                    pause = (pause * 2).min(LAST_PAUSE);
+                    pause = (pause * 2).min(MAX_BACKOFF);
                 }
             }
             sleep(pause).await;
@@ -169,7 +169,7 @@ impl Link {
     /// a connection to the node with that slot.
     async fn connect(&self) -> Result<MultiplexedConnection, Lost> {
         let mut outcome = self.connect_to(self.url.connection_info()).await;
-        for _ in 1..MOST_NODES {
+        for _ in 1..MAX_NODES {
             let Err(Lost::Refused(error)) = &outcome else { break };
             let Some(info) = owner_in(error).and_then(|node| self.url.node(node)) else { break };
             outcome = self.connect_to(info).await;
@@ -181,7 +181,7 @@ impl Link {
         let config = AsyncConnectionConfig::new()
             .set_connection_timeout(Some(CONNECT_WITHIN))
             .set_response_timeout(None)
-            .set_pipeline_buffer_size(MOST_WAITING);
+            .set_pipeline_buffer_size(MAX_WAITING);
         let client = Client::open(info)?;
         let connecting = client.get_multiplexed_async_connection_with_config(&config);
         let mut connection = timeout(CONNECT_WITHIN, connecting).await.map_err(|_| Lost::Slow(CONNECT_WITHIN))??;

@@ -101,7 +101,7 @@ async fn supervise(link: Arc<Link>) {
         match running.join_next().await {
             Some(Err(error)) if error.is_panic() => {
                 tracing::error!(%error, "connecting to Redis panicked; retrying");
-                link.lose();
+                link.count_in_memory();
                 tokio::time::sleep(AFTER_PANIC).await;
             }
             _ => return,

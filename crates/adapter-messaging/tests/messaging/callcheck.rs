@@ -35,11 +35,11 @@ async fn a_call_from_the_phone_is_seen() {
     assert_eq!(provider.call_state(&expected.check).await, Ok(CallState::Waiting));
     call(&outside, &phone(), &expected).await;
     assert_eq!(provider.call_state(&expected.check).await, Ok(CallState::Confirmed));
-    assert_eq!(provider.call_state(&CheckId::parse("1-1").unwrap()).await, Ok(CallState::Over));
+    assert_eq!(provider.call_state(&CheckId::parse("1-1").unwrap()).await, Ok(CallState::Ended));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn troubles_are_told_apart_and_nothing_is_repeated() {
+async fn failures_are_distinguished_and_not_retried() {
     let outside = outside().await;
     let provider = checks(&outside, KEY);
     let known = provider.expect_call(&phone()).await.unwrap();

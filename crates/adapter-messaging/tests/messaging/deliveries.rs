@@ -74,7 +74,7 @@ async fn a_receiver_that_does_not_answer_is_given_up() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn broken_connections_are_told_apart() {
+async fn connection_failures_are_distinguished() {
     let outside = outside().await;
     let (_, url) = outside.hook(200).await;
     outside.fault("webhook", "drop").await;

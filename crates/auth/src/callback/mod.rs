@@ -17,7 +17,7 @@ use crate::ports::{CallCheckError, CallNotificationParser, CallVerifier, Callbac
 use crate::{CallNotificationError, CallbackLoginError, IssuedCustomerToken};
 
 /// Minimum interval between two status requests to the provider for one attempt and one purpose.
-const ASKED_AT_MOST_EVERY: TimeDelta = TimeDelta::seconds(1);
+const MIN_QUERY_INTERVAL: TimeDelta = TimeDelta::seconds(1);
 
 /// Login attempt that was just started.
 #[derive(Debug)]
@@ -159,7 +159,7 @@ impl CallbackLogin {
         }
         for notice in entries.iter().filter_map(|entry| self.notices.read(entry)) {
             if let Some(attempt) = self.attempts.find_by_check(&notice.check).await? {
-                self.hear(attempt, notice.state).await?;
+                self.store_call_state(attempt, notice.state).await?;
             }
         }
         Ok(())
@@ -185,19 +185,19 @@ impl CallbackLogin {
     ) -> Result<(CallbackAttempt, Option<CallCheckError>), StoreError> {
         let now = self.clock.now();
         if attempt.state != AttemptState::Pending
-            || !self.attempts.may_ask(attempt.id, asking, now, now - ASKED_AT_MOST_EVERY).await?
+            || !self.attempts.may_ask(attempt.id, asking, now, now - MIN_QUERY_INTERVAL).await?
         {
             return Ok((attempt, None));
         }
         match self.verifier.call_state(&attempt.check).await {
-            Ok(call) => Ok((self.hear(attempt, call).await?, None)),
+            Ok(call) => Ok((self.store_call_state(attempt, call).await?, None)),
             Err(trouble) => Ok((attempt, Some(trouble))),
         }
     }
 
-    async fn hear(&self, attempt: CallbackAttempt, call: CallState) -> Result<CallbackAttempt, StoreError> {
+    async fn store_call_state(&self, attempt: CallbackAttempt, call: CallState) -> Result<CallbackAttempt, StoreError> {
         let now = self.clock.now();
-        match attempt.hears(call, now) {
+        match attempt.apply_call_state(call, now) {
             Some(change) => self.attempts.change(attempt.id, change, now).await,
             None => Ok(attempt),
         }

@@ -153,7 +153,7 @@ async fn the_secrets_are_stored_as_fingerprints_before_the_provider_is_called() 
 }
 
 #[tokio::test]
-async fn an_attempt_that_is_refused_calls_nobody() {
+async fn a_refused_attempt_makes_no_call() {
     let refused = async |error: ClaimError| {
         let mut bench = Bench::new();
         bench.attempts.expect_begin().return_once(move |_| Err(error));
@@ -196,7 +196,7 @@ async fn an_attempt_is_known_by_both_secrets() {
 }
 
 #[tokio::test]
-async fn a_look_asks_the_provider_only_when_it_may() {
+async fn a_status_check_respects_the_query_interval() {
     let look = async |bench: Bench| bench.login().status(app(), &credentials()).await.unwrap();
     let pending = CallbackStatus {
         state: AttemptState::Pending,
@@ -211,7 +211,7 @@ async fn a_look_asks_the_provider_only_when_it_may() {
     assert_eq!(troubled, CallbackStatus { trouble: Some(unavailable()), ..pending.clone() });
     let confirmed = Bench::with(AttemptState::Pending, true).answers(Ok(CallState::Confirmed)).stores(verified());
     assert_eq!(look(confirmed).await, CallbackStatus { state: AttemptState::Verified, ..pending.clone() });
-    let over = Bench::with(AttemptState::Pending, true).answers(Ok(CallState::Over)).stores(AttemptChange::Expired);
+    let over = Bench::with(AttemptState::Pending, true).answers(Ok(CallState::Ended)).stores(AttemptChange::Expired);
     let over = look(over).await;
     assert_eq!((over.state, over.expires_at, over.remaining_seconds()), (AttemptState::Expired, START, 0));
     assert_eq!(look(Bench::with(AttemptState::Verified, true)).await.state, AttemptState::Verified);
@@ -275,7 +275,7 @@ async fn a_signed_message_moves_the_attempt_it_names() {
         bench.notices.expect_signature().returning(|entries| Some(format!("sum of {}", entries.len())));
         bench.notices.expect_read().returning(|entry| {
             let (check, state) = entry.split_once(' ')?;
-            let state = if state == "401" { CallState::Confirmed } else { CallState::Over };
+            let state = if state == "401" { CallState::Confirmed } else { CallState::Ended };
             Some(CallNotification { check: CheckId::parse(check).unwrap(), state })
         });
         let known = move |check: &CheckId| Ok((check.as_str() == "1-2").then(|| attempt(state)));

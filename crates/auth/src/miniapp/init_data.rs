@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_messenger_makes_is_not_read() {
+    fn malformed_launch_data_is_refused() {
         let cases =
             ["", "&", "a=1", "hash", "a=1&hash=x&hash=x", "a=1&a=1&hash=x", "a&hash=x", "a=%zz&hash=x", "a=%4&hash=x"];
         for text in cases.into_iter().chain(["a=%ff&hash=x", "a=1&&hash=x", "%68ash=x&hash=x"]) {

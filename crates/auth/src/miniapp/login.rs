@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn refusals_are_told_apart() {
+    async fn refusals_are_distinguished() {
         let refused = async |token, provider, contact: SignedContact| {
             let login = login(token, MockCustomerAccounts::new());
             login.log_in(app(), provider, &contact, None).await.unwrap_err()
@@ -129,7 +129,7 @@ mod tests {
         let unsupported = refused(None, MiniAppProvider::Telegram, good.clone()).await;
         assert!(matches!(unsupported, ContactLoginError::NotSupported));
         assert!(matches!(refused(None, max, good.clone()).await, ContactLoginError::NotConfigured));
-        assert!(matches!(refused(Some("torn"), max, good.clone()).await, ContactLoginError::Unsealable(_)));
+        assert!(matches!(refused(Some("torn"), max, good.clone()).await, ContactLoginError::UnsealError(_)));
         let forged = SignedContact { hash: ContactHash::parse(&"1".repeat(64)).unwrap(), ..good };
         let doubt = refused(Some("sealed:1:x"), max, forged).await;
         assert!(matches!(doubt, ContactLoginError::NotProven(ProofError::ContactSignature)));

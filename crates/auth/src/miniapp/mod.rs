@@ -17,7 +17,7 @@ pub use registry::MiniAppRegistry;
 
 use std::fmt;
 
-use kontor_kernel::{ExposeSecret, SecretCipher, SecretString, Unsealable};
+use kontor_kernel::{ExposeSecret, SecretCipher, SecretString, UnsealError};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 /// Default maximum age of a signed contact.
@@ -65,7 +65,7 @@ impl BotToken {
     }
 
     /// Opens the stored form.
-    pub fn open(sealed: &str, cipher: &dyn SecretCipher) -> Result<Self, Unsealable> {
+    pub fn open(sealed: &str, cipher: &dyn SecretCipher) -> Result<Self, UnsealError> {
         cipher.open(sealed).map(Self)
     }
 

@@ -5,7 +5,7 @@ use kontor_kernel::{Email, Name, Permission, ProjectId, Prose, TextError, UserId
 use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
-use super::{Login, NewAgent, within_reach};
+use super::{Login, NewAgent, check_held};
 use crate::{AccessRequestError, AccessRequestRefusal};
 
 /// Period in which an access request can be decided and its token fetched.
@@ -129,7 +129,7 @@ impl AccessRequest {
     pub fn approved(&self, approval: &Approval) -> Result<NewAgent, AccessRequestError> {
         self.require_pending(approval.project_id, approval.at)?;
         let permissions = self.narrowed(approval.permissions.as_ref())?;
-        within_reach(&approval.held, &permissions).map_err(AccessRequestRefusal::from)?;
+        check_held(&approval.held, &permissions).map_err(AccessRequestRefusal::from)?;
         Ok(NewAgent {
             project_id: approval.project_id,
             creator: approval.reviewer,
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn an_employee_approves_no_more_than_he_has() {
+    fn an_approval_grants_only_held_permissions() {
         let view = Permission::view(Resource::Orders);
         let approval = |held: &[Permission], part: Option<&[Permission]>| Approval {
             public_id: Uuid::nil(),
@@ -334,7 +334,7 @@ mod tests {
         };
         let request = request(Stage::Pending);
         let wider = request.approved(&approval(&[view], None));
-        assert!(matches!(wider, Err(AccessRequestError::Refused(AccessRequestRefusal::BeyondReach(_)))));
+        assert!(matches!(wider, Err(AccessRequestError::Refused(AccessRequestRefusal::PermissionsNotHeld(_)))));
         let agent = request.approved(&approval(&[view], Some(&[view]))).unwrap();
         assert_eq!(
             (agent.permissions, agent.name, agent.description.unwrap().as_str()),

@@ -3,15 +3,15 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{Edit, Email, Name, Permission, PermissionId, ProjectId, Prose, TokenId, UserId};
 
-use super::{GrantedPermission, Login, Reference, within_reach};
+use super::{GrantedPermission, Login, Reference, check_held};
 use crate::AgentRefusal;
 
 /// Default validity of an agent token.
 pub const AGENT_TOKEN_LIFETIME: TimeDelta = TimeDelta::days(30);
 /// Maximum validity of an agent token.
-pub const AGENT_TOKEN_LIFETIME_MOST: TimeDelta = TimeDelta::days(365);
+pub const MAX_AGENT_TOKEN_LIFETIME: TimeDelta = TimeDelta::days(365);
 /// Maximum number of tokens of an agent.
-pub const AGENT_TOKENS_MOST: i64 = 50;
+pub const MAX_AGENT_TOKENS: i64 = 50;
 
 /// Program that uses the platform surface like an employee, with its own permissions. It cannot sign in and
 /// authenticates with tokens.
@@ -149,7 +149,7 @@ pub enum ExpiryError {
     #[error("must be in the future")]
     Past,
     /// The time is too far in the future.
-    #[error("must be at most {} days away", AGENT_TOKEN_LIFETIME_MOST.num_days())]
+    #[error("must be at most {} days away", MAX_AGENT_TOKEN_LIFETIME.num_days())]
     TooFar,
 }
 
@@ -164,7 +164,7 @@ impl TokenExpiry {
         };
         match at - now {
             left if left <= TimeDelta::zero() => Err(ExpiryError::Past),
-            left if left > AGENT_TOKEN_LIFETIME_MOST => Err(ExpiryError::TooFar),
+            left if left > MAX_AGENT_TOKEN_LIFETIME => Err(ExpiryError::TooFar),
             _ => Ok(at),
         }
     }
@@ -207,10 +207,10 @@ impl NewAgentToken {
         if let Some(abilities) = &self.abilities {
             let foreign: BTreeSet<Permission> = abilities.difference(agent).copied().collect();
             if !foreign.is_empty() {
-                return Err(AgentRefusal::BeyondAgent(foreign));
+                return Err(AgentRefusal::ExceedsAgent(foreign));
             }
         }
-        Ok(within_reach(&self.held, self.abilities.as_ref().unwrap_or(agent))?)
+        Ok(check_held(&self.held, self.abilities.as_ref().unwrap_or(agent))?)
     }
 }
 
@@ -237,7 +237,7 @@ mod tests {
         let second = TimeDelta::seconds(1);
         assert_eq!(TokenExpiry::At(NOW + second).moment(NOW), Ok(NOW + second));
         assert_eq!(TokenExpiry::At(NOW).moment(NOW), Err(ExpiryError::Past));
-        let far = TokenExpiry::At(NOW + AGENT_TOKEN_LIFETIME_MOST + second);
+        let far = TokenExpiry::At(NOW + MAX_AGENT_TOKEN_LIFETIME + second);
         assert_eq!(far.moment(NOW), Err(ExpiryError::TooFar));
         assert_eq!(TokenExpiry::At(DateTime::<Utc>::MAX_UTC).moment(NOW), Err(ExpiryError::TooFar));
         assert_eq!(ExpiryError::TooFar.to_string(), "must be at most 365 days away");
@@ -259,9 +259,9 @@ mod tests {
         assert!(token(&[view, edit], None).check(&agent).is_ok());
         assert!(token(&[view], Some(&[view])).check(&agent).is_ok());
         assert!(token(&[], Some(&[])).check(&agent).is_ok());
-        assert!(matches!(token(&[view], None).check(&agent), Err(AgentRefusal::BeyondReach(_))));
-        assert!(matches!(token(&[view], Some(&[edit])).check(&agent), Err(AgentRefusal::BeyondReach(_))));
+        assert!(matches!(token(&[view], None).check(&agent), Err(AgentRefusal::PermissionsNotHeld(_))));
+        assert!(matches!(token(&[view], Some(&[edit])).check(&agent), Err(AgentRefusal::PermissionsNotHeld(_))));
         let wider = token(&[view, edit], Some(&[view, edit])).check(&[view].into());
-        assert!(matches!(wider, Err(AgentRefusal::BeyondAgent(foreign)) if foreign == [edit].into()));
+        assert!(matches!(wider, Err(AgentRefusal::ExceedsAgent(foreign)) if foreign == [edit].into()));
     }
 }

@@ -120,7 +120,7 @@ pub enum CallState {
     /// The call arrived from the phone.
     Confirmed,
     /// The provider has stopped waiting.
-    Over,
+    Ended,
 }
 
 /// State of an attempt (`status` in the contract).
@@ -170,14 +170,14 @@ impl CallbackAttempt {
 
     /// Returns the change that follows from the provider's call state. Only a pending, unexpired attempt can change, so
     /// a repeated, late or out-of-order notification has no effect.
-    pub fn hears(&self, call: CallState, now: DateTime<Utc>) -> Option<AttemptChange> {
+    pub fn apply_call_state(&self, call: CallState, now: DateTime<Utc>) -> Option<AttemptChange> {
         let pending = self.state == AttemptState::Pending && self.expires_at > now;
         match call {
             CallState::Confirmed if pending => {
                 Some(AttemptChange::Verified { expires_at: self.expires_at.max(now + CALLBACK_EXCHANGE_TIME) })
             }
-            CallState::Over if pending => Some(AttemptChange::Expired),
-            CallState::Waiting | CallState::Confirmed | CallState::Over => None,
+            CallState::Ended if pending => Some(AttemptChange::Expired),
+            CallState::Waiting | CallState::Confirmed | CallState::Ended => None,
         }
     }
 }
@@ -278,20 +278,20 @@ mod tests {
     fn a_confirmed_attempt_gets_time_for_its_exchange() {
         let pending = attempt(AttemptState::Pending);
         let at = |seconds| DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds);
-        let confirmed = |seconds| pending.hears(CallState::Confirmed, at(seconds));
+        let confirmed = |seconds| pending.apply_call_state(CallState::Confirmed, at(seconds));
         assert_eq!(confirmed(10), Some(AttemptChange::Verified { expires_at: at(300) }));
         assert_eq!(confirmed(299), Some(AttemptChange::Verified { expires_at: at(419) }));
         assert_eq!(confirmed(300), None);
-        assert_eq!(pending.hears(CallState::Waiting, at(1)), None);
-        assert_eq!(pending.hears(CallState::Over, at(1)), Some(AttemptChange::Expired));
-        assert_eq!(pending.hears(CallState::Over, at(300)), None);
+        assert_eq!(pending.apply_call_state(CallState::Waiting, at(1)), None);
+        assert_eq!(pending.apply_call_state(CallState::Ended, at(1)), Some(AttemptChange::Expired));
+        assert_eq!(pending.apply_call_state(CallState::Ended, at(300)), None);
     }
 
     #[test]
-    fn what_was_decided_stays_and_time_ends_everything() {
+    fn decided_attempts_stay_and_all_attempts_expire() {
         for state in [AttemptState::Verified, AttemptState::Expired] {
-            for call in [CallState::Waiting, CallState::Confirmed, CallState::Over] {
-                assert_eq!(attempt(state).hears(call, DateTime::UNIX_EPOCH), None);
+            for call in [CallState::Waiting, CallState::Confirmed, CallState::Ended] {
+                assert_eq!(attempt(state).apply_call_state(call, DateTime::UNIX_EPOCH), None);
             }
         }
         for state in [AttemptState::Pending, AttemptState::Verified, AttemptState::Expired] {

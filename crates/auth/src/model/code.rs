@@ -66,7 +66,7 @@ pub enum RedeemOutcome {
     /// Wrong code; the number of remaining attempts is reduced.
     WrongCode,
     /// No valid code: it was not requested, was used, has expired or has no attempts left.
-    NoLiveCode,
+    NoValidCode,
     /// No customer of the project has this contact.
     UnknownContact,
 }

@@ -4,7 +4,7 @@ use kontor_kernel::CounterpartyId;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContactOwner {
     /// No customer; a login with it creates a new customer.
-    Nobody,
+    NoCustomer,
     /// One customer: the one who signs in with it, otherwise the only one whose record has it.
     One(CounterpartyId),
     /// Records of several customers have it, and none of them signs in with it.
@@ -20,7 +20,7 @@ impl ContactOwner {
     pub fn of(signs_in: Option<CounterpartyId>, recorded: &[CounterpartyId]) -> Self {
         match (signs_in, recorded) {
             (Some(customer), _) => Self::One(customer),
-            (None, []) => Self::Nobody,
+            (None, []) => Self::NoCustomer,
             (None, [customer]) => Self::One(*customer),
             (None, [oldest, ..]) => Self::Several { oldest: *oldest },
         }
@@ -29,7 +29,7 @@ impl ContactOwner {
     /// Returns `true` if this customer cannot take the contact because another customer has it.
     pub fn belongs_to_other(self, customer: CounterpartyId) -> bool {
         match self {
-            Self::Nobody => false,
+            Self::NoCustomer => false,
             Self::One(owner) => owner != customer,
             Self::Several { .. } => true,
         }
@@ -41,10 +41,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whom_a_contact_signs_in_goes_before_whose_record_has_it() {
+    fn a_login_contact_takes_precedence_over_a_recorded_contact() {
         let [anna, boris, clara] = [1, 2, 3].map(|id| CounterpartyId::new(id).unwrap());
         for (signs_in, recorded, owner) in [
-            (None, &[][..], ContactOwner::Nobody),
+            (None, &[][..], ContactOwner::NoCustomer),
             (None, &[anna], ContactOwner::One(anna)),
             (None, &[boris, anna], ContactOwner::Several { oldest: boris }),
             (Some(anna), &[], ContactOwner::One(anna)),
@@ -55,10 +55,10 @@ mod tests {
     }
 
     #[test]
-    fn a_contact_of_somebody_else_is_not_to_be_had() {
+    fn a_contact_of_another_customer_is_taken() {
         let [anna, boris] = [1, 2].map(|id| CounterpartyId::new(id).unwrap());
         for (owner, kept) in [
-            (ContactOwner::Nobody, false),
+            (ContactOwner::NoCustomer, false),
             (ContactOwner::One(anna), false),
             (ContactOwner::One(boris), true),
             (ContactOwner::Several { oldest: anna }, true),

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colleague_is_called_by_his_whole_name() {
+    fn an_employee_summary_has_the_full_name() {
         let name = |text| Name::parse(text).unwrap();
         let id = UserId::new(1).unwrap();
         let (first_name, last_name) = (name("Anna"), name("Kern"));

@@ -7,11 +7,11 @@ pub(crate) mod code;
 mod contact_owner;
 mod directory;
 mod employee;
+mod held_permissions;
 mod introspection;
 mod password;
 mod permission;
 pub(crate) mod phone_change;
-mod reach;
 mod role;
 mod session;
 mod stored;
@@ -23,8 +23,8 @@ pub use access_request::{
     Refusal, RequestStatus, Review, Stage, StoredAccessRequest,
 };
 pub use agent::{
-    AGENT_TOKEN_LIFETIME, AGENT_TOKEN_LIFETIME_MOST, AGENT_TOKENS_MOST, Agent, AgentChange, AgentDraft, AgentToken,
-    AgentTokenDraft, AgentUpdate, ExpiryError, NewAgent, NewAgentToken, PermissionRef, TokenExpiry,
+    AGENT_TOKEN_LIFETIME, Agent, AgentChange, AgentDraft, AgentToken, AgentTokenDraft, AgentUpdate, ExpiryError,
+    MAX_AGENT_TOKEN_LIFETIME, MAX_AGENT_TOKENS, NewAgent, NewAgentToken, PermissionRef, TokenExpiry,
 };
 pub use callback::{
     AttemptChange, AttemptExchange, AttemptState, CALLBACK_COOLDOWN, CALLBACK_EXCHANGE_TIME, CALLBACK_LIFETIME,
@@ -38,6 +38,7 @@ pub use employee::{
     Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewOwner, NewPassword, Reference, Role,
     RoleChoice, StaffCredentials, WeakPassword, is_last_owner,
 };
+pub use held_permissions::{HeldPermissions, PermissionsNotHeld, check_held};
 pub use introspection::{
     ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient,
     StoredIntrospection, TokenState,
@@ -47,9 +48,8 @@ pub use password::{
 };
 pub use permission::{FoundPermission, PermissionChange, PermissionDraft, PermissionName, PermissionNameError};
 pub use phone_change::{NewPhoneCode, PhoneChangeAttempt, PhoneChangeOutcome, PhoneOwnership};
-pub use reach::{BeyondReach, HeldPermissions, within_reach};
 pub use role::{RoleChange, RoleDraft, StaffRole};
-pub use session::{COUNTED_AT_MOST, ClientSession, HeartbeatEffect, NEXT_HEARTBEAT, SESSION_BREAK};
+pub use session::{ClientSession, HeartbeatEffect, MAX_COUNTED_GAP, NEXT_HEARTBEAT, SESSION_BREAK};
 pub use stored::{StoredCustomerToken, StoredStaffToken, TokenOwner};
 pub use token::{AccessToken, BearerToken, Device, InvalidDevice, NewToken, TokenLifetimes, TokenSecret};
 pub use usage::TokenUse;

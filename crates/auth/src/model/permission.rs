@@ -1,6 +1,6 @@
 use std::fmt;
 
-use kontor_kernel::{Line, OfProject, Permission, ScreenId, draft_and_change};
+use kontor_kernel::{Line, Permission, ProjectScoped, ScreenId, draft_and_change};
 
 use super::GrantedPermission;
 
@@ -65,9 +65,9 @@ draft_and_change! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FoundPermission {
     /// Permission of the service, for all projects.
-    OfService(GrantedPermission),
+    System(GrantedPermission),
     /// Permission defined by a project.
-    OfProject(OfProject<GrantedPermission>),
+    Project(ProjectScoped<GrantedPermission>),
 }
 
 #[cfg(test)]

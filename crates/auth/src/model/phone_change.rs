@@ -62,9 +62,9 @@ pub enum PhoneChangeOutcome {
     /// Wrong code; the number of remaining attempts is reduced.
     WrongCode,
     /// No valid code for this phone and customer: it was not requested, was used, has expired or has no attempts left.
-    NoLiveCode,
+    NoValidCode,
     /// Another customer took the phone in the meantime.
     Taken,
     /// The customer was deleted.
-    Gone,
+    CustomerDeleted,
 }

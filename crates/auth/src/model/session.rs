@@ -4,7 +4,7 @@ use kontor_kernel::ClientSessionId;
 /// Maximum gap between two heartbeats of one session. After a longer gap, a new session starts.
 pub const SESSION_BREAK: TimeDelta = TimeDelta::seconds(300);
 /// Maximum time that counts between two heartbeats.
-pub const COUNTED_AT_MOST: TimeDelta = TimeDelta::seconds(180);
+pub const MAX_COUNTED_GAP: TimeDelta = TimeDelta::seconds(180);
 /// Time that a client waits before the next heartbeat.
 pub const NEXT_HEARTBEAT: TimeDelta = TimeDelta::seconds(60);
 
@@ -27,9 +27,9 @@ pub enum HeartbeatEffect {
     /// No effect: another heartbeat of the same or a later time was recorded.
     None,
     /// The session continues with these values.
-    GoesOn(ClientSession),
+    Continues(ClientSession),
     /// The session has ended and a new one starts.
-    StartsAnew,
+    Restarts,
 }
 
 impl ClientSession {
@@ -39,10 +39,10 @@ impl ClientSession {
         if gap <= TimeDelta::zero() {
             HeartbeatEffect::None
         } else if gap > SESSION_BREAK {
-            HeartbeatEffect::StartsAnew
+            HeartbeatEffect::Restarts
         } else {
-            let duration = self.duration + gap.min(COUNTED_AT_MOST);
-            HeartbeatEffect::GoesOn(Self { last_seen_at: now, duration, ..*self })
+            let duration = self.duration + gap.min(MAX_COUNTED_GAP);
+            HeartbeatEffect::Continues(Self { last_seen_at: now, duration, ..*self })
         }
     }
 }
@@ -65,19 +65,19 @@ mod tests {
             let duration = TimeDelta::seconds(10 + counted);
             assert_eq!(
                 session().step(now),
-                HeartbeatEffect::GoesOn(ClientSession { last_seen_at: now, duration, ..session() })
+                HeartbeatEffect::Continues(ClientSession { last_seen_at: now, duration, ..session() })
             );
         }
     }
 
     #[test]
     fn after_the_break_a_new_session_starts() {
-        assert_eq!(session().step(START + SESSION_BREAK + TimeDelta::microseconds(1)), HeartbeatEffect::StartsAnew);
-        assert_eq!(session().step(START + TimeDelta::days(400)), HeartbeatEffect::StartsAnew);
+        assert_eq!(session().step(START + SESSION_BREAK + TimeDelta::microseconds(1)), HeartbeatEffect::Restarts);
+        assert_eq!(session().step(START + TimeDelta::days(400)), HeartbeatEffect::Restarts);
     }
 
     #[test]
-    fn what_was_seen_is_not_counted_again() {
+    fn session_time_is_not_counted_twice() {
         assert_eq!(session().step(START), HeartbeatEffect::None);
         assert_eq!(session().step(START - TimeDelta::seconds(1)), HeartbeatEffect::None);
     }
@@ -86,7 +86,7 @@ mod tests {
     fn parts_of_seconds_add_up() {
         let mut session = session();
         for tenth in 1..=100 {
-            let HeartbeatEffect::GoesOn(next) = session.step(START + TimeDelta::milliseconds(100 * tenth)) else {
+            let HeartbeatEffect::Continues(next) = session.step(START + TimeDelta::milliseconds(100 * tenth)) else {
                 panic!()
             };
             session = next;

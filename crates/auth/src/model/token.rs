@@ -28,7 +28,7 @@ impl BearerToken {
     }
 
     /// Returns `true` if the secret matches a stored fingerprint, compared in constant time.
-    pub fn proves(&self, fingerprint: &str, cipher: &dyn SecretCipher) -> bool {
+    pub fn matches_fingerprint(&self, fingerprint: &str, cipher: &dyn SecretCipher) -> bool {
         cipher.same(&cipher.fingerprint(self.secret.expose_secret()), fingerprint)
     }
 }
@@ -137,8 +137,8 @@ mod tests {
     fn only_the_whole_value_is_a_token() {
         let token = BearerToken::parse("7|secret").unwrap();
         assert_eq!(token.id().get(), 7);
-        assert!(token.proves("plain:secret", &PlainCipher));
-        assert!(!token.proves("plain:other", &PlainCipher));
+        assert!(token.matches_fingerprint("plain:secret", &PlainCipher));
+        assert!(!token.matches_fingerprint("plain:other", &PlainCipher));
         let long = format!("7|{}", "s".repeat(255));
         for text in
             ["", "|", "7", "secret", "7|", "|secret", "a|s", "+7|s", "-7|s", " 7|s", "07|s", "0|s", "٧|s", &long]
@@ -155,7 +155,7 @@ mod tests {
         let token = secret.into_token(TokenId::new(12).unwrap(), DateTime::UNIX_EPOCH);
         let presented = BearerToken::parse(token.value.expose_secret()).unwrap();
         assert_eq!(presented.id().get(), 12);
-        assert!(presented.proves(&fingerprint, &PlainCipher));
+        assert!(presented.matches_fingerprint(&fingerprint, &PlainCipher));
         assert!(!format!("{token:?}{presented:?}").contains(presented.secret.expose_secret()));
     }
 

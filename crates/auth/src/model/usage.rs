@@ -2,7 +2,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::TokenId;
 
 /// Minimum interval between two recorded uses of a token.
-pub(crate) const RECORDED_EVERY: TimeDelta = TimeDelta::minutes(1);
+pub(crate) const RECORD_INTERVAL: TimeDelta = TimeDelta::minutes(1);
 /// Maximum gap between two uses that counts as active time.
 const ACTIVE_GAP: TimeDelta = TimeDelta::minutes(5);
 
@@ -23,7 +23,7 @@ impl TokenUse {
     pub fn active_after(&self, stored: Option<DateTime<Utc>>) -> Option<TimeDelta> {
         let Some(stored) = stored else { return Some(self.last - self.first) };
         let gap = self.first - stored;
-        (gap >= RECORDED_EVERY).then(|| if gap <= ACTIVE_GAP { self.last - stored } else { self.last - self.first })
+        (gap >= RECORD_INTERVAL).then(|| if gap <= ACTIVE_GAP { self.last - stored } else { self.last - self.first })
     }
 }
 

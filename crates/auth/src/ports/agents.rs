@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    Listing, OfProject, Page, PageRequest, Permission, PermissionId, ProjectId, StoreError, TokenId, UserId,
+    Listing, Page, PageRequest, Permission, PermissionId, ProjectId, ProjectScoped, StoreError, TokenId, UserId,
 };
 use uuid::Uuid;
 
@@ -28,7 +28,7 @@ pub trait AgentRepository: Send + Sync {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Agent>, StoreError>;
 
     /// Returns an agent of any project.
-    async fn find(&self, agent: UserId) -> Result<Option<OfProject<Agent>>, StoreError>;
+    async fn find(&self, agent: UserId) -> Result<Option<ProjectScoped<Agent>>, StoreError>;
 
     /// Stores an agent with its own role.
     async fn insert(&self, new: NewAgent) -> Result<Agent, StoreError>;

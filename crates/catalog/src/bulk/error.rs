@@ -26,7 +26,7 @@ impl Refusal for JobRefusal {}
 pub enum PartError {
     /// The job was canceled, or another process took it over.
     #[error("the lease of the job has expired")]
-    Lost,
+    LeaseLost,
     /// The import refused the part.
     #[error(transparent)]
     Import(#[from] ImportError),

@@ -124,7 +124,7 @@ pub struct ExportProgress {
 
 /// Complete file stored for download.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeptFile {
+pub struct CompletedFile {
     /// Location of the file.
     pub place: String,
     /// Size in bytes.

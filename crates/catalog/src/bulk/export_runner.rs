@@ -7,7 +7,7 @@ use kontor_kernel::{Clock, ProjectId, StoreError};
 
 use super::ports::{ExportRepository, ExportSource, UploadStore};
 use super::{
-    BlockOn, ExportCursor, ExportProgress, ExportRow, ExportScope, JobLease, JobPhase, JobState, KeptFile,
+    BlockOn, CompletedFile, ExportCursor, ExportProgress, ExportRow, ExportScope, JobLease, JobPhase, JobState,
     LeasedExport, Progress, RunOutcome,
 };
 use crate::spreadsheet::Content;
@@ -18,7 +18,7 @@ use crate::spreadsheet::ports::{SheetFailed, SheetFormat, SheetWriter, SheetWrit
 pub enum ExportAbort {
     /// The export was canceled, or another process took it over.
     #[error("the lease of the export has expired")]
-    Lost,
+    LeaseLost,
     /// The process is shutting down.
     #[error("the export was stopped")]
     Stopped,
@@ -48,9 +48,9 @@ impl ExportRunner {
     /// Rows per page.
     pub const PAGE: u32 = 500;
     /// Maximum attempts before an export fails.
-    pub const MOST_TRIES: u32 = 5;
+    pub const MAX_ATTEMPTS: u32 = 5;
     /// Maximum rows of a workbook below its headers.
-    const MOST_ROWS: u64 = 1_048_575;
+    const MAX_ROWS: u64 = 1_048_575;
     /// Maximum number of expired files removed in one call.
     const EXPIRED: u32 = 20;
 
@@ -76,10 +76,10 @@ impl ExportRunner {
     }
 
     /// Removes expired files. Returns their number.
-    pub async fn tidy(&self) -> Result<usize, StoreError> {
+    pub async fn remove_finished_files(&self) -> Result<usize, StoreError> {
         let expired = self.exports.expired(self.clock.now(), Self::EXPIRED).await?;
         for (export, place) in &expired {
-            self.files.discard(place).await?;
+            self.files.remove_file(place).await?;
             self.exports.forget_export(*export).await?;
         }
         Ok(expired.len())
@@ -94,13 +94,13 @@ impl ExportRunner {
         watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<RunOutcome, StoreError> {
         let held = &leased.held;
-        if leased.tries > Self::MOST_TRIES {
+        if leased.tries > Self::MAX_ATTEMPTS {
             return self.fail(waits, held, "the service failed repeatedly; start a new export".to_owned());
         }
         let mut renew = |progress: ExportProgress, lease: TimeDelta| {
             let kept = waits.wait(self.exports.progress(held.clone(), progress, self.clock.now() + lease))?;
             if !kept {
-                return Err(ExportAbort::Lost);
+                return Err(ExportAbort::LeaseLost);
             }
             let ExportProgress { done_rows, total_rows } = progress;
             let shown = Progress { phase: JobPhase::Writing, done_rows, total_rows: Some(total_rows) };
@@ -108,9 +108,9 @@ impl ExportRunner {
         };
         match self.write(waits, held.project, leased.scope, leased.format, &mut renew) {
             Ok(file) => self.keep(waits, held, file),
-            Err(ExportAbort::Lost) => Ok(RunOutcome::Lost),
+            Err(ExportAbort::LeaseLost) => Ok(RunOutcome::LeaseLost),
             Err(ExportAbort::Stopped) => {
-                waits.wait(self.exports.hand_back(held.clone(), self.clock.now()))?;
+                waits.wait(self.exports.release_export(held.clone(), self.clock.now()))?;
                 Ok(RunOutcome::Stopped)
             }
             Err(ExportAbort::Refused(reason)) => self.fail(waits, held, reason),
@@ -156,25 +156,25 @@ impl ExportRunner {
     fn keep<W: BlockOn>(&self, waits: &W, held: &JobLease, file: File) -> Result<RunOutcome, StoreError> {
         let (place, bytes) = waits.wait(self.files.keep_export(file))?;
         let at = self.clock.now();
-        let kept = KeptFile { place: place.clone(), bytes, expires_at: at + Self::lifetime() };
+        let kept = CompletedFile { place: place.clone(), bytes, expires_at: at + Self::lifetime() };
         if waits.wait(self.exports.end(held.clone(), Ok(kept), at))? {
-            return Ok(RunOutcome::Over(JobState::Succeeded));
+            return Ok(RunOutcome::Ended(JobState::Succeeded));
         }
-        waits.wait(self.files.discard(&place))?;
-        Ok(RunOutcome::Lost)
+        waits.wait(self.files.remove_file(&place))?;
+        Ok(RunOutcome::LeaseLost)
     }
 
     fn fail<W: BlockOn>(&self, waits: &W, held: &JobLease, reason: String) -> Result<RunOutcome, StoreError> {
         let ended = waits.wait(self.exports.end(held.clone(), Err(reason), self.clock.now()))?;
-        Ok(if ended { RunOutcome::Over(JobState::Failed) } else { RunOutcome::Lost })
+        Ok(if ended { RunOutcome::Ended(JobState::Failed) } else { RunOutcome::LeaseLost })
     }
 }
 
 fn fits(format: SheetFormat, rows: u64) -> Result<(), ExportAbort> {
-    if format == SheetFormat::Csv || rows <= ExportRunner::MOST_ROWS {
+    if format == SheetFormat::Csv || rows <= ExportRunner::MAX_ROWS {
         return Ok(());
     }
-    let most = ExportRunner::MOST_ROWS;
+    let most = ExportRunner::MAX_ROWS;
     Err(ExportAbort::Refused(format!("there are more than {most} rows, the limit of a workbook; use csv")))
 }
 

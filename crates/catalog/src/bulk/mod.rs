@@ -30,7 +30,8 @@ mod service;
 
 pub use error::{JobError, JobRefusal, PartError};
 pub use export::{
-    ExportCursor, ExportFile, ExportKind, ExportProgress, ExportRow, ExportScope, KeptFile, LeasedExport, NewExport,
+    CompletedFile, ExportCursor, ExportFile, ExportKind, ExportProgress, ExportRow, ExportScope, LeasedExport,
+    NewExport,
 };
 pub use export_runner::{ExportAbort, ExportRunner};
 pub use job::{

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_kernel::{JobId, OfProject, Page, PageRequest, ProjectId, StoreError};
+use kontor_kernel::{JobId, Page, PageRequest, ProjectId, ProjectScoped, StoreError};
 
 use super::{
-    Ending, ExportCursor, ExportFile, ExportKind, ExportProgress, ExportRow, ExportScope, Job, JobError, JobFilter,
-    JobLease, JobProblem, KeptFile, LeasedExport, LeasedJob, NewExport, NewJob, PassResult, Step,
+    CompletedFile, Ending, ExportCursor, ExportFile, ExportKind, ExportProgress, ExportRow, ExportScope, Job, JobError,
+    JobFilter, JobLease, JobProblem, LeasedExport, LeasedJob, NewExport, NewJob, PassResult, Step,
 };
 use crate::spreadsheet::ImportReport;
 
@@ -25,7 +25,7 @@ pub trait JobRepository: Send + Sync {
     async fn waiting(&self, project: ProjectId) -> Result<u32, StoreError>;
 
     /// Returns a job of any project.
-    async fn find(&self, id: JobId) -> Result<Option<OfProject<Job>>, StoreError>;
+    async fn find(&self, id: JobId) -> Result<Option<ProjectScoped<Job>>, StoreError>;
 
     /// Returns one page of the project's jobs, newest first.
     async fn list(&self, project: ProjectId, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, StoreError>;
@@ -63,7 +63,7 @@ pub trait JobRepository: Send + Sync {
     async fn release(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError>;
 
     /// Returns ended imports whose file is still stored, with its location.
-    async fn leftovers(&self, limit: u32) -> Result<Vec<(JobId, String)>, StoreError>;
+    async fn list_ended_with_files(&self, limit: u32) -> Result<Vec<(JobId, String)>, StoreError>;
 
     /// Returns those of the locations that a job refers to.
     async fn named(&self, places: Vec<String>) -> Result<Vec<String>, StoreError>;
@@ -102,12 +102,12 @@ pub trait ExportRepository: Send + Sync {
     async fn end(
         &self,
         held: JobLease,
-        outcome: Result<KeptFile, String>,
+        outcome: Result<CompletedFile, String>,
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError>;
 
     /// Releases the lease, so that other workers can start the export again at once.
-    async fn hand_back(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError>;
+    async fn release_export(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError>;
 
     /// Returns the file of a finished export, unless it has expired.
     async fn file(&self, id: JobId, now: DateTime<Utc>) -> Result<Option<ExportFile>, StoreError>;
@@ -154,8 +154,8 @@ pub trait UploadStore: Send + Sync {
     async fn open(&self, place: &str) -> Result<PathBuf, StoreError>;
 
     /// Returns locations of files stored before this time, at most `most`.
-    async fn kept_before(&self, at: DateTime<Utc>, most: usize) -> Result<Vec<String>, StoreError>;
+    async fn list_stored_before(&self, at: DateTime<Utc>, most: usize) -> Result<Vec<String>, StoreError>;
 
     /// Removes the file. Idempotent.
-    async fn discard(&self, place: &str) -> Result<(), StoreError>;
+    async fn remove_file(&self, place: &str) -> Result<(), StoreError>;
 }

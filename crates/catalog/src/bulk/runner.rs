@@ -23,16 +23,16 @@ pub trait BlockOn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunOutcome {
     /// The job ended in this state.
-    Over(JobState),
+    Ended(JobState),
     /// The job was canceled, or another process took it over.
-    Lost,
+    LeaseLost,
     /// `watch` stopped the work; another worker continues it.
     Stopped,
 }
 
 /// Reason why a pass ended before the end of the file.
 enum PassAbort {
-    Lost,
+    LeaseLost,
     Stopped,
     Refused(RowProblems),
     Sheet(SheetError),
@@ -90,13 +90,13 @@ impl JobRunner {
     /// Rows per commit.
     pub const PART: usize = 1000;
     /// Maximum attempts without progress before a job fails.
-    pub const MOST_TRIES: u32 = 5;
+    pub const MAX_ATTEMPTS: u32 = 5;
     /// Maximum attempts to write a part that conflicts with concurrent changes.
-    const MOST_CLASHES: u32 = 5;
+    const MAX_CONFLICTS: u32 = 5;
     /// Maximum number of files removed in one call.
-    const LEFTOVERS: u32 = 20;
+    const CLEANUP_BATCH: u32 = 20;
     /// Maximum number of stored files checked for a job in one call.
-    const STRANGERS: usize = 10_000;
+    const ORPHAN_SCAN_LIMIT: usize = 10_000;
 
     /// Returns the lease of a job without renewal.
     fn lease_time() -> TimeDelta {
@@ -104,7 +104,7 @@ impl JobRunner {
     }
 
     /// Returns a period longer than it takes to queue a job once its file is stored.
-    fn submission() -> TimeDelta {
+    fn submission_grace_period() -> TimeDelta {
         TimeDelta::hours(1)
     }
 
@@ -115,10 +115,10 @@ impl JobRunner {
     }
 
     /// Removes the files of ended jobs. Returns their number.
-    pub async fn tidy(&self) -> Result<usize, StoreError> {
-        let leftovers = self.jobs.leftovers(Self::LEFTOVERS).await?;
+    pub async fn remove_finished_files(&self) -> Result<usize, StoreError> {
+        let leftovers = self.jobs.list_ended_with_files(Self::CLEANUP_BATCH).await?;
         for (job, place) in &leftovers {
-            self.uploads.discard(place).await?;
+            self.uploads.remove_file(place).await?;
             self.jobs.forget_file(*job).await?;
         }
         Ok(leftovers.len())
@@ -126,11 +126,14 @@ impl JobRunner {
 
     /// Removes files that no job refers to: their submission failed before the job was queued. Returns their number.
     pub async fn sweep(&self) -> Result<usize, StoreError> {
-        let kept = self.uploads.kept_before(self.clock.now() - Self::submission(), Self::STRANGERS).await?;
+        let kept = self
+            .uploads
+            .list_stored_before(self.clock.now() - Self::submission_grace_period(), Self::ORPHAN_SCAN_LIMIT)
+            .await?;
         let named = if kept.is_empty() { Vec::new() } else { self.jobs.named(kept.clone()).await? };
         let strangers: Vec<String> = kept.into_iter().filter(|place| !named.contains(place)).collect();
         for place in &strangers {
-            self.uploads.discard(place).await?;
+            self.uploads.remove_file(place).await?;
         }
         Ok(strangers.len())
     }
@@ -144,7 +147,7 @@ impl JobRunner {
         leased: &LeasedJob,
         watch: &mut dyn FnMut(Progress) -> bool,
     ) -> Result<RunOutcome, StoreError> {
-        if leased.tries > Self::MOST_TRIES {
+        if leased.tries > Self::MAX_ATTEMPTS {
             return self.end(waits, &leased.lease(), Err("the service failed repeatedly at the same position".into()));
         }
         let file = waits.wait(self.uploads.open(&leased.place))?;
@@ -164,7 +167,7 @@ impl JobRunner {
         };
         match self.passes(&mut pass, leased, &file) {
             Ok(()) => self.end(waits, &pass.held, Ok(())),
-            Err(PassAbort::Lost) => Ok(RunOutcome::Lost),
+            Err(PassAbort::LeaseLost) => Ok(RunOutcome::LeaseLost),
             Err(PassAbort::Stopped) => {
                 waits.wait(self.jobs.release(pass.held, self.clock.now()))?;
                 Ok(RunOutcome::Stopped)
@@ -194,7 +197,7 @@ impl JobRunner {
             let until = self.clock.now() + Self::lease_time();
             let (total_rows, is_answer) = (pass.done_rows, job.options.dry_run);
             let done = PassResult { total_rows, layout, go_on, is_answer, until };
-            still(pass.waits.wait(self.jobs.checked(pass.held.clone(), done))?)?;
+            require_lease(pass.waits.wait(self.jobs.checked(pass.held.clone(), done))?)?;
             if job.options.dry_run {
                 return Ok(());
             }
@@ -253,7 +256,7 @@ impl JobRunner {
         match sheet {
             // The file is being prepared, or rows done before a crash are skipped: keep the lease.
             None if now - pass.renewed > Self::lease_time() / 4 => {
-                still(pass.waits.wait(self.jobs.renew(pass.held.clone(), until))?)?;
+                require_lease(pass.waits.wait(self.jobs.renew(pass.held.clone(), until))?)?;
                 pass.renewed = now;
             }
             None => {}
@@ -284,7 +287,7 @@ impl JobRunner {
         };
         let report = checked.map_err(store)?;
         *wrong |= !report.problems.is_empty();
-        still(pass.waits.wait(self.jobs.advance(pass.held.clone(), step, report))?)
+        require_lease(pass.waits.wait(self.jobs.advance(pass.held.clone(), step, report))?)
     }
 
     fn write<W: BlockOn>(&self, pass: &mut Pass<'_, W>, sheet: PartSheet, step: Step) -> Result<(), PassAbort> {
@@ -302,9 +305,9 @@ impl JobRunner {
             };
             match written {
                 Ok(_) => return Ok(()),
-                Err(PartError::Lost) => return Err(PassAbort::Lost),
+                Err(PartError::LeaseLost) => return Err(PassAbort::LeaseLost),
                 Err(PartError::Import(ImportError::Rows(problems))) => return Err(PassAbort::Refused(problems)),
-                Err(PartError::Import(ImportError::Stale)) if clashes < Self::MOST_CLASHES => clashes += 1,
+                Err(PartError::Import(ImportError::Stale)) if clashes < Self::MAX_CONFLICTS => clashes += 1,
                 Err(PartError::Import(error)) => return Err(store(error)),
             }
         }
@@ -329,12 +332,12 @@ impl JobRunner {
         let state = if failure.is_some() { JobState::Failed } else { JobState::Succeeded };
         let ending = Ending { state, failure, problems, at: self.clock.now() };
         let finished = waits.wait(self.jobs.finish(held.clone(), ending))?;
-        Ok(if finished { RunOutcome::Over(state) } else { RunOutcome::Lost })
+        Ok(if finished { RunOutcome::Ended(state) } else { RunOutcome::LeaseLost })
     }
 }
 
-fn still(held: bool) -> Result<(), PassAbort> {
-    if held { Ok(()) } else { Err(PassAbort::Lost) }
+fn require_lease(held: bool) -> Result<(), PassAbort> {
+    if held { Ok(()) } else { Err(PassAbort::LeaseLost) }
 }
 
 fn store(error: ImportError) -> PassAbort {

@@ -51,21 +51,21 @@ pub struct BulkService {
 
 impl BulkService {
     /// Maximum waiting jobs of one project; their files take disk space.
-    pub const MOST_WAITING: u32 = 20;
+    pub const MAX_WAITING: u32 = 20;
     /// Problems per page.
     pub const PAGE: u32 = 500;
 
     /// Returns an error if the employee's project has the maximum number of waiting jobs. Callers check it before they
     /// receive a large file.
     pub async fn require_queue_space(&self, staff: &Staff) -> Result<(), JobError> {
-        self.room(staff.project_id).await
+        self.require_queue_room(staff.project_id).await
     }
 
-    async fn room(&self, project: ProjectId) -> Result<(), JobError> {
-        if self.jobs.waiting(project).await? < Self::MOST_WAITING {
+    async fn require_queue_room(&self, project: ProjectId) -> Result<(), JobError> {
+        if self.jobs.waiting(project).await? < Self::MAX_WAITING {
             Ok(())
         } else {
-            Err(JobRefusal::TooManyWaiting(Self::MOST_WAITING).into())
+            Err(JobRefusal::TooManyWaiting(Self::MAX_WAITING).into())
         }
     }
 
@@ -86,15 +86,15 @@ impl BulkService {
         user_id: Option<UserId>,
         submission: Submission,
     ) -> Result<Job, JobError> {
-        self.room(project).await?;
+        self.require_queue_room(project).await?;
         let (place, file_bytes) = self.uploads.keep(&submission.file).await?;
         let Submission { kind, options, reading, file_name, .. } = submission;
         let job = NewJob { kind, options, reading, place: place.clone(), file_name, file_bytes, user_id };
-        let queued = self.jobs.insert(project, job, Self::MOST_WAITING, self.clock.now()).await;
+        let queued = self.jobs.insert(project, job, Self::MAX_WAITING, self.clock.now()).await;
         match &queued {
             // A job may refer to the file. If none does, the file is swept later.
             Ok(_) | Err(JobError::Store(StoreError::OutcomeUnknown(_))) => {}
-            Err(_) => self.uploads.discard(&place).await?,
+            Err(_) => self.uploads.remove_file(&place).await?,
         }
         queued
     }
@@ -103,7 +103,7 @@ impl BulkService {
     pub async fn export(&self, staff: &Staff, scope: ExportScope, format: SheetFormat) -> Result<Job, JobError> {
         require_all(staff, scope.kind.into())?;
         let export = NewExport { scope, format, user_id: Some(staff.user_id) };
-        self.exports.queue(staff.project_id, export, Self::MOST_WAITING, self.clock.now()).await
+        self.exports.queue(staff.project_id, export, Self::MAX_WAITING, self.clock.now()).await
     }
 
     /// Returns the file of an export. Imports, exports that ended without a file and expired files are not found.
@@ -135,7 +135,7 @@ impl BulkService {
 
     /// Returns one job.
     pub async fn read(&self, staff: &Staff, id: JobId) -> Result<Job, JobError> {
-        let job: Job = staff.own(self.jobs.find(id).await?)?;
+        let job: Job = staff.require_own(self.jobs.find(id).await?)?;
         if !Self::may_view(staff, job.kind) {
             staff.require(job.kind.to_view())?;
         }
@@ -183,7 +183,7 @@ mod tests {
     use std::path::Path;
 
     use chrono::{DateTime, Utc};
-    use kontor_kernel::{FixedClock, OfProject, Permission, Resource, TokenId};
+    use kontor_kernel::{FixedClock, Permission, ProjectScoped, Resource, TokenId};
 
     use super::*;
     use crate::bulk::ports::{MockExportRepository, MockJobRepository, MockUploadStore};
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_kept_of_who_may_not_import() {
+    async fn a_forbidden_import_stores_no_file() {
         let creator = staff(&[Permission::create(Resource::Nomenclatures)]);
         let refused = service(MockJobRepository::new(), MockUploadStore::new()).submit(&creator, cards()).await;
         assert!(matches!(refused, Err(JobError::Denied(_))), "{refused:?}");
@@ -248,10 +248,10 @@ mod tests {
             .expect_keep()
             .withf(|file: &Path| file == Path::new("cards.csv"))
             .returning(|_| Ok(("place".into(), 9)));
-        uploads.expect_discard().withf(|place| place == "place").once().returning(|_| Ok(()));
-        jobs.expect_waiting().returning(|_| Ok(BulkService::MOST_WAITING - 1));
+        uploads.expect_remove_file().withf(|place| place == "place").once().returning(|_| Ok(()));
+        jobs.expect_waiting().returning(|_| Ok(BulkService::MAX_WAITING - 1));
         jobs.expect_insert()
-            .withf(|_, job, most, _| job.place == "place" && job.file_bytes == 9 && *most == BulkService::MOST_WAITING)
+            .withf(|_, job, most, _| job.place == "place" && job.file_bytes == 9 && *most == BulkService::MAX_WAITING)
             .returning(|_, _, most, _| Err(JobRefusal::TooManyWaiting(most).into()));
         let editor = staff(&[Permission::edit(Resource::Nomenclatures)]);
         let refused = service(jobs, uploads).submit(&editor, cards()).await;
@@ -262,7 +262,7 @@ mod tests {
     async fn the_file_of_a_job_that_may_be_queued_stays() {
         let (mut jobs, mut uploads) = (MockJobRepository::new(), MockUploadStore::new());
         uploads.expect_keep().returning(|_| Ok(("place".into(), 9)));
-        uploads.expect_discard().never();
+        uploads.expect_remove_file().never();
         jobs.expect_waiting().returning(|_| Ok(0));
         let lost = || JobError::Store(StoreError::OutcomeUnknown("lost".to_owned()));
         jobs.expect_insert().once().returning(move |_, _, _, _| Err(lost()));
@@ -272,9 +272,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_kept_while_too_many_wait() {
+    async fn a_full_queue_stores_no_file() {
         let mut jobs = MockJobRepository::new();
-        jobs.expect_waiting().withf(|project| project.get() == 1).returning(|_| Ok(BulkService::MOST_WAITING));
+        jobs.expect_waiting().withf(|project| project.get() == 1).returning(|_| Ok(BulkService::MAX_WAITING));
         let (service, editor) =
             (service(jobs, MockUploadStore::new()), staff(&[Permission::edit(Resource::Nomenclatures)]));
         assert!(matches!(
@@ -294,7 +294,8 @@ mod tests {
             (2, Permission::edit(Resource::Inventories), false, false),
         ] {
             let mut jobs = MockJobRepository::new();
-            jobs.expect_find().returning(move |_| Ok(Some(OfProject::new(ProjectId::new(project).unwrap(), job()))));
+            jobs.expect_find()
+                .returning(move |_| Ok(Some(ProjectScoped::new(ProjectId::new(project).unwrap(), job()))));
             jobs.expect_cancel().returning(move |_, _| Ok(Some(job())));
             let (service, staff) = (service(jobs, MockUploadStore::new()), staff(&[permission]));
             assert_eq!(service.read(&staff, JobId::new(7).unwrap()).await.is_ok(), reads, "{permission}");
@@ -303,9 +304,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_over_cannot_be_canceled() {
+    async fn an_ended_job_cannot_be_canceled() {
         let mut jobs = MockJobRepository::new();
-        jobs.expect_find().returning(|_| Ok(Some(OfProject::new(ProjectId::new(1).unwrap(), job()))));
+        jobs.expect_find().returning(|_| Ok(Some(ProjectScoped::new(ProjectId::new(1).unwrap(), job()))));
         jobs.expect_cancel().returning(|_, _| Ok(None));
         let editor = staff(&[Permission::edit(Resource::Inventories)]);
         let ended = service(jobs, MockUploadStore::new()).cancel(&editor, JobId::new(7).unwrap()).await;

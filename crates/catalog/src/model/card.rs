@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn null_clears_and_silence_keeps() {
+    fn null_clears_and_absent_keeps() {
         let card = Card { article: Some(Line::parse("A-1").unwrap()), ..plan() };
         assert_eq!(CardChange::default().apply(card.clone()).unwrap(), card);
         let change = CardChange { article: Edit::Set(None), ..CardChange::default() };
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_service_that_lacks_a_price_can_be_changed_otherwise_and_given_one() {
+    fn a_service_without_a_price_can_be_updated() {
         let service = Card::new(Name::parse("Engraving").unwrap(), NomenclatureKind::Service);
         assert_eq!(service.require_price(), Err(MissingPrice));
         let renamed = CardChange { name: Edit::Set(Name::parse("Etching").unwrap()), ..CardChange::default() };

@@ -6,7 +6,7 @@ use super::{Edit, PhotoUrl, Reference};
 
 /// Error: the number is not a category code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a whole number from 1 to {}", CategoryCode::LARGEST)]
+#[error("must be a whole number from 1 to {}", CategoryCode::MAX_CODE)]
 pub struct InvalidCategoryCode;
 
 /// Code of a category, unique in its project: 1 to 1,000,000,000.
@@ -15,11 +15,11 @@ pub struct CategoryCode(i64);
 
 impl CategoryCode {
     /// Largest code.
-    pub const LARGEST: i64 = 1_000_000_000;
+    pub const MAX_CODE: i64 = 1_000_000_000;
 
     /// Accepts 1 to 1,000,000,000.
     pub fn new(value: i64) -> Result<Self, InvalidCategoryCode> {
-        if (1..=Self::LARGEST).contains(&value) { Ok(Self(value)) } else { Err(InvalidCategoryCode) }
+        if (1..=Self::MAX_CODE).contains(&value) { Ok(Self(value)) } else { Err(InvalidCategoryCode) }
     }
 
     /// Returns the number.

@@ -128,9 +128,9 @@ impl Discount {
         match (self.status, self.terms.period.phase(at)) {
             (DiscountStatus::Archived, _) => DiscountState::Archived,
             (DiscountStatus::Paused, _) => DiscountState::Paused,
-            (DiscountStatus::Active, Phase::Ahead) => DiscountState::Scheduled,
+            (DiscountStatus::Active, Phase::Upcoming) => DiscountState::Scheduled,
             (DiscountStatus::Active, Phase::Running) => DiscountState::Active,
-            (DiscountStatus::Active, Phase::Over) => DiscountState::Expired,
+            (DiscountStatus::Active, Phase::Ended) => DiscountState::Expired,
         }
     }
 
@@ -142,7 +142,7 @@ impl Discount {
     /// Returns the active status. Idempotent. Refuses a discount whose period is over.
     pub fn activate(&self, at: DateTime<Utc>) -> Result<DiscountStatus, StatusRefusal> {
         self.changeable()?;
-        if self.terms.period.phase(at) == Phase::Over {
+        if self.terms.period.phase(at) == Phase::Ended {
             return Err(StatusRefusal::PeriodOver);
         }
         Ok(DiscountStatus::Active)

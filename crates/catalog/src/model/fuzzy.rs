@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use kontor_kernel::Line;
 
-use super::search::{SearchQuery, SearchTerm, SearchText, SearchWord, forgiving, pieces};
+use super::search::{SearchQuery, SearchTerm, SearchText, SearchWord, lenient_alternatives, pieces};
 use super::word_variants::root;
 
 /// Least letters of a word of a text that may have one typo, and two. The typed word may lack as many letters as it has typos.
@@ -14,7 +14,7 @@ const TWO_TYPOS: usize = 9;
 /// Maximum spellings of a mistyped word.
 const SPELLINGS: usize = 4;
 
-fn least_letters(typos: usize) -> usize {
+fn min_letters(typos: usize) -> usize {
     match typos {
         0 => 0,
         1 => ONE_TYPO,
@@ -24,7 +24,7 @@ fn least_letters(typos: usize) -> usize {
 
 /// Word that may be mistyped.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Mistyped {
+struct MistypedWord {
     letters: Vec<char>,
     typos: usize,
 }
@@ -34,7 +34,7 @@ struct Mistyped {
 pub struct NearQuery {
     candidates: SearchQuery,
     exact: SearchQuery,
-    words: Vec<Mistyped>,
+    words: Vec<MistypedWord>,
 }
 
 impl NearQuery {
@@ -45,12 +45,12 @@ impl NearQuery {
             let pieces = pieces(typed);
             for piece in &pieces {
                 if let [word] = piece.as_slice()
-                    && let Some(word) = Mistyped::of(word)
+                    && let Some(word) = MistypedWord::of(word)
                 {
-                    candidates.insert(SearchTerm { ways: word.ways() });
+                    candidates.insert(SearchTerm { ways: word.alternatives() });
                     words.push(word);
                 } else {
-                    let term = SearchTerm { ways: forgiving(typed, piece.clone()) };
+                    let term = SearchTerm { ways: lenient_alternatives(typed, piece.clone()) };
                     candidates.insert(term.clone());
                     exact.insert(term);
                 }
@@ -67,16 +67,16 @@ impl NearQuery {
 
     /// Returns the number of typos if the query can mean this text.
     pub fn typos(&self, text: &SearchText) -> Option<usize> {
-        Some(self.meant(text)?.iter().map(|(typos, _)| typos).sum())
+        Some(self.nearest_words(text)?.iter().map(|(typos, _)| typos).sum())
     }
 
     /// Returns the nearest word of the text for each mistyped word, with the number of typos.
-    fn meant<'a>(&self, text: &'a SearchText) -> Option<Vec<(usize, &'a str)>> {
-        if !self.exact.terms().is_empty() && !self.exact.finds(text) {
+    fn nearest_words<'a>(&self, text: &'a SearchText) -> Option<Vec<(usize, &'a str)>> {
+        if !self.exact.terms().is_empty() && !self.exact.matches(text) {
             return None;
         }
         let words: Vec<(Vec<char>, &str)> = text.words().iter().map(|word| (word.chars().collect(), &**word)).collect();
-        let nearest = |mistyped: &Mistyped| {
+        let nearest = |mistyped: &MistypedWord| {
             words.iter().filter_map(|(letters, word)| Some((mistyped.typos_in(letters)?, *word))).min()
         };
         self.words.iter().map(nearest).collect()
@@ -84,7 +84,7 @@ impl NearQuery {
 
     /// Returns the query in the spelling of those texts that have the fewest typos; `None` if it means none of them.
     pub fn corrected(&self, texts: &[SearchText]) -> Option<SearchQuery> {
-        let meant: Vec<Vec<(usize, &str)>> = texts.iter().filter_map(|text| self.meant(text)).collect();
+        let meant: Vec<Vec<(usize, &str)>> = texts.iter().filter_map(|text| self.nearest_words(text)).collect();
         let typos = |words: &[(usize, &str)]| words.iter().map(|(typos, _)| typos).sum::<usize>();
         let fewest = meant.iter().map(|words| typos(words)).min()?;
         let spellings = |place: usize| -> BTreeSet<&str> {
@@ -93,7 +93,7 @@ impl NearQuery {
         };
         let term = |place: usize| {
             let spellings = spellings(place).into_iter().take(SPELLINGS);
-            SearchTerm { ways: spellings.flat_map(|word| forgiving(word, vec![word.to_owned()])).collect() }
+            SearchTerm { ways: spellings.flat_map(|word| lenient_alternatives(word, vec![word.to_owned()])).collect() }
         };
         let terms = (0..self.words.len()).map(term);
         let exact = self.exact.terms().iter().cloned();
@@ -101,7 +101,7 @@ impl NearQuery {
     }
 }
 
-impl Mistyped {
+impl MistypedWord {
     fn of(word: &str) -> Option<Self> {
         let length = word.chars().count();
         if length + 1 < ONE_TYPO || !word.chars().all(char::is_alphabetic) {
@@ -115,7 +115,7 @@ impl Mistyped {
 
     /// Parts of the word, at least one of which has no typo. With two typos they overlap: two swapped letters may damage two
     /// parts.
-    fn ways(&self) -> Vec<Vec<SearchWord>> {
+    fn alternatives(&self) -> Vec<Vec<SearchWord>> {
         let length = self.letters.len();
         let part = |from: usize, to: usize| {
             let letters: String = self.letters.get(from..to.min(length)).unwrap_or_default().iter().collect();
@@ -158,8 +158,8 @@ impl Mistyped {
             before = std::mem::replace(&mut row, next);
         }
         // The beginning of a word has to be long enough. Less may only mean a whole word that lacks a letter for each typo.
-        let least = row.iter().copied().min().filter(|typos| self.letters.len() + typos > least_letters(*typos));
-        let is_lost = |typos: &usize| full_length == self.letters.len() + typos && full_length >= least_letters(*typos);
+        let least = row.iter().copied().min().filter(|typos| self.letters.len() + typos > min_letters(*typos));
+        let is_lost = |typos: &usize| full_length == self.letters.len() + typos && full_length >= min_letters(*typos);
         let lost = row.pop().filter(is_lost);
         least.or(lost).filter(|typos| *typos <= self.typos)
     }
@@ -180,7 +180,7 @@ mod tests {
             let text = SearchText::of(&Name::parse(name).unwrap(), None);
             let near = |query: &str| {
                 let query = NearQuery::of(&Line::parse(query).unwrap())?;
-                query.typos(&text).inspect(|_| assert!(query.candidates().finds(&text), "{query:?} in {name}"))
+                query.typos(&text).inspect(|_| assert!(query.candidates().matches(&text), "{query:?} in {name}"))
             };
             for query in *queries {
                 assert!(near(query).is_some(), "{query} in {name}");
@@ -199,9 +199,9 @@ mod tests {
         let text = |name: &str| SearchText::of(&Name::parse(name).unwrap(), None);
         let texts = ["Keyboard black X15", "Keybord, black x15", "Keyboard white x15", "Keyboard black x16"].map(text);
         let corrected = query.corrected(&texts).unwrap();
-        let found: Vec<bool> = texts.iter().map(|text| corrected.finds(text)).collect();
+        let found: Vec<bool> = texts.iter().map(|text| corrected.matches(text)).collect();
         assert_eq!(found, [true, false, false, false]);
-        assert!(corrected.finds(&text("Black keyboards x15")));
+        assert!(corrected.matches(&text("Black keyboards x15")));
         assert_eq!(query.corrected(&texts[2..]), None);
     }
 

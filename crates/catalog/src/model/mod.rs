@@ -37,8 +37,8 @@ pub use nomenclature::{CardLabels, Nomenclature, NomenclatureKind, UnknownKind};
 pub use period::{EndsBeforeStart, Period, Phase};
 pub use photo::{Gallery, GalleryError, PhotoUrl, PhotoUrlError};
 pub use plan::{
-    Assigned, CatalogPlan, InvalidPlanPosition, InvalidPlanSlug, PlanAssignment, PlanChange, PlanDraft, PlanPosition,
-    PlanSlug,
+    AssignOutcome, CatalogPlan, InvalidPlanPosition, InvalidPlanSlug, PlanAssignment, PlanChange, PlanDraft,
+    PlanPosition, PlanSlug,
 };
 pub use promotion::{Promotion, PromotionDraft};
 pub use reference::{Reference, StorageUnit};

@@ -9,11 +9,11 @@ pub struct EndsBeforeStart;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// Before the period.
-    Ahead,
+    Upcoming,
     /// Within the period.
     Running,
     /// After the period.
-    Over,
+    Ended,
 }
 
 /// Period from a start, inclusive, to an end, exclusive. Either may be open.
@@ -44,9 +44,9 @@ impl Period {
     /// Returns the relation of a time to the period.
     pub fn phase(self, at: DateTime<Utc>) -> Phase {
         if self.starts_at.is_some_and(|start| at < start) {
-            Phase::Ahead
+            Phase::Upcoming
         } else if self.ends_at.is_some_and(|end| at >= end) {
-            Phase::Over
+            Phase::Ended
         } else {
             Phase::Running
         }
@@ -63,7 +63,7 @@ mod tests {
         let [before, start, inside, end] = [0, 10, 15, 20].map(|s| DateTime::UNIX_EPOCH + TimeDelta::seconds(s));
         let period = Period::new(Some(start), Some(end)).unwrap();
         let phases = [before, start, inside, end].map(|at| period.phase(at));
-        assert_eq!(phases, [Phase::Ahead, Phase::Running, Phase::Running, Phase::Over]);
+        assert_eq!(phases, [Phase::Upcoming, Phase::Running, Phase::Running, Phase::Ended]);
         assert_eq!(Period::new(Some(start), Some(start)), Err(EndsBeforeStart));
         assert_eq!(Period::default().phase(end), Phase::Running);
     }

@@ -104,7 +104,7 @@ pub struct PlanAssignment {
 
 impl PlanAssignment {
     /// Maximum plans of an application.
-    pub const MOST_PER_APPLICATION: i64 = 200;
+    pub const MAX_PER_APPLICATION: i64 = 200;
 }
 
 /// Fields of a new assignment.
@@ -140,11 +140,11 @@ pub struct PlanChange {
 
 /// Outcome of assigning a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Assigned {
+pub enum AssignOutcome {
     /// The plan was assigned.
-    Anew(PlanAssignment),
+    Created(PlanAssignment),
     /// The plan was already assigned and is unchanged.
-    Already(PlanAssignment),
+    Existing(PlanAssignment),
 }
 
 /// Plan of a project with its assignment to an application.

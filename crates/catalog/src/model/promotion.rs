@@ -69,5 +69,5 @@ pub struct PromotionDraft {
 
 impl PromotionDraft {
     /// Maximum discounts, and maximum products, of one promotion.
-    pub const MOST_RECORDS: usize = 500;
+    pub const MAX_RECORDS: usize = 500;
 }

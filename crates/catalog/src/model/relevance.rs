@@ -9,17 +9,17 @@ pub enum Relevance {
     /// The query equals the name.
     Name,
     /// The name begins with the words of the query.
-    Beginning,
+    NamePrefix,
     /// The query occurs in the name exactly as typed.
     Phrase,
     /// Every word of the query is a word of the item.
     Words,
     /// Every word of the query begins a word of the item.
-    Beginnings,
+    WordPrefixes,
     /// Every word of the query is part of a word.
     Parts,
     /// A word matches only in another form: another ending, the other keyboard layout, or look-alike letters.
-    Meaning,
+    WordVariants,
 }
 
 fn ends_word(sign: Option<char>) -> bool {
@@ -42,7 +42,7 @@ impl SearchQuery {
             ends_word(neighbours.0) && ends_word(neighbours.1)
         });
         if !is_phrase && typed.contains(is_significant) {
-            return Relevance::Meaning;
+            return Relevance::WordVariants;
         }
         let (asked, words) = (self.words(), pieces(name).concat());
         let all = |fits: fn(&str, &str) -> bool| {
@@ -51,17 +51,17 @@ impl SearchQuery {
         if words == asked {
             Relevance::Name
         } else if words.starts_with(asked) {
-            Relevance::Beginning
+            Relevance::NamePrefix
         } else if is_phrase {
             Relevance::Phrase
         } else if all(|other, word| other == word) {
             Relevance::Words
         } else if all(|other, word| other.starts_with(word)) {
-            Relevance::Beginnings
+            Relevance::WordPrefixes
         } else if all(|other, word| other.contains(word)) {
             Relevance::Parts
         } else {
-            Relevance::Meaning
+            Relevance::WordVariants
         }
     }
 }
@@ -81,32 +81,32 @@ mod tests {
         for (asked, name, expected) in [
             ("C++", "C++", Relevance::Name),
             ("ёлка", "Елка", Relevance::Name),
-            ("c++", "C++ для начинающих", Relevance::Beginning),
+            ("c++", "C++ для начинающих", Relevance::NamePrefix),
             ("c++", "Язык C++ за неделю", Relevance::Phrase),
-            ("c++", "C# для начинающих", Relevance::Meaning),
+            ("c++", "C# для начинающих", Relevance::WordVariants),
             ("c", "Книга о C++", Relevance::Words),
             ("c", "Язык C", Relevance::Phrase),
             ("стол", "Письменный стол", Relevance::Phrase),
             ("стол белый", "Белый письменный стол", Relevance::Words),
-            ("стол бел", "Белый письменный стол", Relevance::Beginnings),
+            ("стол бел", "Белый письменный стол", Relevance::WordPrefixes),
             ("тол бел", "Белый письменный стол", Relevance::Parts),
-            ("столы", "Письменный стол", Relevance::Meaning),
-            ("cnjk", "Письменный стол", Relevance::Meaning),
+            ("столы", "Письменный стол", Relevance::WordVariants),
+            ("cnjk", "Письменный стол", Relevance::WordVariants),
         ] {
             let text = SearchText::of(&Name::parse(name).unwrap(), None);
-            assert!(query(asked).finds(&text), "{asked} in {name}");
+            assert!(query(asked).matches(&text), "{asked} in {name}");
             assert_eq!(query(asked).relevance(&name.to_lowercase(), &text), expected, "{asked} in {name}");
         }
     }
 
     #[test]
-    fn the_best_come_first() {
+    fn results_are_ordered_by_relevance() {
         const CASES: &[(&str, &[&str])] = include!("ranked_search_cases.rs");
         for (asked, names) in CASES {
             let asked = query(asked);
             let rank = |name: &&str| {
                 let (text, name) = (SearchText::of(&Name::parse(name).unwrap(), None), name.to_lowercase());
-                assert!(asked.finds(&text), "{asked:?} in {name}");
+                assert!(asked.matches(&text), "{asked:?} in {name}");
                 let begins = name.starts_with(asked.beginning());
                 (!begins, begins.then(|| name.clone()), asked.relevance(&name, &text))
             };

@@ -14,11 +14,11 @@ use kontor_kernel::{Line, Name};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_canonical;
 
-use super::word_variants::{root, switched, twin};
+use super::word_variants::{look_alike, root, switched};
 
 /// Minimum letters of a word that is found anywhere inside words. Shorter ones are found only where words begin, since
 /// nearly every text contains two given letters somewhere.
-const WITHIN: usize = 3;
+const MIN_INFIX_LENGTH: usize = 3;
 
 /// Accents and stress marks. Marks of other scripts are vowels.
 fn is_accent(mark: char) -> bool {
@@ -66,21 +66,25 @@ pub(super) fn pieces(text: &str) -> Vec<Vec<String>> {
 }
 
 /// Returns `true` if a space between these characters is optional: between a letter and a digit.
-fn may_part(left: char, right: char) -> bool {
+fn is_space_optional(left: char, right: char) -> bool {
     left.is_numeric() != right.is_numeric()
 }
 
 /// Returns the parts of a word after its first run of letters or digits: `x` and `60` of `120x60`.
 fn parts(word: &str) -> Vec<String> {
     let letters: Vec<char> = word.chars().collect();
-    letters.chunk_by(|left, right| !may_part(*left, *right)).skip(1).map(|part| part.iter().collect()).collect()
+    letters
+        .chunk_by(|left, right| !is_space_optional(*left, *right))
+        .skip(1)
+        .map(|part| part.iter().collect())
+        .collect()
 }
 
 /// Returns neighbours that meet at a letter and a digit, joined as one word: `zorvek601` of `Zorvek 601`.
 fn chains(pieces: &[Vec<String>]) -> Vec<String> {
     let joined: Vec<String> = pieces.iter().map(|piece| piece.concat()).collect();
     let meet = |left: &String, right: &String| {
-        left.chars().next_back().zip(right.chars().next()).is_some_and(|(left, right)| may_part(left, right))
+        left.chars().next_back().zip(right.chars().next()).is_some_and(|(left, right)| is_space_optional(left, right))
     };
     joined.chunk_by(meet).filter(|chain| chain.len() > 1).map(<[String]>::concat).collect()
 }
@@ -160,14 +164,14 @@ fn plain(text: &str) -> Option<String> {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SearchWord {
     /// Anywhere, also inside a word. Three letters or more.
-    Within(String),
+    Infix(String),
     /// At the start of a word. One or two letters.
-    Beginning(String),
+    Prefix(String),
 }
 
 impl From<String> for SearchWord {
     fn from(word: String) -> Self {
-        if word.chars().count() >= WITHIN { Self::Within(word) } else { Self::Beginning(word) }
+        if word.chars().count() >= MIN_INFIX_LENGTH { Self::Infix(word) } else { Self::Prefix(word) }
     }
 }
 
@@ -184,17 +188,17 @@ fn ways(words: Vec<String>) -> Vec<Vec<SearchWord>> {
         return Vec::new();
     }
     // A text with the joined word contains each word too, if the words may match inside words.
-    let is_apart = words.iter().all(|word| word.chars().count() >= WITHIN);
+    let is_apart = words.iter().all(|word| word.chars().count() >= MIN_INFIX_LENGTH);
     let joined = (words.len() > 1 && !is_apart).then(|| vec![words.concat().into()]);
     let apart: BTreeSet<SearchWord> = words.into_iter().map(SearchWord::from).collect();
     std::iter::once(apart.into_iter().collect()).chain(joined).collect()
 }
 
 /// Returns the alternatives of all interpretations of a segment.
-pub(super) fn forgiving(typed: &str, words: Vec<String>) -> Vec<Vec<SearchWord>> {
+pub(super) fn lenient_alternatives(typed: &str, words: Vec<String>) -> Vec<Vec<SearchWord>> {
     let roots = |words: Vec<String>| words.iter().map(|word| root(word).to_owned()).collect();
     let switched = switched(typed).and_then(|text| pieces(&text).into_iter().next()).unwrap_or_default();
-    let twins: Option<Vec<String>> = words.iter().map(|word| twin(word)).collect();
+    let twins: Option<Vec<String>> = words.iter().map(|word| look_alike(word)).collect();
     let mut all = ways(roots(words.clone()));
     for way in ways(words).into_iter().skip(1).chain(ways(roots(switched))).chain(ways(twins.unwrap_or_default())) {
         if !all.contains(&way) {
@@ -227,7 +231,7 @@ impl SearchQuery {
             text.split_whitespace().flat_map(|typed| {
                 let mut pieces = pieces(typed);
                 match pieces.pop() {
-                    Some(words) if pieces.is_empty() => vec![forgiving(typed, words)],
+                    Some(words) if pieces.is_empty() => vec![lenient_alternatives(typed, words)],
                     last => pieces.into_iter().chain(last).map(ways).collect(),
                 }
             }),
@@ -273,10 +277,10 @@ impl SearchQuery {
     }
 
     /// Returns `true` if the query finds this text. Storage adapters must give the same result.
-    pub fn finds(&self, text: &SearchText) -> bool {
+    pub fn matches(&self, text: &SearchText) -> bool {
         let stands = |word: &SearchWord| match word {
-            SearchWord::Within(part) => text.words.iter().any(|word| word.contains(part)),
-            SearchWord::Beginning(part) => text.words.iter().any(|word| word.starts_with(part)),
+            SearchWord::Infix(part) => text.words.iter().any(|word| word.contains(part)),
+            SearchWord::Prefix(part) => text.words.iter().any(|word| word.starts_with(part)),
         };
         !self.terms.is_empty() && self.terms.iter().all(|term| term.ways.iter().any(|way| way.iter().all(stands)))
     }
@@ -292,24 +296,24 @@ mod tests {
     }
 
     fn finds(query: &str, name: &str, article: Option<&str>) -> bool {
-        SearchQuery::of(&Line::parse(query).unwrap()).finds(&text(name, article))
+        SearchQuery::of(&Line::parse(query).unwrap()).matches(&text(name, article))
     }
 
     #[test]
-    fn a_text_is_its_words_and_what_punctuation_holds_together() {
+    fn punctuated_words_are_indexed_whole_and_in_parts() {
         let text = text("Стол «Ёлка», 120x60 см", Some("KLIPPAN-601/a"));
         assert_eq!(text.line(), " стол елка 120x60 x 60 см елка120x60см klippan 601 a klippan601a");
         assert_eq!(text.article(), Some("klippan601a"));
     }
 
     #[test]
-    fn a_line_is_what_its_text_was() {
+    fn a_stored_line_equals_its_text() {
         let text = text("Стол «Ёлка», 120x60 см", None);
         assert_eq!(SearchText::of_line(&text.line()), text);
     }
 
     #[test]
-    fn words_that_count_anywhere_are_not_looked_for_joined() {
+    fn infix_words_are_not_searched_joined() {
         let ways = |query: &str| SearchQuery::of(&Line::parse(query).unwrap()).terms()[0].ways.len();
         assert_eq!(["buyer7@example.com", "AB-12", "wi-fi", "Klippan-601"].map(ways), [1, 2, 2, 1]);
     }
@@ -358,7 +362,8 @@ mod tests {
         let wrong: Vec<(&str, &str)> = CASES
             .iter()
             .flat_map(|(name, found, others)| {
-                let finds = |query: &str| SearchQuery::of_items(&Line::parse(query).unwrap()).finds(&text(name, None));
+                let finds =
+                    |query: &str| SearchQuery::of_items(&Line::parse(query).unwrap()).matches(&text(name, None));
                 let missed = found.iter().filter(move |query| !finds(query));
                 let other = others.iter().filter(move |query| finds(query));
                 missed.chain(other).map(|query| (*query, *name))
@@ -371,6 +376,6 @@ mod tests {
     fn a_query_without_letters_and_digits_finds_nothing() {
         let query = SearchQuery::of(&Line::parse("-% *").unwrap());
         assert!(query.terms().is_empty() && query.article().is_none());
-        assert!(!query.finds(&text("-% *", None)));
+        assert!(!query.matches(&text("-% *", None)));
     }
 }

@@ -1,6 +1,6 @@
 /// Error: the number is not a billing period in months.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a whole number from 1 to {}", BillingPeriod::LONGEST)]
+#[error("must be a whole number from 1 to {}", BillingPeriod::MAX_MONTHS)]
 pub struct InvalidBillingPeriod;
 
 /// Billing period of a subscription plan: 1 to 36 months.
@@ -9,12 +9,12 @@ pub struct BillingPeriod(u8);
 
 impl BillingPeriod {
     /// Longest period, in months.
-    pub const LONGEST: u8 = 36;
+    pub const MAX_MONTHS: u8 = 36;
 
     /// Accepts 1 to 36 months.
     pub fn months(count: i64) -> Result<Self, InvalidBillingPeriod> {
         match u8::try_from(count) {
-            Ok(count @ 1..=Self::LONGEST) => Ok(Self(count)),
+            Ok(count @ 1..=Self::MAX_MONTHS) => Ok(Self(count)),
             _ => Err(InvalidBillingPeriod),
         }
     }

@@ -7,7 +7,7 @@ use rust_stemmers::{Algorithm, Stemmer};
 const RUSSIAN_ROOT: usize = 4;
 const ENGLISH_ROOT: usize = 3;
 /// The shortest word that is taken for one on the wrong layout: shorter ones would often mean something else.
-const SWITCHED: usize = 4;
+const MIN_SWITCHED_LENGTH: usize = 4;
 
 /// Keys of a keyboard with both layouts, without shift.
 const KEYS: [(char, char); 33] = [
@@ -47,10 +47,11 @@ const KEYS: [(char, char); 33] = [
 ];
 
 /// The same keys with shift, where that is more than a capital letter.
-const SHIFTED: [(char, char); 7] = [('{', 'х'), ('}', 'ъ'), (':', 'ж'), ('"', 'э'), ('<', 'б'), ('>', 'ю'), ('~', 'ё')];
+const SHIFTED_KEYS: [(char, char); 7] =
+    [('{', 'х'), ('}', 'ъ'), (':', 'ж'), ('"', 'э'), ('<', 'б'), ('>', 'ю'), ('~', 'ё')];
 
 /// Letters of both alphabets that look alike.
-const TWINS: [(char, char); 12] = [
+const LOOK_ALIKES: [(char, char); 12] = [
     ('a', 'а'),
     ('b', 'в'),
     ('c', 'с'),
@@ -105,22 +106,22 @@ pub(super) fn switched(text: &str) -> Option<String> {
         return None;
     }
     let key = |sign: char| {
-        let mut keys = KEYS.iter().chain(&SHIFTED);
+        let mut keys = KEYS.iter().chain(&SHIFTED_KEYS);
         let found = keys.find(|(latin, cyrillic)| sign == if is_russian { *cyrillic } else { *latin });
         found.map(|(latin, cyrillic)| if is_russian { *latin } else { *cyrillic })
     };
-    let is_long = text.chars().filter_map(key).count() >= SWITCHED;
+    let is_long = text.chars().filter_map(key).count() >= MIN_SWITCHED_LENGTH;
     is_long.then(|| text.chars().map(|sign| key(sign).unwrap_or(sign)).collect())
 }
 
 /// The word in the other alphabet, when each of its letters has a twin there: `m6` in Latin and in Cyrillic letters.
-pub(super) fn twin(word: &str) -> Option<String> {
+pub(super) fn look_alike(word: &str) -> Option<String> {
     let is_russian = word.chars().any(is_cyrillic);
     let other = |letter: char| {
         if letter.is_numeric() {
             return Some(letter);
         }
-        let found = TWINS.iter().find(|(latin, cyrillic)| letter == if is_russian { *cyrillic } else { *latin });
+        let found = LOOK_ALIKES.iter().find(|(latin, cyrillic)| letter == if is_russian { *cyrillic } else { *latin });
         found.map(|(latin, cyrillic)| if is_russian { *latin } else { *cyrillic })
     };
     let twin: String = word.chars().map(other).collect::<Option<_>>()?;
@@ -162,12 +163,12 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_look_alike_are_twins() {
-        assert_eq!(twin("m6"), Some("м6".to_owned()));
-        assert_eq!(twin("м6"), Some("m6".to_owned()));
-        assert_eq!(twin("сок"), Some("cok".to_owned()));
+    fn look_alike_letters_match() {
+        assert_eq!(look_alike("m6"), Some("м6".to_owned()));
+        assert_eq!(look_alike("м6"), Some("m6".to_owned()));
+        assert_eq!(look_alike("сок"), Some("cok".to_owned()));
         for word in ["klippan", "диван", "601"] {
-            assert_eq!(twin(word), None, "{word}");
+            assert_eq!(look_alike(word), None, "{word}");
         }
     }
 }

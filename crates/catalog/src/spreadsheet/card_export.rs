@@ -29,7 +29,7 @@ fn with(article: Option<&Line<100>>) -> String {
 /// Reason why an export is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportFailed {
-    /// These texts are too long for a cell; at most [`CardExport::NAMED`] are listed.
+    /// These texts are too long for a cell; at most [`CardExport::MAX_LISTED`] are listed.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     LongTexts(Vec<TextTooLong>),
     /// The file cannot be written.
@@ -45,7 +45,7 @@ pub struct CardExport {
 
 impl CardExport {
     /// Maximum number of texts that are listed as too long.
-    pub const NAMED: usize = 20;
+    pub const MAX_LISTED: usize = 20;
 
     /// Writes the headers.
     pub fn begin(mut writer: Box<dyn SheetWriter>) -> Result<Self, SheetFailed> {
@@ -66,7 +66,7 @@ impl CardExport {
                         length,
                         most,
                     });
-                    self.long.extend(long.take(Self::NAMED.saturating_sub(self.long.len())));
+                    self.long.extend(long.take(Self::MAX_LISTED.saturating_sub(self.long.len())));
                 }
                 written => written?,
             }

@@ -6,7 +6,7 @@ use super::cell::{flag, money, quantity, whole};
 use super::columns::Column;
 use super::photo_cell::PhotoCell;
 use super::ports::SheetReader;
-use super::sheet::{Fields, PartSink, Seen, Sheet};
+use super::sheet::{Fields, PartSink, SeenKeys, Sheet};
 use super::{CategoryPath, Layout, ReadOptions, SheetError, TagNames};
 use crate::model::{BillingPeriod, CardChange, Edit, NomenclatureKind, ShareLink};
 
@@ -126,12 +126,12 @@ impl CardSheet {
         options: &ReadOptions,
         most: u32,
     ) -> Result<Self, SheetError> {
-        Self::read_rows(reader, file, &[CardColumn::Article], (options, most), unique(Seen::default()))
+        Self::read_rows(reader, file, &[CardColumn::Article], (options, most), unique(SeenKeys::default()))
     }
 
     /// Reads like [`CardSheet::read_with`], but only the first rows.
     pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetError> {
-        Self::read_first(reader, file, &[CardColumn::Article], options, unique(Seen::default()))
+        Self::read_first(reader, file, &[CardColumn::Article], options, unique(SeenKeys::default()))
     }
 
     /// Reads like [`CardSheet::read_with`], in parts of a given number of rows. Rows up to `after` are skipped. Returns
@@ -143,15 +143,22 @@ impl CardSheet {
         (size, after): (usize, u32),
         sink: &mut PartSink<'_, CardRow>,
     ) -> Result<Layout, SheetError> {
-        Self::read_in_parts(reader, file, &[CardColumn::Article], (options, size, after), unique(Seen::default()), sink)
+        Self::read_in_parts(
+            reader,
+            file,
+            &[CardColumn::Article],
+            (options, size, after),
+            unique(SeenKeys::default()),
+            sink,
+        )
     }
 }
 
-fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, CardColumn>) -> Option<CardRow> {
+fn unique(mut seen: SeenKeys) -> impl FnMut(&mut Fields<'_, CardColumn>) -> Option<CardRow> {
     move |fields| {
         let key = item_key(fields, CardColumn::Article, CardColumn::Id);
         if let Some(key) = &key
-            && let Some(first) = seen.again(key, fields.number())
+            && let Some(first) = seen.first_row(key, fields.number())
         {
             fields.problem(CardColumn::Article, format!("is already in row {first}"));
         }
@@ -161,12 +168,12 @@ fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, CardColumn>) -> Option<C
 
 /// Returns the item of a row, by its article or otherwise by its identifier.
 pub(super) fn item_key<C: Column>(fields: &mut Fields<'_, C>, article: C, id: C) -> Option<ItemKey> {
-    if let Some(article) = fields.given(article, Line::parse) {
+    if let Some(article) = fields.parse_filled(article, Line::parse) {
         return Some(ItemKey::Article(article));
     }
     let number = |text: &str| NomenclatureId::new(whole(text)?).map_err(|error| error.to_string());
     if !fields.is_faulty()
-        && let Some(id) = fields.given(id, number)
+        && let Some(id) = fields.parse_filled(id, number)
     {
         return Some(ItemKey::Id(id));
     }

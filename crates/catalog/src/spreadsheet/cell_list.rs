@@ -2,19 +2,19 @@
 //! part.
 
 /// Separators.
-const SIGNS: [char; 3] = ['|', ',', ';'];
+const SEPARATORS: [char; 3] = ['|', ',', ';'];
 
 /// Returns `true` if a sign separates, given the text before and after it.
 type Separates = fn(&str, char, &str) -> bool;
 
 /// Returns the text after leading separators.
 pub(super) fn after_separators(text: &str) -> &str {
-    text.trim_start_matches(SIGNS)
+    text.trim_start_matches(SEPARATORS)
 }
 
 /// Returns the text before the first separator, the separator and the text after it.
 fn first_sign(text: &str) -> Option<(&str, char, &str)> {
-    let (before, rest) = text.split_at_checked(text.find(SIGNS)?)?;
+    let (before, rest) = text.split_at_checked(text.find(SEPARATORS)?)?;
     let mut rest = rest.chars();
     Some((before, rest.next()?, rest.as_str()))
 }

@@ -56,7 +56,7 @@ pub struct ColumnMap {
 
 impl ColumnMap {
     /// Maximum number of headers.
-    pub const MOST: usize = 200;
+    pub const MAX_HEADERS: usize = 200;
 
     /// Creates a mapping for many files: headers missing in a file are ignored, and several headers may map to one
     /// column. Returns all problems.
@@ -67,8 +67,8 @@ impl ColumnMap {
         let known = kind.columns();
         let (mut map, mut wrong, mut seen) = (Self::default(), Vec::new(), BTreeSet::new());
         for (count, (header, column)) in entries.into_iter().enumerate() {
-            if count >= Self::MOST {
-                wrong.push(format!("must have at most {} headers", Self::MOST));
+            if count >= Self::MAX_HEADERS {
+                wrong.push(format!("must have at most {} headers", Self::MAX_HEADERS));
                 break;
             }
             let (header, quoted) = (header.as_ref(), quotable(header.as_ref()));
@@ -156,7 +156,7 @@ mod tests {
     const CARDS: ImportKind = ImportKind::Nomenclatures;
 
     #[test]
-    fn everything_wrong_is_named() {
+    fn all_errors_are_reported() {
         let wrong = ColumnMap::shared(
             CARDS,
             [("Цена", Some("prise")), (" ", Some("name")), ("Арт.", None), ("АРТ.", Some("article"))],

@@ -71,11 +71,11 @@ impl<C: Column> Columns<C> {
     /// Returns the reason why the row cannot be the header row of a sheet that needs these columns.
     pub fn refusal(&self, needed: &[C]) -> Option<SheetError> {
         let duplicate = self.duplicate.map(|column| SheetError::DuplicateColumn(column.name()));
-        duplicate.or_else(|| self.lacks(needed).map(SheetError::MissingColumn))
+        duplicate.or_else(|| self.missing_column(needed).map(SheetError::MissingColumn))
     }
 
     /// Returns the first needed column that is missing.
-    pub fn lacks(&self, needed: &[C]) -> Option<&'static str> {
+    pub fn missing_column(&self, needed: &[C]) -> Option<&'static str> {
         needed.iter().find(|column| self.place(**column).is_none()).map(|column| column.name())
     }
 

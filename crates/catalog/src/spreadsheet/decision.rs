@@ -5,14 +5,14 @@ use kontor_kernel::{Name, NomenclatureId, Prose, TagId};
 use super::cell::is_shortened;
 use super::columns::Column;
 use super::export::CardCells;
-use super::vocabulary::SEVERAL;
+use super::vocabulary::AMBIGUOUS_NAME;
 use super::{
     CardColumn, CardRow, CardSheet, CategoryPath, ImportReport, ItemKey, ReferenceLookup, RowPreview, RowProblems,
     TagNames,
 };
 use crate::model::{Card, CardRefusal, Edit, NomenclatureKind};
 
-const SHORTENED: &str =
+const SHORTENED_NUMBER: &str =
     "is a number that a spreadsheet program shortened; format its column as text and enter the numbers again";
 
 /// Existing item that a row refers to.
@@ -73,9 +73,9 @@ impl Decision {
             drafts: Vec::with_capacity(sheet.rows.len()),
             problems: sheet.problems.clone(),
             skipped: sheet.refused,
-            skips: RowPreview::unread(&sheet.problems),
+            skips: RowPreview::from_problems(&sheet.problems),
         };
-        let most = decision.skips.len() + RowPreview::SHOWN;
+        let most = decision.skips.len() + RowPreview::MAX_ROWS;
         let mut seen = HashSet::new();
         for row in &sheet.rows {
             let item = known.get(&row.key);
@@ -99,11 +99,11 @@ impl Decision {
     }
 
     /// Returns the report of the import without writing, with the first rows after the import.
-    pub fn foresee(self, words: &ReferenceLookup) -> ImportReport {
+    pub fn preview_report(self, words: &ReferenceLookup) -> ImportReport {
         let mut report = ImportReport { skipped: self.skipped, problems: self.problems, ..ImportReport::default() };
         let mut rows = self.skips;
         for (place, draft) in self.drafts.into_iter().enumerate() {
-            let preview = (place < RowPreview::SHOWN).then(|| draft.preview(words));
+            let preview = (place < RowPreview::MAX_ROWS).then(|| draft.preview(words));
             let is_new = draft.id.is_none();
             let misses = draft.missing_category(words).is_some()
                 || draft.missing_brand(words).is_some()
@@ -143,7 +143,7 @@ fn draft(
                 problem(CardColumn::Name, "is required for a new item");
             }
             if is_shortened(article) {
-                problem(CardColumn::Article, SHORTENED);
+                problem(CardColumn::Article, SHORTENED_NUMBER);
             }
             name.map(|name| Card { article: Some(article.clone()), ..Card::new(name.clone(), NomenclatureKind::Goods) })
         }
@@ -151,7 +151,7 @@ fn draft(
     let mut change = row.change.clone();
     let mut named = |column, found: bool| {
         if !found {
-            problem(column, unfound(row, words, column));
+            problem(column, not_found_reason(row, words, column));
         }
     };
     if let Edit::Set(text) = &row.country {
@@ -191,15 +191,15 @@ fn draft(
     }
     if let Some(path) = row.category.as_set().and_then(Option::as_ref)
         && words.is_ambiguous(path)
-        && !card.category_id.is_some_and(|id| words.is_at(id, path))
+        && !card.category_id.is_some_and(|id| words.has_path(id, path))
     {
         problem(CardColumn::Category, "several categories have this path; give one of them another name");
     }
     if let Some(path) = row.category.as_set().and_then(Option::as_ref)
-        && path.names().len() > CategoryPath::DEEPEST
+        && path.names().len() > CategoryPath::MAX_DEPTH
         && words.find_category(path, card.category_id).is_none()
     {
-        problem(CardColumn::Category, &format!("must have at most {} levels", CategoryPath::DEEPEST));
+        problem(CardColumn::Category, &format!("must have at most {} levels", CategoryPath::MAX_DEPTH));
     }
     if known.is_some_and(|known| known.has_stock) && !card.is_stocked() {
         problem(CardColumn::Kind, "the item has stock in warehouses and must stay goods");
@@ -216,7 +216,7 @@ fn draft(
 }
 
 /// Returns the reason why no record was found.
-fn unfound(row: &CardRow, words: &ReferenceLookup, column: CardColumn) -> &'static str {
+fn not_found_reason(row: &CardRow, words: &ReferenceLookup, column: CardColumn) -> &'static str {
     let text = |cell: &Edit<Option<String>>| cell.as_set().and_then(Option::clone).unwrap_or_default();
     let is_ambiguous = match column {
         CardColumn::Country => words.countries().is_ambiguous(&text(&row.country)),
@@ -224,7 +224,7 @@ fn unfound(row: &CardRow, words: &ReferenceLookup, column: CardColumn) -> &'stat
         CardColumn::Vat => words.vats().is_ambiguous(&text(&row.vat)),
         _ => false,
     };
-    if is_ambiguous { SEVERAL } else { "there is no such record" }
+    if is_ambiguous { AMBIGUOUS_NAME } else { "there is no such record" }
 }
 
 /// Ignores differences in line ends only, since spreadsheet programs change them.

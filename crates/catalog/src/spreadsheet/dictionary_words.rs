@@ -58,7 +58,7 @@ impl DictionarySynonyms {
     }
 
     /// Returns synonyms of a text, which must be in lower case.
-    pub fn same_as(self, text: &str) -> Vec<String> {
+    pub fn synonyms(self, text: &str) -> Vec<String> {
         let groups = match self {
             Self::None => return Vec::new(),
             Self::Units => UNITS,
@@ -91,20 +91,20 @@ mod tests {
 
     #[test]
     fn words_of_price_lists_have_the_meaning_of_records() {
-        assert!(DictionarySynonyms::Units.same_as("шт.").contains(&"piece".to_owned()));
-        assert!(DictionarySynonyms::Countries.same_as("китай").contains(&"china".to_owned()));
-        assert!(DictionarySynonyms::Vats.same_as("без ндс").contains(&"no vat".to_owned()));
+        assert!(DictionarySynonyms::Units.synonyms("шт.").contains(&"piece".to_owned()));
+        assert!(DictionarySynonyms::Countries.synonyms("китай").contains(&"china".to_owned()));
+        assert!(DictionarySynonyms::Vats.synonyms("без ндс").contains(&"no vat".to_owned()));
         for text in ["20", "20%", "20 %", "ндс 20%", "vat 20 %"] {
-            assert_eq!(DictionarySynonyms::Vats.same_as(text), ["20%"], "{text}");
+            assert_eq!(DictionarySynonyms::Vats.synonyms(text), ["20%"], "{text}");
         }
         for text in ["0.2", "", "%", "200", "twenty"] {
-            assert_eq!(DictionarySynonyms::Vats.same_as(text), Vec::<String>::new(), "{text}");
+            assert_eq!(DictionarySynonyms::Vats.synonyms(text), Vec::<String>::new(), "{text}");
         }
-        assert!(DictionarySynonyms::None.same_as("шт").is_empty());
+        assert!(DictionarySynonyms::None.synonyms("шт").is_empty());
     }
 
     #[test]
-    fn no_word_has_two_meanings() {
+    fn synonyms_are_unambiguous() {
         for groups in [UNITS, COUNTRIES, VATS] {
             let mut words: Vec<&str> = groups.concat();
             let count = words.len();

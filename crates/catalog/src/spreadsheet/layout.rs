@@ -5,11 +5,11 @@ use super::ports::{HeaderRow, SheetBook};
 use super::{ColumnMap, SheetError, SheetRow, quotable};
 
 /// Maximum number of rows that are searched for headers.
-const SEARCHED: u32 = 30;
+const MAX_HEADER_ROWS: u32 = 30;
 /// Maximum number of sheets that are searched for headers.
-const MOST_SHEETS: usize = 20;
+const MAX_SHEETS: usize = 20;
 /// Maximum number of sheets that a refusal lists.
-const NAMED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// Options of the sender for reading a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -74,7 +74,7 @@ pub(super) fn locate<C: Column>(
     let sheets = match (book.sheets(), &options.sheet) {
         (sheets, Some(wanted)) => vec![chosen(sheets, wanted)?],
         (None, None) => vec![0],
-        (Some(sheets), None) => (0..sheets.len().min(MOST_SHEETS)).collect(),
+        (Some(sheets), None) => (0..sheets.len().min(MAX_SHEETS)).collect(),
     };
     let mut refusal = None;
     for sheet in sheets {
@@ -103,7 +103,7 @@ fn chosen(sheets: Option<&[String]>, wanted: &Line<100>) -> Result<usize, SheetE
     let named = sheets.iter().position(|name| fold(name) == fold(wanted));
     let numbered = || wanted.parse::<usize>().ok()?.checked_sub(1).filter(|place| *place < sheets.len());
     named.or_else(numbered).ok_or_else(|| {
-        let listed: Vec<String> = sheets.iter().take(NAMED).map(|name| format!("`{}`", quotable(name))).collect();
+        let listed: Vec<String> = sheets.iter().take(MAX_LISTED).map(|name| format!("`{}`", quotable(name))).collect();
         SheetError::NoSuchSheet(listed.join(", "))
     })
 }
@@ -127,7 +127,7 @@ fn header<C: Column>(
         }
         let is_past = match options.header_row {
             Some(wanted) => row.number > wanted,
-            None => first.is_some() && row.number > SEARCHED,
+            None => first.is_some() && row.number > MAX_HEADER_ROWS,
         };
         if is_past {
             return Err(SheetError::Interrupted);
@@ -135,7 +135,7 @@ fn header<C: Column>(
         let columns = Columns::read(&row, &options.columns);
         match columns.refusal(needed) {
             None => outcome = Some(Ok((row.number, columns))),
-            Some(refused) if columns.lacks(needed).is_none() => outcome = Some(Err(refused)),
+            Some(refused) if columns.missing_column(needed).is_none() => outcome = Some(Err(refused)),
             Some(refused) => {
                 first.get_or_insert(refused);
                 return Ok(());

@@ -12,7 +12,7 @@ impl PhotoCell {
     pub fn read(text: &str) -> Result<Gallery, String> {
         let photos: Result<Vec<PhotoUrl>, _> = text
             .split(char::is_whitespace)
-            .flat_map(|text| cell_list::parts(text, begins_address))
+            .flat_map(|text| cell_list::parts(text, starts_address))
             .filter(|url| !url.is_empty())
             .map(|url| PhotoUrl::parse(&url).map_err(|error| format!("{}: {error}", cut(&url))))
             .collect();
@@ -22,13 +22,13 @@ impl PhotoCell {
     /// Returns the text that [`PhotoCell::read`] reads; `None` without photos.
     pub fn text_of(gallery: &Gallery) -> Option<String> {
         let urls: Vec<String> =
-            gallery.photos().iter().map(|url| cell_list::escaped(url.as_str(), begins_address)).collect();
+            gallery.photos().iter().map(|url| cell_list::escaped(url.as_str(), starts_address)).collect();
         (!urls.is_empty()).then(|| urls.join("\n"))
     }
 }
 
 /// Returns `true` if an address or only further separators follow.
-fn begins_address(_: &str, _: char, after: &str) -> bool {
+fn starts_address(_: &str, _: char, after: &str) -> bool {
     let text = cell_list::after_separators(after);
     let begins = |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
     text.is_empty() || begins("http://") || begins("https://")
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn photos_are_parted_as_people_type_them() {
+    fn photos_are_split_at_the_usual_separators() {
         assert_eq!(
             read(" https://a/1|HTTP://a/2 | https://a/3||https://a/4| "),
             ["https://a/1", "HTTP://a/2", "https://a/3", "https://a/4"]

@@ -40,9 +40,9 @@ pub struct RowPreview {
 
 impl RowPreview {
     /// Maximum number of rows in a preview.
-    pub const SHOWN: usize = 20;
+    pub const MAX_ROWS: usize = 20;
     /// Maximum length of a value in a preview, in characters.
-    const LONGEST: usize = 200;
+    const MAX_VALUE_LENGTH: usize = 200;
 
     /// Creates a row that changes nothing.
     pub(super) fn unchanged(row: u32, article: Option<&Line<100>>, id: Option<i64>) -> Self {
@@ -62,17 +62,17 @@ impl RowPreview {
     }
 
     /// Returns the first rows that could not be read.
-    pub(super) fn unread(problems: &RowProblems) -> Vec<Self> {
+    pub(super) fn from_problems(problems: &RowProblems) -> Vec<Self> {
         let mut rows: Vec<u32> = problems.kept().iter().map(|problem| problem.row).collect();
         rows.sort_unstable();
         rows.dedup();
-        rows.into_iter().take(Self::SHOWN).map(|row| Self::skipped(row, None)).collect()
+        rows.into_iter().take(Self::MAX_ROWS).map(|row| Self::skipped(row, None)).collect()
     }
 
     /// Returns the first of these rows, in the order of the file.
     pub(super) fn first(mut rows: Vec<Self>) -> Vec<Self> {
         rows.sort_by_key(|row| row.row);
-        rows.truncate(Self::SHOWN);
+        rows.truncate(Self::MAX_ROWS);
         rows
     }
 
@@ -113,8 +113,8 @@ fn shown(value: &Content<'_>) -> Option<String> {
         Content::Text(text) => text.as_ref(),
         Content::Number(number) => number,
     };
-    let mut shown: String = text.chars().take(RowPreview::LONGEST).collect();
-    if text.chars().nth(RowPreview::LONGEST).is_some() {
+    let mut shown: String = text.chars().take(RowPreview::MAX_VALUE_LENGTH).collect();
+    if text.chars().nth(RowPreview::MAX_VALUE_LENGTH).is_some() {
         shown.push('…');
     }
     Some(shown)

@@ -7,10 +7,10 @@ use super::RowPreview;
 /// Returns a text of a file in quotable form: shortened, and without control characters, which not every database can
 /// store.
 pub fn quotable(text: &str) -> String {
-    const LONGEST: usize = 300;
+    const MAX_MESSAGE_LENGTH: usize = 300;
     let seen = |sign: char| if sign.is_control() { char::REPLACEMENT_CHARACTER } else { sign };
-    let mut quoted: String = text.chars().take(LONGEST).map(seen).collect();
-    if text.chars().nth(LONGEST).is_some() {
+    let mut quoted: String = text.chars().take(MAX_MESSAGE_LENGTH).map(seen).collect();
+    if text.chars().nth(MAX_MESSAGE_LENGTH).is_some() {
         quoted.push('…');
     }
     quoted
@@ -51,19 +51,19 @@ pub struct RowProblems {
 
 impl RowProblems {
     /// Maximum number of kept problems.
-    pub const KEPT: usize = 1000;
+    pub const MAX_KEPT: usize = 1000;
 
     /// Adds a problem. Quoted text in the reason is made [`quotable`].
     pub fn add(&mut self, row: u32, column: &'static str, reason: impl ToString) {
         self.total += 1;
-        if self.kept.len() < Self::KEPT {
+        if self.kept.len() < Self::MAX_KEPT {
             self.kept.push(RowProblem { row, column, reason: quotable(&reason.to_string()) });
         }
     }
 
     /// Adds all entries of another list.
     pub fn merge(&mut self, other: &Self) {
-        let room = Self::KEPT.saturating_sub(self.kept.len());
+        let room = Self::MAX_KEPT.saturating_sub(self.kept.len());
         self.kept.extend(other.kept.iter().take(room).cloned());
         self.total += other.total;
     }
@@ -73,7 +73,7 @@ impl RowProblems {
         self.total == 0
     }
 
-    /// Returns the first problems, at most [`RowProblems::KEPT`].
+    /// Returns the first problems, at most [`RowProblems::MAX_KEPT`].
     pub fn kept(&self) -> &[RowProblem] {
         &self.kept
     }

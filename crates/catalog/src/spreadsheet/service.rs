@@ -36,7 +36,7 @@ impl SpreadsheetService {
 
     /// Reads a file of items.
     pub fn read_cards(&self, file: &Path) -> Result<CardSheet, ImportError> {
-        Ok(CardSheet::read(&*self.reader, file, CardSheet::MOST_ROWS)?)
+        Ok(CardSheet::read(&*self.reader, file, CardSheet::MAX_ROWS)?)
     }
 
     /// Reads a file of items. Refuses a file with more than `most` rows or too much text for one import.
@@ -46,7 +46,7 @@ impl SpreadsheetService {
         options: &ReadOptions,
         most: u32,
     ) -> Result<Option<CardSheet>, ImportError> {
-        few(CardSheet::read_with(&*self.reader, file, options, most.min(CardSheet::MOST_ROWS)))
+        few(CardSheet::read_with(&*self.reader, file, options, most.min(CardSheet::MAX_ROWS)))
     }
 
     /// Returns the report of an import without writing.
@@ -73,7 +73,7 @@ impl SpreadsheetService {
 
     /// Reads a file of stock.
     pub fn read_stock(&self, file: &Path) -> Result<StockSheet, ImportError> {
-        Ok(StockSheet::read(&*self.reader, file, StockSheet::MOST_ROWS)?)
+        Ok(StockSheet::read(&*self.reader, file, StockSheet::MAX_ROWS)?)
     }
 
     /// Reads a file of stock. Refuses a file with more than `most` rows or too much text for one import.
@@ -83,7 +83,7 @@ impl SpreadsheetService {
         options: &ReadOptions,
         most: u32,
     ) -> Result<Option<StockSheet>, ImportError> {
-        few(StockSheet::read_with(&*self.reader, file, options, most.min(StockSheet::MOST_ROWS)))
+        few(StockSheet::read_with(&*self.reader, file, options, most.min(StockSheet::MAX_ROWS)))
     }
 
     /// Returns the report of an upload without writing.

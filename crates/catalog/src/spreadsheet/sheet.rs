@@ -27,10 +27,10 @@ pub struct Sheet<R> {
 
 impl<R> Sheet<R> {
     /// Maximum rows of a synchronous import.
-    pub const MOST_ROWS: u32 = 100_000;
+    pub const MAX_ROWS: u32 = 100_000;
     /// Maximum text of a synchronous import, in bytes. The limit is needed because a small file may repeat one long
     /// text in many cells.
-    pub const MOST_TEXT: usize = 32 << 20;
+    pub const MAX_TEXT: usize = 32 << 20;
     /// Maximum text of a part, in bytes, not counting its last row.
     const PART_TEXT: usize = 8 << 20;
 
@@ -55,8 +55,8 @@ impl<R> Sheet<R> {
                 return Err(SheetError::TooManyRows(most));
             }
             size = size.saturating_add(row.size());
-            if size > Self::MOST_TEXT {
-                return Err(SheetError::TooMuchText(Self::MOST_TEXT));
+            if size > Self::MAX_TEXT {
+                return Err(SheetError::TooMuchText(Self::MAX_TEXT));
             }
             sheet.take(&table, &row, &mut understand);
             Ok(())
@@ -79,7 +79,7 @@ impl<R> Sheet<R> {
         let table = locate(&mut *book, needed, options, ask)?;
         let mut sheet = Self::default();
         let read = book.read(table.sheet, HeaderRow::At(table.layout.header_row), &mut |row| {
-            if sheet.rows.len() + sheet.refused >= RowPreview::SHOWN {
+            if sheet.rows.len() + sheet.refused >= RowPreview::MAX_ROWS {
                 return Err(SheetError::Interrupted);
             }
             if table.has(&row) {
@@ -194,14 +194,14 @@ impl<C> Table<C> {
 
 /// Rows in which keys occurred. To save memory only a 128-bit fingerprint of each key is kept.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SeenKeys {
     halves: [RandomState; 2],
     rows: HashMap<(u64, u64), u32>,
 }
 
-impl Seen {
+impl SeenKeys {
     /// Returns the row in which the key first occurred, unless it is this one.
-    pub fn again(&mut self, key: impl Hash, row: u32) -> Option<u32> {
+    pub fn first_row(&mut self, key: impl Hash, row: u32) -> Option<u32> {
         let [left, right] = &self.halves;
         match self.rows.entry((left.hash_one(&key), right.hash_one(&key))) {
             Entry::Occupied(first) => Some(*first.get()),
@@ -259,14 +259,14 @@ impl<'a, C: Column> Fields<'a, C> {
     }
 
     /// Parses a filled cell.
-    pub fn given<T, E: ToString>(&mut self, column: C, parse: impl Fn(&str) -> Result<T, E>) -> Option<T> {
+    pub fn parse_filled<T, E: ToString>(&mut self, column: C, parse: impl Fn(&str) -> Result<T, E>) -> Option<T> {
         let text = self.text(column).filter(|text| !text.trim().is_empty())?;
         self.parsed(column, text, parse)
     }
 
     /// Reads a required field: an empty cell changes nothing.
     pub fn required<T, E: ToString>(&mut self, column: C, parse: impl Fn(&str) -> Result<T, E>) -> Edit<T> {
-        self.given(column, parse).into()
+        self.parse_filled(column, parse).into()
     }
 
     /// Reads an optional field: an empty cell clears it, unless empty cells change nothing.
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_waits_for_rows_is_asked_whether_to_go_on() {
+    fn reading_stops_when_the_receiver_refuses() {
         let lines = Lines("...\n...\narticle;warehouse\nA;W\n...\n");
         let mut asked = 0;
         let ended =
@@ -358,9 +358,9 @@ mod tests {
     }
 
     /// Rows with one long text each.
-    struct Long(u32);
+    struct LongTextRows(u32);
 
-    impl SheetReader for Long {
+    impl SheetReader for LongTextRows {
         fn read(&self, _: &Path, sink: &mut super::super::ports::RowSink<'_>) -> Result<(), SheetError> {
             let text = |text: &str| Cell::Text(text.to_owned());
             sink(SheetRow::new(1, vec![text("article"), text("warehouse"), text("colour")]))?;
@@ -374,13 +374,19 @@ mod tests {
     #[test]
     fn long_rows_are_taken_a_few_at_a_time() {
         let mut parts = Vec::new();
-        StockSheet::read_parts(&Long(20), Path::new(""), &ReadOptions::default(), (1000, 0), &mut |part: Part<_>| {
-            parts.push((part.rows, part.through));
-            Ok(())
-        })
+        StockSheet::read_parts(
+            &LongTextRows(20),
+            Path::new(""),
+            &ReadOptions::default(),
+            (1000, 0),
+            &mut |part: Part<_>| {
+                parts.push((part.rows, part.through));
+                Ok(())
+            },
+        )
         .unwrap();
         assert_eq!(parts, [(8, 9), (8, 17), (4, 21)]);
-        let refused = StockSheet::read(&Long(40), Path::new(""), 1000);
+        let refused = StockSheet::read(&LongTextRows(40), Path::new(""), 1000);
         assert_eq!(refused, Err(SheetError::TooMuchText(32 << 20)));
     }
 }

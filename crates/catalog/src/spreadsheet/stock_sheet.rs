@@ -7,8 +7,8 @@ use super::card_sheet::item_key;
 use super::cell::{money, stock_level};
 use super::columns::Column;
 use super::ports::SheetReader;
-use super::sheet::{Fields, PartSink, Seen, Sheet};
-use super::vocabulary::{Dictionary, SEVERAL};
+use super::sheet::{Fields, PartSink, SeenKeys, Sheet};
+use super::vocabulary::{AMBIGUOUS_NAME, Dictionary};
 use super::{Content, ImportReport, ItemKey, Layout, ReadOptions, RowPreview, RowProblems, SheetError, quotable};
 use crate::model::{Reference, price_of_new_stock};
 
@@ -72,12 +72,12 @@ impl StockSheet {
         options: &ReadOptions,
         most: u32,
     ) -> Result<Self, SheetError> {
-        Self::read_rows(reader, file, &NEEDED, (options, most), unique(Seen::default()))
+        Self::read_rows(reader, file, &REQUIRED_COLUMNS, (options, most), unique(SeenKeys::default()))
     }
 
     /// Reads like [`StockSheet::read_with`], but only the first rows.
     pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetError> {
-        Self::read_first(reader, file, &NEEDED, options, unique(Seen::default()))
+        Self::read_first(reader, file, &REQUIRED_COLUMNS, options, unique(SeenKeys::default()))
     }
 
     /// Reads like [`StockSheet::read_with`], in parts of a given number of rows. Rows up to `after` are skipped.
@@ -89,21 +89,21 @@ impl StockSheet {
         (size, after): (usize, u32),
         sink: &mut PartSink<'_, StockRow>,
     ) -> Result<Layout, SheetError> {
-        Self::read_in_parts(reader, file, &NEEDED, (options, size, after), unique(Seen::default()), sink)
+        Self::read_in_parts(reader, file, &REQUIRED_COLUMNS, (options, size, after), unique(SeenKeys::default()), sink)
     }
 }
 
-const NEEDED: [StockColumn; 2] = [StockColumn::Article, StockColumn::Warehouse];
+const REQUIRED_COLUMNS: [StockColumn; 2] = [StockColumn::Article, StockColumn::Warehouse];
 const NO_PRICE: &str = "is required for new stock: the item has no price above 0 of its own";
-const STANDS_ALREADY: &str = "is already in an earlier row with this warehouse";
+const DUPLICATE_ROW: &str = "is already in an earlier row with this warehouse";
 
 /// Refuses rows that repeat an item and warehouse. Records of earlier parts are not known here, so rows are compared by
 /// their texts.
-fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, StockColumn>) -> Option<StockRow> {
+fn unique(mut seen: SeenKeys) -> impl FnMut(&mut Fields<'_, StockColumn>) -> Option<StockRow> {
     move |fields| {
         let row = stock_row(fields)?;
-        if seen.again((&row.key, row.warehouse.to_lowercase()), row.row).is_some() {
-            fields.problem(StockColumn::Article, STANDS_ALREADY);
+        if seen.first_row((&row.key, row.warehouse.to_lowercase()), row.row).is_some() {
+            fields.problem(StockColumn::Article, DUPLICATE_ROW);
             return None;
         }
         Some(row)
@@ -111,14 +111,14 @@ fn unique(mut seen: Seen) -> impl FnMut(&mut Fields<'_, StockColumn>) -> Option<
 }
 
 fn stock_row(fields: &mut Fields<'_, StockColumn>) -> Option<StockRow> {
-    let warehouse = fields.given(StockColumn::Warehouse, |text| Name::parse(text).map(String::from));
+    let warehouse = fields.parse_filled(StockColumn::Warehouse, |text| Name::parse(text).map(String::from));
     let is_left_out = warehouse.is_none() && !fields.is_faulty();
     let key = item_key(fields, StockColumn::Article, StockColumn::Id);
     if is_left_out {
         fields.problem(StockColumn::Warehouse, "is required");
     }
-    let quantity = fields.given(StockColumn::Quantity, stock_level);
-    let price = fields.given(StockColumn::Price, money);
+    let quantity = fields.parse_filled(StockColumn::Quantity, stock_level);
+    let price = fields.parse_filled(StockColumn::Price, money);
     let row = StockRow { row: fields.number(), key: key?, warehouse: warehouse?, quantity, price };
     (!fields.is_faulty()).then_some(row)
 }
@@ -237,10 +237,10 @@ impl StockDecision {
     pub fn of(sheet: &StockSheet, target: &StockLookup) -> Self {
         let mut decision = Self { problems: sheet.problems.clone(), skipped: sheet.refused, ..Self::default() };
         let mut seen = HashSet::new();
-        let mut rows = RowPreview::unread(&sheet.problems);
+        let mut rows = RowPreview::from_problems(&sheet.problems);
         for (place, row) in sheet.rows.iter().enumerate() {
             let decided = decide(row, target, &mut seen);
-            if place < RowPreview::SHOWN {
+            if place < RowPreview::MAX_ROWS {
                 rows.push(target.preview(row, &decided));
             }
             match decided {
@@ -281,13 +281,13 @@ fn decide(row: &StockRow, target: &StockLookup, seen: &mut HashSet<(Nomenclature
         *target.items.get(&row.key).ok_or_else(|| refuse(StockColumn::Article, "there is no such item"))?;
     let warehouse = target.warehouses.find(&row.warehouse, None).ok_or_else(|| {
         let several = target.warehouses.is_ambiguous(&row.warehouse);
-        refuse(StockColumn::Warehouse, if several { SEVERAL } else { "there is no such warehouse" })
+        refuse(StockColumn::Warehouse, if several { AMBIGUOUS_NAME } else { "there is no such warehouse" })
     })?;
     if !is_stocked {
         return Err(refuse(StockColumn::Article, "is a service or a plan, which needs no stock"));
     }
     if !seen.insert((item, warehouse)) {
-        return Err(refuse(StockColumn::Article, STANDS_ALREADY));
+        return Err(refuse(StockColumn::Article, DUPLICATE_ROW));
     }
     let known = target.stock.get(&(item, warehouse));
     let quantity = row

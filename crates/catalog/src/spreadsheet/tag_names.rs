@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_are_parted_as_people_type_them() {
+    fn tags_are_split_at_the_usual_separators() {
         assert_eq!(names(" Hit|Sale \r\n\n new | HIT |"), ["Hit", "Sale", "new"]);
         assert_eq!(names("Hit, Sale; new,2,5 l"), ["Hit", "Sale", "new", "2,5 l"]);
         assert_eq!(names(" | , "), [""; 0]);

@@ -36,7 +36,7 @@ fn unescaped(word: &str) -> &str {
 
 impl CategoryPath {
     /// Maximum depth of a path that an import creates; existing paths may be deeper.
-    pub const DEEPEST: usize = 20;
+    pub const MAX_DEPTH: usize = 20;
 
     /// Creates a path from names, the root first.
     pub fn of(names: Vec<Name>) -> Self {
@@ -191,11 +191,11 @@ impl ReferenceLookup {
     /// Returns the category that a cell means. If the `current` category of the item has the path, it is meant, even if
     /// others have that path too. Otherwise the result is that of [`ReferenceLookup::category`].
     pub fn find_category(&self, path: &CategoryPath, current: Option<CategoryId>) -> Option<CategoryId> {
-        current.filter(|id| self.is_at(*id, path)).or_else(|| self.category(path).ok())
+        current.filter(|id| self.has_path(*id, path)).or_else(|| self.category(path).ok())
     }
 
     /// Returns `true` if a category has this path.
-    pub fn is_at(&self, category: CategoryId, path: &CategoryPath) -> bool {
+    pub fn has_path(&self, category: CategoryId, path: &CategoryPath) -> bool {
         self.path(category).is_some_and(|own| own.key() == path.key())
     }
 
@@ -247,7 +247,7 @@ impl ReferenceLookup {
 }
 
 /// Reason why a cell identifies no record.
-pub(super) const SEVERAL: &str = "several records have this name; give the number";
+pub(super) const AMBIGUOUS_NAME: &str = "several records have this name; give the number";
 
 /// Records by name, in any case, or by identifier.
 #[derive(Debug, Clone)]
@@ -293,7 +293,7 @@ impl<Id: Copy + Eq + Into<i64> + TryFrom<i64, Error = InvalidId>> Dictionary<Id>
             self.names.get(&number).map(|(id, _)| *id)
         };
         let called = |key: &String| self.by_key.get(key).or_else(|| self.by_other.get(key)).copied();
-        let named = || called(&key).or_else(numbered).or_else(|| self.words.same_as(&key).iter().find_map(called));
+        let named = || called(&key).or_else(numbered).or_else(|| self.words.synonyms(&key).iter().find_map(called));
         self.chosen(&key, current, named)
     }
 
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_means_the_current_record_and_otherwise_one_alone() {
+    fn an_ambiguous_name_matches_only_the_current_record() {
         let mut dictionary = Dictionary::default();
         for (number, text) in [(1, "Norway"), (2, "NORWAY"), (3, "Sweden"), (4, "se")] {
             dictionary.add(CountryId::new(number).unwrap(), name(text), Some("SE"));

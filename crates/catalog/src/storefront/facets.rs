@@ -12,7 +12,7 @@ pub struct FacetValue<Id> {
     pub count: u64,
 }
 
-/// Values of the filters of a list, most frequent first, at most [`Facets::MOST_VALUES`] of each. A filter does not
+/// Values of the filters of a list, most frequent first, at most [`Facets::MAX_VALUES`] of each. A filter does not
 /// narrow its own values: the other brands are listed beside the chosen one.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facets {
@@ -26,15 +26,15 @@ pub struct Facets {
     pub tags: Vec<FacetValue<TagId>>,
     /// Lowest and highest price, if there are products.
     pub price: Option<PriceRange>,
-    /// `false` if the list has more than [`Facets::MOST_PRODUCTS`] products, of which only that many were counted.
+    /// `false` if the list has more than [`Facets::MAX_PRODUCTS`] products, of which only that many were counted.
     pub is_complete: bool,
 }
 
 impl Facets {
     /// Maximum number of values of a filter.
-    pub const MOST_VALUES: usize = 100;
+    pub const MAX_VALUES: usize = 100;
     /// Maximum number of counted products.
-    pub const MOST_PRODUCTS: u32 = 10_000;
+    pub const MAX_PRODUCTS: u32 = 10_000;
 }
 
 /// Filter with values to choose from.

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use kontor_kernel::{Clock, CustomerScope, NomenclatureId, Page, PageRequest, StoreError};
 
-use super::ports::{Favourites, Keeping};
+use super::ports::{FavouriteOutcome, Favourites};
 use super::{Product, ProductCard, StorefrontError, StorefrontService};
 
 /// Error of a use case of favourites.
@@ -16,7 +16,7 @@ pub enum FavouriteError {
     UnknownProduct,
     /// The customer was deleted in the meantime.
     #[error("the customer account is deleted")]
-    CustomerLeft,
+    CustomerDeleted,
     /// Storage failure.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -32,7 +32,7 @@ impl From<StorefrontError> for FavouriteError {
 }
 
 /// Maximum number of favourites in the record of a customer.
-const TOLD: u32 = 100;
+const MAX_LISTED: u32 = 100;
 
 /// Use cases of favourites.
 pub struct FavouriteService {
@@ -52,7 +52,7 @@ impl FavouriteService {
 
     /// Returns the favourites for the customer's own record: the first of the list, at most 100.
     pub async fn products(&self, customer: CustomerScope) -> Result<Vec<Product>, FavouriteError> {
-        Ok(self.favourites.latest(customer, TOLD, self.clock.now()).await?)
+        Ok(self.favourites.latest(customer, MAX_LISTED, self.clock.now()).await?)
     }
 
     /// Returns a product that the application shows or has sold out, a favourite or not. The view is not counted.
@@ -67,10 +67,10 @@ impl FavouriteService {
         id: NomenclatureId,
     ) -> Result<(ProductCard, bool), FavouriteError> {
         let added = match self.favourites.add(customer, id, self.clock.now()).await? {
-            Keeping::Added => true,
-            Keeping::Kept => false,
-            Keeping::NotShown => return Err(FavouriteError::UnknownProduct),
-            Keeping::CustomerLeft => return Err(FavouriteError::CustomerLeft),
+            FavouriteOutcome::Added => true,
+            FavouriteOutcome::AlreadyPresent => false,
+            FavouriteOutcome::ProductNotShown => return Err(FavouriteError::UnknownProduct),
+            FavouriteOutcome::CustomerDeleted => return Err(FavouriteError::CustomerDeleted),
         };
         match self.storefront.card(customer.into(), id).await {
             Ok(card) => Ok((card, added)),

@@ -30,6 +30,6 @@ pub use favourites::{FavouriteError, FavouriteService};
 pub use filter::{ProductFilter, ProductOrder};
 pub use plans::{Plan, PlanCard, PlanGroup, StorefrontPlanService};
 pub use product::{PriceRange, Product, ProductCard, StorefrontBrand, StorefrontCategory, Tag};
-pub use searches::{KEPT_SEARCHES, Search, SearchHistory, SearchRequest};
+pub use searches::{MAX_SEARCHES, Search, SearchHistory, SearchRequest};
 pub use service::{StorefrontError, StorefrontService};
 pub use showcase::{Country, ShowcaseService, Slide};

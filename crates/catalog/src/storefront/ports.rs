@@ -76,15 +76,15 @@ pub trait ViewCounter: Send + Sync {
 
 /// Outcome of adding a favourite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Keeping {
+pub enum FavouriteOutcome {
     /// The favourite was added.
     Added,
     /// It was already a favourite.
-    Kept,
+    AlreadyPresent,
     /// The application shows no such product.
-    NotShown,
+    ProductNotShown,
     /// The customer was deleted in the meantime.
-    CustomerLeft,
+    CustomerDeleted,
 }
 
 /// Storage of favourites.
@@ -104,7 +104,12 @@ pub trait Favourites: Send + Sync {
 
     /// Adds a product that the application shows, or would show if it were not sold out. Of concurrent calls one adds
     /// it.
-    async fn add(&self, customer: CustomerScope, id: NomenclatureId, at: DateTime<Utc>) -> Result<Keeping, StoreError>;
+    async fn add(
+        &self,
+        customer: CustomerScope,
+        id: NomenclatureId,
+        at: DateTime<Utc>,
+    ) -> Result<FavouriteOutcome, StoreError>;
 
     /// Removes a favourite, even if the application does not show the product. Returns `false` if it was not a
     /// favourite.

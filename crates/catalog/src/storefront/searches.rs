@@ -7,10 +7,10 @@ use kontor_kernel::{Clock, CounterpartyId, Line, ProjectId, SearchRequestId, Sto
 use super::ports::SearchLog;
 
 /// Maximum number of searches kept per customer.
-pub const KEPT_SEARCHES: u32 = 50;
+pub const MAX_SEARCHES: u32 = 50;
 
 /// Maximum number of searches waiting to be stored. Further searches are dropped until these are stored.
-const MOST_PENDING: usize = 10_000;
+const MAX_PENDING: usize = 10_000;
 
 /// Search to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl SearchHistory {
         let Some(counterparty_id) = visitor.counterparty_id else { return };
         let key = (counterparty_id, value.key());
         let mut pending = self.pending();
-        if pending.len() < MOST_PENDING || pending.contains_key(&key) {
+        if pending.len() < MAX_PENDING || pending.contains_key(&key) {
             let at = self.clock.now();
             let search = Search { project_id: visitor.app.project_id, counterparty_id, value: value.clone(), at };
             pending.insert(key, search);
@@ -83,7 +83,7 @@ impl SearchHistory {
             return Ok(0);
         }
         let count = taken.len();
-        let outcome = self.log.store(taken.values().cloned().collect(), KEPT_SEARCHES).await;
+        let outcome = self.log.store(taken.values().cloned().collect(), MAX_SEARCHES).await;
         if outcome.is_err() {
             let mut pending = self.pending();
             for (key, search) in taken {
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_customer_sees_what_waits_and_others_go_on_waiting() {
+    async fn a_customer_sees_their_unstored_searches() {
         let mut log = MockSearchLog::new();
         log.expect_store()
             .once()
@@ -168,12 +168,12 @@ mod tests {
     #[tokio::test]
     async fn memory_is_bounded() {
         let mut log = MockSearchLog::new();
-        log.expect_store().withf(|searches, _| searches.len() == MOST_PENDING).returning(|_, _| Ok(()));
+        log.expect_store().withf(|searches, _| searches.len() == MAX_PENDING).returning(|_, _| Ok(()));
         let (history, _) = history(log);
         for number in 0..11_000 {
             history.record(visitor(Some(7)), &line(&format!("mug {number}")));
         }
         history.record(visitor(Some(7)), &line("mug 0"));
-        assert_eq!(history.store().await.unwrap(), MOST_PENDING);
+        assert_eq!(history.store().await.unwrap(), MAX_PENDING);
     }
 }

@@ -70,14 +70,14 @@ impl StorefrontService {
         viewer: &str,
     ) -> Result<ProductCard, StorefrontError> {
         let mut card = self.stored_card(visitor, id).await?;
-        card.unstored_views = self.look(id, viewer).await;
+        card.unstored_views = self.count_view(id, viewer).await;
         card.views_count += card.unstored_views;
         Ok(card)
     }
 
     /// Counts a view of a shown product from this address. Returns its views that are not stored yet.
-    pub async fn look(&self, id: NomenclatureId, viewer: &str) -> u64 {
-        self.pending.look(&*self.limiter, "product-view", id, viewer).await
+    pub async fn count_view(&self, id: NomenclatureId, viewer: &str) -> u64 {
+        self.pending.count_view(&*self.limiter, "product-view", id, viewer).await
     }
 
     /// Returns one product without counting a view; it may be sold out.
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_shown_is_not_counted() {
+    async fn views_of_hidden_products_are_not_counted() {
         let mut shelves = MockStorefrontReader::new();
         shelves.expect_product().returning(|_, _, _| Ok(None));
         let service = service(shelves, MockViewCounter::new());

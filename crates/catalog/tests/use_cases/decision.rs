@@ -57,11 +57,11 @@ fn wrong(text: &'static str, known: &HashMap<ItemKey, KnownCard>) -> Vec<(u32, &
 fn a_row_makes_changes_or_leaves_an_item() {
     let known = mug(false);
     let text = "article;name;brand\nM;Mug;\nN;New;Nord\n";
-    let report = decided(text, &known).foresee(&words());
+    let report = decided(text, &known).preview_report(&words());
     assert_eq!((report.created, report.updated, report.unchanged, report.skipped), (1, 0, 1, 0));
-    let report = decided("article;name;brand\nM;Cup;\n", &known).foresee(&words());
+    let report = decided("article;name;brand\nM;Cup;\n", &known).preview_report(&words());
     assert_eq!((report.created, report.updated, report.unchanged), (0, 1, 0));
-    let report = decided("article;brand\nM;South\n", &known).foresee(&words());
+    let report = decided("article;brand\nM;South\n", &known).preview_report(&words());
     assert_eq!((report.created, report.updated, report.unchanged), (0, 1, 0), "a brand that has to be made");
 }
 
@@ -83,7 +83,7 @@ fn every_reason_against_a_row_is_named() {
 
 #[test]
 fn a_path_that_several_have_keeps_the_item_where_it_is() {
-    let report = decided("article;category\nM;Kitchen / mugs\n", &mug(false)).foresee(&words());
+    let report = decided("article;category\nM;Kitchen / mugs\n", &mug(false)).preview_report(&words());
     assert_eq!((report.unchanged, report.problems.total()), (1, 0));
 }
 
@@ -97,7 +97,7 @@ fn an_item_stays_below_the_second_of_two_that_share_a_name() {
         known.card.category_id = Some(id(5));
     }
     let sheet = CardSheet::read(&Grid("article;category\nM;Kitchen / Plates\n"), Path::new(""), 100).unwrap();
-    let report = Decision::of(&sheet, &words, &known).foresee(&words);
+    let report = Decision::of(&sheet, &words, &known).preview_report(&words);
     assert_eq!((report.unchanged, report.problems.total()), (1, 0), "the first Kitchen has no plates");
 }
 

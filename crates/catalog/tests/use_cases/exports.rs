@@ -113,7 +113,7 @@ fn rows_are_asked_for_in_pages_and_the_file_is_kept_for_a_day() {
     let mut files = MockUploadStore::new();
     files.expect_keep_export().times(1).returning(|_| Ok(("place".to_owned(), 9)));
     let outcome = run(exports, source(1_001, "Mug"), files, &leased(SheetFormat::Csv, 1), true);
-    assert_eq!(outcome.unwrap(), RunOutcome::Over(JobState::Succeeded));
+    assert_eq!(outcome.unwrap(), RunOutcome::Ended(JobState::Succeeded));
 }
 
 #[test]
@@ -122,25 +122,25 @@ fn a_text_that_is_too_long_is_named() {
     fails(&mut exports, "the name of order 1 has 28 characters but a cell holds 20; use csv");
     let source = source(3, "A name that is far too long.");
     let outcome = run(exports, source, MockUploadStore::new(), &leased(SheetFormat::Xlsx, 1), true);
-    assert_eq!(outcome.unwrap(), RunOutcome::Over(JobState::Failed));
+    assert_eq!(outcome.unwrap(), RunOutcome::Ended(JobState::Failed));
 }
 
 #[test]
-fn more_rows_than_a_workbook_takes_are_refused_before_they_are_read() {
+fn too_many_rows_for_a_workbook_are_refused() {
     let mut exports = MockExportRepository::new();
     fails(&mut exports, "there are more than 1048575 rows, the limit of a workbook; use csv");
     let mut source = MockExportSource::new();
     source.expect_total().returning(|_, _| Ok(1_048_576));
     let outcome = run(exports, source, MockUploadStore::new(), &leased(SheetFormat::Xlsx, 1), true);
-    assert_eq!(outcome.unwrap(), RunOutcome::Over(JobState::Failed));
+    assert_eq!(outcome.unwrap(), RunOutcome::Ended(JobState::Failed));
 }
 
 #[test]
-fn an_export_that_was_lost_writes_no_further() {
+fn a_lost_lease_ends_the_export() {
     let mut exports = MockExportRepository::new();
     exports.expect_progress().times(1).returning(|_, _, _| Ok(false));
     let outcome = run(exports, source(3, "Mug"), MockUploadStore::new(), &leased(SheetFormat::Csv, 1), true);
-    assert_eq!(outcome.unwrap(), RunOutcome::Lost);
+    assert_eq!(outcome.unwrap(), RunOutcome::LeaseLost);
 }
 
 #[test]
@@ -149,26 +149,26 @@ fn the_file_of_an_export_that_was_canceled_at_its_end_is_thrown_away() {
     exports.expect_end().times(1).returning(|_, _, _| Ok(false));
     let mut files = MockUploadStore::new();
     files.expect_keep_export().returning(|_| Ok(("place".to_owned(), 9)));
-    files.expect_discard().withf(|place| place == "place").times(1).returning(|_| Ok(()));
+    files.expect_remove_file().withf(|place| place == "place").times(1).returning(|_| Ok(()));
     let outcome = run(exports, source(3, "Mug"), files, &leased(SheetFormat::Csv, 1), true);
-    assert_eq!(outcome.unwrap(), RunOutcome::Lost);
+    assert_eq!(outcome.unwrap(), RunOutcome::LeaseLost);
 }
 
 #[test]
-fn a_process_that_ends_lets_others_begin_anew() {
+fn a_stopping_process_releases_its_export() {
     let mut exports = held();
-    exports.expect_hand_back().times(1).returning(|_, _| Ok(()));
+    exports.expect_release_export().times(1).returning(|_, _| Ok(()));
     let outcome = run(exports, source(3, "Mug"), MockUploadStore::new(), &leased(SheetFormat::Csv, 1), false);
     assert_eq!(outcome.unwrap(), RunOutcome::Stopped);
 }
 
 #[test]
-fn an_export_that_never_ends_is_given_up() {
+fn an_export_fails_after_the_maximum_attempts() {
     let mut exports = MockExportRepository::new();
     fails(&mut exports, "the service failed repeatedly; start a new export");
-    let tired = leased(SheetFormat::Csv, ExportRunner::MOST_TRIES + 1);
+    let tired = leased(SheetFormat::Csv, ExportRunner::MAX_ATTEMPTS + 1);
     let outcome = run(exports, MockExportSource::new(), MockUploadStore::new(), &tired, true);
-    assert_eq!(outcome.unwrap(), RunOutcome::Over(JobState::Failed));
+    assert_eq!(outcome.unwrap(), RunOutcome::Ended(JobState::Failed));
 }
 
 #[test]
@@ -186,7 +186,7 @@ async fn expired_files_are_thrown_away() {
         .expect_expired()
         .withf(|now, _| *now == DateTime::UNIX_EPOCH)
         .returning(|_, _| Ok(vec![(JobId::new(7).unwrap(), "place".to_owned())]));
-    files.expect_discard().withf(|place| place == "place").times(1).returning(|_| Ok(()));
+    files.expect_remove_file().withf(|place| place == "place").times(1).returning(|_| Ok(()));
     exports.expect_forget_export().withf(|id| id.get() == 7).times(1).returning(|_| Ok(()));
     let runner = ExportRunner {
         exports: Arc::new(exports),
@@ -195,5 +195,5 @@ async fn expired_files_are_thrown_away() {
         files: Arc::new(files),
         clock: clock(),
     };
-    assert_eq!(runner.tidy().await.unwrap(), 1);
+    assert_eq!(runner.remove_finished_files().await.unwrap(), 1);
 }

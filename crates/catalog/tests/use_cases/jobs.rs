@@ -117,30 +117,30 @@ fn a_good_file_is_checked_and_then_written() {
     ends(&mut jobs, JobState::Succeeded);
     cards.expect_import_part().times(1).returning(|_, _, _, _, _| Ok(ImportReport::default()));
     let outcome = work(jobs, cards, 0, &leased(ImportMode::AllOrNothing, false, 1), true);
-    assert_eq!(outcome, RunOutcome::Over(JobState::Succeeded));
+    assert_eq!(outcome, RunOutcome::Ended(JobState::Succeeded));
 }
 
 #[test]
-fn one_wrong_row_keeps_all_of_them_out() {
+fn all_or_nothing_refuses_a_file_with_one_invalid_row() {
     let mut jobs = checked(false);
     ends(&mut jobs, JobState::Failed);
     let outcome = work(jobs, MockItemSheetRepository::new(), 1, &leased(ImportMode::AllOrNothing, false, 1), true);
-    assert_eq!(outcome, RunOutcome::Over(JobState::Failed));
+    assert_eq!(outcome, RunOutcome::Ended(JobState::Failed));
 }
 
 #[test]
-fn a_dry_run_writes_nothing_and_succeeds_whatever_it_finds() {
+fn a_dry_run_writes_nothing_and_succeeds() {
     for wrong in [0, 1] {
         let mut jobs = checked(false);
         ends(&mut jobs, JobState::Succeeded);
         let outcome =
             work(jobs, MockItemSheetRepository::new(), wrong, &leased(ImportMode::AllOrNothing, true, 1), true);
-        assert_eq!(outcome, RunOutcome::Over(JobState::Succeeded));
+        assert_eq!(outcome, RunOutcome::Ended(JobState::Succeeded));
     }
 }
 
 #[test]
-fn a_part_that_clashes_is_tried_again_a_few_times() {
+fn a_conflicting_part_is_retried() {
     let (mut jobs, mut cards) = (checked(true), MockItemSheetRepository::new());
     ends(&mut jobs, JobState::Succeeded);
     let mut clashes = 3;
@@ -149,19 +149,19 @@ fn a_part_that_clashes_is_tried_again_a_few_times() {
         if clashes >= 0 { Err(PartError::Import(ImportError::Stale)) } else { Ok(ImportReport::default()) }
     });
     let outcome = work(jobs, cards, 0, &leased(ImportMode::Partial, false, 1), true);
-    assert_eq!(outcome, RunOutcome::Over(JobState::Succeeded));
+    assert_eq!(outcome, RunOutcome::Ended(JobState::Succeeded));
 }
 
 #[test]
 fn a_worker_without_the_lease_writes_nothing() {
     let (jobs, mut cards) = (checked(true), MockItemSheetRepository::new());
-    cards.expect_import_part().times(1).returning(|_, _, _, _, _| Err(PartError::Lost));
+    cards.expect_import_part().times(1).returning(|_, _, _, _, _| Err(PartError::LeaseLost));
     let outcome = work(jobs, cards, 0, &leased(ImportMode::Partial, false, 1), true);
-    assert_eq!(outcome, RunOutcome::Lost);
+    assert_eq!(outcome, RunOutcome::LeaseLost);
 }
 
 #[test]
-fn who_is_told_to_stop_lets_others_go_on() {
+fn a_stopped_worker_releases_the_job() {
     let mut jobs = MockJobRepository::new();
     jobs.expect_advance().returning(|_, _, _| Ok(true));
     jobs.expect_release().times(1).returning(|_, _| Ok(()));
@@ -170,38 +170,38 @@ fn who_is_told_to_stop_lets_others_go_on() {
 }
 
 #[test]
-fn a_job_that_never_gets_on_is_given_up_unread() {
+fn a_job_without_progress_fails() {
     let mut jobs = MockJobRepository::new();
     ends(&mut jobs, JobState::Failed);
-    let tired = leased(ImportMode::AllOrNothing, false, JobRunner::MOST_TRIES + 1);
-    assert_eq!(work(jobs, MockItemSheetRepository::new(), 0, &tired, true), RunOutcome::Over(JobState::Failed));
+    let tired = leased(ImportMode::AllOrNothing, false, JobRunner::MAX_ATTEMPTS + 1);
+    assert_eq!(work(jobs, MockItemSheetRepository::new(), 0, &tired, true), RunOutcome::Ended(JobState::Failed));
 }
 
 #[test]
-fn who_loses_the_job_in_the_first_pass_reads_no_further() {
+fn a_lost_lease_ends_the_first_pass() {
     let mut jobs = MockJobRepository::new();
     jobs.expect_advance().times(1).returning(|_, _, _| Ok(false));
     let outcome = work(jobs, MockItemSheetRepository::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), true);
-    assert_eq!(outcome, RunOutcome::Lost);
+    assert_eq!(outcome, RunOutcome::LeaseLost);
 
     let mut jobs = MockJobRepository::new();
     jobs.expect_advance().returning(|_, _, _| Ok(true));
     jobs.expect_checked().times(1).returning(|_, _| Ok(false));
     let outcome = work(jobs, MockItemSheetRepository::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), true);
-    assert_eq!(outcome, RunOutcome::Lost, "nothing is written by who does not hold it at the end of the pass");
+    assert_eq!(outcome, RunOutcome::LeaseLost, "nothing is written by who does not hold it at the end of the pass");
 }
 
 #[test]
-fn a_job_that_was_canceled_before_its_end_was_recorded_is_not_told_as_done() {
+fn a_canceled_job_is_not_reported_as_succeeded() {
     let (mut jobs, mut cards) = (checked(true), MockItemSheetRepository::new());
     cards.expect_import_part().times(1).returning(|_, _, _, _, _| Ok(ImportReport::default()));
     jobs.expect_finish().times(1).returning(|_, _| Ok(false));
     let outcome = work(jobs, cards, 0, &leased(ImportMode::AllOrNothing, false, 1), true);
-    assert_eq!(outcome, RunOutcome::Lost);
+    assert_eq!(outcome, RunOutcome::LeaseLost);
 }
 
 #[test]
-fn a_job_goes_on_in_its_pass_after_the_rows_that_are_done() {
+fn a_job_resumes_after_the_processed_rows() {
     let mut half = leased(ImportMode::AllOrNothing, false, 2);
     half.job = Job { phase: JobPhase::Writing, checkpoint: 2, done_rows: 1, total_rows: Some(2), ..half.job };
     let (mut jobs, mut cards) = (MockJobRepository::new(), MockItemSheetRepository::new());
@@ -214,7 +214,7 @@ fn a_job_goes_on_in_its_pass_after_the_rows_that_are_done() {
         .times(1)
         .returning(|_, _, _, _, _| Ok(ImportReport::default()));
     ends(&mut jobs, JobState::Succeeded);
-    assert_eq!(run(FILE, jobs, cards, &half, true).unwrap(), RunOutcome::Over(JobState::Succeeded));
+    assert_eq!(run(FILE, jobs, cards, &half, true).unwrap(), RunOutcome::Ended(JobState::Succeeded));
 }
 
 #[test]
@@ -225,11 +225,11 @@ fn a_file_that_cannot_be_read_fails_the_job_with_the_reason() {
         .times(1)
         .returning(|_, ending| Ok(ending.state == JobState::Failed));
     let outcome = run("", jobs, MockItemSheetRepository::new(), &leased(ImportMode::AllOrNothing, false, 1), true);
-    assert_eq!(outcome.unwrap(), RunOutcome::Over(JobState::Failed));
+    assert_eq!(outcome.unwrap(), RunOutcome::Ended(JobState::Failed));
 }
 
 #[test]
-fn rows_that_went_bad_while_they_were_written_fail_the_job_and_are_kept() {
+fn rows_that_become_invalid_fail_the_job() {
     let (mut jobs, mut cards) = (checked(true), MockItemSheetRepository::new());
     cards.expect_import_part().times(1).returning(|_, _, _, _, _| {
         let mut problems = RowProblems::default();
@@ -244,7 +244,7 @@ fn rows_that_went_bad_while_they_were_written_fail_the_job_and_are_kept() {
         .times(1)
         .returning(|_, _| Ok(true));
     let outcome = work(jobs, cards, 0, &leased(ImportMode::AllOrNothing, false, 1), true);
-    assert_eq!(outcome, RunOutcome::Over(JobState::Failed));
+    assert_eq!(outcome, RunOutcome::Ended(JobState::Failed));
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn the_first_rows_are_shown_as_they_will_be() {
     const FILE: &str = "article;name;price;category;brand\nA;Mug;1,5;Kitchen / Mugs;Nord\n;x;;;\nC;Cup;y;;\n";
     let sheet = read(&Grid(FILE), &ReadOptions::default()).unwrap();
     let report =
-        Decision::of(&sheet, &ReferenceLookup::default(), &HashMap::new()).foresee(&ReferenceLookup::default());
+        Decision::of(&sheet, &ReferenceLookup::default(), &HashMap::new()).preview_report(&ReferenceLookup::default());
     let actions: Vec<_> = report.rows.iter().map(|row| (row.row, row.action)).collect();
     assert_eq!(actions, [(2, RowAction::Create), (3, RowAction::Skip), (4, RowAction::Skip)]);
     let fields: HashMap<_, _> = report.rows[0].fields.iter().cloned().collect();

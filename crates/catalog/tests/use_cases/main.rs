@@ -29,8 +29,8 @@ fn project(number: i64) -> ProjectId {
     ProjectId::new(number).unwrap()
 }
 
-fn of<T>(number: i64, record: T) -> OfProject<T> {
-    OfProject::new(project(number), record)
+fn of<T>(number: i64, record: T) -> ProjectScoped<T> {
+    ProjectScoped::new(project(number), record)
 }
 
 fn category() -> Category {
@@ -181,7 +181,7 @@ fn page() -> PageRequest {
 }
 
 fn listing() -> Listing {
-    Listing::everything(listing::Sort::ascending("id"), page())
+    Listing::unfiltered(listing::Sort::ascending("id"), page())
 }
 
 fn is_missing<R: Refusal>(error: &RecordError<R>) -> bool {
@@ -193,7 +193,7 @@ fn is_foreign<R: Refusal>(error: &RecordError<R>) -> bool {
 }
 
 #[tokio::test]
-async fn a_foreign_category_is_not_looked_into() {
+async fn a_foreign_category_is_forbidden() {
     let viewer = staff_with([Permission::view(Resource::Categories)]);
     let mut port = MockCategoryRepository::new();
     port.expect_find().times(2).returning(|_| Ok(Some(of(2, category()))));

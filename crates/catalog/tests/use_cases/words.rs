@@ -11,7 +11,7 @@ fn words<T: Word>() -> Vec<&'static str> {
 }
 
 #[test]
-fn words_stay_what_they_are() {
+fn stored_words_do_not_change() {
     assert_eq!(
         words::<JobKind>(),
         ["nomenclatures_import", "inventories_upload", "inventories_export", "orders_export", "counterparties_export"]

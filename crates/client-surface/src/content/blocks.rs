@@ -62,7 +62,7 @@ impl From<Node<ShownBlock>> for ClientBlockRecord {
 }
 
 one!(/// Content block.
-    OneClientBlock { block: ClientBlockRecord });
+    ClientBlockResponse { block: ClientBlockRecord });
 
 /// Get a content block by code
 ///
@@ -71,12 +71,16 @@ one!(/// Content block.
     tag = "Client: content",
     params(("code" = i64, Path)),
     responses(
-        (status = 200, body = OneClientBlock),
+        (status = 200, body = ClientBlockResponse),
         (status = 404, description = "Block not found in the application."),
     ),
 )]
 #[get("/api/counterparty/blocks/{code}")]
-async fn show_block_by_code(app: CallingApp, parts: Data<PartViewer>, code: Path<String>) -> Answer<OneClientBlock> {
+async fn show_block_by_code(
+    app: CallingApp,
+    parts: Data<PartViewer>,
+    code: Path<String>,
+) -> Answer<ClientBlockResponse> {
     let code = code.parse().ok().and_then(|code| PartCode::new(code).ok()).ok_or_else(ApiError::not_found)?;
     answer(parts.block(*app, BlockKey::Code(code)).await?)
 }
@@ -88,7 +92,7 @@ async fn show_block_by_code(app: CallingApp, parts: Data<PartViewer>, code: Path
     tag = "Client: content",
     params(("identifier" = String, Path)),
     responses(
-        (status = 200, body = OneClientBlock),
+        (status = 200, body = ClientBlockResponse),
         (status = 404, description = "Block not found in the application."),
     ),
 )]
@@ -97,7 +101,7 @@ async fn show_block_by_identifier(
     app: CallingApp,
     parts: Data<PartViewer>,
     identifier: Path<String>,
-) -> Answer<OneClientBlock> {
+) -> Answer<ClientBlockResponse> {
     let slug = Slug::parse(&identifier).map_err(|_| ApiError::not_found())?;
     answer(parts.block(*app, BlockKey::Identifier(slug)).await?)
 }

@@ -103,7 +103,7 @@ async fn list_pages(
 }
 
 one!(/// Content page.
-    OneClientPage { page: ClientPageRecord });
+    ClientPageResponse { page: ClientPageRecord });
 
 /// Get a content page
 ///
@@ -113,7 +113,7 @@ one!(/// Content page.
     tag = "Client: content",
     params(("slug" = String, Path)),
     responses(
-        (status = 200, body = OneClientPage),
+        (status = 200, body = ClientPageResponse),
         (status = 404, description = "Page not found, and no fallback page exists."),
     ),
 )]
@@ -124,7 +124,7 @@ async fn show_page(
     slug: Path<String>,
     viewer: ClientIp,
     request: HttpRequest,
-) -> Answer<OneClientPage> {
+) -> Answer<ClientPageResponse> {
     // An invalid slug matches no page.
     let shown = pages.read(*app, Slug::parse(&slug).ok(), &viewer.subject()).await?;
     let looked = ViewCountShown {

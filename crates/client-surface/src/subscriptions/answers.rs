@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use kontor_web::envelope::one;
 use kontor_web::subscription_record::SubscriptionRecord;
 
-one!(pub(super) OneSubscription { data: SubscriptionRecord });
+one!(pub(super) SubscriptionResponse { data: SubscriptionRecord });
 
 #[derive(Serialize, ToSchema)]
 pub(super) struct SubscriptionList {

@@ -7,7 +7,7 @@ use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Value, ValuePointer
 use kontor_kernel::{NomenclatureId, Violations};
 use kontor_payments::model::PaymentMethod;
 use kontor_subscriptions::model::PlanChoice;
-use kontor_subscriptions::{Agreement, MOST_PLANS, Purchase, TermsEdit};
+use kontor_subscriptions::{Agreement, MAX_PLANS, Purchase, TermsEdit};
 use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::Type;
@@ -52,8 +52,8 @@ struct PlanNumbers(Vec<NomenclatureId>);
 
 impl PlanNumbers {
     fn new(numbers: Vec<NomenclatureId>) -> Result<Self, String> {
-        if numbers.is_empty() || numbers.len() > MOST_PLANS {
-            return Err(format!("must have 1 to {MOST_PLANS} ids"));
+        if numbers.is_empty() || numbers.len() > MAX_PLANS {
+            return Err(format!("must have 1 to {MAX_PLANS} ids"));
         }
         if numbers.iter().collect::<BTreeSet<_>>().len() < numbers.len() {
             return Err("must not contain duplicates".to_owned());
@@ -96,9 +96,9 @@ impl NewCheckout {
     pub fn purchase(self) -> Result<(Purchase, SubscriptionFields), Violations> {
         let several = self.nomenclature_ids.is_some();
         let numbers = match (self.nomenclature_id, self.nomenclature_ids) {
-            (Some(_), Some(_)) => return Err(together("nomenclature_ids")),
+            (Some(_), Some(_)) => return Err(mutually_exclusive("nomenclature_ids")),
             (None, None) => {
-                return Err(Violations::one("nomenclature_id", "is required unless nomenclature_ids is sent"));
+                return Err(Violations::single("nomenclature_id", "is required unless nomenclature_ids is sent"));
             }
             (Some(number), None) => vec![number.0],
             (None, Some(numbers)) => numbers.0,
@@ -112,8 +112,8 @@ impl NewCheckout {
     }
 }
 
-fn together(field: &str) -> Violations {
-    Violations::one(field, "cannot be sent together with nomenclature_id")
+fn mutually_exclusive(field: &str) -> Violations {
+    Violations::single(field, "cannot be sent together with nomenclature_id")
 }
 
 /// Returns the plan selected by id or by slug.
@@ -122,7 +122,7 @@ fn choice(
     slug: Option<wire::PlanSlug>,
 ) -> Result<Option<PlanChoice>, Violations> {
     match (number, slug) {
-        (Some(_), Some(_)) => Err(together("plan_slug")),
+        (Some(_), Some(_)) => Err(mutually_exclusive("plan_slug")),
         (Some(number), None) => Ok(Some(PlanChoice::Item(number.0))),
         (None, Some(slug)) => Ok(Some(PlanChoice::Slug(slug.0.into()))),
         (None, None) => Ok(None),
@@ -149,7 +149,7 @@ impl NewSubscription {
     pub fn purchase(self) -> Result<(Purchase, SubscriptionFields), Violations> {
         let plan = choice(self.nomenclature_id, self.plan_slug)?;
         let fields = SubscriptionFields::of_terms(plan.as_ref());
-        let plan = plan.ok_or_else(|| Violations::one("nomenclature_id", "is required unless plan_slug is sent"))?;
+        let plan = plan.ok_or_else(|| Violations::single("nomenclature_id", "is required unless plan_slug is sent"))?;
         let saved_method = Some(self.saved_payment_method_id.0);
         Ok((Purchase { plans: vec![plan], pays_by: PaymentMethod::BankCard, saved_method }, fields))
     }

@@ -98,7 +98,7 @@ async fn check_out_subscriptions(
     let status = match checkout.result {
         CheckoutResult::New => StatusCode::CREATED,
         CheckoutResult::Present => StatusCode::OK,
-        CheckoutResult::Unclear => StatusCode::ACCEPTED,
+        CheckoutResult::OutcomeUnknown => StatusCode::ACCEPTED,
     };
     Ok((Json(checkout.try_into()?), status))
 }

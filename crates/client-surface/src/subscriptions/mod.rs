@@ -13,7 +13,7 @@ use actix_web::{HttpRequest, get, patch, post};
 use kontor_subscriptions::{SubscriptionService, SubscriptionStatus};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use self::answers::{OneSubscription, SubscriptionList};
+use self::answers::{SubscriptionList, SubscriptionResponse};
 use self::bodies::{ChangedSubscription, NewSubscription, ResumedSubscription, agreement};
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::SUBSCRIPTION_PAYMENTS;
@@ -27,8 +27,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(list_subscriptions)
         .service(show_subscription)
-        .service(subscribe)
-        .service(change_subscription)
+        .service(create_subscription)
+        .service(update_subscription)
         .service(cancel_subscription)
         .service(resume_subscription);
 }
@@ -52,14 +52,14 @@ async fn list_subscriptions(
 #[utoipa::path(
     tag = "Client: subscriptions",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneSubscription)),
+    responses((status = 200, body = SubscriptionResponse)),
 )]
 #[get("/api/counterparty/subscriptions/{id}")]
 async fn show_subscription(
     customer: SignedInCustomer,
     service: Data<SubscriptionService>,
     id: Path<PathId>,
-) -> Answer<OneSubscription> {
+) -> Answer<SubscriptionResponse> {
     answer(service.read(*customer, id.parse()?).await?)
 }
 
@@ -70,11 +70,11 @@ async fn show_subscription(
     tag = "Client: subscriptions",
     request_body = NewSubscription,
     responses(
-        (status = 201, description = "The subscription is paid and active.", body = OneSubscription),
+        (status = 201, description = "The subscription is paid and active.", body = SubscriptionResponse),
         (
             status = 202,
             description = "The charge is in progress, or its outcome is not known yet.",
-            body = OneSubscription,
+            body = SubscriptionResponse,
         ),
         (status = 409, description = "Another first payment of the customer is unfinished."),
         (
@@ -85,14 +85,14 @@ async fn show_subscription(
     ),
 )]
 #[post("/api/counterparty/subscriptions")]
-async fn subscribe(
+async fn create_subscription(
     request: HttpRequest,
     customer: SignedInCustomer,
     address: ClientIp,
     throttle: Data<Throttle>,
     service: Data<SubscriptionService>,
     body: Body<NewSubscription>,
-) -> Result<(Json<OneSubscription>, StatusCode), ApiError> {
+) -> Result<(Json<SubscriptionResponse>, StatusCode), ApiError> {
     throttle.hit(&request, &[(SUBSCRIPTION_PAYMENTS, &customer.counterparty_id.to_string())]).await?;
     let agreement = agreement(&body.0.autopay_consent.0, address);
     let (purchase, fields) = body.0.purchase()?;
@@ -111,7 +111,7 @@ async fn subscribe(
     tag = "Client: subscriptions",
     request_body = ChangedSubscription,
     responses(
-        (status = 200, body = OneSubscription),
+        (status = 200, body = SubscriptionResponse),
         (
             status = 422,
             description = "Validation failed, the consent is missing, the plan or the payment method is not available, \
@@ -120,13 +120,13 @@ async fn subscribe(
     ),
 )]
 #[patch("/api/counterparty/subscriptions/{id}")]
-async fn change_subscription(
+async fn update_subscription(
     customer: SignedInCustomer,
     address: ClientIp,
     service: Data<SubscriptionService>,
     id: Path<PathId>,
     body: Body<ChangedSubscription>,
-) -> Answer<OneSubscription> {
+) -> Answer<SubscriptionResponse> {
     let id = id.parse()?;
     let agreement = body.0.consent().map(|consent| agreement(&consent, address));
     let (edit, fields) = body.0.edit()?;
@@ -140,7 +140,7 @@ async fn change_subscription(
 #[utoipa::path(
     tag = "Client: subscriptions",
     responses(
-        (status = 200, body = OneSubscription),
+        (status = 200, body = SubscriptionResponse),
         (status = 422, description = "The subscription is already canceled, or a charge is in progress."),
     ),
 )]
@@ -149,7 +149,7 @@ async fn cancel_subscription(
     customer: SignedInCustomer,
     service: Data<SubscriptionService>,
     id: Path<PathId>,
-) -> Answer<OneSubscription> {
+) -> Answer<SubscriptionResponse> {
     answer(service.cancel(*customer, id.parse()?).await?)
 }
 
@@ -160,7 +160,7 @@ async fn cancel_subscription(
     tag = "Client: subscriptions",
     request_body = ResumedSubscription,
     responses(
-        (status = 200, body = OneSubscription),
+        (status = 200, body = SubscriptionResponse),
         (
             status = 422,
             description = "The consent is missing, the subscription is not canceled, the plan or the payment method is \
@@ -175,7 +175,7 @@ async fn resume_subscription(
     service: Data<SubscriptionService>,
     id: Path<PathId>,
     body: Body<ResumedSubscription>,
-) -> Answer<OneSubscription> {
+) -> Answer<SubscriptionResponse> {
     let agreement = agreement(&body.0.autopay_consent.0, address);
     answer(service.resume(*customer, id.parse()?, &agreement).await?)
 }

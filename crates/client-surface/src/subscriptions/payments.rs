@@ -5,7 +5,7 @@ use actix_web::{HttpRequest, get, post};
 use kontor_subscriptions::SubscriptionService;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::answers::OneSubscription;
+use super::answers::SubscriptionResponse;
 use crate::queries::SubscriptionPaymentQuery;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::SUBSCRIPTION_PAYMENTS;
@@ -48,7 +48,7 @@ async fn list_subscription_payments(
 #[utoipa::path(
     tag = "Client: subscriptions",
     responses(
-        (status = 200, body = OneSubscription),
+        (status = 200, body = SubscriptionResponse),
         (status = 409, description = "A payment is in progress, or its outcome is not known yet."),
         (status = 422, description = "The payment cannot be retried."),
         (status = 429, description = "Too many payments. Retry after `Retry-After` seconds."),
@@ -61,7 +61,7 @@ async fn retry_subscription_payment(
     throttle: Data<Throttle>,
     service: Data<SubscriptionService>,
     ids: TwoIds,
-) -> Answer<OneSubscription> {
+) -> Answer<SubscriptionResponse> {
     throttle.hit(&request, &[(SUBSCRIPTION_PAYMENTS, &customer.counterparty_id.to_string())]).await?;
     let (id, payment) = ids.into_inner();
     answer(service.retry(*customer, id.parse()?, payment.parse()?).await?)

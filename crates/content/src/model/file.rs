@@ -53,7 +53,7 @@ pub struct NewFile {
 
 /// Size and checksum of a stored content.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct StoredContent {
     /// Size in bytes.
     pub size: u64,
     /// Checksum of the content.
@@ -78,7 +78,7 @@ pub struct StoredFile {
     /// Dimensions of a picture.
     pub dimensions: Option<Dimensions>,
     /// Size and checksum.
-    pub content: Written,
+    pub content: StoredContent,
     /// Order to which it was added.
     pub order_id: Option<OrderId>,
     /// Employee who uploaded it.

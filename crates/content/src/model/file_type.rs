@@ -26,7 +26,7 @@ pub enum ContentRefusal {
     Empty,
     /// The type of file does not accept the content. Holds the accepted types.
     #[error("must be a {0} file")]
-    NotTaken(String),
+    TypeNotAccepted(String),
     /// The document contains macros.
     #[error("must not contain macros")]
     WithMacros,
@@ -65,7 +65,7 @@ impl FileType {
     }
 
     /// Returns the accepted contents.
-    pub fn takes(self) -> &'static [MediaType] {
+    pub fn accepted_types(self) -> &'static [MediaType] {
         use MediaType::{Docx, Gif, Jpeg, Ods, Odt, Pdf, Png, Webp, Xlsx};
         match self {
             Self::EmploymentContract => &[Pdf, Jpeg, Png, Webp, Docx, Odt],
@@ -78,11 +78,15 @@ impl FileType {
     /// refused.
     pub fn admit(self, sighting: Inspection) -> Result<(MediaType, Option<Dimensions>), ContentRefusal> {
         let taken = |media: MediaType| {
-            if self.takes().contains(&media) { Ok(media) } else { Err(ContentRefusal::NotTaken(self.titles())) }
+            if self.accepted_types().contains(&media) {
+                Ok(media)
+            } else {
+                Err(ContentRefusal::TypeNotAccepted(self.titles()))
+            }
         };
         match sighting {
             Inspection::Empty => Err(ContentRefusal::Empty),
-            Inspection::Unknown => Err(ContentRefusal::NotTaken(self.titles())),
+            Inspection::Unknown => Err(ContentRefusal::TypeNotAccepted(self.titles())),
             Inspection::WithMacros => Err(ContentRefusal::WithMacros),
             Inspection::Damaged(media) => Err(ContentRefusal::Damaged(taken(media)?)),
             Inspection::Document(media) => Ok((taken(media)?, None)),
@@ -92,7 +96,7 @@ impl FileType {
 
     /// `PDF, JPEG or PNG`
     fn titles(self) -> String {
-        let titles: Vec<&str> = self.takes().iter().map(|media| media.title()).collect();
+        let titles: Vec<&str> = self.accepted_types().iter().map(|media| media.title()).collect();
         match titles.split_last() {
             Some((last, [])) => (*last).to_owned(),
             Some((last, others)) => format!("{} or {last}", others.join(", ")),
@@ -118,17 +122,23 @@ mod tests {
         let image = |media| Inspection::Image { media, width: 10, height: 20 };
         let dimensions = Dimensions::new(10, 20).unwrap();
         assert_eq!(FileType::Avatar.admit(image(MediaType::Gif)), Ok((MediaType::Gif, Some(dimensions))));
-        assert!(matches!(FileType::EmploymentContract.admit(image(MediaType::Gif)), Err(Refused::NotTaken(_))));
-        assert!(matches!(FileType::Avatar.admit(Inspection::Document(MediaType::Pdf)), Err(Refused::NotTaken(_))));
+        assert!(matches!(FileType::EmploymentContract.admit(image(MediaType::Gif)), Err(Refused::TypeNotAccepted(_))));
+        assert!(matches!(
+            FileType::Avatar.admit(Inspection::Document(MediaType::Pdf)),
+            Err(Refused::TypeNotAccepted(_))
+        ));
         // Damage is reported only for contents that the type accepts.
-        assert!(matches!(FileType::Avatar.admit(Inspection::Damaged(MediaType::Docx)), Err(Refused::NotTaken(_))));
+        assert!(matches!(
+            FileType::Avatar.admit(Inspection::Damaged(MediaType::Docx)),
+            Err(Refused::TypeNotAccepted(_))
+        ));
         assert_eq!(FileType::Avatar.admit(Inspection::Damaged(MediaType::Png)), Err(Refused::Damaged(MediaType::Png)));
         assert_eq!(FileType::OrderFile.admit(Inspection::WithMacros), Err(Refused::WithMacros));
         assert_eq!(FileType::OrderFile.admit(Inspection::Empty), Err(Refused::Empty));
         let bomb = Inspection::Image { media: MediaType::Png, width: 60_000, height: 60_000 };
         assert_eq!(FileType::Avatar.admit(bomb), Err(Refused::Dimensions(InvalidDimensions)));
         for kind in FileType::ALL {
-            for media in kind.takes() {
+            for media in kind.accepted_types() {
                 assert!(media.is_image() || !kind.is_public(), "only pictures are shown to everybody");
             }
         }

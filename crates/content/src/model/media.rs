@@ -59,7 +59,7 @@ media! {
 pub struct UnknownMediaType(String);
 
 /// Maximum length of a stored file name, in characters.
-const LONGEST_LABEL: usize = 255;
+const MAX_LABEL_LENGTH: usize = 255;
 
 /// Characters that change the direction of text. With one of them, a name can show another extension than it has.
 fn changes_direction(sign: char) -> bool {
@@ -92,7 +92,7 @@ impl MediaType {
             _ => (clean, ending),
         };
         let stem = if stem.is_empty() { "file" } else { stem };
-        let room = LONGEST_LABEL.saturating_sub(own.chars().count() + 1);
+        let room = MAX_LABEL_LENGTH.saturating_sub(own.chars().count() + 1);
         let short: String = stem.chars().take(room).collect();
         Name::parse(&format!("{}.{own}", short.trim_end()))
     }
@@ -102,8 +102,8 @@ impl MediaType {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "must be a picture of at most {} pixels a side and {} pixels in all",
-    Dimensions::MOST_SIDE,
-    Dimensions::MOST_PIXELS
+    Dimensions::MAX_SIDE,
+    Dimensions::MAX_PIXELS
 )]
 pub struct InvalidDimensions;
 
@@ -116,17 +116,17 @@ pub struct Dimensions {
 
 impl Dimensions {
     /// Maximum side, in pixels.
-    pub const MOST_SIDE: u32 = 16_384;
+    pub const MAX_SIDE: u32 = 16_384;
     /// Maximum number of pixels.
-    pub const MOST_PIXELS: u64 = 50_000_000;
+    pub const MAX_PIXELS: u64 = 50_000_000;
     /// Maximum side of a WebP picture, in pixels.
-    const MOST_WEBP_SIDE: u32 = 16_383;
+    const MAX_WEBP_SIDE: u32 = 16_383;
 
     /// Checks the bounds; a picture has at least one pixel.
     pub fn new(width: u64, height: u64) -> Result<Self, InvalidDimensions> {
-        let side = |side: u64| u32::try_from(side).ok().filter(|side| (1..=Self::MOST_SIDE).contains(side));
+        let side = |side: u64| u32::try_from(side).ok().filter(|side| (1..=Self::MAX_SIDE).contains(side));
         let (Some(width), Some(height)) = (side(width), side(height)) else { return Err(InvalidDimensions) };
-        if u64::from(width) * u64::from(height) > Self::MOST_PIXELS {
+        if u64::from(width) * u64::from(height) > Self::MAX_PIXELS {
             Err(InvalidDimensions)
         } else {
             Ok(Self { width, height })
@@ -143,10 +143,10 @@ impl Dimensions {
         };
         let narrow = width.pixels().min(self.width);
         let height = scaled(self.height, narrow, self.width);
-        if height <= Self::MOST_WEBP_SIDE {
+        if height <= Self::MAX_WEBP_SIDE {
             Self { width: narrow, height }
         } else {
-            Self { width: scaled(self.width, Self::MOST_WEBP_SIDE, self.height), height: Self::MOST_WEBP_SIDE }
+            Self { width: scaled(self.width, Self::MAX_WEBP_SIDE, self.height), height: Self::MAX_WEBP_SIDE }
         }
     }
 

@@ -8,7 +8,7 @@ use super::{Node, Slug};
 
 /// Error: the number is not a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a whole number from 1 to {}", PartCode::LARGEST)]
+#[error("must be a whole number from 1 to {}", PartCode::MAX_CODE)]
 pub struct InvalidPartCode;
 
 /// Code of a block or a menu item in an application: 1 to 1,000,000,000.
@@ -17,11 +17,11 @@ pub struct PartCode(i64);
 
 impl PartCode {
     /// Largest code.
-    pub const LARGEST: i64 = 1_000_000_000;
+    pub const MAX_CODE: i64 = 1_000_000_000;
 
     /// Accepts 1 to 1,000,000,000.
     pub fn new(value: i64) -> Result<Self, InvalidPartCode> {
-        if (1..=Self::LARGEST).contains(&value) { Ok(Self(value)) } else { Err(InvalidPartCode) }
+        if (1..=Self::MAX_CODE).contains(&value) { Ok(Self(value)) } else { Err(InvalidPartCode) }
     }
 
     /// Returns the number.
@@ -39,7 +39,7 @@ pub trait ApplicationPart: Audited + Clone + Send + Sync + 'static {
     /// Change of a record.
     type Change: Send + Sync + 'static;
     /// Maximum number per application.
-    const MOST: usize;
+    const MAX_PER_APPLICATION: usize;
 
     /// Returns the application that shows it.
     fn application(&self) -> ApplicationId;
@@ -118,7 +118,7 @@ impl ApplicationPart for Block {
     type Id = BlockId;
     type Draft = BlockDraft;
     type Change = BlockChange;
-    const MOST: usize = 2_000;
+    const MAX_PER_APPLICATION: usize = 2_000;
 
     fn application(&self) -> ApplicationId {
         self.place.application_id
@@ -238,7 +238,7 @@ impl ApplicationPart for MenuItem {
     type Id = MenuItemId;
     type Draft = MenuItemDraft;
     type Change = MenuItemChange;
-    const MOST: usize = 1_000;
+    const MAX_PER_APPLICATION: usize = 1_000;
 
     fn application(&self) -> ApplicationId {
         self.place.application_id
@@ -325,8 +325,8 @@ mod tests {
 
     #[test]
     fn codes_are_bounded() {
-        assert!(PartCode::new(1).is_ok() && PartCode::new(PartCode::LARGEST).is_ok());
-        for wrong in [0, -1, PartCode::LARGEST + 1] {
+        assert!(PartCode::new(1).is_ok() && PartCode::new(PartCode::MAX_CODE).is_ok());
+        for wrong in [0, -1, PartCode::MAX_CODE + 1] {
             assert_eq!(PartCode::new(wrong), Err(InvalidPartCode));
         }
     }

@@ -10,7 +10,7 @@ pub enum TreeRefusal {
     #[error("is below the record")]
     Cycle,
     /// The tree would be too deep.
-    #[error("the tree would have more than {} levels", Tree::DEEPEST)]
+    #[error("the tree would have more than {} levels", Tree::MAX_DEPTH)]
     TooDeep,
     /// The tree has the maximum number of records.
     #[error("there are too many records")]
@@ -25,7 +25,7 @@ pub struct Tree {
 
 impl Tree {
     /// Maximum number of levels.
-    pub const DEEPEST: usize = 16;
+    pub const MAX_DEPTH: usize = 16;
 
     /// Creates a tree from records with their parents.
     pub fn new(records: impl IntoIterator<Item = (i64, Option<i64>)>) -> Self {
@@ -38,7 +38,7 @@ impl Tree {
             return Err(TreeRefusal::Full);
         }
         let Some(parent) = parent else { return Ok(()) };
-        if self.level(parent).ok_or(TreeRefusal::UnknownParent)? >= Self::DEEPEST {
+        if self.level(parent).ok_or(TreeRefusal::UnknownParent)? >= Self::MAX_DEPTH {
             return Err(TreeRefusal::TooDeep);
         }
         Ok(())
@@ -51,7 +51,7 @@ impl Tree {
         if self.above(parent).any(|above| above == record) {
             return Err(TreeRefusal::Cycle);
         }
-        if level + self.height(record) > Self::DEEPEST { Err(TreeRefusal::TooDeep) } else { Ok(()) }
+        if level + self.height(record) > Self::MAX_DEPTH { Err(TreeRefusal::TooDeep) } else { Ok(()) }
     }
 
     /// Returns a record, its parent, and so on to the root. Stops also if stored parents form a cycle.
@@ -84,7 +84,7 @@ pub struct Node<T> {
 
 impl<T> Node<T> {
     /// Builds the tree below the record `root` from records with identifiers and parents. Records that are not below it
-    /// are left out, and so are records deeper than [`Tree::DEEPEST`].
+    /// are left out, and so are records deeper than [`Tree::MAX_DEPTH`].
     pub fn nested(records: impl IntoIterator<Item = (i64, Option<i64>, T)>, root: i64) -> Option<Self> {
         let (mut top, mut below) = (None, HashMap::<i64, Vec<(i64, T)>>::new());
         for (id, parent, record) in records {
@@ -94,7 +94,7 @@ impl<T> Node<T> {
                 below.entry(parent).or_default().push((id, record));
             }
         }
-        top.map(|record| Self::grown(record, root, &mut below, Tree::DEEPEST))
+        top.map(|record| Self::grown(record, root, &mut below, Tree::MAX_DEPTH))
     }
 
     /// Returns the tree with each value converted.

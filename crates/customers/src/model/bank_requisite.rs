@@ -9,7 +9,7 @@ impl CustomerRecordPart for BankRequisite {
     type Change = BankRequisiteChange;
 
     const NAME: &'static str = Self::NAME;
-    const MOST: i64 = Self::MOST;
+    const MAX_PER_OWNER: i64 = Self::MAX_PER_OWNER;
 
     fn id(&self) -> BankRequisiteId {
         self.id

@@ -66,7 +66,7 @@ impl ProfileChange {
         at: DateTime<Utc>,
     ) -> Result<DecidedChange, Violations> {
         let mut wrong = Violations::default();
-        if let Some(&birthday) = self.data.birthday.as_filled() {
+        if let Some(&birthday) = self.data.birthday.set_value() {
             check_birthday(birthday, at, &mut wrong);
         }
         if self.phone_1.as_set().is_some_and(|phone| *phone != record.phone_1) {

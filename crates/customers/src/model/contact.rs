@@ -120,7 +120,7 @@ impl CustomerRecordPart for CustomerContact {
     }
 
     fn checked(draft: ContactDraft) -> Result<ContactDraft, Violations> {
-        let value = draft.kind.normalized(&draft.value).map_err(|error| Violations::one("value", error))?;
+        let value = draft.kind.normalized(&draft.value).map_err(|error| Violations::single("value", error))?;
         Ok(ContactDraft { value, ..draft })
     }
 

@@ -16,7 +16,7 @@ pub trait CustomerRecordPart: Clone + Send + Sync + 'static {
     const NAME: &'static str;
 
     /// Maximum records per customer.
-    const MOST: i64 = 100;
+    const MAX_PER_OWNER: i64 = 100;
 
     /// Returns the identifier.
     fn id(&self) -> Self::Id;

@@ -23,9 +23,9 @@ pub struct StaffCustomer {
 }
 
 /// Fields without personal data.
-const IMPERSONAL: [&str; 2] = ["is_company", "manager"];
+const NON_PERSONAL_FIELDS: [&str; 2] = ["is_company", "manager"];
 /// Fields of a company, without personal data of a person.
-const OF_COMPANY: [&str; 3] = ["name", "inn", "kpp"];
+const COMPANY_FIELDS: [&str; 3] = ["name", "inn", "kpp"];
 
 /// Display name of a customer, also the sort key of lists. It is the company name; or family, given and middle
 /// name of a person; or the first of their contacts.
@@ -75,7 +75,7 @@ impl StaffCustomer {
 
 /// Anonymizes a history entry of a deleted customer: the names of changed fields stay, their values are removed.
 pub fn without_personal_values(changes: Vec<FieldChange>, is_company: bool) -> Vec<FieldChange> {
-    let stays = |field: &str| IMPERSONAL.contains(&field) || is_company && OF_COMPANY.contains(&field);
+    let stays = |field: &str| NON_PERSONAL_FIELDS.contains(&field) || is_company && COMPANY_FIELDS.contains(&field);
     let cleared = |change: FieldChange| {
         if stays(&change.field) { change } else { FieldChange { old: None, new: None, ..change } }
     };

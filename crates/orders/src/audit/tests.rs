@@ -39,7 +39,7 @@ fn details_are_told_from_what_to_what() {
     let expected =
         ["status_id 1 22", "captured_amount 0.00 4.50", "manager_id 3 4", "comment old -", "address - Lenina 1"];
     assert_eq!(told(&update, &order), expected);
-    assert_eq!((update.event(), update.is_nothing(&order)), (OrderEvent::StatusChanged, false));
+    assert_eq!((update.event(), update.is_empty(&order)), (OrderEvent::StatusChanged, false));
     assert_eq!((update.status(&order), update.detail()), (OrderStatus::Paid, None));
     assert_eq!(update.notices(), [(Notice::OrderPaid, Some(order.final_price))]);
 }
@@ -49,11 +49,11 @@ fn unchanged_values_give_an_empty_update() {
     let order = Order { comment: Some("old".to_owned()), ..an_order(OrderStatus::Created) };
     let comment = Edit::Set(Some(Prose::parse("old").unwrap()));
     let same = OrderUpdate { comment, manager: Edit::Set(None), ..update() };
-    assert!(same.is_nothing(&order));
-    assert!(update().is_nothing(&order));
+    assert!(same.is_empty(&order));
+    assert!(update().is_empty(&order));
     assert_eq!((update().notices(), update().status(&order)), (vec![], OrderStatus::Created));
     let other = OrderUpdate { comment: Edit::Set(Some(Prose::parse("new").unwrap())), ..update() };
-    assert!(!other.is_nothing(&order));
+    assert!(!other.is_empty(&order));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_new_payment_tells_that_it_is_one() {
     let payment = a_payment(Money::from_minor(450).unwrap());
     let update = OrderUpdate { payment: Some(payment), ..update() };
     let order = an_order(OrderStatus::Created);
-    assert_eq!((update.event(), update.is_nothing(&order)), (OrderEvent::PaymentRenewed, false));
+    assert_eq!((update.event(), update.is_empty(&order)), (OrderEvent::PaymentRenewed, false));
 }
 
 #[test]

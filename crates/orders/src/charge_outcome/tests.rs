@@ -81,8 +81,9 @@ fn postponed() -> ChargeChange {
 
 fn decided(order: &LockedOrder, change: &ChargeChange, repeated: bool) -> OrderEffects {
     let recorded = RecordedChange { charge: charge(), change, repeated };
-    let decided = decide(order, &recorded, AT, || Ok::<_, Infallible>(OfProject::new(project(), canceled()))).unwrap();
-    assert!(is_relevant(&recorded) || decided.is_nothing(), "{change:?} is not irrelevant");
+    let decided =
+        decide(order, &recorded, AT, || Ok::<_, Infallible>(ProjectScoped::new(project(), canceled()))).unwrap();
+    assert!(is_relevant(&recorded) || decided.is_empty(), "{change:?} is not irrelevant");
     decided
 }
 
@@ -187,16 +188,16 @@ fn all_money_for_a_canceled_order_is_refunded() {
 
 #[test]
 fn late_money_that_cannot_be_refunded_is_reviewed() {
-    let refunded = |order: OfProject<Order>| late_refund(order, &charge(), Uuid::from_u128(9), AT);
+    let refunded = |order: ProjectScoped<Order>| late_refund(order, &charge(), Uuid::from_u128(9), AT);
     let other = ProjectId::new(2).unwrap();
-    let foreign = refunded(OfProject::new(other, canceled())).unwrap_err();
+    let foreign = refunded(ProjectScoped::new(other, canceled())).unwrap_err();
     assert_eq!(foreign, "the payment of a canceled order is not refunded: the order belongs to another project");
     // The lines account for less than the money.
     let cheaper = Order { lines: vec![a_line(100)], ..canceled() };
-    let refused = refunded(OfProject::new(project(), cheaper)).unwrap_err();
+    let refused = refunded(ProjectScoped::new(project(), cheaper)).unwrap_err();
     assert!(refused.starts_with("the payment of a canceled order is not refunded: exceeds 1.00"), "{refused}");
     let gone = Order { refunding: money("265.00"), ..canceled() };
-    assert_eq!(refunded(OfProject::new(project(), gone)), Ok(None));
+    assert_eq!(refunded(ProjectScoped::new(project(), gone)), Ok(None));
 }
 
 #[test]
@@ -213,7 +214,7 @@ fn the_refund_of_a_part_of_the_payment_has_a_receipt() {
     let paid = Receipt::new(contact, None, &[item], money("265.00")).unwrap();
     let request = ChargeRequest { receipt: Some(paid), ..charge().request };
     let charge = Charge { request, ..charge() };
-    let refund = |order| late_refund(OfProject::new(project(), order), &charge, Uuid::nil(), AT).unwrap().unwrap();
+    let refund = |order| late_refund(ProjectScoped::new(project(), order), &charge, Uuid::nil(), AT).unwrap().unwrap();
     assert_eq!(refund(canceled()).request.receipt(), None);
     let line = OrderLine { refunded_amount: money("65.00"), ..canceled().lines.remove(0) };
     let partly = Order { refunded: money("65.00"), lines: vec![line], ..canceled() };
@@ -232,7 +233,7 @@ fn an_order_without_a_requested_payment_is_canceled() {
             ""
         };
         assert_eq!(words(&effects), expected, "{status}");
-        assert!(payment_missing(&locked(status), true).is_nothing(), "{status}");
+        assert!(payment_missing(&locked(status), true).is_empty(), "{status}");
     }
 }
 
@@ -246,7 +247,9 @@ fn an_unconfirmed_order_is_canceled_when_its_hold_time_has_passed() {
         } else {
             ""
         };
-        assert_eq!(words(&hold_ended(&order, Some(AT), AT)), expected, "{status}");
-        assert!(hold_ended(&order, Some(later), AT).is_nothing() && hold_ended(&order, None, AT).is_nothing());
+        assert_eq!(words(&decide_hold_expiry(&order, Some(AT), AT)), expected, "{status}");
+        assert!(
+            decide_hold_expiry(&order, Some(later), AT).is_empty() && decide_hold_expiry(&order, None, AT).is_empty()
+        );
     }
 }

@@ -5,12 +5,12 @@ use kontor_kernel::listing::Sort;
 use kontor_kernel::testing::{CountingRandom, staff_with};
 use kontor_kernel::{
     AccessDenied, AppScope, ApplicationId, CounterpartyId, DeliverySubtypeId, DeliveryTypeId, FixedClock, Line, Money,
-    OfProject, PageRequest, ProjectId, Prose, TokenId,
+    PageRequest, ProjectId, ProjectScoped, Prose, TokenId,
 };
 
 use super::*;
 use crate::model::testing::{a_line, an_order as order};
-use crate::model::{DeliveryOptionRef, MOVES, MoveBy, PaymentMethod, TransitionRefused};
+use crate::model::{DeliveryOptionRef, MOVES, MoveCause, PaymentMethod, TransitionRefused};
 use crate::ports::{Decision, MockOrderReader, MockOrderStore};
 use crate::refund::RefundScope;
 
@@ -21,7 +21,9 @@ fn id() -> OrderId {
 /// Always finds this order of this project.
 fn knowing(project: i64, order: Order) -> MockOrderReader {
     let mut orders = MockOrderReader::new();
-    orders.expect_find().returning(move |_| Ok(Some(OfProject::new(ProjectId::new(project).unwrap(), order.clone()))));
+    orders
+        .expect_find()
+        .returning(move |_| Ok(Some(ProjectScoped::new(ProjectId::new(project).unwrap(), order.clone()))));
     orders
 }
 
@@ -46,7 +48,7 @@ fn to(status: OrderStatus) -> OrderChange {
 fn deciding(project: i64, order: Order, seen: Arc<Mutex<Vec<OrderUpdate>>>) -> MockOrderStore {
     let mut store = MockOrderStore::new();
     let commit = move |_: OrderId, decide: Decision| {
-        let update = decide(OfProject::new(ProjectId::new(project).unwrap(), order.clone()))?;
+        let update = decide(ProjectScoped::new(ProjectId::new(project).unwrap(), order.clone()))?;
         seen.lock().unwrap().push(update);
         Ok(None)
     };
@@ -79,7 +81,7 @@ fn only(outcome: Result<Order, OrderError>, seen: &Mutex<Vec<OrderUpdate>>) -> R
 
 #[tokio::test]
 async fn each_allowed_move_is_committed_with_what_it_does_to_the_goods_and_no_other_is() {
-    let allowed = |from, to| MOVES.iter().find(|step| (step.from, step.to, step.by) == (from, to, MoveBy::Staff));
+    let allowed = |from, to| MOVES.iter().find(|step| (step.from, step.to, step.by) == (from, to, MoveCause::Staff));
     for from in OrderStatus::ALL.iter().copied() {
         for target in OrderStatus::ALL.iter().copied().filter(|target| *target != from) {
             // Money that has arrived is refunded before the order is canceled.
@@ -186,10 +188,10 @@ async fn another_projects_order_is_neither_shown_nor_changed() {
 }
 
 #[tokio::test]
-async fn without_the_permission_nothing_is_asked() {
+async fn storage_is_not_read_without_the_permission() {
     let service = service(MockOrderReader::new(), MockOrderStore::new());
     let denied = |error| matches!(error, OrderError::Denied(AccessDenied::MissingPermission(_)));
-    let listing = Listing::everything(Sort::ascending("id"), PageRequest::new(1, 15, 100).unwrap());
+    let listing = Listing::unfiltered(Sort::ascending("id"), PageRequest::new(1, 15, 100).unwrap());
     assert!(denied(service.list(&editor(), listing).await.unwrap_err()));
     assert!(denied(service.read(&editor(), id()).await.unwrap_err()));
     let viewer = staff_with([Permission::view(Resource::Orders), Permission::create(Resource::Orders)]);
@@ -303,7 +305,7 @@ async fn canceling_is_a_move_and_lists_and_histories_are_of_the_project() {
         .returning(|_, request| Ok(Page { items: vec![], total: 3, request }));
     let service = service(orders, MockOrderStore::new());
     let viewer = staff_with([Permission::view(Resource::Orders)]);
-    let listing = Listing::everything(Sort::ascending("id"), request);
+    let listing = Listing::unfiltered(Sort::ascending("id"), request);
     assert_eq!(service.list(&viewer, listing).await.unwrap().items, [order(OrderStatus::Created)]);
     assert_eq!(service.history(&viewer, id(), request).await.unwrap().total, 3);
     assert!(service.history(&staff_with([]), id(), request).await.is_err());

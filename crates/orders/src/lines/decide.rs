@@ -1,16 +1,16 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{CategoryId, InventoryId, Money, NomenclatureId, Quantity};
-use kontor_payments::TAKEOVER;
+use kontor_payments::TAKEOVER_DELAY;
 use kontor_payments::model::{PaymentMode, PaymentSubject, ReceiptItem, ReceiptTerms, VatCode};
 use uuid::Uuid;
 
-use super::model::{LineCommand, LinesRefused, Standing};
+use super::model::{EditMode, LineCommand, LinesRefused};
 use super::paid;
 use super::work::{Draft, Work};
 use crate::OrderRefusal;
 use crate::change::{ChangedLine, LineChangeSet, PromoEffect, PromoUse, Totals};
 use crate::model::{CartRefused, Order, OrderLine, OrderStatus, PreparedPayment, Promo, PromoProblem};
-use crate::placement::{Allocation, CartSnapshot, PaymentProblem, applied_discounts, delivery_item, slip};
+use crate::placement::{Allocation, CartSnapshot, PaymentProblem, applied_discounts, delivery_item, receipt_for};
 use crate::pricing::{LinePrice, PriceLine, Pricing, price};
 use crate::refund::DecidedRefund;
 
@@ -41,7 +41,7 @@ pub struct Decided {
 
 impl Decided {
     /// Returns `true` if nothing changes.
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.rework.is_none() && self.payment.is_none() && self.refund.is_none()
     }
 }
@@ -54,9 +54,9 @@ pub fn decide(
     command: &LineCommand,
     terms: &Terms<'_>,
 ) -> Result<Decided, OrderRefusal> {
-    match Standing::of(order)? {
-        Standing::Paid => Ok(Decided { refund: paid::decide(order, command)?, ..Decided::default() }),
-        Standing::Unpaid => Ok(rework(order, snapshot, command, terms)?),
+    match EditMode::of(order)? {
+        EditMode::Paid => Ok(Decided { refund: paid::decide(order, command)?, ..Decided::default() }),
+        EditMode::Unpaid => Ok(rework(order, snapshot, command, terms)?),
     }
 }
 
@@ -67,7 +67,7 @@ fn rework(
     terms: &Terms<'_>,
 ) -> Result<Decided, LinesRefused> {
     if command.restock == Some(false) {
-        return Err(LinesRefused::wrong(
+        return Err(LinesRefused::invalid(
             "restock",
             "the order is not paid: its reserved stock returns to its warehouses",
         ));
@@ -79,7 +79,7 @@ fn rework(
     }
     let tickets = work.drafts.iter().filter(|draft| draft.is_ticket);
     if tickets.fold(0, |sum: u32, draft| sum.saturating_add(draft.quantity.get())) < order.tickets.redeemed {
-        return Err(LinesRefused::wrong("quantity", "more tickets of the order have been redeemed"));
+        return Err(LinesRefused::invalid("quantity", "more tickets of the order have been redeemed"));
     }
     let pricing = priced(order, snapshot, &work.drafts, terms.at)?;
     let lines: Vec<ChangedLine> =
@@ -125,18 +125,18 @@ fn payment(
         currency: snapshot.currency.clone(),
         method,
         return_url: terms.return_url.to_owned(),
-        next_check_at: terms.at + TAKEOVER,
-        receipt: slip(snapshot, amount, items)?,
+        next_check_at: terms.at + TAKEOVER_DELAY,
+        receipt: receipt_for(snapshot, amount, items)?,
     }))
 }
 
 /// Returns a new payment for unchanged lines, if the order waits for payment and none is open.
-pub(super) fn renewed(
+pub(super) fn renewed_payment(
     order: &Order,
     snapshot: &CartSnapshot,
     terms: &Terms<'_>,
 ) -> Result<Option<PreparedPayment>, LinesRefused> {
-    if order.payment_open || Standing::of(order)? != Standing::Unpaid {
+    if order.payment_open || EditMode::of(order)? != EditMode::Unpaid {
         return Ok(None);
     }
     let items = |fiscal: ReceiptTerms| {
@@ -173,10 +173,10 @@ fn priced(
     let promo = order.promo_code.as_ref().and(snapshot.promo.clone()).map(without_own_use);
     price(&lines, &snapshot.automatic, promo.as_ref(), at).map_err(|refused| match refused {
         CartRefused::Lines(lines) => match lines.first() {
-            Some(refused) => LinesRefused::wrong("quantity", refused.problem),
+            Some(refused) => LinesRefused::invalid("quantity", refused.problem),
             None => LinesRefused::Stale,
         },
-        refused => LinesRefused::wrong("quantity", refused),
+        refused => LinesRefused::invalid("quantity", refused),
     })
 }
 

@@ -15,6 +15,6 @@ mod tests;
 mod work;
 
 pub use decide::{Decided, Terms, decide};
-pub use model::{LineCommand, LineEdit, LinesRefused, Standing};
+pub use model::{EditMode, LineCommand, LineEdit, LinesRefused};
 pub use preview::{OrderPreview, PreviewLine, StockEffectOn};
 pub use service::LinesChanged;

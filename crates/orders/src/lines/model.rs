@@ -54,14 +54,14 @@ pub struct LineCommand {
 
 /// Way in which the lines of an order may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum EditMode {
     /// Any change.
     Unpaid,
     /// Refunds only.
     Paid,
 }
 
-impl Standing {
+impl EditMode {
     /// Returns how the lines of this order may change. Refuses canceled and issued orders, payments of
     /// subscriptions, and orders with a refund in progress.
     pub fn of(order: &Order) -> Result<Self, LinesRefused> {
@@ -77,7 +77,7 @@ impl Standing {
             | OrderStatus::Paid => match order.paid_at {
                 None => Ok(Self::Unpaid),
                 Some(_) if order.refunding.is_zero() => Ok(Self::Paid),
-                Some(_) => Err(LinesRefused::RefundUnderWay),
+                Some(_) => Err(LinesRefused::RefundInProgress),
             },
         }
     }
@@ -100,19 +100,19 @@ pub enum LinesRefused {
     LastLine,
     /// A refund of the order is in progress.
     #[error("a refund of the order is in progress: wait until it is complete, or request another refund")]
-    RefundUnderWay,
+    RefundInProgress,
     /// The acquirer did not cancel the open payment.
     #[error("the order waits for a payment that cannot be canceled: wait for its outcome, or cancel the order")]
     PaymentOpen,
     /// The outcome of the payment is unknown.
     #[error("the payment status of the order is not known yet: try again later")]
-    PaymentUnclear,
+    PaymentOutcomeUnknown,
     /// The money arrived, or the order changed its status, during the change.
     #[error("the order was paid or changed by another request: load it again and retry")]
-    Overtaken,
+    ChangedMeanwhile,
     /// The customer was deleted and cannot pay another sum.
     #[error("the customer account is deleted: cancel the order instead")]
-    CustomerGone,
+    CustomerDeleted,
     /// Data the decision was based on changed; the same call may succeed later.
     #[error("prices, stock or the order changed during the request: retry")]
     Stale,
@@ -121,11 +121,11 @@ pub enum LinesRefused {
     Payment(#[from] PaymentProblem),
     /// These fields are wrong.
     #[error("the line cannot be changed as requested")]
-    Wrong(Violations),
+    Invalid(Violations),
 }
 
 impl LinesRefused {
-    pub(super) fn wrong(field: &str, message: impl ToString) -> Self {
-        Self::Wrong(Violations::one(field, message))
+    pub(super) fn invalid(field: &str, message: impl ToString) -> Self {
+        Self::Invalid(Violations::single(field, message))
     }
 }

@@ -7,12 +7,12 @@ use crate::OrderRefusal;
 use crate::model::{Order, OrderLine};
 use crate::refund::{self, DecidedRefund, ReturnedLine};
 
-const WAY_OUT: &str = "the order is paid: place another order for additional items";
+const PAID_ORDER_HINT: &str = "the order is paid: place another order for additional items";
 
 /// Returns the refund; `None` if nothing changes.
 pub(super) fn decide(order: &Order, command: &LineCommand) -> Result<Option<DecidedRefund>, OrderRefusal> {
     let (line, quantity, price) = match command.edit {
-        LineEdit::Add { .. } => return Err(LinesRefused::wrong("nomenclature_id", WAY_OUT).into()),
+        LineEdit::Add { .. } => return Err(LinesRefused::invalid("nomenclature_id", PAID_ORDER_HINT).into()),
         LineEdit::Set { line, quantity, price } => (line, quantity.map(Quantity::get), price),
         LineEdit::Remove { line } => (line, Some(0), None),
     };
@@ -21,16 +21,16 @@ pub(super) fn decide(order: &Order, command: &LineCommand) -> Result<Option<Deci
     let wanted = quantity.unwrap_or(left);
     let mut wrong = Violations::default();
     if wanted > left {
-        wrong.add("quantity", WAY_OUT);
+        wrong.add("quantity", PAID_ORDER_HINT);
     }
     if price.is_some_and(|price| price > line.unit_price) {
-        wrong.add("price", WAY_OUT);
+        wrong.add("price", PAID_ORDER_HINT);
     }
-    wrong.into_result().map_err(LinesRefused::Wrong)?;
+    wrong.into_result().map_err(LinesRefused::Invalid)?;
     let back = left.saturating_sub(wanted);
     let pieces = refund::money_of(line, back);
-    let cheaper =
-        price.map_or(Money::ZERO, |price| less(line, wanted, line.money_left().saturating_sub(pieces), price));
+    let cheaper = price
+        .map_or(Money::ZERO, |price| reduction_refund(line, wanted, line.money_left().saturating_sub(pieces), price));
     let amount = pieces.checked_add(cheaper).unwrap_or(Money::MAX);
     if back == 0 && amount.is_zero() {
         return Ok(None);
@@ -42,7 +42,7 @@ pub(super) fn decide(order: &Order, command: &LineCommand) -> Result<Option<Deci
 
 /// Part of `left`, the money of a line, that is refunded when its `pieces` get a lower price. Its discounts stay
 /// in proportion. The same price again refunds nothing more.
-fn less(line: &OrderLine, pieces: u32, left: Money, price: Money) -> Money {
+fn reduction_refund(line: &OrderLine, pieces: u32, left: Money, price: Money) -> Money {
     if price >= line.unit_price {
         return Money::ZERO;
     }

@@ -75,15 +75,15 @@ impl OrderPreview {
     pub fn of(order: &Order, decided: &Decided) -> Self {
         let same = Self { new_payment: decided.payment.is_some(), ..Self::unchanged(order) };
         match (&decided.rework, &decided.refund) {
-            (Some(rework), _) => same.reworked(rework),
-            (None, Some(refund)) => same.giving_back(order, refund),
+            (Some(rework), _) => same.with_changes(rework),
+            (None, Some(refund)) => same.with_refund(order, refund),
             (None, None) => same,
         }
     }
 
     /// Previews a refund.
     pub fn of_refund(order: &Order, refund: &DecidedRefund) -> Self {
-        Self::unchanged(order).giving_back(order, refund)
+        Self::unchanged(order).with_refund(order, refund)
     }
 
     /// Previews a change of status.
@@ -119,7 +119,7 @@ impl OrderPreview {
         }
     }
 
-    fn reworked(self, rework: &LineChangeSet) -> Self {
+    fn with_changes(self, rework: &LineChangeSet) -> Self {
         let stock = rework.claims.iter().map(|claim| StockEffectOn {
             inventory: claim.inventory,
             item: claim.item,
@@ -140,7 +140,7 @@ impl OrderPreview {
         }
     }
 
-    fn giving_back(mut self, order: &Order, refund: &DecidedRefund) -> Self {
+    fn with_refund(mut self, order: &Order, refund: &DecidedRefund) -> Self {
         for back in &refund.lines {
             for line in self.lines.iter_mut().filter(|line| line.id == Some(back.line)) {
                 line.refunded_quantity += back.quantity;

@@ -1,15 +1,15 @@
 use kontor_kernel::{NomenclatureId, OrderId, Permission, Resource, Staff, Stamp, StoreError};
 use kontor_payments::model::{Charge, ChargePurpose};
-use kontor_payments::{CancelOutcome, Opened};
+use kontor_payments::{CancelOutcome, PaymentRequested};
 use uuid::Uuid;
 
-use super::decide::{Terms, decide, renewed};
-use super::model::{LineCommand, LineEdit, LinesRefused, Standing};
+use super::decide::{Terms, decide, renewed_payment};
+use super::model::{EditMode, LineCommand, LineEdit, LinesRefused};
 use super::preview::OrderPreview;
 use crate::change::{LineChangeSet, OrderUpdate, OrderedRefund};
 use crate::error::{OrderError, OrderRefusal};
 use crate::model::{Order, PromoCode};
-use crate::placement::{CartSnapshot, PlacementService, TRIES};
+use crate::placement::{CartSnapshot, MAX_ATTEMPTS, PlacementService};
 use crate::ports::{CartQuery, Decision, SalesPoint};
 use crate::tickets::TicketReference;
 
@@ -19,7 +19,7 @@ pub enum LinesChanged {
     /// The order after the change.
     Done(Order),
     /// The lines are changed; the outcome of the new payment request is still unknown.
-    PaymentUnclear(Order),
+    PaymentOutcomeUnknown(Order),
     /// The acquirer refused the payment of the new sum. The order is canceled; its stock and promo use are
     /// returned.
     PaymentRefused {
@@ -29,15 +29,15 @@ pub enum LinesChanged {
 }
 
 /// Data that a change is decided from.
-struct Seen {
+struct ChangeInputs {
     snapshot: CartSnapshot,
     items: Vec<NomenclatureId>,
     promo: Option<String>,
-    standing: Standing,
+    standing: EditMode,
 }
 
 /// Attempts to request the payment again while the storage fails.
-const RECOVERIES: u32 = 3;
+const MAX_RECOVERIES: u32 = 3;
 
 const REASON: &str = "The lines of the order have changed.";
 
@@ -79,13 +79,13 @@ impl PlacementService {
         command: &LineCommand,
     ) -> Result<(Order, OrderPreview), OrderError> {
         staff.require(Permission::edit(Resource::Orders))?;
-        let order = staff.own(self.orders.find(id).await?)?;
-        let seen = self.look(staff, &order, command.edit).await?;
+        let order = staff.require_own(self.orders.find(id).await?)?;
+        let seen = self.load(staff, &order, command.edit).await?;
         let decided = decide(&order, &seen.snapshot, command, &self.terms(&seen.items, Uuid::nil()))?;
         if order.payment_open && decided.rework.is_some() {
             let open = self.charges.charges.open_for(ChargePurpose::Order(id)).await?;
             if open.is_none_or(|charge| charge.provider_id.is_none()) {
-                return refuse(LinesRefused::PaymentUnclear);
+                return refuse(LinesRefused::PaymentOutcomeUnknown);
             }
         }
         let preview = OrderPreview::of(&order, &decided);
@@ -100,17 +100,17 @@ impl PlacementService {
         taken_back: &mut bool,
     ) -> Result<LinesChanged, OrderError> {
         let mut standing = None;
-        for _ in 0..TRIES {
-            let order = staff.own(self.orders.find(id).await?)?;
-            let seen = self.look(staff, &order, command.edit).await?;
+        for _ in 0..MAX_ATTEMPTS {
+            let order = staff.require_own(self.orders.find(id).await?)?;
+            let seen = self.load(staff, &order, command.edit).await?;
             if *standing.get_or_insert(seen.standing) != seen.standing {
-                return refuse(LinesRefused::Overtaken);
+                return refuse(LinesRefused::ChangedMeanwhile);
             }
             let decided = decide(&order, &seen.snapshot, command, &self.terms(&seen.items, Uuid::nil()))?;
-            if decided.is_nothing() {
+            if decided.is_empty() {
                 return Ok(LinesChanged::Done(order));
             }
-            if order.payment_open && seen.standing == Standing::Unpaid {
+            if order.payment_open && seen.standing == EditMode::Unpaid {
                 let outcome = self.cancel_open_payment(id).await;
                 *taken_back = !matches!(outcome, Err(OrderError::Refused(_)));
                 outcome?;
@@ -125,8 +125,8 @@ impl PlacementService {
         refuse(LinesRefused::Stale)
     }
 
-    async fn look(&self, staff: &Staff, order: &Order, edit: LineEdit) -> Result<Seen, OrderError> {
-        let standing = Standing::of(order).map_err(OrderRefusal::from)?;
+    async fn load(&self, staff: &Staff, order: &Order, edit: LineEdit) -> Result<ChangeInputs, OrderError> {
+        let standing = EditMode::of(order).map_err(OrderRefusal::from)?;
         let mut items: Vec<NomenclatureId> = match edit {
             LineEdit::Remove { line } => {
                 order.lines.iter().filter(|known| known.id != line).map(|line| line.item.id).collect()
@@ -139,7 +139,7 @@ impl PlacementService {
         items.sort_unstable();
         items.dedup();
         let promo = order.promo_code.clone();
-        let snapshot = if standing == Standing::Paid {
+        let snapshot = if standing == EditMode::Paid {
             CartSnapshot::default()
         } else {
             let parsed = promo.as_deref().map(PromoCode::parse).transpose().map_err(StoreError::corrupt)?;
@@ -154,7 +154,7 @@ impl PlacementService {
             };
             self.carts.snapshot(query).await?
         };
-        Ok(Seen { snapshot, items, promo, standing })
+        Ok(ChangeInputs { snapshot, items, promo, standing })
     }
 
     fn terms<'a>(&'a self, items: &'a [NomenclatureId], key: Uuid) -> Terms<'a> {
@@ -167,28 +167,28 @@ impl PlacementService {
         match self.charges.withdraw(&charge).await? {
             CancelOutcome::Settled => Ok(()),
             CancelOutcome::Refused { .. } => refuse(LinesRefused::PaymentOpen),
-            CancelOutcome::Unclear { .. } => refuse(LinesRefused::PaymentUnclear),
+            CancelOutcome::OutcomeUnknown { .. } => refuse(LinesRefused::PaymentOutcomeUnknown),
         }
     }
 
     /// Decides again on the order as read under its lock.
-    fn decision(&self, staff: &Staff, seen: Seen, command: LineCommand) -> Decision {
+    fn decision(&self, staff: &Staff, seen: ChangeInputs, command: LineCommand) -> Decision {
         let (key, at) = (self.random.uuid(), self.clock.now());
         let (stamp, editor) = (Stamp::of(staff, at), staff.clone());
         let (allocation, return_url) = (self.allocation.clone(), self.page.return_url.clone());
         let has_tickets = seen.snapshot.items.iter().any(|item| item.is_ticket);
-        let tickets = has_tickets.then(|| TicketReference::draw(&*self.random));
+        let tickets = has_tickets.then(|| TicketReference::generate(&*self.random));
         Box::new(move |found| {
             let order = editor.own(Some(found))?;
-            if Standing::of(&order).map_err(OrderRefusal::from)? != seen.standing {
-                return refuse(LinesRefused::Overtaken);
+            if EditMode::of(&order).map_err(OrderRefusal::from)? != seen.standing {
+                return refuse(LinesRefused::ChangedMeanwhile);
             }
-            if seen.standing == Standing::Unpaid && (order.payment_open || order.promo_code != seen.promo) {
+            if seen.standing == EditMode::Unpaid && (order.payment_open || order.promo_code != seen.promo) {
                 return refuse(LinesRefused::Stale);
             }
             let terms = Terms { items: &seen.items, allocation: &*allocation, key, return_url: &return_url, at };
             let decided = decide(&order, &seen.snapshot, &command, &terms)?;
-            if decided.is_nothing() {
+            if decided.is_empty() {
                 return refuse(LinesRefused::Stale);
             }
             let reason = command.reason.as_ref().map_or_else(|| REASON.to_owned(), ToString::to_string);
@@ -205,7 +205,7 @@ impl PlacementService {
     /// Requests the canceled payment again after the storage failed during the change. If the storage keeps
     /// failing, the order stays without a payment until the next change or the worker finds it.
     async fn recover_payment(&self, staff: &Staff, id: OrderId) {
-        for _ in 0..RECOVERIES {
+        for _ in 0..MAX_RECOVERIES {
             if !matches!(self.check_and_renew(staff, id).await, Err(OrderError::Store(_))) {
                 break;
             }
@@ -222,21 +222,21 @@ impl PlacementService {
 
     /// Requests a new payment after the old one was canceled for a change that was not made.
     async fn renew_payment(&self, staff: &Staff, id: OrderId) -> Result<(), OrderError> {
-        let order = staff.own(self.orders.find(id).await?)?;
+        let order = staff.require_own(self.orders.find(id).await?)?;
         let Some(first) = order.lines.first().map(|line| line.id) else { return Ok(()) };
-        if Standing::of(&order) != Ok(Standing::Unpaid) || order.payment_open {
+        if EditMode::of(&order) != Ok(EditMode::Unpaid) || order.payment_open {
             return Ok(());
         }
-        let seen = self.look(staff, &order, LineEdit::Set { line: first, quantity: None, price: None }).await?;
+        let seen = self.load(staff, &order, LineEdit::Set { line: first, quantity: None, price: None }).await?;
         let (key, at) = (self.random.uuid(), self.clock.now());
         let (stamp, editor, return_url) = (Stamp::of(staff, at), staff.clone(), self.page.return_url.clone());
         let allocation = self.allocation.clone();
         let decide = move |found| {
             let order = editor.own(Some(found))?;
             let terms = Terms { items: &seen.items, allocation: &*allocation, key, return_url: &return_url, at };
-            let payment = renewed(&order, &seen.snapshot, &terms).map_err(OrderRefusal::from)?;
+            let payment = renewed_payment(&order, &seen.snapshot, &terms).map_err(OrderRefusal::from)?;
             if payment.is_none() {
-                refuse(LinesRefused::Overtaken)
+                refuse(LinesRefused::ChangedMeanwhile)
             } else {
                 Ok(OrderUpdate { payment, ..OrderUpdate::of(stamp) })
             }
@@ -258,12 +258,12 @@ impl PlacementService {
             Some(charge) => Some(self.charges.open(&charge).await),
         };
         let found = self.orders.find(id).await.map_err(StoreError::after_commit)?;
-        let order = staff.own(found)?;
+        let order = staff.require_own(found)?;
         Ok(match opened {
-            None | Some(Ok(Opened::Known)) => LinesChanged::Done(order),
+            None | Some(Ok(PaymentRequested::Known)) => LinesChanged::Done(order),
             // The change is committed: a storage error now must not look like a failed change.
-            Some(Ok(Opened::Unclear) | Err(_)) => LinesChanged::PaymentUnclear(order),
-            Some(Ok(Opened::Refused { reason })) => LinesChanged::PaymentRefused { reason },
+            Some(Ok(PaymentRequested::OutcomeUnknown) | Err(_)) => LinesChanged::PaymentOutcomeUnknown(order),
+            Some(Ok(PaymentRequested::Refused { reason })) => LinesChanged::PaymentRefused { reason },
         })
     }
 }

@@ -4,7 +4,7 @@ use chrono::DateTime;
 use kontor_kernel::testing::{CountingRandom, staff_with};
 use kontor_kernel::{
     DiscountId, DiscountStatus, DiscountTarget, DiscountValue, FixedClock, InventoryId, Line, Money, NomenclatureId,
-    OfProject, OrderId, Permission, ProjectId, Quantity, ReservationId, Resource, Staff, Stamp, WarehouseId,
+    OrderId, Permission, ProjectId, ProjectScoped, Quantity, ReservationId, Resource, Staff, Stamp, WarehouseId,
 };
 use kontor_payments::ChargeService;
 use kontor_payments::model::{
@@ -134,7 +134,7 @@ fn claims(rework: &crate::change::LineChangeSet) -> Vec<(i64, i64)> {
 
 fn fields(refused: OrderRefusal) -> Vec<String> {
     match refused {
-        OrderRefusal::Lines(LinesRefused::Wrong(wrong)) => wrong.fields().keys().cloned().collect(),
+        OrderRefusal::Lines(LinesRefused::Invalid(wrong)) => wrong.fields().keys().cloned().collect(),
         other => panic!("{other:?}"),
     }
 }
@@ -144,17 +144,17 @@ fn each_standing_allows_what_its_row_says() {
     for status in OrderStatus::ALL.iter().copied() {
         for paid in [false, true] {
             let paid_at = paid.then_some(DateTime::UNIX_EPOCH);
-            let standing = Standing::of(&Order { paid_at, ..an_order(status) });
+            let standing = EditMode::of(&Order { paid_at, ..an_order(status) });
             let expected = match (status.is_final(), paid) {
                 (true, _) => Err(LinesRefused::Final(status)),
-                (false, false) => Ok(Standing::Unpaid),
-                (false, true) => Ok(Standing::Paid),
+                (false, false) => Ok(EditMode::Unpaid),
+                (false, true) => Ok(EditMode::Paid),
             };
             assert_eq!(standing, expected, "{status} {paid}");
         }
     }
     let returning = Order { refunding: money(1), ..an_order(OrderStatus::Paid) };
-    assert_eq!(Standing::of(&returning), Err(LinesRefused::RefundUnderWay));
+    assert_eq!(EditMode::of(&returning), Err(LinesRefused::RefundInProgress));
 }
 
 #[test]
@@ -178,8 +178,8 @@ fn only_what_changes_moves_stock() {
     assert_eq!((claims(&gone), gone.removed.clone(), gone.lines.len()), (vec![(5, -1)], vec![line_id(2)], 1));
     let cheaper = reworked(&order, &both, at_price(1, 90));
     assert_eq!((claims(&cheaper), cheaper.totals.final_price), (vec![], money(320)));
-    assert!(decided(&order, &both, set(1, 3)).unwrap().is_nothing());
-    assert!(decided(&order, &both, at_price(2, 50)).unwrap().is_nothing());
+    assert!(decided(&order, &both, set(1, 3)).unwrap().is_empty());
+    assert!(decided(&order, &both, at_price(2, 50)).unwrap().is_empty());
 }
 
 #[test]
@@ -279,18 +279,18 @@ fn less_of_a_paid_order_is_a_refund() {
     assert_eq!(fields(decided(&paid, &nothing, add).unwrap_err()), ["nomenclature_id"]);
     let more = LineEdit::Set { line: line_id(1), quantity: Some(pieces(4)), price: Some(money(101)) };
     assert_eq!(fields(decided(&paid, &nothing, more).unwrap_err()), ["price", "quantity"]);
-    assert!(decided(&paid, &nothing, set(1, 3)).unwrap().is_nothing());
-    assert!(decided(&paid, &nothing, at_price(1, 100)).unwrap().is_nothing());
+    assert!(decided(&paid, &nothing, set(1, 3)).unwrap().is_empty());
+    assert!(decided(&paid, &nothing, at_price(1, 100)).unwrap().is_empty());
     // Units that were taken back are not refunded again.
     let mut less = paid.clone();
     less.lines[0].refunded_quantity = 2;
     less.lines[0].refunded_amount = money(200);
-    assert!(decided(&less, &nothing, set(1, 1)).unwrap().is_nothing());
+    assert!(decided(&less, &nothing, set(1, 1)).unwrap().is_empty());
     assert_eq!(fields(decided(&less, &nothing, set(1, 2)).unwrap_err()), ["quantity"]);
     // A price that was lowered before is the same price.
     let mut lowered = paid;
     lowered.lines[0].refunded_amount = money(30);
-    assert!(decided(&lowered, &nothing, at_price(1, 90)).unwrap().is_nothing());
+    assert!(decided(&lowered, &nothing, at_price(1, 90)).unwrap().is_empty());
     assert_eq!(decided(&lowered, &nothing, at_price(1, 80)).unwrap().refund.unwrap().amount, money(30));
 }
 
@@ -371,7 +371,7 @@ impl Desk {
         let (mut carts, mut orders) = (MockCartReader::new(), MockOrderReader::new());
         orders.expect_find().returning(move |_| {
             let order = if found.len() > 1 { found.remove(0) } else { found[0].clone() };
-            Ok(Some(OfProject::new(ProjectId::new(1).unwrap(), order)))
+            Ok(Some(ProjectScoped::new(ProjectId::new(1).unwrap(), order)))
         });
         carts.expect_snapshot().returning(|_| Ok(snapshot(vec![goods(1, vec![place(1, 100, 9)])])));
         let (store, charges, gateway) = (MockOrderStore::new(), MockChargeStore::new(), MockPaymentGateway::new());
@@ -443,13 +443,13 @@ async fn an_open_payment_is_taken_back_before_anything_changes() {
     let seen = Arc::new(Mutex::new(Vec::<OrderUpdate>::new()));
     let (kept, locked) = (seen.clone(), after);
     desk.store.expect_change().once().returning(move |_, decide: Decision| {
-        let update = decide(OfProject::new(ProjectId::new(1).unwrap(), locked.clone()))?;
+        let update = decide(ProjectScoped::new(ProjectId::new(1).unwrap(), locked.clone()))?;
         kept.lock().unwrap().push(update);
         Ok(Some(open.clone()))
     });
     desk.gateway.expect_create().once().return_const(Answer::Unknown { why: "late".to_owned(), retry_after: None });
     let outcome = desk.service().change_lines(&editor(), id(), &command(set(1, 2))).await.unwrap();
-    assert!(matches!(outcome, LinesChanged::PaymentUnclear(_)), "{outcome:?}");
+    assert!(matches!(outcome, LinesChanged::PaymentOutcomeUnknown(_)), "{outcome:?}");
     let seen = seen.lock().unwrap();
     assert_eq!(seen[0].payment.as_ref().map(|payment| payment.amount), Some(money(200)));
 }
@@ -460,7 +460,7 @@ async fn a_payment_that_stays_open_or_is_not_known_refuses_the_change() {
     let known = charge(&order, Some("pay-1"));
     let refused = || Answer::Refused { code: "invalid_request".to_owned(), description: "autocapture".to_owned() };
     let lost = || Answer::Unknown { why: "time-out".to_owned(), retry_after: None };
-    for (answer, expected) in [(refused(), LinesRefused::PaymentOpen), (lost(), LinesRefused::PaymentUnclear)] {
+    for (answer, expected) in [(refused(), LinesRefused::PaymentOpen), (lost(), LinesRefused::PaymentOutcomeUnknown)] {
         let mut desk = Desk::finding(vec![order.clone()]);
         let found = known.clone();
         desk.charges.expect_open_for().returning(move |_| Ok(Some(found.clone())));
@@ -474,11 +474,11 @@ async fn a_payment_that_stays_open_or_is_not_known_refuses_the_change() {
     let found = unheard.clone();
     desk.charges.expect_open_for().returning(move |_| Ok(Some(found.clone())));
     let outcome = desk.service().change_lines(&editor(), id(), &command(set(1, 2))).await;
-    assert_eq!(refusal(outcome), LinesRefused::PaymentUnclear);
+    assert_eq!(refusal(outcome), LinesRefused::PaymentOutcomeUnknown);
     let mut desk = Desk::finding(vec![order]);
     desk.charges.expect_open_for().returning(move |_| Ok(Some(unheard.clone())));
     let outcome = desk.service().preview_lines(&editor(), id(), &command(set(1, 2))).await;
-    assert_eq!(refusal(outcome), LinesRefused::PaymentUnclear);
+    assert_eq!(refusal(outcome), LinesRefused::PaymentOutcomeUnknown);
 }
 
 #[tokio::test]
@@ -487,10 +487,10 @@ async fn an_order_that_was_paid_meanwhile_is_not_refunded_unasked() {
     let paid = order(OrderStatus::Paid, before.lines.clone());
     let mut desk = Desk::finding(vec![before]);
     desk.store.expect_change().once().returning(move |_, decide: Decision| {
-        decide(OfProject::new(ProjectId::new(1).unwrap(), paid.clone())).map(|_| None)
+        decide(ProjectScoped::new(ProjectId::new(1).unwrap(), paid.clone())).map(|_| None)
     });
     let outcome = desk.service().change_lines(&editor(), id(), &command(set(1, 1))).await;
-    assert_eq!(refusal(outcome), LinesRefused::Overtaken);
+    assert_eq!(refusal(outcome), LinesRefused::ChangedMeanwhile);
 }
 
 #[tokio::test]
@@ -512,7 +512,7 @@ async fn a_refund_says_why_and_whether_the_goods_come_back() {
     let seen = Arc::new(Mutex::new(Vec::<OrderUpdate>::new()));
     let kept = seen.clone();
     desk.store.expect_change().once().returning(move |_, decide: Decision| {
-        let update = decide(OfProject::new(ProjectId::new(1).unwrap(), paid.clone()))?;
+        let update = decide(ProjectScoped::new(ProjectId::new(1).unwrap(), paid.clone()))?;
         kept.lock().unwrap().push(update);
         Ok(None)
     });
@@ -540,15 +540,15 @@ async fn a_payment_that_was_taken_back_for_nothing_is_asked_for_again() {
     desk.store.expect_change().times(2).returning(move |_, decide: Decision| {
         commits += 1;
         if commits == 1 {
-            return Err(OrderRefusal::from(LinesRefused::CustomerGone).into());
+            return Err(OrderRefusal::from(LinesRefused::CustomerDeleted).into());
         }
-        let update = decide(OfProject::new(ProjectId::new(1).unwrap(), after.clone()))?;
+        let update = decide(ProjectScoped::new(ProjectId::new(1).unwrap(), after.clone()))?;
         assert_eq!((update.rework, update.payment.map(|payment| payment.amount)), (None, Some(money(300))));
         Ok(Some(open.clone()))
     });
     desk.gateway.expect_create().once().return_const(Answer::Unknown { why: "late".to_owned(), retry_after: None });
     let outcome = desk.service().change_lines(&editor(), id(), &command(set(1, 2))).await;
-    assert_eq!(refusal(outcome), LinesRefused::CustomerGone);
+    assert_eq!(refusal(outcome), LinesRefused::CustomerDeleted);
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl From<&OrderLine> for Draft {
 }
 
 /// Units added to an order from one stock level.
-struct Taken {
+struct AddedUnits {
     place: Option<WarehouseStock>,
     quantity: Quantity,
     /// Sales price per unit.
@@ -85,7 +85,7 @@ impl<'a> Work<'a> {
                 }
                 let draft = self.drafts.remove(index);
                 self.removed.push(line);
-                self.give_back(&draft, draft.quantity.get());
+                self.release_units(&draft, draft.quantity.get());
                 Ok(())
             }
         }
@@ -97,20 +97,20 @@ impl<'a> Work<'a> {
 
     fn add(&mut self, item: NomenclatureId, quantity: Quantity, price: Option<Money>) -> Result<(), LinesRefused> {
         if self.drafts.iter().any(|draft| draft.item == item) {
-            return Err(LinesRefused::wrong("nomenclature_id", "is already in the order: change its line"));
+            return Err(LinesRefused::invalid("nomenclature_id", "is already in the order: change its line"));
         }
-        if self.drafts.len() >= Cart::MOST_LINES {
-            return Err(LinesRefused::wrong("nomenclature_id", TOO_MANY));
+        if self.drafts.len() >= Cart::MAX_LINES {
+            return Err(LinesRefused::invalid("nomenclature_id", TOO_MANY));
         }
         let offered = self.offered(item, "nomenclature_id")?;
         let chosen = offered.allocate(0, CartLine { item, quantity }, self.allocation);
         let chosen = chosen.map_err(|problem| match problem {
-            LineProblem::Unknown => LinesRefused::wrong("nomenclature_id", problem),
-            problem => LinesRefused::wrong("quantity", problem),
+            LineProblem::Unknown => LinesRefused::invalid("nomenclature_id", problem),
+            problem => LinesRefused::invalid("quantity", problem),
         })?;
         for part in chosen {
             let place = part.inventory.and_then(|inventory| place_of(offered, inventory));
-            let taken = Taken { place, quantity: part.quantity, price: part.unit_price };
+            let taken = AddedUnits { place, quantity: part.quantity, price: part.unit_price };
             self.claim(item, &taken);
             self.push(offered, &taken, price);
         }
@@ -119,7 +119,7 @@ impl<'a> Work<'a> {
 
     fn offered(&self, item: NomenclatureId, field: &str) -> Result<&'a OfferedItem, LinesRefused> {
         let found = self.snapshot.items.iter().find(|offered| offered.id == item);
-        found.ok_or_else(|| LinesRefused::wrong(field, LineProblem::Unknown))
+        found.ok_or_else(|| LinesRefused::invalid(field, LineProblem::Unknown))
     }
 
     fn set(&mut self, index: usize, quantity: Option<Quantity>, price: Option<Money>) -> Result<(), LinesRefused> {
@@ -130,46 +130,52 @@ impl<'a> Work<'a> {
         let draft = draft.clone();
         let (now, wanted) = (draft.quantity.get(), quantity.unwrap_or(draft.quantity));
         if wanted.get() < now {
-            self.give_back(&draft, now - wanted.get());
+            self.release_units(&draft, now - wanted.get());
             self.resize(index, wanted);
             return Ok(());
         }
         let Ok(more) = Quantity::new(i64::from(wanted.get() - now)) else { return Ok(()) };
         let offered = self.offered(draft.item, "quantity")?;
-        for taken in self.more_of(offered, &draft, more)? {
+        for taken in self.allocate_more(offered, &draft, more)? {
             self.claim(draft.item, &taken);
-            self.grow(index, offered, &taken, price)?;
+            self.add_units(index, offered, &taken, price)?;
         }
         Ok(())
     }
 
     /// Chooses the stock for more units of a line: its own stock level if that has enough, otherwise the
     /// allocation strategy decides.
-    fn more_of(&self, offered: &OfferedItem, draft: &Draft, more: Quantity) -> Result<Vec<Taken>, LinesRefused> {
+    fn allocate_more(
+        &self,
+        offered: &OfferedItem,
+        draft: &Draft,
+        more: Quantity,
+    ) -> Result<Vec<AddedUnits>, LinesRefused> {
         let places = match &offered.kind {
-            ItemKind::Service { price } => return Ok(vec![Taken { place: None, quantity: more, price: *price }]),
+            ItemKind::Service { price } => return Ok(vec![AddedUnits { place: None, quantity: more, price: *price }]),
             ItemKind::Goods { places } if places.is_empty() => {
-                return Err(LinesRefused::wrong("quantity", "the product is no longer sold in this application"));
+                return Err(LinesRefused::invalid("quantity", "the product is no longer sold in this application"));
             }
             ItemKind::Goods { places } => places,
         };
         let own = places.iter().find(|place| Some(place.inventory) == draft.inventory);
         if let Some(place) = own.filter(|place| place.available >= more.get()) {
-            return Ok(vec![Taken { place: Some(*place), quantity: more, price: place.price }]);
+            return Ok(vec![AddedUnits { place: Some(*place), quantity: more, price: place.price }]);
         }
         let free = places.iter().fold(draft.quantity.get(), |sum, place| sum.saturating_add(place.available));
         let taken = self.allocation.allocate(places, more);
-        let taken = taken.ok_or_else(|| LinesRefused::wrong("quantity", LineProblem::NotEnough { available: free }))?;
-        let part = |Allocated { place, quantity }| Taken { place: Some(place), quantity, price: place.price };
+        let taken =
+            taken.ok_or_else(|| LinesRefused::invalid("quantity", LineProblem::NotEnough { available: free }))?;
+        let part = |Allocated { place, quantity }| AddedUnits { place: Some(place), quantity, price: place.price };
         Ok(taken.into_iter().map(part).collect())
     }
 
     /// Adds units to a line. Units of the same stock level at the same price form one line.
-    fn grow(
+    fn add_units(
         &mut self,
         index: usize,
         offered: &OfferedItem,
-        taken: &Taken,
+        taken: &AddedUnits,
         price: Option<Money>,
     ) -> Result<(), LinesRefused> {
         let (inventory, unit_price) = (taken.place.map(|place| place.inventory), price.unwrap_or(taken.price));
@@ -179,7 +185,7 @@ impl<'a> Work<'a> {
         match found.or_else(|| self.drafts.iter().position(same)) {
             Some(found) => {
                 let sum = self.drafts.get(found).and_then(|draft| draft.quantity.checked_add(taken.quantity));
-                self.resize(found, sum.ok_or_else(|| LinesRefused::wrong("quantity", TOO_MANY))?);
+                self.resize(found, sum.ok_or_else(|| LinesRefused::invalid("quantity", TOO_MANY))?);
             }
             None => self.push(offered, taken, price),
         }
@@ -192,7 +198,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    fn push(&mut self, offered: &OfferedItem, taken: &Taken, price: Option<Money>) {
+    fn push(&mut self, offered: &OfferedItem, taken: &AddedUnits, price: Option<Money>) {
         self.drafts.push(Draft {
             id: None,
             item: offered.id,
@@ -206,24 +212,24 @@ impl<'a> Work<'a> {
         });
     }
 
-    fn claim(&mut self, item: NomenclatureId, taken: &Taken) {
+    fn claim(&mut self, item: NomenclatureId, taken: &AddedUnits) {
         match taken.place {
             None => self.services.push((item, taken.price)),
             Some(place) => {
-                let claim = self.claim_on(item, place.inventory, Some(place.warehouse));
+                let claim = self.claim_for_stock(item, place.inventory, Some(place.warehouse));
                 claim.pieces += i64::from(taken.quantity.get());
                 claim.price = Some(taken.price);
             }
         }
     }
 
-    fn give_back(&mut self, draft: &Draft, pieces: u32) {
+    fn release_units(&mut self, draft: &Draft, pieces: u32) {
         if let Some(inventory) = draft.inventory {
-            self.claim_on(draft.item, inventory, draft.warehouse).pieces -= i64::from(pieces);
+            self.claim_for_stock(draft.item, inventory, draft.warehouse).pieces -= i64::from(pieces);
         }
     }
 
-    fn claim_on(
+    fn claim_for_stock(
         &mut self,
         item: NomenclatureId,
         inventory: InventoryId,

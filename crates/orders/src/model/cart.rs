@@ -13,20 +13,20 @@ pub struct CartLine {
     pub quantity: Quantity,
 }
 
-/// Cart: 1 to [`Cart::MOST_LINES`] lines of different items.
+/// Cart: 1 to [`Cart::MAX_LINES`] lines of different items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cart(Vec<CartLine>);
 
 impl Cart {
     /// Maximum lines of a cart.
-    pub const MOST_LINES: usize = 500;
+    pub const MAX_LINES: usize = 500;
 
     /// Creates a cart. Refuses an empty cart, too many lines, and repeated items.
     pub fn new(lines: Vec<CartLine>) -> Result<Self, CartRefused> {
         if lines.is_empty() {
             return Err(CartRefused::Empty);
         }
-        if lines.len() > Self::MOST_LINES {
+        if lines.len() > Self::MAX_LINES {
             return Err(CartRefused::TooManyLines);
         }
         let mut seen = BTreeSet::new();
@@ -52,8 +52,8 @@ pub enum CartRefused {
     /// The cart is empty.
     #[error("the cart is empty")]
     Empty,
-    /// The cart has more than [`Cart::MOST_LINES`] lines.
-    #[error("a cart has at most {} lines", Cart::MOST_LINES)]
+    /// The cart has more than [`Cart::MAX_LINES`] lines.
+    #[error("a cart has at most {} lines", Cart::MAX_LINES)]
     TooManyLines,
     /// The total exceeds the maximum amount.
     #[error("the total of the cart is too large")]

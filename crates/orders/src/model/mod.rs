@@ -32,6 +32,6 @@ pub use payment::{PaidEvent, PreparedPayment};
 pub use reservation::ReservationRecord;
 pub use status::OrderStatus;
 pub use transitions::{
-    AfterCharge, ChargeOutcome, MOVES, MoneyCondition, MoveBy, Notice, StockEffect, Transition, TransitionContext,
+    ChargeEffect, ChargeOutcome, MOVES, MoneyCondition, MoveCause, Notice, StockEffect, Transition, TransitionContext,
     TransitionRefused,
 };

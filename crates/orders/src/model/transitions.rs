@@ -8,7 +8,7 @@ use super::OrderStatus::{Canceled, Created, InProcessing, Issued, Paid, ReadyFor
 /// Cause of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]
-pub enum MoveBy {
+pub enum MoveCause {
     /// An employee.
     Staff,
     /// The acquirer, by the outcome of the charge.
@@ -85,7 +85,7 @@ pub struct Transition {
     /// Status after.
     pub to: OrderStatus,
     /// Cause.
-    pub by: MoveBy,
+    pub by: MoveCause,
     /// Required state of the money.
     pub money: MoneyCondition,
     /// Effect on the reserved goods.
@@ -106,11 +106,11 @@ const fn staff(from: OrderStatus, to: OrderStatus) -> Transition {
             (MoneyCondition::Any, StockEffect::Keep, false, Notice::OrderInProcessing)
         }
     };
-    Transition { from, to, by: MoveBy::Staff, money, stock, pays, notice }
+    Transition { from, to, by: MoveCause::Staff, money, stock, pays, notice }
 }
 
 const fn refunded(from: OrderStatus) -> Transition {
-    let (by, money, stock) = (MoveBy::Refund, MoneyCondition::Returned, StockEffect::Release);
+    let (by, money, stock) = (MoveCause::Refund, MoneyCondition::Returned, StockEffect::Release);
     Transition { from, to: Canceled, by, money, stock, pays: false, notice: Notice::OrderCanceled }
 }
 
@@ -124,7 +124,7 @@ pub const MOVES: &[Transition] = &[
     Transition {
         from: Created,
         to: Canceled,
-        by: MoveBy::Timeout,
+        by: MoveCause::Timeout,
         money: MoneyCondition::NotHeld,
         stock: StockEffect::Release,
         pays: false,
@@ -134,7 +134,7 @@ pub const MOVES: &[Transition] = &[
     Transition {
         from: WaitingForPayment,
         to: Paid,
-        by: MoveBy::Acquirer,
+        by: MoveCause::Acquirer,
         money: MoneyCondition::Arrived,
         stock: StockEffect::Keep,
         pays: true,
@@ -143,7 +143,7 @@ pub const MOVES: &[Transition] = &[
     Transition {
         from: WaitingForPayment,
         to: Canceled,
-        by: MoveBy::Acquirer,
+        by: MoveCause::Acquirer,
         money: MoneyCondition::Failed,
         stock: StockEffect::Release,
         pays: false,
@@ -166,7 +166,7 @@ pub const MOVES: &[Transition] = &[
     Transition {
         from: Issued,
         to: Canceled,
-        by: MoveBy::Refund,
+        by: MoveCause::Refund,
         money: MoneyCondition::Unpaid,
         stock: StockEffect::Keep,
         pays: false,
@@ -220,41 +220,41 @@ pub enum ChargeOutcome {
 
 /// Effect of a charge outcome on an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AfterCharge {
+pub enum ChargeEffect {
     /// The order moves.
-    Moves(Transition),
+    Transition(Transition),
     /// The order does not change.
-    Stays,
+    Unchanged,
     /// Money has arrived for a canceled order. It is refunded automatically.
-    Returns,
+    AutomaticRefund,
     /// Money has arrived for an order that does not wait for it. The order does not change; staff must check it.
     Unexpected,
 }
 
 /// Returns the row of the table, if there is one.
-fn row(from: OrderStatus, to: OrderStatus, by: MoveBy) -> Option<Transition> {
+fn row(from: OrderStatus, to: OrderStatus, by: MoveCause) -> Option<Transition> {
     MOVES.iter().copied().find(|step| step.from == from && step.to == to && step.by == by)
 }
 
 impl OrderStatus {
     /// Returns the effect of a charge outcome on an order in this status.
-    pub fn after_charge(self, outcome: ChargeOutcome) -> AfterCharge {
+    pub fn after_charge(self, outcome: ChargeOutcome) -> ChargeEffect {
         let to = match outcome {
             ChargeOutcome::Succeeded => Paid,
             ChargeOutcome::Failed => Canceled,
         };
-        match (row(self, to, MoveBy::Acquirer), outcome) {
-            (Some(step), _) => AfterCharge::Moves(step),
-            (None, ChargeOutcome::Failed) => AfterCharge::Stays,
-            (None, ChargeOutcome::Succeeded) if self == Canceled => AfterCharge::Returns,
-            (None, ChargeOutcome::Succeeded) => AfterCharge::Unexpected,
+        match (row(self, to, MoveCause::Acquirer), outcome) {
+            (Some(step), _) => ChargeEffect::Transition(step),
+            (None, ChargeOutcome::Failed) => ChargeEffect::Unchanged,
+            (None, ChargeOutcome::Succeeded) if self == Canceled => ChargeEffect::AutomaticRefund,
+            (None, ChargeOutcome::Succeeded) => ChargeEffect::Unexpected,
         }
     }
 
     /// Returns the move of an unconfirmed order whose hold time has passed. `None` if the order has left its
     /// first status.
     pub fn move_when_expired(self) -> Option<Transition> {
-        row(self, Canceled, MoveBy::Timeout)
+        row(self, Canceled, MoveCause::Timeout)
     }
 }
 
@@ -262,10 +262,10 @@ impl TransitionContext {
     /// Returns the move to `to` by an employee.
     pub fn move_to(self, to: OrderStatus) -> Result<Transition, TransitionRefused> {
         let from = self.status;
-        let Some(step) = row(from, to, MoveBy::Staff) else {
+        let Some(step) = row(from, to, MoveCause::Staff) else {
             return Err(match from {
                 Issued | Canceled => TransitionRefused::Final(from),
-                _ if row(from, to, MoveBy::Acquirer).is_some() => TransitionRefused::OnlyAcquirerPays,
+                _ if row(from, to, MoveCause::Acquirer).is_some() => TransitionRefused::OnlyAcquirerPays,
                 _ => TransitionRefused::NotAllowed { from, to },
             });
         };
@@ -280,7 +280,7 @@ impl TransitionContext {
     /// Returns the move of an order whose money and lines are all taken back. `None` if it does not move: an
     /// order that was handed over and paid stays issued.
     pub fn move_when_returned(self) -> Option<Transition> {
-        row(self.status, Canceled, MoveBy::Refund).filter(|step| match step.money {
+        row(self.status, Canceled, MoveCause::Refund).filter(|step| match step.money {
             MoneyCondition::Unpaid => !self.paid,
             _ => self.returned,
         })

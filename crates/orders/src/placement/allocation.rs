@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(taken(&[], 1), None);
     }
 
-    fn fewest(places: &[WarehouseStock], pieces: u32) -> Option<usize> {
+    fn fewest_warehouses(places: &[WarehouseStock], pieces: u32) -> Option<usize> {
         let sets = 0..1_u32 << places.len();
         let holds = |set: &u32| {
             let chosen = places.iter().enumerate().filter(|(index, _)| set & (1 << index) != 0);
@@ -111,7 +111,7 @@ mod tests {
             let places: Vec<_> =
                 (1..).zip(&stock).map(|(number, (price, available))| place(number, *price, *available)).collect();
             let taken = FewestWarehouses.allocate(&places, Quantity::new(pieces.into()).unwrap());
-            prop_assert_eq!(taken.as_ref().map(Vec::len), fewest(&places, pieces));
+            prop_assert_eq!(taken.as_ref().map(Vec::len), fewest_warehouses(&places, pieces));
             let Some(taken) = taken else { return Ok(()) };
             prop_assert_eq!(taken.iter().map(|from| from.quantity.get()).sum::<u32>(), pieces);
             let mut warehouses: Vec<_> = taken.iter().map(|from| from.place.warehouse).collect();

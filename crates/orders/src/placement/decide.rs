@@ -5,7 +5,7 @@ use kontor_kernel::history::Author;
 use kontor_kernel::{
     ApplicationId, CategoryId, CounterpartyId, Money, NomenclatureId, PaymentTypeId, UserId, Violations,
 };
-use kontor_payments::TAKEOVER;
+use kontor_payments::TAKEOVER_DELAY;
 use uuid::Uuid;
 
 use super::allocation::Allocation;
@@ -209,7 +209,7 @@ pub(crate) fn decide(
                 currency: snapshot.currency.clone(),
                 method,
                 return_url: circumstances.return_url.to_owned(),
-                next_check_at: circumstances.at + TAKEOVER,
+                next_check_at: circumstances.at + TAKEOVER_DELAY,
                 receipt: slip,
             });
             Ok(PlacedOrder {

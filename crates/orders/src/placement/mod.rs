@@ -15,7 +15,7 @@ pub(crate) use decide::applied_discounts;
 #[cfg(test)]
 pub(crate) use decide::{Buyer, OrderContext, decide as place_purely};
 pub use decide::{ContactOrderCommand, OrderCommand, OrderRefused, PaymentProblem, StaffOrderCommand};
-pub(crate) use receipt::{delivery_item, delivery_name, slip, vat};
-pub(crate) use service::TRIES;
+pub(crate) use receipt::{delivery_item, delivery_name, receipt_for, vat};
+pub(crate) use service::MAX_ATTEMPTS;
 pub use service::{PaymentPage, PlacedOutcome, PlacementService};
 pub use snapshot::{CartSnapshot, CartView, CartViewLine, ItemKind, Missing, OfferedItem, Packaging, WarehouseStock};

@@ -30,7 +30,7 @@ pub(super) fn receipt(
         lines.chain(delivery_item(name, delivery, terms)).collect()
     };
     let total = pricing.final_price().checked_add(delivery.price).unwrap_or(Money::MAX);
-    slip(snapshot, total, items)
+    receipt_for(snapshot, total, items)
 }
 
 /// Delivery as a receipt item, with the name of its type; `None` if it is free.
@@ -51,7 +51,7 @@ pub(crate) fn delivery_name(name: &str) -> String {
 }
 
 /// Creates the receipt of items paid online for this sum.
-pub(crate) fn slip(
+pub(crate) fn receipt_for(
     snapshot: &CartSnapshot,
     total: Money,
     items: impl FnOnce(ReceiptTerms) -> Vec<ReceiptItem>,

@@ -5,7 +5,7 @@ use kontor_kernel::{
     AppScope, ApplicationId, Clock, CounterpartyId, CustomerScope, Money, OrderId, Permission, ProjectId, Random,
     Resource, Staff, Stamp, StoreError, Violations, Visitor,
 };
-use kontor_payments::{ChargeService, Opened};
+use kontor_payments::{ChargeService, PaymentRequested};
 
 use super::allocation::Allocation;
 use super::decide::{Buyer, ContactOrderCommand, OrderCommand, OrderContext, OrderRefused, StaffOrderCommand, decide};
@@ -31,7 +31,7 @@ pub enum PlacedOutcome {
     /// The order is ready: it waits for staff or, with a link, for the payer.
     Ready(Order),
     /// The order is stored, but the outcome of the payment request is unknown; there is no link yet.
-    PaymentUnclear(Order),
+    PaymentOutcomeUnknown(Order),
 }
 
 /// Use cases of carts, of new orders and of the lines of orders.
@@ -55,7 +55,7 @@ pub struct PlacementService {
 }
 
 /// Maximum attempts of a decision when its data changes concurrently.
-pub(crate) const TRIES: u32 = 6;
+pub(crate) const MAX_ATTEMPTS: u32 = 6;
 
 impl PlacementService {
     /// Prices a cart in an application, with the given delivery if any. An unusable promo code is not an error.
@@ -174,15 +174,17 @@ impl PlacementService {
         };
         match self.charges.open(&charge).await {
             // The order is committed: a storage error now must not look like a failed order.
-            Ok(Opened::Unclear) | Err(_) => Ok(PlacedOutcome::PaymentUnclear(self.read(project, id).await?)),
-            Ok(Opened::Known) => Ok(PlacedOutcome::Ready(self.read(project, id).await?)),
-            Ok(Opened::Refused { reason }) => Err(PlacementError::PaymentRefused { order_id: id, reason }),
+            Ok(PaymentRequested::OutcomeUnknown) | Err(_) => {
+                Ok(PlacedOutcome::PaymentOutcomeUnknown(self.read(project, id).await?))
+            }
+            Ok(PaymentRequested::Known) => Ok(PlacedOutcome::Ready(self.read(project, id).await?)),
+            Ok(PaymentRequested::Refused { reason }) => Err(PlacementError::PaymentRefused { order_id: id, reason }),
         }
     }
 
     async fn commit(&self, buyer: &Buyer, command: &OrderCommand) -> Result<Placed, PlacementError> {
         let mut last = PlaceRefused::Stale;
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let snapshot = self
                 .carts
                 .snapshot(CartQuery {
@@ -198,7 +200,7 @@ impl PlacementService {
             let circumstances = OrderContext {
                 buyer,
                 key: self.random.uuid(),
-                tickets: has_tickets.then(|| TicketReference::draw(&*self.random)),
+                tickets: has_tickets.then(|| TicketReference::generate(&*self.random)),
                 return_url: &self.page.return_url,
                 allocation: &*self.allocation,
                 at: self.clock.now(),
@@ -207,19 +209,19 @@ impl PlacementService {
             match self.store.place(order).await {
                 Ok(placed) => return Ok(placed),
                 Err(PlaceRefused::Store(error)) => return Err(error.into()),
-                Err(PlaceRefused::CustomerGone) => return Err(PlacementError::CustomerGone),
+                Err(PlaceRefused::CustomerDeleted) => return Err(PlacementError::CustomerDeleted),
                 Err(PlaceRefused::Contact(problem)) => {
                     return Err(OrderRefused { contact: Some(problem), ..OrderRefused::default() }.into());
                 }
                 Err(PlaceRefused::UnknownManager) => {
-                    let parties = Violations::one("manager_id", PlaceRefused::UnknownManager);
+                    let parties = Violations::single("manager_id", PlaceRefused::UnknownManager);
                     return Err(OrderRefused { parties, ..OrderRefused::default() }.into());
                 }
                 // The next snapshot shows the current stock: another warehouse may have the goods.
                 Err(refused) => last = refused,
             }
         }
-        Err(give_up(&last))
+        Err(placement_error(&last))
     }
 
     /// Reads a committed order. A read error here must not look as if there were no order.
@@ -230,7 +232,7 @@ impl PlacementService {
     }
 }
 
-fn give_up(last: &PlaceRefused) -> PlacementError {
+fn placement_error(last: &PlaceRefused) -> PlacementError {
     match last {
         PlaceRefused::OutOfStock { line } => {
             let problem = LineProblem::NotEnough { available: 0 };
@@ -241,7 +243,7 @@ fn give_up(last: &PlaceRefused) -> PlacementError {
             OrderRefused { promo: Some(PromoProblem::LimitReached), ..OrderRefused::default() }.into()
         }
         PlaceRefused::Contact(problem) => OrderRefused { contact: Some(*problem), ..OrderRefused::default() }.into(),
-        PlaceRefused::CustomerGone => PlacementError::CustomerGone,
+        PlaceRefused::CustomerDeleted => PlacementError::CustomerDeleted,
         PlaceRefused::Stale | PlaceRefused::UnknownManager | PlaceRefused::Store(_) => PlacementError::Busy,
     }
 }

@@ -439,7 +439,7 @@ fn found(project: i64) -> MockOrderReader {
     let mut orders = MockOrderReader::new();
     orders
         .expect_find()
-        .returning(move |_| Ok(Some(kontor_kernel::OfProject::new(ProjectId::new(project).unwrap(), stored()))));
+        .returning(move |_| Ok(Some(kontor_kernel::ProjectScoped::new(ProjectId::new(project).unwrap(), stored()))));
     orders
 }
 
@@ -468,7 +468,7 @@ async fn each_refusal_of_the_storage_is_told_by_its_name() {
         store.expect_place().returning(move |_| Err(refusal()));
         service(carts, store).place(customer(), &command(1)).await.unwrap_err()
     };
-    assert!(matches!(refused_by(|| PlaceRefused::CustomerGone).await, PlacementError::CustomerGone));
+    assert!(matches!(refused_by(|| PlaceRefused::CustomerDeleted).await, PlacementError::CustomerDeleted));
     let PlacementError::Refused(refused) = refused_by(|| PlaceRefused::PromoExhausted).await else { panic!() };
     assert_eq!(refused.promo, Some(crate::model::PromoProblem::LimitReached));
     let PlacementError::Refused(refused) = refused_by(|| PlaceRefused::OutOfStock { line: 3 }).await else { panic!() };

@@ -16,7 +16,7 @@ pub fn decide(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, R
     let left = order.delivery_left();
     let (lines, delivery) = match &command.scope {
         RefundScope::Everything => (all_of(order, restock), left),
-        RefundScope::Amount(Money::ZERO) => return Err(RefundRefused::NothingAsked),
+        RefundScope::Amount(Money::ZERO) => return Err(RefundRefused::ZeroAmount),
         RefundScope::Amount(amount) => money_alone(order, *amount)?,
         RefundScope::Lines { lines, .. } if lines.is_empty() => return Err(RefundRefused::NoLines),
         RefundScope::Lines { lines, amount: None } => (pieces(order, lines, restock)?, Money::ZERO),

@@ -152,7 +152,7 @@ pub enum RefundRefused {
     NoLines,
     /// The amount is 0.
     #[error("must be greater than 0")]
-    NothingAsked,
+    ZeroAmount,
     /// Everything is refunded, or being refunded.
     #[error("nothing is left to refund")]
     NothingLeft,
@@ -188,7 +188,7 @@ pub enum RefundRefused {
     PeriodKept,
     /// The goods cannot go back to a deleted warehouse.
     #[error("the warehouse of line {line} is deleted: return the goods without restocking")]
-    WarehouseGone {
+    WarehouseDeleted {
         /// Line.
         line: ReservationId,
     },
@@ -211,10 +211,10 @@ impl RefundRefused {
             Self::ScopeMissing | Self::ScopeContradicted => all.add("everything", self),
             Self::NoLines | Self::TicketsRedeemed { .. } | Self::WholeOnly => all.add("lines", self),
             Self::DeliveryWithAmount | Self::NoDelivery => all.add("delivery", self),
-            Self::WarehouseGone { .. } => all.add("restock", self),
+            Self::WarehouseDeleted { .. } => all.add("restock", self),
             Self::NoPeriod | Self::PeriodKept => all.add("ends_period", self),
             Self::NotPaid
-            | Self::NothingAsked
+            | Self::ZeroAmount
             | Self::NothingLeft
             | Self::ExceedsPaid { .. }
             | Self::ExceedsLines { .. }

@@ -104,7 +104,7 @@ fn when_everything_goes_back_the_order_is_canceled() {
     assert_eq!(decide(&order, &command(&[], None)), Err(RefundRefused::NothingLeft));
     assert_eq!(decide(&order, &command(&[], Some(1))), Err(RefundRefused::NothingLeft));
     assert_eq!(remaining_refund(&order), Ok(None));
-    assert_eq!(decide(&order, &command(&[], Some(0))), Err(RefundRefused::NothingAsked));
+    assert_eq!(decide(&order, &command(&[], Some(0))), Err(RefundRefused::ZeroAmount));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn pieces_may_go_back_for_less_but_not_for_more() {
 }
 
 #[test]
-fn everything_wrong_is_named_at_once() {
+fn all_errors_are_reported_together() {
     let order = paid(vec![line(1, 2, 1_000)]);
     let refused = decide(&order, &command(&[(1, 3), (9, 1), (1, 1), (1, 1)], None)).unwrap_err();
     let fields: Vec<_> = refused.violations().fields().keys().cloned().collect();

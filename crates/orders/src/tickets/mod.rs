@@ -14,4 +14,4 @@ pub use scan::{
 };
 pub use service::TicketService;
 pub use token::TicketTokens;
-pub use validation::{TicketOrder, TicketTerms, judge};
+pub use validation::{TicketOrder, TicketTerms, scan_outcome};

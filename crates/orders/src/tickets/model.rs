@@ -18,7 +18,7 @@ impl TicketReference {
     pub const LENGTH: usize = 22;
 
     /// Generates a reference.
-    pub fn draw(random: &dyn Random) -> Self {
+    pub fn generate(random: &dyn Random) -> Self {
         Self(random.alphanumeric(Self::LENGTH))
     }
 

@@ -144,9 +144,9 @@ pub struct StoredScan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ScanAnswer {
     /// The scan was judged, now or before: the same scan always gets the same answer.
-    Kept(Box<StoredScan>),
+    Judged(Box<StoredScan>),
     /// Another scan has this identifier. Nothing was written.
-    Reused,
+    IdReused,
     /// The project has no such shop. Nothing was written.
     UnknownShop,
 }

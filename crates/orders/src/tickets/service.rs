@@ -28,7 +28,7 @@ pub struct TicketService {
 
 impl TicketService {
     /// Maximum scans in one request.
-    pub const MOST_SCANS: usize = 500;
+    pub const MAX_SCANS: usize = 500;
 
     /// Returns the ticket token of the customer's order. `None` for orders of other customers, and while the
     /// tickets are not valid.
@@ -77,7 +77,7 @@ impl TicketService {
         page: PageRequest,
     ) -> Result<Page<StoredScan>, OrderError> {
         staff.require(Permission::view(Resource::Orders))?;
-        staff.own(self.orders.find(order).await?)?;
+        staff.require_own(self.orders.find(order).await?)?;
         Ok(self.tickets.of_order(order, page).await?)
     }
 }

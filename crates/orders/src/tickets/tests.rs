@@ -45,7 +45,7 @@ fn order() -> TicketOrder {
 
 fn at(order: &TicketOrder, quantity: i64, scanned: DateTime<Utc>, now: DateTime<Utc>) -> ScanOutcome {
     let quantity = Quantity::new(quantity).unwrap();
-    judge(Some(order), quantity, shop(1), scanned, now, &TicketTerms::default())
+    scan_outcome(Some(order), quantity, shop(1), scanned, now, &TicketTerms::default())
 }
 
 fn soon(order: &TicketOrder, quantity: i64) -> ScanOutcome {
@@ -86,7 +86,7 @@ fn as_many_come_in_as_tickets_are_left() {
 #[test]
 fn scans_require_a_paid_order() {
     let terms = TicketTerms::default();
-    assert_eq!(judge(None, Quantity::ONE, None, minutes(20), minutes(20), &terms), ScanOutcome::Unknown);
+    assert_eq!(scan_outcome(None, Quantity::ONE, None, minutes(20), minutes(20), &terms), ScanOutcome::Unknown);
     for gone in [
         TicketOrder { status: OrderStatus::Canceled, ..order() },
         TicketOrder {
@@ -113,7 +113,8 @@ fn scans_require_a_paid_order() {
 #[test]
 fn tickets_for_a_shop_open_no_other() {
     let terms = TicketTerms::default();
-    let there = |order: &TicketOrder, here| judge(Some(order), Quantity::ONE, here, minutes(20), minutes(20), &terms);
+    let there =
+        |order: &TicketOrder, here| scan_outcome(Some(order), Quantity::ONE, here, minutes(20), minutes(20), &terms);
     assert_eq!(there(&order(), shop(2)), ScanOutcome::OtherShop);
     assert_eq!((there(&order(), None), there(&order(), shop(1))), (ScanOutcome::Admitted, ScanOutcome::Admitted));
     assert_eq!(there(&TicketOrder { shop: None, ..order() }, shop(2)), ScanOutcome::Admitted);
@@ -158,7 +159,7 @@ fn tokens() -> TicketTokens {
 
 #[test]
 fn a_token_is_read_whole_and_in_its_project() {
-    let reference = TicketReference::draw(&CountingRandom::new());
+    let reference = TicketReference::generate(&CountingRandom::new());
     let token = tokens().token(project(1), &reference);
     assert_eq!(token.expose_secret().len(), 22 + 1 + 32);
     assert_eq!(tokens().read(project(1), &token), Some(reference.clone()));
@@ -191,7 +192,7 @@ async fn scans_are_judged_in_their_order_of_time_and_answered_as_they_came() {
     store.expect_redeem().returning(|batch| {
         assert!(batch.scans.is_sorted_by_key(|scan| scan.at));
         let kept = |(index, scan): (usize, CheckedScan)| {
-            ScanAnswer::Kept(Box::new(StoredScan {
+            ScanAnswer::Judged(Box::new(StoredScan {
                 id: TicketScanId::new(i64::try_from(index).unwrap() + 1).unwrap(),
                 scan_id: scan.scan.id,
                 order: None,
@@ -219,7 +220,7 @@ async fn scans_are_judged_in_their_order_of_time_and_answered_as_they_came() {
     let told: Vec<_> = answers
         .iter()
         .map(|answer| match answer {
-            ScanAnswer::Kept(kept) => (kept.scan_id.as_str(), kept.id.get(), kept.at),
+            ScanAnswer::Judged(kept) => (kept.scan_id.as_str(), kept.id.get(), kept.at),
             answer => panic!("{answer:?}"),
         })
         .collect();
@@ -245,7 +246,7 @@ async fn only_who_may_scans() {
 fn the_owner_alone_has_the_token_while_it_opens() {
     let service = service(MockTicketStore::new());
     let tickets = Tickets {
-        reference: Some(TicketReference::draw(&CountingRandom::new())),
+        reference: Some(TicketReference::generate(&CountingRandom::new())),
         total: 2,
         redeemed: 2,
         last_redeemed_at: None,

@@ -17,19 +17,19 @@ pub struct TicketTokens {
 }
 
 /// Length of the mark in lower-case hex, 4 bits each: 128 bits.
-const MARK: usize = 32;
+const SIGNATURE_LENGTH: usize = 32;
 
 impl TicketTokens {
     /// Returns the token of tickets of this project.
     pub fn token(&self, project: ProjectId, reference: &TicketReference) -> SecretString {
-        format!("{}-{}", reference.as_str(), self.mark(project, reference)).into()
+        format!("{}-{}", reference.as_str(), self.signature(project, reference)).into()
     }
 
     /// Returns the reference in a token; `None` if the service created no such token for the project.
     pub fn read(&self, project: ProjectId, token: &SecretString) -> Option<TicketReference> {
         let (reference, mark) = token.expose_secret().trim().split_once('-')?;
         let reference = TicketReference::parse(reference).ok()?;
-        self.cipher.same(&self.mark(project, &reference), mark).then_some(reference)
+        self.cipher.same(&self.signature(project, &reference), mark).then_some(reference)
     }
 
     /// Returns a fingerprint that identifies a token without revealing it.
@@ -37,8 +37,8 @@ impl TicketTokens {
         self.cipher.keyed_fingerprint("scanned ticket", token.expose_secret().trim())
     }
 
-    fn mark(&self, project: ProjectId, reference: &TicketReference) -> String {
+    fn signature(&self, project: ProjectId, reference: &TicketReference) -> String {
         let whole = self.cipher.keyed_fingerprint("ticket", &format!("{project}:{}", reference.as_str()));
-        whole.chars().take(MARK).collect()
+        whole.chars().take(SIGNATURE_LENGTH).collect()
     }
 }

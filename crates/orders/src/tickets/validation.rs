@@ -83,7 +83,7 @@ impl TicketOrder {
 }
 
 /// Returns the outcome of a scan made at `at` and judged at `now`. `order` is `None` for an unknown token.
-pub fn judge(
+pub fn scan_outcome(
     order: Option<&TicketOrder>,
     quantity: Quantity,
     shop: Option<ShopId>,

@@ -83,7 +83,11 @@ pub struct BranchChange {
 /// Refuses a KPP beside the INN of an entrepreneur, which has 12 digits: entrepreneurs have no KPP.
 fn check_kpp(inn: Option<&str>, has_kpp: bool) -> Result<(), Violations> {
     let personal = inn.is_some_and(|inn| inn.len() == 12);
-    if personal && has_kpp { Err(Violations::one("kpp", "is allowed only with an INN of 10 digits")) } else { Ok(()) }
+    if personal && has_kpp {
+        Err(Violations::single("kpp", "is allowed only with an INN of 10 digits"))
+    } else {
+        Ok(())
+    }
 }
 
 impl BranchDraft {
@@ -141,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_stored_unchecked_does_not_stand_in_the_way() {
+    fn unchecked_stored_values_do_not_block_updates() {
         let old = branch(Some("500100732259"), Some("x"));
         let renamed = BranchChange { name: Edit::Set(Name::parse("Sud").unwrap()), ..BranchChange::default() };
         assert!(renamed.check(&old).is_ok());

@@ -32,7 +32,7 @@ impl IntegrationOwner {
     }
 
     /// Returns the record whose history gets the changes, and the prefix of the field names there.
-    pub fn told_of(self) -> (i64, String) {
+    pub fn history_target(self) -> (i64, String) {
         match self {
             Self::Warehouse(id) => (id.get(), String::new()),
             Self::BankRequisite(branch, id) => (branch.get(), format!("{}.{id}.", BankRequisite::NAME)),

@@ -25,10 +25,10 @@ pub use integration::{
     StoredValue, UsedIntegration,
 };
 pub use opening::{
-    ExceptionTerms, Interval, InvalidInterval, InvalidTime, InvalidWeekday, MOST_DAYS, MOST_HOURS, OpeningTimes,
+    ExceptionTerms, Interval, InvalidInterval, InvalidTime, InvalidWeekday, MAX_DAYS_AHEAD, MAX_HOURS, OpeningTimes,
     ShopException, ShopHoliday, ShopHours, TimeOfDay, TimesChange, TimesRefused, Weekday,
 };
-pub use project::{FoundedProject, PlannedPaymentType, ProjectPlan, ProjectRecords};
+pub use project::{NewProject, PlannedPaymentType, ProjectPlan, ProjectRecords};
 pub use setting::{ProjectInfo, Setting};
 pub use shop::Shop;
 pub use staff_menu::{MenuScreen, StaffMenu, StaffMenuItem, StaffMenuItems, WrongItemCount, default_items};
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_stored_rows_and_of_the_contract_stay_as_they_are() {
+    fn stored_and_wire_words_do_not_change() {
         let dictionaries = [
             ["order_statuses", "nomenclature_kinds", "nomenclature_types", "vats", "counterparty_types"],
             ["file_types", "call_statuses", "task_statuses", "page_types", "block_types"],

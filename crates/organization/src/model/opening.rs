@@ -47,7 +47,7 @@ impl fmt::Display for TimeOfDay {
 pub enum InvalidInterval {
     /// The interval would begin at the end of the day.
     #[error("must be before 24:00")]
-    BeginsAtTheEnd,
+    StartsAtEndOfDay,
     /// Both times are the same; the whole day is 00:00 to 24:00.
     #[error("must differ from the opening time; use 00:00 to 24:00 for the whole day")]
     Empty,
@@ -64,7 +64,7 @@ impl Interval {
     /// Checks both times.
     pub fn new(opens: TimeOfDay, closes: TimeOfDay) -> Result<Self, InvalidInterval> {
         if opens.0 >= MINUTES_OF_DAY {
-            Err(InvalidInterval::BeginsAtTheEnd)
+            Err(InvalidInterval::StartsAtEndOfDay)
         } else if opens == closes {
             Err(InvalidInterval::Empty)
         } else {
@@ -203,7 +203,7 @@ pub enum TimesRefused {
     Overlap(String),
     /// The day is long past, or too far ahead.
     #[error("must be at most one year in the past and five years in the future")]
-    FarDay,
+    DayOutOfRange,
 }
 
 /// Change of opening times by staff.
@@ -235,11 +235,11 @@ pub enum TimesChange {
 }
 
 /// Maximum intervals of a week.
-pub const MOST_HOURS: usize = 50;
+pub const MAX_HOURS: usize = 50;
 /// Maximum holidays, and maximum exceptions.
-pub const MOST_DAYS: usize = 500;
+pub const MAX_DAYS_AHEAD: usize = 500;
 /// Search range for the next change, in days.
-const HORIZON: u64 = 400;
+const MAX_SEARCH_DAYS: u64 = 400;
 
 impl OpeningTimes {
     /// Returns `true` if the shop is open at this time.
@@ -257,7 +257,7 @@ impl OpeningTimes {
         }
         let first = self.zone.local(moment).date().checked_sub_days(Days::new(1))?;
         let mut open_until: Option<DateTime<Utc>> = None;
-        for day in (0..HORIZON).map_while(|ahead| first.checked_add_days(Days::new(ahead))) {
+        for day in (0..MAX_SEARCH_DAYS).map_while(|ahead| first.checked_add_days(Days::new(ahead))) {
             let mut spans: Vec<_> = self.spans(day).collect();
             spans.sort_unstable();
             for (from, to) in spans.into_iter().filter(|(_, to)| *to > moment) {
@@ -284,7 +284,7 @@ impl OpeningTimes {
         let intervals: Vec<Interval> = if self.exceptions.iter().any(|other| other.terms.day == day) {
             let own = self.exceptions.iter().filter(|other| other.terms.day == day);
             own.filter_map(|other| other.terms.interval).collect()
-        } else if self.holidays.iter().any(|holiday| holiday.falls_on(day)) {
+        } else if self.holidays.iter().any(|holiday| holiday.is_on_day(day)) {
             Vec::new()
         } else {
             let own = self.hours.iter().filter(|hours| hours.weekday == Weekday::of(day));
@@ -300,22 +300,22 @@ impl OpeningTimes {
         let room = |count: usize, most: usize| if count < most { Ok(()) } else { Err(TimesRefused::Full) };
         match change {
             TimesChange::AddHours(weekday, interval) => {
-                room(self.hours.len(), MOST_HOURS)?;
-                self.apart(*weekday, *interval, None)
+                room(self.hours.len(), MAX_HOURS)?;
+                self.check_overlap(*weekday, *interval, None)
             }
             TimesChange::ChangeHours(id, weekday, interval) => {
                 unless(self.hours.iter().any(|hours| hours.id == *id))?;
-                self.apart(*weekday, *interval, Some(*id))
+                self.check_overlap(*weekday, *interval, Some(*id))
             }
             TimesChange::RemoveHours(id) => unless(self.hours.iter().any(|hours| hours.id == *id)),
             TimesChange::SetHoliday { day, .. } => {
                 let replaces = self.holidays.iter().any(|holiday| holiday.day == *day);
-                room(if replaces { 0 } else { self.holidays.len() }, MOST_DAYS)?;
-                self.near(*day, now)
+                room(if replaces { 0 } else { self.holidays.len() }, MAX_DAYS_AHEAD)?;
+                self.check_day(*day, now)
             }
             TimesChange::RemoveHoliday(id) => unless(self.holidays.iter().any(|holiday| holiday.id == *id)),
             TimesChange::AddException(terms) => {
-                room(self.exceptions.len(), MOST_DAYS)?;
+                room(self.exceptions.len(), MAX_DAYS_AHEAD)?;
                 self.fits(terms, None, now)
             }
             TimesChange::ChangeException(id, terms) => {
@@ -328,7 +328,12 @@ impl OpeningTimes {
 
     /// Refuses weekly hours that overlap others, also over midnight and from Sunday to Monday. The replaced
     /// hours are not counted.
-    fn apart(&self, weekday: Weekday, interval: Interval, but: Option<ShopHoursId>) -> Result<(), TimesRefused> {
+    fn check_overlap(
+        &self,
+        weekday: Weekday,
+        interval: Interval,
+        but: Option<ShopHoursId>,
+    ) -> Result<(), TimesRefused> {
         let place = |weekday: Weekday, interval: Interval| (weekday.0 - 1) * MINUTES_OF_DAY + interval.opens.0;
         let begins = place(weekday, interval);
         let overlaps = |other: &&ShopHours| {
@@ -351,7 +356,7 @@ impl OpeningTimes {
         but: Option<ShopExceptionId>,
         now: DateTime<Utc>,
     ) -> Result<(), TimesRefused> {
-        self.near(terms.day, now)?;
+        self.check_day(terms.day, now)?;
         let same_day = |other: &&ShopException| other.terms.day == terms.day && Some(other.id) != but;
         let clashes = |other: &&ShopException| match (terms.interval, other.terms.interval) {
             // Closed and open on one day contradict each other.
@@ -370,16 +375,16 @@ impl OpeningTimes {
         }
     }
 
-    fn near(&self, day: NaiveDate, now: DateTime<Utc>) -> Result<(), TimesRefused> {
+    fn check_day(&self, day: NaiveDate, now: DateTime<Utc>) -> Result<(), TimesRefused> {
         let ahead = day.signed_duration_since(self.zone.local(now).date()).num_days();
-        if (-366..=5 * 366).contains(&ahead) { Ok(()) } else { Err(TimesRefused::FarDay) }
+        if (-366..=5 * 366).contains(&ahead) { Ok(()) } else { Err(TimesRefused::DayOutOfRange) }
     }
 }
 
 const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 impl ShopHoliday {
-    fn falls_on(&self, day: NaiveDate) -> bool {
+    fn is_on_day(&self, day: NaiveDate) -> bool {
         self.day == day || self.is_yearly && (self.day.month(), self.day.day()) == (day.month(), day.day())
     }
 }
@@ -425,7 +430,7 @@ mod tests {
         let made = |opens: &str, closes: &str| {
             Interval::new(TimeOfDay::parse(opens).unwrap(), TimeOfDay::parse(closes).unwrap())
         };
-        assert_eq!(made("24:00", "10:00"), Err(InvalidInterval::BeginsAtTheEnd));
+        assert_eq!(made("24:00", "10:00"), Err(InvalidInterval::StartsAtEndOfDay));
         assert_eq!(made("10:00", "10:00"), Err(InvalidInterval::Empty));
         assert!(made("00:00", "24:00").is_ok() && made("22:00", "00:00").is_ok());
     }
@@ -464,7 +469,7 @@ mod tests {
         assert_eq!(judged("2026-05-01", None), overlap("2026-05-01 10:00-12:00"));
         assert_eq!(judged("2026-05-02", Some("11:00-14:00")), overlap("2026-05-02 closed"));
         for far in ["9999-01-01", "2020-01-01", "2035-01-01"] {
-            assert_eq!(judged(far, None), Err(TimesRefused::FarDay), "{far}");
+            assert_eq!(judged(far, None), Err(TimesRefused::DayOutOfRange), "{far}");
         }
     }
 
@@ -508,7 +513,7 @@ mod tests {
         );
     }
 
-    fn some_times() -> impl Strategy<Value = OpeningTimes> {
+    fn arbitrary_times() -> impl Strategy<Value = OpeningTimes> {
         let time = (0_u16..=96).prop_map(|quarter| TimeOfDay(quarter * 15));
         let interval =
             (time.clone(), time).prop_filter_map("an interval", |(opens, closes)| Interval::new(opens, closes).ok());
@@ -541,7 +546,7 @@ mod tests {
 
         /// The state stays until the next change and changes there, also on days with clock changes.
         #[test]
-        fn the_next_change_is_the_first(times in some_times(), minutes in 0_i64..60_000, probes in prop::collection::vec(0.0_f64..1.0, 20)) {
+        fn the_next_change_is_the_first(times in arbitrary_times(), minutes in 0_i64..60_000, probes in prop::collection::vec(0.0_f64..1.0, 20)) {
             let now = moment("2026-02-27T00:00:00Z") + TimeDelta::minutes(minutes);
             let open = times.open_at(now);
             let next = times.next_change(now);

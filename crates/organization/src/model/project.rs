@@ -65,7 +65,7 @@ pub struct ProjectRecords {
 }
 
 /// Created project with the token of its application, which cannot be shown again.
-pub struct FoundedProject {
+pub struct NewProject {
     /// The stored records.
     pub records: ProjectRecords,
     /// App Token.

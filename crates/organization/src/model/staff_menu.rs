@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_may_see_nothing_has_no_items() {
+    fn an_employee_without_permissions_has_no_menu_items() {
         let screen =
             |id: i64, name: &str| MenuScreen { id: ScreenId::new(id).unwrap(), name: Name::parse(name).unwrap() };
         let screens = [screen(15, "orders"), screen(16, "pages"), screen(99, "reports")];

@@ -105,18 +105,18 @@ impl Record for Task {
 
     /// A deadline sent back unchanged is not checked again.
     fn admit_change(&self, change: &TaskChange, now: DateTime<Utc>) -> Result<(), TaskRefusal> {
-        let deadline = change.deadline.as_filled().copied();
+        let deadline = change.deadline.set_value().copied();
         if deadline == self.deadline { Ok(()) } else { check_deadline(deadline, now) }
     }
 }
 
 /// Maximum days until the deadline of a task: ten years.
-const LONGEST_DAYS: i64 = 3_650;
+const MAX_DAYS: i64 = 3_650;
 
 /// Checks that a new deadline is in the future and not implausibly far.
 fn check_deadline(deadline: Option<DateTime<Utc>>, now: DateTime<Utc>) -> Result<(), TaskRefusal> {
     let Some(deadline) = deadline else { return Ok(()) };
-    let sound = deadline > now && deadline - now <= TimeDelta::days(LONGEST_DAYS);
+    let sound = deadline > now && deadline - now <= TimeDelta::days(MAX_DAYS);
     if sound { Ok(()) } else { Err(TaskRefusal::Deadline) }
 }
 
@@ -169,9 +169,9 @@ impl TaskChange {
     /// Returns the references of the change, for the storage to check.
     pub fn references(&self) -> [(TaskReference, Option<i64>); 3] {
         references(
-            self.responsible_id.as_filled().copied(),
-            self.order_id.as_filled().copied(),
-            self.counterparty_id.as_filled().copied(),
+            self.responsible_id.set_value().copied(),
+            self.order_id.set_value().copied(),
+            self.counterparty_id.set_value().copied(),
         )
     }
 

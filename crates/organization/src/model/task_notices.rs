@@ -42,7 +42,7 @@ impl TaskSnapshot {
     }
 
     /// Converts a new task.
-    pub fn drafted(draft: &TaskDraft, author: Option<UserId>) -> Self {
+    pub fn from_draft(draft: &TaskDraft, author: Option<UserId>) -> Self {
         let (responsible, deadline) = (draft.links.responsible_id, draft.links.deadline);
         Self { status: draft.status, author, responsible, deadline }
     }
@@ -80,7 +80,7 @@ impl TaskSnapshot {
     }
 
     /// Returns `true` if the notification still applies to the task in this state, for this employee.
-    pub fn still(self, news: TaskNotice, person: UserId) -> bool {
+    pub fn still_applies(self, news: TaskNotice, person: UserId) -> bool {
         match news {
             TaskNotice::Assigned | TaskNotice::Moved => !self.status.is_closed() && self.responsible == Some(person),
             TaskNotice::Closed => self.status.is_closed(),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_is_told_of_once() {
+    fn a_task_is_notified_once() {
         let line = |id, news| TaskLine {
             id: TaskId::new(id).unwrap(),
             title: Name::parse("Call Anna").unwrap(),
@@ -199,12 +199,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_true_any_more_is_not_told() {
+    fn outdated_notifications_are_not_sent() {
         let open = task(TaskStatus::New, 2);
         let closed = task(TaskStatus::Done, 2);
         for news in [TaskNotice::Assigned, TaskNotice::Moved] {
-            assert!(open.still(news, user(2)) && !open.still(news, user(3)) && !closed.still(news, user(2)));
+            assert!(
+                open.still_applies(news, user(2))
+                    && !open.still_applies(news, user(3))
+                    && !closed.still_applies(news, user(2))
+            );
         }
-        assert!(closed.still(TaskNotice::Closed, user(1)) && !open.still(TaskNotice::Closed, user(1)));
+        assert!(closed.still_applies(TaskNotice::Closed, user(1)) && !open.still_applies(TaskNotice::Closed, user(1)));
     }
 }

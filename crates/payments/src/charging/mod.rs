@@ -9,4 +9,6 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-pub use service::{CancelOutcome, ChargeResult, ChargeService, NotificationResult, Opened, ReconciledCharges};
+pub use service::{
+    CancelOutcome, ChargeResult, ChargeService, NotificationResult, PaymentRequested, ReconciledCharges,
+};

@@ -3,14 +3,14 @@ use std::time::Duration;
 
 use kontor_kernel::{Clock, Random, StoreError};
 
-use super::inquiry::{Resolution, inquire};
+use super::inquiry::{Resolution, resolve};
 use crate::change::{Change, ChargeChange};
 use crate::model::{
     Charge, ChargeFailure, ChargePurpose, ChargeState, GatewayPayment, GatewayStatus, NewCharge, ProviderId,
     Registration,
 };
 use crate::ports::{Answer, ChargeStore, ChargeStored, PaymentGateway, Reading};
-use crate::timing::{LEASE, METHOD_DELETED, SUSPICIOUS_PAUSE, TAKEOVER, next_check};
+use crate::timing::{LEASE, METHOD_DELETED, SUSPICIOUS_PAUSE, TAKEOVER_DELAY, next_check};
 
 /// Use cases of charges.
 pub struct ChargeService {
@@ -26,7 +26,7 @@ pub struct ChargeService {
 
 /// Outcome of requesting a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opened {
+pub enum PaymentRequested {
     /// The acquirer has the payment; the charge has its state.
     Known,
     /// The acquirer refuses the payment; the consequences are committed.
@@ -35,7 +35,7 @@ pub enum Opened {
         reason: String,
     },
     /// The outcome is unknown; a worker resolves it.
-    Unclear,
+    OutcomeUnknown,
 }
 
 /// Outcome of canceling an open charge.
@@ -49,7 +49,7 @@ pub enum CancelOutcome {
         why: String,
     },
     /// The outcome is unknown.
-    Unclear {
+    OutcomeUnknown {
         /// Cause, for the log.
         why: String,
     },
@@ -59,13 +59,13 @@ pub enum CancelOutcome {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChargeResult {
     /// The charge is stored, and the payment was requested.
-    Asked(Charge, Opened),
+    Requested(Charge, PaymentRequested),
     /// A conflicting charge exists; no payment was requested.
-    Present(Charge),
+    Existing(Charge),
     /// The saved method belongs to another customer, or is no longer active.
-    MethodGone,
+    MethodUnavailable,
     /// The customer was deleted.
-    CustomerGone,
+    CustomerDeleted,
 }
 
 /// Result of a notification. It is handled unless the result is [`NotificationResult::Unreadable`].
@@ -105,7 +105,7 @@ pub struct ReconciledCharges {
     pub suspicious: Vec<(ChargePurpose, String)>,
 }
 
-enum Learned {
+enum ChargeUpdate {
     Pending,
     Succeeded,
     Failed { reason: String },
@@ -121,29 +121,29 @@ impl ChargeService {
         Ok(match self.charges.store(new).await? {
             ChargeStored::New(charge) => {
                 let opened = self.open(&charge).await?;
-                ChargeResult::Asked(charge, opened)
+                ChargeResult::Requested(charge, opened)
             }
-            ChargeStored::Present(charge) => ChargeResult::Present(charge),
-            ChargeStored::MethodGone => ChargeResult::MethodGone,
-            ChargeStored::CustomerGone => ChargeResult::CustomerGone,
+            ChargeStored::Existing(charge) => ChargeResult::Existing(charge),
+            ChargeStored::MethodUnavailable => ChargeResult::MethodUnavailable,
+            ChargeStored::CustomerDeleted => ChargeResult::CustomerDeleted,
         })
     }
 
     /// Requests the payment of a charge that was just stored, for the first time.
-    pub async fn open(&self, charge: &Charge) -> Result<Opened, StoreError> {
-        if !self.may_leave(charge).await? {
+    pub async fn open(&self, charge: &Charge) -> Result<PaymentRequested, StoreError> {
+        if !self.may_send(charge).await? {
             let learned = self.fail(charge, None, ChargeFailure::Withdrawn, METHOD_DELETED.to_owned()).await?;
             return Ok(match learned {
-                Learned::Failed { reason } => Opened::Refused { reason },
-                _ => Opened::Known,
+                ChargeUpdate::Failed { reason } => PaymentRequested::Refused { reason },
+                _ => PaymentRequested::Known,
             });
         }
         if charge.provider_id.is_some() && charge.request.renewal.is_some() {
             // The acquirer has had it since before the database was restored.
-            return Ok(opened(self.pursue(charge).await?));
+            return Ok(opened(self.process(charge).await?));
         }
         let learned = match self.gateway.create(&charge.request).await {
-            Answer::Known(payment) => self.learn(charge, payment).await?,
+            Answer::Known(payment) => self.apply_payment(charge, payment).await?,
             // Nothing was requested under this key before, so the refusal is final.
             Answer::Refused { code, description } => {
                 self.fail(charge, None, ChargeFailure::Refused, format!("{code}: {description}")).await?
@@ -157,7 +157,9 @@ impl ChargeService {
     /// identifier at the acquirer stays as it is, since it may or may not have been received.
     pub async fn withdraw(&self, charge: &Charge) -> Result<CancelOutcome, StoreError> {
         let Some(id) = &charge.provider_id else {
-            return Ok(CancelOutcome::Unclear { why: "it is not known yet whether the payment exists".to_owned() });
+            return Ok(CancelOutcome::OutcomeUnknown {
+                why: "it is not known yet whether the payment exists".to_owned(),
+            });
         };
         let (refused, why) = match self.gateway.cancel(id, self.random.uuid()).await {
             Answer::Known(payment) => {
@@ -169,7 +171,7 @@ impl ChargeService {
         // The payment may have been paid or canceled in the meantime, or an answer was lost.
         match self.gateway.read(id).await {
             Reading::Known(payment) => self.withdrawn(charge, payment, refused, why).await,
-            Reading::Absent | Reading::Unknown { .. } => Ok(CancelOutcome::Unclear { why }),
+            Reading::Absent | Reading::Unknown { .. } => Ok(CancelOutcome::OutcomeUnknown { why }),
         }
     }
 
@@ -182,25 +184,27 @@ impl ChargeService {
     ) -> Result<CancelOutcome, StoreError> {
         if payment.status == GatewayStatus::Pending && charge.ensure_matches(&payment).is_ok() {
             // Nothing changed. A request without an answer may still be in transit.
-            return Ok(if answered { CancelOutcome::Refused { why } } else { CancelOutcome::Unclear { why } });
+            return Ok(if answered { CancelOutcome::Refused { why } } else { CancelOutcome::OutcomeUnknown { why } });
         }
-        Ok(match self.learn(charge, payment).await? {
-            Learned::Succeeded | Learned::Failed { .. } | Learned::AlreadySettled => CancelOutcome::Settled,
-            Learned::Pending | Learned::Postponed => CancelOutcome::Unclear { why },
-            Learned::Suspicious { why } => CancelOutcome::Unclear { why },
+        Ok(match self.apply_payment(charge, payment).await? {
+            ChargeUpdate::Succeeded | ChargeUpdate::Failed { .. } | ChargeUpdate::AlreadySettled => {
+                CancelOutcome::Settled
+            }
+            ChargeUpdate::Pending | ChargeUpdate::Postponed => CancelOutcome::OutcomeUnknown { why },
+            ChargeUpdate::Suspicious { why } => CancelOutcome::OutcomeUnknown { why },
         })
     }
 
     /// Handles a notification from an unauthenticated sender: the payment is read again, and only the read state
     /// counts. A charge with a known outcome is read only if the `notified` state contradicts that outcome.
-    pub async fn acquirer_notified(
+    pub async fn handle_notification(
         &self,
         id: &ProviderId,
         notified: Option<GatewayStatus>,
     ) -> Result<NotificationResult, StoreError> {
         let known = self.charges.by_provider(id).await?;
         if let Some(charge) = known.as_ref().filter(|charge| !charge.state.is_open())
-            && !notified.is_some_and(|status| contradicts(charge, id, status))
+            && !notified.is_some_and(|status| contradicts_outcome(charge, id, status))
         {
             return Ok(NotificationResult::AlreadySettled(charge.purpose()));
         }
@@ -218,15 +222,15 @@ impl ChargeService {
         let Some(charge) = charge else { return Ok(NotificationResult::Ignored) };
         let purpose = charge.purpose();
         let learned = if charge.state.is_open() {
-            self.learn(&charge, payment).await?
+            self.apply_payment(&charge, payment).await?
         } else {
             self.compare(&charge, &payment.id, payment.status).await?
         };
         Ok(match learned {
-            Learned::Succeeded | Learned::Failed { .. } => NotificationResult::Settled(purpose),
-            Learned::Pending | Learned::Postponed => NotificationResult::StillOpen(purpose),
-            Learned::AlreadySettled => NotificationResult::AlreadySettled(purpose),
-            Learned::Suspicious { why } => NotificationResult::Suspicious { purpose, why },
+            ChargeUpdate::Succeeded | ChargeUpdate::Failed { .. } => NotificationResult::Settled(purpose),
+            ChargeUpdate::Pending | ChargeUpdate::Postponed => NotificationResult::StillOpen(purpose),
+            ChargeUpdate::AlreadySettled => NotificationResult::AlreadySettled(purpose),
+            ChargeUpdate::Suspicious { why } => NotificationResult::Suspicious { purpose, why },
         })
     }
 
@@ -238,10 +242,10 @@ impl ChargeService {
             let at = self.clock.now();
             let Some(charge) = self.charges.lease(owner, at, at + LEASE).await? else { break };
             done.checked += 1;
-            match self.pursue(&charge).await? {
-                Learned::Succeeded | Learned::Failed { .. } => done.settled += 1,
-                Learned::Suspicious { why } => done.suspicious.push((charge.purpose(), why)),
-                Learned::Pending | Learned::AlreadySettled | Learned::Postponed => {}
+            match self.process(&charge).await? {
+                ChargeUpdate::Succeeded | ChargeUpdate::Failed { .. } => done.settled += 1,
+                ChargeUpdate::Suspicious { why } => done.suspicious.push((charge.purpose(), why)),
+                ChargeUpdate::Pending | ChargeUpdate::AlreadySettled | ChargeUpdate::Postponed => {}
             }
         }
         Ok(done)
@@ -249,48 +253,53 @@ impl ChargeService {
 
     /// Checks the outcome of a charge now, for a caller that waits for it.
     pub async fn check_now(&self, charge: &Charge) -> Result<(), StoreError> {
-        self.pursue(charge).await.map(|_| ())
+        self.process(charge).await.map(|_| ())
     }
 
     /// Returns `true` if the request of a charge may be sent. A saved method that its customer deleted is never
     /// used again.
-    async fn may_leave(&self, charge: &Charge) -> Result<bool, StoreError> {
+    async fn may_send(&self, charge: &Charge) -> Result<bool, StoreError> {
         if charge.request.saved_method.is_none() {
             return Ok(true);
         }
-        self.charges.departs(charge.id, self.clock.now() + TAKEOVER).await
+        self.charges.mark_sending(charge.id, self.clock.now() + TAKEOVER_DELAY).await
     }
 
-    async fn pursue(&self, charge: &Charge) -> Result<Learned, StoreError> {
+    async fn process(&self, charge: &Charge) -> Result<ChargeUpdate, StoreError> {
         // A charge with an identifier at the acquirer is only read.
-        let may_repeat = charge.provider_id.is_some() || self.may_leave(charge).await?;
-        match inquire(&*self.gateway, &*self.clock, charge, may_repeat).await {
-            Resolution::Known(payment) => self.learn(charge, *payment).await,
-            Resolution::Nothing { failure, reason } => self.fail(charge, None, failure, reason).await,
-            Resolution::Unclear { why, unanswered, retry_after } => {
+        let may_repeat = charge.provider_id.is_some() || self.may_send(charge).await?;
+        match resolve(&*self.gateway, &*self.clock, charge, may_repeat).await {
+            Resolution::Known(payment) => self.apply_payment(charge, *payment).await,
+            Resolution::NoPayment { failure, reason } => self.fail(charge, None, failure, reason).await,
+            Resolution::OutcomeUnknown { why, unanswered, retry_after } => {
                 self.postpone(charge, why, unanswered, retry_after).await
             }
-            Resolution::Suspicious { why } => self.suspect(charge, why).await,
+            Resolution::Suspicious { why } => self.mark_suspicious(charge, why).await,
         }
     }
 
     /// Records a payment state that contradicts its settled charge.
-    async fn compare(&self, charge: &Charge, id: &ProviderId, status: GatewayStatus) -> Result<Learned, StoreError> {
-        if !contradicts(charge, id, status) {
-            return Ok(Learned::AlreadySettled);
+    async fn compare(
+        &self,
+        charge: &Charge,
+        id: &ProviderId,
+        status: GatewayStatus,
+    ) -> Result<ChargeUpdate, StoreError> {
+        if !contradicts_outcome(charge, id, status) {
+            return Ok(ChargeUpdate::AlreadySettled);
         }
         let why = format!("payment {id} is {status:?} although its charge is {:?}", charge.state);
-        self.charges.contradicted(charge.id, &why, self.clock.now()).await?;
-        Ok(Learned::Suspicious { why })
+        self.charges.record_contradiction(charge.id, &why, self.clock.now()).await?;
+        Ok(ChargeUpdate::Suspicious { why })
     }
 
     /// Commits the state of a payment. Arrived money is reported even if the charge was settled otherwise since
     /// it was read.
-    async fn learn(&self, charge: &Charge, payment: GatewayPayment) -> Result<Learned, StoreError> {
+    async fn apply_payment(&self, charge: &Charge, payment: GatewayPayment) -> Result<ChargeUpdate, StoreError> {
         let (id, status) = (payment.id.clone(), payment.status);
         let learned = self.commit(charge, payment).await?;
         match learned {
-            Learned::AlreadySettled if status == GatewayStatus::Succeeded => {
+            ChargeUpdate::AlreadySettled if status == GatewayStatus::Succeeded => {
                 match self.charges.find(charge.id).await? {
                     Some(settled) if !settled.state.is_open() => self.compare(&settled, &id, status).await,
                     _ => Ok(learned),
@@ -301,9 +310,9 @@ impl ChargeService {
     }
 
     /// Commits the state of a payment after checking that it matches the request.
-    async fn commit(&self, charge: &Charge, payment: GatewayPayment) -> Result<Learned, StoreError> {
+    async fn commit(&self, charge: &Charge, payment: GatewayPayment) -> Result<ChargeUpdate, StoreError> {
         if let Err(mismatch) = charge.ensure_matches(&payment) {
-            return self.suspect(charge, mismatch.to_string()).await;
+            return self.mark_suspicious(charge, mismatch.to_string()).await;
         }
         match payment.status {
             GatewayStatus::Pending => {
@@ -312,7 +321,7 @@ impl ChargeService {
                     confirmation_url: payment.confirmation_url,
                     next_check_at: next_check(charge.checks, self.clock.now(), None),
                 };
-                self.record(charge, news, Learned::Pending).await
+                self.record(charge, news, ChargeUpdate::Pending).await
             }
             GatewayStatus::Succeeded => {
                 let news = ChargeChange::Succeeded {
@@ -322,7 +331,7 @@ impl ChargeService {
                     method: payment.saved_method.filter(|_| charge.request.save_method),
                     receipt: charge.request.receipt.as_ref().map(|_| payment.receipt.unwrap_or(Registration::Pending)),
                 };
-                self.record(charge, news, Learned::Succeeded).await
+                self.record(charge, news, ChargeUpdate::Succeeded).await
             }
             GatewayStatus::Canceled => {
                 let failure = ChargeFailure::of_canceled(payment.reason.as_deref());
@@ -338,9 +347,9 @@ impl ChargeService {
         provider_id: Option<ProviderId>,
         failure: ChargeFailure,
         reason: String,
-    ) -> Result<Learned, StoreError> {
+    ) -> Result<ChargeUpdate, StoreError> {
         let news = ChargeChange::Failed { provider_id, failure, reason: reason.clone() };
-        self.record(charge, news, Learned::Failed { reason }).await
+        self.record(charge, news, ChargeUpdate::Failed { reason }).await
     }
 
     async fn postpone(
@@ -349,36 +358,41 @@ impl ChargeService {
         why: String,
         unanswered: bool,
         asked_pause: Option<Duration>,
-    ) -> Result<Learned, StoreError> {
+    ) -> Result<ChargeUpdate, StoreError> {
         let next_check_at = next_check(charge.checks, self.clock.now(), asked_pause);
-        self.record(charge, ChargeChange::Postponed { why, unanswered, next_check_at }, Learned::Postponed).await
+        self.record(charge, ChargeChange::Postponed { why, unanswered, next_check_at }, ChargeUpdate::Postponed).await
     }
 
-    async fn suspect(&self, charge: &Charge, why: String) -> Result<Learned, StoreError> {
+    async fn mark_suspicious(&self, charge: &Charge, why: String) -> Result<ChargeUpdate, StoreError> {
         let next_check_at = self.clock.now() + SUSPICIOUS_PAUSE;
         let news = ChargeChange::Suspicious { why: why.clone(), next_check_at };
-        self.record(charge, news, Learned::Suspicious { why }).await
+        self.record(charge, news, ChargeUpdate::Suspicious { why }).await
     }
 
-    async fn record(&self, charge: &Charge, news: ChargeChange, learned: Learned) -> Result<Learned, StoreError> {
+    async fn record(
+        &self,
+        charge: &Charge,
+        news: ChargeChange,
+        learned: ChargeUpdate,
+    ) -> Result<ChargeUpdate, StoreError> {
         match self.charges.record(charge.id, news, self.clock.now()).await? {
             Change::Done => Ok(learned),
-            Change::Stale => Ok(Learned::AlreadySettled),
+            Change::Stale => Ok(ChargeUpdate::AlreadySettled),
         }
     }
 }
 
-fn opened(learned: Learned) -> Opened {
+fn opened(learned: ChargeUpdate) -> PaymentRequested {
     match learned {
-        Learned::Pending | Learned::Succeeded | Learned::AlreadySettled => Opened::Known,
-        Learned::Failed { reason } => Opened::Refused { reason },
-        Learned::Suspicious { .. } | Learned::Postponed => Opened::Unclear,
+        ChargeUpdate::Pending | ChargeUpdate::Succeeded | ChargeUpdate::AlreadySettled => PaymentRequested::Known,
+        ChargeUpdate::Failed { reason } => PaymentRequested::Refused { reason },
+        ChargeUpdate::Suspicious { .. } | ChargeUpdate::Postponed => PaymentRequested::OutcomeUnknown,
     }
 }
 
 /// Returns `true` if the state of a payment contradicts the outcome of its charge. Cases: money for a failed
 /// charge, no money for a paid one, or a second payment with money.
-fn contradicts(charge: &Charge, payment: &ProviderId, status: GatewayStatus) -> bool {
+fn contradicts_outcome(charge: &Charge, payment: &ProviderId, status: GatewayStatus) -> bool {
     let same = charge.provider_id.as_ref() == Some(payment);
     let arrived = charge.state == ChargeState::Succeeded;
     match status {

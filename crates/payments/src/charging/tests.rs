@@ -138,18 +138,18 @@ async fn the_first_refusal_is_final() {
         |change| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Refused, .. }),
         Change::Done,
     );
-    assert!(matches!(trial.service().open(&charge()).await, Ok(Opened::Refused { .. })));
+    assert!(matches!(trial.service().open(&charge()).await, Ok(PaymentRequested::Refused { .. })));
 }
 
 #[tokio::test]
 async fn an_unknown_outcome_is_never_guessed() {
     let trial = Trial::new().creating(unknown());
     let trial = trial.recording(|change| matches!(change, ChargeChange::Postponed { .. }), Change::Done);
-    assert_eq!(trial.service().open(&charge()).await.unwrap(), Opened::Unclear);
+    assert_eq!(trial.service().open(&charge()).await.unwrap(), PaymentRequested::OutcomeUnknown);
 }
 
 #[tokio::test]
-async fn a_payment_that_is_not_ours_settles_nothing() {
+async fn a_foreign_payment_settles_no_charge() {
     let spoils: [fn(&mut GatewayPayment); 4] = [
         |p| p.amount = Money::from_minor(1).unwrap(),
         |p| p.currency = "USD".to_owned(),
@@ -161,7 +161,7 @@ async fn a_payment_that_is_not_ours_settles_nothing() {
         spoil(&mut odd);
         let trial = Trial::new().creating(Answer::Known(odd));
         let trial = trial.recording(|change| matches!(change, ChargeChange::Suspicious { .. }), Change::Done);
-        assert_eq!(trial.service().open(&charge()).await.unwrap(), Opened::Unclear);
+        assert_eq!(trial.service().open(&charge()).await.unwrap(), PaymentRequested::OutcomeUnknown);
     }
 }
 
@@ -179,7 +179,7 @@ async fn a_repeated_request_that_is_refused_is_looked_up_before_giving_up() {
 }
 
 #[tokio::test]
-async fn after_the_life_of_the_key_nothing_is_asked_for_again() {
+async fn an_expired_key_is_not_used_again() {
     let old = || Trial { age: TimeDelta::hours(23), ..Trial::new() }.due(charge());
     let failed =
         |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Canceled, .. });
@@ -197,17 +197,17 @@ async fn a_notification_may_overtake_the_answer() {
     trial.charges.expect_by_key().returning(|_| Ok(Some(charge())));
     let trial = trial.recording(|change| matches!(change, ChargeChange::Succeeded { .. }), Change::Done);
     let id = ProviderId::parse("pay-1").unwrap();
-    assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), NotificationResult::Settled(purpose()));
+    assert_eq!(trial.service().handle_notification(&id, None).await.unwrap(), NotificationResult::Settled(purpose()));
 }
 
 #[tokio::test]
-async fn money_for_a_charge_that_was_given_up_is_noted() {
+async fn money_for_a_failed_charge_is_reported() {
     let mut trial = Trial::new().reading(Reading::Known(payment(GatewayStatus::Succeeded)));
     trial.charges.expect_by_provider().returning(|_| Ok(None));
     trial.charges.expect_by_key().returning(|_| Ok(Some(Charge { state: ChargeState::Refused, ..charge() })));
-    trial.charges.expect_contradicted().once().returning(|_, _, _| Ok(()));
+    trial.charges.expect_record_contradiction().once().returning(|_, _, _| Ok(()));
     let id = ProviderId::parse("pay-1").unwrap();
-    assert!(matches!(trial.service().acquirer_notified(&id, None).await, Ok(NotificationResult::Suspicious { .. })));
+    assert!(matches!(trial.service().handle_notification(&id, None).await, Ok(NotificationResult::Suspicious { .. })));
 }
 
 #[tokio::test]
@@ -230,11 +230,11 @@ async fn a_charge_ends_once() {
             if told.is_some_and(opposite) {
                 trial = trial.reading(Reading::Known(payment(shown)));
                 if opposite(shown) {
-                    trial.charges.expect_contradicted().once().returning(|_, _, _| Ok(()));
+                    trial.charges.expect_record_contradiction().once().returning(|_, _, _| Ok(()));
                 }
             }
             let suspicious = told.is_some_and(opposite) && opposite(shown);
-            let heard = trial.service().acquirer_notified(&id, told).await.unwrap();
+            let heard = trial.service().handle_notification(&id, told).await.unwrap();
             assert_eq!(
                 matches!(heard, NotificationResult::Suspicious { .. }),
                 suspicious,
@@ -246,14 +246,14 @@ async fn a_charge_ends_once() {
 }
 
 #[tokio::test]
-async fn notifications_about_strangers_and_unreadable_payments() {
+async fn notifications_about_foreign_and_unreadable_payments() {
     let id = ProviderId::parse("pay-9").unwrap();
     let mut trial = Trial::new().reading(Reading::Absent);
     trial.charges.expect_by_provider().returning(|_| Ok(None));
-    assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), NotificationResult::Ignored);
+    assert_eq!(trial.service().handle_notification(&id, None).await.unwrap(), NotificationResult::Ignored);
     let mut trial = Trial::new().reading(Reading::Unknown { why: "500".to_owned() });
     trial.charges.expect_by_provider().returning(|_| Ok(None));
-    assert!(matches!(trial.service().acquirer_notified(&id, None).await, Ok(NotificationResult::Unreadable { .. })));
+    assert!(matches!(trial.service().handle_notification(&id, None).await, Ok(NotificationResult::Unreadable { .. })));
 }
 
 #[tokio::test]
@@ -283,10 +283,10 @@ async fn a_method_is_saved_when_the_charge_asked_for_it() {
     let saves = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { method: Some(_), .. });
     let mut trial = Trial::new().recording(saves, Change::Done);
     trial.gateway.expect_create().return_const(Answer::Known(paid.clone()));
-    assert_eq!(trial.service().open(&asking).await.unwrap(), Opened::Known);
+    assert_eq!(trial.service().open(&asking).await.unwrap(), PaymentRequested::Known);
     let keeps = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { method: None, refund: None, .. });
     let trial = Trial::new().creating(Answer::Known(paid)).recording(keeps, Change::Done);
-    assert_eq!(trial.service().open(&charge()).await.unwrap(), Opened::Known);
+    assert_eq!(trial.service().open(&charge()).await.unwrap(), PaymentRequested::Known);
 }
 
 #[tokio::test]
@@ -297,7 +297,7 @@ async fn money_that_proves_something_is_due_back_at_once() {
     let returned = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { refund: Some(refund), .. } if refund.amount().minor() == 26_500);
     let mut trial = Trial::new().recording(returned, Change::Done);
     trial.gateway.expect_create().return_const(Answer::Known(paid));
-    assert_eq!(trial.service().open(&proof).await.unwrap(), Opened::Known);
+    assert_eq!(trial.service().open(&proof).await.unwrap(), PaymentRequested::Known);
 }
 
 #[tokio::test]
@@ -340,14 +340,14 @@ async fn a_payment_that_nobody_has_paid_is_taken_back() {
 }
 
 #[tokio::test]
-async fn what_the_acquirer_keeps_open_or_says_nothing_about_is_not_taken_back() {
+async fn open_and_unknown_payments_are_not_canceled() {
     let open = || Trial::new().reading(Reading::Known(payment(GatewayStatus::Pending)));
     assert!(matches!(withdrawing(open(), refused()).await, CancelOutcome::Refused { .. }));
-    assert!(matches!(withdrawing(open(), unknown()).await, CancelOutcome::Unclear { .. }));
+    assert!(matches!(withdrawing(open(), unknown()).await, CancelOutcome::OutcomeUnknown { .. }));
     let silent = Trial::new().reading(Reading::Unknown { why: "500".to_owned() });
-    assert!(matches!(withdrawing(silent, unknown()).await, CancelOutcome::Unclear { .. }));
+    assert!(matches!(withdrawing(silent, unknown()).await, CancelOutcome::OutcomeUnknown { .. }));
     // A payment that may not exist is not canceled at the acquirer.
-    assert!(matches!(Trial::new().service().withdraw(&charge()).await, Ok(CancelOutcome::Unclear { .. })));
+    assert!(matches!(Trial::new().service().withdraw(&charge()).await, Ok(CancelOutcome::OutcomeUnknown { .. })));
 }
 
 #[tokio::test]
@@ -367,27 +367,31 @@ fn by_saved_method() -> Charge {
 async fn a_method_that_was_deleted_is_charged_no_more() {
     let mut trial = Trial::new();
     let until = DateTime::UNIX_EPOCH + TimeDelta::seconds(60);
-    trial.charges.expect_departs().withf(move |_, moment| *moment == until).times(1).returning(|_, _| Ok(false));
+    trial.charges.expect_mark_sending().withf(move |_, moment| *moment == until).times(1).returning(|_, _| Ok(false));
     // The gateway expects no calls: any call fails the test.
     let trial = trial.recording(withdrawn, Change::Done);
     let opened = trial.service().open(&by_saved_method()).await.unwrap();
-    assert_eq!(opened, Opened::Refused { reason: "payment_method_deleted".to_owned() });
+    assert_eq!(opened, PaymentRequested::Refused { reason: "payment_method_deleted".to_owned() });
 
     let mut raced = Trial::new();
-    raced.charges.expect_departs().returning(|_, _| Ok(false));
+    raced.charges.expect_mark_sending().returning(|_, _| Ok(false));
     let raced = raced.recording(withdrawn, Change::Stale);
-    assert_eq!(raced.service().open(&by_saved_method()).await.unwrap(), Opened::Known, "somebody else was first");
+    assert_eq!(
+        raced.service().open(&by_saved_method()).await.unwrap(),
+        PaymentRequested::Known,
+        "somebody else was first"
+    );
 }
 
 #[tokio::test]
 async fn a_deleted_method_is_looked_for_once_it_may_have_been_asked() {
     let mut trial = Trial { age: TimeDelta::minutes(3), ..Trial::new() }.due(by_saved_method());
-    trial.charges.expect_departs().times(1).returning(|_, _| Ok(false));
+    trial.charges.expect_mark_sending().times(1).returning(|_, _| Ok(false));
     let trial = trial.finding(Reading::Absent).recording(withdrawn, Change::Done);
     assert_eq!(trial.service().reconcile("w", 5).await.unwrap().settled, 1);
     // A charge that may still be sent is requested again under the same key.
     let mut trial = Trial { age: TimeDelta::minutes(3), ..Trial::new() }.due(by_saved_method());
-    trial.charges.expect_departs().times(1).returning(|_, _| Ok(true));
+    trial.charges.expect_mark_sending().times(1).returning(|_, _| Ok(true));
     trial.gateway.expect_create().times(1).return_const(Answer::Known(payment(GatewayStatus::Pending)));
     let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }), Change::Done);
     let round = trial.service().reconcile("w", 5).await.unwrap();
@@ -421,7 +425,7 @@ async fn a_round_checks_no_more_than_it_was_asked_to() {
 }
 
 #[tokio::test]
-async fn what_somebody_else_has_settled_is_not_settled_again() {
+async fn a_settled_charge_is_not_settled_again() {
     let paid = || Reading::Known(payment(GatewayStatus::Succeeded));
     let succeeded = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { .. });
     let id = ProviderId::parse("pay-1").unwrap();
@@ -436,8 +440,8 @@ async fn what_somebody_else_has_settled_is_not_settled_again() {
         let mut trial = Trial::new().reading(paid()).recording(succeeded, Change::Stale);
         trial.charges.expect_by_provider().returning(|_| Ok(Some(pending())));
         trial.charges.expect_find().returning(settled(state));
-        trial.charges.expect_contradicted().times(contradictions).returning(|_, _, _| Ok(()));
-        let heard = trial.service().acquirer_notified(&id, Some(GatewayStatus::Succeeded)).await.unwrap();
+        trial.charges.expect_record_contradiction().times(contradictions).returning(|_, _, _| Ok(()));
+        let heard = trial.service().handle_notification(&id, Some(GatewayStatus::Succeeded)).await.unwrap();
         assert_eq!(matches!(heard, NotificationResult::Suspicious { .. }), contradictions == 1, "{heard:?}");
         assert_eq!(heard == NotificationResult::AlreadySettled(purpose()), contradictions == 0, "{heard:?}");
     }
@@ -449,14 +453,14 @@ async fn a_notification_about_a_payment_that_goes_on_settles_nothing() {
     trial.charges.expect_by_provider().returning(|_| Ok(Some(pending())));
     let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }), Change::Done);
     let id = ProviderId::parse("pay-1").unwrap();
-    assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), NotificationResult::StillOpen(purpose()));
+    assert_eq!(trial.service().handle_notification(&id, None).await.unwrap(), NotificationResult::StillOpen(purpose()));
     // Nor does an unknown payment, with a foreign key or without one.
     for key in [None, Some(Uuid::from_u128(6))] {
         let mut trial =
             Trial::new().reading(Reading::Known(GatewayPayment { key, ..payment(GatewayStatus::Succeeded) }));
         trial.charges.expect_by_provider().returning(|_| Ok(None));
         trial.charges.expect_by_key().returning(|_| Ok(None));
-        assert_eq!(trial.service().acquirer_notified(&id, None).await.unwrap(), NotificationResult::Ignored);
+        assert_eq!(trial.service().handle_notification(&id, None).await.unwrap(), NotificationResult::Ignored);
     }
 }
 
@@ -472,13 +476,13 @@ async fn a_receipt_is_waited_for_when_one_was_asked_for() {
     };
     let waits =
         |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { receipt: Some(Registration::Pending), .. });
-    assert_eq!(open(&asking, told(None), waits).await, Opened::Known);
+    assert_eq!(open(&asking, told(None), waits).await, PaymentRequested::Known);
     let done = |change: &ChargeChange| {
         matches!(change, ChargeChange::Succeeded { receipt: Some(Registration::Succeeded), .. })
     };
-    assert_eq!(open(&asking, told(Some(Registration::Succeeded)), done).await, Opened::Known);
+    assert_eq!(open(&asking, told(Some(Registration::Succeeded)), done).await, PaymentRequested::Known);
     let none = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { receipt: None, .. });
-    assert_eq!(open(&charge(), told(Some(Registration::Succeeded)), none).await, Opened::Known);
+    assert_eq!(open(&charge(), told(Some(Registration::Succeeded)), none).await, PaymentRequested::Known);
 }
 
 #[tokio::test]
@@ -492,9 +496,9 @@ async fn only_a_new_charge_is_asked_for() {
         at: DateTime::UNIX_EPOCH,
     };
     for (stored, expected) in [
-        (ChargeStored::Present(charge()), ChargeResult::Present(charge())),
-        (ChargeStored::MethodGone, ChargeResult::MethodGone),
-        (ChargeStored::CustomerGone, ChargeResult::CustomerGone),
+        (ChargeStored::Existing(charge()), ChargeResult::Existing(charge())),
+        (ChargeStored::MethodUnavailable, ChargeResult::MethodUnavailable),
+        (ChargeStored::CustomerDeleted, ChargeResult::CustomerDeleted),
     ] {
         let mut trial = Trial::new();
         trial.charges.expect_store().return_once(move |_| Ok(stored));
@@ -503,7 +507,7 @@ async fn only_a_new_charge_is_asked_for() {
     let mut trial = Trial::new().creating(Answer::Known(payment(GatewayStatus::Pending)));
     trial.charges.expect_store().returning(|_| Ok(ChargeStored::New(charge())));
     let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }), Change::Done);
-    assert_eq!(trial.service().charge(new).await.unwrap(), ChargeResult::Asked(charge(), Opened::Known));
+    assert_eq!(trial.service().charge(new).await.unwrap(), ChargeResult::Requested(charge(), PaymentRequested::Known));
 }
 
 #[tokio::test]
@@ -521,5 +525,5 @@ async fn a_renewal_that_the_acquirer_has_already_is_read_and_never_asked_for() {
     let elsewhere = GatewayPayment { renewal, purpose: None, ..payment(GatewayStatus::Succeeded) };
     let succeeded = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { .. });
     let trial = Trial::new().reading(Reading::Known(elsewhere)).recording(succeeded, Change::Done);
-    assert_eq!(trial.service().open(&adopted).await.unwrap(), Opened::Known);
+    assert_eq!(trial.service().open(&adopted).await.unwrap(), PaymentRequested::Known);
 }

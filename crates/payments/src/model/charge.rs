@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_gone_back_and_what_is_on_its_way_goes_back_no_more() {
+    fn refunded_and_pending_money_is_not_refunded_again() {
         let paid = Charge { captured: money(1_000), ..charge() };
         assert_eq!(paid.refundable(), money(1_000));
         let partly = Charge { refunded: money(300), refunding: money(200), ..paid.clone() };
@@ -239,13 +239,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_prepared_or_pending_is_open() {
+    fn prepared_and_pending_charges_are_open() {
         let open: Vec<_> = ChargeState::VARIANTS.iter().filter(|state| state.is_open()).collect();
         assert_eq!(open, [&ChargeState::Prepared, &ChargeState::Pending]);
     }
 
     #[test]
-    fn the_acquirer_tells_why_it_was_canceled() {
+    fn a_canceled_payment_has_the_acquirers_reason() {
         let of = ChargeFailure::of_canceled;
         assert_eq!(of(Some("expired_on_confirmation")), ChargeFailure::Expired);
         assert_eq!(of(Some("canceled_by_merchant")), ChargeFailure::Withdrawn);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_proves_something_is_given_back_by_itself() {
+    fn only_verification_payments_are_refunded_automatically() {
         let charge = charge();
         assert_eq!(charge.automatic_refund(Uuid::nil()), None);
         let purpose = ChargePurpose::Verification(kontor_kernel::VerificationId::new(3).unwrap());

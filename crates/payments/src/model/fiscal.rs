@@ -101,7 +101,7 @@ impl HandOverRequest {
 
     /// Returns `true` if this receipt belongs to the same handover. A payment has one such receipt, whatever
     /// created it.
-    pub fn is_met_by(&self, receipt: &GatewayReceipt) -> bool {
+    pub fn is_fulfilled_by(&self, receipt: &GatewayReceipt) -> bool {
         receipt.status != Registration::Canceled && self.ensure_matches(receipt).is_ok()
     }
 }

@@ -25,7 +25,7 @@ pub use gateway::{
 pub use method::{PaymentMethod, UnknownPaymentMethod};
 pub use purpose::ChargePurpose;
 pub use receipt::{
-    InvalidTaxSystem, InvalidVatCode, LONGEST_DESCRIPTION, MOST_LINES, PaymentMode, PaymentSubject, Receipt,
+    InvalidTaxSystem, InvalidVatCode, MAX_DESCRIPTION_LENGTH, MAX_LINES, PaymentMode, PaymentSubject, Receipt,
     ReceiptContact, ReceiptItem, ReceiptLine, ReceiptProblem, Registration, TaxSystem, VatCode,
 };
 pub use refund::{NewRefund, NothingToRefund, Refund, RefundIntent, RefundRequest, RefundState};
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_stored_rows_and_of_the_contract_stay_as_they_are() {
+    fn stored_and_wire_words_do_not_change() {
         let states = ["prepared", "pending", "succeeded", "canceled", "expired", "refused"];
         assert_eq!(words::<ChargeState>(), states);
         assert_eq!(words::<RefundState>(), ["due", "pending", "succeeded", "failed"]);

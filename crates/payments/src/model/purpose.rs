@@ -64,7 +64,7 @@ impl ChargePurpose {
     }
 
     /// Returns `true` if money may be taken for it more than once, one charge after the other.
-    pub fn recurs(self) -> bool {
+    pub fn is_recurring(self) -> bool {
         matches!(self, Self::Subscription(_))
     }
 }
@@ -93,7 +93,7 @@ mod tests {
     fn what_proves_something_goes_back_at_once_and_subscriptions_recur() {
         let told = ChargePurpose::KINDS.map(|kind| {
             let purpose = ChargePurpose::from_parts(kind, 7).unwrap().unwrap();
-            (purpose.to_string(), purpose.is_refunded_at_once(), purpose.recurs())
+            (purpose.to_string(), purpose.is_refunded_at_once(), purpose.is_recurring())
         });
         assert_eq!(
             told,

@@ -170,7 +170,7 @@ impl RefundRequest {
 
     /// Returns `true` if this refund fulfils the request. The key distinguishes several refunds of one payment.
     /// A refund of the whole payment can exist only once, so any key or origin matches.
-    pub fn is_met_by(&self, refund: &GatewayRefund) -> bool {
+    pub fn is_fulfilled_by(&self, refund: &GatewayRefund) -> bool {
         let own = self.whole || refund.key == Some(self.key);
         own && refund.payment == self.payment && refund.status != GatewayStatus::Canceled
     }
@@ -212,15 +212,16 @@ mod tests {
     }
 
     #[test]
-    fn of_several_refunds_the_key_tells_which_is_whose() {
+    fn several_refunds_are_matched_by_their_keys() {
         let request = request();
         let own = shown(Some(request.key));
         let others = GatewayRefund { key: Some(Uuid::from_u128(2)), ..own.clone() };
         let by_hand = GatewayRefund { key: None, ..own.clone() };
         let canceled = GatewayRefund { status: GatewayStatus::Canceled, ..own.clone() };
         let whole = RefundRequest { whole: true, ..request.clone() };
-        let met =
-            |request: &RefundRequest| [&own, &others, &by_hand, &canceled].map(|refund| request.is_met_by(refund));
+        let met = |request: &RefundRequest| {
+            [&own, &others, &by_hand, &canceled].map(|refund| request.is_fulfilled_by(refund))
+        };
         assert_eq!(met(&request), [true, false, false, false]);
         assert_eq!(met(&whole), [true, true, true, false]);
     }
@@ -261,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_or_pending_is_open() {
+    fn due_and_pending_refunds_are_open() {
         let open: Vec<_> = RefundState::VARIANTS.iter().filter(|state| state.is_open()).collect();
         assert_eq!(open, [&RefundState::Due, &RefundState::Pending]);
     }
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refund_of_other_money_is_not_ours() {
+    fn a_refund_of_another_amount_does_not_match() {
         let (request, own) = (request(), shown(None));
         assert_eq!(request.ensure_matches(&own), Ok(()));
         let part = |refund| request.ensure_matches(&refund).unwrap_err().part;
@@ -291,6 +292,6 @@ mod tests {
         // A refund of another payment does not match either.
         let elsewhere = RefundRequest { whole: true, payment: id("pay-2"), ..request };
         let succeeded = GatewayRefund { status: GatewayStatus::Succeeded, ..shown(Some(elsewhere.key)) };
-        assert!(!elsewhere.is_met_by(&succeeded));
+        assert!(!elsewhere.is_fulfilled_by(&succeeded));
     }
 }

@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::ports::{Answer, PaymentGateway, Reading, ReceiptStore};
 use crate::timing::{
-    KEY_LIFETIME, LEASE, MOST_TRIES, NEXT_TRY, RECEIPT_OVERDUE, SURELY_ABSENT, next_registration_check,
+    ABSENCE_CONFIRMED_AFTER, KEY_LIFETIME, LEASE, MAX_ATTEMPTS, RECEIPT_OVERDUE, RETRY_DELAY, next_registration_check,
 };
 
 /// Use cases of receipts.
@@ -40,8 +40,8 @@ impl ReceiptService {
             let at = self.clock.now();
             let Some(receipt) = self.receipts.lease(owner, at, at + LEASE).await? else { break };
             done.checked += 1;
-            let change = self.pursue(&receipt).await;
-            let concern = concern(&receipt, &change);
+            let change = self.process(&receipt).await;
+            let concern = problem_to_report(&receipt, &change);
             let recorded = self.receipts.record(receipt.id, receipt.tries, change, self.clock.now()).await?;
             let concern = concern.filter(|_| recorded == Change::Done);
             done.suspicious.extend(concern.map(|why| (receipt.purpose, why)));
@@ -49,16 +49,16 @@ impl ReceiptService {
         Ok(done)
     }
 
-    async fn pursue(&self, receipt: &FiscalReceipt) -> ReceiptChange {
+    async fn process(&self, receipt: &FiscalReceipt) -> ReceiptChange {
         match &receipt.task {
             ReceiptTask::Payment(id) => match self.gateway.read(id).await {
-                Reading::Known(payment) => self.told(receipt, payment.receipt),
-                Reading::Absent => self.lost(receipt, id),
+                Reading::Known(payment) => self.from_reported_state(receipt, payment.receipt),
+                Reading::Absent => self.canceled_unfound(receipt, id),
                 Reading::Unknown { why } => self.postponed(receipt, why, false, None),
             },
             ReceiptTask::Refund(id) => match self.gateway.read_refund(id).await {
-                Reading::Known(refund) => self.told(receipt, refund.receipt),
-                Reading::Absent => self.lost(receipt, id),
+                Reading::Known(refund) => self.from_reported_state(receipt, refund.receipt),
+                Reading::Absent => self.canceled_unfound(receipt, id),
                 Reading::Unknown { why } => self.postponed(receipt, why, false, None),
             },
             ReceiptTask::HandOver(request) => self.hand_over(receipt, request).await,
@@ -67,11 +67,16 @@ impl ReceiptService {
 
     /// Converts the receipt state in a payment or a refund. A missing state counts as pending, since it may
     /// still appear.
-    fn told(&self, receipt: &FiscalReceipt, told: Option<Registration>) -> ReceiptChange {
-        self.stands(receipt, None, told.unwrap_or(Registration::Pending))
+    fn from_reported_state(&self, receipt: &FiscalReceipt, told: Option<Registration>) -> ReceiptChange {
+        self.apply_state(receipt, None, told.unwrap_or(Registration::Pending))
     }
 
-    fn stands(&self, receipt: &FiscalReceipt, provider_id: Option<ProviderId>, status: Registration) -> ReceiptChange {
+    fn apply_state(
+        &self,
+        receipt: &FiscalReceipt,
+        provider_id: Option<ProviderId>,
+        status: Registration,
+    ) -> ReceiptChange {
         match status {
             Registration::Succeeded => ReceiptChange::Succeeded { provider_id },
             Registration::Canceled => ReceiptChange::Canceled { why: "the register has canceled it".to_owned() },
@@ -86,50 +91,50 @@ impl ReceiptService {
     async fn hand_over(&self, receipt: &FiscalReceipt, request: &HandOverRequest) -> ReceiptChange {
         if let Some(id) = &receipt.provider_id {
             return match self.gateway.read_receipt(id).await {
-                Reading::Known(known) => self.weigh(receipt, request, known),
-                Reading::Absent => self.lost(receipt, id),
+                Reading::Known(known) => self.check_match(receipt, request, known),
+                Reading::Absent => self.canceled_unfound(receipt, id),
                 Reading::Unknown { why } => self.postponed(receipt, why, false, None),
             };
         }
         if self.clock.now() - receipt.key_made_at >= KEY_LIFETIME {
             // The key has expired at the acquirer: the same request could create a second receipt.
-            return self.look(receipt, request, "the receipt was never created".to_owned()).await;
+            return self.search(receipt, request, "the receipt was never created".to_owned()).await;
         }
         match self.gateway.register(request).await {
-            Answer::Known(known) => self.weigh(receipt, request, known),
+            Answer::Known(known) => self.check_match(receipt, request, known),
             Answer::Unknown { why, retry_after } => self.postponed(receipt, why, true, retry_after),
             // An earlier request under this key may have succeeded although this one is refused.
             Answer::Refused { code, description } => {
-                self.look(receipt, request, format!("{code}: {description}")).await
+                self.search(receipt, request, format!("{code}: {description}")).await
             }
         }
     }
 
     /// Searches for the receipt. A new key is created only if the payment certainly has no such receipt.
-    async fn look(&self, receipt: &FiscalReceipt, request: &HandOverRequest, why: String) -> ReceiptChange {
+    async fn search(&self, receipt: &FiscalReceipt, request: &HandOverRequest, why: String) -> ReceiptChange {
         match self.gateway.find_receipt(request).await {
-            Reading::Known(known) => self.weigh(receipt, request, known),
-            Reading::Absent if self.clock.now() - receipt.asked_at < SURELY_ABSENT => {
+            Reading::Known(known) => self.check_match(receipt, request, known),
+            Reading::Absent if self.clock.now() - receipt.asked_at < ABSENCE_CONFIRMED_AFTER => {
                 self.postponed(receipt, why, false, None)
             }
-            Reading::Absent if receipt.tries + 1 >= MOST_TRIES => ReceiptChange::Canceled { why },
+            Reading::Absent if receipt.tries + 1 >= MAX_ATTEMPTS => ReceiptChange::Canceled { why },
             Reading::Absent => {
                 let key = HandOverRequest::key(receipt.charge_key, receipt.tries + 1);
-                ReceiptChange::Retry { key, why, next_check_at: self.clock.now() + NEXT_TRY }
+                ReceiptChange::Retry { key, why, next_check_at: self.clock.now() + RETRY_DELAY }
             }
             Reading::Unknown { why } => self.postponed(receipt, why, false, None),
         }
     }
 
     /// Converts the state of a receipt after checking that it matches the request.
-    fn weigh(&self, receipt: &FiscalReceipt, request: &HandOverRequest, known: GatewayReceipt) -> ReceiptChange {
+    fn check_match(&self, receipt: &FiscalReceipt, request: &HandOverRequest, known: GatewayReceipt) -> ReceiptChange {
         match request.ensure_matches(&known) {
-            Ok(()) => self.stands(receipt, Some(known.id), known.status),
+            Ok(()) => self.apply_state(receipt, Some(known.id), known.status),
             Err(mismatch) => ReceiptChange::Canceled { why: mismatch.to_string() },
         }
     }
 
-    fn lost(&self, receipt: &FiscalReceipt, id: &ProviderId) -> ReceiptChange {
+    fn canceled_unfound(&self, receipt: &FiscalReceipt, id: &ProviderId) -> ReceiptChange {
         self.postponed(receipt, format!("the acquirer no longer knows {id}"), false, None)
     }
 
@@ -151,7 +156,7 @@ impl ReceiptService {
 }
 
 /// Returns the problem that staff must check, if any.
-fn concern(receipt: &FiscalReceipt, change: &ReceiptChange) -> Option<String> {
+fn problem_to_report(receipt: &FiscalReceipt, change: &ReceiptChange) -> Option<String> {
     let kind = receipt.task.kind();
     let what = match kind {
         ReceiptKind::Payment => "the receipt of its payment",

@@ -115,7 +115,7 @@ async fn told(told: Option<Registration>, receipt: FiscalReceipt, after: TimeDel
 }
 
 #[tokio::test]
-async fn a_payment_tells_how_its_receipt_stands() {
+async fn a_payment_contains_its_receipt_state() {
     let minute = TimeDelta::minutes(1);
     let (change, concerns) = told(Some(Registration::Succeeded), of_payment(), minute).await;
     assert_eq!((change, concerns), (ReceiptChange::Succeeded { provider_id: None }, 0));
@@ -128,7 +128,7 @@ async fn a_payment_tells_how_its_receipt_stands() {
 }
 
 #[tokio::test]
-async fn what_is_pending_for_three_days_is_told_once() {
+async fn a_receipt_pending_for_three_days_is_reported_once() {
     let pending = Some(Registration::Pending);
     let almost = TimeDelta::days(3) - TimeDelta::seconds(1);
     assert_eq!(told(pending, of_payment(), almost).await.1, 0);
@@ -206,7 +206,7 @@ fn keys_of_tries_are_fit_for_the_acquirer() {
 }
 
 #[tokio::test]
-async fn a_refund_tells_how_its_receipt_stands() {
+async fn a_refund_contains_its_receipt_state() {
     let works = async |reading: Reading<GatewayRefund>| {
         let mut gateway = MockPaymentGateway::new();
         gateway.expect_read_refund().withf(|id| *id == provider("ref-1")).times(1).return_const(reading);
@@ -302,14 +302,14 @@ async fn a_round_checks_no_more_than_it_was_asked_to_and_tells_only_what_it_comm
 fn a_receipt_of_another_payment_is_not_that_of_the_hand_over() {
     let own = shown(Registration::Pending);
     assert_eq!(request().ensure_matches(&own), Ok(()));
-    assert!(request().is_met_by(&own));
+    assert!(request().is_fulfilled_by(&own));
     for (odd, part) in [
         (GatewayReceipt { payment: None, ..own.clone() }, "the payment"),
         (GatewayReceipt { payment: Some(provider("pay-2")), ..own.clone() }, "the payment"),
         (GatewayReceipt { prepaid: Money::ZERO, ..own.clone() }, "the prepayment"),
     ] {
         assert_eq!(request().ensure_matches(&odd).unwrap_err().part, part);
-        assert!(!request().is_met_by(&odd));
+        assert!(!request().is_fulfilled_by(&odd));
     }
-    assert!(!request().is_met_by(&shown(Registration::Canceled)));
+    assert!(!request().is_fulfilled_by(&shown(Registration::Canceled)));
 }

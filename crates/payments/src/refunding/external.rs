@@ -3,17 +3,17 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::StoreError;
 
-use super::service::{RefundService, concern};
+use super::service::{RefundService, problem_to_report};
 use crate::change::Change;
 use crate::model::{ChargePurpose, GatewayRefund, GatewayStatus, ProviderId, Refund};
 use crate::ports::{ExternalRefundStored, Reading};
 
 /// Maximum time for a refund to succeed. Each comparison starts this long before the last one.
-const LOOK_BACK: TimeDelta = TimeDelta::days(3);
+const COMPARISON_OVERLAP: TimeDelta = TimeDelta::days(3);
 /// Period of the first comparison.
-const FIRST_LOOK: TimeDelta = TimeDelta::days(30);
+const FIRST_COMPARISON_PERIOD: TimeDelta = TimeDelta::days(30);
 /// Maximum pages of one comparison.
-const MOST_PAGES: usize = 1_000;
+const MAX_PAGES: usize = 1_000;
 
 /// Result of a notification about a refund. It is handled unless the result is [`RefundNotificationResult::Unreadable`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub struct ComparedRefunds {
 impl RefundService {
     /// Handles a notification from an unauthenticated sender: the refund is read again, and only the read state
     /// counts.
-    pub async fn acquirer_notified(&self, id: &ProviderId) -> Result<RefundNotificationResult, StoreError> {
+    pub async fn handle_notification(&self, id: &ProviderId) -> Result<RefundNotificationResult, StoreError> {
         match self.gateway.read_refund(id).await {
             Reading::Known(refund) => self.notice(refund).await,
             Reading::Absent => Ok(RefundNotificationResult::Ignored),
@@ -65,7 +65,7 @@ impl RefundService {
     pub async fn compare_when_due(&self) -> Result<Option<ComparedRefunds>, StoreError> {
         let at = self.clock.now();
         let Some(before) = self.refunds.claim_comparison(at).await? else { return Ok(None) };
-        let compared = self.compare((before - LOOK_BACK).max(at - FIRST_LOOK)).await?;
+        let compared = self.compare((before - COMPARISON_OVERLAP).max(at - FIRST_COMPARISON_PERIOD)).await?;
         if compared.broken_off.is_none() {
             self.refunds.compared(at).await?;
         }
@@ -75,7 +75,7 @@ impl RefundService {
     /// Compares with the refunds that the acquirer created since this time.
     pub async fn compare(&self, since: DateTime<Utc>) -> Result<ComparedRefunds, StoreError> {
         let (mut compared, mut page) = (ComparedRefunds::default(), None);
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let listed = match self.gateway.list_refunds(since, page).await {
                 Reading::Known(listed) => listed,
                 Reading::Absent => return Ok(compared),
@@ -108,14 +108,14 @@ impl RefundService {
         };
         let same = |own: &&Refund| own.provider_id.as_ref() == Some(&refund.id);
         let answered =
-            |own: &&Refund| own.state.is_open() && own.provider_id.is_none() && own.request.is_met_by(&refund);
+            |own: &&Refund| own.state.is_open() && own.provider_id.is_none() && own.request.is_fulfilled_by(&refund);
         let at = self.clock.now();
         if let Some(own) = known.iter().find(same).or_else(|| known.iter().find(answered)) {
             if !own.state.is_open() {
                 return Ok(RefundNotificationResult::Ignored);
             }
-            let change = self.weigh(own, refund);
-            let concern = concern(&change);
+            let change = self.check_match(own, refund);
+            let concern = problem_to_report(&change);
             let recorded = self.refunds.record(own.id, own.request.key, change, at).await?;
             return Ok(match concern {
                 _ if recorded == Change::Stale => RefundNotificationResult::Ignored,
@@ -125,8 +125,10 @@ impl RefundService {
         }
         Ok(match self.refunds.record_outside(self.random.uuid(), refund, at).await? {
             ExternalRefundStored::Recorded(purpose) => RefundNotificationResult::Recorded(purpose),
-            ExternalRefundStored::Doubtful { purpose, why } => RefundNotificationResult::Suspicious { purpose, why },
-            ExternalRefundStored::Known(_) | ExternalRefundStored::NoCharge => RefundNotificationResult::Ignored,
+            ExternalRefundStored::Contradicted { purpose, why } => {
+                RefundNotificationResult::Suspicious { purpose, why }
+            }
+            ExternalRefundStored::Known(_) | ExternalRefundStored::UnknownCharge => RefundNotificationResult::Ignored,
         })
     }
 }

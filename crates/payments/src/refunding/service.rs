@@ -8,7 +8,9 @@ use crate::model::{
     ChargePurpose, GatewayRefund, GatewayStatus, NewRefund, ProviderId, Refund, RefundIntent, Registration,
 };
 use crate::ports::{Answer, PaymentGateway, Reading, RefundStore, RefundStored};
-use crate::timing::{KEY_LIFETIME, LEASE, MOST_TRIES, NEXT_TRY, SURELY_ABSENT, SUSPICIOUS_PAUSE, next_check};
+use crate::timing::{
+    ABSENCE_CONFIRMED_AFTER, KEY_LIFETIME, LEASE, MAX_ATTEMPTS, RETRY_DELAY, SUSPICIOUS_PAUSE, next_check,
+};
 
 /// Use cases of refunds.
 pub struct RefundService {
@@ -47,8 +49,8 @@ impl RefundService {
             let at = self.clock.now();
             let Some(refund) = self.refunds.lease(owner, at, at + LEASE).await? else { break };
             done.checked += 1;
-            let change = self.pursue(&refund).await;
-            let concern = concern(&change);
+            let change = self.process(&refund).await;
+            let concern = problem_to_report(&change);
             let recorded = self.refunds.record(refund.id, refund.request.key, change, self.clock.now()).await?;
             let concern = concern.filter(|_| recorded == Change::Done);
             done.suspicious.extend(concern.map(|why| (refund.purpose, why)));
@@ -57,25 +59,25 @@ impl RefundService {
     }
 
     /// Requests a refund under its key, or reads its state.
-    async fn pursue(&self, refund: &Refund) -> RefundChange {
+    async fn process(&self, refund: &Refund) -> RefundChange {
         if let Some(id) = &refund.provider_id {
             return self.read(refund, id).await;
         }
         if self.clock.now() - refund.key_made_at >= KEY_LIFETIME {
             // The key has expired at the acquirer: the same request could create a second refund.
-            return self.look(refund, "the refund was never created".to_owned()).await;
+            return self.search(refund, "the refund was never created".to_owned()).await;
         }
         match self.gateway.refund(&refund.request).await {
-            Answer::Known(known) => self.weigh(refund, known),
+            Answer::Known(known) => self.check_match(refund, known),
             Answer::Unknown { why, retry_after } => self.postponed(refund, why, true, retry_after),
             // An earlier request under this key may have succeeded although this one is refused.
-            Answer::Refused { code, description } => self.look(refund, format!("{code}: {description}")).await,
+            Answer::Refused { code, description } => self.search(refund, format!("{code}: {description}")).await,
         }
     }
 
     async fn read(&self, refund: &Refund, id: &ProviderId) -> RefundChange {
         match self.gateway.read_refund(id).await {
-            Reading::Known(known) => self.weigh(refund, known),
+            Reading::Known(known) => self.check_match(refund, known),
             Reading::Absent => self.suspicious(format!("the acquirer no longer knows refund {id}")),
             Reading::Unknown { why } => self.postponed(refund, why, false, None),
         }
@@ -83,17 +85,17 @@ impl RefundService {
 
     /// Searches for the refund. A new key is created only if the payment certainly has no such refund: an
     /// unanswered request may still reach the acquirer's list.
-    async fn look(&self, refund: &Refund, why: String) -> RefundChange {
+    async fn search(&self, refund: &Refund, why: String) -> RefundChange {
         match self.gateway.find_refund(&refund.request).await {
-            Reading::Known(known) => self.weigh(refund, known),
-            Reading::Absent if self.clock.now() - refund.asked_at >= SURELY_ABSENT => self.retry(refund, why),
+            Reading::Known(known) => self.check_match(refund, known),
+            Reading::Absent if self.clock.now() - refund.asked_at >= ABSENCE_CONFIRMED_AFTER => self.retry(refund, why),
             Reading::Absent => self.postponed(refund, why, false, None),
             Reading::Unknown { why } => self.postponed(refund, why, false, None),
         }
     }
 
     /// Converts the state of a refund after checking that it matches the request.
-    pub(super) fn weigh(&self, refund: &Refund, known: GatewayRefund) -> RefundChange {
+    pub(super) fn check_match(&self, refund: &Refund, known: GatewayRefund) -> RefundChange {
         if let Err(mismatch) = refund.request.ensure_matches(&known) {
             return self.suspicious(mismatch.to_string());
         }
@@ -120,15 +122,15 @@ impl RefundService {
     }
 
     fn retry(&self, refund: &Refund, why: String) -> RefundChange {
-        if refund.tries + 1 >= MOST_TRIES {
+        if refund.tries + 1 >= MAX_ATTEMPTS {
             return RefundChange::Failed { why };
         }
-        RefundChange::Retry { key: self.random.uuid(), why, next_check_at: self.clock.now() + NEXT_TRY }
+        RefundChange::Retry { key: self.random.uuid(), why, next_check_at: self.clock.now() + RETRY_DELAY }
     }
 }
 
 /// Returns the problem that staff must check, if any: money that is not refunded.
-pub(super) fn concern(change: &RefundChange) -> Option<String> {
+pub(super) fn problem_to_report(change: &RefundChange) -> Option<String> {
     match change {
         RefundChange::Retry { why, .. } => Some(format!("its refund was refused and is retried later: {why}")),
         RefundChange::Suspicious { why, .. } => Some(why.clone()),

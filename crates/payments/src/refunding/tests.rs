@@ -278,13 +278,13 @@ async fn a_refund_of_ours_that_is_told_of_is_recorded_on_itself() {
             assert!(matches!(change, RefundChange::Succeeded { .. }), "{change:?}");
             Ok(Change::Done)
         });
-        let noticed = noticing(store, reading(told)).acquirer_notified(&id()).await.unwrap();
+        let noticed = noticing(store, reading(told)).handle_notification(&id()).await.unwrap();
         assert_eq!(noticed, RefundNotificationResult::Recorded(due().purpose));
     }
 }
 
 #[tokio::test]
-async fn a_refund_that_nobody_here_asked_for_is_recorded_as_such() {
+async fn an_external_refund_is_recorded() {
     let (part, by_hand) = (
         Refund { request: RefundRequest { whole: false, ..due().request }, ..due() },
         GatewayRefund { key: None, ..refund(GatewayStatus::Succeeded) },
@@ -294,9 +294,9 @@ async fn a_refund_that_nobody_here_asked_for_is_recorded_as_such() {
     for (outcome, expected) in [
         (ExternalRefundStored::Recorded(purpose), RefundNotificationResult::Recorded(purpose)),
         (ExternalRefundStored::Known(purpose), RefundNotificationResult::Ignored),
-        (ExternalRefundStored::NoCharge, RefundNotificationResult::Ignored),
+        (ExternalRefundStored::UnknownCharge, RefundNotificationResult::Ignored),
         (
-            ExternalRefundStored::Doubtful { purpose, why: why.clone() },
+            ExternalRefundStored::Contradicted { purpose, why: why.clone() },
             RefundNotificationResult::Suspicious { purpose, why },
         ),
     ] {
@@ -304,7 +304,7 @@ async fn a_refund_that_nobody_here_asked_for_is_recorded_as_such() {
         let (own, told) = (part.clone(), by_hand.clone());
         store.expect_of_payment().returning(move |_| Ok(Some(vec![own.clone()])));
         store.expect_record_outside().withf(move |_, refund, _| *refund == told).return_once(|_, _, _| Ok(outcome));
-        assert_eq!(noticing(store, reading(by_hand.clone())).acquirer_notified(&id()).await.unwrap(), expected);
+        assert_eq!(noticing(store, reading(by_hand.clone())).handle_notification(&id()).await.unwrap(), expected);
     }
 }
 
@@ -312,25 +312,25 @@ async fn a_refund_that_nobody_here_asked_for_is_recorded_as_such() {
 async fn notifications_ignore_unfinished_and_unknown_refunds_and_repeat_unreadable_ones() {
     for status in [GatewayStatus::Pending, GatewayStatus::Canceled] {
         let service = noticing(MockRefundStore::new(), reading(refund(status)));
-        assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotificationResult::Ignored);
+        assert_eq!(service.handle_notification(&id()).await.unwrap(), RefundNotificationResult::Ignored);
     }
     let mut store = MockRefundStore::new();
     store.expect_of_payment().returning(|_| Ok(None));
     let service = noticing(store, reading(refund(GatewayStatus::Succeeded)));
-    assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotificationResult::Ignored);
+    assert_eq!(service.handle_notification(&id()).await.unwrap(), RefundNotificationResult::Ignored);
     let mut store = MockRefundStore::new();
     let done = Refund { state: RefundState::Succeeded, provider_id: Some(id()), ..due() };
     store.expect_of_payment().returning(move |_| Ok(Some(vec![done.clone()])));
     let service = noticing(store, reading(refund(GatewayStatus::Succeeded)));
-    assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotificationResult::Ignored);
+    assert_eq!(service.handle_notification(&id()).await.unwrap(), RefundNotificationResult::Ignored);
     let mut gateway = MockPaymentGateway::new();
     gateway.expect_read_refund().once().return_const(Reading::Absent);
     let mut lost = MockPaymentGateway::new();
     lost.expect_read_refund().once().return_const(Reading::Unknown { why: "late".to_owned() });
     let service = noticing(MockRefundStore::new(), gateway);
-    assert_eq!(service.acquirer_notified(&id()).await.unwrap(), RefundNotificationResult::Ignored);
+    assert_eq!(service.handle_notification(&id()).await.unwrap(), RefundNotificationResult::Ignored);
     let unreadable = RefundNotificationResult::Unreadable { why: "late".to_owned() };
-    assert_eq!(noticing(MockRefundStore::new(), lost).acquirer_notified(&id()).await.unwrap(), unreadable);
+    assert_eq!(noticing(MockRefundStore::new(), lost).handle_notification(&id()).await.unwrap(), unreadable);
 }
 
 #[tokio::test]

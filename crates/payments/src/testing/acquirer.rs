@@ -285,7 +285,7 @@ impl PaymentGateway for Acquirer {
 
     async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund> {
         let refunds = self.refunds.lock().unwrap();
-        let found = refunds.iter().find(|(_, refund)| request.is_met_by(refund));
+        let found = refunds.iter().find(|(_, refund)| request.is_fulfilled_by(refund));
         found.map_or(Reading::Absent, |(_, refund)| Reading::Known(refund.clone()))
     }
 
@@ -333,7 +333,7 @@ impl PaymentGateway for Acquirer {
 
     async fn find_receipt(&self, request: &HandOverRequest) -> Reading<GatewayReceipt> {
         let receipts = self.receipts.lock().unwrap();
-        let found = receipts.iter().find(|(_, receipt)| request.is_met_by(receipt));
+        let found = receipts.iter().find(|(_, receipt)| request.is_fulfilled_by(receipt));
         found.map_or(Reading::Absent, |(_, receipt)| Reading::Known(receipt.clone()))
     }
 }

@@ -25,7 +25,7 @@ use crate::model::{
     NewRefund, PaymentMethod, ProviderId, Refund, RefundIntent, RefundState,
 };
 use crate::ports::{
-    ChargeStore, ChargeStored, RefundStore, RefundStored, SavedMethodStore, Started, VerificationStore,
+    ChargeStore, ChargeStored, RefundStore, RefundStored, SavedMethodStore, VerificationStore, VerificationStored,
 };
 use crate::verification::{NewVerification, VerificationTerms};
 
@@ -169,13 +169,13 @@ pub async fn one_purpose_has_one_open_charge<F: Fixture>(fixture: &F) {
     for outcome in join_all((0..16).map(|_| racing())).await {
         match outcome.unwrap() {
             ChargeStored::New(charge) => new.push(charge),
-            ChargeStored::Present(_) => {}
+            ChargeStored::Existing(_) => {}
             other => panic!("{other:?}"),
         }
     }
     assert_eq!(new.len(), 1, "one of those that race is stored");
     let again = NewCharge { request: new[0].request.clone(), ..first.clone() };
-    assert_eq!(ChargeStore::store(&*store, again).await.unwrap(), ChargeStored::Present(new[0].clone()));
+    assert_eq!(ChargeStore::store(&*store, again).await.unwrap(), ChargeStored::Existing(new[0].clone()));
     assert_eq!(store.open_for(first.request.purpose).await.unwrap(), Some(new[0].clone()));
     // A recurring purpose is charged again afterwards.
     assert_eq!(recorded(fixture, new[0].id, success()).await, Change::Done);
@@ -281,7 +281,7 @@ pub async fn refunds_never_exceed_what_has_arrived<F: Fixture>(fixture: &F) {
     for outcome in racing {
         match outcome.unwrap() {
             RefundStored::New(refund) => refunds.push(refund),
-            RefundStored::Exceeds { left } => {
+            RefundStored::ExceedsCharge { left } => {
                 assert!(left < money(30), "{left} would have been enough");
                 refused += 1;
             }
@@ -291,7 +291,7 @@ pub async fn refunds_never_exceed_what_has_arrived<F: Fixture>(fixture: &F) {
     assert_eq!((refunds.len(), refused), (33, 17));
     assert_eq!(books(&charge(fixture, paid.id).await), (1_000, 0, 990));
     assert_eq!(store.of_charge(paid.id).await.unwrap().len(), 33);
-    let exceeds = |left| RefundStored::Exceeds { left: money(left) };
+    let exceeds = |left| RefundStored::ExceedsCharge { left: money(left) };
     assert_eq!(RefundStore::store(&*store, new_refund(paid.id, 11)).await.unwrap(), exceeds(10));
     // Refunded money is final; money that the acquirer refused to refund can be requested again.
     let gone = RefundChange::Succeeded { provider_id: provider("ref"), receipt: None };
@@ -306,7 +306,7 @@ pub async fn refunds_never_exceed_what_has_arrived<F: Fixture>(fixture: &F) {
     let open = stored(fixture, new_charge(fixture.customer().await)).await;
     assert_eq!(RefundStore::store(&*store, new_refund(open.id, 1)).await.unwrap(), exceeds(0));
     let nothing = ChargeId::new(i64::from(u32::MAX)).unwrap();
-    assert_eq!(RefundStore::store(&*store, new_refund(nothing, 1)).await.unwrap(), RefundStored::NoCharge);
+    assert_eq!(RefundStore::store(&*store, new_refund(nothing, 1)).await.unwrap(), RefundStored::UnknownCharge);
 }
 
 /// Two requests under one key give one refund, even if the refund uses another key by then.
@@ -318,7 +318,7 @@ pub async fn a_refund_is_named_by_its_first_key<F: Fixture>(fixture: &F) {
     let stored: Vec<_> = racing.into_iter().map(Result::unwrap).collect();
     assert_eq!(stored.iter().filter(|outcome| matches!(outcome, RefundStored::New(_))).count(), 1);
     assert!(
-        stored.iter().all(|outcome| matches!(outcome, RefundStored::New(_) | RefundStored::Present(_))),
+        stored.iter().all(|outcome| matches!(outcome, RefundStored::New(_) | RefundStored::Existing(_))),
         "{stored:?}"
     );
     assert_eq!(books(&charge(fixture, paid.id).await), (1_000, 0, 600));
@@ -327,7 +327,7 @@ pub async fn a_refund_is_named_by_its_first_key<F: Fixture>(fixture: &F) {
     let retry = RefundChange::Retry { key: second, why: "refused".to_owned(), next_check_at: noon() };
     assert_eq!(refund_recorded(fixture, &refund, retry).await, Change::Done);
     let again = RefundStore::store(&*store, new).await.unwrap();
-    let RefundStored::Present(present) = again else { panic!("{again:?}") };
+    let RefundStored::Existing(present) = again else { panic!("{again:?}") };
     assert_eq!((present.id, present.request.key, present.tries), (refund.id, second, 1));
     assert_eq!(books(&charge(fixture, paid.id).await), (1_000, 0, 600));
 }
@@ -442,11 +442,15 @@ pub async fn a_deactivated_method_is_charged_no_more<F: Fixture>(fixture: &F) {
         ChargeStore::store(&*store, new)
     };
     assert!(matches!(charging(anna).await.unwrap(), ChargeStored::New(new) if new.request.saved_method == reference));
-    assert_eq!(charging(fixture.customer().await).await.unwrap(), ChargeStored::MethodGone, "it is somebody else's");
+    assert_eq!(
+        charging(fixture.customer().await).await.unwrap(),
+        ChargeStored::MethodUnavailable,
+        "it is somebody else's"
+    );
     let (charged, gone) = futures_util::join!(charging(anna), store.deactivate(anna, id, noon()));
-    assert!(matches!(charged.unwrap(), ChargeStored::New(_) | ChargeStored::MethodGone));
+    assert!(matches!(charged.unwrap(), ChargeStored::New(_) | ChargeStored::MethodUnavailable));
     assert!(gone.unwrap());
-    assert_eq!(charging(anna).await.unwrap(), ChargeStored::MethodGone);
+    assert_eq!(charging(anna).await.unwrap(), ChargeStored::MethodUnavailable);
     assert_eq!((store.list(anna).await.unwrap(), store.reference(anna, id).await.unwrap()), (vec![], None));
     assert!(store.deactivate(anna, id, noon()).await.unwrap(), "doing it again changes nothing");
 }
@@ -472,9 +476,9 @@ pub async fn a_customer_has_one_open_verification<F: Fixture>(fixture: &F) {
     let (mut new, mut present) = (Vec::new(), 0);
     for started in racing {
         match started.unwrap() {
-            Started::New(verification) => new.push(verification),
-            Started::Present(_) => present += 1,
-            Started::Gone => panic!("gone"),
+            VerificationStored::New(verification) => new.push(verification),
+            VerificationStored::Existing(_) => present += 1,
+            VerificationStored::CustomerDeleted => panic!("gone"),
         }
     }
     assert_eq!((new.len(), present), (1, 7));
@@ -482,14 +486,14 @@ pub async fn a_customer_has_one_open_verification<F: Fixture>(fixture: &F) {
     assert_eq!(first.charge.purpose(), ChargePurpose::Verification(first.id));
     assert_eq!(VerificationStore::find(&*store, first.id).await.unwrap(), Some(first.clone()));
     let other = store.start(new_verification(fixture.customer().await, noon())).await.unwrap();
-    assert!(matches!(other, Started::New(_)), "others have their own");
+    assert!(matches!(other, VerificationStored::New(_)), "others have their own");
     assert_eq!(recorded(fixture, first.charge.id, success()).await, Change::Done);
     let day = noon() + TimeDelta::hours(24);
     let still = store.start(new_verification(anna, day)).await.unwrap();
-    let Started::Present(still) = still else { panic!("{still:?}") };
+    let VerificationStored::Existing(still) = still else { panic!("{still:?}") };
     assert_eq!((still.id, still.charge.state), (first.id, ChargeState::Succeeded));
     let next = store.start(new_verification(anna, day + TimeDelta::seconds(1))).await.unwrap();
-    assert!(matches!(next, Started::New(next) if next.id != first.id));
+    assert!(matches!(next, VerificationStored::New(next) if next.id != first.id));
     assert_eq!(
         VerificationStore::find(&*store, VerificationId::new(i64::from(u32::MAX)).unwrap()).await.unwrap(),
         None

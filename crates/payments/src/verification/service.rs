@@ -4,14 +4,14 @@ use chrono::TimeDelta;
 use kontor_kernel::{Clock, CustomerScope, Random};
 
 use super::{NewVerification, Verification, VerificationTerms};
-use crate::charging::{ChargeService, Opened};
+use crate::charging::{ChargeService, PaymentRequested};
 use crate::error::VerificationError;
 use crate::model::ChargeState;
-use crate::ports::{Started, VerificationStore};
-use crate::timing::TAKEOVER;
+use crate::ports::{VerificationStore, VerificationStored};
+use crate::timing::TAKEOVER_DELAY;
 
 /// Validity of a successful verification.
-const STILL_COUNTS: TimeDelta = TimeDelta::hours(24);
+const VERIFICATION_VALIDITY: TimeDelta = TimeDelta::hours(24);
 
 /// Use cases of verifications. Their payments and refunds are handled by charges and refunds.
 pub struct VerificationService {
@@ -31,11 +31,11 @@ pub struct VerificationService {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StartedVerification {
     /// A new verification; the acquirer has its payment.
-    Opened(Verification),
+    PaymentRequested(Verification),
     /// A new verification; the outcome of its payment request is unknown, and there is no link yet.
-    Unclear(Verification),
+    OutcomeUnknown(Verification),
     /// The existing one: open, or succeeded recently.
-    Present(Verification),
+    Existing(Verification),
 }
 
 impl VerificationService {
@@ -51,20 +51,20 @@ impl VerificationService {
                 counterparty_id: customer.counterparty_id,
                 key: self.random.uuid(),
                 terms: self.terms.clone(),
-                still_counts_since: at - STILL_COUNTS,
-                next_check_at: at + TAKEOVER,
+                still_counts_since: at - VERIFICATION_VALIDITY,
+                next_check_at: at + TAKEOVER_DELAY,
                 at,
             };
             match self.store.start(new).await? {
-                Started::Gone => return Err(VerificationError::CustomerGone),
-                Started::New(verification) => return self.open(verification).await,
-                Started::Present(present)
+                VerificationStored::CustomerDeleted => return Err(VerificationError::CustomerDeleted),
+                VerificationStored::New(verification) => return self.open(verification).await,
+                VerificationStored::Existing(present)
                     if !cleared_up && present.charge.state.is_open() && present.expires_at <= at =>
                 {
                     self.charges.check_now(&present.charge).await?;
                     cleared_up = true;
                 }
-                Started::Present(present) => return Ok(StartedVerification::Present(present)),
+                VerificationStored::Existing(present) => return Ok(StartedVerification::Existing(present)),
             }
         }
     }
@@ -73,13 +73,19 @@ impl VerificationService {
     async fn open(&self, verification: Verification) -> Result<StartedVerification, VerificationError> {
         let id = verification.id;
         let known = match self.charges.open(&verification.charge).await {
-            Ok(Opened::Refused { reason }) => return Err(VerificationError::PaymentRefused { id, reason }),
-            Ok(opened) => opened == Opened::Known,
+            Ok(PaymentRequested::Refused { reason }) => return Err(VerificationError::PaymentRefused { id, reason }),
+            Ok(opened) => opened == PaymentRequested::Known,
             // The verification is committed: a storage error now must not look like a failed verification.
             Err(_) => false,
         };
-        let Ok(Some(read)) = self.store.find(id).await else { return Ok(StartedVerification::Unclear(verification)) };
+        let Ok(Some(read)) = self.store.find(id).await else {
+            return Ok(StartedVerification::OutcomeUnknown(verification));
+        };
         let unclear = !known || read.charge.state == ChargeState::Prepared;
-        Ok(if unclear { StartedVerification::Unclear(read) } else { StartedVerification::Opened(read) })
+        Ok(if unclear {
+            StartedVerification::OutcomeUnknown(read)
+        } else {
+            StartedVerification::PaymentRequested(read)
+        })
     }
 }

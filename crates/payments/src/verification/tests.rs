@@ -13,7 +13,7 @@ use crate::change::{Change, ChargeChange};
 use crate::charging::ChargeService;
 use crate::error::VerificationError;
 use crate::model::{Charge, ChargeFailure, ChargeState, GatewayPayment, GatewayStatus, ProviderId};
-use crate::ports::{Answer, MockChargeStore, MockPaymentGateway, MockVerificationStore, Reading, Started};
+use crate::ports::{Answer, MockChargeStore, MockPaymentGateway, MockVerificationStore, Reading, VerificationStored};
 
 fn terms() -> VerificationTerms {
     VerificationTerms { amount: Money::from_minor(100).unwrap(), return_url: "https://shop.example".to_owned() }
@@ -80,7 +80,7 @@ struct Trial {
 }
 
 impl Trial {
-    fn starting(mut self, answers: Vec<Started>) -> Self {
+    fn starting(mut self, answers: Vec<VerificationStored>) -> Self {
         let mut answers = answers.into_iter();
         self.store.expect_start().returning(move |_| Ok(answers.next().unwrap()));
         self.store.expect_find().returning(|_| Ok(Some(pending())));
@@ -113,36 +113,36 @@ impl Trial {
 
 #[tokio::test]
 async fn a_new_one_is_opened_at_the_acquirer() {
-    let trial = Trial::default().starting(vec![Started::New(verification())]);
+    let trial = Trial::default().starting(vec![VerificationStored::New(verification())]);
     let trial = trial.creating(Answer::Known(payment(GatewayStatus::Pending)));
     let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }));
-    assert!(matches!(trial.service().start(customer()).await, Ok(StartedVerification::Opened(_))));
+    assert!(matches!(trial.service().start(customer()).await, Ok(StartedVerification::PaymentRequested(_))));
 }
 
 #[tokio::test]
 async fn an_unknown_outcome_is_never_guessed() {
-    let trial = Trial::default().starting(vec![Started::New(verification())]);
+    let trial = Trial::default().starting(vec![VerificationStored::New(verification())]);
     let trial = trial.creating(Answer::Unknown { why: "timed out".to_owned(), retry_after: None });
     let trial = trial.recording(|change| matches!(change, ChargeChange::Postponed { unanswered: true, .. }));
-    assert!(matches!(trial.service().start(customer()).await, Ok(StartedVerification::Unclear(_))));
+    assert!(matches!(trial.service().start(customer()).await, Ok(StartedVerification::OutcomeUnknown(_))));
 }
 
 #[tokio::test]
 async fn the_first_refusal_closes_it() {
-    let trial = Trial::default().starting(vec![Started::New(verification())]);
+    let trial = Trial::default().starting(vec![VerificationStored::New(verification())]);
     let trial = trial.creating(Answer::Refused { code: "forbidden".to_owned(), description: String::new() });
     let refused =
         |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Refused, .. });
     let refused = trial.recording(refused).service().start(customer()).await;
     assert!(matches!(refused, Err(VerificationError::PaymentRefused { .. })));
-    let gone = Trial::default().starting(vec![Started::Gone]).service().start(customer()).await;
-    assert!(matches!(gone, Err(VerificationError::CustomerGone)));
+    let gone = Trial::default().starting(vec![VerificationStored::CustomerDeleted]).service().start(customer()).await;
+    assert!(matches!(gone, Err(VerificationError::CustomerDeleted)));
 }
 
 #[tokio::test]
 async fn one_that_ran_out_of_time_is_cleared_up_before_another_is_started() {
     let open = pending();
-    let answers = vec![Started::Present(open.clone()), Started::Present(open.clone())];
+    let answers = vec![VerificationStored::Existing(open.clone()), VerificationStored::Existing(open.clone())];
     let mut trial = Trial { age: VERIFICATION_WINDOW, ..Trial::default() }.starting(answers);
     let reason = Some("expired_on_confirmation".to_owned());
     let canceled = GatewayPayment { reason, ..payment(GatewayStatus::Canceled) };
@@ -151,11 +151,11 @@ async fn one_that_ran_out_of_time_is_cleared_up_before_another_is_started() {
         |change: &ChargeChange| matches!(change, ChargeChange::Failed { failure: ChargeFailure::Expired, .. });
     assert_eq!(
         trial.recording(expired).service().start(customer()).await.unwrap(),
-        StartedVerification::Present(open.clone())
+        StartedVerification::Existing(open.clone())
     );
     // Before that the acquirer is not called.
-    let trial = Trial::default().starting(vec![Started::Present(open.clone())]);
-    assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::Present(open));
+    let trial = Trial::default().starting(vec![VerificationStored::Existing(open.clone())]);
+    assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::Existing(open));
 }
 
 #[test]
@@ -179,30 +179,30 @@ async fn what_was_started_counts_for_a_day_and_is_looked_at_soon() {
                 == (at, at - TimeDelta::hours(24), at + TimeDelta::seconds(60))
         })
         .times(1)
-        .returning(|_| Ok(Started::Gone));
-    assert!(matches!(trial.service().start(customer()).await, Err(VerificationError::CustomerGone)));
+        .returning(|_| Ok(VerificationStored::CustomerDeleted));
+    assert!(matches!(trial.service().start(customer()).await, Err(VerificationError::CustomerDeleted)));
 }
 
 #[tokio::test]
 async fn one_that_is_settled_is_shown_and_not_looked_up() {
     let settled = Verification { charge: Charge { state: ChargeState::Succeeded, ..pending().charge }, ..pending() };
-    let trial =
-        Trial { age: VERIFICATION_WINDOW, ..Trial::default() }.starting(vec![Started::Present(settled.clone())]);
-    assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::Present(settled));
+    let trial = Trial { age: VERIFICATION_WINDOW, ..Trial::default() }
+        .starting(vec![VerificationStored::Existing(settled.clone())]);
+    assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::Existing(settled));
 }
 
 #[tokio::test]
 async fn one_whose_payment_is_not_known_after_all_is_unclear() {
     let opening = |answer| Trial::default().creating(answer);
     let mut trial = opening(Answer::Known(payment(GatewayStatus::Pending)));
-    trial.store.expect_start().returning(|_| Ok(Started::New(verification())));
+    trial.store.expect_start().returning(|_| Ok(VerificationStored::New(verification())));
     trial.store.expect_find().returning(|_| Ok(Some(verification())));
     let trial = trial.recording(|change| matches!(change, ChargeChange::Pending { .. }));
-    assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::Unclear(verification()));
+    assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::OutcomeUnknown(verification()));
     // A storage error after the commit is no failure of the verification.
     let mut trial = opening(Answer::Known(payment(GatewayStatus::Pending)));
-    trial.store.expect_start().returning(|_| Ok(Started::New(verification())));
+    trial.store.expect_start().returning(|_| Ok(VerificationStored::New(verification())));
     trial.store.expect_find().returning(|_| Ok(Some(pending())));
     trial.charges.expect_record().returning(|_, _, _| Err(kontor_kernel::StoreError::Failed(String::new())));
-    assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::Unclear(pending()));
+    assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::OutcomeUnknown(pending()));
 }

@@ -25,12 +25,12 @@ use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, ClientIp, Throttle, review_page};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(open_request).service(request_status).service(consume_request);
+    config.service(create_access_request).service(check_access_request).service(consume_access_request);
 }
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
-struct AccessWanted {
+struct NewAccessRequest {
     /// Name of the program, chosen by itself.
     name: wire::Name,
     /// Purpose of the access, shown to the employee who decides.
@@ -41,7 +41,7 @@ struct AccessWanted {
 }
 
 #[derive(Serialize, ToSchema)]
-struct OpenedRequest {
+struct CreatedAccessRequest {
     /// Id of the request, used in paths.
     #[serde(rename = "publicId")]
     public_id: Uuid,
@@ -58,28 +58,28 @@ struct OpenedRequest {
 /// The request expires after 30 minutes. Rate limits per IP address: 5 requests a minute and 20 an hour.
 #[utoipa::path(
     tag = "Agent access",
-    request_body = AccessWanted,
+    request_body = NewAccessRequest,
     responses(
-        (status = 201, body = OpenedRequest),
+        (status = 201, body = CreatedAccessRequest),
         (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
     ),
 )]
 #[post("/api/agent-access-requests")]
-async fn open_request(
+async fn create_access_request(
     request: HttpRequest,
     ip: ClientIp,
     throttle: Data<Throttle>,
     config: Data<Settings>,
     service: Data<AccessRequestService>,
-    body: Body<AccessWanted>,
-) -> Result<(Json<OpenedRequest>, StatusCode), ApiError> {
+    body: Body<NewAccessRequest>,
+) -> Result<(Json<CreatedAccessRequest>, StatusCode), ApiError> {
     let address = ip.subject();
     throttle.hit(&request, &[(AGENT_ACCESS_MINUTE, &address), (AGENT_ACCESS_HOUR, &address)]).await?;
     let wanted = body.0;
     let draft = AccessRequestDraft { name: wanted.name.0, reason: wanted.reason.0, permissions: wanted.permissions.0 };
     let opened = service.open(draft).await?;
     let base = config.public_url.trim_end_matches('/');
-    let answer = OpenedRequest {
+    let answer = CreatedAccessRequest {
         public_id: opened.public_id,
         secret: opened.secret.expose_secret().to_owned(),
         review_url: format!("{base}{}", review_page::path_of(opened.public_id)),
@@ -90,13 +90,13 @@ async fn open_request(
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
-struct Proof {
+struct RequestSecret {
     /// Secret of the request.
     secret: wire::Secret,
 }
 
 #[derive(Serialize, ToSchema)]
-struct RequestState {
+struct AccessRequestStatus {
     /// `pending`, `approved`, `declined`, `consumed` or `expired`.
     status: &'static str,
     /// Names of the requested permissions that remain after the review.
@@ -109,7 +109,7 @@ struct RequestState {
     next_poll_in_seconds: Option<u64>,
 }
 
-impl From<(AccessRequest, RequestStatus)> for RequestState {
+impl From<(AccessRequest, RequestStatus)> for AccessRequestStatus {
     fn from((request, status): (AccessRequest, RequestStatus)) -> Self {
         Self {
             status: status.word(),
@@ -127,9 +127,9 @@ impl From<(AccessRequest, RequestStatus)> for RequestState {
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),
-    request_body = Proof,
+    request_body = RequestSecret,
     responses(
-        (status = 200, body = RequestState),
+        (status = 200, body = AccessRequestStatus),
         (
             status = 404,
             description = "The request does not exist, or the secret does not match.",
@@ -139,20 +139,20 @@ impl From<(AccessRequest, RequestStatus)> for RequestState {
     ),
 )]
 #[post("/api/agent-access-requests/{publicId}/status")]
-async fn request_status(
+async fn check_access_request(
     request: HttpRequest,
     throttle: Data<Throttle>,
     service: Data<AccessRequestService>,
     path: Path<String>,
-    body: Body<Proof>,
-) -> Result<Json<RequestState>, ApiError> {
+    body: Body<RequestSecret>,
+) -> Result<Json<AccessRequestStatus>, ApiError> {
     let id = public_id(&path)?;
     throttle.hit(&request, &[(AGENT_ACCESS_STATUS, &id.to_string())]).await?;
     Ok(Json(service.status(id, &body.0.secret.0).await?.into()))
 }
 
 #[derive(Serialize, ToSchema)]
-struct FetchedAccess {
+struct ConsumedAccessRequest {
     access_token: AccessTokenRecord,
     agent: AgentRecord,
 }
@@ -164,9 +164,9 @@ struct FetchedAccess {
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),
-    request_body = Proof,
+    request_body = RequestSecret,
     responses(
-        (status = 200, body = FetchedAccess),
+        (status = 200, body = ConsumedAccessRequest),
         (
             status = 404,
             description = "The request does not exist, or the secret does not match.",
@@ -178,15 +178,15 @@ struct FetchedAccess {
     ),
 )]
 #[post("/api/agent-access-requests/{publicId}/consume")]
-async fn consume_request(
+async fn consume_access_request(
     request: HttpRequest,
     throttle: Data<Throttle>,
     service: Data<AccessRequestService>,
     path: Path<String>,
-    body: Body<Proof>,
-) -> Result<Json<FetchedAccess>, ApiError> {
+    body: Body<RequestSecret>,
+) -> Result<Json<ConsumedAccessRequest>, ApiError> {
     let id = public_id(&path)?;
     throttle.hit(&request, &[(AGENT_ACCESS_CONSUME, &id.to_string())]).await?;
     let (token, agent) = service.consume(id, &body.0.secret.0).await?;
-    Ok(Json(FetchedAccess { access_token: token.into(), agent: agent.into() }))
+    Ok(Json(ConsumedAccessRequest { access_token: token.into(), agent: agent.into() }))
 }

@@ -16,7 +16,12 @@ use kontor_web::wire::{self, InputErrors, NonNullPatch};
 use kontor_web::{ApiError, Body, PageQuery, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_access_requests).service(show_review).service(review).service(approve).service(decline);
+    config
+        .service(list_access_requests)
+        .service(show_access_request_for_review)
+        .service(review_access_request)
+        .service(approve_access_request)
+        .service(decline_access_request);
 }
 
 list!(
@@ -44,7 +49,7 @@ async fn list_access_requests(
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct OneRequest {
+struct RequestResponse {
     agent_access_request: AccessRequestRecord,
 }
 
@@ -54,21 +59,21 @@ struct OneRequest {
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),
-    responses((status = 200, body = OneRequest)),
+    responses((status = 200, body = RequestResponse)),
 )]
 #[get("/api/agent-access-requests/{publicId}/review")]
-async fn show_review(
+async fn show_access_request_for_review(
     staff: SignedInStaff,
     service: Data<AccessRequestService>,
     path: Path<String>,
-) -> Result<Json<OneRequest>, ApiError> {
+) -> Result<Json<RequestResponse>, ApiError> {
     let agent_access_request = service.show(&staff, public_id(&path)?).await?.into();
-    Ok(Json(OneRequest { agent_access_request }))
+    Ok(Json(RequestResponse { agent_access_request }))
 }
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
-struct Narrowing {
+struct AccessRequestReview {
     /// Names of the permissions that remain. By default, all of them.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::SystemPermission>>, nullable = false, min_items = 1)]
@@ -82,27 +87,27 @@ struct Narrowing {
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),
-    request_body = Narrowing,
+    request_body = AccessRequestReview,
     responses(
-        (status = 200, body = OneRequest),
+        (status = 200, body = RequestResponse),
         (status = 409, description = "The request is already decided or expired.", body = NamedErrorBody),
     ),
 )]
 #[post("/api/agent-access-requests/{publicId}/review")]
-async fn review(
+async fn review_access_request(
     staff: SignedInStaff,
     service: Data<AccessRequestService>,
     path: Path<String>,
-    body: Body<Narrowing>,
-) -> Result<Json<OneRequest>, ApiError> {
+    body: Body<AccessRequestReview>,
+) -> Result<Json<RequestResponse>, ApiError> {
     let permissions = body.0.permissions.0.map(|names| names.0);
     let agent_access_request = service.review(&staff, public_id(&path)?, permissions).await?.into();
-    Ok(Json(OneRequest { agent_access_request }))
+    Ok(Json(RequestResponse { agent_access_request }))
 }
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
-struct Approved {
+struct AccessRequestApproval {
     /// Names of the permissions to grant, out of those that remain. By default, all of them.
     #[deserr(default)]
     #[schema(value_type = Option<Vec<wire::SystemPermission>>, nullable = false, min_items = 1)]
@@ -115,7 +120,7 @@ struct Approved {
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ApprovedRequest {
+struct ApprovedAccessRequest {
     agent_access_request: AccessRequestRecord,
     agent: AgentRecord,
 }
@@ -126,28 +131,28 @@ struct ApprovedRequest {
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),
-    request_body = Approved,
+    request_body = AccessRequestApproval,
     responses(
-        (status = 200, body = ApprovedRequest),
+        (status = 200, body = ApprovedAccessRequest),
         (status = 409, description = "The request is already decided or expired.", body = NamedErrorBody),
     ),
 )]
 #[post("/api/agent-access-requests/{publicId}/approve")]
-async fn approve(
+async fn approve_access_request(
     staff: SignedInStaff,
     service: Data<AccessRequestService>,
     path: Path<String>,
-    body: Body<Approved>,
-) -> Result<Json<ApprovedRequest>, ApiError> {
-    let Approved { permissions, name } = body.0;
+    body: Body<AccessRequestApproval>,
+) -> Result<Json<ApprovedAccessRequest>, ApiError> {
+    let AccessRequestApproval { permissions, name } = body.0;
     let (permissions, name) = (permissions.0.map(|names| names.0), name.0.map(|name| name.0));
     let (request, status, agent) = service.approve(&staff, public_id(&path)?, permissions, name).await?;
-    Ok(Json(ApprovedRequest { agent_access_request: (request, status).into(), agent: agent.into() }))
+    Ok(Json(ApprovedAccessRequest { agent_access_request: (request, status).into(), agent: agent.into() }))
 }
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
-struct Declined {
+struct AccessRequestDecline {
     /// Reason, shown to the requesting program.
     #[deserr(default)]
     reason: Option<wire::Reason>,
@@ -157,20 +162,20 @@ struct Declined {
 #[utoipa::path(
     tag = "Agent access",
     params(("publicId" = String, Path)),
-    request_body = Declined,
+    request_body = AccessRequestDecline,
     responses(
-        (status = 200, body = OneRequest),
+        (status = 200, body = RequestResponse),
         (status = 409, description = "The request is already decided or expired.", body = NamedErrorBody),
     ),
 )]
 #[post("/api/agent-access-requests/{publicId}/decline")]
-async fn decline(
+async fn decline_access_request(
     staff: SignedInStaff,
     service: Data<AccessRequestService>,
     path: Path<String>,
-    body: Body<Declined>,
-) -> Result<Json<OneRequest>, ApiError> {
+    body: Body<AccessRequestDecline>,
+) -> Result<Json<RequestResponse>, ApiError> {
     let reason = body.0.reason.map(|reason| reason.0);
     let agent_access_request = service.decline(&staff, public_id(&path)?, reason).await?.into();
-    Ok(Json(OneRequest { agent_access_request }))
+    Ok(Json(RequestResponse { agent_access_request }))
 }

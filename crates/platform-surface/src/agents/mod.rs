@@ -13,21 +13,21 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 pub(super) use self::record::AgentRecord;
-use self::record::{AgentList, AgentParams, OneAgent, TABLE};
-use crate::table::{Asked, TableAnswer};
+use self::record::{AgentList, AgentParams, AgentResponse, TABLE};
+use crate::table::{TableAnswer, TableRequest};
 use kontor_web::records::Message;
 use kontor_web::routes::below;
 use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch};
 use kontor_web::{ApiError, Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(agents_table);
+    config.service(list_agents_table);
     below(config, "/api/agents", |config| {
         config
             .service(list_agents)
             .service(create_agent)
             .service(show_agent)
-            .service(change_agent)
+            .service(update_agent)
             .service(delete_agent);
         tokens::routes(config);
     });
@@ -43,7 +43,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 async fn list_agents(
     staff: SignedInStaff,
     service: Data<AgentService>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Result<Json<AgentList>, ApiError> {
     Ok(Json(service.list(&staff, TABLE.listing(asked, 100)?).await?.into()))
 }
@@ -55,10 +55,10 @@ async fn list_agents(
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/agents")]
-async fn agents_table(
+async fn list_agents_table(
     staff: SignedInStaff,
     service: Data<AgentService>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Result<Json<TableAnswer>, ApiError> {
     Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
@@ -83,14 +83,14 @@ struct NewAgent {
 #[utoipa::path(
     tag = "Agents",
     request_body = NewAgent,
-    responses((status = 201, body = OneAgent)),
+    responses((status = 201, body = AgentResponse)),
 )]
 #[post("/api/agents")]
 async fn create_agent(
     staff: SignedInStaff,
     service: Data<AgentService>,
     body: Body<NewAgent>,
-) -> Result<(Json<OneAgent>, StatusCode), ApiError> {
+) -> Result<(Json<AgentResponse>, StatusCode), ApiError> {
     let new = body.0;
     let draft = AgentDraft {
         name: new.name.0,
@@ -105,14 +105,14 @@ async fn create_agent(
 #[utoipa::path(
     tag = "Agents",
     params(("agent" = i64, Path)),
-    responses((status = 200, body = OneAgent)),
+    responses((status = 200, body = AgentResponse)),
 )]
 #[get("/api/agents/{agent}")]
 async fn show_agent(
     staff: SignedInStaff,
     service: Data<AgentService>,
     agent: Path<PathId>,
-) -> Result<Json<OneAgent>, ApiError> {
+) -> Result<Json<AgentResponse>, ApiError> {
     Ok(Json(service.read(&staff, agent.parse()?).await?.into()))
 }
 
@@ -142,15 +142,15 @@ struct ChangedAgent {
     tag = "Agents",
     params(("agent" = i64, Path)),
     request_body = ChangedAgent,
-    responses((status = 200, body = OneAgent)),
+    responses((status = 200, body = AgentResponse)),
 )]
 #[patch("/api/agents/{agent}")]
-async fn change_agent(
+async fn update_agent(
     staff: SignedInStaff,
     service: Data<AgentService>,
     agent: Path<PathId>,
     body: Body<ChangedAgent>,
-) -> Result<Json<OneAgent>, ApiError> {
+) -> Result<Json<AgentResponse>, ApiError> {
     let changed = body.0;
     let change = AgentChange {
         name: changed.name.into(),

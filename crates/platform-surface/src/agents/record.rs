@@ -65,7 +65,7 @@ impl From<Agent> for AgentRecord {
 
 one! {
     /// Agent.
-    pub(super) OneAgent { agent: AgentRecord }
+    pub(super) AgentResponse { agent: AgentRecord }
 }
 list! {
     /// One page of agents with the total number of agents.

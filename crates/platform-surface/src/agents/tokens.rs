@@ -18,7 +18,7 @@ use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, PathId, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_tokens).service(issue_token).service(revoke_token);
+    config.service(list_agent_tokens).service(issue_agent_token).service(revoke_agent_token);
 }
 
 /// Token of an agent, without its secret.
@@ -67,7 +67,7 @@ struct IssuedToken {
     responses((status = 200, body = AgentTokenList)),
 )]
 #[get("/api/agents/{agent}/tokens")]
-async fn list_tokens(
+async fn list_agent_tokens(
     staff: SignedInStaff,
     service: Data<AgentService>,
     agent: Path<PathId>,
@@ -100,7 +100,7 @@ struct NewToken {
     responses((status = 201, body = IssuedToken)),
 )]
 #[post("/api/agents/{agent}/tokens")]
-async fn issue_token(
+async fn issue_agent_token(
     staff: SignedInStaff,
     service: Data<AgentService>,
     agent: Path<PathId>,
@@ -134,7 +134,7 @@ async fn issue_token(
     responses((status = 200, body = Message)),
 )]
 #[delete("/api/agents/{agent}/tokens/{token}")]
-async fn revoke_token(
+async fn revoke_agent_token(
     staff: SignedInStaff,
     service: Data<AgentService>,
     path: Path<(PathId, PathId)>,

@@ -12,14 +12,14 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
+use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull};
 use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff, TwoIds};
 
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(blocks_table);
+    config.service(list_blocks_table);
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -29,7 +29,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(show_block)
         .service(update_block)
         .service(delete_block)
-        .service(block_history);
+        .service(list_block_history);
 }
 
 /// Converts an error. The slug of a block is its field `identifier`.
@@ -76,7 +76,7 @@ impl From<Block> for BlockRecord {
 }
 
 one!(/// Content block.
-    OneBlock { block: BlockRecord });
+    BlockResponse { block: BlockRecord });
 list!(/// Content blocks of an application.
     BlockList { blocks: [BlockRecord], blocks_count of all, pagination });
 
@@ -89,7 +89,7 @@ async fn list_blocks(
     staff: SignedInStaff,
     service: Data<PartService<Block>>,
     id: Path<PathId>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Answer<BlockList> {
     answer(service.page(&staff, id.parse()?, TABLE.listing(asked, 100)?).await?)
 }
@@ -144,7 +144,7 @@ impl From<NewBlock> for BlockDraft {
     tag = "Content",
     params(("id" = i64, Path)),
     request_body = NewBlock,
-    responses((status = 201, body = OneBlock)),
+    responses((status = 201, body = BlockResponse)),
     extensions(("x-zero-to-null" = json!(["parent_id"]))),
 )]
 #[post("/api/applications/{id}/blocks")]
@@ -153,14 +153,14 @@ async fn create_block(
     service: Data<PartService<Block>>,
     id: Path<PathId>,
     body: Body<NewBlock>,
-) -> Created<OneBlock> {
+) -> Created<BlockResponse> {
     created(service.create(&staff, id.parse()?, body.0.into()).await.map_err(refusal)?)
 }
 
 /// Get a content block
-#[utoipa::path(tag = "Content", responses((status = 200, body = OneBlock)))]
+#[utoipa::path(tag = "Content", responses((status = 200, body = BlockResponse)))]
 #[get("/api/applications/{id}/blocks/{block_id}")]
-async fn show_block(staff: SignedInStaff, service: Data<PartService<Block>>, path: TwoIds) -> Answer<OneBlock> {
+async fn show_block(staff: SignedInStaff, service: Data<PartService<Block>>, path: TwoIds) -> Answer<BlockResponse> {
     answer(service.read(&staff, path.0.parse()?, path.1.parse()?).await?)
 }
 
@@ -221,7 +221,7 @@ impl From<ChangedBlock> for BlockChange {
 #[utoipa::path(
     tag = "Content",
     request_body = ChangedBlock,
-    responses((status = 200, body = OneBlock)),
+    responses((status = 200, body = BlockResponse)),
     extensions(("x-zero-to-null" = json!(["parent_id"]))),
 )]
 #[put("/api/applications/{id}/blocks/{block_id}")]
@@ -230,7 +230,7 @@ async fn update_block(
     service: Data<PartService<Block>>,
     path: TwoIds,
     body: Body<ChangedBlock>,
-) -> Answer<OneBlock> {
+) -> Answer<BlockResponse> {
     let changed = service.update(&staff, path.0.parse()?, path.1.parse()?, body.0.into()).await;
     answer(changed.map_err(refusal)?)
 }
@@ -253,7 +253,7 @@ async fn delete_block(staff: SignedInStaff, service: Data<PartService<Block>>, p
 /// Newest first.
 #[utoipa::path(tag = "Content", params(PageQuery), responses((status = 200, body = HistoryList)))]
 #[get("/api/applications/{id}/blocks/{block_id}/history")]
-async fn block_history(
+async fn list_block_history(
     staff: SignedInStaff,
     service: Data<PartService<Block>>,
     path: TwoIds,
@@ -270,11 +270,11 @@ async fn block_history(
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/applications/{id}/blocks")]
-async fn blocks_table(
+async fn list_blocks_table(
     staff: SignedInStaff,
     service: Data<PartService<Block>>,
     id: Path<PathId>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.page(&staff, id.parse()?, TABLE.listing(asked, 15)?).await?)))
 }

@@ -12,14 +12,14 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Asked, Cell, Column, Filter, Table, TableAnswer, list_params};
+use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, one};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull};
 use kontor_web::{Body, PathId, SignedInStaff, TwoIds};
 
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(menu_items_table);
+    config.service(list_menu_items_table);
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -27,8 +27,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(create_menu_item)
         .service(update_menu_item)
         .service(delete_menu_item)
-        .service(raise_menu_item)
-        .service(lower_menu_item);
+        .service(move_menu_item_up)
+        .service(move_menu_item_down);
 }
 
 #[derive(Serialize, ToSchema)]
@@ -64,7 +64,7 @@ impl From<MenuItem> for MenuItemRecord {
 }
 
 one!(/// Menu item.
-    OneMenuItem { menu_item: MenuItemRecord });
+    MenuItemResponse { menu_item: MenuItemRecord });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -110,7 +110,7 @@ impl From<NewMenuItem> for MenuItemDraft {
     tag = "Application categories, brands, menu items",
     params(("id" = i64, Path)),
     request_body = NewMenuItem,
-    responses((status = 201, body = OneMenuItem)),
+    responses((status = 201, body = MenuItemResponse)),
     extensions(("x-zero-to-null" = json!(["parent_id"]))),
 )]
 #[post("/api/applications/{id}/menu_items")]
@@ -119,7 +119,7 @@ async fn create_menu_item(
     service: Data<PartService<MenuItem>>,
     id: Path<PathId>,
     body: Body<NewMenuItem>,
-) -> Created<OneMenuItem> {
+) -> Created<MenuItemResponse> {
     created(service.create(&staff, id.parse()?, body.0.into()).await?)
 }
 
@@ -168,7 +168,7 @@ impl From<ChangedMenuItem> for MenuItemChange {
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     request_body = ChangedMenuItem,
-    responses((status = 200, body = OneMenuItem)),
+    responses((status = 200, body = MenuItemResponse)),
     extensions(("x-zero-to-null" = json!(["parent_id"]))),
 )]
 #[put("/api/applications/{id}/menu_items/{menu_item_id}")]
@@ -177,7 +177,7 @@ async fn update_menu_item(
     service: Data<PartService<MenuItem>>,
     path: TwoIds,
     body: Body<ChangedMenuItem>,
-) -> Answer<OneMenuItem> {
+) -> Answer<MenuItemResponse> {
     answer(service.update(&staff, path.0.parse()?, path.1.parse()?, body.0.into()).await?)
 }
 
@@ -199,10 +199,14 @@ async fn delete_menu_item(staff: SignedInStaff, service: Data<PartService<MenuIt
 /// Moves it one position up among the items with the same parent. The first item is not changed.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
-    responses((status = 200, body = OneMenuItem)),
+    responses((status = 200, body = MenuItemResponse)),
 )]
 #[post("/api/applications/{id}/menu_items/{menu_item_id}/up")]
-async fn raise_menu_item(staff: SignedInStaff, service: Data<MenuOrderService>, path: TwoIds) -> Answer<OneMenuItem> {
+async fn move_menu_item_up(
+    staff: SignedInStaff,
+    service: Data<MenuOrderService>,
+    path: TwoIds,
+) -> Answer<MenuItemResponse> {
     answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, MoveDirection::Up).await?)
 }
 
@@ -211,10 +215,14 @@ async fn raise_menu_item(staff: SignedInStaff, service: Data<MenuOrderService>, 
 /// Moves it one position down among the items with the same parent. The last item is not changed.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
-    responses((status = 200, body = OneMenuItem)),
+    responses((status = 200, body = MenuItemResponse)),
 )]
 #[post("/api/applications/{id}/menu_items/{menu_item_id}/down")]
-async fn lower_menu_item(staff: SignedInStaff, service: Data<MenuOrderService>, path: TwoIds) -> Answer<OneMenuItem> {
+async fn move_menu_item_down(
+    staff: SignedInStaff,
+    service: Data<MenuOrderService>,
+    path: TwoIds,
+) -> Answer<MenuItemResponse> {
     answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, MoveDirection::Down).await?)
 }
 
@@ -225,11 +233,11 @@ async fn lower_menu_item(staff: SignedInStaff, service: Data<MenuOrderService>, 
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/applications/{id}/menu_items")]
-async fn menu_items_table(
+async fn list_menu_items_table(
     staff: SignedInStaff,
     service: Data<PartService<MenuItem>>,
     id: Path<PathId>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.page(&staff, id.parse()?, TABLE.listing(asked, 15)?).await?)))
 }

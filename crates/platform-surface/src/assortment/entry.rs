@@ -8,8 +8,8 @@ use kontor_catalog::ports::Assignable;
 use kontor_kernel::InvalidId;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::super::brands::OneBrand;
-use super::super::categories::OneCategory;
+use super::super::brands::BrandResponse;
+use super::super::categories::CategoryResponse;
 use super::refusal;
 use kontor_web::records::Message;
 use kontor_web::{ApiError, PathId, SignedInStaff};
@@ -115,27 +115,27 @@ macro_rules! one_shown {
 }
 
 one_shown! {
-    Category as OneCategory, "category" in "category_id",
-    "/api/applications/{id}/categories/{category_id}" by show_application_category, withdraw_category,
-    "/api/applications/{id}/categories/{category_id}/up" by category_up,
-    "/api/applications/{id}/categories/{category_id}/down" by category_down
+    Category as CategoryResponse, "category" in "category_id",
+    "/api/applications/{id}/categories/{category_id}" by show_application_category, unassign_category,
+    "/api/applications/{id}/categories/{category_id}/up" by move_category_up,
+    "/api/applications/{id}/categories/{category_id}/down" by move_category_down
 }
 
 one_shown! {
-    Brand as OneBrand, "brand" in "brand_id",
-    "/api/applications/{id}/brands/{brand_id}" by show_application_brand, withdraw_brand,
-    "/api/applications/{id}/brands/{brand_id}/up" by brand_up,
-    "/api/applications/{id}/brands/{brand_id}/down" by brand_down
+    Brand as BrandResponse, "brand" in "brand_id",
+    "/api/applications/{id}/brands/{brand_id}" by show_application_brand, unassign_brand,
+    "/api/applications/{id}/brands/{brand_id}/up" by move_brand_up,
+    "/api/applications/{id}/brands/{brand_id}/down" by move_brand_down
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(show_application_category)
-        .service(withdraw_category)
-        .service(category_up)
-        .service(category_down)
+        .service(unassign_category)
+        .service(move_category_up)
+        .service(move_category_down)
         .service(show_application_brand)
-        .service(withdraw_brand)
-        .service(brand_up)
-        .service(brand_down);
+        .service(unassign_brand)
+        .service(move_brand_up)
+        .service(move_brand_down);
 }

@@ -12,8 +12,8 @@ use kontor_catalog::{AssortmentError, AssortmentRefusal, AssortmentService};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::brands::{BrandList, OneBrand};
-use super::categories::{CategoryList, OneCategory};
+use super::brands::{BrandList, BrandResponse};
+use super::categories::{CategoryList, CategoryResponse};
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, PathId, SignedInStaff};
 
@@ -77,7 +77,7 @@ async fn list_application_categories(
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
-struct CategoryToShow {
+struct CategoryAssignment {
     category_id: wire::CategoryId,
 }
 
@@ -87,16 +87,16 @@ struct CategoryToShow {
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     params(("id" = i64, Path)),
-    request_body = CategoryToShow,
-    responses((status = 201, body = OneCategory)),
+    request_body = CategoryAssignment,
+    responses((status = 201, body = CategoryResponse)),
 )]
 #[post("/api/applications/{id}/categories")]
 async fn assign_category(
     staff: SignedInStaff,
     service: Data<AssortmentService<Category>>,
     id: Path<PathId>,
-    body: Body<CategoryToShow>,
-) -> Result<(Json<OneCategory>, StatusCode), ApiError> {
+    body: Body<CategoryAssignment>,
+) -> Result<(Json<CategoryResponse>, StatusCode), ApiError> {
     assign(&staff, &service, &id, body.0.category_id.0, "category_id").await
 }
 
@@ -119,7 +119,7 @@ async fn list_application_brands(
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
-struct BrandToShow {
+struct BrandAssignment {
     brand_id: wire::BrandId,
 }
 
@@ -129,15 +129,15 @@ struct BrandToShow {
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
     params(("id" = i64, Path)),
-    request_body = BrandToShow,
-    responses((status = 201, body = OneBrand)),
+    request_body = BrandAssignment,
+    responses((status = 201, body = BrandResponse)),
 )]
 #[post("/api/applications/{id}/brands")]
 async fn assign_brand(
     staff: SignedInStaff,
     service: Data<AssortmentService<Brand>>,
     id: Path<PathId>,
-    body: Body<BrandToShow>,
-) -> Result<(Json<OneBrand>, StatusCode), ApiError> {
+    body: Body<BrandAssignment>,
+) -> Result<(Json<BrandResponse>, StatusCode), ApiError> {
     assign(&staff, &service, &id, body.0.brand_id.0, "brand_id").await
 }

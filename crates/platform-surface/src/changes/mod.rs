@@ -22,8 +22,8 @@ use kontor_web::envelope::{Answer, answer};
 use kontor_web::{Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(changed_counterparties).service(changed_inventories).service(changed_nomenclatures);
-    config.service(changed_orders).service(changed_subscriptions);
+    config.service(list_changed_counterparties).service(list_changed_inventories).service(list_changed_nomenclatures);
+    config.service(list_changed_orders).service(list_changed_subscriptions);
 }
 
 /// Reads the records of `$service` whose ids are in the changes.
@@ -47,7 +47,7 @@ macro_rules! changed {
     responses((status = 200, body = ChangedCounterparties)),
 )]
 #[get("/api/changes/counterparties")]
-async fn changed_counterparties(
+async fn list_changed_counterparties(
     staff: SignedInStaff,
     log: Data<ChangeService>,
     service: Data<StaffCustomerService>,
@@ -76,7 +76,7 @@ async fn changed_counterparties(
     responses((status = 200, body = ChangedInventories)),
 )]
 #[get("/api/changes/inventories")]
-async fn changed_inventories(
+async fn list_changed_inventories(
     staff: SignedInStaff,
     log: Data<ChangeService>,
     service: Data<InventoryService>,
@@ -94,7 +94,7 @@ async fn changed_inventories(
     responses((status = 200, body = ChangedNomenclatures)),
 )]
 #[get("/api/changes/nomenclatures")]
-async fn changed_nomenclatures(
+async fn list_changed_nomenclatures(
     staff: SignedInStaff,
     log: Data<ChangeService>,
     service: Data<NomenclatureService>,
@@ -112,7 +112,7 @@ async fn changed_nomenclatures(
     responses((status = 200, body = ChangedOrders)),
 )]
 #[get("/api/changes/orders")]
-async fn changed_orders(
+async fn list_changed_orders(
     staff: SignedInStaff,
     log: Data<ChangeService>,
     service: Data<OrderService>,
@@ -130,7 +130,7 @@ async fn changed_orders(
     responses((status = 200, body = ChangedSubscriptions)),
 )]
 #[get("/api/changes/subscriptions")]
-async fn changed_subscriptions(
+async fn list_changed_subscriptions(
     staff: SignedInStaff,
     log: Data<ChangeService>,
     service: Data<StaffSubscriptions>,

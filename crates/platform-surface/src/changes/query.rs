@@ -47,11 +47,11 @@ impl ChangesQuery {
             }
         };
         let listing = (!changes.changed.is_empty())
-            .then(|| Listing::everything(Sort::ascending("id"), page).among("id", changes.changed.iter().copied()));
+            .then(|| Listing::unfiltered(Sort::ascending("id"), page).among("id", changes.changed.iter().copied()));
         Ok((changes, listing))
     }
 }
 
 fn place(cursor: &wire::Line250) -> Result<ChangeCursor, Violations> {
-    cursor.0.parse().map_err(|refusal: CursorRefusal| Violations::one("cursor", refusal))
+    cursor.0.parse().map_err(|refusal: CursorRefusal| Violations::single("cursor", refusal))
 }

@@ -7,7 +7,7 @@ use kontor_kernel::BankRequisite;
 use kontor_organization::SuggestionService;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::bank_requisites::{BankRequisiteList, ChangedBankRequisite, NewBankRequisite, OneBankRequisite};
+use crate::bank_requisites::{BankRequisiteList, BankRequisiteResponse, ChangedBankRequisite, NewBankRequisite};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::{Body, PathId, SignedInStaff, Throttle, TwoIds};
 
@@ -36,7 +36,7 @@ async fn list_counterparty_bank_requisites(
     tag = "Customers",
     request_body = NewBankRequisite,
     responses(
-        (status = 201, body = OneBankRequisite),
+        (status = 201, body = BankRequisiteResponse),
         (status = 429, description = "Too many bank look-ups. Retry after `Retry-After` seconds."),
     ),
 )]
@@ -49,7 +49,7 @@ async fn create_counterparty_bank_requisite(
     request: HttpRequest,
     throttle: Data<Throttle>,
     suggestions: Data<SuggestionService>,
-) -> Created<OneBankRequisite> {
+) -> Created<BankRequisiteResponse> {
     let customer = id.parse()?;
     let draft = body.0.completed(&request, &staff, &throttle, &suggestions).await?;
     created(service.create(&staff, customer, draft).await?)
@@ -58,13 +58,13 @@ async fn create_counterparty_bank_requisite(
 /// Update a bank account of a customer
 ///
 /// Fields that are not sent keep their values.
-#[utoipa::path(tag = "Customers", request_body = ChangedBankRequisite, responses((status = 200, body = OneBankRequisite)))]
+#[utoipa::path(tag = "Customers", request_body = ChangedBankRequisite, responses((status = 200, body = BankRequisiteResponse)))]
 #[put("/api/counterparties/{id}/bank_requisites/{requisiteId}")]
 async fn update_counterparty_bank_requisite(
     staff: SignedInStaff,
     service: Data<CustomerPartService<BankRequisite>>,
     path: TwoIds,
     body: Body<ChangedBankRequisite>,
-) -> Answer<OneBankRequisite> {
+) -> Answer<BankRequisiteResponse> {
     answer(service.update(&staff, path.0.parse()?, path.1.parse()?, body.0.into()).await?)
 }

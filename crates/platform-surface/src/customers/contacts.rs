@@ -49,7 +49,7 @@ impl From<CustomerContact> for ContactRecord {
     }
 }
 
-one!(OneContact { contact: ContactRecord });
+one!(ContactResponse { contact: ContactRecord });
 list!(ContactList { contacts: [ContactRecord], contacts_count });
 
 /// List the contacts of a customer
@@ -83,14 +83,14 @@ into_domain!(NewContact => ContactDraft { kind, value, name, comment });
 /// Add a contact to a customer
 ///
 /// The contact cannot be used for login.
-#[utoipa::path(tag = "Customers", request_body = NewContact, responses((status = 201, body = OneContact)))]
+#[utoipa::path(tag = "Customers", request_body = NewContact, responses((status = 201, body = ContactResponse)))]
 #[post("/api/counterparties/{id}/contacts")]
 async fn create_counterparty_contact(
     staff: SignedInStaff,
     service: Data<CustomerPartService<CustomerContact>>,
     id: Path<PathId>,
     body: Body<NewContact>,
-) -> Created<OneContact> {
+) -> Created<ContactResponse> {
     created(service.create(&staff, id.parse()?, body.0.into()).await?)
 }
 
@@ -117,13 +117,13 @@ into_domain!(ChangedContact => ContactChange { kind, value, name, comment });
 /// Update a contact of a customer
 ///
 /// Fields that are not sent keep their values.
-#[utoipa::path(tag = "Customers", request_body = ChangedContact, responses((status = 200, body = OneContact)))]
+#[utoipa::path(tag = "Customers", request_body = ChangedContact, responses((status = 200, body = ContactResponse)))]
 #[put("/api/counterparties/{id}/contacts/{contactId}")]
 async fn update_counterparty_contact(
     staff: SignedInStaff,
     service: Data<CustomerPartService<CustomerContact>>,
     path: TwoIds,
     body: Body<ChangedContact>,
-) -> Answer<OneContact> {
+) -> Answer<ContactResponse> {
     answer(service.update(&staff, path.0.parse()?, path.1.parse()?, body.0.into()).await?)
 }

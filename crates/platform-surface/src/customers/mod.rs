@@ -13,9 +13,9 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedCustomer, NewCustomer};
 pub(super) use self::record::StaffCustomerRecord;
-use self::record::{CustomerHistory, CustomerList, OneCounterparty, shown};
+use self::record::{CounterpartyResponse, CustomerHistory, CustomerList, shown};
 use self::table::{CustomerParams, TABLE};
-use crate::table::{Asked, TableAnswer};
+use crate::table::{TableAnswer, TableRequest};
 use kontor_web::Settings;
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::named::NamedErrorBody;
@@ -29,14 +29,14 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(show_counterparty)
         .service(update_counterparty)
         .service(delete_counterparty)
-        .service(show_counterparty_history);
+        .service(list_counterparty_history);
     contacts::routes(config);
     bank_requisites::routes(config);
 }
 
 /// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(table_of_counterparties);
+    config.service(list_counterparties_table);
 }
 
 /// List customers
@@ -48,7 +48,7 @@ async fn list_counterparties(
     staff: SignedInStaff,
     service: Data<StaffCustomerService>,
     config: Data<Settings>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Answer<CustomerList> {
     let page = service.list(&staff, TABLE.listing(asked, 100)?).await?;
     answer(shown(page, &config))
@@ -57,26 +57,26 @@ async fn list_counterparties(
 /// Create a customer
 ///
 /// The customer is a person or a company. Several customers may share a contact that none of them uses for login.
-#[utoipa::path(tag = "Customers", request_body = NewCustomer, responses((status = 201, body = OneCounterparty)))]
+#[utoipa::path(tag = "Customers", request_body = NewCustomer, responses((status = 201, body = CounterpartyResponse)))]
 #[post("/api/counterparties")]
 async fn create_counterparty(
     staff: SignedInStaff,
     service: Data<StaffCustomerService>,
     config: Data<Settings>,
     body: Body<NewCustomer>,
-) -> Created<OneCounterparty> {
+) -> Created<CounterpartyResponse> {
     created(StaffCustomerRecord::of(service.create(&staff, body.0.into()).await?, &config))
 }
 
 /// Get a customer
-#[utoipa::path(tag = "Customers", responses((status = 200, body = OneCounterparty)))]
+#[utoipa::path(tag = "Customers", responses((status = 200, body = CounterpartyResponse)))]
 #[get("/api/counterparties/{id}")]
 async fn show_counterparty(
     staff: SignedInStaff,
     service: Data<StaffCustomerService>,
     config: Data<Settings>,
     id: Path<PathId>,
-) -> Answer<OneCounterparty> {
+) -> Answer<CounterpartyResponse> {
     answer(StaffCustomerRecord::of(service.read(&staff, id.parse()?).await?, &config))
 }
 
@@ -84,7 +84,7 @@ async fn show_counterparty(
 ///
 /// Fields that are not sent keep their values. If a login phone or e-mail address is changed or removed, the old one
 /// cannot be used for login any more. All tokens of the customer are then revoked.
-#[utoipa::path(tag = "Customers", request_body = ChangedCustomer, responses((status = 200, body = OneCounterparty)))]
+#[utoipa::path(tag = "Customers", request_body = ChangedCustomer, responses((status = 200, body = CounterpartyResponse)))]
 #[put("/api/counterparties/{id}")]
 async fn update_counterparty(
     staff: SignedInStaff,
@@ -92,7 +92,7 @@ async fn update_counterparty(
     config: Data<Settings>,
     id: Path<PathId>,
     body: Body<ChangedCustomer>,
-) -> Answer<OneCounterparty> {
+) -> Answer<CounterpartyResponse> {
     answer(StaffCustomerRecord::of(service.update(&staff, id.parse()?, body.0.into()).await?, &config))
 }
 
@@ -126,7 +126,7 @@ async fn delete_counterparty(
 /// Newest first.
 #[utoipa::path(tag = "Customers", responses((status = 200, body = CustomerHistory)))]
 #[get("/api/counterparties/{id}/history")]
-async fn show_counterparty_history(
+async fn list_counterparty_history(
     staff: SignedInStaff,
     service: Data<StaffCustomerService>,
     id: Path<PathId>,
@@ -137,10 +137,10 @@ async fn show_counterparty_history(
 /// List customers as a table
 #[utoipa::path(tag = "Customers", params(CustomerParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/counterparties")]
-async fn table_of_counterparties(
+async fn list_counterparties_table(
     staff: SignedInStaff,
     service: Data<StaffCustomerService>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }

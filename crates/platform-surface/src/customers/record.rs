@@ -66,7 +66,7 @@ impl StaffCustomerRecord {
     }
 }
 
-one!(pub(super) OneCounterparty { counterparty: StaffCustomerRecord });
+one!(pub(super) CounterpartyResponse { counterparty: StaffCustomerRecord });
 list!(pub(super) CustomerList { counterparties: [StaffCustomerRecord], counterparties_count of all });
 list!(/// Complete history of a customer, newest first.
     pub(super) CustomerHistory { histories: [HistoryRecord], histories_count });

@@ -85,7 +85,7 @@ dictionaries! {
     OrderStatuses, "order statuses",
         "Ids 1 to 6 and 22 have a fixed meaning. Names may be changed.":
         "/api/order_statuses" as list_order_statuses OrderStatusList { order_statuses, order_statuses_count },
-        "an order status" "/api/order_statuses/{id}" as show_order_status OneOrderStatus { order_status };
+        "an order status" "/api/order_statuses/{id}" as show_order_status OrderStatusResponse { order_status };
     NomenclatureKinds, "kinds of item",
         "1: service, 2: goods.":
         "/api/nomenclature_kinds" as list_nomenclature_kinds
@@ -97,48 +97,48 @@ dictionaries! {
     Vats, "VAT rates",
         "VAT rates of items.":
         "/api/vats" as list_vats VatList { vats, vats_count },
-        "a VAT rate" "/api/vats/{id}" as show_vat OneVat { vat };
+        "a VAT rate" "/api/vats/{id}" as show_vat VatResponse { vat };
     CounterpartyTypes, "types of customer",
         "1: person, 2: company.":
         "/api/counterparty_types" as list_counterparty_types
             CounterpartyTypeList { counterparty_types, counterparty_types_count },
-        "a type of customer" "/api/counterparty_types/{id}" as show_counterparty_type OneCounterpartyType { counterparty_type };
+        "a type of customer" "/api/counterparty_types/{id}" as show_counterparty_type CounterpartyTypeResponse { counterparty_type };
     FileTypes, "types of file",
         "Purpose of a file. 1: employment contract, 2: avatar, 3: order file.":
         "/api/file_types" as list_file_types FileTypeList { file_types, file_types_count },
-        "a type of file" "/api/file_types/{id}" as show_file_type OneFileType { file_type };
+        "a type of file" "/api/file_types/{id}" as show_file_type FileTypeResponse { file_type };
     CallStatuses, "call statuses",
         "Statuses of calls.":
         "/api/call_statuses" as list_call_statuses CallStatusList { call_statuses, call_statuses_count },
-        "a call status" "/api/call_statuses/{id}" as show_call_status OneCallStatus { call_status };
+        "a call status" "/api/call_statuses/{id}" as show_call_status CallStatusResponse { call_status };
     TaskStatuses, "task statuses",
         "Statuses of tasks.":
         "/api/task_statuses" as list_task_statuses TaskStatusList { task_statuses, task_statuses_count },
-        "a task status" "/api/task_statuses/{id}" as show_task_status OneTaskStatus { task_status };
+        "a task status" "/api/task_statuses/{id}" as show_task_status TaskStatusResponse { task_status };
     PageTypes, "types of content page",
         "Types of content pages.":
         "/api/page_types" as list_page_types PageTypeList { page_types, page_types_count },
-        "a type of content page" "/api/page_types/{id}" as show_page_type OnePageType { page_type };
+        "a type of content page" "/api/page_types/{id}" as show_page_type PageTypeResponse { page_type };
     BlockTypes, "types of content block",
         "Types of content blocks.":
         "/api/block_types" as list_block_types BlockTypeList { block_types, block_types_count },
-        "a type of content block" "/api/block_types/{id}" as show_block_type OneBlockType { block_type };
+        "a type of content block" "/api/block_types/{id}" as show_block_type BlockTypeResponse { block_type };
     IntegrationTypes, "types of integration",
         "Types of integrations.":
         "/api/integration_types" as list_integration_types
             IntegrationTypeList { integration_types, integration_types_count },
-        "a type of integration" "/api/integration_types/{id}" as show_integration_type OneIntegrationType { integration_type };
+        "a type of integration" "/api/integration_types/{id}" as show_integration_type IntegrationTypeResponse { integration_type };
     Objects, "kinds of record",
         "Kinds of record that employees work on.":
         "/api/objects" as list_objects ObjectList { objects, objects_count };
     Cities, "cities",
         "Cities.":
         "/api/cities" as list_cities CityList { cities, cities_count },
-        "a city" "/api/cities/{id}" as show_city OneCity { city };
+        "a city" "/api/cities/{id}" as show_city CityResponse { city };
     SalesStrategies, "sales strategies",
         "1: retail, 2: wholesale, 3: by subscription.":
         "/api/sales_strategies" as list_sales_strategies SalesStrategyList { sales_strategies, sales_strategies_count },
-        "a sales strategy" "/api/sales_strategies/{id}" as show_sales_strategy OneSalesStrategy { sales_strategy };
+        "a sales strategy" "/api/sales_strategies/{id}" as show_sales_strategy SalesStrategyResponse { sales_strategy };
     SalesChannels, "sales channels",
         "Channels through which goods and services are sold.":
         "/api/sales_channels" as list_sales_channels SalesChannelList { sales_channels, sales_channels_count };

@@ -75,15 +75,15 @@ async fn list_storage_units(staff: SignedInStaff, service: Data<DictionaryServic
     answer(service.storage_units(&staff).await?)
 }
 
-one!(OneStorageUnit { unit: StorageUnitRecord });
+one!(StorageUnitResponse { unit: StorageUnitRecord });
 
 /// Get a storage unit
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = OneStorageUnit)))]
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StorageUnitResponse)))]
 #[get("/api/storage_units/{id}")]
 async fn show_storage_unit(
     staff: SignedInStaff,
     service: Data<DictionaryService>,
     id: Path<PathId>,
-) -> Answer<OneStorageUnit> {
+) -> Answer<StorageUnitResponse> {
     answer(service.storage_unit(&staff, id.parse()?).await?)
 }

@@ -42,11 +42,15 @@ async fn list_settings(staff: SignedInStaff, service: Data<DictionaryService>) -
     answer(service.settings(&staff).await?)
 }
 
-one!(OneSetting { setting: SettingRecord });
+one!(SettingResponse { setting: SettingRecord });
 
 /// Get a setting of the project
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = OneSetting)))]
+#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = SettingResponse)))]
 #[get("/api/settings/{id}")]
-async fn show_setting(staff: SignedInStaff, service: Data<DictionaryService>, id: Path<PathId>) -> Answer<OneSetting> {
+async fn show_setting(
+    staff: SignedInStaff,
+    service: Data<DictionaryService>,
+    id: Path<PathId>,
+) -> Answer<SettingResponse> {
     answer(service.setting(&staff, id.parse()?).await?)
 }

@@ -15,7 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedDiscount, NewDiscount};
 use self::query::DiscountQuery;
-use self::record::{DiscountFigures, DiscountList, OneDiscount, UsageList};
+use self::record::{DiscountFigures, DiscountList, DiscountResponse, UsageList};
 use crate::resource_page::ListAddress;
 use kontor_web::Settings;
 use kontor_web::envelope::{Answer, Created, answer};
@@ -37,7 +37,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(list_discount_usages);
 }
 
-type Shown = Result<Json<OneDiscount>, ApiError>;
+type Shown = Result<Json<DiscountResponse>, ApiError>;
 
 /// List discounts
 ///
@@ -59,16 +59,16 @@ async fn list_discounts(
 }
 
 /// Create a discount
-#[utoipa::path(tag = "Sales", request_body = NewDiscount, responses((status = 201, body = OneDiscount)))]
+#[utoipa::path(tag = "Sales", request_body = NewDiscount, responses((status = 201, body = DiscountResponse)))]
 #[post("/api/discounts")]
 async fn create_discount(
     staff: SignedInStaff,
     clock: Data<Arc<dyn Clock>>,
     service: Data<DiscountService>,
     body: Body<NewDiscount>,
-) -> Created<OneDiscount> {
+) -> Created<DiscountResponse> {
     let discount = service.create(&staff, body.0.into()).await?;
-    Ok((Json(OneDiscount::of(discount, clock.now())), StatusCode::CREATED))
+    Ok((Json(DiscountResponse::of(discount, clock.now())), StatusCode::CREATED))
 }
 
 /// Get discount statistics
@@ -79,7 +79,7 @@ async fn show_discount_stats(staff: SignedInStaff, service: Data<DiscountService
 }
 
 /// Get a discount
-#[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = OneDiscount)))]
+#[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = DiscountResponse)))]
 #[get("/api/discounts/{id}")]
 async fn show_discount(
     staff: SignedInStaff,
@@ -87,7 +87,7 @@ async fn show_discount(
     service: Data<DiscountService>,
     id: Path<PathId>,
 ) -> Shown {
-    Ok(Json(OneDiscount::of(service.read(&staff, id.parse()?).await?, clock.now())))
+    Ok(Json(DiscountResponse::of(service.read(&staff, id.parse()?).await?, clock.now())))
 }
 
 /// Update a discount
@@ -97,7 +97,7 @@ async fn show_discount(
     tag = "Sales",
     params(("id" = i64, Path)),
     request_body = ChangedDiscount,
-    responses((status = 200, body = OneDiscount), (status = 409, description = "The discount is archived.")),
+    responses((status = 200, body = DiscountResponse), (status = 409, description = "The discount is archived.")),
 )]
 #[put("/api/discounts/{id}")]
 async fn update_discount(
@@ -108,7 +108,7 @@ async fn update_discount(
     body: Body<ChangedDiscount>,
 ) -> Shown {
     let discount = service.update(&staff, id.parse()?, body.0.into()).await?;
-    Ok(Json(OneDiscount::of(discount, clock.now())))
+    Ok(Json(DiscountResponse::of(discount, clock.now())))
 }
 
 /// Delete a discount
@@ -129,7 +129,7 @@ async fn delete_discount(staff: SignedInStaff, service: Data<DiscountService>, i
 #[utoipa::path(
     tag = "Sales",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneDiscount), (status = 409, description = "The discount is archived.")),
+    responses((status = 200, body = DiscountResponse), (status = 409, description = "The discount is archived.")),
 )]
 #[post("/api/discounts/{id}/pause")]
 async fn pause_discount(
@@ -138,7 +138,7 @@ async fn pause_discount(
     service: Data<DiscountService>,
     id: Path<PathId>,
 ) -> Shown {
-    Ok(Json(OneDiscount::of(service.pause(&staff, id.parse()?).await?, clock.now())))
+    Ok(Json(DiscountResponse::of(service.pause(&staff, id.parse()?).await?, clock.now())))
 }
 
 /// Activate a discount
@@ -148,7 +148,7 @@ async fn pause_discount(
     tag = "Sales",
     params(("id" = i64, Path)),
     responses(
-        (status = 200, body = OneDiscount),
+        (status = 200, body = DiscountResponse),
         (status = 409, description = "The discount is archived, or its period is over."),
     ),
 )]
@@ -159,13 +159,13 @@ async fn activate_discount(
     service: Data<DiscountService>,
     id: Path<PathId>,
 ) -> Shown {
-    Ok(Json(OneDiscount::of(service.activate(&staff, id.parse()?).await?, clock.now())))
+    Ok(Json(DiscountResponse::of(service.activate(&staff, id.parse()?).await?, clock.now())))
 }
 
 /// Archive a discount
 ///
 /// The discount is stopped permanently.
-#[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = OneDiscount)))]
+#[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = DiscountResponse)))]
 #[post("/api/discounts/{id}/archive")]
 async fn archive_discount(
     staff: SignedInStaff,
@@ -173,7 +173,7 @@ async fn archive_discount(
     service: Data<DiscountService>,
     id: Path<PathId>,
 ) -> Shown {
-    Ok(Json(OneDiscount::of(service.archive(&staff, id.parse()?).await?, clock.now())))
+    Ok(Json(DiscountResponse::of(service.archive(&staff, id.parse()?).await?, clock.now())))
 }
 
 /// List the orders that used a promo code

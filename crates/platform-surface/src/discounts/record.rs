@@ -85,11 +85,11 @@ impl DiscountRecord {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(super) struct OneDiscount {
+pub(super) struct DiscountResponse {
     discount: DiscountRecord,
 }
 
-impl OneDiscount {
+impl DiscountResponse {
     /// Builds the record with the status at `at`.
     pub(super) fn of(discount: Discount, at: DateTime<Utc>) -> Self {
         Self { discount: DiscountRecord::of(discount, at) }

@@ -7,7 +7,7 @@ use actix_web::{HttpResponse, post};
 use kontor_catalog::bulk::{BulkService, ExportKind};
 
 use self::query::OrderExportQuery;
-use super::jobs::{OneJob, queued};
+use super::jobs::{JobResponse, queued};
 use crate::sheets::ExportQuery;
 use kontor_web::{ApiError, Query, SignedInStaff};
 
@@ -21,7 +21,7 @@ use kontor_web::{ApiError, Query, SignedInStaff};
     tag = "Stock",
     params(ExportQuery),
     responses(
-        (status = 202, description = "The export is queued.", body = OneJob),
+        (status = 202, description = "The export is queued.", body = JobResponse),
         (status = 409, description = "Too many jobs of the project are queued."),
     ),
 )]
@@ -44,7 +44,7 @@ pub(super) async fn export_inventories(
     tag = "Customers",
     params(ExportQuery),
     responses(
-        (status = 202, description = "The export is queued.", body = OneJob),
+        (status = 202, description = "The export is queued.", body = JobResponse),
         (status = 409, description = "Too many jobs of the project are queued."),
     ),
 )]
@@ -69,7 +69,7 @@ pub(super) async fn export_counterparties(
     tag = "Orders",
     params(OrderExportQuery),
     responses(
-        (status = 202, description = "The export is queued.", body = OneJob),
+        (status = 202, description = "The export is queued.", body = JobResponse),
         (status = 409, description = "Too many jobs of the project are queued."),
     ),
 )]
@@ -79,6 +79,6 @@ pub(super) async fn export_orders(
     service: Data<BulkService>,
     query: Query<OrderExportQuery>,
 ) -> Result<HttpResponse, ApiError> {
-    let (scope, format) = query.0.asked()?;
+    let (scope, format) = query.0.parse()?;
     Ok(queued(service.export(&staff, scope, format).await?))
 }

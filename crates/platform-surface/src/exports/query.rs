@@ -30,7 +30,7 @@ pub(super) struct OrderExportQuery {
 
 impl OrderExportQuery {
     /// Returns the scope and the format of the export, or all violations.
-    pub(super) fn asked(&self) -> Result<(ExportScope, SheetFormat), Violations> {
+    pub(super) fn parse(&self) -> Result<(ExportScope, SheetFormat), Violations> {
         let day = |day: Option<&wire::Date>| day.map(|day| day.0);
         let (created_from, created_to) = (day(self.created_from.as_ref()), day(self.created_to.as_ref()));
         let mut wrong = Violations::default();

@@ -13,19 +13,19 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::history::StockHistoryList;
 pub(super) use self::record::InventoryRecord;
-use self::record::{InventoryList, InventoryParams, OneInventory, TABLE};
-use crate::table::{Asked, TableAnswer};
+use self::record::{InventoryList, InventoryParams, InventoryResponse, TABLE};
+use crate::table::{TableAnswer, TableRequest};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
 use kontor_web::{Body, PageQuery, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_inventories).service(inventories_table).service(create_inventory);
+    config.service(list_inventories).service(list_inventories_table).service(create_inventory);
 }
 
 /// Registers the routes with placeholders.
 pub(super) fn placed_routes(config: &mut ServiceConfig<'_>) {
-    config.service(show_inventory).service(update_inventory).service(inventory_history);
+    config.service(show_inventory).service(update_inventory).service(list_inventory_history);
 }
 
 /// List stock levels
@@ -38,7 +38,7 @@ pub(super) fn placed_routes(config: &mut ServiceConfig<'_>) {
 async fn list_inventories(
     staff: SignedInStaff,
     service: Data<InventoryService>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Answer<InventoryList> {
     answer(service.list(&staff, TABLE.listing(asked, 100)?).await?)
 }
@@ -50,7 +50,11 @@ async fn list_inventories(
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/inventories")]
-async fn inventories_table(staff: SignedInStaff, service: Data<InventoryService>, asked: Asked) -> Answer<TableAnswer> {
+async fn list_inventories_table(
+    staff: SignedInStaff,
+    service: Data<InventoryService>,
+    asked: TableRequest,
+) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
@@ -72,14 +76,14 @@ struct NewInventory {
 #[utoipa::path(
     tag = "Stock",
     request_body = NewInventory,
-    responses((status = 201, body = OneInventory)),
+    responses((status = 201, body = InventoryResponse)),
 )]
 #[post("/api/inventories")]
 async fn create_inventory(
     staff: SignedInStaff,
     service: Data<InventoryService>,
     body: Body<NewInventory>,
-) -> Created<OneInventory> {
+) -> Created<InventoryResponse> {
     let new = body.0;
     let draft = InventoryDraft {
         warehouse_id: new.warehouse_id.0,
@@ -94,14 +98,14 @@ async fn create_inventory(
 #[utoipa::path(
     tag = "Stock",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneInventory)),
+    responses((status = 200, body = InventoryResponse)),
 )]
 #[get("/api/inventories/{id}")]
 async fn show_inventory(
     staff: SignedInStaff,
     service: Data<InventoryService>,
     id: Path<PathId>,
-) -> Answer<OneInventory> {
+) -> Answer<InventoryResponse> {
     answer(service.read(&staff, id.parse()?).await?)
 }
 
@@ -125,7 +129,7 @@ struct ChangedInventory {
     tag = "Stock",
     params(("id" = i64, Path)),
     request_body = ChangedInventory,
-    responses((status = 200, body = OneInventory)),
+    responses((status = 200, body = InventoryResponse)),
 )]
 #[put("/api/inventories/{id}")]
 async fn update_inventory(
@@ -133,7 +137,7 @@ async fn update_inventory(
     service: Data<InventoryService>,
     id: Path<PathId>,
     body: Body<ChangedInventory>,
-) -> Answer<OneInventory> {
+) -> Answer<InventoryResponse> {
     let change = StockChange { quantity: body.0.quantity.into(), price: body.0.price.into() };
     answer(service.set_stock(&staff, id.parse()?, change).await?)
 }
@@ -147,7 +151,7 @@ async fn update_inventory(
     responses((status = 200, body = StockHistoryList)),
 )]
 #[get("/api/inventories/{id}/history")]
-async fn inventory_history(
+async fn list_inventory_history(
     staff: SignedInStaff,
     service: Data<InventoryService>,
     id: Path<PathId>,

@@ -59,7 +59,7 @@ impl From<Inventory> for InventoryRecord {
 }
 
 one!(/// Stock level.
-    pub(super) OneInventory { inventory: InventoryRecord });
+    pub(super) InventoryResponse { inventory: InventoryRecord });
 list!(/// One page of stock levels, with the total number of records.
     pub(super) InventoryList { inventories: [InventoryRecord], inventories_count of all });
 

@@ -31,7 +31,7 @@ use kontor_web::{ApiError, PathId, SignedInStaff};
     ),
 )]
 #[get("/api/jobs/{id}/file")]
-pub(super) async fn job_file(
+pub(super) async fn download_job_file(
     staff: SignedInStaff,
     service: Data<BulkService>,
     id: Path<PathId>,

@@ -12,19 +12,24 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::query::JobQuery;
 use self::record::JobList;
-pub(super) use self::record::OneJob;
+pub(super) use self::record::JobResponse;
 use crate::sheets::{ExportQuery, download};
 use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::{ApiError, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_jobs).service(job_errors).service(cancel_job).service(file::job_file).service(show_job);
+    config
+        .service(list_jobs)
+        .service(download_job_errors)
+        .service(cancel_job)
+        .service(file::download_job_file)
+        .service(show_job);
 }
 
 /// Returns `202` with the queued job.
 pub(super) fn queued(job: Job) -> HttpResponse {
-    HttpResponse::Accepted().json(OneJob::from(job))
+    HttpResponse::Accepted().json(JobResponse::from(job))
 }
 
 /// List import and export jobs
@@ -45,10 +50,10 @@ async fn list_jobs(staff: SignedInStaff, service: Data<BulkService>, query: Quer
 #[utoipa::path(
     tag = "Jobs",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneJob)),
+    responses((status = 200, body = JobResponse)),
 )]
 #[get("/api/jobs/{id}")]
-async fn show_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<PathId>) -> Answer<OneJob> {
+async fn show_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<PathId>) -> Answer<JobResponse> {
     answer(service.read(&staff, id.parse()?).await?)
 }
 
@@ -58,10 +63,10 @@ async fn show_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<Pat
 #[utoipa::path(
     tag = "Jobs",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneJob), (status = 409, description = "The job has already finished.")),
+    responses((status = 200, body = JobResponse), (status = 409, description = "The job has already finished.")),
 )]
 #[post("/api/jobs/{id}/cancel")]
-async fn cancel_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<PathId>) -> Answer<OneJob> {
+async fn cancel_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<PathId>) -> Answer<JobResponse> {
     answer(service.cancel(&staff, id.parse()?).await?)
 }
 
@@ -81,7 +86,7 @@ async fn cancel_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<P
     )),
 )]
 #[get("/api/jobs/{id}/errors")]
-async fn job_errors(
+async fn download_job_errors(
     staff: SignedInStaff,
     service: Data<BulkService>,
     sheets: Data<SpreadsheetService>,

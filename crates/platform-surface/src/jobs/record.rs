@@ -99,6 +99,6 @@ impl From<Job> for JobRecord {
 }
 
 one!(/// Job.
-    pub OneJob { job: JobRecord });
+    pub JobResponse { job: JobRecord });
 list!(/// One page of jobs, with the total number of jobs.
     pub(super) JobList { jobs: [JobRecord], jobs_count of all, pagination });

@@ -11,21 +11,21 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedNomenclature, NewNomenclature};
 pub(super) use self::record::NomenclatureRecord;
-use self::record::{NomenclatureList, NomenclatureParams, OneNomenclature, TABLE};
-use crate::table::{Asked, TableAnswer};
+use self::record::{NomenclatureList, NomenclatureParams, NomenclatureResponse, TABLE};
+use crate::table::{TableAnswer, TableRequest};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::routes::below;
 use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(nomenclatures_table).service(search::search_nomenclature);
+    config.service(list_nomenclatures_table).service(search::search_nomenclature);
     below(config, "/api/nomenclatures", |config| {
         config
             .service(list_nomenclatures)
             .service(create_nomenclature)
             .service(show_nomenclature)
             .service(update_nomenclature)
-            .service(nomenclature_history);
+            .service(list_nomenclature_history);
     });
 }
 
@@ -39,7 +39,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 async fn list_nomenclatures(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Answer<NomenclatureList> {
     answer(service.list(&staff, TABLE.listing(asked, 100)?).await?)
 }
@@ -51,10 +51,10 @@ async fn list_nomenclatures(
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/nomenclatures")]
-async fn nomenclatures_table(
+async fn list_nomenclatures_table(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
@@ -65,7 +65,7 @@ async fn nomenclatures_table(
 #[utoipa::path(
     tag = "Catalog",
     request_body = NewNomenclature,
-    responses((status = 201, body = OneNomenclature)),
+    responses((status = 201, body = NomenclatureResponse)),
     extensions((
         "x-zero-to-null" = json!(["type_id", "category_id", "brand_id", "country_id", "storage_unit_id", "vat_id"])
     )),
@@ -75,7 +75,7 @@ async fn create_nomenclature(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
     body: Body<NewNomenclature>,
-) -> Created<OneNomenclature> {
+) -> Created<NomenclatureResponse> {
     let item = service.create(&staff, body.0.card()?).await?;
     created(item)
 }
@@ -84,14 +84,14 @@ async fn create_nomenclature(
 #[utoipa::path(
     tag = "Catalog",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneNomenclature)),
+    responses((status = 200, body = NomenclatureResponse)),
 )]
 #[get("/api/nomenclatures/{id}")]
 async fn show_nomenclature(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
     id: Path<PathId>,
-) -> Answer<OneNomenclature> {
+) -> Answer<NomenclatureResponse> {
     answer(service.read(&staff, id.parse()?).await?)
 }
 
@@ -102,7 +102,7 @@ async fn show_nomenclature(
     tag = "Catalog",
     params(("id" = i64, Path)),
     request_body = ChangedNomenclature,
-    responses((status = 200, body = OneNomenclature)),
+    responses((status = 200, body = NomenclatureResponse)),
     extensions((
         "x-zero-to-null" = json!(["type_id", "category_id", "brand_id", "country_id", "storage_unit_id", "vat_id"])
     )),
@@ -113,7 +113,7 @@ async fn update_nomenclature(
     service: Data<NomenclatureService>,
     id: Path<PathId>,
     body: Body<ChangedNomenclature>,
-) -> Answer<OneNomenclature> {
+) -> Answer<NomenclatureResponse> {
     answer(service.update(&staff, id.parse()?, body.0.into()).await?)
 }
 
@@ -126,7 +126,7 @@ async fn update_nomenclature(
     responses((status = 200, body = HistoryList)),
 )]
 #[get("/api/nomenclatures/{id}/history")]
-async fn nomenclature_history(
+async fn list_nomenclature_history(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
     id: Path<PathId>,

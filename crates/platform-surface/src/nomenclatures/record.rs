@@ -109,7 +109,7 @@ impl From<Nomenclature> for NomenclatureRecord {
 }
 
 one!(/// Item.
-    pub(super) OneNomenclature { nomenclature: NomenclatureRecord });
+    pub(super) NomenclatureResponse { nomenclature: NomenclatureRecord });
 list!(/// One page of items, with the total number of items.
     pub(super) NomenclatureList { nomenclatures: [NomenclatureRecord], nomenclatures_count of all });
 

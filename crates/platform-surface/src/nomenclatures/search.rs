@@ -13,7 +13,7 @@ use kontor_web::paging::{PageSize, page_of};
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{Body, SignedInStaff};
 
-const BEST: i64 = 20;
+const MAX_RESULTS: i64 = 20;
 
 /// Search text and maximum number of results.
 #[derive(Deserr, ToSchema)]
@@ -40,7 +40,7 @@ pub(super) async fn search_nomenclature(
     service: Data<NomenclatureService>,
     body: Body<ItemSearch>,
 ) -> Answer<NomenclatureList> {
-    let page = page_of(None, body.0.limit.as_ref(), BEST)?;
-    let best = Listing { text: Some(body.0.query.0), unsorted: true, ..Listing::everything(TABLE.order, page) };
+    let page = page_of(None, body.0.limit.as_ref(), MAX_RESULTS)?;
+    let best = Listing { text: Some(body.0.query.0), unsorted: true, ..Listing::unfiltered(TABLE.order, page) };
     answer(service.list(&staff, best).await?)
 }

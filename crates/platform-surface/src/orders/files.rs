@@ -10,8 +10,8 @@ use kontor_kernel::listing::Sort;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::files::{FileRecord, OneFile};
-use crate::table::{Asked, Cell, Column, Table, TableAnswer, list_params};
+use crate::files::{FileRecord, FileResponse};
+use crate::table::{Cell, Column, Table, TableAnswer, TableRequest, list_params};
 use kontor_web::Settings;
 use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Created, created};
@@ -20,7 +20,7 @@ use kontor_web::upload::{Parts, Upload};
 use kontor_web::{ApiError, PathId, SignedInStaff};
 
 pub(crate) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(order_files_table);
+    config.service(list_order_files_table);
 }
 
 const FILES: Table<OrderFile> = Table {
@@ -58,11 +58,11 @@ list_params! {
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/orders/{id}/files")]
-async fn order_files_table(
+async fn list_order_files_table(
     staff: SignedInStaff,
     service: Data<FileService>,
     id: Path<PathId>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Result<Json<TableAnswer>, ApiError> {
     let page = service.of_order(&staff, id.parse()?, FILES.listing(asked, 15)?).await?;
     Ok(Json(FILES.render(&page)))
@@ -85,7 +85,7 @@ struct OrderFileUpload {
     params(("id" = i64, Path)),
     request_body(content = OrderFileUpload, content_type = "multipart/form-data"),
     responses(
-        (status = 201, body = OneFile),
+        (status = 201, body = FileResponse),
         (status = 413, description = "The file is too large."),
         (status = 503, description = "The file storage is unavailable. Nothing was stored.", body = Message),
     ),
@@ -97,7 +97,7 @@ pub(super) async fn add_order_file(
     config: Data<Settings>,
     id: Path<PathId>,
     upload: Upload,
-) -> Created<OneFile> {
+) -> Created<FileResponse> {
     let order = id.parse()?;
     service.may_add_to_order(&staff, order).await?;
     let Parts::<File> { texts, file, file_name, .. } =

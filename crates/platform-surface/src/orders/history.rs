@@ -47,7 +47,7 @@ list!(/// One page of the history of an order, newest first.
     responses((status = 200, body = OrderHistoryList)),
 )]
 #[get("/api/orders/{id}/history")]
-pub(super) async fn order_history(
+pub(super) async fn list_order_history(
     staff: SignedInStaff,
     service: Data<OrderService>,
     id: Path<PathId>,

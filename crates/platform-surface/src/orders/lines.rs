@@ -9,7 +9,7 @@ use kontor_orders::PlacementService;
 use kontor_orders::lines::{LineCommand, LineEdit, LinesChanged};
 use utoipa::ToSchema;
 
-use super::OneOrder;
+use super::OrderResponse;
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
 use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 
@@ -66,9 +66,9 @@ struct LineRemoval {
     reason: Option<wire::Line250>,
 }
 
-type Answer = Result<(Json<OneOrder>, StatusCode), ApiError>;
+type Answer = Result<(Json<OrderResponse>, StatusCode), ApiError>;
 
-async fn carry_out(
+async fn execute(
     service: &PlacementService,
     staff: &Staff,
     id: OrderId,
@@ -84,7 +84,7 @@ async fn carry_out(
     };
     let (order, status) = match service.change_lines(staff, id, &command).await? {
         LinesChanged::Done(order) => (order, done),
-        LinesChanged::PaymentUnclear(order) => (order, StatusCode::ACCEPTED),
+        LinesChanged::PaymentOutcomeUnknown(order) => (order, StatusCode::ACCEPTED),
         LinesChanged::PaymentRefused { reason } => {
             tracing::warn!(
                 order = %id, %reason,
@@ -106,9 +106,9 @@ async fn carry_out(
     params(("id" = i64, Path), DryRun),
     request_body(content = NewOrderLine, example = json!({ "nomenclature_id": 15, "quantity": 2 })),
     responses(
-        (status = 200, body = OneOrder, description = "With `dry_run`: the order as it would be. Nothing is stored."),
-        (status = 201, body = OneOrder),
-        (status = 202, body = OneOrder, description = "The outcome of the payment of the new total is not known yet."),
+        (status = 200, body = OrderResponse, description = "With `dry_run`: the order as it would be. Nothing is stored."),
+        (status = 201, body = OrderResponse),
+        (status = 202, body = OrderResponse, description = "The outcome of the payment of the new total is not known yet."),
         (status = 409, description = "The order is not changed: `order_final`, `order_refund_pending`, \
             `order_payment_open`, `order_payment_unclear`, `order_changed_meanwhile` or `order_customer_left`."),
         (status = 502, description = "The acquirer declined the payment of the new total, and the order is canceled."),
@@ -129,7 +129,7 @@ pub(super) async fn add_order_line(
         price: line.price.0.map(|price| price.0),
     };
     let command = LineCommand { edit, restock: None, reason: None };
-    carry_out(&service, &staff, id.parse()?, command, dry_run.0.is_set()).await
+    execute(&service, &staff, id.parse()?, command, dry_run.0.is_set()).await
 }
 
 /// Update a line of an order
@@ -145,15 +145,15 @@ pub(super) async fn add_order_line(
     ),
     request_body(content = OrderLinePatch, example = json!({ "quantity": 1 })),
     responses(
-        (status = 200, body = OneOrder),
-        (status = 202, body = OneOrder, description = "The outcome of the payment of the new total is not known yet."),
+        (status = 200, body = OrderResponse),
+        (status = 202, body = OrderResponse, description = "The outcome of the payment of the new total is not known yet."),
         (status = 409, description = "The order is not changed: `order_final`, `order_refund_pending`, \
             `order_payment_open`, `order_payment_unclear`, `order_changed_meanwhile` or `order_customer_left`."),
         (status = 502, description = "The acquirer declined the payment of the new total, and the order is canceled."),
     ),
 )]
 #[put("/api/orders/{id}/nomenclatures/{nomenclature}")]
-pub(super) async fn edit_order_line(
+pub(super) async fn update_order_line(
     staff: SignedInStaff,
     service: Data<PlacementService>,
     ids: Path<(PathId, PathId)>,
@@ -169,7 +169,7 @@ pub(super) async fn edit_order_line(
     };
     let restock = patch.restock.0.map(|flag| flag.0);
     let command = LineCommand { edit, restock, reason: patch.reason.0.map(|reason| reason.0) };
-    carry_out(&service, &staff, order.parse()?, command, dry_run.0.is_set()).await
+    execute(&service, &staff, order.parse()?, command, dry_run.0.is_set()).await
 }
 
 /// Remove a line of an order
@@ -184,8 +184,8 @@ pub(super) async fn edit_order_line(
         LineRemoval,
     ),
     responses(
-        (status = 200, body = OneOrder),
-        (status = 202, body = OneOrder, description = "The outcome of the payment of the new total is not known yet."),
+        (status = 200, body = OrderResponse),
+        (status = 202, body = OrderResponse, description = "The outcome of the payment of the new total is not known yet."),
         (status = 409, description = "The order is not changed: `order_last_line`, `order_final`, \
             `order_refund_pending`, `order_payment_open`, `order_payment_unclear`, `order_changed_meanwhile` or \
             `order_customer_left`."),
@@ -207,5 +207,5 @@ pub(super) async fn remove_order_line(
         reason: asked.reason.map(|reason| reason.0),
     };
     let is_dry_run = asked.dry_run.is_some_and(|flag| flag.0);
-    carry_out(&service, &staff, order.parse()?, command, is_dry_run).await
+    execute(&service, &staff, order.parse()?, command, is_dry_run).await
 }

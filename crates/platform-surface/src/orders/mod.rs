@@ -26,7 +26,7 @@ use self::refunds::OrderRefundRecord;
 use self::table::{ORDERS, OrderParams, OrderTableParams, TABLE};
 use super::exports;
 use super::tickets;
-use crate::table::{Asked, TableAnswer};
+use crate::table::{TableAnswer, TableRequest};
 use kontor_web::envelope::list;
 use kontor_web::order_record::{OrderRecord, OrderStatusId};
 use kontor_web::records::Message;
@@ -35,7 +35,7 @@ use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
 use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(table_of_orders);
+    config.service(list_orders_table);
     below(config, "/api/orders", |config| {
         config.service(list_orders).service(placement::create_order).service(placement::calculate_order);
         config.service(exports::export_orders);
@@ -43,10 +43,10 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
             .service(tickets::redeem_tickets)
             .service(tickets::redeem_ticket_batch)
             .service(tickets::list_ticket_scans);
-        config.service(show_order).service(edit_order).service(cancel_order).service(refunds::request_refund);
+        config.service(show_order).service(update_order).service(cancel_order).service(refunds::request_refund);
         config.service(payments::record_payment);
-        config.service(files::add_order_file).service(history::order_history);
-        config.service(lines::add_order_line).service(lines::edit_order_line);
+        config.service(files::add_order_file).service(history::list_order_history);
+        config.service(lines::add_order_line).service(lines::update_order_line);
         config.service(lines::remove_order_line);
     });
 }
@@ -164,20 +164,20 @@ impl From<Order> for StaffOrder {
 
 /// Order. With `dry_run`, the unchanged order and a preview of the change.
 #[derive(Serialize, ToSchema)]
-pub(super) struct OneOrder {
+pub(super) struct OrderResponse {
     order: StaffOrder,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     preview: Option<OrderPreview>,
 }
 
-impl From<Order> for OneOrder {
+impl From<Order> for OrderResponse {
     fn from(order: Order) -> Self {
         Self { order: order.into(), preview: None }
     }
 }
 
-impl From<(Order, domain::OrderPreview)> for OneOrder {
+impl From<(Order, domain::OrderPreview)> for OrderResponse {
     fn from((order, preview): (Order, domain::OrderPreview)) -> Self {
         Self { order: order.into(), preview: Some(preview.into()) }
     }
@@ -197,7 +197,7 @@ list!(OrderList { orders: [StaffOrder], orders_count of all });
 async fn list_orders(
     staff: SignedInStaff,
     service: Data<OrderService>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Result<Json<OrderList>, ApiError> {
     Ok(Json(service.list(&staff, ORDERS.listing(asked, 100)?).await?.into()))
 }
@@ -206,14 +206,14 @@ async fn list_orders(
 #[utoipa::path(
     tag = "Orders",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneOrder)),
+    responses((status = 200, body = OrderResponse)),
 )]
 #[get("/api/orders/{id}")]
 async fn show_order(
     staff: SignedInStaff,
     service: Data<OrderService>,
     id: Path<PathId>,
-) -> Result<Json<OneOrder>, ApiError> {
+) -> Result<Json<OrderResponse>, ApiError> {
     Ok(Json(service.read(&staff, id.parse()?).await?.into()))
 }
 
@@ -244,16 +244,16 @@ struct OrderPatch {
     tag = "Orders",
     params(("id" = i64, Path), DryRun),
     request_body = OrderPatch,
-    responses((status = 200, body = OneOrder)),
+    responses((status = 200, body = OrderResponse)),
 )]
 #[put("/api/orders/{id}")]
-async fn edit_order(
+async fn update_order(
     staff: SignedInStaff,
     service: Data<OrderService>,
     id: Path<PathId>,
     dry_run: Query<DryRun>,
     body: Body<OrderPatch>,
-) -> Result<Json<OneOrder>, ApiError> {
+) -> Result<Json<OrderResponse>, ApiError> {
     let Body(patch) = body;
     let change = OrderChange {
         status: patch.status_id.into(),
@@ -297,10 +297,10 @@ async fn cancel_order(
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/orders")]
-async fn table_of_orders(
+async fn list_orders_table(
     staff: SignedInStaff,
     service: Data<OrderService>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Result<Json<TableAnswer>, ApiError> {
     let page = service.list(&staff, TABLE.listing(asked, 15)?).await?;
     Ok(Json(TABLE.render(&page)))

@@ -7,7 +7,7 @@ use kontor_orders::OrderService;
 use kontor_orders::change::ManualPayment;
 use utoipa::ToSchema;
 
-use super::OneOrder;
+use super::OrderResponse;
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, PathId, SignedInStaff};
 
@@ -29,7 +29,7 @@ struct RecordedPayment {
     params(("id" = i64, Path)),
     request_body(content = RecordedPayment, example = json!({ "method": "cash" })),
     responses(
-        (status = 200, body = OneOrder),
+        (status = 200, body = OrderResponse),
         (
             status = 409,
             description = "The payment is not recorded: `order_already_paid`, `order_paid_online` or `order_final`.",
@@ -42,7 +42,7 @@ pub(super) async fn record_payment(
     service: Data<OrderService>,
     id: Path<PathId>,
     body: Body<RecordedPayment>,
-) -> Result<Json<OneOrder>, ApiError> {
+) -> Result<Json<OrderResponse>, ApiError> {
     let payment = ManualPayment { method: body.0.method.0, receipt: body.0.receipt.map(|receipt| receipt.0) };
     Ok(Json(service.record_payment(&staff, id.parse()?, payment).await?.into()))
 }

@@ -8,7 +8,7 @@ use kontor_orders::model::DeliveryRequest;
 use kontor_orders::{OrderCommand, PlacedOutcome, PlacementService, StaffOrderCommand};
 use utoipa::ToSchema;
 
-use super::OneOrder;
+use super::OrderResponse;
 use kontor_web::cart_record::{CartRecord, ProductLine, Products, delivery_choice};
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, SignedInStaff};
@@ -84,8 +84,8 @@ impl From<StaffOrderInput> for StaffOrderCommand {
     tag = "Orders",
     request_body = StaffOrderInput,
     responses(
-        (status = 201, body = OneOrder),
-        (status = 202, body = OneOrder, description = "The payment outcome is not known yet."),
+        (status = 201, body = OrderResponse),
+        (status = 202, body = OrderResponse, description = "The payment outcome is not known yet."),
         (status = 502, description = "The acquirer declined the payment, and the order is canceled."),
     ),
 )]
@@ -94,11 +94,11 @@ pub(super) async fn create_order(
     staff: SignedInStaff,
     service: Data<PlacementService>,
     body: Body<StaffOrderInput>,
-) -> Result<(Json<OneOrder>, StatusCode), ApiError> {
+) -> Result<(Json<OrderResponse>, StatusCode), ApiError> {
     let command = StaffOrderCommand::from(body.0);
     let (order, status) = match service.place_by_staff(&staff, &command).await? {
         PlacedOutcome::Ready(order) => (order, StatusCode::CREATED),
-        PlacedOutcome::PaymentUnclear(order) => (order, StatusCode::ACCEPTED),
+        PlacedOutcome::PaymentOutcomeUnknown(order) => (order, StatusCode::ACCEPTED),
     };
     Ok((Json(order.into()), status))
 }

@@ -11,7 +11,7 @@ use kontor_orders::{OrderRefusal, OrderService};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::OneOrder;
+use super::OrderResponse;
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
 use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 
@@ -116,7 +116,7 @@ impl TryFrom<RefundRequest> for RefundCommand {
     tag = "Orders",
     params(("id" = i64, Path), DryRun),
     request_body = RefundRequest,
-    responses((status = 200, body = OneOrder)),
+    responses((status = 200, body = OrderResponse)),
 )]
 #[post("/api/orders/{id}/request-refund")]
 pub(super) async fn request_refund(
@@ -125,7 +125,7 @@ pub(super) async fn request_refund(
     id: Path<PathId>,
     dry_run: Query<DryRun>,
     body: Body<RefundRequest>,
-) -> Result<Json<OneOrder>, ApiError> {
+) -> Result<Json<OrderResponse>, ApiError> {
     let (id, command) = (id.parse()?, RefundCommand::try_from(body.0)?);
     if dry_run.0.is_set() {
         return Ok(Json(service.preview_refund(&staff, id, &command).await?.into()));

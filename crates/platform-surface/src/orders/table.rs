@@ -31,7 +31,7 @@ const COLUMNS: &[Column<Order>] = &[
 const STATUS: Filter = Filter::id::<OrderStatus>("status_id", "In these states.");
 const CUSTOMER: Filter = Filter::id::<CounterpartyId>("counterparty_id", "Of these customers.");
 const PRICE: Filter = Filter::money("price", "With this total.");
-const THROUGH: &str = "Made through these applications.";
+const APPLICATIONS_HINT: &str = "Made through these applications.";
 
 const fn orders(filters: &'static [Filter]) -> Table<Order> {
     Table {
@@ -51,11 +51,11 @@ const fn orders(filters: &'static [Filter]) -> Table<Order> {
 
 /// Table of `GET /api/tables/orders`. Its filter by application is named `client_id`.
 pub(super) const TABLE: Table<Order> =
-    orders(&[STATUS, CUSTOMER, PRICE, Filter::id::<ApplicationId>("client_id", THROUGH)]);
+    orders(&[STATUS, CUSTOMER, PRICE, Filter::id::<ApplicationId>("client_id", APPLICATIONS_HINT)]);
 
 /// Table of `GET /api/orders`.
 pub(super) const ORDERS: Table<Order> =
-    orders(&[STATUS, CUSTOMER, PRICE, Filter::id::<ApplicationId>("application_id", THROUGH)]);
+    orders(&[STATUS, CUSTOMER, PRICE, Filter::id::<ApplicationId>("application_id", APPLICATIONS_HINT)]);
 
 list_params! {
     /// Query parameters of `GET /api/tables/orders`.

@@ -10,20 +10,20 @@ use kontor_content::{PageHistory, PageService, PageViewer};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedPage, NewPage};
-use self::record::{OnePage, PageTagList};
+use self::record::{PageResponse, PageTagList};
 use self::table::{PageParams, TABLE};
-use crate::table::{Asked, TableAnswer};
+use crate::table::{TableAnswer, TableRequest};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
 use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 /// Registers the table and the tags, whose paths are outside the prefix of the other routes.
 pub(super) fn outer_routes(config: &mut ServiceConfig<'_>) {
-    config.service(pages_table).service(list_page_tags);
+    config.service(list_pages_table).service(list_page_tags);
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(create_page).service(show_page).service(update_page).service(delete_page).service(page_history);
+    config.service(create_page).service(show_page).service(update_page).service(delete_page).service(list_page_history);
 }
 
 /// Create a content page
@@ -32,20 +32,20 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[utoipa::path(
     tag = "Content",
     request_body = NewPage,
-    responses((status = 201, body = OnePage)),
+    responses((status = 201, body = PageResponse)),
     extensions(("x-zero-to-null" = json!(["page_type_id"]))),
 )]
 #[post("/api/pages")]
-async fn create_page(staff: SignedInStaff, service: Data<PageService>, body: Body<NewPage>) -> Created<OnePage> {
+async fn create_page(staff: SignedInStaff, service: Data<PageService>, body: Body<NewPage>) -> Created<PageResponse> {
     created(service.create(&staff, body.0.draft()?).await?)
 }
 
 /// Get a content page
 ///
 /// Returns the HTML as written by staff, not sanitized.
-#[utoipa::path(tag = "Content", params(("id" = i64, Path)), responses((status = 200, body = OnePage)))]
+#[utoipa::path(tag = "Content", params(("id" = i64, Path)), responses((status = 200, body = PageResponse)))]
 #[get("/api/pages/{id}")]
-async fn show_page(staff: SignedInStaff, service: Data<PageService>, id: Path<PathId>) -> Answer<OnePage> {
+async fn show_page(staff: SignedInStaff, service: Data<PageService>, id: Path<PathId>) -> Answer<PageResponse> {
     answer(service.read(&staff, id.parse()?).await?)
 }
 
@@ -56,7 +56,7 @@ async fn show_page(staff: SignedInStaff, service: Data<PageService>, id: Path<Pa
     tag = "Content",
     params(("id" = i64, Path)),
     request_body = ChangedPage,
-    responses((status = 200, body = OnePage)),
+    responses((status = 200, body = PageResponse)),
     extensions(("x-zero-to-null" = json!(["page_type_id"]))),
 )]
 #[put("/api/pages/{id}")]
@@ -65,7 +65,7 @@ async fn update_page(
     service: Data<PageService>,
     id: Path<PathId>,
     body: Body<ChangedPage>,
-) -> Answer<OnePage> {
+) -> Answer<PageResponse> {
     answer(service.update(&staff, id.parse()?, body.0.change()?).await?)
 }
 
@@ -86,7 +86,7 @@ async fn delete_page(staff: SignedInStaff, service: Data<PageService>, id: Path<
     responses((status = 200, body = HistoryList)),
 )]
 #[get("/api/pages/{page}/history")]
-async fn page_history(
+async fn list_page_history(
     staff: SignedInStaff,
     service: Data<PageHistory>,
     id: Path<PathId>,
@@ -99,7 +99,11 @@ async fn page_history(
 /// List content pages as a table
 #[utoipa::path(tag = "Content", params(PageParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/pages")]
-async fn pages_table(staff: SignedInStaff, service: Data<PageService>, asked: Asked) -> Answer<TableAnswer> {
+async fn list_pages_table(
+    staff: SignedInStaff,
+    service: Data<PageService>,
+    asked: TableRequest,
+) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 

@@ -51,7 +51,7 @@ impl From<Page> for PageRecord {
 }
 
 one!(/// Content page.
-    pub(super) OnePage { page: PageRecord });
+    pub(super) PageResponse { page: PageRecord });
 
 #[derive(Serialize, ToSchema)]
 pub(super) struct DatedTagRecord {

@@ -8,19 +8,19 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, patch, post};
 use deserr::Deserr;
 use kontor_catalog::PlanService;
-use kontor_catalog::model::{Assigned, PlanChange, PlanDraft};
+use kontor_catalog::model::{AssignOutcome, PlanChange, PlanDraft};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::query::PlanQuery;
-use self::record::{OneAssignment, PlanPage};
+use self::record::{AssignmentResponse, PlanPage};
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
 use kontor_web::{ApiError, Body, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(show_catalog).service(assign_plan).service(change_plan).service(withdraw_plan);
+    config.service(list_assignable_plans).service(assign_plan).service(update_plan_assignment).service(unassign_plan);
 }
 
 /// List the subscription plans of the project for an application
@@ -32,7 +32,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     responses((status = 200, body = PlanPage)),
 )]
 #[get("/api/applications/{application}/subscription-nomenclatures/catalog")]
-async fn show_catalog(
+async fn list_assignable_plans(
     staff: SignedInStaff,
     service: Data<PlanService>,
     application: Path<PathId>,
@@ -78,8 +78,8 @@ impl From<NewPlanAssignment> for PlanDraft {
     params(("application" = i64, Path)),
     request_body = NewPlanAssignment,
     responses(
-        (status = 201, body = OneAssignment),
-        (status = 200, description = "The plan is already assigned.", body = OneAssignment),
+        (status = 201, body = AssignmentResponse),
+        (status = 200, description = "The plan is already assigned.", body = AssignmentResponse),
     ),
 )]
 #[post("/api/applications/{application}/subscription-nomenclatures")]
@@ -88,10 +88,10 @@ async fn assign_plan(
     service: Data<PlanService>,
     application: Path<PathId>,
     body: Body<NewPlanAssignment>,
-) -> Result<(Json<OneAssignment>, StatusCode), ApiError> {
+) -> Result<(Json<AssignmentResponse>, StatusCode), ApiError> {
     let (assignment, status) = match service.assign(&staff, application.parse()?, body.0.into()).await? {
-        Assigned::Anew(assignment) => (assignment, StatusCode::CREATED),
-        Assigned::Already(assignment) => (assignment, StatusCode::OK),
+        AssignOutcome::Created(assignment) => (assignment, StatusCode::CREATED),
+        AssignOutcome::Existing(assignment) => (assignment, StatusCode::OK),
     };
     Ok((Json(assignment.into()), status))
 }
@@ -127,15 +127,15 @@ type Ids = Path<(PathId, PathId)>;
     tag = "Applications",
     params(("application" = i64, Path), ("assignment" = i64, Path)),
     request_body = ChangedPlanAssignment,
-    responses((status = 200, body = OneAssignment)),
+    responses((status = 200, body = AssignmentResponse)),
 )]
 #[patch("/api/applications/{application}/subscription-nomenclatures/{assignment}")]
-async fn change_plan(
+async fn update_plan_assignment(
     staff: SignedInStaff,
     service: Data<PlanService>,
     ids: Ids,
     body: Body<ChangedPlanAssignment>,
-) -> Answer<OneAssignment> {
+) -> Answer<AssignmentResponse> {
     let changed = service.update(&staff, ids.0.parse()?, ids.1.parse()?, body.0.into()).await?;
     answer(changed)
 }
@@ -149,7 +149,7 @@ async fn change_plan(
     responses((status = 200, body = Message)),
 )]
 #[delete("/api/applications/{application}/subscription-nomenclatures/{assignment}")]
-async fn withdraw_plan(staff: SignedInStaff, service: Data<PlanService>, ids: Ids) -> Answer<Message> {
+async fn unassign_plan(staff: SignedInStaff, service: Data<PlanService>, ids: Ids) -> Answer<Message> {
     service.withdraw(&staff, ids.0.parse()?, ids.1.parse()?).await?;
     Ok(Json(Message::new("The application no longer offers the plan.")))
 }

@@ -38,7 +38,7 @@ impl From<PlanAssignment> for PlanAssignmentRecord {
 }
 
 one!(/// Assignment of a plan to an application.
-    pub(super) OneAssignment { assignment: PlanAssignmentRecord });
+    pub(super) AssignmentResponse { assignment: PlanAssignmentRecord });
 
 #[derive(Serialize, ToSchema)]
 struct CatalogPlanRecord {

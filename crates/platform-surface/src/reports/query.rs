@@ -69,5 +69,5 @@ fn period(
     step: ReportStep,
 ) -> Result<ReportPeriod, Violations> {
     let period = ReportPeriod::requested(from.map(|day| day.0), to.map(|day| day.0), today, step);
-    period.map_err(|refused| Violations::one("to", refused))
+    period.map_err(|refused| Violations::single("to", refused))
 }

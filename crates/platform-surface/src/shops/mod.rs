@@ -14,16 +14,16 @@ use kontor_organization::{ShopHistory, StaffShopService};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedShop, NewShop};
-use self::record::{OneStaffShop, ShopView, StaffShopList};
+use self::record::{ShopView, StaffShopList, StaffShopResponse};
 use self::table::{ShopParams, TABLE};
-use crate::table::{Asked, TableAnswer};
+use crate::table::{TableAnswer, TableRequest};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
 use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 /// Registers the table, whose path is outside the prefix of the other routes.
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(shops_table);
+    config.service(list_shops_table);
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -33,7 +33,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(show_staff_shop)
         .service(update_shop)
         .service(delete_shop)
-        .service(shop_history);
+        .service(list_shop_history);
     times::routes(config);
 }
 
@@ -46,7 +46,7 @@ async fn list_staff_shops(
     staff: SignedInStaff,
     service: Data<StaffShopService>,
     clock: Data<Arc<dyn Clock>>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Answer<StaffShopList> {
     let now = clock.now();
     let page = service.page(&staff, TABLE.listing(asked, 15)?).await?;
@@ -54,27 +54,27 @@ async fn list_staff_shops(
 }
 
 /// Create a shop
-#[utoipa::path(tag = "Shops", request_body = NewShop, responses((status = 201, body = OneStaffShop)))]
+#[utoipa::path(tag = "Shops", request_body = NewShop, responses((status = 201, body = StaffShopResponse)))]
 #[post("/api/shops")]
 async fn create_shop(
     staff: SignedInStaff,
     service: Data<StaffShopService>,
     clock: Data<Arc<dyn Clock>>,
     body: Body<NewShop>,
-) -> Created<OneStaffShop> {
+) -> Created<StaffShopResponse> {
     let shop = service.create(&staff, body.0.into()).await?;
     created(ShopView { shop, now: clock.now() })
 }
 
 /// Get a shop with its opening times
-#[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = OneStaffShop)))]
+#[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = StaffShopResponse)))]
 #[get("/api/shops/{id}")]
 async fn show_staff_shop(
     staff: SignedInStaff,
     service: Data<StaffShopService>,
     clock: Data<Arc<dyn Clock>>,
     id: Path<PathId>,
-) -> Answer<OneStaffShop> {
+) -> Answer<StaffShopResponse> {
     let shop = service.read(&staff, id.parse()?).await?;
     answer(ShopView { shop, now: clock.now() })
 }
@@ -86,7 +86,7 @@ async fn show_staff_shop(
     tag = "Shops",
     params(("id" = i64, Path)),
     request_body = ChangedShop,
-    responses((status = 200, body = OneStaffShop)),
+    responses((status = 200, body = StaffShopResponse)),
 )]
 #[put("/api/shops/{id}")]
 async fn update_shop(
@@ -95,7 +95,7 @@ async fn update_shop(
     clock: Data<Arc<dyn Clock>>,
     id: Path<PathId>,
     body: Body<ChangedShop>,
-) -> Answer<OneStaffShop> {
+) -> Answer<StaffShopResponse> {
     let shop = service.update(&staff, id.parse()?, body.0.into()).await?;
     answer(ShopView { shop, now: clock.now() })
 }
@@ -115,7 +115,7 @@ async fn delete_shop(staff: SignedInStaff, service: Data<StaffShopService>, id: 
 /// Newest first, including changes of opening times.
 #[utoipa::path(tag = "Shops", params(("id" = i64, Path), PageQuery), responses((status = 200, body = HistoryList)))]
 #[get("/api/shops/{id}/history")]
-async fn shop_history(
+async fn list_shop_history(
     staff: SignedInStaff,
     service: Data<ShopHistory>,
     id: Path<PathId>,
@@ -128,6 +128,10 @@ async fn shop_history(
 /// List shops as a table
 #[utoipa::path(tag = "Shops", params(ShopParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/shops")]
-async fn shops_table(staff: SignedInStaff, service: Data<StaffShopService>, asked: Asked) -> Answer<TableAnswer> {
+async fn list_shops_table(
+    staff: SignedInStaff,
+    service: Data<StaffShopService>,
+    asked: TableRequest,
+) -> Answer<TableAnswer> {
     Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
 }

@@ -134,18 +134,18 @@ impl From<ShopView> for StaffShopRecord {
 }
 
 one!(/// Shop.
-    pub(super) OneStaffShop { shop: StaffShopRecord });
+    pub(super) StaffShopResponse { shop: StaffShopRecord });
 list!(/// Shops of the project.
     pub(super) StaffShopList { shops: [StaffShopRecord], shops_count of all, pagination });
 list!(/// Opening hours of a shop.
     pub(super) HoursList { hours: [HoursRecord], hours_count });
 one!(/// Opening hours of a weekday.
-    pub(super) OneHours { hour: HoursRecord });
+    pub(super) HoursResponse { hour: HoursRecord });
 list!(/// Holidays of a shop.
     pub(super) HolidayList { holidays: [HolidayRecord], holidays_count });
 one!(/// Holiday of a shop.
-    pub(super) OneHoliday { holiday: HolidayRecord });
+    pub(super) HolidayResponse { holiday: HolidayRecord });
 list!(/// Special opening hours of a shop.
     pub(super) ExceptionList { exceptions: [ExceptionRecord], exceptions_count });
 one!(/// Special opening hours of a shop on one day.
-    pub(super) OneException { exception: ExceptionRecord });
+    pub(super) ExceptionResponse { exception: ExceptionRecord });

@@ -10,7 +10,7 @@ use kontor_organization::{OpeningTimesService, StaffShopService};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::record::{ExceptionList, HolidayList, HoursList, OneException, OneHoliday, OneHours};
+use super::record::{ExceptionList, ExceptionResponse, HolidayList, HolidayResponse, HoursList, HoursResponse};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors};
@@ -20,20 +20,20 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(list_hours)
         .service(add_hours)
-        .service(change_hours)
+        .service(update_hours)
         .service(remove_hours)
         .service(list_holidays)
         .service(set_holiday)
         .service(remove_holiday)
         .service(list_exceptions)
         .service(add_exception)
-        .service(change_exception)
+        .service(update_exception)
         .service(remove_exception);
 }
 
 fn interval(opens: wire::TimeOfDay, closes: wire::TimeOfDay) -> Result<Interval, ApiError> {
     Interval::new(opens.0, closes.0).map_err(|error| match error {
-        InvalidInterval::BeginsAtTheEnd => ApiError::invalid("opens_at", error),
+        InvalidInterval::StartsAtEndOfDay => ApiError::invalid("opens_at", error),
         InvalidInterval::Empty => ApiError::invalid("closes_at", error),
     })
 }
@@ -82,7 +82,7 @@ struct HoursInput {
     tag = "Shops",
     params(("id" = i64, Path)),
     request_body = HoursInput,
-    responses((status = 201, body = OneHours)),
+    responses((status = 201, body = HoursResponse)),
 )]
 #[post("/api/shops/{id}/hours")]
 async fn add_hours(
@@ -90,7 +90,7 @@ async fn add_hours(
     service: Data<OpeningTimesService>,
     id: Path<PathId>,
     body: Body<HoursInput>,
-) -> Created<OneHours> {
+) -> Created<HoursResponse> {
     let new = body.0;
     let change = TimesChange::AddHours(new.weekday.0, interval(new.opens_at, new.closes_at)?);
     let one = |times: OpeningTimes, about| times.hours.into_iter().find(|hours| hours.id.get() == about);
@@ -98,14 +98,14 @@ async fn add_hours(
 }
 
 /// Update opening hours of a shop
-#[utoipa::path(tag = "Shops", request_body = HoursInput, responses((status = 200, body = OneHours)))]
+#[utoipa::path(tag = "Shops", request_body = HoursInput, responses((status = 200, body = HoursResponse)))]
 #[put("/api/shops/{id}/hours/{hour_id}")]
-async fn change_hours(
+async fn update_hours(
     staff: SignedInStaff,
     service: Data<OpeningTimesService>,
     path: TwoIds,
     body: Body<HoursInput>,
-) -> Answer<OneHours> {
+) -> Answer<HoursResponse> {
     let new = body.0;
     let hours = interval(new.opens_at, new.closes_at)?;
     let change = TimesChange::ChangeHours(path.1.parse()?, new.weekday.0, hours);
@@ -149,7 +149,7 @@ struct HolidayInput {
     tag = "Shops",
     params(("id" = i64, Path)),
     request_body = HolidayInput,
-    responses((status = 201, body = OneHoliday)),
+    responses((status = 201, body = HolidayResponse)),
 )]
 #[post("/api/shops/{id}/holidays")]
 async fn set_holiday(
@@ -157,7 +157,7 @@ async fn set_holiday(
     service: Data<OpeningTimesService>,
     id: Path<PathId>,
     body: Body<HolidayInput>,
-) -> Created<OneHoliday> {
+) -> Created<HolidayResponse> {
     let new = body.0;
     let change = TimesChange::SetHoliday {
         day: new.date.0,
@@ -227,7 +227,7 @@ impl ExceptionInput {
     tag = "Shops",
     params(("id" = i64, Path)),
     request_body = ExceptionInput,
-    responses((status = 201, body = OneException)),
+    responses((status = 201, body = ExceptionResponse)),
 )]
 #[post("/api/shops/{id}/exceptions")]
 async fn add_exception(
@@ -235,21 +235,21 @@ async fn add_exception(
     service: Data<OpeningTimesService>,
     id: Path<PathId>,
     body: Body<ExceptionInput>,
-) -> Created<OneException> {
+) -> Created<ExceptionResponse> {
     let change = TimesChange::AddException(body.0.terms()?);
     let one = |times: OpeningTimes, about| times.exceptions.into_iter().find(|other| other.id.get() == about);
     created(changed(&staff, &service, &id, change, one).await?)
 }
 
 /// Update special opening hours of a shop
-#[utoipa::path(tag = "Shops", request_body = ExceptionInput, responses((status = 200, body = OneException)))]
+#[utoipa::path(tag = "Shops", request_body = ExceptionInput, responses((status = 200, body = ExceptionResponse)))]
 #[put("/api/shops/{id}/exceptions/{exception_id}")]
-async fn change_exception(
+async fn update_exception(
     staff: SignedInStaff,
     service: Data<OpeningTimesService>,
     path: TwoIds,
     body: Body<ExceptionInput>,
-) -> Answer<OneException> {
+) -> Answer<ExceptionResponse> {
     let change = TimesChange::ChangeException(path.1.parse()?, body.0.terms()?);
     let one = |times: OpeningTimes, about| times.exceptions.into_iter().find(|other| other.id.get() == about);
     answer(changed(&staff, &service, &path.0, change, one).await?)

@@ -18,25 +18,29 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::query::UpcomingQuery;
 pub(super) use self::record::StaffSubscription;
 use self::record::{
-    ConsentList, OneStaffSubscription, StaffPaymentList, StaffSubscriptionList, SubscriptionHistoryList, UpcomingList,
-    upcoming,
+    ConsentList, StaffPaymentList, StaffSubscriptionList, StaffSubscriptionResponse, SubscriptionHistoryList,
+    UpcomingList, upcoming,
 };
 use self::table::{SubscriptionParams, TABLE};
-use crate::table::{Asked, TableAnswer};
+use crate::table::{TableAnswer, TableRequest};
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
 
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(subscriptions_table);
+    config.service(list_subscriptions_table);
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_subscriptions).service(upcoming_charges);
-    config.service(settings::show_settings).service(settings::set_settings);
-    config.service(show_subscription).service(payments_of_subscription).service(subscription_history);
-    config.service(subscription_consents).service(cancel_subscription).service(pause_subscription);
-    config.service(skip_period).service(move_billing_day).service(charge_now).service(release_subscription);
+    config.service(list_subscriptions).service(list_upcoming_charges);
+    config.service(settings::show_subscription_settings).service(settings::set_subscription_settings);
+    config.service(show_subscription).service(list_subscription_payments).service(list_subscription_history);
+    config.service(list_subscription_consents).service(cancel_subscription).service(pause_subscription);
+    config
+        .service(skip_subscription_period)
+        .service(move_billing_day)
+        .service(charge_subscription)
+        .service(release_subscription);
 }
 
 /// List subscriptions as a table
@@ -44,10 +48,10 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 /// Newest first.
 #[utoipa::path(tag = "Subscriptions", params(SubscriptionParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/subscriptions")]
-async fn subscriptions_table(
+async fn list_subscriptions_table(
     staff: SignedInStaff,
     service: Data<StaffSubscriptions>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Result<Json<TableAnswer>, ApiError> {
     Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
@@ -64,7 +68,7 @@ async fn subscriptions_table(
 async fn list_subscriptions(
     staff: SignedInStaff,
     service: Data<StaffSubscriptions>,
-    asked: Asked,
+    asked: TableRequest,
 ) -> Answer<StaffSubscriptionList> {
     answer(service.list(&staff, TABLE.listing(asked, 15)?).await?)
 }
@@ -75,7 +79,7 @@ async fn list_subscriptions(
 /// included.
 #[utoipa::path(tag = "Subscriptions", params(UpcomingQuery), responses((status = 200, body = UpcomingList)))]
 #[get("/api/subscriptions/upcoming")]
-async fn upcoming_charges(
+async fn list_upcoming_charges(
     staff: SignedInStaff,
     service: Data<StaffSubscriptions>,
     clock: Data<Arc<dyn Clock>>,
@@ -89,14 +93,14 @@ async fn upcoming_charges(
 #[utoipa::path(
     tag = "Subscriptions",
     params(("id" = i64, Path)),
-    responses((status = 200, body = OneStaffSubscription)),
+    responses((status = 200, body = StaffSubscriptionResponse)),
 )]
 #[get("/api/subscriptions/{id}")]
 async fn show_subscription(
     staff: SignedInStaff,
     service: Data<StaffSubscriptions>,
     id: Path<PathId>,
-) -> Answer<OneStaffSubscription> {
+) -> Answer<StaffSubscriptionResponse> {
     answer(service.read(&staff, id.parse()?).await?)
 }
 
@@ -109,7 +113,7 @@ async fn show_subscription(
     responses((status = 200, body = StaffPaymentList)),
 )]
 #[get("/api/subscriptions/{id}/payments")]
-async fn payments_of_subscription(
+async fn list_subscription_payments(
     staff: SignedInStaff,
     service: Data<StaffSubscriptions>,
     id: Path<PathId>,
@@ -127,7 +131,7 @@ async fn payments_of_subscription(
     responses((status = 200, body = SubscriptionHistoryList)),
 )]
 #[get("/api/subscriptions/{id}/history")]
-async fn subscription_history(
+async fn list_subscription_history(
     staff: SignedInStaff,
     service: Data<StaffSubscriptions>,
     id: Path<PathId>,
@@ -145,7 +149,7 @@ async fn subscription_history(
     responses((status = 200, body = ConsentList)),
 )]
 #[get("/api/subscriptions/{id}/consents")]
-async fn subscription_consents(
+async fn list_subscription_consents(
     staff: SignedInStaff,
     service: Data<StaffSubscriptions>,
     id: Path<PathId>,
@@ -159,19 +163,19 @@ async fn command(
     service: &StaffSubscriptions,
     id: SubscriptionId,
     command: StaffCommand,
-) -> Answer<OneStaffSubscription> {
+) -> Answer<StaffSubscriptionResponse> {
     let field = match command {
         StaffCommand::Retime(ScheduleCommand::PauseUntil(_)) => "until",
         StaffCommand::Retime(ScheduleCommand::BillingDay(_)) => "day",
         _ => "id",
     };
-    answer(service.command(staff, id, command).await.map_err(|error| told(field, error))?)
+    answer(service.command(staff, id, command).await.map_err(|error| into_response(field, error))?)
 }
 
 /// Returns the error for staff where it differs from the error for customers.
-fn told(field: &str, error: SubscriptionError) -> ApiError {
+fn into_response(field: &str, error: SubscriptionError) -> ApiError {
     match error {
-        SubscriptionError::CustomerGone => ApiError::invalid("id", "the customer is deleted"),
+        SubscriptionError::CustomerDeleted => ApiError::invalid("id", "the customer is deleted"),
         SubscriptionError::Refused(refusal) => match refusal {
             SubscriptionRefusal::NotThen(_) | SubscriptionRefusal::TooFar => ApiError::invalid(field, refusal),
             SubscriptionRefusal::NotRetryable(reason) => ApiError::invalid("id", reason),
@@ -188,7 +192,7 @@ fn told(field: &str, error: SubscriptionError) -> ApiError {
     tag = "Subscriptions",
     params(("id" = i64, Path)),
     responses(
-        (status = 200, body = OneStaffSubscription),
+        (status = 200, body = StaffSubscriptionResponse),
         (status = 422, description = "The subscription is canceled, or a charge is in progress."),
     ),
 )]
@@ -197,7 +201,7 @@ async fn cancel_subscription(
     staff: SignedInStaff,
     service: Data<StaffSubscriptions>,
     id: Path<PathId>,
-) -> Answer<OneStaffSubscription> {
+) -> Answer<StaffSubscriptionResponse> {
     command(&staff, &service, id.parse()?, StaffCommand::Cancel).await
 }
 
@@ -217,7 +221,7 @@ struct PauseInput {
     params(("id" = i64, Path)),
     request_body = PauseInput,
     responses(
-        (status = 200, body = OneStaffSubscription),
+        (status = 200, body = StaffSubscriptionResponse),
         (
             status = 422,
             description = "The subscription is not active, a charge is in progress, or the date is not allowed.",
@@ -230,7 +234,7 @@ async fn pause_subscription(
     service: Data<StaffSubscriptions>,
     id: Path<PathId>,
     body: Body<PauseInput>,
-) -> Answer<OneStaffSubscription> {
+) -> Answer<StaffSubscriptionResponse> {
     command(&staff, &service, id.parse()?, StaffCommand::Retime(ScheduleCommand::PauseUntil(body.0.until.0))).await
 }
 
@@ -241,16 +245,16 @@ async fn pause_subscription(
     tag = "Subscriptions",
     params(("id" = i64, Path)),
     responses(
-        (status = 200, body = OneStaffSubscription),
+        (status = 200, body = StaffSubscriptionResponse),
         (status = 422, description = "The subscription is not active, or a charge is in progress."),
     ),
 )]
 #[post("/api/subscriptions/{id}/skip")]
-async fn skip_period(
+async fn skip_subscription_period(
     staff: SignedInStaff,
     service: Data<StaffSubscriptions>,
     id: Path<PathId>,
-) -> Answer<OneStaffSubscription> {
+) -> Answer<StaffSubscriptionResponse> {
     command(&staff, &service, id.parse()?, StaffCommand::Retime(ScheduleCommand::SkipNext)).await
 }
 
@@ -269,7 +273,7 @@ struct BillingDayInput {
     params(("id" = i64, Path)),
     request_body = BillingDayInput,
     responses(
-        (status = 200, body = OneStaffSubscription),
+        (status = 200, body = StaffSubscriptionResponse),
         (
             status = 422,
             description = "The subscription is not active, a charge is in progress, or the day does not exist.",
@@ -282,7 +286,7 @@ async fn move_billing_day(
     service: Data<StaffSubscriptions>,
     id: Path<PathId>,
     body: Body<BillingDayInput>,
-) -> Answer<OneStaffSubscription> {
+) -> Answer<StaffSubscriptionResponse> {
     let day = u8::try_from(body.0.day.0).ok().filter(|day| (1..=31).contains(day));
     let day = day.ok_or_else(|| ApiError::invalid("day", "must be a day from 1 to 31"))?;
     command(&staff, &service, id.parse()?, StaffCommand::Retime(ScheduleCommand::BillingDay(day))).await
@@ -296,17 +300,17 @@ async fn move_billing_day(
     tag = "Subscriptions",
     params(("id" = i64, Path)),
     responses(
-        (status = 200, body = OneStaffSubscription),
+        (status = 200, body = StaffSubscriptionResponse),
         (status = 422, description = "No charge is due, a charge is in progress, the payment method cannot be charged, \
             or a limit is reached."),
     ),
 )]
 #[post("/api/subscriptions/{id}/charge")]
-async fn charge_now(
+async fn charge_subscription(
     staff: SignedInStaff,
     service: Data<StaffSubscriptions>,
     id: Path<PathId>,
-) -> Answer<OneStaffSubscription> {
+) -> Answer<StaffSubscriptionResponse> {
     command(&staff, &service, id.parse()?, StaffCommand::ChargeNow).await
 }
 
@@ -318,7 +322,7 @@ async fn charge_now(
     tag = "Subscriptions",
     params(("id" = i64, Path)),
     responses(
-        (status = 200, body = OneStaffSubscription),
+        (status = 200, body = StaffSubscriptionResponse),
         (status = 422, description = "The subscription is not parked."),
     ),
 )]
@@ -327,6 +331,6 @@ async fn release_subscription(
     staff: SignedInStaff,
     service: Data<StaffSubscriptions>,
     id: Path<PathId>,
-) -> Answer<OneStaffSubscription> {
+) -> Answer<StaffSubscriptionResponse> {
     command(&staff, &service, id.parse()?, StaffCommand::Release).await
 }

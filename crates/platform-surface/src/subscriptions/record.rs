@@ -79,7 +79,7 @@ impl From<SubscriptionRecord> for StaffSubscription {
     }
 }
 
-one!(pub(super) OneStaffSubscription { subscription: StaffSubscription });
+one!(pub(super) StaffSubscriptionResponse { subscription: StaffSubscription });
 list!(pub(super) StaffSubscriptionList { subscriptions: [StaffSubscription], subscriptions_count of all, pagination });
 list!(pub(super) StaffPaymentList { payments: [StaffPayment], payments_count of all, pagination });
 list!(/// One page of the history of a subscription, newest first.
@@ -120,7 +120,7 @@ pub(super) struct SubscriptionHistoryRecord {
     #[serde(flatten)]
     line: HistoryRecord,
     /// `charge_started`, `charge_succeeded`, `charge_declined_soft`, `charge_declined_hard`, `charge_unknown`,
-    /// `charge_pending`, `charge_contradicted`, `cancel`, `resume`, `retry`, `change_plan`, `change_method`,
+    /// `charge_pending`, `charge_contradicted`, `cancel`, `resume`, `retry`, `update_plan_assignment`, `change_method`,
     /// `delete_method`, `refund_period`, `customer_leaves`, `plan_withdrawn`, `charge_announced`, `pause`, `skip`,
     /// `move_day`, `release`, `period_due` or `dunning_exhausted`.
     event: &'static str,

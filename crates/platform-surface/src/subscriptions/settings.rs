@@ -53,7 +53,7 @@ impl From<SubscriptionPolicy> for SubscriptionSettings {
     }
 }
 
-one!(OneSettings { settings: SubscriptionSettings });
+one!(SettingsResponse { settings: SubscriptionSettings });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -120,7 +120,7 @@ impl TryFrom<SettingsInput> for SubscriptionPolicy {
     fn try_from(input: SettingsInput) -> Result<Self, Violations> {
         let mut wrong = Violations::default();
         let (terms, bounds) = (DunningTerms::default(), Bounds::default());
-        let dunning = DunningPolicy::judged(DunningTerms {
+        let dunning = DunningPolicy::validated(DunningTerms {
             after_days: all(input.after_days.0, terms.after_days),
             salary_days: all(input.salary_days.0, terms.salary_days),
             hour: small(input.hour.0.as_ref(), terms.hour),
@@ -159,9 +159,12 @@ impl TryFrom<SettingsInput> for SubscriptionPolicy {
 }
 
 /// Get the charging settings of subscriptions
-#[utoipa::path(tag = "Subscriptions", responses((status = 200, body = OneSettings)))]
+#[utoipa::path(tag = "Subscriptions", responses((status = 200, body = SettingsResponse)))]
 #[get("/api/subscriptions/settings")]
-pub(super) async fn show_settings(staff: SignedInStaff, service: Data<StaffSubscriptions>) -> Answer<OneSettings> {
+pub(super) async fn show_subscription_settings(
+    staff: SignedInStaff,
+    service: Data<StaffSubscriptions>,
+) -> Answer<SettingsResponse> {
     answer(service.policy(&staff).await?)
 }
 
@@ -169,13 +172,13 @@ pub(super) async fn show_settings(staff: SignedInStaff, service: Data<StaffSubsc
 ///
 /// Fields that are not sent get their default values. The settings apply to a subscription from its next notice, charge
 /// or change.
-#[utoipa::path(tag = "Subscriptions", request_body = SettingsInput, responses((status = 200, body = OneSettings)))]
+#[utoipa::path(tag = "Subscriptions", request_body = SettingsInput, responses((status = 200, body = SettingsResponse)))]
 #[put("/api/subscriptions/settings")]
-pub(super) async fn set_settings(
+pub(super) async fn set_subscription_settings(
     staff: SignedInStaff,
     service: Data<StaffSubscriptions>,
     body: Body<SettingsInput>,
-) -> Answer<OneSettings> {
+) -> Answer<SettingsResponse> {
     let policy = SubscriptionPolicy::try_from(body.0)?;
     answer(service.set_policy(&staff, policy).await?)
 }

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 pub(crate) use self::query::list_params;
-pub use self::query::{Asked, Filter};
+pub use self::query::{Filter, TableRequest};
 use kontor_web::paging::Pagination;
 
 /// Table, defined completely by its declaration. The response has the rows under the name of the resource.

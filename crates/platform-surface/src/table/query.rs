@@ -13,25 +13,25 @@ use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::{ArrayBuilder, ObjectBuilder, Required};
 
 use super::Table;
-use kontor_web::body::pairs_of;
+use kontor_web::body::fields_of_pairs;
 use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::{In, Scalar, WireValue};
 use kontor_web::{ApiError, StaffProject};
 
 /// Query string before validation by a table, and the time zone of the days in it.
-pub struct Asked(Map<String, Value>, Zone);
+pub struct TableRequest(Map<String, Value>, Zone);
 
 /// Parameters with days.
 const DAYS: [&str; 2] = ["date_from", "date_to"];
 
-impl FromRequest for Asked {
+impl FromRequest for TableRequest {
     type Error = ApiError;
     type Future = LocalBoxFuture<'static, Result<Self, ApiError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let pairs = pairs_of(request.query_string().as_bytes()).map_err(ApiError::Invalid)?;
+            let pairs = fields_of_pairs(request.query_string().as_bytes()).map_err(ApiError::Invalid)?;
             let names_days = DAYS.iter().any(|name| pairs.contains_key(*name));
             // Without days the zone has no effect, so it is not read.
             let zone = if names_days { zone_of_caller(&request).await? } else { Zone::UTC };
@@ -110,8 +110,8 @@ fn single<T: WireValue>(asked: &mut Map<String, Value>, name: &str, wrong: &mut 
 
 impl<R> Table<R> {
     /// Returns the requested listing, or all errors of the query string.
-    pub fn listing(&self, asked: Asked, default_per_page: i64) -> Result<Listing, Violations> {
-        let Asked(mut asked, zone) = asked;
+    pub fn listing(&self, asked: TableRequest, default_per_page: i64) -> Result<Listing, Violations> {
+        let TableRequest(mut asked, zone) = asked;
         let mut wrong = Violations::default();
         let mut conditions = Vec::new();
         for filter in self.filters {
@@ -131,7 +131,7 @@ impl<R> Table<R> {
                     let name = format!("{}{suffix}", filter.field);
                     wrong.check(&name, filter.value(asked.remove(&name)?))
                 };
-                let comparisons = [bound("_gt").map(Comparison::Above), bound("_lt").map(Comparison::Below)];
+                let comparisons = [bound("_gt").map(Comparison::GreaterThan), bound("_lt").map(Comparison::LessThan)];
                 conditions.extend(
                     comparisons.into_iter().flatten().map(|comparison| Condition { field: filter.field, comparison }),
                 );
@@ -139,11 +139,13 @@ impl<R> Table<R> {
         }
         if let Some(field) = self.period {
             let from = single::<NaiveDate>(&mut asked, "date_from", &mut wrong);
-            conditions.extend(from.map(|day| Condition { field, comparison: Comparison::From(start_of(day, zone)) }));
+            conditions
+                .extend(from.map(|day| Condition { field, comparison: Comparison::AtLeast(start_of(day, zone)) }));
             let to = single::<NaiveDate>(&mut asked, "date_to", &mut wrong);
             // There are no records after the last supported day.
             let next = to.and_then(|day| day.checked_add_days(Days::new(1))).filter(|day| day.year() <= 9999);
-            conditions.extend(next.map(|day| Condition { field, comparison: Comparison::Below(start_of(day, zone)) }));
+            conditions
+                .extend(next.map(|day| Condition { field, comparison: Comparison::LessThan(start_of(day, zone)) }));
         }
         let text = match self.search {
             Some(_) => single::<Line<255>>(&mut asked, "query", &mut wrong),
@@ -272,7 +274,7 @@ mod tests {
     };
 
     fn listing(query: &str) -> Result<Listing, Violations> {
-        THINGS.listing(Asked(pairs_of(query.as_bytes())?, Zone::parse("Asia/Kamchatka").unwrap()), 15)
+        THINGS.listing(TableRequest(fields_of_pairs(query.as_bytes())?, Zone::parse("Asia/Kamchatka").unwrap()), 15)
     }
 
     fn wrong(query: &str) -> Vec<String> {
@@ -297,11 +299,11 @@ mod tests {
         let comparisons: Vec<_> =
             asked.conditions.iter().map(|condition| (condition.field, condition.comparison.clone())).collect();
         assert_eq!(comparisons[0], ("brand_id", Comparison::AnyOf(vec![number(1), number(2)])));
-        assert_eq!(comparisons[1], ("price", Comparison::Above(number(150))));
-        assert_eq!(comparisons[2], ("price", Comparison::Below(number(900))));
+        assert_eq!(comparisons[1], ("price", Comparison::GreaterThan(number(150))));
+        assert_eq!(comparisons[2], ("price", Comparison::LessThan(number(900))));
         assert_eq!(comparisons[3], ("is_active", Comparison::AnyOf(vec![FilterValue::Flag(true)])));
         assert!(
-            matches!(&comparisons[4], ("created_at", Comparison::Below(FilterValue::Moment(day))) if day.to_rfc3339() == "2026-01-31T12:00:00+00:00")
+            matches!(&comparisons[4], ("created_at", Comparison::LessThan(FilterValue::Moment(day))) if day.to_rfc3339() == "2026-01-31T12:00:00+00:00")
         );
         assert_eq!(asked.sort, Sort::descending("id"));
         assert_eq!((asked.page.page(), asked.page.per_page()), (2, 7));
@@ -309,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_named() {
+    fn all_errors_are_reported() {
         let query = "brand_id[]=0&price=x&price_gt[]=1&is_active=perhaps&query=&date_from=1.1.2026&order_by=price_asc&page=0\
                      &per_page=1000000000&colour=red&brand_id_gt=1";
         let expected = [
@@ -330,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_asked_is_the_first_page_in_the_order_of_the_table() {
+    fn an_empty_query_is_the_first_page_in_default_order() {
         let asked = listing("").unwrap();
         assert_eq!((asked.sort, asked.page.page(), asked.page.per_page()), (THINGS.order, 1, 15));
         assert!(asked.conditions.is_empty() && asked.text.is_none());

@@ -10,7 +10,7 @@ use super::refusal::Refusal;
 
 /// Time a key is kept after its first request.
 const WINDOW: TimeDelta = TimeDelta::hours(24);
-const LONGEST_KEY: usize = 64;
+const MAX_KEY_LENGTH: usize = 64;
 
 /// Digest of a request's method, path and data.
 pub type Fingerprint = [u8; 32];
@@ -20,7 +20,7 @@ pub fn check(key: Option<&str>) -> Result<&str, Refusal> {
     let refuse = |description: &str| Err(Refusal::invalid(description).at("Idempotence-Key"));
     match key.map(str::trim) {
         None | Some("") => refuse("Idempotence key is empty"),
-        Some(key) if key.len() > LONGEST_KEY => refuse("Idempotence key is too long. Max. length is 64"),
+        Some(key) if key.len() > MAX_KEY_LENGTH => refuse("Idempotence key is too long. Max. length is 64"),
         Some(key) => Ok(key),
     }
 }

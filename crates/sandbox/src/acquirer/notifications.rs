@@ -19,8 +19,8 @@ use crate::state::{World, lock, moment};
 /// Pauses before the redeliveries, in seconds.
 const REDELIVERIES: [u64; 7] = [10, 42, 84, 168, 672, 5_376, 86_016];
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
-const AT_ONCE: usize = 64;
-const MOST_WAITING: usize = 10_000;
+const MAX_PARALLEL: usize = 64;
+const MAX_WAITING: usize = 10_000;
 /// Interval, in real time, at which redeliveries and deadlines are checked.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -229,7 +229,7 @@ struct Waiting {
 
 impl Waiting {
     fn add(&mut self, due: DateTime<Utc>, notification: Notification) {
-        if self.by_due.len() < MOST_WAITING {
+        if self.by_due.len() < MAX_WAITING {
             self.added += 1;
             self.by_due.insert((due, Reverse(self.added)), notification);
         }
@@ -243,7 +243,7 @@ impl Waiting {
 
 /// Sends notifications until the sandbox stops. Also expires objects whose deadlines have passed.
 pub async fn courier(world: Arc<World>, client: reqwest::Client, mut inbox: UnboundedReceiver<Job>) {
-    let permits = Arc::new(Semaphore::new(AT_ONCE));
+    let permits = Arc::new(Semaphore::new(MAX_PARALLEL));
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let send = |job: Job| {

@@ -8,8 +8,8 @@ use super::order::{given, wrong};
 use super::refusal::Refusal;
 use crate::named::named;
 
-const MOST_ITEMS: usize = 80;
-const LONGEST_DESCRIPTION: usize = 128;
+const MAX_ITEMS: usize = 80;
+const MAX_DESCRIPTION_LENGTH: usize = 128;
 
 named! {
     /// Registration status of a receipt.
@@ -131,7 +131,7 @@ fn tax_system(receipt: &Map<String, Value>, place: &str) -> Result<(), Refusal> 
 fn items(receipt: &Map<String, Value>, place: &str) -> Result<Amount, Refusal> {
     let list = format!("{place}items");
     let items = receipt.get("items").and_then(Value::as_array).ok_or_else(|| wrong(&list))?;
-    if items.is_empty() || items.len() > MOST_ITEMS {
+    if items.is_empty() || items.len() > MAX_ITEMS {
         return Err(wrong(&list));
     }
     let mut sum = Amount::default();
@@ -147,7 +147,7 @@ fn items(receipt: &Map<String, Value>, place: &str) -> Result<Amount, Refusal> {
             return Err(wrong(&path("vat_code")));
         }
         let letters = item.get("description").and_then(Value::as_str).map_or(0, |text| text.chars().count());
-        if !(1..=LONGEST_DESCRIPTION).contains(&letters) {
+        if !(1..=MAX_DESCRIPTION_LENGTH).contains(&letters) {
             return Err(wrong(&path("description")));
         }
         let price = Amount::read(item.get("amount"), &path("amount"))?;

@@ -11,7 +11,7 @@ use super::input::{Input, Wrong};
 use crate::state::{World, moment};
 
 /// Largest advance, in seconds: ten years. It is enough for a demo and safe for calendar arithmetic.
-pub const FARTHEST: u64 = 10 * 366 * 24 * 3_600;
+pub const MAX_ADVANCE: u64 = 10 * 366 * 24 * 3_600;
 
 const FIELDS: [&str; 3] = ["advance_seconds", "advance_to", "dry_run"];
 
@@ -81,7 +81,7 @@ fn answer(world: &World) -> HttpResponse {
 impl Goal {
     /// Returns the target time, computed from `now`.
     fn from(self, now: DateTime<Utc>) -> Result<DateTime<Utc>, Wrong> {
-        let farthest = i64::try_from(FARTHEST).ok().and_then(TimeDelta::try_seconds).unwrap_or(TimeDelta::MAX);
+        let farthest = i64::try_from(MAX_ADVANCE).ok().and_then(TimeDelta::try_seconds).unwrap_or(TimeDelta::MAX);
         match self {
             Self::By(time) => {
                 now.checked_add_signed(time).ok_or_else(|| Wrong::field("advance_seconds", "is too large"))
@@ -91,7 +91,7 @@ impl Goal {
                 format!("must not be before the current time, {}", crate::state::moment(now)),
             )),
             Self::To(moment) if moment - now > farthest => {
-                Err(Wrong::field("advance_to", format!("must be at most {FARTHEST} seconds away")))
+                Err(Wrong::field("advance_to", format!("must be at most {MAX_ADVANCE} seconds away")))
             }
             Self::To(moment) => Ok(moment),
         }
@@ -103,7 +103,7 @@ impl Asked {
     fn read(input: &Input) -> Result<Self, Wrong> {
         let mut wrong = input.unknown(&FIELDS);
         let mut noted = |complaint| wrong.push(complaint);
-        let seconds = input.whole("advance_seconds", 0, FARTHEST).map_err(&mut noted).ok().flatten();
+        let seconds = input.whole("advance_seconds", 0, MAX_ADVANCE).map_err(&mut noted).ok().flatten();
         let to = input.text("advance_to").and_then(|text| text.map(read_moment).transpose());
         let to = to.map_err(&mut noted).ok().flatten();
         let dry_run = input.flag("dry_run").map_err(&mut noted).ok().flatten().unwrap_or(false);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_wrong_is_named_at_once() {
+    fn all_errors_are_reported_together() {
         let wrong = read(r#"{"advance_seconds":-1,"advance_to":"soon","dry_run":"yes","by":1}"#).unwrap_err();
         for field in ["by: unknown", "advance_seconds: must", "advance_to: must be a moment", "dry_run: must"] {
             assert!(wrong.contains(field), "{wrong}");

@@ -10,8 +10,8 @@ use super::input::{Input, Wrong, required};
 use crate::faults::{FaultKind, Plan, Service};
 use crate::state::World;
 
-const MOST_TIMES: u64 = 1_000_000;
-pub const LONGEST_DELAY: u64 = 40_000;
+const MAX_TIMES: u64 = 1_000_000;
+pub const MAX_DELAY: u64 = 40_000;
 
 /// `GET /control/faults`
 pub async fn list(world: Data<World>) -> HttpResponse {
@@ -30,12 +30,12 @@ pub async fn plan(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong
     if kind.concerns_notifications() && !notifies {
         return Err(Wrong::field("fault", format!("{} does not concern {}", kind.name(), service.name())));
     }
-    let times = input.whole("times", 0, MOST_TIMES)?.unwrap_or(1);
+    let times = input.whole("times", 0, MAX_TIMES)?.unwrap_or(1);
     let plan = Plan {
         service,
         kind,
         times: u32::try_from(times).unwrap_or(u32::MAX),
-        delay: input.whole("delay_ms", 0, LONGEST_DELAY)?.map(Duration::from_millis),
+        delay: input.whole("delay_ms", 0, MAX_DELAY)?.map(Duration::from_millis),
     };
     if !world.faults.plan(plan) {
         return Err(Wrong::Conflict("too many faults are planned; delete them with DELETE /control/faults".to_owned()));

@@ -7,14 +7,14 @@ use actix_web::web::{Bytes, Data, Path};
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
-use super::clock::FARTHEST;
-use super::faults::LONGEST_DELAY;
+use super::clock::MAX_ADVANCE;
+use super::faults::MAX_DELAY;
 use super::input::{Input, Wrong, required};
 use crate::acquirer::{Canceled, DECLINE_REASONS, Ending, Party, Script, Step, Verdict, decline_reason};
 use crate::faults::{Fault, FaultKind};
 use crate::state::World;
 
-const MOST_STEPS: usize = 1_000;
+const MAX_STEPS: usize = 1_000;
 const FIELDS: [&str; 10] = [
     "outcome",
     "reason",
@@ -48,8 +48,8 @@ pub async fn show(world: Data<World>, id: Path<String>) -> Result<HttpResponse, 
 pub async fn replace(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["steps"])?;
     let steps = required("steps", input.objects("steps", &FIELDS)?)?;
-    if steps.len() > MOST_STEPS {
-        return Err(Wrong::field("steps", format!("must have at most {MOST_STEPS} steps")));
+    if steps.len() > MAX_STEPS {
+        return Err(Wrong::field("steps", format!("must have at most {MAX_STEPS} steps")));
     }
     let read = |(number, step): (usize, &Input)| read(step).map_err(|wrong| wrong.within(&format!("steps[{number}]")));
     let script = steps.iter().enumerate().map(read).collect::<Result<Script, _>>()?;
@@ -74,7 +74,7 @@ fn read(input: &Input) -> Result<Step, Wrong> {
         _ => None,
     };
     let then = input.one_of("then", &["succeed", "decline"], verdict)?;
-    let after = input.whole("after_seconds", 0, FARTHEST)?.and_then(|seconds| i64::try_from(seconds).ok());
+    let after = input.whole("after_seconds", 0, MAX_ADVANCE)?.and_then(|seconds| i64::try_from(seconds).ok());
     let ending = match (outcome, after.and_then(TimeDelta::try_seconds)) {
         ("succeed", _) => Ending::AtOnce(Verdict::APPROVED),
         ("decline", _) => Ending::AtOnce(declined),
@@ -82,7 +82,7 @@ fn read(input: &Input) -> Result<Step, Wrong> {
         (_, None) if then.is_some() => return Err(Wrong::field("after_seconds", "is required")),
         (_, None) => Ending::WhenTold,
     };
-    let delay = input.whole("delay_ms", 0, LONGEST_DELAY)?.map(Duration::from_millis);
+    let delay = input.whole("delay_ms", 0, MAX_DELAY)?.map(Duration::from_millis);
     let times = input.whole("times", 1, u64::from(u32::MAX))?.and_then(|times| u32::try_from(times).ok());
     Ok(Step {
         ending,

@@ -10,7 +10,7 @@ use super::input::{Input, Wrong, required};
 use crate::state::World;
 use crate::telephony::CheckStatus;
 
-const MOST: usize = 1_000;
+const MAX_CALLS: usize = 1_000;
 
 /// `GET /control/telephony`
 pub async fn settings(world: Data<World>) -> HttpResponse {
@@ -59,7 +59,7 @@ pub async fn call(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong
 /// `GET /control/callchecks?phone=`
 pub async fn checks(world: Data<World>, query: Query<HashMap<String, String>>) -> HttpResponse {
     let phone = query.get("phone").map(String::as_str).filter(|phone| !phone.trim().is_empty());
-    HttpResponse::Ok().json(json!({ "callchecks": world.checks.views(phone, MOST, world.now()) }))
+    HttpResponse::Ok().json(json!({ "callchecks": world.checks.views(phone, MAX_CALLS, world.now()) }))
 }
 
 /// `POST /control/callchecks/{id}`: ends the waiting time of a check.

@@ -10,13 +10,13 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
-use super::session::{LARGEST_MESSAGE, Session, Step};
+use super::session::{MAX_MESSAGE_BYTES, Session, Step};
 use crate::faults::{Fault, FaultKind, Service};
 use crate::messages::{Channel, Message, find_code, recipient};
 use crate::state::World;
 
 const IDLE: Duration = Duration::from_mins(5);
-const LONGEST_LINE: u64 = 8_192;
+const MAX_LINE_BYTES: u64 = 8_192;
 
 /// Accepts connections until the sandbox stops.
 pub async fn serve(world: Arc<World>, listener: TcpListener) {
@@ -99,7 +99,7 @@ impl<'a> Connection<'a> {
     /// Reads the next line without its line end; `None` when the client has disconnected.
     async fn read_line(&mut self) -> io::Result<Option<Vec<u8>>> {
         let mut line = Vec::new();
-        let mut limited = (&mut self.reader).take(LONGEST_LINE);
+        let mut limited = (&mut self.reader).take(MAX_LINE_BYTES);
         timeout(IDLE, limited.read_until(b'\n', &mut line)).await??;
         if !line.ends_with(b"\n") {
             return if line.is_empty() { Ok(None) } else { Err(io::ErrorKind::InvalidData.into()) };
@@ -124,7 +124,7 @@ impl<'a> Connection<'a> {
                 kept.extend_from_slice(text);
                 kept.extend_from_slice(b"\r\n");
             }
-            if message.as_ref().is_some_and(|kept| kept.len() > LARGEST_MESSAGE) {
+            if message.as_ref().is_some_and(|kept| kept.len() > MAX_MESSAGE_BYTES) {
                 message = None;
             }
         }

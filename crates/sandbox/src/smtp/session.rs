@@ -1,8 +1,8 @@
 //! State machine of one SMTP session, without input and output: it takes a command line and returns the next step.
 
 /// Maximum size of a message, in bytes.
-pub const LARGEST_MESSAGE: usize = 10 * 1024 * 1024;
-const MOST_RECIPIENTS: usize = 100;
+pub const MAX_MESSAGE_BYTES: usize = 10 * 1024 * 1024;
+const MAX_RECIPIENTS: usize = 100;
 
 /// Next step after a command.
 #[derive(Debug, PartialEq, Eq)]
@@ -60,7 +60,7 @@ impl Session {
         match verb.to_ascii_uppercase().as_str() {
             "EHLO" => {
                 self.greet();
-                let size = LARGEST_MESSAGE;
+                let size = MAX_MESSAGE_BYTES;
                 reply(format!(
                     "250-sandbox\r\n250-PIPELINING\r\n250-SIZE {size}\r\n250-8BITMIME\r\n250-SMTPUTF8\r\n\
                      250 AUTH PLAIN LOGIN"
@@ -128,7 +128,7 @@ impl Session {
         let declared = parameters
             .split_whitespace()
             .find_map(|parameter| parameter.to_ascii_uppercase().strip_prefix("SIZE=")?.parse::<usize>().ok());
-        if declared.is_some_and(|size| size > LARGEST_MESSAGE) {
+        if declared.is_some_and(|size| size > MAX_MESSAGE_BYTES) {
             return reply("552 5.3.4 Message size exceeds fixed limit");
         }
         self.in_transaction = true;
@@ -141,7 +141,7 @@ impl Session {
                 if self.refusing {
                     return reply("550 5.1.1 Mailbox unavailable");
                 }
-                if self.recipients.len() == MOST_RECIPIENTS {
+                if self.recipients.len() == MAX_RECIPIENTS {
                     return reply("452 4.5.3 Too many recipients");
                 }
                 self.recipients.push(to.to_owned());

@@ -15,14 +15,14 @@ use super::{Refusal, Storage, etag};
 use crate::fault_middleware;
 use crate::state::World;
 
-const LARGEST_BODY: usize = 64 * 1024 * 1024;
-const WHEN: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
+const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
+const OBJECT_TIME: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
 
 /// `/s3/{bucket}/{key}`
 pub fn routes(config: &mut ServiceConfig) {
     config.service(
         web::resource("/s3/{bucket}/{key:.+}")
-            .app_data(PayloadConfig::new(LARGEST_BODY))
+            .app_data(PayloadConfig::new(MAX_BODY_BYTES))
             .wrap(from_fn(fault_middleware::storage))
             .default_service(web::to(serve)),
     );
@@ -162,7 +162,7 @@ fn read(call: &HttpRequest, storage: &Storage, key: &str) -> HttpResponse {
     };
     answer
         .insert_header((ETAG, mark))
-        .insert_header((LAST_MODIFIED, WHEN))
+        .insert_header((LAST_MODIFIED, OBJECT_TIME))
         .insert_header((ACCEPT_RANGES, "bytes"))
         .content_type("application/octet-stream");
     let Some(Some((first, last))) = asked else { return answer.body(content) };

@@ -16,9 +16,9 @@ use crate::config::SandboxConfig;
 use crate::state::lock;
 
 /// Maximum size of all objects and parts together, in bytes.
-const MOST_BYTES: usize = 512 * 1024 * 1024;
+const MAX_BYTES: usize = 512 * 1024 * 1024;
 /// Minimum size of every part of an upload except the last, in bytes.
-const SMALLEST_PART: usize = 5 * 1024 * 1024;
+const MIN_PART_BYTES: usize = 5 * 1024 * 1024;
 
 /// Access data of the bucket.
 pub struct Account {
@@ -66,7 +66,7 @@ impl StorefrontReader {
     fn has_room_for(&self, more: usize) -> bool {
         let parts = self.uploads.values().flat_map(|upload| upload.parts.values());
         let used: usize = self.objects.values().chain(parts).map(Bytes::len).sum();
-        used.saturating_add(more) <= MOST_BYTES
+        used.saturating_add(more) <= MAX_BYTES
     }
 }
 
@@ -120,7 +120,7 @@ impl Storage {
         let mut content = Vec::new();
         for (place, (number, mark)) in named.iter().enumerate() {
             let part = upload.parts.get(number).filter(|part| etag(part) == *mark).ok_or(Refusal::InvalidPart)?;
-            if place + 1 < named.len() && part.len() < SMALLEST_PART {
+            if place + 1 < named.len() && part.len() < MIN_PART_BYTES {
                 return Err(Refusal::EntityTooSmall);
             }
             content.extend_from_slice(part);
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn an_upload_is_made_of_the_parts_that_are_named() {
         let storage = storage();
-        let (large, small) = (Bytes::from(vec![1; SMALLEST_PART]), Bytes::from_static(b"end"));
+        let (large, small) = (Bytes::from(vec![1; MIN_PART_BYTES]), Bytes::from_static(b"end"));
         storage.begin("u", "k");
         storage.put_part("u", "k", 1, large.clone()).unwrap();
         storage.put_part("u", "k", 2, small.clone()).unwrap();
@@ -164,7 +164,7 @@ mod tests {
         let (one, two) = ((1, etag(&large)), (2, etag(&small)));
         assert_eq!(storage.complete("u", "k", &[two.clone(), one.clone()]), Err(Refusal::EntityTooSmall));
         assert_eq!(storage.complete("u", "k", &[(1, etag(&small))]), Err(Refusal::InvalidPart));
-        assert_eq!(storage.complete("u", "k", &[one, two]).unwrap().len(), SMALLEST_PART + 3);
+        assert_eq!(storage.complete("u", "k", &[one, two]).unwrap().len(), MIN_PART_BYTES + 3);
         assert_eq!(storage.abort("u"), Err(Refusal::NoSuchUpload));
         storage.delete("k");
         assert_eq!(storage.view(), json!({ "objects": [], "uploads": 0 }));

@@ -16,9 +16,9 @@ use crate::state::World;
 
 use records::{Record, addresses, banks, parties};
 
-const LONGEST_QUERY: usize = 300;
+const MAX_QUERY_LENGTH: usize = 300;
 const USUAL_COUNT: usize = 10;
-const LARGEST_COUNT: usize = 20;
+const MAX_COUNT: usize = 20;
 
 static ADDRESSES: LazyLock<Vec<Record>> = LazyLock::new(addresses);
 static BANKS: LazyLock<Vec<Record>> = LazyLock::new(banks);
@@ -81,11 +81,11 @@ fn read(call: &HttpRequest, body: &[u8]) -> Result<(String, usize), Refusal> {
     }
     let body: Value = serde_json::from_slice(body).map_err(|_| bad("the body is not JSON"))?;
     let query = body.get("query").and_then(Value::as_str).ok_or_else(|| bad("`query` is missing"))?;
-    if query.chars().count() > LONGEST_QUERY {
+    if query.chars().count() > MAX_QUERY_LENGTH {
         return Err(Refusal(StatusCode::PAYLOAD_TOO_LARGE, "Payload Too Large", "`query` is too long"));
     }
     let count = body.get("count").and_then(Value::as_u64).and_then(|count| usize::try_from(count).ok());
-    Ok((query.trim().to_lowercase(), count.unwrap_or(USUAL_COUNT).min(LARGEST_COUNT)))
+    Ok((query.trim().to_lowercase(), count.unwrap_or(USUAL_COUNT).min(MAX_COUNT)))
 }
 
 async fn suggest(call: HttpRequest, path: Path<(String, String)>, world: Data<World>, body: Bytes) -> HttpResponse {

@@ -16,9 +16,9 @@ use crate::state::{World, lock};
 
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// The provider repeats for days. The sandbox gives up sooner.
-const TRIES: usize = 10;
+const MAX_ATTEMPTS: usize = 10;
 const PAUSE: Duration = Duration::from_millis(500);
-const REMEMBERED: usize = 100;
+const MAX_CALLBACKS: usize = 100;
 
 /// One message to one URL.
 pub struct Push {
@@ -64,7 +64,7 @@ impl Pushes {
 
     fn record(&self, push: &Push, status: Option<u16>, answer: &str) {
         let mut answers = lock(&self.answers);
-        if answers.len() == REMEMBERED {
+        if answers.len() == MAX_CALLBACKS {
             answers.pop_front();
         }
         answers.push_back(json!({ "entry": push.entry, "status": status, "answer": answer }));
@@ -96,7 +96,7 @@ pub async fn courier(world: Arc<World>, client: reqwest::Client, mut inbox: Unbo
 }
 
 async fn deliver(world: &World, client: &reqwest::Client, push: &Push) {
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         let hash = signature(&world.telephony_api_id, &[&push.entry]);
         let form = Form::new().text("data[0]", push.entry.clone()).text("hash", hash);
         let taken = match client.post(&push.url).timeout(ANSWER_WITHIN).multipart(form).send().await {

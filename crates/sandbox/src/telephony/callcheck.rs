@@ -14,7 +14,7 @@ use crate::messages::recipient;
 use crate::state::{World, lock};
 
 const LIFETIME: TimeDelta = TimeDelta::minutes(5);
-const MOST_REFUSALS: usize = 1_000;
+const MAX_REFUSALS: usize = 1_000;
 
 /// Status of an expected call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl Checks {
         let mut refused = lock(&self.refused);
         match code {
             None => refused.remove(&recipient(phone)),
-            Some(_) if refused.len() >= MOST_REFUSALS => return false,
+            Some(_) if refused.len() >= MAX_REFUSALS => return false,
             Some(code) => refused.insert(recipient(phone), code),
         };
         true

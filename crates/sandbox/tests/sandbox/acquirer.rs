@@ -8,7 +8,7 @@ use crate::support::{CARD, KEY, Outside, SHOP, assert_refused, client, id, order
 const BAD: StatusCode = StatusCode::BAD_REQUEST;
 
 #[tokio::test]
-async fn only_the_shop_is_let_in() {
+async fn only_the_shop_is_authenticated() {
     let outside = outside().await;
     let url = outside.at("/v3/me");
     let none = read(client().get(&url).send().await.unwrap()).await;

@@ -56,7 +56,7 @@ async fn paying_leads_back_to_the_shop() {
 }
 
 #[tokio::test]
-async fn the_payer_may_keep_the_card_to_himself() {
+async fn the_payer_may_decline_to_save_the_card() {
     let outside = outside().await;
     let payment = outside.payment("a", json!({ "save_payment_method": true })).await;
     submit(&outside, &payment, &[("action", "pay"), ("card", "5555555555554477")]).await;

@@ -40,7 +40,7 @@ async fn refusals_are_those_of_the_provider() {
 }
 
 #[tokio::test]
-async fn as_many_are_told_as_are_wanted() {
+async fn the_requested_number_of_suggestions_is_returned() {
     let outside = outside().await;
     let count = async |body: Value| asked(&outside, body).await.1["suggestions"].as_array().unwrap().len();
     assert_eq!(count(json!({ "query": "россия" })).await, 0);

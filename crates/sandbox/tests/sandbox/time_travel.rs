@@ -64,7 +64,7 @@ async fn the_answer_comes_when_everything_has_happened() {
 }
 
 #[tokio::test]
-async fn why_time_stands_is_told() {
+async fn a_stopped_clock_reports_its_reason() {
     let (outside, _) = walking().await;
     let (status, answer) = outside.post("/control/clock", json!({ "advance_seconds": 1, "dry_run": true })).await;
     assert_eq!((status, answer["message"].as_str()), (409, Some("nobody knows")));

@@ -62,7 +62,7 @@ pub fn signs_out(scene: Scene, member: Member, everywhere: bool) -> Act {
 /// Deletes a customer's account.
 pub fn leaves(scene: Scene, member: Member) -> Act {
     Box::pin(async move {
-        let left = scene.services.profiles.leave(member.scope).await;
+        let left = scene.services.profiles.delete_account(member.scope).await;
         ActResult::of("leaves", left, |()| String::new()).teaching(Effect::Left(member.scope))
     })
 }
@@ -99,7 +99,7 @@ pub fn wish(scene: &mut Scene, number: u64) -> OrderCommand {
 fn placed(did: &'static str, answer: Result<PlacedOutcome, PlacementError>) -> ActResult {
     ActResult::of(did, answer, |outcome| match outcome {
         PlacedOutcome::Ready(order) => format!("order {} for {:?}", order.id, order.final_price),
-        PlacedOutcome::PaymentUnclear(order) => format!("order {}, payment unclear", order.id),
+        PlacedOutcome::PaymentOutcomeUnknown(order) => format!("order {}, payment unclear", order.id),
     })
 }
 
@@ -153,7 +153,7 @@ pub fn pays(scene: Scene, payment: ProviderId, status: GatewayStatus, told: u64)
         let mut did =
             ActResult { outcome: format!("done {status:?}, no notice is sent"), ..ActResult::nothing("pays") };
         for _ in 0..told {
-            let heard = scene.services.charges.acquirer_notified(&payment, Some(status)).await;
+            let heard = scene.services.charges.handle_notification(&payment, Some(status)).await;
             did = ActResult::of("pays", heard, |heard| format!("{status:?}: {heard:?}"));
         }
         did

@@ -11,7 +11,7 @@ use kontor_orders::refund::{RefundCommand, RefundScope};
 use kontor_subscriptions::StaffCommand;
 
 use crate::act::{Act, ActResult, Effect, Member, Scene};
-use crate::invariants::WALL;
+use crate::invariants::TENANT_ISOLATION;
 use crate::merchant::Merchant;
 
 /// Staff and a customer of one merchant request records of another merchant.
@@ -62,14 +62,14 @@ pub fn reach(mut scene: Scene, theirs: Arc<Merchant>, victim: Option<Member>, ow
             }
         }
         let page = PageRequest::new(1, 20, 100).unwrap();
-        let listed = services.orders.list(&us, Listing::everything(Sort::descending("id"), page)).await;
+        let listed = services.orders.list(&us, Listing::unfiltered(Sort::descending("id"), page)).await;
         let foreign = |order: &kontor_orders::model::Order| {
             order.application.as_ref().is_some_and(|application| application.id == theirs.app.application_id)
         };
         if listed.is_ok_and(|page| page.items.iter().any(foreign)) {
             note("list", Ok("a foreign order".to_owned()));
         }
-        let effect = if seen.is_empty() { Effect::Nothing } else { Effect::Broken(WALL, seen.join("; ")) };
+        let effect = if seen.is_empty() { Effect::Nothing } else { Effect::Broken(TENANT_ISOLATION, seen.join("; ")) };
         ActResult { what, outcome: format!("done {} found", seen.len()), effect }
     })
 }

@@ -87,7 +87,7 @@ pub fn changes_lines(mut scene: Scene) -> Act {
         let changed = scene.services.placement.change_lines(&scene.merchant.staff, order.id, &command).await;
         ActResult::of("changes lines", changed, |changed| match changed {
             LinesChanged::Done(order) => told(order),
-            LinesChanged::PaymentUnclear(order) => format!("{}, payment unclear", told(order)),
+            LinesChanged::PaymentOutcomeUnknown(order) => format!("{}, payment unclear", told(order)),
             LinesChanged::PaymentRefused { reason } => format!("the payment is refused: {reason}"),
         })
     })
@@ -153,7 +153,7 @@ pub fn scans(mut scene: Scene, name: u64) -> Act {
         let scan = Scan { id, token, quantity, shop: None, at: None };
         let first = services.tickets.redeem_one(&scene.merchant.staff, scan.clone()).await;
         let outcome = |answer: &ScanAnswer| match answer {
-            ScanAnswer::Kept(kept) => Some((kept.outcome, kept.redeemed)),
+            ScanAnswer::Judged(kept) => Some((kept.outcome, kept.redeemed)),
             _ => None,
         };
         let did = ActResult::of("scans", first.as_ref().map(outcome), |seen| format!("order {}: {seen:?}", order.id));
@@ -168,5 +168,5 @@ pub fn scans(mut scene: Scene, name: u64) -> Act {
 }
 
 fn broken(did: ActResult, why: String) -> ActResult {
-    ActResult { effect: Effect::Broken(invariants::KEY_ONCE, why), ..did }
+    ActResult { effect: Effect::Broken(invariants::ONE_EFFECT_PER_KEY, why), ..did }
 }

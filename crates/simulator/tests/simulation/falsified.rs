@@ -35,7 +35,7 @@ const SABOTAGE: [(&str, &str); 10] = [
         "CREATE TRIGGER sabotage AFTER INSERT ON outbox_events BEGIN DELETE FROM outbox_events WHERE id = NEW.id; END",
     ),
     (
-        invariants::KEY_ONCE,
+        invariants::ONE_EFFECT_PER_KEY,
         "CREATE TRIGGER sabotage AFTER INSERT ON idempotency_keys BEGIN DELETE FROM idempotency_keys WHERE id = NEW.id; END",
     ),
     (
@@ -44,13 +44,13 @@ const SABOTAGE: [(&str, &str); 10] = [
          NULL WHERE project_id = NEW.project_id AND contact = NEW.contact; END",
     ),
     (
-        invariants::WALL,
+        invariants::TENANT_ISOLATION,
         "CREATE TRIGGER sabotage AFTER INSERT ON orders WHEN EXISTS (SELECT 1 FROM counterparties WHERE project_id <> \
          NEW.project_id) BEGIN UPDATE orders SET counterparty_id = (SELECT min(id) FROM counterparties WHERE project_id <> \
          NEW.project_id) WHERE id = NEW.id; END",
     ),
     (
-        invariants::IN_DOUBT,
+        invariants::NO_UNKNOWN_OUTCOME,
         "CREATE TRIGGER sabotage AFTER INSERT ON refunds BEGIN UPDATE refunds SET next_check_at = '2100-01-01 00:00:00' \
          WHERE id = NEW.id; END",
     ),
@@ -64,7 +64,7 @@ const SABOTAGE: [(&str, &str); 10] = [
 /// Rows that the service cannot produce, and the rules they break.
 const ROWS: [(&str, &str); 9] = [
     // First, because it is checked only when no other rule is broken.
-    (invariants::DERIVED, "UPDATE discounts SET used_count = used_count + 1 WHERE id = 1"),
+    (invariants::DERIVED_DATA_MATCHES, "UPDATE discounts SET used_count = used_count + 1 WHERE id = 1"),
     (
         invariants::STOCK,
         "PRAGMA ignore_check_constraints = ON; UPDATE inventories SET quantity = -1 WHERE id = 1; \
@@ -83,23 +83,26 @@ const ROWS: [(&str, &str); 9] = [
          ended_at FROM subscription_payments WHERE state = 'succeeded' LIMIT 1",
     ),
     (
-        invariants::WORK_ENDS,
+        invariants::FAILING_WORK_ENDS,
         "UPDATE subscriptions SET work_attempts = 12 WHERE id = (SELECT min(id) FROM subscriptions)",
     ),
     (
-        invariants::TOLD_TRULY,
+        invariants::NOTICE_MATCHES_STATE,
         "UPDATE notifications SET code = CASE WHEN code IN ('subscription_canceled', 'subscription_ended') THEN \
          'subscription_renewed' ELSE 'subscription_ended' END WHERE code IN ('subscription_activated', 'subscription_renewed', \
          'subscription_resumed', 'subscription_canceled', 'subscription_ended')",
     ),
-    (invariants::GOES_ON, "UPDATE subscriptions SET wake_at = NULL, parked = 'above_consent' WHERE status = 'active'"),
+    (
+        invariants::HAS_NEXT_STEP,
+        "UPDATE subscriptions SET wake_at = NULL, parked = 'above_consent' WHERE status = 'active'",
+    ),
     (
         invariants::ONE_LIVE,
         "UPDATE subscriptions SET counterparty_id = (SELECT min(counterparty_id) FROM subscriptions), nomenclature_id = (SELECT \
          min(nomenclature_id) FROM subscriptions), status = 'active', canceled_at = NULL",
     ),
     (
-        invariants::GRANTED,
+        invariants::GRANTED_IS_PAID,
         "UPDATE subscriptions SET period_number = period_number + 1 WHERE id = (SELECT min(id) FROM subscriptions WHERE \
          period_number IS NOT NULL)",
     ),
@@ -138,7 +141,7 @@ fn rows_that_cannot_be_are_told_by_the_name_of_their_rule() {
 #[test]
 fn cross_tenant_access_is_reported() {
     let broken = on_one_thread(Simulation::run(Plan { seed: 12, days: 2, merchants: 1, database: Kind::Sqlite }))
-        .expect_err(invariants::WALL);
-    assert_eq!(broken.rule, invariants::WALL, "{broken}");
+        .expect_err(invariants::TENANT_ISOLATION);
+    assert_eq!(broken.rule, invariants::TENANT_ISOLATION, "{broken}");
     assert!(["read:", "stock:", "token:", "list:"].iter().all(|asked| broken.how.contains(asked)), "{broken}");
 }

@@ -25,9 +25,9 @@ impl SubscriptionCase {
     /// planned again.
     pub fn due(&self, now: DateTime<Utc>) -> SubscriptionChange {
         if !self.application_active {
-            return self.replanned(SubscriptionEvent::PeriodDue, now);
+            return self.with_next_step(SubscriptionEvent::PeriodDue, now);
         }
-        let mut change = self.when_due(now).unwrap_or_else(|refused| self.replanned(refused.event, now));
+        let mut change = self.due_change(now).unwrap_or_else(|refused| self.with_next_step(refused.event, now));
         // A daily limit moved the charge to another day than announced.
         let (before, after) = (self.subscription.next_charge_at, change.subscription.next_charge_at);
         if before != after && after.is_some() && after == self.closed_until(now) && change.notices.is_empty() {
@@ -36,9 +36,9 @@ impl SubscriptionCase {
         change
     }
 
-    fn when_due(&self, now: DateTime<Utc>) -> Result<SubscriptionChange, MoveRefused> {
+    fn due_change(&self, now: DateTime<Utc>) -> Result<SubscriptionChange, MoveRefused> {
         let planned = EventContext { planned: true, ..EventContext::default() };
-        let again = || Ok(self.replanned(SubscriptionEvent::PeriodDue, now));
+        let again = || Ok(self.with_next_step(SubscriptionEvent::PeriodDue, now));
         match self.subscription.status {
             SubscriptionStatus::PastDue if self.plan == PlanStanding::Ends && self.open().is_none() => {
                 self.after(SubscriptionEvent::PlanWithdrawn, &planned, now)
@@ -52,7 +52,7 @@ impl SubscriptionCase {
             },
             SubscriptionStatus::Active => {
                 let reached = |at: Option<DateTime<Utc>>| at.is_some_and(|at| at <= now);
-                let told = self.to_tell(&self.subscription, now);
+                let told = self.next_announcement(&self.subscription, now);
                 if self.subscription.parked.is_some() {
                     again()
                 } else if reached(self.due_at(&self.subscription, now)) {
@@ -135,7 +135,11 @@ impl SubscriptionCase {
     }
 
     /// Returns the next announcement to the customer about the next period, and the time from which it is due.
-    fn to_tell(&self, subscription: &Subscription, now: DateTime<Utc>) -> Option<(Announcement, DateTime<Utc>)> {
+    fn next_announcement(
+        &self,
+        subscription: &Subscription,
+        now: DateTime<Utc>,
+    ) -> Option<(Announcement, DateTime<Utc>)> {
         let what = match (self.plan, self.method(now)) {
             (PlanStanding::Ends, _) => Announcement::End,
             // The customer was notified of the missing method when it became unusable.
@@ -189,7 +193,7 @@ impl SubscriptionCase {
             SubscriptionStatus::Charging | SubscriptionStatus::Canceled => Next::Wait(None),
             SubscriptionStatus::Active => {
                 let due = self.due_at(subscription, now);
-                let told = self.to_tell(subscription, now).map(|(_, at)| at.max(now));
+                let told = self.next_announcement(subscription, now).map(|(_, at)| at.max(now));
                 let missed = self.missed_at(subscription, now);
                 let wake_at = [due, told, missed].into_iter().flatten().min();
                 match (due.filter(|_| self.renews(now)), wake_at) {

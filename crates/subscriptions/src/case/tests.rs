@@ -103,7 +103,7 @@ fn written(case: &SubscriptionCase, change: &SubscriptionChange) -> Subscription
 fn told(case: &SubscriptionCase, reason: Option<&str>, now: DateTime<Utc>) -> SubscriptionCase {
     let occasion = EventContext { reason: reason.map(str::to_owned), ..EventContext::default() };
     let standing = if reason.is_some() { PaymentStanding::Failed } else { PaymentStanding::Succeeded };
-    written(case, &case.heard(standing, &occasion, now).unwrap().unwrap())
+    written(case, &case.apply_outcome(standing, &occasion, now).unwrap().unwrap())
 }
 
 pub fn active(now: DateTime<Utc>) -> SubscriptionCase {
@@ -274,15 +274,15 @@ fn other_terms_are_announced_before_they_are_charged() {
 }
 
 #[test]
-fn a_payer_who_keeps_no_method_is_told_at_once() {
+fn a_payer_without_a_saved_method_is_notified_at_once() {
     let now = at("2027-01-31T09:00:00Z");
     let mut case = begun(now);
     case.subscription.terms.method = None;
-    let change = case.heard(PaymentStanding::Succeeded, &EventContext::default(), now).unwrap().unwrap();
+    let change = case.apply_outcome(PaymentStanding::Succeeded, &EventContext::default(), now).unwrap().unwrap();
     let told = [SubscriptionNotice::SubscriptionActivated, SubscriptionNotice::SubscriptionMethodNeeded];
     assert_eq!(change.notices, told);
     let saved = EventContext { saved_method: SavedMethodId::new(1).ok(), ..EventContext::default() };
-    let change = case.heard(PaymentStanding::Succeeded, &saved, now).unwrap().unwrap();
+    let change = case.apply_outcome(PaymentStanding::Succeeded, &saved, now).unwrap().unwrap();
     assert_eq!(change.notices, [SubscriptionNotice::SubscriptionActivated]);
 }
 
@@ -420,7 +420,7 @@ fn count(notices: &[(SubscriptionNotice, DateTime<Utc>)], of: SubscriptionNotice
 }
 
 #[test]
-fn each_charge_is_told_of_once_three_days_ahead() {
+fn each_charge_is_announced_once_three_days_ahead() {
     let (_, charged, notices) = told_life(active(at("2027-01-31T09:00:00Z")), 3_653, |_| None);
     let ahead: Vec<_> = notices
         .iter()
@@ -508,7 +508,7 @@ fn missed_periods_are_collected_one_a_day_where_the_project_says_so() {
 }
 
 #[test]
-fn what_was_canceled_in_between_is_not_missed() {
+fn periods_canceled_in_between_are_not_missed() {
     let start = at("2027-01-31T09:00:00Z");
     let case = collecting(active(start));
     let ended = written(&case, &case.after(SubscriptionEvent::Cancel, &EventContext::default(), start).unwrap());

@@ -32,7 +32,7 @@ pub struct NewSchedule {
 
 impl ScheduleCommand {
     /// Maximum time by which a charge can be postponed.
-    pub const FARTHEST: TimeDelta = TimeDelta::days(731);
+    pub const MAX_POSTPONEMENT: TimeDelta = TimeDelta::days(731);
 
     fn event(self) -> SubscriptionEvent {
         match self {
@@ -45,7 +45,7 @@ impl ScheduleCommand {
 
 impl SubscriptionCase {
     /// Returns the change for a timing command.
-    pub fn retimed(
+    pub fn change_timing(
         &self,
         timing: ScheduleCommand,
         now: DateTime<Utc>,
@@ -72,7 +72,7 @@ impl SubscriptionCase {
         let moved = moved.map_err(refused)?;
         let starts = |schedule: &Schedule| schedule.period(due).map(|period| period.start);
         let (old, new) = (starts(schedule), starts(&moved));
-        if new.is_none_or(|start| start > now + ScheduleCommand::FARTHEST) {
+        if new.is_none_or(|start| start > now + ScheduleCommand::MAX_POSTPONEMENT) {
             return Err(SubscriptionRefusal::TooFar.into());
         }
         // After a pause the paid period has already ended, and is not extended to the new day.

@@ -125,7 +125,7 @@ fn the_first_money_saves_its_method() {
 #[test]
 fn a_doubtful_charge_parks_its_subscriptions() {
     for case in [active(now()), begun(now()), renewing(Canceled, AttemptState::Processing)] {
-        let change = contradicted(&case, now()).unwrap();
+        let change = decide_contradiction(&case, now()).unwrap();
         assert_eq!(change.subscription.parked, Some(crate::Park::ContradictingAnswers));
         assert_eq!(change.subscription.status, case.subscription.status);
     }

@@ -36,7 +36,7 @@ impl From<AttemptState> for PaymentStanding {
     fn from(state: AttemptState) -> Self {
         match state {
             AttemptState::Processing => Self::Processing,
-            AttemptState::NeedsReconciliation => Self::Unclear,
+            AttemptState::NeedsReconciliation => Self::OutcomeUnknown,
             AttemptState::Succeeded => Self::Succeeded,
             AttemptState::Failed => Self::Failed,
         }

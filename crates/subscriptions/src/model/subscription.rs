@@ -40,12 +40,12 @@ pub struct NoticeDays(u8);
 
 /// Error for a number of days out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("notice must be from 1 to {} days", NoticeDays::MOST)]
+#[error("notice must be from 1 to {} days", NoticeDays::MAX_DAYS)]
 pub struct InvalidNoticeDays;
 
 impl NoticeDays {
     /// Maximum; shorter than half of the shortest period.
-    pub const MOST: u8 = 14;
+    pub const MAX_DAYS: u8 = 14;
 
     /// Number of days.
     pub fn get(self) -> u8 {
@@ -63,7 +63,7 @@ impl TryFrom<u8> for NoticeDays {
     type Error = InvalidNoticeDays;
 
     fn try_from(days: u8) -> Result<Self, InvalidNoticeDays> {
-        if (1..=Self::MOST).contains(&days) { Ok(Self(days)) } else { Err(InvalidNoticeDays) }
+        if (1..=Self::MAX_DAYS).contains(&days) { Ok(Self(days)) } else { Err(InvalidNoticeDays) }
     }
 }
 

@@ -51,7 +51,7 @@ fn the_day_is_that_of_the_zone() {
 }
 
 #[test]
-fn what_is_no_anchor() {
+fn invalid_anchors_are_refused() {
     let new = |first: &str, months| Anchor::new(first.parse().unwrap(), Zone::UTC, months);
     assert_eq!(new("2027-01-31T09:00:00Z", 0), Err(InvalidAnchor::Months));
     assert_eq!(new("2027-01-31T09:00:00Z", 25), Err(InvalidAnchor::Months));
@@ -80,7 +80,8 @@ fn nothing_is_computed_past_the_calendar() {
 #[test]
 fn periods_that_went_by_are_whole() {
     let monthly = anchor("2027-01-31T09:00:00Z", "UTC", 1);
-    let between = |from: &str, until: &str| monthly.whole_between(from.parse().unwrap(), until.parse().unwrap());
+    let between =
+        |from: &str, until: &str| monthly.complete_periods_between(from.parse().unwrap(), until.parse().unwrap());
     assert_eq!(between("2027-02-28T09:00:00Z", "2027-05-04T00:00:00Z"), 2..4);
     assert_eq!(between("2027-02-28T09:00:01Z", "2027-05-04T00:00:00Z"), 3..4);
     assert_eq!(between("2027-02-28T09:00:00Z", "2027-03-31T08:59:59Z"), 0..0);
@@ -160,6 +161,6 @@ proptest! {
         for moment in [period.start, within, period.end - TimeDelta::nanoseconds(1)] {
             prop_assert_eq!(anchor.period_at(moment), Some(period));
         }
-        prop_assert_eq!(anchor.whole_between(anchor.first(), within), if number == 1 { 0..0 } else { 1..number });
+        prop_assert_eq!(anchor.complete_periods_between(anchor.first(), within), if number == 1 { 0..0 } else { 1..number });
     }
 }

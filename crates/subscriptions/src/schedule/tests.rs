@@ -27,26 +27,26 @@ fn a_moved_day_makes_the_period_before_longer_and_never_shorter() {
 
 #[test]
 fn another_length_begins_with_a_period_and_keeps_the_day() {
-    let yearly = schedule("2027-01-31T09:00:00Z", 1).lasting(3, 12).unwrap();
+    let yearly = schedule("2027-01-31T09:00:00Z", 1).with_period_length(3, 12).unwrap();
     let expected = ["2027-01-31 10:00", "2027-02-28 10:00", "2027-03-31 10:00", "2028-03-31 10:00"];
     assert_eq!(starts(&yearly, 1..=4), expected);
-    let back = schedule("2027-01-31T09:00:00Z", 1).lasting(2, 12).unwrap().lasting(3, 1).unwrap();
+    let back = schedule("2027-01-31T09:00:00Z", 1).with_period_length(2, 12).unwrap().with_period_length(3, 1).unwrap();
     assert_eq!(starts(&back, 2..=4), ["2027-02-28 10:00", "2028-02-29 10:00", "2028-03-31 10:00"]);
 }
 
 #[test]
-fn what_has_begun_stays() {
+fn a_started_period_does_not_change() {
     let monthly = schedule("2027-01-31T09:00:00Z", 1);
     let early = Anchor::new("2027-03-01T00:00:00Z".parse().unwrap(), Zone::UTC, 1).unwrap();
     assert_eq!(monthly.anchored(1, early), Err(ScheduleRefused::TooEarly));
     assert_eq!(monthly.anchored(0, early), Err(ScheduleRefused::TooEarly));
     assert_eq!(monthly.anchored(3, early), Err(ScheduleRefused::Shortens));
     assert_eq!(monthly.on_day(3, 32), Err(ScheduleRefused::Anchor(InvalidAnchor::Day)));
-    assert_eq!(monthly.lasting(3, 25), Err(ScheduleRefused::Anchor(InvalidAnchor::Months)));
-    assert_eq!(monthly.lasting(u32::MAX, 1), Err(ScheduleRefused::Anchor(InvalidAnchor::Moment)));
+    assert_eq!(monthly.with_period_length(3, 25), Err(ScheduleRefused::Anchor(InvalidAnchor::Months)));
+    assert_eq!(monthly.with_period_length(u32::MAX, 1), Err(ScheduleRefused::Anchor(InvalidAnchor::Moment)));
     let moved = monthly.on_day(5, 10).unwrap();
     assert_eq!(moved.on_day(4, 20), Err(ScheduleRefused::TooEarly));
-    assert_eq!(moved.lasting(4, 2), Err(ScheduleRefused::TooEarly));
+    assert_eq!(moved.with_period_length(4, 2), Err(ScheduleRefused::TooEarly));
     assert_eq!(moved.on_day(5, 20).unwrap(), monthly.on_day(5, 20).unwrap());
     let again = Anchor::new("2027-06-03T00:00:00Z".parse().unwrap(), Zone::UTC, 1).unwrap();
     assert_eq!(moved.anchored(4, again).unwrap(), monthly.anchored(4, again).unwrap());
@@ -64,7 +64,7 @@ fn the_period_before_a_late_anchor_lasts_up_to_it() {
 
 #[test]
 fn a_stored_schedule_reads_back_and_none_that_goes_back_is_read() {
-    let moved = schedule("2027-01-31T09:00:00Z", 1).on_day(3, 10).unwrap().lasting(5, 12).unwrap();
+    let moved = schedule("2027-01-31T09:00:00Z", 1).on_day(3, 10).unwrap().with_period_length(5, 12).unwrap();
     let anchors: Vec<_> = moved.anchors().collect();
     assert_eq!(anchors.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 3, 5]);
     assert_eq!(Schedule::from_anchors(anchors.clone()), Some(moved));
@@ -145,7 +145,7 @@ proptest! {
             let before = schedule.period(number - 1).unwrap();
             schedule = match change {
                 Change::Day(day) => schedule.on_day(number, day),
-                Change::Length(months) => schedule.lasting(number, months),
+                Change::Length(months) => schedule.with_period_length(number, months),
                 Change::Pause(seconds) => {
                     let again = before.end + TimeDelta::seconds(seconds);
                     schedule.anchored(number, Anchor::new(again, zone, months).unwrap())

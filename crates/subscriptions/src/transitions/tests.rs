@@ -45,7 +45,7 @@ fn holds(word: &str, facts: Facts) -> bool {
     match word {
         "always" => true,
         "activated" => facts.activated,
-        "a charge is open" => matches!(facts.charge, OpenCharge::Running | OpenCharge::Unclear),
+        "a charge is open" => matches!(facts.charge, OpenCharge::Running | OpenCharge::OutcomeUnknown),
         "no charge is open" => facts.charge == OpenCharge::None,
         "the first charge" => facts.origin == ChargeOrigin::First,
         "not the first charge" => facts.origin != ChargeOrigin::First,
@@ -144,7 +144,7 @@ fn every_cell_is_allowed_or_refused_as_documented() {
 
 /// A condition or effect that no row uses, or a row that no facts reach, would be dead.
 #[test]
-fn nothing_in_the_table_is_dead() {
+fn every_move_of_the_table_is_reachable() {
     let facts = all_facts();
     for row in MOVES {
         assert!(facts.iter().any(|facts| row.condition.holds(*facts)), "{row:?}");
@@ -199,7 +199,7 @@ fn the_contract_on_cancel_and_resume() {
     assert_eq!(leads(PastDue, Cancel, over()).0, Canceled);
     let charging = running(ChargeOrigin::Renewal);
     assert_eq!(refused(Charging, Cancel, charging), (RefusalReason::Processing, Unsuitable));
-    let unclear = Facts { charge: OpenCharge::Unclear, ..charging };
+    let unclear = Facts { charge: OpenCharge::OutcomeUnknown, ..charging };
     assert_eq!(refused(Charging, Cancel, unclear), (RefusalReason::NeedsReconciliation, Unsuitable));
     assert_eq!(refused(Canceled, Cancel, paid()), (RefusalReason::Canceled, Unsuitable));
     assert_eq!(leads(Canceled, Resume, paid()), (Active, vec![]));
@@ -226,7 +226,7 @@ fn the_contract_on_retry() {
     assert_eq!(leads(PastDue, Retry, acted).0, Charging);
     let charging = running(ChargeOrigin::Recovery);
     assert_eq!(refused(Charging, Retry, charging), (RefusalReason::Processing, Busy));
-    let unclear = Facts { charge: OpenCharge::Unclear, ..charging };
+    let unclear = Facts { charge: OpenCharge::OutcomeUnknown, ..charging };
     assert_eq!(refused(Charging, Retry, unclear), (RefusalReason::NeedsReconciliation, Busy));
     assert_eq!(refused(Active, Retry, paid()), (RefusalReason::AlreadyPaid, Unsuitable));
     assert_eq!(refused(Canceled, Retry, over()), (RefusalReason::Canceled, Unsuitable));
@@ -276,7 +276,7 @@ fn a_missed_period_is_collected_beside_the_paid_one() {
 
 #[test]
 fn a_charge_that_lasts_blocks_what_the_contract_says_and_no_more() {
-    for charge in [OpenCharge::Running, OpenCharge::Unclear] {
+    for charge in [OpenCharge::Running, OpenCharge::OutcomeUnknown] {
         let facts = Facts { charge, ..running(ChargeOrigin::Renewal) };
         let blocked: BTreeSet<_> = SubscriptionEvent::VARIANTS
             .iter()
@@ -347,7 +347,7 @@ fn a_refund_ends_the_paid_period_only_where_its_author_says_so() {
 }
 
 #[test]
-fn money_that_comes_after_the_end_goes_back() {
+fn money_after_the_end_is_refunded() {
     for facts in all_facts() {
         assert_eq!(leads(Canceled, ChargeSucceeded, facts), (Canceled, vec![ReturnMoney]));
     }

@@ -12,20 +12,20 @@ use crate::ApiError;
 use crate::request_id::RequestId;
 
 /// Maximum size of a stored body, in bytes. The content of a longer response can be read again.
-const LONGEST: usize = 256 << 10;
+const MAX_BODY_BYTES: usize = 256 << 10;
 /// Headers stored with a response.
 const HEADERS: [HeaderName; 3] = [CONTENT_TYPE, LOCATION, ETAG];
 
 /// Stored response.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct KeptAnswer {
+pub(super) struct StoredAnswer {
     status: StatusCode,
     /// Values in the order of [`HEADERS`].
     headers: [Option<HeaderValue>; 3],
     body: Bytes,
 }
 
-impl KeptAnswer {
+impl StoredAnswer {
     /// Returns the same response, marked as replayed.
     pub fn replayed(&self, end: HeaderValue) -> HttpResponse {
         let mut response = HttpResponse::build(self.status);
@@ -66,7 +66,7 @@ impl KeptAnswer {
 /// Copies a response for storage. A streamed response, or one that is too long, is not stored.
 pub(super) fn capture<B: MessageBody + 'static>(
     response: ServiceResponse<B>,
-) -> (ServiceResponse<BoxBody>, Option<KeptAnswer>) {
+) -> (ServiceResponse<BoxBody>, Option<StoredAnswer>) {
     let (request, response) = response.into_parts();
     let (response, body) = response.into_parts();
     let body = match body.try_into_bytes() {
@@ -82,12 +82,12 @@ pub(super) fn capture<B: MessageBody + 'static>(
         }
         _ => None,
     };
-    let answer = KeptAnswer {
+    let answer = StoredAnswer {
         status: response.status(),
         headers: HEADERS.map(|name| response.headers().get(name).cloned()),
         body: named.unwrap_or_else(|| body.clone()),
     };
-    let answer = Some(answer).filter(|answer| answer.body.len() <= LONGEST);
+    let answer = Some(answer).filter(|answer| answer.body.len() <= MAX_BODY_BYTES);
     (ServiceResponse::new(request, response.set_body(BoxBody::new(body))), answer)
 }
 
@@ -101,9 +101,9 @@ mod tests {
         let json = HeaderValue::from_static("application/json");
         for headers in [[None, None, None], [Some(json.clone()), None, Some(HeaderValue::from_static("\"brand-1-2\""))]]
         {
-            let answer = KeptAnswer { status: StatusCode::CREATED, headers, body: body.clone() };
-            assert_eq!(KeptAnswer::from_bytes(&answer.to_bytes()).unwrap(), answer);
+            let answer = StoredAnswer { status: StatusCode::CREATED, headers, body: body.clone() };
+            assert_eq!(StoredAnswer::from_bytes(&answer.to_bytes()).unwrap(), answer);
         }
-        assert!(KeptAnswer::from_bytes(b"201\n\n").is_none());
+        assert!(StoredAnswer::from_bytes(b"201\n\n").is_none());
     }
 }

@@ -11,7 +11,7 @@ use crate::scopes::Admitted;
 use crate::{ApiError, NamedError, NextAction};
 
 /// Maximum length of a key, in characters.
-const LONGEST: usize = 255;
+const MAX_KEY_LENGTH: usize = 255;
 
 /// Key of a request with its owner and scope.
 pub(super) struct PresentedKey {
@@ -32,7 +32,7 @@ fn key(request: &ServiceRequest) -> Result<String, ApiError> {
         return Err(refused("The `Idempotency-Key` header must be sent only once."));
     };
     let key = key.as_bytes();
-    if key.is_empty() || key.len() > LONGEST || !key.iter().all(u8::is_ascii_graphic) {
+    if key.is_empty() || key.len() > MAX_KEY_LENGTH || !key.iter().all(u8::is_ascii_graphic) {
         return Err(refused("The `Idempotency-Key` header must have 1 to 255 visible ASCII characters."));
     }
     Ok(key.iter().copied().map(char::from).collect())
@@ -45,7 +45,7 @@ fn owner(admitted: &Admitted) -> (KeyOwner, [String; 3]) {
     let in_application = |app: &AppScope| [app.project_id.to_string(), app.application_id.to_string(), none()];
     let application = |app: &AppScope| of("application", Some(app.application_id.get()), in_application(app));
     match admitted {
-        Admitted::Anybody => of("anybody", None, [none(), none(), none()]),
+        Admitted::Public => of("anybody", None, [none(), none(), none()]),
         Admitted::App(app) => application(app),
         // No endpoint for visitors writes.
         Admitted::Visitor(Visitor { app, counterparty_id }) => match counterparty_id {

@@ -33,8 +33,8 @@ use tokio::time::Instant;
 
 use self::answer::capture;
 use self::key::{PresentedKey, presented};
-pub use self::store::Desk;
-use self::store::{ExecutionGuard, Turn, end_of};
+pub use self::store::IdempotencyStore;
+use self::store::{ExecutionGuard, KeyState, end_of};
 use super::body::unreadable;
 use super::policy::{Endpoint, Policy, Repeatability};
 use super::retry_after::whole_seconds;
@@ -50,9 +50,9 @@ pub const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 pub const EXPIRES: HeaderName = HeaderName::from_static("idempotency-key-expires");
 
 /// Maximum time that a request waits for the response to the same request.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_WAIT: Duration = Duration::from_secs(5);
 /// Polling interval for the response of another process.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Returns `true` if an endpoint accepts keys: every write of a client. Providers have their own ways to repeat
 /// callbacks.
@@ -79,7 +79,7 @@ fn reused() -> ApiError {
 
 /// Request with a key, and everything needed to answer it.
 struct IdempotentCall<B> {
-    desk: Arc<Desk>,
+    desk: Arc<IdempotencyStore>,
     next: Rc<Next<B>>,
     endpoint: Arc<Endpoint>,
     claim: KeyClaim,
@@ -101,13 +101,13 @@ impl<B> Clone for IdempotentCall<B> {
 }
 
 /// Outcome of the lookup of a key that this process does not work on.
-enum Looked {
+enum Lookup {
     /// The lookup produced the response.
-    Answered(ServiceResponse<BoxBody>),
+    Hit(ServiceResponse<BoxBody>),
     /// The key is not stored.
-    Nothing(ServiceRequest),
+    Miss(ServiceRequest),
     /// Another process works on it, or died. After its lease the request stops waiting.
-    Elsewhere { request: ServiceRequest, lease: TimeDelta },
+    InProgress { request: ServiceRequest, lease: TimeDelta },
 }
 
 /// Answers a request with a key. The caller is authenticated.
@@ -121,7 +121,7 @@ pub async fn serve<B: MessageBody + 'static>(
         Ok(presented) => presented,
         Err(refusal) => return Ok(request.error_response(refusal)),
     };
-    let desk = request.app_data::<web::Data<Desk>>().map(|desk| Arc::clone(desk));
+    let desk = request.app_data::<web::Data<IdempotencyStore>>().map(|desk| Arc::clone(desk));
     let Some(desk) = desk else {
         return Ok(request.error_response(ApiError::internal(&"the idempotency store is missing")));
     };
@@ -132,7 +132,7 @@ pub async fn serve<B: MessageBody + 'static>(
     let claim = desk.claim(&scope, &key, owner, &body);
     request.set_payload(Payload::from(body));
     request.extensions_mut().insert(admitted);
-    let errand = IdempotentCall { desk, next: Rc::new(next), endpoint, claim, key, until: Instant::now() + PATIENCE };
+    let errand = IdempotentCall { desk, next: Rc::new(next), endpoint, claim, key, until: Instant::now() + MAX_WAIT };
     errand.answer(request).await
 }
 
@@ -140,19 +140,19 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
     async fn answer(self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
         let mut lease = TimeDelta::zero();
         loop {
-            let wait = match self.desk.turn(&self.claim) {
-                Turn::Reused => return Ok(self.refuse(request, reused())),
-                Turn::Answered(answer, until) => {
+            let wait = match self.desk.claim_state(&self.claim) {
+                KeyState::Reused => return Ok(self.refuse(request, reused())),
+                KeyState::Answered(answer, until) => {
                     return Ok(request.into_response(answer.replayed(end_of(until))));
                 }
-                Turn::Wait(running) => Some(running),
-                Turn::Mine(ticket) if self.endpoint.policy.rerun == Repeatability::UntilCommit => {
-                    return self.carry_out(request, ticket).await;
+                KeyState::InProgress(running) => Some(running),
+                KeyState::Free(ticket) if self.endpoint.policy.rerun == Repeatability::UntilCommit => {
+                    return self.execute(request, ticket).await;
                 }
-                Turn::Mine(ticket) => match self.look(request).await? {
-                    Looked::Answered(response) => return Ok(response),
-                    Looked::Nothing(request) => return self.carry_out(request, ticket).await,
-                    Looked::Elsewhere { request: same, lease: left } => {
+                KeyState::Free(ticket) => match self.look_up(request).await? {
+                    Lookup::Hit(response) => return Ok(response),
+                    Lookup::Miss(request) => return self.execute(request, ticket).await,
+                    Lookup::InProgress { request: same, lease: left } => {
                         (request, lease) = (same, left);
                         None
                     }
@@ -161,7 +161,7 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
             let pause = async {
                 match wait {
                     Some(mut running) => drop(running.changed().await),
-                    None => tokio::time::sleep(LOOK).await,
+                    None => tokio::time::sleep(POLL_INTERVAL).await,
                 }
             };
             if tokio::time::timeout_at(self.until, pause).await.is_err() {
@@ -176,39 +176,35 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
         response
     }
 
-    async fn look(&self, request: ServiceRequest) -> Result<Looked, Error> {
+    async fn look_up(&self, request: ServiceRequest) -> Result<Lookup, Error> {
         let kept = match self.desk.kept(&self.claim).await {
             Ok(Some(kept)) => kept,
-            Ok(None) => return Ok(Looked::Nothing(request)),
-            Err(error) => return Ok(Looked::Answered(self.refuse(request, error.into()))),
+            Ok(None) => return Ok(Lookup::Miss(request)),
+            Err(error) => return Ok(Lookup::Hit(self.refuse(request, error.into()))),
         };
         if kept.fingerprint != self.claim.fingerprint {
-            return Ok(Looked::Answered(self.refuse(request, reused())));
+            return Ok(Lookup::Hit(self.refuse(request, reused())));
         }
         let end = end_of(kept.expires_at);
         if let Some(sealed) = &kept.answer {
             if let Some(answer) = self.desk.open(&self.claim, &self.key, sealed) {
-                return Ok(Looked::Answered(request.into_response(answer.replayed(end))));
+                return Ok(Lookup::Hit(request.into_response(answer.replayed(end))));
             }
         } else if kept.process != self.claim.process {
             // A request that this process works on would be in memory, so only other processes matter.
             let lease = kept.leased_until - self.desk.now();
             if lease > TimeDelta::zero() {
-                return Ok(Looked::Elsewhere { request, lease });
+                return Ok(Lookup::InProgress { request, lease });
             }
         }
         // The request was carried out, but its response is lost.
         let response = recovery::recover(request, &self.next, &self.endpoint, &kept).await?;
-        Ok(Looked::Answered(marked(response, end)))
+        Ok(Lookup::Hit(marked(response, end)))
     }
 
     /// Executes the request in a task of its own, so that it finishes and its response is stored even if the client
     /// disconnects.
-    async fn carry_out(
-        self,
-        request: ServiceRequest,
-        ticket: ExecutionGuard,
-    ) -> Result<ServiceResponse<BoxBody>, Error> {
+    async fn execute(self, request: ServiceRequest, ticket: ExecutionGuard) -> Result<ServiceResponse<BoxBody>, Error> {
         let running = actix_web::rt::spawn(async move {
             let work = IdempotentRequest::new(self.claim.clone());
             let response = Arc::clone(&work).run(self.next.call(request)).await?;
@@ -227,7 +223,7 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
         // Server errors are excluded: the stored key may belong to this request's own commit, whose outcome is unknown.
         // The next request resolves it.
         let refused_without_effect = !work.is_stored() && !status.is_success() && !status.is_server_error();
-        if work.lost_key() || refused_without_effect && self.desk.is_kept(&self.claim).await {
+        if work.lost_key() || refused_without_effect && self.desk.is_stored(&self.claim).await {
             // The response is dropped, so this is the only reference to the request.
             let (request, _) = response.into_parts();
             drop(ticket);
@@ -236,8 +232,8 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
         let (mut response, answer) = capture(response);
         response.headers_mut().insert(EXPIRES, end_of(self.claim.expires_at()));
         match (keeping(status, work), answer) {
-            (Keeping::Answer, Some(answer)) => ticket.answered(answer, &self.claim, &self.key, work.is_stored()),
-            (Keeping::Nothing, _) => self.desk.free(&self.claim).await,
+            (StoredPart::Response, Some(answer)) => ticket.answered(answer, &self.claim, &self.key, work.is_stored()),
+            (StoredPart::Nothing, _) => self.desk.free(&self.claim).await,
             _ => {}
         }
         Ok(response)
@@ -247,45 +243,45 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
     async fn wait_for_other(&self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
         loop {
             let lease;
-            (request, lease) = match self.look(request).await? {
-                Looked::Answered(response) => return Ok(response),
-                Looked::Nothing(request) => (request, TimeDelta::zero()),
-                Looked::Elsewhere { request, lease } => (request, lease),
+            (request, lease) = match self.look_up(request).await? {
+                Lookup::Hit(response) => return Ok(response),
+                Lookup::Miss(request) => (request, TimeDelta::zero()),
+                Lookup::InProgress { request, lease } => (request, lease),
             };
             if Instant::now() >= self.until {
                 return Ok(self.refuse(request, in_progress(lease)));
             }
-            tokio::time::sleep(LOOK).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 }
 
 /// Data to keep of a request that has ended.
-enum Keeping {
+enum StoredPart {
     /// The response.
-    Answer,
+    Response,
     /// The stored change only. The next request reads the state of its record.
-    State,
+    ChangeOnly,
     /// Nothing. The next request is executed.
     Nothing,
 }
 
-fn keeping(status: StatusCode, work: &IdempotentRequest) -> Keeping {
+fn keeping(status: StatusCode, work: &IdempotentRequest) -> StoredPart {
     match status {
         // The outcome is not known yet; an internal error must not be replayed.
-        StatusCode::ACCEPTED => Keeping::State,
+        StatusCode::ACCEPTED => StoredPart::ChangeOnly,
         // The acquirer's refusal is the final outcome: the order is canceled and stays canceled.
-        StatusCode::BAD_GATEWAY if work.is_stored() => Keeping::Answer,
-        status if status.is_server_error() => Keeping::State,
+        StatusCode::BAD_GATEWAY if work.is_stored() => StoredPart::Response,
+        status if status.is_server_error() => StoredPart::ChangeOnly,
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS if work.is_stored() => {
-            Keeping::Nothing
+            StoredPart::Nothing
         }
-        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS => Keeping::State,
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::TOO_MANY_REQUESTS => StoredPart::ChangeOnly,
         // The next request may send a newer tag.
-        StatusCode::PRECONDITION_FAILED if !work.is_stored() => Keeping::State,
+        StatusCode::PRECONDITION_FAILED if !work.is_stored() => StoredPart::ChangeOnly,
         // Validation errors are found before anything is written.
-        _ if work.is_stored() || work.has_begun_to_write() && !status.is_success() => Keeping::Answer,
-        _ => Keeping::State,
+        _ if work.is_stored() || work.has_begun_to_write() && !status.is_success() => StoredPart::Response,
+        _ => StoredPart::ChangeOnly,
     }
 }
 

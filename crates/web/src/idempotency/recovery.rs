@@ -36,8 +36,8 @@ pub fn can_show_result(write: &Policy, read: &Policy) -> bool {
     if read.method != Method::GET {
         return false;
     }
-    if let Some(told_by) = write.told_by {
-        return read.path == told_by;
+    if let Some(result_from) = write.result_from {
+        return read.path == result_from;
     }
     match write.method {
         Method::PUT | Method::PATCH => read.path == write.path,
@@ -84,12 +84,12 @@ pub(super) async fn recover<B: MessageBody + 'static>(
     endpoint: &Arc<Endpoint>,
     kept: &StoredKey,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let (by, status) = match endpoint.telling.clone() {
+    let (by, status) = match endpoint.result_source.clone() {
         None => return Ok(request.error_response(lost(kept))),
-        Some(ResultSource::Gone) => {
+        Some(ResultSource::Deleted) => {
             return Ok(request.into_response(HttpResponse::Ok().json(Message::new("The record was deleted."))));
         }
-        Some(ResultSource::Again) => return Ok(next.call(request).await?.map_into_boxed_body()),
+        Some(ResultSource::Rerun) => return Ok(next.call(request).await?.map_into_boxed_body()),
         Some(ResultSource::Record { by, status }) => (by, status),
     };
     let path = path(by.policy.path, endpoint.policy.path, request.path(), kept.record.as_ref());

@@ -11,7 +11,7 @@ use kontor_kernel::{Clock, Random, SecretCipher, StoreError, hex};
 use ring::digest;
 use tokio::sync::watch;
 
-use super::answer::KeptAnswer;
+use super::answer::StoredAnswer;
 use super::response_cipher::ResponseCipher;
 
 /// Lease of a running request. After it other processes assume that its process died.
@@ -19,40 +19,40 @@ const LEASE: TimeDelta = TimeDelta::seconds(10);
 /// Responses stored in one commit.
 const BATCH: usize = 500;
 /// Maximum number of responses that wait while the database is unavailable. Beyond it the oldest are dropped.
-const MOST_WAITING: usize = 10_000;
+const MAX_WAITING: usize = 10_000;
 
-enum Case {
+enum TrackedCall {
     Running { fingerprint: String, ended: watch::Receiver<()> },
-    Answered { fingerprint: String, answer: Arc<KeptAnswer>, until: DateTime<Utc> },
+    Answered { fingerprint: String, answer: Arc<StoredAnswer>, until: DateTime<Utc> },
 }
 
 /// State of the key of a request in this process.
-pub(super) enum Turn {
+pub(super) enum KeyState {
     /// This process does not work on it. The caller may look it up and execute it.
-    Mine(ExecutionGuard),
+    Free(ExecutionGuard),
     /// The same request is in progress.
-    Wait(watch::Receiver<()>),
+    InProgress(watch::Receiver<()>),
     /// The response is known, with the expiry of its key.
-    Answered(Arc<KeptAnswer>, DateTime<Utc>),
+    Answered(Arc<StoredAnswer>, DateTime<Utc>),
     /// The key belongs to a different request.
     Reused,
 }
 
 /// Store of keyed requests and their responses.
-pub struct Desk {
+pub struct IdempotencyStore {
     database: Database,
     clock: Arc<dyn Clock>,
     cipher: Arc<dyn SecretCipher>,
     random: Arc<dyn Random>,
     process: String,
     numbers: ResponseNumbers,
-    cases: Mutex<HashMap<String, Case>>,
+    cases: Mutex<HashMap<String, TrackedCall>>,
     waiting: Mutex<VecDeque<StoredResponse>>,
 }
 
 /// Exclusive right to execute a request. Dropped without a response, it passes to the next request.
 pub(super) struct ExecutionGuard {
-    desk: Arc<Desk>,
+    desk: Arc<IdempotencyStore>,
     id: String,
     is_answered: bool,
     /// Dropping it notifies the waiting requests.
@@ -70,7 +70,7 @@ pub(super) fn end_of(moment: DateTime<Utc>) -> HeaderValue {
     HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""))
 }
 
-impl Desk {
+impl IdempotencyStore {
     /// Creates an empty store with a random process id.
     pub fn new(
         database: Database,
@@ -107,21 +107,21 @@ impl Desk {
         }
     }
 
-    pub(super) fn turn(self: &Arc<Self>, claim: &KeyClaim) -> Turn {
+    pub(super) fn claim_state(self: &Arc<Self>, claim: &KeyClaim) -> KeyState {
         match locked(&self.cases).entry(claim.id.clone()) {
             Entry::Occupied(case) => match case.get() {
-                Case::Running { fingerprint, .. } | Case::Answered { fingerprint, .. }
+                TrackedCall::Running { fingerprint, .. } | TrackedCall::Answered { fingerprint, .. }
                     if *fingerprint != claim.fingerprint =>
                 {
-                    Turn::Reused
+                    KeyState::Reused
                 }
-                Case::Running { ended, .. } => Turn::Wait(ended.clone()),
-                Case::Answered { answer, until, .. } => Turn::Answered(Arc::clone(answer), *until),
+                TrackedCall::Running { ended, .. } => KeyState::InProgress(ended.clone()),
+                TrackedCall::Answered { answer, until, .. } => KeyState::Answered(Arc::clone(answer), *until),
             },
             Entry::Vacant(place) => {
                 let (sender, ended) = watch::channel(());
-                place.insert(Case::Running { fingerprint: claim.fingerprint.clone(), ended });
-                Turn::Mine(ExecutionGuard {
+                place.insert(TrackedCall::Running { fingerprint: claim.fingerprint.clone(), ended });
+                KeyState::Free(ExecutionGuard {
                     desk: Arc::clone(self),
                     id: claim.id.clone(),
                     is_answered: false,
@@ -142,7 +142,7 @@ impl Desk {
     }
 
     /// Returns `true` if an entry is stored under the key.
-    pub(super) async fn is_kept(&self, claim: &KeyClaim) -> bool {
+    pub(super) async fn is_stored(&self, claim: &KeyClaim) -> bool {
         self.kept(claim).await.is_ok_and(|kept| kept.is_some())
     }
 
@@ -153,13 +153,13 @@ impl Desk {
         }
     }
 
-    fn seal_of(&self, claim: &KeyClaim, key: &str) -> ResponseCipher {
+    fn cipher_for(&self, claim: &KeyClaim, key: &str) -> ResponseCipher {
         ResponseCipher::new(&self.cipher.keyed_fingerprint("idempotent answer", &claim.id), key)
     }
 
     /// Decrypts a response that was sealed with the same key.
-    pub(super) fn open(&self, claim: &KeyClaim, key: &str, sealed: &[u8]) -> Option<KeptAnswer> {
-        self.seal_of(claim, key).open(sealed).and_then(|plain| KeptAnswer::from_bytes(&plain))
+    pub(super) fn open(&self, claim: &KeyClaim, key: &str, sealed: &[u8]) -> Option<StoredAnswer> {
+        self.cipher_for(claim, key).open(sealed).and_then(|plain| StoredAnswer::from_bytes(&plain))
     }
 
     /// Stores the waiting responses in batches. Responses that arrive while it runs wait for the next call, unless the
@@ -178,7 +178,7 @@ impl Desk {
             full = batch.len() == BATCH;
             let stored = self.database.keep_answers(batch.clone()).await;
             if let Err(error) = stored {
-                self.put_back(batch);
+                self.requeue(batch);
                 return Err(error);
             }
             self.forget(batch.iter().map(|saved| &saved.claim.id));
@@ -186,12 +186,12 @@ impl Desk {
         Ok(())
     }
 
-    fn put_back(&self, batch: Vec<StoredResponse>) {
+    fn requeue(&self, batch: Vec<StoredResponse>) {
         let mut waiting = locked(&self.waiting);
         for saved in batch.into_iter().rev() {
             waiting.push_front(saved);
         }
-        let beyond = waiting.len().saturating_sub(MOST_WAITING);
+        let beyond = waiting.len().saturating_sub(MAX_WAITING);
         let given_up: Vec<_> = waiting.drain(..beyond).collect();
         drop(waiting);
         self.forget(given_up.iter().map(|saved| &saved.claim.id));
@@ -200,7 +200,7 @@ impl Desk {
     fn forget<'a>(&self, ids: impl Iterator<Item = &'a String>) {
         let mut cases = locked(&self.cases);
         for id in ids {
-            if matches!(cases.get(id), Some(Case::Answered { .. })) {
+            if matches!(cases.get(id), Some(TrackedCall::Answered { .. })) {
                 cases.remove(id);
             }
         }
@@ -209,10 +209,10 @@ impl Desk {
 
 impl ExecutionGuard {
     /// Publishes the response to later requests, and queues it for storage.
-    pub(super) fn answered(mut self, answer: KeptAnswer, claim: &KeyClaim, key: &str, is_stored: bool) {
-        let sealed = self.desk.seal_of(claim, key).seal(&self.desk.random, answer.to_bytes());
+    pub(super) fn answered(mut self, answer: StoredAnswer, claim: &KeyClaim, key: &str, is_stored: bool) {
+        let sealed = self.desk.cipher_for(claim, key).seal(&self.desk.random, answer.to_bytes());
         let (fingerprint, answer, until) = (claim.fingerprint.clone(), Arc::new(answer), claim.expires_at());
-        locked(&self.desk.cases).insert(self.id.clone(), Case::Answered { fingerprint, answer, until });
+        locked(&self.desk.cases).insert(self.id.clone(), TrackedCall::Answered { fingerprint, answer, until });
         self.is_answered = true;
         locked(&self.desk.waiting).push_back(StoredResponse { claim: claim.clone(), is_stored, answer: sealed });
     }

@@ -101,10 +101,10 @@ impl Target {
         };
         let text = "The record has changed since it was read. Read it again, then retry with its new `ETag`.";
         let named = NamedError::new(StatusCode::PRECONDITION_FAILED, "precondition_failed", NextAction::Restart, text);
-        Ok((current, named.telling("current", self.told(current, last)).into()))
+        Ok((current, named.with_field("current", self.conflict_details(current, last)).into()))
     }
 
-    fn told(&self, version: Option<i64>, last: Option<LastChange>) -> Value {
+    fn conflict_details(&self, version: Option<i64>, last: Option<LastChange>) -> Value {
         let at = last.as_ref().map(|last| last.at);
         let by = last.map(|last| {
             let (kind, id) = match last.author {
@@ -125,13 +125,13 @@ impl Target {
         let (current, refusal) = self.refusal().await.unwrap_or_else(|error| (None, error));
         let mut response = ServiceResponse::from_err(refusal, request);
         if let Some(version) = current {
-            tell(&mut response, of_version(&self.name, version));
+            set_etag(&mut response, of_version(&self.name, version));
         }
         response
     }
 }
 
-fn tell(response: &mut ServiceResponse<BoxBody>, tag: String) {
+fn set_etag(response: &mut ServiceResponse<BoxBody>, tag: String) {
     if let Ok(tag) = HeaderValue::try_from(tag) {
         response.headers_mut().insert(ETAG, tag);
     }
@@ -159,7 +159,7 @@ fn with_body<B: MessageBody + 'static>(response: ServiceResponse<B>) -> (Service
 }
 
 /// Middleware inside the one that enforces the policies.
-pub async fn heed(
+pub async fn check_preconditions(
     request: ServiceRequest,
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
@@ -196,7 +196,7 @@ async fn show(
         None => false,
         Some(Tags::Any) => true,
         // Weak comparison, as for every `If-None-Match`.
-        Some(Tags::These(tags)) => tags.iter().any(|sent| tag.trim_matches('"') == sent.opaque),
+        Some(Tags::Listed(tags)) => tags.iter().any(|sent| tag.trim_matches('"') == sent.opaque),
     };
     if is_known {
         response = response.map_body(|_, _| BoxBody::new(()));
@@ -204,7 +204,7 @@ async fn show(
         response.headers_mut().remove(CONTENT_TYPE);
         response.headers_mut().remove(CONTENT_LENGTH);
     }
-    tell(&mut response, tag);
+    set_etag(&mut response, tag);
     Ok(response)
 }
 
@@ -228,7 +228,7 @@ async fn change(
     }
     let known = if asked.is_some() { target.version().await? } else { None };
     let mut expected = None;
-    if let (Some(Tags::These(tags)), Some(current)) = (&asked, known) {
+    if let (Some(Tags::Listed(tags)), Some(current)) = (&asked, known) {
         if !tags.iter().any(|sent| version(sent, &target.name) == Some(current)) {
             return Ok(target.refuse(request.into_parts().0).await);
         }
@@ -252,7 +252,7 @@ fn answered(
 ) -> ServiceResponse<BoxBody> {
     let (mut response, body) = with_body(response);
     if let (true, Some(version), Some(body)) = (response.status().is_success(), left, body) {
-        tell(&mut response, of_body(name, version, &body));
+        set_etag(&mut response, of_body(name, version, &body));
     }
     response
 }

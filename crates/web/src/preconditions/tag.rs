@@ -19,7 +19,7 @@ pub(super) enum Tags {
     /// `*`
     Any,
     /// List of one or more tags.
-    These(Vec<SentTag>),
+    Listed(Vec<SentTag>),
 }
 
 /// Returns the tag of a version without a body. It is sufficient for a write.
@@ -69,7 +69,7 @@ pub(super) fn sent(headers: &HeaderMap, name: &HeaderName) -> Result<Option<Tags
         }
         rest = after.trim_start_matches([' ', '\t', ',']);
     }
-    if tags.is_empty() { Err(()) } else { Ok(Some(Tags::These(tags))) }
+    if tags.is_empty() { Err(()) } else { Ok(Some(Tags::Listed(tags))) }
 }
 
 #[cfg(test)]
@@ -93,8 +93,8 @@ mod tests {
     fn tags_are_read_as_they_may_be_sent() {
         assert_eq!(read(&[]), Ok(None));
         assert_eq!(read(&[" * "]), Ok(Some(Tags::Any)));
-        assert_eq!(read(&["\"a\""]), Ok(Some(Tags::These(vec![one(false, "a")]))));
-        let several = Tags::These(vec![one(false, "a,b"), one(true, ""), one(false, "c")]);
+        assert_eq!(read(&["\"a\""]), Ok(Some(Tags::Listed(vec![one(false, "a")]))));
+        let several = Tags::Listed(vec![one(false, "a,b"), one(true, ""), one(false, "c")]);
         assert_eq!(read(&["\"a,b\" ,, W/\"\"", "\"c\","]), Ok(Some(several)));
         for wrong in
             ["", ",", "a", "7", "\"a", "a\"", "\"a\"\"b\"", "\"a\" \"b\"", "w/\"a\"", "*, \"a\"", "\"a b\"", "\"ä\""]

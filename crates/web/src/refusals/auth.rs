@@ -53,7 +53,7 @@ impl From<ContactLoginError> for ApiError {
                 "This messenger does not support login by contact. Use another login method.",
             ),
             ContactLoginError::NotConfigured => not_configured(),
-            ContactLoginError::Unsealable(reason) => {
+            ContactLoginError::UnsealError(reason) => {
                 tracing::error!(%reason, "the token of a bot cannot be decrypted; set it again");
                 not_configured()
             }
@@ -67,7 +67,7 @@ impl From<ContactLoginError> for ApiError {
                 )
             }
             ContactLoginError::UnusablePhone(error) => {
-                Self::Named(NamedError::fix_input(Violations::one("phone", error)))
+                Self::Named(NamedError::fix_input(Violations::single("phone", error)))
             }
             ContactLoginError::Store(error) => error.into(),
         }
@@ -77,13 +77,13 @@ impl From<ContactLoginError> for ApiError {
 impl From<PhoneChangeError> for ApiError {
     fn from(error: PhoneChangeError) -> Self {
         match error {
-            PhoneChangeError::Unchanged | PhoneChangeError::Taken => Self::invalid("phone", error),
+            PhoneChangeError::Unchanged | PhoneChangeError::ReadBody => Self::invalid("phone", error),
             PhoneChangeError::CodeNotSent(reason) => SendCodeError::CodeNotSent(reason).into(),
             PhoneChangeError::CodeNotRequested => {
                 Self::bad_request("The code for this phone is missing, used or expired. Request a new one.")
             }
             PhoneChangeError::WrongCode => Self::unauthenticated("The code is wrong."),
-            PhoneChangeError::Gone => Self::not_found(),
+            PhoneChangeError::CustomerDeleted => Self::not_found(),
             PhoneChangeError::Store(error) => error.into(),
         }
     }
@@ -118,7 +118,7 @@ impl From<CustomerLoginError> for ApiError {
 impl From<AccessRequestRefusal> for ApiError {
     fn from(refusal: AccessRequestRefusal) -> Self {
         match refusal {
-            AccessRequestRefusal::BeyondReach(denied) => denied.into(),
+            AccessRequestRefusal::PermissionsNotHeld(denied) => denied.into(),
             AccessRequestRefusal::NotRequested(foreign) => {
                 Self::invalid("permissions", format!("the request does not include {}", listed(&foreign)))
             }
@@ -136,7 +136,7 @@ impl From<AgentRefusal> for ApiError {
 impl From<PermissionRefusal> for ApiError {
     fn from(refusal: PermissionRefusal) -> Self {
         match refusal {
-            PermissionRefusal::OfTheService => {
+            PermissionRefusal::SystemPermission => {
                 Self::forbidden("The service's own permissions cannot be changed or deleted.")
             }
             PermissionRefusal::NameTaken => Self::invalid("name", "is already in use"),
@@ -149,7 +149,7 @@ impl From<PermissionRefusal> for ApiError {
 impl From<RoleRefusal> for ApiError {
     fn from(refusal: RoleRefusal) -> Self {
         match refusal {
-            RoleRefusal::BeyondReach(denied) => {
+            RoleRefusal::PermissionsNotHeld(denied) => {
                 let names = denied.missing.join(", ");
                 Self::forbidden(format!("This action is unauthorized: you do not have {names} yourself."))
             }
@@ -208,7 +208,7 @@ fn conflict(status: RequestStatus) -> NamedError {
 /// `expiry` is the field that sets the expiry time.
 pub fn agent_refused(refusal: AgentRefusal, permissions: &str, expiry: &str) -> ApiError {
     match refusal {
-        AgentRefusal::BeyondReach(denied) => denied.into(),
+        AgentRefusal::PermissionsNotHeld(denied) => denied.into(),
         AgentRefusal::UnknownPermissions(places) => {
             let mut violations = Violations::default();
             for place in places {
@@ -217,7 +217,7 @@ pub fn agent_refused(refusal: AgentRefusal, permissions: &str, expiry: &str) -> 
             }
             violations.into()
         }
-        AgentRefusal::BeyondAgent(foreign) => {
+        AgentRefusal::ExceedsAgent(foreign) => {
             ApiError::invalid(permissions, format!("the agent does not have {}", listed(&foreign)))
         }
         AgentRefusal::Expiry(reason) => ApiError::invalid(expiry, reason),

@@ -21,7 +21,7 @@ impl From<FavouriteError> for ApiError {
             FavouriteError::UnknownProduct => {
                 Self::invalid("product_id", "must be the id of a product of the application")
             }
-            FavouriteError::CustomerLeft => Self::unauthenticated("Unauthenticated."),
+            FavouriteError::CustomerDeleted => Self::unauthenticated("Unauthenticated."),
             FavouriteError::Store(error) => error.into(),
         }
     }
@@ -75,7 +75,7 @@ impl From<DiscountRefusal> for ApiError {
             DiscountRefusal::CodeTaken => Self::invalid("code", "is already the code of another discount"),
             DiscountRefusal::CodeInUse => Self::invalid("code", "must not change, because orders use it"),
             DiscountRefusal::BelowUsed { .. } => Self::invalid("usage_limit", refusal),
-            DiscountRefusal::Ordered => Self::invalid("id", refusal),
+            DiscountRefusal::UsedByOrders => Self::invalid("id", refusal),
             DiscountRefusal::Status(_) | DiscountRefusal::Stale => {
                 Self::Message(StatusCode::CONFLICT, refusal.to_string())
             }
@@ -172,7 +172,7 @@ impl From<PromotionRefusal> for ApiError {
             PromotionRefusal::TooMany(lists) => {
                 for list in lists {
                     violations
-                        .add(field_of_promotion(list), format!("must have at most {}", PromotionDraft::MOST_RECORDS));
+                        .add(field_of_promotion(list), format!("must have at most {}", PromotionDraft::MAX_RECORDS));
                 }
             }
             PromotionRefusal::UnknownReferences(references) => {

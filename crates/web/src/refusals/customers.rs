@@ -12,7 +12,7 @@ impl From<CustomerError> for ApiError {
             CustomerError::Invalid(violations) => violations.into(),
             CustomerError::EmailTaken => Self::invalid("email", error),
             CustomerError::UnknownAvatar => Self::invalid("avatar", error),
-            CustomerError::ChargeRunning => {
+            CustomerError::PaymentOpen => {
                 Self::Message(StatusCode::CONFLICT, "A payment is in progress. Try again when it is final.".to_owned())
             }
             CustomerError::Store(error) => error.into(),

@@ -18,7 +18,7 @@ impl From<PlacementError> for ApiError {
                 let message = "The payment could not be created; the order is canceled.".to_owned();
                 Self::Message(StatusCode::BAD_GATEWAY, message)
             }
-            PlacementError::CustomerGone => Self::unauthenticated("Unauthenticated."),
+            PlacementError::CustomerDeleted => Self::unauthenticated("Unauthenticated."),
             PlacementError::Busy => Self::Message(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
             PlacementError::Store(error) => error.into(),
         }
@@ -51,15 +51,15 @@ impl From<LinesRefused> for ApiError {
         let conflict = |code, next| NamedError::new(StatusCode::CONFLICT, code, next, message.clone()).into();
         match refused {
             LinesRefused::UnknownLine => Self::not_found(),
-            LinesRefused::Wrong(violations) => violations.into(),
+            LinesRefused::Invalid(violations) => violations.into(),
             LinesRefused::Payment(problem) => Self::invalid("payment_method_type", problem),
             LinesRefused::Final(_) | LinesRefused::Recurring => conflict("order_final", NextAction::ContactSupport),
             LinesRefused::LastLine => conflict("order_last_line", NextAction::FixInput),
-            LinesRefused::RefundUnderWay => conflict("order_refund_pending", NextAction::Wait),
+            LinesRefused::RefundInProgress => conflict("order_refund_pending", NextAction::Wait),
             LinesRefused::PaymentOpen => conflict("order_payment_open", NextAction::Wait),
-            LinesRefused::PaymentUnclear => conflict("order_payment_unclear", NextAction::Wait),
-            LinesRefused::Overtaken => conflict("order_changed_meanwhile", NextAction::Restart),
-            LinesRefused::CustomerGone => conflict("order_customer_left", NextAction::ContactSupport),
+            LinesRefused::PaymentOutcomeUnknown => conflict("order_payment_unclear", NextAction::Wait),
+            LinesRefused::ChangedMeanwhile => conflict("order_changed_meanwhile", NextAction::Restart),
+            LinesRefused::CustomerDeleted => conflict("order_customer_left", NextAction::ContactSupport),
             LinesRefused::Stale => Self::Message(StatusCode::SERVICE_UNAVAILABLE, message),
         }
     }

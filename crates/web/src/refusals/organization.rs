@@ -50,7 +50,7 @@ impl From<DepartmentRefusal> for ApiError {
     fn from(refusal: DepartmentRefusal) -> Self {
         match refusal {
             DepartmentRefusal::UnknownBranch => Self::invalid("branch_id", "must be the id of a branch of the project"),
-            DepartmentRefusal::Staffed => Self::invalid("id", "still has employees"),
+            DepartmentRefusal::HasEmployees => Self::invalid("id", "still has employees"),
         }
     }
 }
@@ -70,7 +70,7 @@ impl From<ShopRefusal> for ApiError {
     fn from(refusal: ShopRefusal) -> Self {
         match refusal {
             ShopRefusal::UnknownBranch => Self::invalid("branch_id", "must be the id of a branch of the project"),
-            ShopRefusal::Times(TimesRefused::FarDay) => Self::invalid("date", refusal),
+            ShopRefusal::Times(TimesRefused::DayOutOfRange) => Self::invalid("date", refusal),
             ShopRefusal::Times(TimesRefused::Overlap(_)) => Self::invalid("opens_at", refusal),
             ShopRefusal::Times(TimesRefused::Unknown) => Self::not_found(),
             ShopRefusal::Times(TimesRefused::Full) => Self::invalid("id", "has reached the maximum per shop"),
@@ -86,7 +86,7 @@ impl From<StaffMenuRefusal> for ApiError {
                 Self::invalid(&format!("items.{place}.screen_id"), "must be the id of a screen")
             }
             StaffMenuRefusal::UnknownMenu => Self::invalid("menu_id", "must be the id of a menu of the project"),
-            StaffMenuRefusal::NothingSeen => Self::invalid("items", "is required: the employee has no menu to copy"),
+            StaffMenuRefusal::NoVisibleItems => Self::invalid("items", "is required: the employee has no menu to copy"),
             StaffMenuRefusal::Full => Self::invalid("name", "cannot be added: the maximum number of menus is reached"),
         }
     }

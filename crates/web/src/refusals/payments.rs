@@ -15,7 +15,7 @@ impl From<VerificationError> for ApiError {
                 let message = "The payment could not be created.".to_owned();
                 Self::Message(StatusCode::BAD_GATEWAY, message)
             }
-            VerificationError::CustomerGone => Self::unauthenticated("Unauthenticated."),
+            VerificationError::CustomerDeleted => Self::unauthenticated("Unauthenticated."),
             VerificationError::Store(error) => error.into(),
         }
     }

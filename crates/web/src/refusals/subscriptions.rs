@@ -17,7 +17,7 @@ pub struct SubscriptionFields {
 
 impl SubscriptionFields {
     /// Fields of a request that contains only the subscription id, in its path.
-    const OF_PATH: Self = Self { plan: "id", payment: "id" };
+    const PATH_ONLY: Self = Self { plan: "id", payment: "id" };
 
     /// Returns the fields of a checkout of one or several plans.
     pub fn of_checkout(several: bool) -> Self {
@@ -35,11 +35,11 @@ impl SubscriptionFields {
     }
 
     /// Returns the error response, with refusals assigned to these fields.
-    pub fn told(self, error: SubscriptionError) -> ApiError {
+    pub fn into_response(self, error: SubscriptionError) -> ApiError {
         match error {
             SubscriptionError::Denied(denied) => denied.into(),
             SubscriptionError::NotFound => ApiError::not_found(),
-            SubscriptionError::CustomerGone => ApiError::unauthenticated("Unauthenticated."),
+            SubscriptionError::CustomerDeleted => ApiError::unauthenticated("Unauthenticated."),
             SubscriptionError::AnotherUnfinished => ApiError::Message(StatusCode::CONFLICT, error.to_string()),
             SubscriptionError::Refused(refusal) => self.refused(&refusal),
             SubscriptionError::Move(refused) => by_kind(refused.kind(), "id", refused),
@@ -75,7 +75,7 @@ impl SubscriptionFields {
 
 impl From<SubscriptionError> for ApiError {
     fn from(error: SubscriptionError) -> Self {
-        SubscriptionFields::OF_PATH.told(error)
+        SubscriptionFields::PATH_ONLY.into_response(error)
     }
 }
 
@@ -112,10 +112,10 @@ mod tests {
             (SubscriptionFields::of_terms(Some(&slug)), "plan_slug", "saved_payment_method_id"),
             (SubscriptionFields::of_terms(None), "nomenclature_id", "saved_payment_method_id"),
         ] {
-            assert_eq!(field(&fields.told(gone())), Some(plan));
-            assert_eq!(field(&fields.told(failed())), Some(payment));
+            assert_eq!(field(&fields.into_response(gone())), Some(plan));
+            assert_eq!(field(&fields.into_response(failed())), Some(payment));
             let unagreed = SubscriptionRefusal::ConsentNeeded(Vec::new());
-            assert_eq!(field(&fields.told(unagreed.into())), Some("autopay_consent"));
+            assert_eq!(field(&fields.into_response(unagreed.into())), Some("autopay_consent"));
         }
     }
 
@@ -131,7 +131,7 @@ mod tests {
         let taken = || SubscriptionError::from(SubscriptionRefusal::AlreadySubscribed);
         assert_eq!(field(&ApiError::from(taken())), Some("id"), "of a resumption");
         let of_change = SubscriptionFields::of_terms(Some(&PlanChoice::Item(NomenclatureId::new(1).unwrap())));
-        assert_eq!(field(&of_change.told(taken())), Some("nomenclature_id"));
+        assert_eq!(field(&of_change.into_response(taken())), Some("nomenclature_id"));
         let other = ApiError::from(SubscriptionError::AnotherUnfinished);
         assert!(matches!(other, ApiError::Message(StatusCode::CONFLICT, _)));
     }

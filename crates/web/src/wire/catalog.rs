@@ -59,7 +59,7 @@ macro_rules! wire_numbers {
 wire_numbers! {
     /// Number by which staff identify a category.
     CategoryCode = catalog::CategoryCode, catalog::CategoryCode::new,
-        integer_schema().minimum(Some(1)).maximum(Some(catalog::CategoryCode::LARGEST));
+        integer_schema().minimum(Some(1)).maximum(Some(catalog::CategoryCode::MAX_CODE));
     /// Months between two charges.
     BillingPeriod = catalog::BillingPeriod, catalog::BillingPeriod::months,
         integer_schema().minimum(Some(1)).maximum(Some(36));
@@ -68,7 +68,7 @@ wire_numbers! {
         integer_schema().minimum(Some(0)).maximum(Some(catalog::PlanPosition::LAST));
     /// Number by which an application identifies a block or a menu item.
     PartCode = content::PartCode, content::PartCode::new,
-        integer_schema().minimum(Some(1)).maximum(Some(content::PartCode::LARGEST));
+        integer_schema().minimum(Some(1)).maximum(Some(content::PartCode::MAX_CODE));
     /// `1` new, `2` in progress, `3` done, `4` canceled.
     TaskStatusId = organization::TaskStatus, |id| organization::TaskStatus::from_id(id).ok_or("must be 1, 2, 3 or 4"),
         listed_at(integer_schema().minimum(Some(1)), "/api/task_statuses");

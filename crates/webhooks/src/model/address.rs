@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn internal_addresses_of_every_class_are_told_from_public_ones() {
+    fn internal_addresses_of_every_class_are_refused() {
         let internal = [
             ("unspecified", "0.0.0.0 0.255.255.255 ::"),
             ("loopback", "127.0.0.1 127.255.255.254 ::1"),

@@ -3,12 +3,12 @@ use chrono::{DateTime, TimeDelta, Utc};
 use super::delivery::{SendFailure, SendOutcome};
 
 /// Maximum attempts at one endpoint at the same time.
-pub const MOST_PER_ENDPOINT: usize = 8;
+pub const MAX_PER_ENDPOINT: usize = 8;
 /// Pause after the first timeout of an endpoint, in seconds; doubled with every further timeout. Longer than an
 /// attempt takes, so that attempts that began together count once.
-const FIRST_PAUSE_SECONDS: i64 = 15;
+const INITIAL_BACKOFF_SECONDS: i64 = 15;
 /// Maximum pause, in seconds.
-const LONGEST_PAUSE_SECONDS: i64 = 15 * 60;
+const MAX_BACKOFF_SECONDS: i64 = 15 * 60;
 
 /// Circuit breaker of an endpoint. An endpoint that times out is paused, each time longer. After the pause it
 /// gets one delivery at a time until it answers with any status. The schedule of its deliveries counts from
@@ -39,7 +39,7 @@ impl CircuitBreaker {
     pub fn free_slots(self, running: usize, now: DateTime<Utc>) -> usize {
         let most = match (self.timeouts, self.paused_until) {
             (_, Some(until)) if until > now => 0,
-            (0, _) => MOST_PER_ENDPOINT,
+            (0, _) => MAX_PER_ENDPOINT,
             _ => 1,
         };
         most.saturating_sub(running)
@@ -50,9 +50,10 @@ impl CircuitBreaker {
     pub fn after(self, outcome: &SendOutcome, at: DateTime<Utc>) -> Self {
         match outcome {
             SendOutcome::Failed(SendFailure::TimedOut) => {
-                let doubled = 1_i64.checked_shl(self.timeouts).and_then(|times| times.checked_mul(FIRST_PAUSE_SECONDS));
-                let pause = doubled.filter(|pause| (0..LONGEST_PAUSE_SECONDS).contains(pause));
-                let pause = TimeDelta::seconds(pause.unwrap_or(LONGEST_PAUSE_SECONDS));
+                let doubled =
+                    1_i64.checked_shl(self.timeouts).and_then(|times| times.checked_mul(INITIAL_BACKOFF_SECONDS));
+                let pause = doubled.filter(|pause| (0..MAX_BACKOFF_SECONDS).contains(pause));
+                let pause = TimeDelta::seconds(pause.unwrap_or(MAX_BACKOFF_SECONDS));
                 Self { timeouts: self.timeouts.saturating_add(1).min(1_000), paused_until: Some(at + pause) }
             }
             SendOutcome::Answered(_) => Self::default(),
@@ -102,7 +103,7 @@ mod tests {
         let again = hung.after(&SendOutcome::Answered(500), later);
         assert_eq!(
             (again, again.free_slots(0, later), again.free_slots(9, later)),
-            (CircuitBreaker::default(), MOST_PER_ENDPOINT, 0)
+            (CircuitBreaker::default(), MAX_PER_ENDPOINT, 0)
         );
         assert_eq!(hung.after(&SendOutcome::Failed(SendFailure::NoConnection), later), hung);
     }

@@ -11,12 +11,12 @@ mod slots;
 mod webhook;
 
 pub use address::is_public;
-pub use circuit::{CircuitBreaker, MOST_PER_ENDPOINT};
+pub use circuit::{CircuitBreaker, MAX_PER_ENDPOINT};
 pub use delivery::{
     Delivery, DeliveryState, InvalidDeliveryState, Pending, RETRY_AFTER_MINUTES, SendFailure, SendOutcome,
 };
 pub use event::PublicEvent;
 pub use outbound::{EndpointUrl, OutboundPolicy, UrlError, UrlRefusal};
 pub use request::{DeliveryRequest, Message};
-pub use slots::{MOST_PER_PROJECT, WaitingEndpoint, allocate_slots, free_slots};
+pub use slots::{MAX_PER_PROJECT, WaitingEndpoint, allocate_slots, free_slots};
 pub use webhook::{IssuedWebhook, Webhook, WebhookChange, WebhookDraft, WebhookSecret};

@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use super::CircuitBreaker;
 
 /// Maximum attempts at the endpoints of one project at the same time.
-pub const MOST_PER_PROJECT: usize = 16;
+pub const MAX_PER_PROJECT: usize = 16;
 
 /// Endpoint with due deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct WaitingEndpoint {
 /// Returns the number of attempts that may begin at an endpoint, with the attempts in progress at it and in its
 /// project.
 pub fn free_slots(circuit: CircuitBreaker, running: usize, of_project: usize, now: DateTime<Utc>) -> usize {
-    circuit.free_slots(running, now).min(MOST_PER_PROJECT.saturating_sub(of_project))
+    circuit.free_slots(running, now).min(MAX_PER_PROJECT.saturating_sub(of_project))
 }
 
 /// Shares free slots among endpoints. Each slot goes to the project, and in it to the endpoint, with the fewest
@@ -55,7 +55,7 @@ pub fn allocate_slots(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::MOST_PER_ENDPOINT;
+    use crate::model::MAX_PER_ENDPOINT;
 
     fn waiting(webhook: i64, project: i64) -> WaitingEndpoint {
         let since = DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(webhook);
@@ -76,24 +76,24 @@ mod tests {
 
     #[test]
     fn neither_an_endpoint_nor_a_project_takes_all_slots() {
-        assert_eq!(allocate_slots(&[waiting(1, 10)], BTreeMap::new(), 64), [(1, MOST_PER_ENDPOINT)]);
+        assert_eq!(allocate_slots(&[waiting(1, 10)], BTreeMap::new(), 64), [(1, MAX_PER_ENDPOINT)]);
         let many: Vec<_> = (1..=9).map(|webhook| waiting(webhook, 10)).collect();
         let shares = allocate_slots(&many, BTreeMap::from([(10, 1)]), 64);
-        assert_eq!(shares.iter().map(|(_, share)| share).sum::<usize>(), MOST_PER_PROJECT - 1);
+        assert_eq!(shares.iter().map(|(_, share)| share).sum::<usize>(), MAX_PER_PROJECT - 1);
     }
 
     #[test]
     fn the_smaller_of_both_rooms_counts() {
         let room =
             |running, of_project| free_slots(CircuitBreaker::default(), running, of_project, DateTime::UNIX_EPOCH);
-        assert_eq!((room(0, 0), room(0, MOST_PER_PROJECT - 1), room(1, 9)), (MOST_PER_ENDPOINT, 1, 7));
-        assert_eq!((room(MOST_PER_ENDPOINT, 0), room(0, MOST_PER_PROJECT + 1)), (0, 0));
+        assert_eq!((room(0, 0), room(0, MAX_PER_PROJECT - 1), room(1, 9)), (MAX_PER_ENDPOINT, 1, 7));
+        assert_eq!((room(MAX_PER_ENDPOINT, 0), room(0, MAX_PER_PROJECT + 1)), (0, 0));
     }
 
     #[test]
     fn an_endpoint_on_trial_gets_one_and_what_runs_counts() {
         let trial = WaitingEndpoint { circuit: CircuitBreaker::restore(2, None), ..waiting(1, 10) };
-        let busy = WaitingEndpoint { running: MOST_PER_ENDPOINT - 1, ..waiting(2, 20) };
+        let busy = WaitingEndpoint { running: MAX_PER_ENDPOINT - 1, ..waiting(2, 20) };
         assert_eq!(allocate_slots(&[trial, busy], BTreeMap::from([(20, 7)]), 64), [(1, 1), (2, 1)]);
         assert!(allocate_slots(&[WaitingEndpoint { running: 1, ..trial }], BTreeMap::new(), 64).is_empty());
     }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    ApplicationId, Edit, ExposeSecret, Name, Random, SecretCipher, SecretString, Unsealable, WebhookId,
+    ApplicationId, Edit, ExposeSecret, Name, Random, SecretCipher, SecretString, UnsealError, WebhookId,
 };
 
 use crate::model::EndpointUrl;
@@ -24,7 +24,7 @@ pub struct Webhook {
 
 impl Webhook {
     /// Maximum webhooks per application.
-    pub const MOST_PER_APPLICATION: i64 = 20;
+    pub const MAX_PER_APPLICATION: i64 = 20;
 }
 
 /// Settings of a webhook, entered by staff.
@@ -72,7 +72,7 @@ impl WebhookSecret {
     }
 
     /// Decrypts the stored form.
-    pub fn open(sealed: &str, cipher: &dyn SecretCipher) -> Result<Self, Unsealable> {
+    pub fn open(sealed: &str, cipher: &dyn SecretCipher) -> Result<Self, UnsealError> {
         cipher.open(sealed).map(Self)
     }
 

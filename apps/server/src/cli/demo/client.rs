@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use crate::cli::Failure;
 
 /// Logged-in employee.
-pub struct Desk<'a> {
+pub struct ApiClient<'a> {
     /// Client that ignores proxy settings, because everything runs on this machine.
     pub http: Client,
     base_url: &'a str,
     bearer: String,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> ApiClient<'a> {
     /// Logs in. Returns `None` if the service rejects the login or password.
     pub async fn open(base_url: &'a str, login: &str, password: &str) -> Result<Option<Self>, Failure> {
         let http = Client::builder().no_proxy().build()?;

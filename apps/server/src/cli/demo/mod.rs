@@ -25,8 +25,8 @@ use crate::adapters::SystemClock;
 use crate::config::{Config, Development, Flags, Layers, SmtpTls};
 use crate::service::instance::{DemoParts, Instance};
 use crate::service::landing::LandingMarkup;
-use crate::service::time_lock::Turns;
-use crate::service::wiring::Surroundings;
+use crate::service::time_lock::TimeLock;
+use crate::service::wiring::Adapters;
 
 use travel::Traveller;
 
@@ -141,8 +141,8 @@ impl Demo {
         let config = layers.over(&connected(own, &sandbox, &base_url))?;
         sandbox.set_notification_url(format!("{base_url}/callbacks/acquirer"));
         sandbox.set_call_callback_url(format!("{base_url}/callbacks/telephony"));
-        let around = Surroundings::new(&config, clock.clone())?;
-        let turns = Turns::default();
+        let around = Adapters::new(&config, clock.clone())?;
+        let turns = TimeLock::default();
         let traveller = Traveller::new(development, clock.clone(), turns.clone(), &database, &around);
         sandbox.set_time_travel(Arc::new(traveller));
         let welcome = LandingMarkup::default();
@@ -171,7 +171,7 @@ impl Demo {
         };
         let (file, made) = match known {
             Some(known) => known,
-            None => visit.found().await?,
+            None => visit.create_project().await?,
         };
         write(&made_path, &made)?;
         write(&path, &file)?;
@@ -195,7 +195,7 @@ pub fn run(arguments: DemoArguments, file: Option<PathBuf>) -> Result<(), Failur
         let demo = Demo::start(&arguments, file).await?;
         println!("{}", serde_json::to_string_pretty(&demo.file)?);
         println!("\n{}", tour(&demo.file));
-        let outcome = operate::ended(&demo.instance).await;
+        let outcome = operate::wait_for_termination(&demo.instance).await;
         demo.stop().await;
         outcome
     })

@@ -12,7 +12,7 @@ use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::client::Desk;
+use super::client::ApiClient;
 use super::sheet::{self, Row};
 use crate::cli::Failure;
 
@@ -47,7 +47,7 @@ impl MadeRecords {
 pub struct Restoration<'a> {
     pub database: &'a Database,
     pub clock: &'a dyn Clock,
-    pub desk: &'a Desk<'a>,
+    pub desk: &'a ApiClient<'a>,
     pub sandbox_url: &'a str,
     pub project: ProjectId,
     pub identity: DemoIdentity,
@@ -152,7 +152,7 @@ impl Restoration<'_> {
             if matched.ids.contains_key(path) {
                 continue;
             }
-            let (parent, name) = match path.rsplit_once(sheet::BELOW) {
+            let (parent, name) = match path.rsplit_once(sheet::CATEGORY_SEPARATOR) {
                 Some((above, name)) => (matched.id(above), name),
                 None => (None, path),
             };
@@ -306,7 +306,7 @@ fn path_of(tree: &[(i64, Option<i64>, String)], id: i64) -> String {
         next = *parent;
     }
     names.reverse();
-    names.join(sheet::BELOW)
+    names.join(sheet::CATEGORY_SEPARATOR)
 }
 
 fn demo_data(known: &MadeRecords) -> Result<DemoData, Failure> {

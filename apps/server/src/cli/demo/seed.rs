@@ -11,12 +11,12 @@ use kontor_organization::ports::ProjectRepository as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{Desk, at};
+use super::client::{ApiClient, at};
 use super::restore::{MadeRecords, Restoration};
 use super::{DemoCustomer, DemoFile, DemoStaff, DemoWebhook};
 use crate::cli::{Failure, project};
 use crate::config::Config;
-use crate::service::wiring::Surroundings;
+use crate::service::wiring::Adapters;
 
 const NAME: &str = "Hanse Kontor";
 const EMAIL: &str = "owner@example.com";
@@ -26,14 +26,14 @@ const PHONE: &str = "79001234567";
 pub struct DemoStart<'a> {
     pub config: &'a Config,
     pub database: &'a Database,
-    pub around: &'a Surroundings,
+    pub around: &'a Adapters,
     pub base_url: &'a str,
     pub sandbox_url: &'a str,
 }
 
 impl DemoStart<'_> {
     /// Creates the project and everything in it, on the first run.
-    pub async fn found(&self) -> Result<(DemoFile, MadeRecords), Failure> {
+    pub async fn create_project(&self) -> Result<(DemoFile, MadeRecords), Failure> {
         let created = project::create(self.config, self.database, NAME, &self.login(), EMAIL).await?;
         // The demo is in English.
         self.database.set_language(ProjectId::new(created.project_id)?, Language::En).await?;
@@ -100,26 +100,26 @@ impl DemoStart<'_> {
         project: ProjectId,
         there: &DemoProject,
         known: DemoStaff,
-    ) -> Result<(Desk<'_>, DemoStaff), Failure> {
+    ) -> Result<(ApiClient<'_>, DemoStaff), Failure> {
         if there.owner_is_in
-            && let Some(desk) = Desk::open(self.base_url, &known.login, &known.password).await?
+            && let Some(desk) = ApiClient::open(self.base_url, &known.login, &known.password).await?
         {
             return Ok((desk, known));
         }
-        let Surroundings { clock, random, hasher, .. } = self.around.clone();
+        let Adapters { clock, random, hasher, .. } = self.around.clone();
         let registry = StaffRegistry { staff: Arc::new(self.database.clone()), hasher, clock };
         let (login, password) = (self.login(), random.alphanumeric(20));
         let named = Login::parse(&login).map_err(|error| error.to_string())?;
         let email = Email::parse(EMAIL).map_err(|error| error.to_string())?;
         let secret = NewPassword::parse(&password).map_err(|error| error.to_string())?;
         registry.create_owner(project, named, email, &secret, None).await?;
-        let desk = Desk::open(self.base_url, &login, &password).await?;
+        let desk = ApiClient::open(self.base_url, &login, &password).await?;
         let desk = desk.ok_or("the new employee of the demo cannot sign in")?;
         Ok((desk, DemoStaff { login, password }))
     }
 
     /// Creates another application, because the token of the first no longer works.
-    async fn application(&self, desk: &Desk<'_>, there: &DemoProject) -> Result<(i64, String), Failure> {
+    async fn application(&self, desk: &ApiClient<'_>, there: &DemoProject) -> Result<(i64, String), Failure> {
         let branch = match there.branch {
             Some(branch) => branch,
             None => desk.make("/api/branches", &json!({ "name": NAME }), "/branch/id").await?,
@@ -131,7 +131,12 @@ impl DemoStart<'_> {
 
     /// Redirects the webhook to a new receiver, because the sandbox does not store receivers. If a visitor changed its
     /// target, it stays, and the demo creates another.
-    async fn webhook(&self, desk: &Desk<'_>, there: &DemoProject, known: &DemoFile) -> Result<DemoWebhook, Failure> {
+    async fn webhook(
+        &self,
+        desk: &ApiClient<'_>,
+        there: &DemoProject,
+        known: &DemoFile,
+    ) -> Result<DemoWebhook, Failure> {
         let request = desk.http.post(format!("{}/control/hooks", self.sandbox_url)).json(&json!({}));
         let hook: Value = request.send().await?.error_for_status()?.json().await?;
         let hook_id = at(&hook, "/id")?.as_str().unwrap_or_default().to_owned();

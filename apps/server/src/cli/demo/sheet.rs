@@ -6,7 +6,7 @@ const CATALOGUE: &str = include_str!("catalogue.csv");
 const STOCK: &str = include_str!("stock.csv");
 
 /// Separator between a category and its subcategory.
-pub const BELOW: &str = " / ";
+pub const CATEGORY_SEPARATOR: &str = " / ";
 
 /// Line of the catalog. Only the name and the fields after the brand may be quoted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub fn stock() -> impl Iterator<Item = (&'static str, &'static str, &'static str
 
 /// Returns a path and all its ancestors, from the root down.
 pub fn paths(path: &str) -> impl Iterator<Item = &str> {
-    let ends = path.match_indices(BELOW).map(|(end, _)| end).chain([path.len()]);
+    let ends = path.match_indices(CATEGORY_SEPARATOR).map(|(end, _)| end).chain([path.len()]);
     ends.filter_map(move |end| path.get(..end))
 }
 

@@ -13,22 +13,22 @@ use kontor_subscriptions::{Forecast, SubscriptionScheduler, forecast};
 use serde_json::{Value, json};
 
 use crate::config::Development;
-use crate::service::time_lock::Turns;
-use crate::service::wiring::Surroundings;
+use crate::service::time_lock::TimeLock;
+use crate::service::wiring::Adapters;
 
 /// Maximum number of charges in the result; there may be more.
-const MOST_TOLD: u32 = 1_000;
+const MAX_LISTED: u32 = 1_000;
 /// Maximum number of steps in one request, so that tasks that are due again and again cannot block the caller.
-const MOST_MOMENTS: u32 = 20_000;
+const MAX_TIME_STEPS: u32 = 20_000;
 /// Maximum number of checks for remaining work at one time.
-const MOST_ROUNDS: u32 = 100;
+const MAX_ROUNDS: u32 = 100;
 /// Number of subscriptions processed in a round, or read at once.
 const AT_ONCE: u32 = 200;
 
 /// Moves the time of the demo.
 pub struct Traveller {
     clock: Arc<AdjustableClock>,
-    turns: Turns,
+    turns: TimeLock,
     subscriptions: SubscriptionScheduler,
     forecasts: Arc<dyn SubscriptionForecastReader>,
     charges: Arc<ChargeService>,
@@ -40,7 +40,7 @@ pub struct Traveller {
 /// Reason why time was moved only partly. The clock stays at the time it reached.
 #[derive(Debug, thiserror::Error)]
 enum TimeTravelError {
-    #[error("more than {MOST_MOMENTS} events were due; the clock stopped at {0}; repeat the request to continue")]
+    #[error("more than {MAX_TIME_STEPS} events were due; the clock stopped at {0}; repeat the request to continue")]
     Moments(DateTime<Utc>),
     #[error("the same work stays due at {0}, so the clock cannot advance; see the log")]
     Rounds(DateTime<Utc>),
@@ -53,15 +53,15 @@ impl Traveller {
     pub fn new(
         _proof: Development,
         clock: Arc<AdjustableClock>,
-        turns: Turns,
+        turns: TimeLock,
         database: &Database,
-        around: &Surroundings,
+        around: &Adapters,
     ) -> Self {
         Self {
             clock,
             turns,
             subscriptions: around.subscription_scheduler(database),
-            forecasts: Surroundings::subscription_forecasts(database),
+            forecasts: Adapters::subscription_forecasts(database),
             charges: around.charges(database),
             refunds: around.refunds(database),
             name: format!("traveller-{}", around.random.uuid()),
@@ -70,7 +70,7 @@ impl Traveller {
 
     /// Processes everything due at the current time of the clock.
     async fn settle(&self, outside: &dyn Outside) -> Result<(), TimeTravelError> {
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let ran = self.subscriptions.run(AT_ONCE).await?;
             for (id, why) in &ran.failed {
                 tracing::error!(subscription = %id, %why, "a subscription could not be processed; it will be retried");
@@ -90,11 +90,11 @@ impl Traveller {
     }
 
     /// Moves the clock step by step. Returns the number of steps.
-    async fn go(&self, to: DateTime<Utc>, outside: &dyn Outside) -> Result<u32, TimeTravelError> {
+    async fn advance_to(&self, to: DateTime<Utc>, outside: &dyn Outside) -> Result<u32, TimeTravelError> {
         self.settle(outside).await?;
         let mut moments = 0;
         while let Some(next) = self.next_moment(outside).await?.filter(|next| *next <= to) {
-            if moments == MOST_MOMENTS {
+            if moments == MAX_TIME_STEPS {
                 return Err(TimeTravelError::Moments(self.clock.now()));
             }
             moments += 1;
@@ -106,8 +106,8 @@ impl Traveller {
         Ok(moments)
     }
 
-    async fn told(&self, since: DateTime<Utc>, moments: u32) -> Result<Value, StoreError> {
-        let (attempts, total) = self.forecasts.attempts_since(since, MOST_TOLD).await?;
+    async fn summary(&self, since: DateTime<Utc>, moments: u32) -> Result<Value, StoreError> {
+        let (attempts, total) = self.forecasts.attempts_since(since, MAX_LISTED).await?;
         let charge =
             |(subscription, attempt): &(kontor_kernel::SubscriptionId, kontor_subscriptions::model::Attempt)| {
                 json!({
@@ -130,11 +130,11 @@ impl Traveller {
         }))
     }
 
-    async fn foreseen(&self, until: DateTime<Utc>) -> Result<Value, StoreError> {
+    async fn forecast(&self, until: DateTime<Utc>) -> Result<Value, StoreError> {
         let now = self.clock.now();
         let (mut charges, mut after) = (Vec::new(), None);
         loop {
-            let page = self.forecasts.waking(now, until, after, AT_ONCE).await?;
+            let page = self.forecasts.list_due(now, until, after, AT_ONCE).await?;
             let Some(last) = page.last() else { break };
             after = last.subscription.wake_at.map(|wake| (wake, last.subscription.id));
             charges.extend(page.iter().flat_map(|case| forecast(case, now, until)));
@@ -150,7 +150,7 @@ impl Traveller {
                 "currency": charge.currency,
             })
         };
-        let told: Vec<_> = charges.iter().take(usize::try_from(MOST_TOLD).unwrap_or(usize::MAX)).map(charge).collect();
+        let told: Vec<_> = charges.iter().take(usize::try_from(MAX_LISTED).unwrap_or(usize::MAX)).map(charge).collect();
         Ok(json!({
             "now": shown(now),
             "offset_seconds": self.clock.offset_seconds(),
@@ -165,12 +165,12 @@ impl TimeTravel for Traveller {
     async fn travel(&self, to: DateTime<Utc>, dry_run: bool, outside: &dyn Outside) -> Result<Value, String> {
         let _alone = self.turns.alone().await;
         if dry_run {
-            return self.foreseen(to).await.map_err(|error| error.to_string());
+            return self.forecast(to).await.map_err(|error| error.to_string());
         }
         let _held = self.clock.hold();
         let begin = self.clock.now();
-        let moments = self.go(to, outside).await.map_err(|stranded| stranded.to_string())?;
-        self.told(begin, moments).await.map_err(|error| error.to_string())
+        let moments = self.advance_to(to, outside).await.map_err(|stranded| stranded.to_string())?;
+        self.summary(begin, moments).await.map_err(|error| error.to_string())
     }
 }
 

@@ -30,12 +30,12 @@ use kontor_payments::verification::VerificationService;
 use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, SubscriptionService};
 use kontor_webhooks::{DeliveryService, WebhookService};
 
-use super::Surroundings;
+use super::Adapters;
 
 /// Factory of the services of one database.
 pub struct Make<'a> {
     pub store: Arc<Database>,
-    pub around: &'a Surroundings,
+    pub around: &'a Adapters,
 }
 
 impl Make<'_> {
@@ -154,7 +154,7 @@ impl Make<'_> {
     }
 
     pub fn bulk(&self) -> BulkService {
-        let Surroundings { uploads, clock, .. } = self.around.clone();
+        let Adapters { uploads, clock, .. } = self.around.clone();
         BulkService { jobs: self.store.clone(), exports: self.store.clone(), uploads, clock }
     }
 
@@ -169,47 +169,47 @@ impl Make<'_> {
     }
 
     pub fn staff_sessions(&self) -> StaffSessions {
-        let Surroundings { hasher, clock, random, cipher, lifetimes, .. } = self.around.clone();
+        let Adapters { hasher, clock, random, cipher, lifetimes, .. } = self.around.clone();
         let (staff, tokens) = (self.store.clone(), self.store.clone());
         StaffSessions { staff, tokens, hasher, clock, random, cipher, lifetimes }
     }
 
     pub fn customer_sessions(&self) -> CustomerSessions {
-        let Surroundings { codes: sender, clock, random, cipher, lifetimes, .. } = self.around.clone();
+        let Adapters { codes: sender, clock, random, cipher, lifetimes, .. } = self.around.clone();
         let (accounts, codes, tokens) = (self.store.clone(), self.store.clone(), self.store.clone());
         CustomerSessions { accounts, codes, tokens, sender, clock, random, cipher, lifetimes }
     }
 
     pub fn miniapps(&self) -> MiniAppLogin {
-        let Surroundings { clock, random, cipher, lifetimes, contact_lifetime, .. } = self.around.clone();
+        let Adapters { clock, random, cipher, lifetimes, contact_lifetime, .. } = self.around.clone();
         let (bots, accounts) = (self.store.clone(), self.store.clone());
         let verifier = Verifier::new(Arc::new(HmacSigner), cipher.clone(), contact_lifetime);
         MiniAppLogin { bots, accounts, verifier, clock, random, cipher, lifetimes }
     }
 
     pub fn callback_login(&self) -> CallbackLogin {
-        let Surroundings { calls: verifier, call_notices: notices, clock, random, cipher, lifetimes, .. } =
+        let Adapters { calls: verifier, call_notices: notices, clock, random, cipher, lifetimes, .. } =
             self.around.clone();
         CallbackLogin { attempts: self.store.clone(), verifier, notices, clock, random, cipher, lifetimes }
     }
 
     pub fn access_requests(&self) -> AccessRequestService {
-        let Surroundings { clock, random, cipher, .. } = self.around.clone();
+        let Adapters { clock, random, cipher, .. } = self.around.clone();
         AccessRequestService { requests: self.store.clone(), clock, random, cipher }
     }
 
     pub fn agents(&self) -> AgentService {
-        let Surroundings { clock, random, cipher, .. } = self.around.clone();
+        let Adapters { clock, random, cipher, .. } = self.around.clone();
         AgentService { agents: self.store.clone(), clock, random, cipher }
     }
 
     pub fn phone_change(&self) -> PhoneChange {
-        let Surroundings { codes: sender, clock, random, cipher, .. } = self.around.clone();
+        let Adapters { codes: sender, clock, random, cipher, .. } = self.around.clone();
         PhoneChange { phones: self.store.clone(), sender, clock, random, cipher }
     }
 
     pub fn introspection(&self) -> Introspection {
-        let Surroundings { clock, cipher, .. } = self.around.clone();
+        let Adapters { clock, cipher, .. } = self.around.clone();
         Introspection { clients: self.store.clone(), clock, cipher }
     }
 
@@ -219,14 +219,14 @@ impl Make<'_> {
     }
 
     pub fn placement(&self, charges: Arc<ChargeService>) -> PlacementService {
-        let Surroundings { clock, random, payment_page: page, .. } = self.around.clone();
+        let Adapters { clock, random, payment_page: page, .. } = self.around.clone();
         let (carts, store, orders) = (self.store.clone(), self.store.clone(), self.store.clone());
         let allocation = Arc::new(FewestWarehouses);
         PlacementService { carts, store, orders, charges, clock, random, page, allocation }
     }
 
     pub fn subscriptions(&self, charges: Arc<ChargeService>) -> SubscriptionService {
-        let Surroundings { clock, random, payment_page, consent_text, .. } = self.around.clone();
+        let Adapters { clock, random, payment_page, consent_text, .. } = self.around.clone();
         let return_url = payment_page.return_url;
         SubscriptionService { store: self.store.clone(), charges, clock, random, return_url, consent_text }
     }
@@ -237,22 +237,22 @@ impl Make<'_> {
     }
 
     pub fn staff_subscriptions(&self, charges: Arc<ChargeService>) -> StaffSubscriptions {
-        let Surroundings { clock, random, .. } = self.around.clone();
+        let Adapters { clock, random, .. } = self.around.clone();
         StaffSubscriptions { register: self.store.clone(), store: self.store.clone(), charges, clock, random }
     }
 
     pub fn method_changes(&self, charges: Arc<ChargeService>) -> MethodChangeService {
-        let Surroundings { clock, random, verification: terms, consent_text, .. } = self.around.clone();
+        let Adapters { clock, random, verification: terms, consent_text, .. } = self.around.clone();
         MethodChangeService { store: self.store.clone(), charges, clock, random, terms, consent_text }
     }
 
     pub fn orders(&self) -> OrderService {
-        let Surroundings { clock, random, .. } = self.around.clone();
+        let Adapters { clock, random, .. } = self.around.clone();
         OrderService { orders: self.store.clone(), store: self.store.clone(), clock, random }
     }
 
     pub fn tickets(&self) -> TicketService {
-        let Surroundings { clock, cipher, .. } = self.around.clone();
+        let Adapters { clock, cipher, .. } = self.around.clone();
         let (tickets, orders) = (self.store.clone(), self.store.clone());
         TicketService { tickets, orders, tokens: TicketTokens { cipher }, clock, terms: TicketTerms::default() }
     }

@@ -6,9 +6,9 @@ use kontor_adapter_diesel::Database;
 use kontor_adapter_spreadsheet::{Limits, Spreadsheets};
 use kontor_catalog::bulk::{ExportRunner, JobRunner};
 
-use super::Surroundings;
+use super::Adapters;
 
-impl Surroundings {
+impl Adapters {
     /// Returns the runner of imports, for the worker and for the command line.
     pub fn job_runner(&self, database: &Database) -> Arc<JobRunner> {
         let store = Arc::new(database.clone());

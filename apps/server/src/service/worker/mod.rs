@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::supervision::Supervisor;
-use super::time_lock::Turns;
+use super::time_lock::TimeLock;
 use duties::DUTIES;
 
 /// Dependencies of a worker.
@@ -56,7 +56,7 @@ pub struct Worker {
     /// Background exports.
     pub exports: Arc<ExportRunner>,
     /// Lock shared with a component that moves the time, if any.
-    pub turns: Option<Turns>,
+    pub turns: Option<TimeLock>,
     /// Reports the duties that are down.
     pub supervisor: Supervisor,
 }
@@ -96,7 +96,7 @@ impl Worker {
         if let Err(error) = self.deliveries.release(&self.name).await {
             tracing::warn!(%error, "leases could not be released; they expire by themselves");
         }
-        if let Err(error) = self.database.worker_gone(&self.name).await {
+        if let Err(error) = self.database.delete_worker(&self.name).await {
             tracing::warn!(%error, "the worker could not be deregistered");
         }
     }

@@ -13,11 +13,11 @@ use super::step_context::{StepContext, Trouble, pause};
 use crate::service::bulk;
 
 /// Maximum number of subscriptions in a step, so that a worker that is stopping does not keep others waiting.
-const MOST_SUBSCRIPTIONS: u32 = 200;
+const MAX_SUBSCRIPTIONS: u32 = 200;
 
 /// Records the heartbeat of the worker and the age of waiting work.
 pub(super) async fn live(worker: &Worker) -> Result<bool, Trouble> {
-    worker.database.worker_seen(&worker.name, worker.clock.now()).await?;
+    worker.database.record_heartbeat(&worker.name, worker.clock.now()).await?;
     let backlog = worker.deliveries.backlog().await?;
     let age = |since: Option<DateTime<Utc>>| {
         let age = since.map_or(0, |since| (worker.clock.now() - since).num_milliseconds().max(0));
@@ -77,7 +77,7 @@ pub(super) async fn compare_refunds(worker: &Worker) -> Result<bool, Trouble> {
 
 /// Charges due subscriptions, retries failed charges, or ends the subscriptions.
 pub(super) async fn subscriptions(worker: &Worker) -> Result<bool, Trouble> {
-    let round = worker.subscriptions.run(MOST_SUBSCRIPTIONS).await?;
+    let round = worker.subscriptions.run(MAX_SUBSCRIPTIONS).await?;
     for (id, why) in round.failed {
         tracing::error!(subscription = %id, %why, "a subscription could not be processed; it will be retried");
     }
@@ -115,7 +115,7 @@ pub(super) async fn send_task_mails(worker: &Worker, context: StepContext<'_>) -
 
 /// Runs an import.
 pub(super) async fn import(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
-    let tidied = worker.jobs.tidy().await?;
+    let tidied = worker.jobs.remove_finished_files().await?;
     // An expired lease cannot be used again, even by the process that held it.
     let owner = format!("{}:{}:{}", worker.name, context.slot, context.round);
     let Some(leased) = worker.jobs.lease(None, &owner).await? else { return Ok(tidied > 0) };
@@ -127,7 +127,7 @@ pub(super) async fn import(worker: &Worker, context: StepContext<'_>) -> Result<
 
 /// Creates the file of an export.
 pub(super) async fn export(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
-    let tidied = worker.exports.tidy().await?;
+    let tidied = worker.exports.remove_finished_files().await?;
     let owner = format!("{}:export:{}:{}", worker.name, context.slot, context.round);
     let Some(leased) = worker.exports.lease(&owner).await? else { return Ok(tidied > 0) };
     let (job, stop) = (leased.held.job, context.stop.clone());

@@ -56,7 +56,7 @@ fn no_editable_record_is_without_a_version() {
         }
         if let Some(record) = policy.versioned {
             // Parts of a record that share its version count as the record.
-            let placeholders = policy.told_by.unwrap_or(policy.path).matches('{').count();
+            let placeholders = policy.result_from.unwrap_or(policy.path).matches('{').count();
             let fits =
                 record.numbers() == placeholders.max(1) || is_post(policy) && record.numbers() == placeholders + 1;
             assert!(fits, "{name}: numbers in the path");

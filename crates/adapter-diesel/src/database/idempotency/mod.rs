@@ -13,6 +13,6 @@ pub use answers::ResponseNumbers;
 pub(crate) use answers::last_expired_number;
 pub use request::{IdempotentRequest, KeyClaim, KeyOwner};
 pub(super) use request::{RequestGuard, current, note};
-pub(crate) use request::{made, names, prepares};
+pub(crate) use request::{names, note_created, prepares};
 pub(crate) use rows::delete_keys_of_owner;
 pub use rows::{StoredKey, StoredResponse};

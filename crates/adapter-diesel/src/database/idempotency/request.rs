@@ -156,14 +156,14 @@ impl Drop for RequestGuard {
 }
 
 /// Notes the record that the operation created.
-pub(crate) fn made(resource: &'static str, id: i64) {
+pub(crate) fn note_created(resource: &'static str, id: i64) {
     names(resource, id, true);
 }
 
 /// Notes the record that the operation is about, so that its state can be returned if the response is lost.
 pub(crate) fn names(resource: &'static str, id: i64, is_new: bool) {
     if is_new {
-        preconditions::made(resource, id);
+        preconditions::note_created(resource, id);
     }
     STEP.with_borrow_mut(|step| {
         if let Some(step) = step
@@ -175,7 +175,7 @@ pub(crate) fn names(resource: &'static str, id: i64, is_new: bool) {
 }
 
 /// Notes that all keys of an owner are deleted, including the key of the current request.
-pub(super) fn forgotten(owner: KeyOwner) {
+pub(super) fn note_keys_deleted(owner: KeyOwner) {
     STEP.with_borrow_mut(|step| {
         if let Some(step) = step {
             step.keyless |= step.request.claim.owner == owner;

@@ -6,7 +6,7 @@ use diesel::sql_types::{BigInt, Binary, Nullable, Text, Timestamp};
 use kontor_kernel::StoreError;
 
 use super::answers::{forget, insert, last_expired_number};
-use super::request::{KeyClaim, KeyOwner, Named, forgotten};
+use super::request::{KeyClaim, KeyOwner, Named, note_keys_deleted};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::statement::{Statement, Value, by_place};
@@ -70,7 +70,7 @@ by_place! {
     }
 }
 
-const TAKE_OVER: &str = " ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, resource = excluded.resource, \
+const ON_CONFLICT_TAKE_OVER: &str = " ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, resource = excluded.resource, \
      resource_id = excluded.resource_id, lease_owner = excluded.lease_owner, leased_until = excluded.leased_until, answer = NULL, \
      answer_number = excluded.answer_number, expires_at = excluded.expires_at WHERE idempotency_keys.expires_at <= ";
 
@@ -91,14 +91,14 @@ pub(super) fn claim(connection: &mut AnyConnection, claim: &KeyClaim, named: Opt
          answer_number) VALUES ",
     )
     .tuple(row)
-    .sql(TAKE_OVER)
+    .sql(ON_CONFLICT_TAKE_OVER)
     .value(claim.at.naive_utc())
     .run(connection)
 }
 
 /// Deletes all keys of a caller. The current request then stores no key either, if it belongs to the same caller.
 pub(crate) fn delete_keys_of_owner(connection: &mut AnyConnection, owner: KeyOwner) -> QueryResult<()> {
-    forgotten(owner);
+    note_keys_deleted(owner);
     let own = Statement::new("id >= ").value(owner.keys("")).sql(" AND id < ");
     // `~` sorts after every hash.
     remove(connection, own.value(owner.keys("~")))
@@ -195,7 +195,7 @@ mod tests {
                 for owner in [own, other] {
                     let claim = claim(owner, numbers.next(DateTime::UNIX_EPOCH, round));
                     let request = IdempotentRequest::new(claim.clone());
-                    request.run(db.database.worker_seen("a", claim.at)).await.unwrap();
+                    request.run(db.database.record_heartbeat("a", claim.at)).await.unwrap();
                     saved.push(StoredResponse { claim, is_stored: true, answer: b"done".to_vec() });
                 }
                 let forget = move |connection: &mut AnyConnection| Ok::<_, Abort<StoreError>>(delete_keys_of_owner(connection, own)?);

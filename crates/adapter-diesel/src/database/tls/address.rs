@@ -95,7 +95,7 @@ impl fmt::Display for Server {
 }
 
 /// Default timeout without `connect_timeout`. libpq would wait forever.
-const PATIENCE: Duration = Duration::from_secs(30);
+const DEFAULT_CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 const PORT: &str = "5432";
 
@@ -181,7 +181,7 @@ impl<'a> ConnectionUri<'a> {
     }
 
     /// Returns the address with a socket in this folder in place of every network server.
-    pub fn through(&self, folder: &str, places: &[Place]) -> String {
+    pub fn with_sockets(&self, folder: &str, places: &[Place]) -> String {
         let (hosts, ports): (Vec<String>, Vec<String>) = (1..)
             .zip(places)
             .map(|(number, place)| match place {
@@ -243,7 +243,7 @@ impl TlsSettings {
             shown,
             newest_only,
             names_host: uri.setting("sslsni").as_deref() != Some("0"),
-            patience: uri.number("connect_timeout")?.map_or(PATIENCE, seconds),
+            patience: uri.number("connect_timeout")?.map_or(DEFAULT_CONNECT_TIMEOUT, seconds),
             keep_alive: (uri.setting("keepalives").as_deref() != Some("0")).then_some(keep_alive),
             user_timeout: uri.number("tcp_user_timeout")?.map(|number| Duration::from_millis(number.into())),
         }))
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_asks_for_tls_is_forwarded() {
+    fn only_addresses_that_require_tls_are_forwarded() {
         for url in ["postgres://h/d", "postgres://h/d?sslmode=prefer", "postgres://h/d?sslmode=disable"] {
             assert_eq!(settings(url).unwrap(), None, "{url}");
         }
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_kept_is_refused() {
+    fn unsupported_settings_are_refused() {
         for (setting, word) in [
             ("sslmode=verify-full&channel_binding=require", "channel_binding"),
             ("sslmode=verify-full&sslcrl=a", "sslcrl"),
@@ -354,13 +354,13 @@ mod tests {
         let url = "postgresql://shop:a%2Fb+c@db1:1,%2Frun/kon%20tor?sslmode=require&target_session_attrs=read-write&application_name=a%26b";
         let uri = ConnectionUri::parse(url).unwrap();
         assert_eq!(
-            uri.through("/tmp/x", &uri.places().unwrap()),
+            uri.with_sockets("/tmp/x", &uri.places().unwrap()),
             "postgresql://shop:a%2Fb+c@/kon%20tor?host=%2Ftmp%2Fx%2C%2Frun&port=1%2C5432&sslmode=disable\
              &target_session_attrs=read-write&application_name=a%26b"
         );
         let bare = ConnectionUri::parse("postgres://db1?sslmode=require").unwrap();
         assert_eq!(
-            bare.through("/tmp/x", &bare.places().unwrap()),
+            bare.with_sockets("/tmp/x", &bare.places().unwrap()),
             "postgres://?host=%2Ftmp%2Fx&port=1&sslmode=disable"
         );
     }

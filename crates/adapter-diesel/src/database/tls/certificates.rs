@@ -22,7 +22,9 @@ pub(super) fn client(settings: &TlsSettings) -> Result<ClientConfig, TlsError> {
     let roots = store(&settings.roots)?;
     let builder = match (settings.mode, roots) {
         (Mode::VerifyFull, Some(roots)) => builder.with_root_certificates(roots),
-        (_, roots) => builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyName::new(&provider, roots)?)),
+        (_, roots) => {
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(IssuerVerifier::new(&provider, roots)?))
+        }
     };
     let client = match &settings.shown {
         None => Ok(builder.with_no_client_auth()),
@@ -70,12 +72,12 @@ fn store(roots: &Roots) -> Result<Option<RootCertStore>, TlsError> {
 
 /// Verifier that checks the issuer, if roots are known, but not the host name.
 #[derive(Debug)]
-struct AnyName {
+struct IssuerVerifier {
     signed: Option<Arc<WebPkiServerVerifier>>,
     algorithms: WebPkiSupportedAlgorithms,
 }
 
-impl AnyName {
+impl IssuerVerifier {
     fn new(provider: &Arc<CryptoProvider>, roots: Option<RootCertStore>) -> Result<Self, TlsError> {
         let verifier =
             |roots| WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build();
@@ -84,7 +86,7 @@ impl AnyName {
     }
 }
 
-impl ServerCertVerifier for AnyName {
+impl ServerCertVerifier for IssuerVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,

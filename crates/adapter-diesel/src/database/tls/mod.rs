@@ -3,7 +3,7 @@
 //!
 //! libpq connects to a socket in a private folder. For each connection the forwarder opens another to the server,
 //! encrypted and verified as the address requires. Data passes unchanged in both directions, with one exception: the
-//! server offers channel binding for passwords, which only the end of the TLS channel could perform (`relay`).
+//! server offers channel binding for passwords, which only the end of the TLS channel could perform (`forward`).
 
 mod address;
 mod certificates;
@@ -64,7 +64,7 @@ impl Forwarder {
             let socket = bind.map_err(|error| TlsError::new(format!("{}: {error}", path.display())))?;
             sockets.push((socket, Arc::new(Route::new(server.clone(), &settings, Arc::clone(&client))?)));
         }
-        let url = uri.through(&folder.path().to_string_lossy(), &places);
+        let url = uri.with_sockets(&folder.path().to_string_lossy(), &places);
         let (running, ended) = oneshot::channel();
         start(sockets, ended).map_err(|error| TlsError::new(format!("the forwarder cannot be started: {error}")))?;
         Ok(Some(Self { url, _running: running, _folder: folder }))

@@ -11,10 +11,10 @@ use super::ENDING;
 use super::route::{Failure, Route};
 
 /// Maximum length of the first message of a client, as PostgreSQL defines it.
-const LONGEST_OPENING: usize = 10_000;
+const MAX_STARTUP_MESSAGE: usize = 10_000;
 
 /// Maximum length of a list of authentication methods. Longer messages pass unchanged.
-const LONGEST_LIST: usize = 10_000;
+const MAX_LIST_BYTES: usize = 10_000;
 
 const CANCEL_REQUEST: [u8; 4] = [0x04, 0xD2, 0x16, 0x2E];
 
@@ -26,11 +26,11 @@ pub(super) async fn serve(mut local: UnixStream, route: &Route) -> io::Result<()
     // The whole opening is read first, so that libpq has sent it when it receives a failure.
     let opening = opening(&mut local).await?;
     match route.open().await {
-        Ok(remote) => relay(local, remote, &opening, route).await,
+        Ok(remote) => forward(local, remote, &opening, route).await,
         Err(failure) => {
             tracing::debug!(server = %route.server(), reason = failure.text, "cannot connect to PostgreSQL");
             let is_cancel = opening.get(4..8) == Some(&CANCEL_REQUEST);
-            if is_cancel { Ok(()) } else { local.write_all(&told(&failure)).await }
+            if is_cancel { Ok(()) } else { local.write_all(&encode_failure(&failure)).await }
         }
     }
 }
@@ -38,7 +38,7 @@ pub(super) async fn serve(mut local: UnixStream, route: &Route) -> io::Result<()
 async fn opening(local: &mut UnixStream) -> io::Result<Vec<u8>> {
     let mut packet = vec![0; 4];
     local.read_exact(&mut packet).await?;
-    let length = length(&packet).filter(|length| (8..=LONGEST_OPENING).contains(length));
+    let length = length(&packet).filter(|length| (8..=MAX_STARTUP_MESSAGE).contains(length));
     packet.resize(length.ok_or(io::ErrorKind::InvalidData)?, 0);
     local.read_exact(packet.get_mut(4..).unwrap_or_default()).await?;
     Ok(packet)
@@ -50,7 +50,7 @@ fn length(bytes: &[u8]) -> Option<usize> {
     usize::try_from(u32::from_be_bytes(*head)).ok()
 }
 
-async fn relay(local: UnixStream, remote: TlsStream<TcpStream>, opening: &[u8], route: &Route) -> io::Result<()> {
+async fn forward(local: UnixStream, remote: TlsStream<TcpStream>, opening: &[u8], route: &Route) -> io::Result<()> {
     let (mut from_local, mut to_local) = local.into_split();
     let (mut from_remote, mut to_remote) = split(remote);
     to_remote.write_all(opening).await?;
@@ -62,10 +62,10 @@ async fn relay(local: UnixStream, remote: TlsStream<TcpStream>, opening: &[u8], 
         outcome.map(|_| ())
     };
     let back = async {
-        if let Err(error) = first_answer(&mut from_remote, &mut to_local).await {
+        if let Err(error) = relay_authentication(&mut from_remote, &mut to_local).await {
             // A server that rejects the client certificate reports it here.
             let failure = Failure::refused(format!("{} ended the connection: {error}", route.server()));
-            to_local.write_all(&told(&failure)).await?;
+            to_local.write_all(&encode_failure(&failure)).await?;
             return Err(error);
         }
         copy(&mut from_remote, &mut to_local).await.map(|_| ())
@@ -78,7 +78,10 @@ async fn relay(local: UnixStream, remote: TlsStream<TcpStream>, opening: &[u8], 
 
 /// Forwards messages of the server up to the authentication request. Mechanisms with channel binding are removed: libpq
 /// does not see the TLS channel and would treat the offer as an attack.
-async fn first_answer(from: &mut (impl AsyncRead + Unpin), to: &mut (impl AsyncWrite + Unpin)) -> io::Result<()> {
+async fn relay_authentication(
+    from: &mut (impl AsyncRead + Unpin),
+    to: &mut (impl AsyncWrite + Unpin),
+) -> io::Result<()> {
     loop {
         let mut head = [0; 5];
         match from.read_exact(&mut head).await {
@@ -89,7 +92,7 @@ async fn first_answer(from: &mut (impl AsyncRead + Unpin), to: &mut (impl AsyncW
         }
         let [kind, length @ ..] = head;
         let length = usize::try_from(u32::from_be_bytes(length)).unwrap_or(usize::MAX);
-        if !(4..=LONGEST_LIST).contains(&length) {
+        if !(4..=MAX_LIST_BYTES).contains(&length) {
             return to.write_all(&head).await;
         }
         let mut body = vec![0; length - 4];
@@ -127,7 +130,7 @@ fn message(kind: u8, body: &[u8]) -> Vec<u8> {
 }
 
 /// Encodes a failure as a server would report it.
-fn told(failure: &Failure) -> Vec<u8> {
+fn encode_failure(failure: &Failure) -> Vec<u8> {
     let fields = [('S', "FATAL"), ('V', "FATAL"), ('C', failure.state), ('M', failure.text.as_str())];
     let mut body = String::new();
     for (field, text) in fields {
@@ -153,7 +156,7 @@ mod tests {
         said.extend(message(b'R', OFFERED));
         let mut from = said.as_slice();
         let mut heard = Vec::new();
-        first_answer(&mut from, &mut heard).await.unwrap();
+        relay_authentication(&mut from, &mut heard).await.unwrap();
         let mut expected = notice;
         expected.extend(message(b'R', b"\0\0\0\x0aSCRAM-SHA-256\0\0"));
         assert_eq!(heard, expected);
@@ -165,7 +168,7 @@ mod tests {
         for said in [message(b'R', b"\0\0\0\0"), message(b'R', b"\0\0\0\x05salt"), message(b'E', b"SFATAL\0\0"), vec![]]
         {
             let mut heard = Vec::new();
-            first_answer(&mut said.as_slice(), &mut heard).await.unwrap();
+            relay_authentication(&mut said.as_slice(), &mut heard).await.unwrap();
             assert_eq!(heard, said);
         }
     }

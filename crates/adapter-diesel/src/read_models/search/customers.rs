@@ -6,10 +6,10 @@ use kontor_catalog::model::{SearchQuery, SearchText};
 use kontor_customers::model::title;
 use kontor_kernel::{Line, Phone, ProjectId, StoreError};
 
-use super::found::MOST;
+use super::found::MAX_FOUND;
 use super::terms::{Grams, conditions_by_grams, document, expression};
 use crate::collation::sort_key;
-use crate::database::{Abort, AnyConnection, in_turns};
+use crate::database::{Abort, AnyConnection, repeat_until_zero};
 use crate::decode;
 use crate::statement::{IdRow, Statement, by_place};
 
@@ -97,7 +97,7 @@ fn note<R>(connection: &mut AnyConnection, rows: Vec<CustomerRow>) -> Result<(),
     Statement::new("DELETE FROM counterparty_search WHERE rowid").among(&ids).run(connection)?;
     let mut grams = Vec::with_capacity(entries.len());
     for (row, text) in entries.iter().filter(|(_, text)| !text.words().is_empty()) {
-        grams.push((row.id, document(decode::id(row.project_id)?, text, Grams::OfNames)));
+        grams.push((row.id, document(decode::id(row.project_id)?, text, Grams::Names)));
     }
     if grams.is_empty() {
         return Ok(());
@@ -111,7 +111,7 @@ fn note<R>(connection: &mut AnyConnection, rows: Vec<CustomerRow>) -> Result<(),
 /// Fills in missing search texts and sort keys of customers. Each batch is one transaction, unless a transaction is
 /// open; the next run continues with the rest.
 pub(crate) fn fill_customers(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
-    in_turns(connection, |connection| {
+    repeat_until_zero(connection, |connection| {
         let missing = format!("{COLUMNS}search_text IS NULL ORDER BY id LIMIT 200");
         let rows: Vec<CustomerRow> = Statement::new(missing).rows(connection)?;
         let count = rows.len();
@@ -127,10 +127,10 @@ pub(crate) fn number_in(text: &str) -> i64 {
 
 /// Maximum customers that are found individually. Of more, the newest are searched from the end. That reads all index
 /// entries backwards and takes several times as long.
-const FEW: usize = 1_000;
+const MAX_FOUND_SINGLY: usize = 1_000;
 
 /// Returns the end of a condition on a column with a customer id. It matches the newest customers of a project that the
-/// text finds, at most [`MOST`], and the customer with that id. A phone is found in any notation.
+/// text finds, at most [`MAX_FOUND`], and the customer with that id. A phone is found in any notation.
 pub(crate) fn customers_found(
     connection: &mut AnyConnection,
     project: ProjectId,
@@ -153,10 +153,10 @@ pub(crate) fn customers_named(
     let mut numbers = vec![number];
     let mut many = Vec::new();
     for query in &queries {
-        let few = if connection.is_postgres() { None } else { few_named(connection, project, query)? };
+        let few = if connection.is_postgres() { None } else { find_few(connection, project, query)? };
         match few {
             Some(few) => numbers.extend(few),
-            None => many.push(newest_named(connection, project, query)),
+            None => many.push(find_newest(connection, project, query)),
         }
     }
     if many.is_empty() {
@@ -166,26 +166,26 @@ pub(crate) fn customers_named(
     Ok(many.into_iter().fold(known, |all, newest| all.sql(" UNION ").then(newest)).sql(")"))
 }
 
-/// Returns the customers that a query finds, unless they are more than [`FEW`].
-fn few_named(connection: &mut AnyConnection, project: ProjectId, query: &SearchQuery) -> QueryResult<Option<Vec<i64>>> {
+/// Returns the customers that a query finds, unless they are more than [`MAX_FOUND_SINGLY`].
+fn find_few(connection: &mut AnyConnection, project: ProjectId, query: &SearchQuery) -> QueryResult<Option<Vec<i64>>> {
     let rows: Vec<IdRow> =
         Statement::new("SELECT rowid AS id FROM counterparty_search WHERE counterparty_search MATCH ")
-            .value(expression(project, query, Grams::OfNames))
-            .sql(format!(" LIMIT {}", FEW + 1))
+            .value(expression(project, query, Grams::Names))
+            .sql(format!(" LIMIT {}", MAX_FOUND_SINGLY + 1))
             .rows(connection)?;
-    Ok((rows.len() <= FEW).then(|| rows.into_iter().map(|row| row.id).collect()))
+    Ok((rows.len() <= MAX_FOUND_SINGLY).then(|| rows.into_iter().map(|row| row.id).collect()))
 }
 
-fn newest_named(connection: &AnyConnection, project: ProjectId, query: &SearchQuery) -> Statement {
+fn find_newest(connection: &AnyConnection, project: ProjectId, query: &SearchQuery) -> Statement {
     if connection.is_postgres() {
         Statement::new("SELECT id FROM (SELECT s.id FROM counterparties s WHERE s.project_id = ")
             .value(project.get())
             .sql(format!(" AND {}", conditions_by_grams(project, "s", query)))
-            .sql(format!(" ORDER BY s.id DESC LIMIT {MOST}) AS found"))
+            .sql(format!(" ORDER BY s.id DESC LIMIT {MAX_FOUND}) AS found"))
             .once()
     } else {
         Statement::new("SELECT rowid FROM (SELECT rowid FROM counterparty_search WHERE counterparty_search MATCH ")
-            .value(expression(project, query, Grams::OfNames))
-            .sql(format!(" ORDER BY rowid DESC LIMIT {MOST})"))
+            .value(expression(project, query, Grams::Names))
+            .sql(format!(" ORDER BY rowid DESC LIMIT {MAX_FOUND})"))
     }
 }

@@ -13,26 +13,26 @@ use crate::statement::{IdRow, Statement, by_place};
 
 /// Maximum records that a search of staff counts and pages through. A user with more matches refines the search, and
 /// counting a million would take too long.
-pub(crate) const MOST: i64 = 10_000;
+pub(crate) const MAX_FOUND: i64 = 10_000;
 
 /// The same for customers. PostgreSQL finds the first thousand matches of a frequent word by reading rows; more take ten
 /// times as long.
-pub(crate) const MOST_OF_CUSTOMERS: i64 = 1_000;
+pub(crate) const MAX_FOUND_BY_CUSTOMERS: i64 = 1_000;
 
 /// Maximum items that are sorted. More frequent words fill a page soon by reading rows in the requested order.
-const FEW: i64 = 2_000;
+const MAX_SORTED: i64 = 2_000;
 
 /// Maximum items with exactly the typed article.
-const EXACT: i64 = 20;
+const MAX_EXACT: i64 = 20;
 
 /// Maximum items ranked by relevance.
-const RANKED: usize = 300;
+const MAX_RANKED: usize = 300;
 
 /// Maximum texts compared by letter when nothing is found.
-const COMPARED: i64 = 3_000;
+const MAX_COMPARED: i64 = 3_000;
 
 /// Texts that are compared first. If there are more, those that match show the spelling to search for.
-const SAMPLE: i64 = 200;
+const FIRST_COMPARED: i64 = 200;
 
 by_place! {
     struct TotalRow {
@@ -140,7 +140,7 @@ impl Search {
     }
 
     /// Selects the matches by reading the rows of the table.
-    fn looked_at(&self) -> Statement {
+    fn from_table(&self) -> Statement {
         Statement::new(format!(" FROM {} WHERE ", self.table))
             .then(self.condition.clone())
             .sql(format!(
@@ -189,7 +189,7 @@ impl Search {
             .sql(format!(" AND {} AND ", conditions("s", &self.query)))
             .then(self.condition.clone())
             .sql(" ORDER BY s.id LIMIT ")
-            .value(EXACT)
+            .value(MAX_EXACT)
             .once();
         let exact: Vec<TextRow> = exact.rows(connection)?;
         let mut ids: Vec<i64> =
@@ -233,19 +233,19 @@ impl Search {
     }
 
     /// Returns a page, best matches first. If nothing matches, these are items that a mistyped query may mean.
-    pub fn best(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
+    pub fn ranked_page(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
         let found = self.ranked(connection, page)?;
         if found.total > 0 || self.finds_nothing() {
             return Ok(found);
         }
-        match self.near(connection)? {
+        match self.similar(connection)? {
             Near::Items(ids) => Ok(Found::part_of(&ids, count_of(&ids), page)),
             Near::Corrected(search) => search.ranked(connection, page),
         }
     }
 
-    /// Returns a page of the matches by [`Rank`]. Of more than [`RANKED`] matches, items with the typed article and names
-    /// that begin with the text are found by their own indexes, the first [`RANKED`] others are ranked, and the rest
+    /// Returns a page of the matches by [`Rank`]. Of more than [`MAX_RANKED`] matches, items with the typed article and names
+    /// that begin with the text are found by their own indexes, the first [`MAX_RANKED`] others are ranked, and the rest
     /// follows by id.
     fn ranked(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
         let matches = self.matches(connection)?;
@@ -254,11 +254,11 @@ impl Search {
         if first >= last.min(total) {
             return Ok(Found { ids: Vec::new(), total });
         }
-        let mut ids = if matches.len() > RANKED { self.leading(connection, last)? } else { Vec::new() };
+        let mut ids = if matches.len() > MAX_RANKED { self.leading(connection, last)? } else { Vec::new() };
         if count_of(&ids) < last {
             let leading: HashSet<i64> = ids.iter().copied().collect();
             let others: Vec<i64> = matches.into_iter().filter(|id| !leading.contains(id)).collect();
-            let (ranked, rest) = others.split_at(others.len().min(RANKED));
+            let (ranked, rest) = others.split_at(others.len().min(MAX_RANKED));
             ids.extend(self.by_rank(connection, ranked)?);
             ids.extend(rest);
         }
@@ -266,7 +266,7 @@ impl Search {
     }
 
     /// Selects all matches, or those that the query may mean if it finds nothing: a statement from `FROM` on.
-    pub fn everything(&self, connection: &mut AnyConnection) -> Result<Option<Statement>, QueryError> {
+    pub fn all_matches(&self, connection: &mut AnyConnection) -> Result<Option<Statement>, QueryError> {
         if self.finds_nothing() {
             return Ok(None);
         }
@@ -274,7 +274,7 @@ impl Search {
         if !ids.is_empty() {
             return Ok(Some(if count_of(&ids) < self.most { self.these(&ids) } else { self.matched(connection) }));
         }
-        Ok(Some(match self.near(connection)? {
+        Ok(Some(match self.similar(connection)? {
             Near::Items(ids) => self.these(&ids),
             Near::Corrected(search) => search.matched(connection),
         }))
@@ -288,15 +288,15 @@ impl Search {
 
     /// Returns the items that a mistyped query may mean. If many texts may be meant, the matches among the first ones
     /// show the spelling, and the index finds the others.
-    fn near(&self, connection: &mut AnyConnection) -> Result<Near, QueryError> {
+    fn similar(&self, connection: &mut AnyConnection) -> Result<Near, QueryError> {
         let Some(near) = NearQuery::of(&self.text) else { return Ok(Near::Items(Vec::new())) };
-        let (mut rows, is_whole) = self.candidates(connection, &near, SAMPLE)?;
+        let (mut rows, is_whole) = self.candidates(connection, &near, FIRST_COMPARED)?;
         if !is_whole {
             let texts: Vec<SearchText> = rows.values().map(|line| SearchText::of_line(line)).collect();
             if let Some(query) = near.corrected(&texts) {
                 return Ok(Near::Corrected(Self { query, ..self.clone() }));
             }
-            (rows, _) = self.candidates(connection, &near, COMPARED)?;
+            (rows, _) = self.candidates(connection, &near, MAX_COMPARED)?;
         }
         let typos = |(id, line): (i64, String)| Some((near.typos(&SearchText::of_line(&line))?, id));
         let mut found: Vec<(usize, i64)> = rows.into_iter().filter_map(typos).collect();
@@ -352,7 +352,7 @@ impl Search {
         if found.total > 0 || self.finds_nothing() {
             return Ok(found);
         }
-        match self.near(connection)? {
+        match self.similar(connection)? {
             Near::Items(ids) => Ok(Found::part_of(&ids, count_of(&ids), page)),
             Near::Corrected(search) => search.in_order(connection, page, order),
         }
@@ -365,7 +365,7 @@ impl Search {
         page: PageRequest,
         order: Statement,
     ) -> Result<Found, QueryError> {
-        let most = if connection.is_postgres() { self.most } else { self.most.max(FEW + 1) };
+        let most = if connection.is_postgres() { self.most } else { self.most.max(MAX_SORTED + 1) };
         let count = if self.finds_nothing() { 0 } else { self.count(connection, most)? };
         let total = count.min(self.most);
         let (first, last) = bounds(page, self.most);
@@ -374,7 +374,7 @@ impl Search {
         }
         let statement = self
             .select()
-            .then(self.either(connection, count))
+            .then(self.index_or_table(connection, count))
             .then(order)
             .sql(" LIMIT ")
             .value(last - first)
@@ -385,8 +385,8 @@ impl Search {
 
     /// Selects from the index or from the table, whichever is faster for this total. PostgreSQL decides by its
     /// statistics.
-    fn either(&self, connection: &AnyConnection, total: i64) -> Statement {
-        if total > FEW && !connection.is_postgres() { self.looked_at() } else { self.matched(connection) }
+    fn index_or_table(&self, connection: &AnyConnection, total: i64) -> Statement {
+        if total > MAX_SORTED && !connection.is_postgres() { self.from_table() } else { self.matched(connection) }
     }
 
     /// Selects the lowest and the highest of a value; `value` follows `SELECT`.
@@ -394,9 +394,9 @@ impl Search {
         if self.finds_nothing() {
             return Ok(None);
         }
-        let total = if connection.is_postgres() { 0 } else { self.count(connection, FEW + 1)? };
-        let found = || self.either(connection, total);
-        if total <= FEW {
+        let total = if connection.is_postgres() { 0 } else { self.count(connection, MAX_SORTED + 1)? };
+        let found = || self.index_or_table(connection, total);
+        if total <= MAX_SORTED {
             let both = Statement::new("SELECT min(").then(value.clone()).sql(") AS lowest, max(").then(value);
             return Ok(Some(both.sql(") AS highest").then(found())));
         }
@@ -434,7 +434,7 @@ mod tests {
         ];
         for (table, condition) in tables {
             let text = Line::parse("oak ta KN-1").unwrap();
-            let search = Search::new(ProjectId::new(1).unwrap(), &text, table, Statement::new(condition), MOST);
+            let search = Search::new(ProjectId::new(1).unwrap(), &text, table, Statement::new(condition), MAX_FOUND);
             let plan = db
                 .database
                 .read(move |connection| {

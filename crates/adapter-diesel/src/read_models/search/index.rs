@@ -7,7 +7,7 @@ use kontor_kernel::{Line, Name, ProjectId, StoreError};
 
 use super::terms::{Grams, document};
 use crate::collation::sort_key;
-use crate::database::{Abort, AnyConnection, in_turns};
+use crate::database::{Abort, AnyConnection, repeat_until_zero};
 use crate::decode;
 use crate::statement::{Statement, by_place};
 
@@ -33,7 +33,7 @@ pub(crate) fn put(
     }
     for items in items.chunks(ROWS) {
         let insert = Statement::new("INSERT INTO nomenclature_search (rowid, grams) VALUES ")
-            .tuples(items.iter().map(|(id, text)| [(*id).into(), document(project, text, Grams::OfNames).into()]));
+            .tuples(items.iter().map(|(id, text)| [(*id).into(), document(project, text, Grams::Names).into()]));
         // Full chunks and single items share one statement text each.
         let insert = if items.len() == ROWS || items.len() == 1 { insert } else { insert.once() };
         insert.run(connection)?;
@@ -42,7 +42,7 @@ pub(crate) fn put(
 }
 
 /// Updates changed items in the index, in the transaction that changed them.
-pub(crate) fn put_anew(
+pub(crate) fn update_index(
     connection: &mut AnyConnection,
     project: ProjectId,
     items: &[(i64, SearchText)],
@@ -94,7 +94,7 @@ pub(crate) fn refill<R>(connection: &mut AnyConnection, items: &[i64]) -> Result
         for of_project in entries.chunk_by(|(left, ..), (right, ..)| left == right) {
             let Some((project, ..)) = of_project.first() else { continue };
             let items: Vec<(i64, SearchText)> = of_project.iter().map(|(_, id, text, _)| (*id, text.clone())).collect();
-            put_anew(connection, *project, &items)?;
+            update_index(connection, *project, &items)?;
         }
     }
     Ok(())
@@ -114,10 +114,13 @@ by_place! {
 }
 
 /// Column with the search text of an item.
-pub(crate) const PLACE: &str = "nomenclatures.search_text";
+pub(crate) const SEARCH_TEXT_COLUMN: &str = "nomenclatures.search_text";
 
 /// Returns project and id of those items whose search text or sort key is outdated.
-pub(crate) fn off(connection: &mut AnyConnection, items: &[i64]) -> Result<Vec<(i64, i64)>, Abort<StoreError>> {
+pub(crate) fn outdated_items(
+    connection: &mut AnyConnection,
+    items: &[i64],
+) -> Result<Vec<(i64, i64)>, Abort<StoreError>> {
     // The index of SQLite does not return its texts, only which items it contains.
     let listed = if connection.is_postgres() {
         "TRUE"
@@ -147,7 +150,7 @@ pub(crate) fn off(connection: &mut AnyConnection, items: &[i64]) -> Result<Vec<(
 
 /// Fills in values that a migration cleared. Each batch is one transaction; the next run continues with the rest.
 pub(crate) fn fill_missing(connection: &mut AnyConnection) -> Result<(), Abort<StoreError>> {
-    in_turns(connection, |connection| {
+    repeat_until_zero(connection, |connection| {
         let missing =
             "SELECT id, project_id, name, article FROM nomenclatures WHERE search_text IS NULL ORDER BY id LIMIT 500";
         let rows: Vec<ItemRow> = Statement::new(missing).rows(connection)?;

@@ -12,9 +12,9 @@ mod terms;
 mod trigrams;
 
 pub(crate) use customers::{customers_found, customers_named, fill_customers, index_customer, number_in};
-pub(crate) use found::{MOST, MOST_OF_CUSTOMERS, Search};
-pub(crate) use index::{PLACE, fill_missing, off, refill};
-pub(crate) use index::{put, put_anew};
+pub(crate) use found::{MAX_FOUND, MAX_FOUND_BY_CUSTOMERS, Search};
+pub(crate) use index::{SEARCH_TEXT_COLUMN, fill_missing, outdated_items, refill};
+pub(crate) use index::{put, update_index};
 pub(crate) use pages::{forget_page, note_page, page_text, pages_found, pages_to_find};
 pub(crate) use terms::items_found;
 pub(crate) use trigrams::index_texts;

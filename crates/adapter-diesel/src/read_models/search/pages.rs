@@ -28,7 +28,7 @@ pub(crate) fn note_page(
         return Ok(());
     }
     Statement::new("INSERT INTO page_search (rowid, grams) VALUES ")
-        .tuple([page.into(), document(project, text, Grams::OfTexts).into()])
+        .tuple([page.into(), document(project, text, Grams::Texts).into()])
         .run(connection)?;
     Ok(())
 }
@@ -60,7 +60,7 @@ pub(crate) fn pages_found(connection: &AnyConnection, project: ProjectId, text: 
         Statement::new("SELECT rowid FROM page_search WHERE page_search MATCH ").value(expression(
             project,
             &query,
-            Grams::OfTexts,
+            Grams::Texts,
         ))
     };
     Statement::new("p.id IN (").then(found).sql(")")

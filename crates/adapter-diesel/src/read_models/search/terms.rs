@@ -25,16 +25,16 @@ const BEFORE: char = '_';
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Grams {
     /// Tokens of names and numbers. Three digits of an article are shared by every thousandth other one.
-    OfNames,
+    Names,
     /// Tokens of whole texts: nearly every three letters occur in very many texts.
-    OfTexts,
+    Texts,
 }
 
 impl Grams {
     fn lengths(self) -> &'static [usize] {
         match self {
-            Self::OfNames => &[LONG],
-            Self::OfTexts => &[LONG, 4],
+            Self::Names => &[LONG],
+            Self::Texts => &[LONG, 4],
         }
     }
 }
@@ -79,12 +79,12 @@ fn grams_of(project: ProjectId, word: &SearchWord, grams: Grams) -> Vec<String> 
         tokens(&start, word, count).map(|parts| parts.concat()).collect()
     };
     match word {
-        SearchWord::Within(word) => {
+        SearchWord::Infix(word) => {
             let letters = word.chars().count();
             of(word, grams.lengths().iter().copied().find(|count| *count <= letters).unwrap_or(GRAM))
         }
         // The first letter alone follows two placeholders, the first two follow one.
-        SearchWord::Beginning(word) => {
+        SearchWord::Prefix(word) => {
             let before = GRAM.saturating_sub(word.chars().count());
             let begun: String = std::iter::repeat_n(BEFORE, before).chain(word.chars()).collect();
             of(&begun, GRAM)
@@ -103,7 +103,7 @@ fn all(words: &[SearchWord], word: impl Fn(&SearchWord) -> String) -> String {
 }
 
 /// Joins the expressions of every alternative of every term.
-fn every(query: &SearchQuery, way: impl Fn(&[SearchWord]) -> String) -> String {
+fn all_alternatives(query: &SearchQuery, way: impl Fn(&[SearchWord]) -> String) -> String {
     let terms = query.terms().iter().map(|term| {
         let ways: Vec<String> = term.ways.iter().map(|words| format!("({})", way(words))).collect();
         format!("({})", ways.join(" OR "))
@@ -113,14 +113,14 @@ fn every(query: &SearchQuery, way: impl Fn(&[SearchWord]) -> String) -> String {
 
 /// Returns the FTS5 expression. The query has terms.
 pub(super) fn expression(project: ProjectId, query: &SearchQuery, grams: Grams) -> String {
-    every(query, |words| all(words, |word| phrase(project, word, grams)))
+    all_alternatives(query, |words| all(words, |word| phrase(project, word, grams)))
 }
 
 /// Returns the condition that a text contains the word.
 fn like(text: &str, word: &SearchWord) -> String {
     match word {
-        SearchWord::Within(word) => format!("{text} LIKE '%{word}%'"),
-        SearchWord::Beginning(word) => format!("{text} LIKE '% {word}%'"),
+        SearchWord::Infix(word) => format!("{text} LIKE '%{word}%'"),
+        SearchWord::Prefix(word) => format!("{text} LIKE '% {word}%'"),
     }
 }
 
@@ -134,9 +134,9 @@ pub(super) fn conditions(alias: &str, query: &SearchQuery) -> String {
 /// reads the list of every three letters of a word; those of one word have about the same rows.
 fn beginning(word: &SearchWord) -> Option<SearchWord> {
     match word {
-        SearchWord::Within(word) if !word.contains(|letter: char| letter.is_ascii_digit()) => {
+        SearchWord::Infix(word) if !word.contains(|letter: char| letter.is_ascii_digit()) => {
             let (end, _) = word.char_indices().nth(ENOUGH)?;
-            word.get(..end).map(|letters| SearchWord::Within(letters.to_owned()))
+            word.get(..end).map(|letters| SearchWord::Infix(letters.to_owned()))
         }
         _ => None,
     }
@@ -186,10 +186,10 @@ fn combinations(query: &SearchQuery) -> Option<Vec<Vec<SearchWord>>> {
 /// Returns `true` if few texts are likely to contain a word: whole numbers, and e-mail addresses with digits.
 fn is_rare(word: &SearchWord) -> bool {
     match word {
-        SearchWord::Within(word) => {
+        SearchWord::Infix(word) => {
             word.chars().count() >= LONG && word.contains(|letter: char| letter.is_ascii_digit())
         }
-        SearchWord::Beginning(_) => false,
+        SearchWord::Prefix(_) => false,
     }
 }
 
@@ -202,7 +202,7 @@ pub(super) fn conditions_by_grams(project: ProjectId, alias: &str, query: &Searc
     let text = format!("({column} || '')");
     asked(query, |words| {
         let rare = words.iter().filter(|word| is_rare(word));
-        let grams: Vec<String> = rare.flat_map(|word| grams_of(project, word, Grams::OfNames)).collect();
+        let grams: Vec<String> = rare.flat_map(|word| grams_of(project, word, Grams::Names)).collect();
         if grams.is_empty() {
             return all(words, |word| like(&column, word));
         }
@@ -212,7 +212,7 @@ pub(super) fn conditions_by_grams(project: ProjectId, alias: &str, query: &Searc
 }
 
 fn asked(query: &SearchQuery, way: impl Fn(&[SearchWord]) -> String) -> String {
-    if query.terms().is_empty() { "FALSE".to_owned() } else { every(query, way) }
+    if query.terms().is_empty() { "FALSE".to_owned() } else { all_alternatives(query, way) }
 }
 
 /// `(SELECT ...)`: items of a project that match a text, for lists of records that refer to items.
@@ -227,7 +227,7 @@ pub(crate) fn items_found(connection: &AnyConnection, project: ProjectId, text: 
             .once()
     } else {
         Statement::new("(SELECT rowid FROM nomenclature_search WHERE nomenclature_search MATCH ")
-            .value(expression(project, &query, Grams::OfNames))
+            .value(expression(project, &query, Grams::Names))
             .sql(")")
     }
 }
@@ -251,7 +251,7 @@ pub(super) fn matched(
             " FROM nomenclature_search CROSS JOIN {table} ON {id} = nomenclature_search.rowid \
              WHERE nomenclature_search MATCH "
         ))
-        .value(expression(project, query, Grams::OfNames))
+        .value(expression(project, query, Grams::Names))
     }
 }
 
@@ -285,27 +285,27 @@ mod tests {
     #[test]
     fn a_text_becomes_grams_of_its_project() {
         let text = SearchText::of(&Name::parse("Ёж x5").unwrap(), None);
-        assert_eq!(document(project(), &text, Grams::OfNames), "12__е 12_еж 12__x 12_x5 12__5 ");
+        assert_eq!(document(project(), &text, Grams::Names), "12__е 12_еж 12__x 12_x5 12__5 ");
     }
 
     #[test]
     fn long_words_are_known_by_six_letters_too() {
         let text = SearchText::of(&Name::parse("0123456").unwrap(), None);
-        assert!(document(project(), &text, Grams::OfNames).ends_with("12345 12456 12-012345 12-123456 "));
+        assert!(document(project(), &text, Grams::Names).ends_with("12345 12456 12-012345 12-123456 "));
         let asked = |query: &str, grams| expression(project(), &SearchQuery::of(&Line::parse(query).unwrap()), grams);
-        assert_eq!(asked("0123456", Grams::OfNames), "((\"12-012345 12-123456\"))");
-        assert_eq!(asked("12345", Grams::OfNames), "((\"12123 12234 12345\"))");
+        assert_eq!(asked("0123456", Grams::Names), "((\"12-012345 12-123456\"))");
+        assert_eq!(asked("12345", Grams::Names), "((\"12123 12234 12345\"))");
         let text = SearchText::of_texts(["01234"]);
-        assert!(document(project(), &text, Grams::OfTexts).ends_with("12123 12234 12--0123 12--1234 "));
-        assert_eq!(asked("01234", Grams::OfTexts), "((\"12--0123 12--1234\"))");
-        assert_eq!(asked("0123456", Grams::OfTexts), "((\"12-012345 12-123456\"))");
-        assert_eq!(asked("012 3", Grams::OfTexts), "((\"12012\")) AND ((\"12__3\"))");
+        assert!(document(project(), &text, Grams::Texts).ends_with("12123 12234 12--0123 12--1234 "));
+        assert_eq!(asked("01234", Grams::Texts), "((\"12--0123 12--1234\"))");
+        assert_eq!(asked("0123456", Grams::Texts), "((\"12-012345 12-123456\"))");
+        assert_eq!(asked("012 3", Grams::Texts), "((\"12012\")) AND ((\"12__3\"))");
     }
 
     #[test]
     fn a_query_is_never_syntax() {
         let query = SearchQuery::of(&Line::parse("NEAR(a\" OR* x-ray").unwrap());
-        let asked = expression(project(), &query, Grams::OfNames);
+        let asked = expression(project(), &query, Grams::Names);
         assert_eq!(
             asked,
             "((\"12nea 12ear\" AND \"12__a\") OR (\"12nea 12ear 12ara\")) \

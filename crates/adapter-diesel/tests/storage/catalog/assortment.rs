@@ -103,7 +103,7 @@ database_tests! {
 
     async fn after_the_last_code_the_smallest_free_one_is_given(db: TestDatabase) {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
-        for code in [1, 3, CategoryCode::LARGEST] {
+        for code in [1, 3, CategoryCode::MAX_CODE] {
             let draft = CategoryDraft { code: Some(CategoryCode::new(code).unwrap()), ..category_draft("A") };
             CategoryRepository::insert(&db.database, Stamp::of_system(mine, NOON), draft).await.unwrap();
         }
@@ -233,7 +233,7 @@ database_tests! {
         let cleared = BrandChange { photo: Edit::Set(None), ..BrandChange::default() };
         let changed = RecordRepository::<Brand>::update(&db.database, system(mine), stored.id, cleared).await.unwrap();
         assert_eq!((&changed.name, &changed.photo), (&name("ЁЛКА"), &None));
-        assert_eq!(RecordRepository::<Brand>::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(mine, changed)));
+        assert_eq!(RecordRepository::<Brand>::find(&db.database, stored.id).await.unwrap(), Some(ProjectScoped::new(mine, changed)));
     }
 
     async fn a_tag_has_a_name_of_its_own_in_its_project(db: TestDatabase) {
@@ -386,7 +386,7 @@ database_tests! {
             let refused = AssortmentRepository::<Category>::assign(&db.database, system(mine), site, id).await;
             assert!(matches!(refused, Err(AssortmentError::Refused(AssortmentRefusal::UnknownRecord))));
         }
-        assert_eq!(db.database.owner(site).await.unwrap(), Some(OfProject::new(mine, ())));
+        assert_eq!(db.database.owner(site).await.unwrap(), Some(ProjectScoped::new(mine, ())));
         assert_eq!(db.database.owner(ApplicationId::new(999).unwrap()).await.unwrap(), None);
     }
 }

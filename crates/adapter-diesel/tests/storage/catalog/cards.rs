@@ -85,7 +85,7 @@ database_tests! {
         assert_eq!(labels.storage_unit.as_ref().unwrap().abbreviation.as_str(), "kg");
         assert_eq!(labels.vat.as_ref().unwrap().name.as_str(), "10%");
         assert_eq!(labels.tags[1].name.as_str(), "Хит");
-        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(project, stored)));
+        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(ProjectScoped::new(project, stored)));
         let plan = Card {
             subscription: Some(BillingPeriod::months(36).unwrap()),
             ..Card::new(name("Клуб"), NomenclatureKind::Service)
@@ -136,7 +136,7 @@ database_tests! {
         assert_eq!((&replaced.card, replaced.version), (&next, stored.version + 1));
         let late = NomenclatureRepository::replace(&db.database, Stamp::of_system(project, NOON), stored.clone(), goods("C")).await;
         assert!(matches!(late, Err(NomenclatureError::Refused(NomenclatureRefusal::Stale))));
-        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(project, replaced)));
+        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(ProjectScoped::new(project, replaced)));
     }
 
     async fn changes_of_one_card_at_once_are_all_kept(db: TestDatabase) {
@@ -195,7 +195,7 @@ database_tests! {
         let refused =
             NomenclatureRepository::replace(&db.database, Stamp::of_system(project, NOON), stored.clone(), service).await;
         assert!(matches!(refused, Err(NomenclatureError::Refused(NomenclatureRefusal::Stocked))));
-        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(project, stored)));
+        assert_eq!(NomenclatureRepository::find(&db.database, stored.id).await.unwrap(), Some(ProjectScoped::new(project, stored)));
     }
 
     async fn a_search_ignores_case_and_knows_no_wildcards(db: TestDatabase) {

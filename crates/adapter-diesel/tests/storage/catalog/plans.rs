@@ -32,14 +32,14 @@ impl<'a> Club<'a> {
         item(self.db, self.project, plan_card(title)).await
     }
 
-    async fn wish(&self, draft: PlanDraft) -> Result<Assigned, PlanError> {
+    async fn wish(&self, draft: PlanDraft) -> Result<AssignOutcome, PlanError> {
         PlanRepository::assign(&self.db.database, self.project, self.site, draft, NOON).await
     }
 
     async fn assign(&self, draft: PlanDraft) -> PlanAssignment {
         match self.wish(draft).await.unwrap() {
-            Assigned::Anew(assignment) => assignment,
-            Assigned::Already(known) => panic!("{known:?}"),
+            AssignOutcome::Created(assignment) => assignment,
+            AssignOutcome::Existing(known) => panic!("{known:?}"),
         }
     }
 
@@ -92,8 +92,8 @@ database_tests! {
             let (mut anew, mut told) = (0, Vec::new());
             for wish in wishes {
                 let assignment = match wish.await.unwrap().unwrap() {
-                    Assigned::Anew(assignment) => { anew += 1; assignment }
-                    Assigned::Already(assignment) => assignment,
+                    AssignOutcome::Created(assignment) => { anew += 1; assignment }
+                    AssignOutcome::Existing(assignment) => assignment,
                 };
                 told.push(assignment);
             }
@@ -145,7 +145,7 @@ database_tests! {
             plans.push(club.plan("Gold").await);
         }
         let (project, site) = (club.project, club.site);
-        let most = PlanAssignment::MOST_PER_APPLICATION - 1;
+        let most = PlanAssignment::MAX_PER_APPLICATION - 1;
         fixtures::run(&db, format!(
             "INSERT INTO nomenclatures (project_id, name, name_key, kind_id, price, is_subscription, billing_period_months, \
              wholesale, pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
@@ -163,7 +163,7 @@ database_tests! {
         let mut assigned = 0;
         for wish in wishes {
             match wish.await.unwrap() {
-                Ok(Assigned::Anew(_)) => assigned += 1,
+                Ok(AssignOutcome::Created(_)) => assigned += 1,
                 Err(PlanError::Refused(PlanRefusal::TooMany)) => {}
                 other => panic!("{other:?}"),
             }
@@ -188,7 +188,7 @@ database_tests! {
         let bare = PlanDraft { slug: None, position: Some(position(7)), is_active: false, ..draft(&gold, "x") };
         let assigned = club.assign(bare.clone()).await;
         assert_eq!((&assigned.slug, assigned.position, assigned.is_active), (&PlanSlug::of_item(gold.id), position(7), false));
-        assert_eq!(club.wish(draft(&gold, "other")).await.unwrap(), Assigned::Already(assigned.clone()));
+        assert_eq!(club.wish(draft(&gold, "other")).await.unwrap(), AssignOutcome::Existing(assigned.clone()));
         assert_eq!(club.change(assigned.id, PlanChange::default()).await.unwrap(), assigned);
         let change = PlanChange { slug: Edit::Set(slug("gold")), position: Edit::Set(position(2)), is_active: Edit::Set(true) };
         let changed = club.change(assigned.id, change.clone()).await.unwrap();

@@ -93,7 +93,7 @@ pub async fn execute(db: &TestDatabase, statement: String) {
 
 /// Lists everything, by id.
 pub fn everything() -> Listing {
-    Listing::everything(Sort::ascending("id"), page(1, 100))
+    Listing::unfiltered(Sort::ascending("id"), page(1, 100))
 }
 
 pub fn sorted(sort: Sort) -> Listing {
@@ -107,10 +107,10 @@ fn created(test: impl FnOnce(FilterValue) -> Comparison, at: DateTime<Utc>) -> L
 
 /// Lists what was created at this time or later.
 pub fn since(at: DateTime<Utc>) -> Listing {
-    created(Comparison::From, at)
+    created(Comparison::AtLeast, at)
 }
 
 /// Lists what was created before this time.
 pub fn before(at: DateTime<Utc>) -> Listing {
-    created(Comparison::Below, at)
+    created(Comparison::LessThan, at)
 }

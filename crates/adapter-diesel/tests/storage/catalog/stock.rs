@@ -46,7 +46,7 @@ database_tests! {
         assert_eq!((stored.nomenclature.name.as_str(), stored.nomenclature.article.as_deref()), ("Чай", Some("A-1")));
         assert_eq!((stored.quantity.get(), stored.reserved.get(), stored.available()), (5, 0, 5));
         assert_eq!(stored.price, Some("265.00".parse().unwrap()));
-        assert_eq!(InventoryRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(project, stored)));
+        assert_eq!(InventoryRepository::find(&db.database, stored.id).await.unwrap(), Some(ProjectScoped::new(project, stored)));
         let refused = insert(&db, project, draft(place, tea)).await;
         assert!(matches!(refused, Err(InventoryError::Refused(InventoryRefusal::AlreadyStocked))));
         insert(&db, project, draft(warehouse(&db, project).await, tea)).await.unwrap();

@@ -34,7 +34,7 @@ database_tests! {
         let stored = insert(&db, project, draft(here, None)).await.unwrap();
         assert_eq!(titles(&stored), ["A", "C"]);
         assert_eq!((stored.name.as_str(), stored.address.as_deref()), ("Склад", Some("Тверь")));
-        assert_eq!(WarehouseRepository::find(&db.database, stored.id).await.unwrap(), Some(OfProject::new(project, stored)));
+        assert_eq!(WarehouseRepository::find(&db.database, stored.id).await.unwrap(), Some(ProjectScoped::new(project, stored)));
         let none = insert(&db, project, draft(here, Some(Vec::new()))).await.unwrap();
         assert!(none.applications.is_empty());
     }

@@ -91,7 +91,7 @@ scenarios! {
     async fn file_stored_and_deleted(db, run) {
         people(db).await;
         run.begin(db);
-        let id = run.step("announce", async || db.database.announce(files::draft(1)).await).await;
+        let id = run.step("announce", async || db.database.insert_pending(files::draft(1)).await).await;
         run.step("complete", async || db.database.complete(files::first(), id, files::content()).await).await;
         run.step("delete", async || FileRepository::delete(&db.database, files::first(), id).await).await;
         run.step("forget", async || db.database.forget(id).await).await;

@@ -24,7 +24,7 @@ scenarios! {
         run.begin(db);
         run.steps_of(2, "place", async || counter.place(&counter.online(&[(vase, 1)])).await).await;
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        run.step("paid", async || counter.payments.acquirer_notified(&id, None).await).await;
+        run.step("paid", async || counter.payments.handle_notification(&id, None).await).await;
     }
 
     async fn not_paid(db, run) {
@@ -33,7 +33,7 @@ scenarios! {
         counter.placed(&counter.online(&[(vase, 1)])).await;
         let id = counter.acquirer.settle(GatewayStatus::Canceled);
         run.begin(db);
-        run.step("canceled", async || counter.payments.acquirer_notified(&id, None).await).await;
+        run.step("canceled", async || counter.payments.handle_notification(&id, None).await).await;
     }
 
     async fn canceled(db, run) {
@@ -80,7 +80,7 @@ scenarios! {
         run.begin(db);
         let command = counter.command(&[(vase, 1)]);
         let place = async |_| match counter.place(&command).await? {
-            PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order) => Ok::<_, PlacementError>(order.id),
+            PlacedOutcome::Ready(order) | PlacedOutcome::PaymentOutcomeUnknown(order) => Ok::<_, PlacementError>(order.id),
         };
         run.together(8, "place", place, |order| format!("SELECT 1 FROM orders WHERE id = {order}")).await;
     }

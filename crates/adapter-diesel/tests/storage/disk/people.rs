@@ -36,7 +36,7 @@ scenarios! {
             token: login::token("t", START),
         };
         run.step("redeem", async || db.database.redeem(redemption()).await).await;
-        run.step("leave", async || db.database.leave(project, found, START).await).await;
+        run.step("leave", async || db.database.delete_account(project, found, START).await).await;
     }
 
     async fn wrong_code(db, run) {
@@ -99,7 +99,7 @@ scenarios! {
     async fn written_under_a_key(db, run) {
         run.begin(db);
         let (claim, now) = (idempotency::claim("k", idempotency::now()), idempotency::now());
-        run.step("write", async || IdempotentRequest::new(claim.clone()).run(db.database.worker_seen("a", now)).await).await;
+        run.step("write", async || IdempotentRequest::new(claim.clone()).run(db.database.record_heartbeat("a", now)).await).await;
         let saved = || StoredResponse { claim: claim.clone(), is_stored: true, answer: b"done".to_vec() };
         run.step("answer", async || db.database.keep_answers(vec![saved()]).await).await;
     }

@@ -128,7 +128,7 @@ impl Found {
         if !differences.is_empty() {
             return Err(format!("the doctor finds {differences:?}"));
         }
-        db.database.worker_seen("afterwards", chrono::DateTime::UNIX_EPOCH).await.map_err(told)
+        db.database.record_heartbeat("afterwards", chrono::DateTime::UNIX_EPOCH).await.map_err(told)
     }
 }
 

@@ -22,7 +22,7 @@ scenarios! {
         run.begin(db);
         run.steps_of(3, "check out", async || club.check_out(club.counter.customer, &[club.gold]).await).await;
         let id = club.counter.acquirer.settle(GatewayStatus::Succeeded);
-        run.step("paid", async || club.counter.payments.acquirer_notified(&id, None).await).await;
+        run.step("paid", async || club.counter.payments.handle_notification(&id, None).await).await;
     }
 
     async fn renewed(db, run) {

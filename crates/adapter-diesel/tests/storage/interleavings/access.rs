@@ -93,7 +93,7 @@ const SIGN_IN: &[Act] = acts! {
     };
     "sign out everywhere" => |actor| actor.store().revoke_all(TokenOwner::Customer(actor.id("customer")));
     "begin a session" => |actor| actor.store().start(actor.signed_in(), None, actor.counter().clock.now());
-    "leave" => |actor| actor.store().leave(actor.project(), actor.id("customer"), actor.counter().clock.now());
+    "leave" => |actor| actor.store().delete_account(actor.project(), actor.id("customer"), actor.counter().clock.now());
 };
 
 const KEYS: &[Act] = acts! {

@@ -67,6 +67,6 @@ impl<'a> Actor<'a> {
             }
             payment.id.clone()
         };
-        self.counter().payments.acquirer_notified(&provider, Some(status)).await
+        self.counter().payments.handle_notification(&provider, Some(status)).await
     }
 }

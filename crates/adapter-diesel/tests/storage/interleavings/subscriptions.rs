@@ -104,7 +104,7 @@ const CUSTOMER: &[Act] = acts! {
     "cancel" => |actor| actor.club.service.cancel(actor.customer(), actor.id("subscription"));
     "delete the card" => |actor| actor.club.service.delete_method(actor.customer(), actor.id::<SavedMethodId>("method"));
     "another card saved" => |actor| actor.hears("method_binding", GatewayStatus::Succeeded);
-    "leave" => |actor| actor.store().leave(
+    "leave" => |actor| actor.store().delete_account(
         actor.customer().app.project_id,
         actor.customer().counterparty_id,
         actor.counter().clock.now(),

@@ -48,7 +48,7 @@ const STAFF: &[Act] = acts! {
 
 fn outcome(answer: ScanAnswer) -> String {
     match answer {
-        ScanAnswer::Kept(kept) => format!("{:?} {} of {}", kept.outcome, kept.redeemed, kept.total),
+        ScanAnswer::Judged(kept) => format!("{:?} {} of {}", kept.outcome, kept.redeemed, kept.total),
         other => format!("{other:?}"),
     }
 }

@@ -41,7 +41,7 @@ pub fn form(counter: &Counter<'_>, cash: PaymentTypeId, item: i64, first: &str, 
 
 pub fn order(outcome: PlacedOutcome) -> Order {
     match outcome {
-        PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order) => order,
+        PlacedOutcome::Ready(order) | PlacedOutcome::PaymentOutcomeUnknown(order) => order,
     }
 }
 

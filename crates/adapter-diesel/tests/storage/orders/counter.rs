@@ -198,7 +198,7 @@ impl<'a> Counter<'a> {
     /// Places an order that must succeed.
     pub async fn placed(&self, command: &OrderCommand) -> Order {
         match self.place(command).await.unwrap() {
-            PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order) => order,
+            PlacedOutcome::Ready(order) | PlacedOutcome::PaymentOutcomeUnknown(order) => order,
         }
     }
 

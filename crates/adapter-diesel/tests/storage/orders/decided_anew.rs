@@ -84,7 +84,7 @@ fn new_discount(project: i64, target: &str) -> String {
 /// `(before discounts, to be paid)` of the placed order.
 fn prices(outcome: Result<PlacedOutcome, PlacementError>) -> (i64, i64) {
     match outcome.unwrap() {
-        PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order) => {
+        PlacedOutcome::Ready(order) | PlacedOutcome::PaymentOutcomeUnknown(order) => {
             (order.original_price.minor(), order.final_price.minor())
         }
     }

@@ -60,7 +60,7 @@ database_tests! {
         let refused = office.move_to(&order, OrderStatus::Paid).await;
         assert_eq!(not_moved(refused), TransitionRefused::OnlyAcquirerPays);
         let id = counter.acquirer.settle(GatewayStatus::Canceled);
-        counter.payments.acquirer_notified(&id, None).await.unwrap();
+        counter.payments.handle_notification(&id, None).await.unwrap();
         assert_eq!((counter.order(order.id).await.status, counter.stock(vase).await), (OrderStatus::Canceled, (9, 0)));
     }
 
@@ -110,7 +110,7 @@ database_tests! {
             ids.push(counter.placed(&counter.command(&[(vase, 1)])).await.id);
         }
         office.move_to(&counter.order(ids[0]).await, OrderStatus::Canceled).await.unwrap();
-        let everything = |number| Listing::everything(Sort::descending("id"), PageRequest::new(number, 2, 100).unwrap());
+        let everything = |number| Listing::unfiltered(Sort::descending("id"), PageRequest::new(number, 2, 100).unwrap());
         let list = |listing| office.orders.list(&office.staff, listing);
         let page = list(everything(2)).await.unwrap();
         assert_eq!((page.total, page.items.iter().map(|order| order.id).collect::<Vec<_>>()), (5, vec![ids[2], ids[1]]));
@@ -127,8 +127,8 @@ database_tests! {
             (all.clone().among("counterparty_id", [customer.get()]), 5),
             (all.clone().among("application_id", [other.get()]), 0),
             (all.clone().among("client_id", [other.get()]), 0),
-            (made(vec![Comparison::From(start("2026-03-01")), Comparison::Below(start("2026-03-02"))]), 5),
-            (made(vec![Comparison::Below(start("2026-03-01"))]), 0),
+            (made(vec![Comparison::AtLeast(start("2026-03-01")), Comparison::LessThan(start("2026-03-02"))]), 5),
+            (made(vec![Comparison::LessThan(start("2026-03-01"))]), 0),
             (searched(&ids[3].to_string()), 1),
             (searched("+7 900 123-45-67"), 5),
             (searched("nothing"), 0),

@@ -30,7 +30,7 @@ fn command(edit: LineEdit) -> LineCommand {
 
 async fn change(counter: &Counter<'_>, office: &Office, id: OrderId, edit: LineEdit) -> Result<Order, OrderError> {
     match counter.placement.change_lines(&office.staff, id, &command(edit)).await? {
-        LinesChanged::Done(order) | LinesChanged::PaymentUnclear(order) => Ok(order),
+        LinesChanged::Done(order) | LinesChanged::PaymentOutcomeUnknown(order) => Ok(order),
         LinesChanged::PaymentRefused { reason } => panic!("{reason}"),
     }
 }
@@ -165,7 +165,7 @@ database_tests! {
         let after = change(&counter, &office, order.id, set(after.lines[1].id, 1)).await.unwrap();
         assert_eq!((counter.house.number(far).await, counter.stock(vase).await, after.final_price), (1, (3, 2), money(3_100)));
         let too_many = refused(change(&counter, &office, order.id, set(after.lines[0].id, 7)).await);
-        assert!(matches!(too_many, LinesRefused::Wrong(_)));
+        assert!(matches!(too_many, LinesRefused::Invalid(_)));
         counter.sound().await;
     }
 
@@ -194,7 +194,7 @@ database_tests! {
         let vase = counter.goods("Vase", 9, 1_000).await;
         let order = counter.placed(&counter.online(&[(vase, 3)])).await;
         let line = order.lines[0].id;
-        for (mood, expected) in [(AcquirerMode::Refuses, LinesRefused::PaymentOpen), (AcquirerMode::Silent, LinesRefused::PaymentUnclear)] {
+        for (mood, expected) in [(AcquirerMode::Refuses, LinesRefused::PaymentOpen), (AcquirerMode::Silent, LinesRefused::PaymentOutcomeUnknown)] {
             counter.acquirer.mood(mood);
             assert_eq!(refused(change(&counter, &office, order.id, set(line, 2)).await), expected);
             let same = counter.order(order.id).await;
@@ -210,7 +210,7 @@ database_tests! {
         assert!(after.payment_link.is_some() && after.payment_link != order.payment_link);
         assert_eq!((counter.acquirer.count(), counter.count("charges").await), (2, 2));
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        counter.payments.acquirer_notified(&id, None).await.unwrap();
+        counter.payments.handle_notification(&id, None).await.unwrap();
         let paid = counter.order(order.id).await;
         assert_eq!((paid.status, paid.captured, paid.final_price), (OrderStatus::Paid, money(2_000), money(2_000)));
         counter.sound().await;
@@ -229,7 +229,7 @@ database_tests! {
             payments.iter().take(2).map(|(_, payment)| payment.id.clone()).collect()
         };
         for id in ids {
-            counter.payments.acquirer_notified(&id, None).await.unwrap();
+            counter.payments.handle_notification(&id, None).await.unwrap();
         }
         let give_up = || counter.house.db.database.cancel_unpaid_orders(counter.clock.now());
         assert_eq!(give_up().await.unwrap(), 0, "staff may ask for another one");
@@ -260,7 +260,7 @@ database_tests! {
             payments[0].1.id.clone()
         };
         counter.acquirer.settle(GatewayStatus::Canceled);
-        counter.payments.acquirer_notified(&id, None).await.unwrap();
+        counter.payments.handle_notification(&id, None).await.unwrap();
         let waiting = counter.order(order.id).await;
         assert_eq!((waiting.status, waiting.payment_open, waiting.payment_link), (OrderStatus::WaitingForPayment, false, None));
         assert_eq!((counter.stock(vase).await, counter.events("payment_withdrawn").await), ((9, 3), 1));
@@ -284,7 +284,7 @@ database_tests! {
         let order = counter.paid_online(&counter.online(&[(vase, 3), (cup, 1)])).await;
         let (first, second) = (order.lines[0].id, order.lines[1].id);
         for more in [set(first, 4), add(cup, 1)] {
-            assert!(matches!(refused(change(&counter, &office, order.id, more).await), LinesRefused::Wrong(_)));
+            assert!(matches!(refused(change(&counter, &office, order.id, more).await), LinesRefused::Invalid(_)));
         }
         let edit = set(first, 2);
         let (_, preview) = counter.placement.preview_lines(&office.staff, order.id, &command(edit)).await.unwrap();
@@ -294,7 +294,7 @@ database_tests! {
         assert_eq!((after.refunding, counter.stock(vase).await), (money(1_000), (9, 2)));
         // One change at a time.
         let meanwhile = change(&counter, &office, order.id, LineEdit::Remove { line: second }).await;
-        assert_eq!(refused(meanwhile), LinesRefused::RefundUnderWay);
+        assert_eq!(refused(meanwhile), LinesRefused::RefundInProgress);
         counter.acquirer.mood(AcquirerMode::Paid);
         counter.pursue().await;
         let again = change(&counter, &office, order.id, edit).await.unwrap();
@@ -338,7 +338,7 @@ database_tests! {
                         payment.1.status = GatewayStatus::Succeeded;
                     }
                 }
-                counter.payments.acquirer_notified(&id, None).await.unwrap();
+                counter.payments.handle_notification(&id, None).await.unwrap();
             };
             let (changed, ()) = tokio::join!(change(&counter, &office, order.id, set(line, 2)), pays);
             let after = counter.order(order.id).await;
@@ -349,7 +349,7 @@ database_tests! {
                 }
                 Ok(_) => assert_eq!((after.final_price, after.captured), (money(2_000), Money::ZERO)),
                 Err(error) => {
-                    assert!(matches!(refused::<()>(Err(error)), LinesRefused::Overtaken));
+                    assert!(matches!(refused::<()>(Err(error)), LinesRefused::ChangedMeanwhile));
                     assert_eq!((after.final_price, after.captured), (money(3_000), money(3_000)));
                 }
             }
@@ -370,7 +370,7 @@ database_tests! {
             racers.push(tokio::spawn(async move {
                 let outcome = placement.change_lines(&staff, id, &command(set(line, 6))).await;
                 match outcome {
-                    Ok(_) | Err(OrderError::Refused(OrderRefusal::Lines(LinesRefused::Wrong(_) | LinesRefused::Stale))) => {}
+                    Ok(_) | Err(OrderError::Refused(OrderRefusal::Lines(LinesRefused::Invalid(_) | LinesRefused::Stale))) => {}
                     Err(other) => panic!("{other:?}"),
                 }
             }));

@@ -88,13 +88,13 @@ database_tests! {
                 let (payments, start, id) = (Arc::clone(&counter.payments), Arc::clone(&start), id.clone());
                 tokio::spawn(async move {
                     start.wait().await;
-                    payments.acquirer_notified(&id, None).await
+                    payments.handle_notification(&id, None).await
                 })
             }).collect();
             for one in notified {
                 one.await.unwrap().unwrap();
             }
-            counter.payments.acquirer_notified(&id, None).await.unwrap();
+            counter.payments.handle_notification(&id, None).await.unwrap();
             assert_eq!(counter.codes().await[before..], [code]);
         }
         counter.acquirer.mood(AcquirerMode::Refuses);
@@ -153,7 +153,7 @@ database_tests! {
         office.move_to(&order, OrderStatus::Canceled).await.unwrap();
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
         for _ in 0..2 {
-            counter.payments.acquirer_notified(&id, None).await.unwrap();
+            counter.payments.handle_notification(&id, None).await.unwrap();
         }
         counter.acquirer.mood(AcquirerMode::Paid);
         counter.pursue().await;
@@ -221,7 +221,7 @@ database_tests! {
             let order = counter.order(kontor_kernel::OrderId::new(newest).unwrap()).await;
             office.move_to(&order, OrderStatus::InProcessing).await.unwrap();
             assert_eq!(counter.codes_of(customer).await, ["order_in_processing"]);
-            let leaving = db.database.leave(counter.house.project, customer.counterparty_id, counter.clock.now());
+            let leaving = db.database.delete_account(counter.house.project, customer.counterparty_id, counter.clock.now());
             let (left, moved) = tokio::join!(leaving, office.move_to(&order, OrderStatus::ReadyForPickup));
             left.unwrap();
             moved.unwrap();

@@ -24,7 +24,7 @@ database_tests! {
         assert_eq!(order.status, OrderStatus::WaitingForPayment);
         assert!(order.payment_link.is_some() && order.payment_open);
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        assert_eq!(counter.payments.acquirer_notified(&id, None).await.unwrap(), NotificationResult::Settled(ChargePurpose::Order(order.id)));
+        assert_eq!(counter.payments.handle_notification(&id, None).await.unwrap(), NotificationResult::Settled(ChargePurpose::Order(order.id)));
         let paid = counter.order(order.id).await;
         assert_eq!((paid.status, paid.paid_at.is_some(), paid.payment_link), (OrderStatus::Paid, true, None));
         let payload = counter.house.number(
@@ -39,17 +39,17 @@ database_tests! {
         let vase = counter.goods("Vase", 5, 100).await;
         let order = counter.placed(&counter.online(&[(vase, 1)])).await;
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        let (one, two) = tokio::join!(counter.payments.acquirer_notified(&id, None), counter.payments.acquirer_notified(&id, None));
+        let (one, two) = tokio::join!(counter.payments.handle_notification(&id, None), counter.payments.handle_notification(&id, None));
         one.unwrap();
         two.unwrap();
         counter.acquirer.settle(GatewayStatus::Canceled);
-        assert_eq!(counter.payments.acquirer_notified(&id, None).await.unwrap(), NotificationResult::AlreadySettled(ChargePurpose::Order(order.id)));
+        assert_eq!(counter.payments.handle_notification(&id, None).await.unwrap(), NotificationResult::AlreadySettled(ChargePurpose::Order(order.id)));
         counter.wait(3_600);
         assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().checked, 0);
         assert_eq!(counter.order(order.id).await.status, OrderStatus::Paid);
         assert_eq!((counter.count("outbox_events").await, counter.stock(vase).await), (1, (5, 1)));
         let stranger = ProviderId::parse("pay-unknown").unwrap();
-        assert_eq!(counter.payments.acquirer_notified(&stranger, None).await.unwrap(), NotificationResult::Ignored);
+        assert_eq!(counter.payments.handle_notification(&stranger, None).await.unwrap(), NotificationResult::Ignored);
     }
 
     async fn a_refusal_cancels_the_order_and_returns_everything(db: TestDatabase) {
@@ -75,7 +75,7 @@ database_tests! {
         let vase = counter.goods("Vase", 5, 100).await;
         counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
         let outcome = counter.place(&counter.online(&[(vase, 1)])).await.unwrap();
-        let PlacedOutcome::PaymentUnclear(order) = outcome else { panic!("{outcome:?}") };
+        let PlacedOutcome::PaymentOutcomeUnknown(order) = outcome else { panic!("{outcome:?}") };
         assert_eq!((order.status, order.payment_link), (OrderStatus::WaitingForPayment, None));
         counter.acquirer.mood(AcquirerMode::Pending);
         assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().checked, 0, "not due yet");
@@ -154,7 +154,7 @@ database_tests! {
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
         counter.acquirer.payments.lock().unwrap()[0].1.amount = kontor_kernel::Money::from_minor(1).unwrap();
         for _ in 0..2 {
-            let notified = counter.payments.acquirer_notified(&id, None).await.unwrap();
+            let notified = counter.payments.handle_notification(&id, None).await.unwrap();
             assert!(matches!(notified, NotificationResult::Suspicious { .. }), "{notified:?}");
         }
         assert_eq!(counter.order(order.id).await.status, OrderStatus::WaitingForPayment);

@@ -152,7 +152,7 @@ database_tests! {
         let refused = DiscountRepository::replace(&db.database, counter.stamp(), stale).await;
         assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::Stale))), "{refused:?}");
         let refused = DiscountRepository::delete(&db.database, counter.stamp(), id).await;
-        assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::Ordered))), "{refused:?}");
+        assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::UsedByOrders))), "{refused:?}");
         assert_eq!(counter.count("histories").await, 1, "only what was done is told");
     }
 

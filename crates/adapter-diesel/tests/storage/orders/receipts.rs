@@ -28,7 +28,7 @@ impl Counter<'_> {
     async fn paid(&self, vase: i64) -> (Order, Charge) {
         let order = self.placed(&self.online(&[(vase, 2)])).await;
         let payment = self.acquirer.settle(GatewayStatus::Succeeded);
-        self.payments.acquirer_notified(&payment, None).await.unwrap();
+        self.payments.handle_notification(&payment, None).await.unwrap();
         let charge = self.house.db.database.by_provider(&payment).await.unwrap().unwrap();
         (self.order(order.id).await, charge)
     }
@@ -255,7 +255,7 @@ database_tests! {
         let (project, anna) = (counter.customer.app.project_id, counter.customer.counterparty_id);
         let named = async || counter.count("charges WHERE request LIKE '%79001234567%'").await;
         assert_eq!((named().await, counter.count("refunds WHERE receipt IS NOT NULL").await), (2, 1));
-        kontor_customers::ports::CustomerRepository::leave(&db.database, project, anna, counter.clock.now()).await.unwrap();
+        kontor_customers::ports::CustomerRepository::delete_account(&db.database, project, anna, counter.clock.now()).await.unwrap();
         // Goods that are still to be handed over need their receipt.
         assert_eq!((named().await, counter.count("refunds WHERE receipt IS NOT NULL").await), (1, 0));
         office.move_to(&waiting, OrderStatus::Issued).await.unwrap();

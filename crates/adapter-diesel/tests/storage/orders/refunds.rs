@@ -30,7 +30,7 @@ impl Counter<'_> {
     pub async fn paid_online(&self, command: &OrderCommand) -> Order {
         let order = self.placed(command).await;
         let id = self.acquirer.settle(GatewayStatus::Succeeded);
-        self.payments.acquirer_notified(&id, None).await.unwrap();
+        self.payments.handle_notification(&id, None).await.unwrap();
         self.order(order.id).await
     }
 
@@ -138,7 +138,7 @@ database_tests! {
         office.move_to(&order, OrderStatus::Issued).await.unwrap();
         counter.house.run("UPDATE inventories SET deleted_at = updated_at".to_owned()).await;
         let gone = refused(office.take_back(order.id, &[]).await);
-        assert_eq!(gone, RefundRefused::WarehouseGone { line: order.lines[0].id });
+        assert_eq!(gone, RefundRefused::WarehouseDeleted { line: order.lines[0].id });
         assert_eq!(counter.money(order.id).await, (1_000, 0, 0));
         let command = RefundCommand { restock: false, ..take_back(&[]) };
         office.orders.refund(&office.staff, order.id, command).await.unwrap();
@@ -272,8 +272,8 @@ database_tests! {
         let payment = counter.acquirer.settle(GatewayStatus::Succeeded);
         let by_hand = counter.acquirer.add_external_refund(&payment, money(700));
         let (first, second, compared) = tokio::join!(
-            counter.refunds.acquirer_notified(&by_hand),
-            counter.refunds.acquirer_notified(&by_hand),
+            counter.refunds.handle_notification(&by_hand),
+            counter.refunds.handle_notification(&by_hand),
             counter.refunds.compare_when_due(),
         );
         first.unwrap();
@@ -313,7 +313,7 @@ database_tests! {
             let order = counter.paid_online(&counter.online(&[(vase, 1)])).await;
             let payment = counter.acquirer.settle(GatewayStatus::Succeeded);
             let by_hand = counter.acquirer.add_external_refund(&payment, money(1_000));
-            let (asked, told) = tokio::join!(office.take_back(order.id, &[]), counter.refunds.acquirer_notified(&by_hand));
+            let (asked, told) = tokio::join!(office.take_back(order.id, &[]), counter.refunds.handle_notification(&by_hand));
             told.unwrap();
             let (_, back, on_its_way) = counter.money(order.id).await;
             assert_eq!(back + on_its_way, 1_000, "{asked:?}");
@@ -330,8 +330,8 @@ database_tests! {
         let payment = counter.acquirer.settle(GatewayStatus::Succeeded);
         office.orders.refund(&office.staff, order.id, give_back(money(400))).await.unwrap();
         let by_hand = counter.acquirer.add_external_refund(&payment, money(700));
-        counter.refunds.acquirer_notified(&by_hand).await.unwrap();
-        counter.refunds.acquirer_notified(&by_hand).await.unwrap();
+        counter.refunds.handle_notification(&by_hand).await.unwrap();
+        counter.refunds.handle_notification(&by_hand).await.unwrap();
         assert_eq!(counter.money(order.id).await, (1_000, 0, 400));
         let found = db.database.payments_to_review(None, 10).await.unwrap();
         assert!(found.iter().any(|concern| concern.why.contains("of 7.00 was made at the acquirer")), "{found:?}");
@@ -348,8 +348,8 @@ database_tests! {
         // Lines that do not add up to the money, as after a manual repair.
         counter.house.run("UPDATE reservations SET unit_price = 900, total = 900".to_owned()).await;
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        counter.payments.acquirer_notified(&id, None).await.unwrap();
-        counter.payments.acquirer_notified(&id, None).await.unwrap();
+        counter.payments.handle_notification(&id, None).await.unwrap();
+        counter.payments.handle_notification(&id, None).await.unwrap();
         assert_eq!(counter.money(order.id).await, (1_000, 0, 0));
         let found = db.database.payments_to_review(None, 10).await.unwrap();
         assert_eq!((found.len(), db.database.count_payments_to_review().await.unwrap()), (1, 1));
@@ -369,8 +369,8 @@ database_tests! {
             let id = counter.acquirer.settle(GatewayStatus::Succeeded);
             let (canceled, paid, again) = tokio::join!(
                 office.move_to(&order, OrderStatus::Canceled),
-                counter.payments.acquirer_notified(&id, None),
-                counter.payments.acquirer_notified(&id, None),
+                counter.payments.handle_notification(&id, None),
+                counter.payments.handle_notification(&id, None),
             );
             paid.unwrap();
             again.unwrap();
@@ -385,7 +385,7 @@ database_tests! {
         let canceled = office.move_to(&order, OrderStatus::Canceled).await.unwrap();
         assert_eq!((canceled.payment_link, canceled.payment_open), (None, true));
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        counter.payments.acquirer_notified(&id, None).await.unwrap();
+        counter.payments.handle_notification(&id, None).await.unwrap();
         counter.acquirer.mood(AcquirerMode::Paid);
         counter.pursue().await;
         assert_eq!(counter.money(order.id).await, (1_000, 1_000, 0));
@@ -405,7 +405,7 @@ async fn money_that_arrives_while_it_is_asked_back_goes_through_the_acquirer() {
     let id = counter.placed(&counter.online(&[(vase, 1)])).await.id;
     let holder = Holder::hold(&db.database, format!("SELECT id FROM orders WHERE id = {id} FOR UPDATE")).await;
     let (payments, provider) = (Arc::clone(&counter.payments), counter.acquirer.settle(GatewayStatus::Succeeded));
-    let told = tokio::spawn(async move { payments.acquirer_notified(&provider, None).await });
+    let told = tokio::spawn(async move { payments.handle_notification(&provider, None).await });
     until_waiting(&db, 1).await;
     let asked = tokio::spawn(async move { office.take_back(id, &[]).await });
     until_waiting(&db, 2).await;

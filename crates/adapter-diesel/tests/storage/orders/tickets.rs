@@ -9,7 +9,7 @@ use kontor_adapter_diesel::{Database, database_tests};
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{
     Clock as _, ExposeSecret as _, Money, OrderId, PageRequest, Permission, Quantity, Resource, SecretCipher,
-    SecretString, ShopId, Staff, StoreError, Unsealable,
+    SecretString, ShopId, Staff, StoreError, UnsealError,
 };
 use kontor_orders::model::{Order, OrderStatus};
 use kontor_orders::refund::RefundRefused;
@@ -42,7 +42,7 @@ impl SecretCipher for Plain {
         secret.expose_secret().to_owned()
     }
 
-    fn open(&self, sealed: &str) -> Result<SecretString, Unsealable> {
+    fn open(&self, sealed: &str) -> Result<SecretString, UnsealError> {
         Ok(sealed.into())
     }
 }
@@ -73,7 +73,7 @@ pub fn scan(name: &str, token: &SecretString, pieces: i64) -> Scan {
 
 fn kept(answer: ScanAnswer) -> StoredScan {
     match answer {
-        ScanAnswer::Kept(kept) => *kept,
+        ScanAnswer::Judged(kept) => *kept,
         answer => panic!("{answer:?}"),
     }
 }
@@ -188,7 +188,7 @@ database_tests! {
         let order = counter.placed(&counter.online(&[(item, 3), (cup, 2)])).await;
         assert_eq!((order.tickets.total, order.tickets.redeemed, door.token(&order).is_some()), (3, 0, false));
         assert_eq!(door.outcome("early", &door.later(&order), 1).await, ScanOutcome::Unpaid);
-        counter.payments.acquirer_notified(&counter.acquirer.settle(kontor_payments::model::GatewayStatus::Succeeded), None).await.unwrap();
+        counter.payments.handle_notification(&counter.acquirer.settle(kontor_payments::model::GatewayStatus::Succeeded), None).await.unwrap();
         let order = counter.order(order.id).await;
         let token = door.token(&order).unwrap();
         assert_eq!(token.expose_secret(), door.later(&order).expose_secret());
@@ -208,9 +208,9 @@ database_tests! {
         assert_eq!((late.outcome, earlier.at, earlier.shop), (ScanOutcome::AlreadyRedeemed, door.now() - TimeDelta::seconds(60), None));
         // A repeated scan gets the same response, regardless of changes since.
         assert_eq!(kept(door.scan(scan("1", &token, 2)).await), first);
-        assert_eq!(door.scan(scan("1", &token, 1)).await, ScanAnswer::Reused);
-        assert_eq!(door.scan(scan("1", &"other".into(), 2)).await, ScanAnswer::Reused);
-        assert_eq!(door.scan(Scan { at: Some(first.at), ..scan("1", &token, 2) }).await, ScanAnswer::Reused);
+        assert_eq!(door.scan(scan("1", &token, 1)).await, ScanAnswer::IdReused);
+        assert_eq!(door.scan(scan("1", &"other".into(), 2)).await, ScanAnswer::IdReused);
+        assert_eq!(door.scan(Scan { at: Some(first.at), ..scan("1", &token, 2) }).await, ScanAnswer::IdReused);
         assert_eq!(door.outcome("early", &token, 1).await, ScanOutcome::Unpaid);
         let page = door.tickets.of_order(&door.staff, order.id, PageRequest::new(1, 2, 100).unwrap()).await.unwrap();
         let names: Vec<_> = page.items.iter().map(|scan| scan.scan_id.as_str()).collect();
@@ -286,8 +286,8 @@ database_tests! {
         ];
         let told = |answers: Vec<ScanAnswer>| -> Vec<&'static str> {
             let word = |answer| match answer {
-                ScanAnswer::Kept(kept) => kontor_kernel::Word::word(kept.outcome),
-                ScanAnswer::Reused => "reused",
+                ScanAnswer::Judged(kept) => kontor_kernel::Word::word(kept.outcome),
+                ScanAnswer::IdReused => "reused",
                 ScanAnswer::UnknownShop => "shop",
             };
             answers.into_iter().map(word).collect()
@@ -327,7 +327,7 @@ database_tests! {
         assert_eq!(door.figures(order.id).await, (9, 2));
         // Two orders with one scan id: one of them gets it.
         let scans = (0..50).map(|number| scan("both", if number % 2 == 0 { &token } else { &second }, 1)).collect();
-        let reused = race(&door, scans).await.iter().filter(|answer| **answer == ScanAnswer::Reused).count();
+        let reused = race(&door, scans).await.iter().filter(|answer| **answer == ScanAnswer::IdReused).count();
         assert_eq!(reused, 25);
         assert_eq!(door.figures(order.id).await.1 + door.figures(other.id).await.1, 3);
         let torn = race(&door, vec![scan("torn", &"torn".into(), 1); 20]).await;
@@ -439,7 +439,7 @@ database_tests! {
         let (order, token) = door.sold(2).await;
         assert_eq!(door.outcome("1", &token, 1).await, ScanOutcome::Admitted);
         let project = counter.customer.app.project_id;
-        counter.house.db.database.leave(project, counter.customer.counterparty_id, door.now()).await.unwrap();
+        counter.house.db.database.delete_account(project, counter.customer.counterparty_id, door.now()).await.unwrap();
         assert_eq!(door.outcome("2", &token, 1).await, ScanOutcome::Unknown);
         let after = counter.order(order.id).await;
         assert_eq!((door.figures(order.id).await, door.token(&after).is_none()), ((2, 1), true));

@@ -28,8 +28,10 @@ fn service(counter: &Counter<'_>) -> VerificationService {
 
 async fn opened(counter: &Counter<'_>) -> Verification {
     match service(counter).start(counter.customer).await.unwrap() {
-        StartedVerification::Opened(verification) | StartedVerification::Unclear(verification) => verification,
-        other @ StartedVerification::Present(_) => panic!("{other:?}"),
+        StartedVerification::PaymentRequested(verification) | StartedVerification::OutcomeUnknown(verification) => {
+            verification
+        }
+        other @ StartedVerification::Existing(_) => panic!("{other:?}"),
     }
 }
 
@@ -61,10 +63,10 @@ database_tests! {
         let counter = Counter::open(&db).await;
         let started = opened(&counter).await;
         assert_eq!((started.charge.state, started.charge.confirmation_url.is_some()), (ChargeState::Pending, true));
-        assert_eq!(service(&counter).start(counter.customer).await.unwrap(), StartedVerification::Present(started.clone()));
+        assert_eq!(service(&counter).start(counter.customer).await.unwrap(), StartedVerification::Existing(started.clone()));
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
         let (charges, back) = (&counter.payments, &counter.refunds);
-        let (one, two) = tokio::join!(charges.acquirer_notified(&id, None), charges.acquirer_notified(&id, None));
+        let (one, two) = tokio::join!(charges.handle_notification(&id, None), charges.handle_notification(&id, None));
         let purpose = ChargePurpose::Verification(started.id);
         let heard = [one.unwrap(), two.unwrap()];
         assert!(heard.contains(&NotificationResult::Settled(purpose)), "{heard:?}");
@@ -82,7 +84,7 @@ database_tests! {
         back.reconcile("one", 5).await.unwrap();
         assert_eq!((refunds(&counter), refund_state(&counter, &started).await), (1, RefundState::Succeeded));
         counter.wait(86_400);
-        charges.acquirer_notified(&id, None).await.unwrap();
+        charges.handle_notification(&id, None).await.unwrap();
         assert_eq!((back.reconcile("one", 5).await.unwrap().checked, refunds(&counter)), (0, 1));
     }
 
@@ -90,10 +92,10 @@ database_tests! {
         let counter = Counter::open(&db).await;
         let started = opened(&counter).await;
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        counter.payments.acquirer_notified(&id, None).await.unwrap();
+        counter.payments.handle_notification(&id, None).await.unwrap();
         counter.wait(86_400);
         let present = service(&counter).start(counter.customer).await.unwrap();
-        assert!(matches!(&present, StartedVerification::Present(same) if same.id == started.id), "{present:?}");
+        assert!(matches!(&present, StartedVerification::Existing(same) if same.id == started.id), "{present:?}");
         counter.wait(1);
         assert_ne!(opened(&counter).await.id, started.id);
     }
@@ -107,7 +109,7 @@ database_tests! {
         });
         let mut new = 0;
         for start in starts.collect::<Vec<_>>() {
-            new += usize::from(!matches!(start.await.unwrap(), StartedVerification::Present(_)));
+            new += usize::from(!matches!(start.await.unwrap(), StartedVerification::Existing(_)));
         }
         assert_eq!((new, counter.count("verifications").await, counter.acquirer.count()), (1, 1, 1));
     }
@@ -121,7 +123,7 @@ database_tests! {
         counter.wait(2);
         assert_eq!(counter.payments.reconcile("w", 5).await.unwrap().checked, 1);
         let known = service(&counter).start(counter.customer).await.unwrap();
-        assert!(matches!(known, StartedVerification::Present(known) if known.charge.confirmation_url.is_some()));
+        assert!(matches!(known, StartedVerification::Existing(known) if known.charge.confirmation_url.is_some()));
         assert_eq!(counter.acquirer.count(), 1);
     }
 
@@ -144,7 +146,7 @@ database_tests! {
         let counter = Counter::open(&db).await;
         let started = opened(&counter).await;
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        counter.payments.acquirer_notified(&id, None).await.unwrap();
+        counter.payments.handle_notification(&id, None).await.unwrap();
         counter.acquirer.mood(AcquirerMode::Refuses);
         let before = refund(&counter, &started).await;
         // A lost refund would not be visible yet.
@@ -174,13 +176,13 @@ database_tests! {
         let (project, customer) = (counter.customer.app.project_id, counter.customer.counterparty_id);
         let started = opened(&counter).await;
         let now = counter.clock.now();
-        let refused = db.database.leave(project, customer, now).await;
-        assert!(matches!(refused, Err(CustomerError::ChargeRunning)), "{refused:?}");
+        let refused = db.database.delete_account(project, customer, now).await;
+        assert!(matches!(refused, Err(CustomerError::PaymentOpen)), "{refused:?}");
         let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        counter.payments.acquirer_notified(&id, None).await.unwrap();
-        db.database.leave(project, customer, now).await.unwrap();
+        counter.payments.handle_notification(&id, None).await.unwrap();
+        db.database.delete_account(project, customer, now).await.unwrap();
         let gone = service(&counter).start(counter.customer).await;
-        assert!(matches!(gone, Err(VerificationError::CustomerGone)), "{gone:?}");
+        assert!(matches!(gone, Err(VerificationError::CustomerDeleted)), "{gone:?}");
         counter.acquirer.mood(AcquirerMode::Paid);
         counter.refunds.reconcile("w", 5).await.unwrap();
         assert_eq!((refund_state(&counter, &started).await, refunds(&counter)), (RefundState::Succeeded, 1));

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
-use kontor_adapter_diesel::doctor::{Corrected, Difference, Examined};
+use kontor_adapter_diesel::doctor::{Corrected, Difference, ExaminedCounts};
 
 use super::books::{changes, differences, movements};
 use crate::orders::counter::Counter;
@@ -108,7 +108,7 @@ database_tests! {
         broken.run(format!("UPDATE inventories SET quantity = 4 WHERE project_id = {}", broken.project)).await;
         let mut found = Vec::new();
         let examined = db.database.examine(Some(sound.project), |one| found.push(one)).await.unwrap();
-        assert_eq!((examined, found.len()), (Examined { inventories: 1, discounts: 0, items: 1, applications: 2, orders: 0, differences: 0 }, 0));
+        assert_eq!((examined, found.len()), (ExaminedCounts { inventories: 1, discounts: 0, items: 1, applications: 2, orders: 0, differences: 0 }, 0));
         let examined = db.database.examine(Some(broken.project), |one| found.push(one)).await.unwrap();
         assert_eq!((examined.differences, found[0].project_id), (2, broken.project.get()));
     }

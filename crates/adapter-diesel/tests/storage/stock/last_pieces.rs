@@ -86,7 +86,7 @@ database_tests! {
             tokio::spawn(async move {
                 for round in market.visits() {
                     let order = match placement.place(customer, &commands[round % 3]).await {
-                        Ok(PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order)) => order,
+                        Ok(PlacedOutcome::Ready(order) | PlacedOutcome::PaymentOutcomeUnknown(order)) => order,
                         Err(PlacementError::Refused(_)) => continue,
                         Err(other) => panic!("{other:?}"),
                     };

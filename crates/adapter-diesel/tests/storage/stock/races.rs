@@ -38,7 +38,7 @@ database_tests! {
             tokio::spawn(async move {
                 start.wait().await;
                 let order = match placement.place(customer, &command).await {
-                    Ok(PlacedOutcome::Ready(order) | PlacedOutcome::PaymentUnclear(order)) => order,
+                    Ok(PlacedOutcome::Ready(order) | PlacedOutcome::PaymentOutcomeUnknown(order)) => order,
                     Err(PlacementError::Refused(_)) => return (0, 0),
                     Err(other) => panic!("{other:?}"),
                 };

@@ -104,7 +104,7 @@ impl<'a> Club<'a> {
     /// The last payment succeeds or fails, and the acquirer sends the notification.
     pub async fn settle(&self, status: GatewayStatus) {
         let id = self.counter.acquirer.settle(status);
-        self.counter.payments.acquirer_notified(&id, None).await.unwrap();
+        self.counter.payments.handle_notification(&id, None).await.unwrap();
     }
 
     /// The customer subscribes to the plan and pays.

@@ -3,7 +3,7 @@
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::Clock as _;
 use kontor_subscriptions::model::SubscriptionPolicy;
-use kontor_subscriptions::{Bounds, MOST_PLANS, RetryReason, StaffCommand, SubscriptionError, SubscriptionStatus};
+use kontor_subscriptions::{Bounds, MAX_PLANS, RetryReason, StaffCommand, SubscriptionError, SubscriptionStatus};
 
 use super::club::Club;
 use crate::orders::counter::AcquirerMode;
@@ -21,7 +21,7 @@ database_tests! {
         let club = Club::open(&db).await;
         let anna = club.counter.customer;
         let mut plans = vec![club.gold];
-        while plans.len() < MOST_PLANS {
+        while plans.len() < MAX_PLANS {
             plans.push(club.plan("Plan", 10_000, 1).await);
         }
         club.counter.acquirer.mood(AcquirerMode::Pending);
@@ -29,7 +29,7 @@ database_tests! {
         club.settle(kontor_payments::model::GatewayStatus::Succeeded).await;
         club.counter.acquirer.mood(AcquirerMode::Paid);
         club.go_to("2026-04-01T12:00:00Z");
-        assert_eq!(usize::try_from(club.tick().await).unwrap(), MOST_PLANS);
+        assert_eq!(usize::try_from(club.tick().await).unwrap(), MAX_PLANS);
 
         // A project that allows fewer charges makes the others on the next days, at their start, and reports it.
         club.allows_a_day(8).await;

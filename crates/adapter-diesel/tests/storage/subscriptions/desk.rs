@@ -20,7 +20,7 @@ fn page() -> PageRequest {
 }
 
 fn with(field: &'static str, value: FilterValue) -> Listing {
-    let mut listing = Listing::everything(Sort::descending("id"), page());
+    let mut listing = Listing::unfiltered(Sort::descending("id"), page());
     listing.conditions.push(Condition { field, comparison: Comparison::AnyOf(vec![value]) });
     listing
 }
@@ -71,7 +71,7 @@ database_tests! {
         let reader = Staff { permissions: seeing, ..club.staff() };
         let desk = club.desk();
         assert!(matches!(desk.read(&foreign, id).await, Err(SubscriptionError::Denied(_))));
-        assert_eq!(desk.list(&foreign, Listing::everything(Sort::descending("id"), page())).await.unwrap().total, 0);
+        assert_eq!(desk.list(&foreign, Listing::unfiltered(Sort::descending("id"), page())).await.unwrap().total, 0);
         for command in [StaffCommand::Cancel, StaffCommand::ChargeNow, StaffCommand::Release] {
             assert!(matches!(desk.command(&foreign, id, command).await, Err(SubscriptionError::Denied(_))));
             assert!(matches!(desk.command(&reader, id, command).await, Err(SubscriptionError::Denied(_))));

@@ -28,18 +28,18 @@ database_tests! {
         let (now, due) = (club.counter.clock.now(), at("2026-04-01T12:00:00Z"));
         // The customer is notified first.
         assert_eq!(store.next_moment().await.unwrap(), Some(at("2026-03-29T12:00:00Z")));
-        assert_eq!(store.waking(now, at("2026-03-29T11:59:59Z"), None, 9).await.unwrap(), []);
+        assert_eq!(store.list_due(now, at("2026-03-29T11:59:59Z"), None, 9).await.unwrap(), []);
 
         let (mut read, mut after) = (Vec::new(), None);
         loop {
-            let page = store.waking(now, due, after, 1).await.unwrap();
+            let page = store.list_due(now, due, after, 1).await.unwrap();
             let Some(case) = page.into_iter().next() else { break };
             after = case.subscription.wake_at.map(|wake| (wake, case.subscription.id));
             read.push(case);
         }
         let ids: Vec<SubscriptionId> = read.iter().map(|case| case.subscription.id).collect();
         assert!(ids.len() == 2 && ids[0] < ids[1], "{ids:?}");
-        assert_eq!(store.waking(now, due, None, 9).await.unwrap(), read);
+        assert_eq!(store.list_due(now, due, None, 9).await.unwrap(), read);
         let foreseen = forecast(&read[0], now, at("2026-07-15T00:00:00Z"));
         assert_eq!(foreseen.iter().map(|charge| charge.period).collect::<Vec<_>>(), [2, 3, 4, 5]);
 

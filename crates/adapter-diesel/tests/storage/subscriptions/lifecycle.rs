@@ -140,12 +140,12 @@ database_tests! {
         // A notification that agrees with the outcome, or has no information, causes no read.
         let told_otherwise = club.counter.acquirer.settle(GatewayStatus::Canceled);
         for told in [None, Some(GatewayStatus::Succeeded), Some(GatewayStatus::Pending)] {
-            let heard = payments.acquirer_notified(&told_otherwise, told).await.unwrap();
+            let heard = payments.handle_notification(&told_otherwise, told).await.unwrap();
             assert!(matches!(heard, NotificationResult::AlreadySettled(_)), "{heard:?}");
         }
         // Any client can send a notification: the state that is read agrees.
         club.counter.acquirer.settle(GatewayStatus::Succeeded);
-        let heard = payments.acquirer_notified(&told_otherwise, Some(GatewayStatus::Canceled)).await.unwrap();
+        let heard = payments.handle_notification(&told_otherwise, Some(GatewayStatus::Canceled)).await.unwrap();
         assert!(matches!(heard, NotificationResult::AlreadySettled(_)), "{heard:?}");
         assert_eq!(parked().await, None);
         club.counter.acquirer.settle(GatewayStatus::Canceled);
@@ -153,7 +153,7 @@ database_tests! {
         for _ in 0..8 {
             let (payments, payment) = (Arc::clone(payments), told_otherwise.clone());
             running.spawn(async move {
-                let heard = payments.acquirer_notified(&payment, Some(GatewayStatus::Canceled)).await.unwrap();
+                let heard = payments.handle_notification(&payment, Some(GatewayStatus::Canceled)).await.unwrap();
                 assert!(matches!(heard, NotificationResult::Suspicious { .. }), "{heard:?}");
             });
         }
@@ -166,7 +166,7 @@ database_tests! {
         club.go_to("2026-04-02T12:00:00Z");
         assert_eq!(club.tick().await, 0, "people look first");
         club.desk().command(&club.staff(), id, StaffCommand::Release).await.unwrap();
-        payments.acquirer_notified(&told_otherwise, Some(GatewayStatus::Canceled)).await.unwrap();
+        payments.handle_notification(&told_otherwise, Some(GatewayStatus::Canceled)).await.unwrap();
         assert_eq!(parked().await, None, "people have looked at it");
         assert_eq!(club.tick().await, 1);
     }
@@ -179,7 +179,7 @@ database_tests! {
         club.tick().await;
         assert_eq!(club.see(id).await.subscription.status, SubscriptionStatus::PastDue);
         let payment = club.counter.acquirer.settle(GatewayStatus::Succeeded);
-        club.counter.payments.acquirer_notified(&payment, Some(GatewayStatus::Succeeded)).await.unwrap();
+        club.counter.payments.handle_notification(&payment, Some(GatewayStatus::Succeeded)).await.unwrap();
         let found = club.see(id).await.subscription;
         assert_eq!((found.status, found.parked), (SubscriptionStatus::PastDue, Some(Park::ContradictingAnswers)));
         club.counter.wait(40 * 86_400);

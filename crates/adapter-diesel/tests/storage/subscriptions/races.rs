@@ -114,7 +114,7 @@ database_tests! {
             // In the next round only its own customer has due charges, and the open charges of this one are settled:
             // otherwise every round would check the open charges of all previous ones.
             for provider in club.counter.acquirer.end() {
-                club.counter.payments.acquirer_notified(&provider, None).await.unwrap();
+                club.counter.payments.handle_notification(&provider, None).await.unwrap();
             }
             club.counter.acquirer.forget();
             club.counter.house.run("UPDATE subscriptions SET wake_at = NULL WHERE wake_at IS NOT NULL".to_owned()).await;
@@ -136,7 +136,7 @@ database_tests! {
             let (payments, provider) = (Arc::clone(&club.counter.payments), provider.clone());
             running.spawn(async move {
                 if number % 2 == 0 {
-                    payments.acquirer_notified(&provider, None).await.unwrap();
+                    payments.handle_notification(&provider, None).await.unwrap();
                 } else {
                     payments.reconcile("w", 5).await.unwrap();
                 }

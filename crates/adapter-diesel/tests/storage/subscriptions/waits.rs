@@ -39,7 +39,7 @@ impl Club<'_> {
         let agrees = tokio::spawn(agrees);
         until_waiting(db, 1).await;
         let (payments, provider) = (Arc::clone(&self.counter.payments), self.counter.acquirer.settle(status));
-        let told = tokio::spawn(async move { payments.acquirer_notified(&provider, None).await });
+        let told = tokio::spawn(async move { payments.handle_notification(&provider, None).await });
         until_waiting(db, 2).await;
         holder.release().await;
         agrees.await.unwrap().unwrap();
@@ -94,7 +94,7 @@ async fn a_card_that_is_saved_while_the_former_one_is_deleted_stays() {
     let holder = Holder::hold(&db.database, format!("SELECT id FROM subscriptions WHERE id = {id} FOR UPDATE")).await;
     let provider = club.counter.acquirer.settle(GatewayStatus::Succeeded);
     let payments = Arc::clone(&club.counter.payments);
-    let saved = tokio::spawn(async move { payments.acquirer_notified(&provider, None).await });
+    let saved = tokio::spawn(async move { payments.handle_notification(&provider, None).await });
     until_waiting(&db, 1).await;
     let service = Arc::clone(&club.service);
     let deleted = tokio::spawn(async move { service.delete_method(anna, former).await });

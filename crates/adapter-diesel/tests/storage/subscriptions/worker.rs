@@ -116,7 +116,7 @@ database_tests! {
         let now = club.counter.clock.now();
         let leased = db.database.lease_due(now, now + TimeDelta::minutes(2), 3).await.unwrap();
         club.service.cancel(anna, id).await.unwrap();
-        db.database.put_off(leased[0], None, now).await.unwrap();
+        db.database.postpone(leased[0], None, now).await.unwrap();
         let canceled = club.see(id).await.subscription;
         assert_eq!((canceled.status, canceled.parked), (SubscriptionStatus::Canceled, None));
     }

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_named_at_once() {
+    fn all_errors_are_reported_together() {
         let later = DateTime::UNIX_EPOCH + TimeDelta::days(1);
         let rest = DiscountChange {
             starts_at: Edit::Set(Some(later)),

@@ -3,7 +3,7 @@
 use kontor_payments::model::{ReceiptContact, ReceiptTerms, VatCode};
 
 use super::*;
-use crate::lines::decide::renewed;
+use crate::lines::decide::renewed_payment;
 use crate::model::{DeliveryCharge, TypeReference};
 
 /// An order that waits for its payment, with a delivery of 1.50 that was ordered at another VAT than the project
@@ -46,7 +46,7 @@ fn another_payment_is_of_the_lines_and_the_delivery() {
         return_url: "https://shop.example",
         at: DateTime::UNIX_EPOCH,
     };
-    let again = renewed(&delivered(false), &dearer(), &terms).unwrap();
+    let again = renewed_payment(&delivered(false), &dearer(), &terms).unwrap();
     assert_eq!(told(again), (450, 450, ("Courier".to_owned(), 150, 4)));
 }
 

@@ -40,7 +40,7 @@ async fn a_preview_tells_that_an_open_payment_would_be_replaced() {
     let mut desk = Desk::finding(vec![waiting]);
     desk.charges.expect_open_for().returning(|_| Ok(None));
     let outcome = desk.service().preview_lines(&editor(), id(), &command(set(1, 2))).await;
-    assert_eq!(refusal(outcome), LinesRefused::PaymentUnclear);
+    assert_eq!(refusal(outcome), LinesRefused::PaymentOutcomeUnknown);
 }
 
 #[tokio::test]

@@ -27,7 +27,7 @@ async fn a_storage_that_fails_after_the_payment_was_taken_back_leaves_no_order_w
         if commits == 1 {
             return Err(unavailable().into());
         }
-        let update = decide(OfProject::new(ProjectId::new(1).unwrap(), after.clone()))?;
+        let update = decide(ProjectScoped::new(ProjectId::new(1).unwrap(), after.clone()))?;
         assert_eq!((update.rework, update.payment.map(|payment| payment.amount)), (None, Some(money(300))));
         Ok(Some(open.clone()))
     });
@@ -54,7 +54,7 @@ async fn a_withdrawal_that_could_not_be_recorded_is_found_out_and_asked_for_agai
         if records <= 2 { Err(unavailable()) } else { Ok(kontor_payments::change::Change::Done) }
     });
     desk.store.expect_change().once().returning(move |_, decide: Decision| {
-        let update = decide(OfProject::new(ProjectId::new(1).unwrap(), after.clone()))?;
+        let update = decide(ProjectScoped::new(ProjectId::new(1).unwrap(), after.clone()))?;
         assert_eq!(update.payment.map(|payment| payment.amount), Some(money(300)));
         Ok(Some(open.clone()))
     });

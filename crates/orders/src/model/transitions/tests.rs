@@ -37,7 +37,7 @@ fn no_move_stands_twice() {
     for (index, step) in MOVES.iter().enumerate() {
         let same = |other: &&Transition| (other.from, other.to, other.by) == (step.from, step.to, step.by);
         assert_eq!(MOVES.iter().position(|other| same(&other)), Some(index));
-        assert!((!step.from.is_final() || step.by == MoveBy::Refund) && step.from != step.to);
+        assert!((!step.from.is_final() || step.by == MoveCause::Refund) && step.from != step.to);
     }
 }
 
@@ -83,8 +83,8 @@ fn every_pair_of_states_is_allowed_or_refused_as_documented() {
         for (outcome, money) in outcomes {
             let row = rows.iter().find(|row| row[0] == named(order.status) && row[2] == "acquirer" && row[3] == money);
             let moves = match order.status.after_charge(outcome) {
-                AfterCharge::Moves(step) => Some(named(step.to)),
-                AfterCharge::Stays | AfterCharge::Returns | AfterCharge::Unexpected => None,
+                ChargeEffect::Transition(step) => Some(named(step.to)),
+                ChargeEffect::Unchanged | ChargeEffect::AutomaticRefund | ChargeEffect::Unexpected => None,
             };
             assert_eq!(moves, row.map(|row| row[1].clone()), "{order:?} {outcome:?}");
         }
@@ -124,9 +124,9 @@ fn money_is_taken_by_hand_once_and_of_orders_that_are_not_paid_online() {
 
 #[test]
 fn money_for_a_canceled_order_goes_back() {
-    assert_eq!(Canceled.after_charge(ChargeOutcome::Succeeded), AfterCharge::Returns);
-    assert_eq!(InProcessing.after_charge(ChargeOutcome::Succeeded), AfterCharge::Unexpected);
-    assert_eq!(Canceled.after_charge(ChargeOutcome::Failed), AfterCharge::Stays);
+    assert_eq!(Canceled.after_charge(ChargeOutcome::Succeeded), ChargeEffect::AutomaticRefund);
+    assert_eq!(InProcessing.after_charge(ChargeOutcome::Succeeded), ChargeEffect::Unexpected);
+    assert_eq!(Canceled.after_charge(ChargeOutcome::Failed), ChargeEffect::Unchanged);
 }
 
 #[test]
@@ -161,7 +161,7 @@ proptest! {
                 7 => {
                     let outcome = if arrives { ChargeOutcome::Succeeded } else { ChargeOutcome::Failed };
                     match order.status.after_charge(outcome) {
-                        AfterCharge::Moves(step) => Some(step),
+                        ChargeEffect::Transition(step) => Some(step),
                         _ => None,
                     }
                 }

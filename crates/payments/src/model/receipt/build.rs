@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{LONGEST_DESCRIPTION, MOST_LINES, PaymentMode, PaymentSubject, ReceiptItem, ReceiptLine, VatCode};
+use super::{MAX_DESCRIPTION_LENGTH, MAX_LINES, PaymentMode, PaymentSubject, ReceiptItem, ReceiptLine, VatCode};
 
 /// Grouping key of lines. Lines with equal description and price are joined within a group; surplus lines are
 /// merged by group.
@@ -52,7 +52,7 @@ fn split(item: &ReceiptItem) -> impl Iterator<Item = ReceiptLine> {
 /// Returns one line of text of at most 128 characters.
 fn description(name: &str) -> String {
     let words = name.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    let text = shortened(&words.collect::<Vec<_>>().join(" "), LONGEST_DESCRIPTION);
+    let text = shortened(&words.collect::<Vec<_>>().join(" "), MAX_DESCRIPTION_LENGTH);
     if text.is_empty() { "-".to_owned() } else { text }
 }
 
@@ -63,7 +63,7 @@ fn shortened(text: &str, longest: usize) -> String {
 /// Limits a receipt to 80 lines. The first lines stay. The last ones are merged into one line of one unit for
 /// each VAT, subject and mode among them.
 fn merge(mut lines: Vec<ReceiptLine>) -> Option<Vec<ReceiptLine>> {
-    if lines.len() <= MOST_LINES {
+    if lines.len() <= MAX_LINES {
         return Some(lines);
     }
     let mut sorts = BTreeSet::new();
@@ -71,7 +71,7 @@ fn merge(mut lines: Vec<ReceiptLine>) -> Option<Vec<ReceiptLine>> {
     for (place, line) in lines.iter().enumerate().rev() {
         sorts.insert(sort(line));
         kept = place;
-        if place + sorts.len() <= MOST_LINES {
+        if place + sorts.len() <= MAX_LINES {
             break;
         }
     }
@@ -102,7 +102,7 @@ impl Merged {
     fn line(self) -> ReceiptLine {
         let more = self.pieces.saturating_sub(1);
         let rest = if more == 0 { String::new() } else { format!(" + {more}") };
-        let name = shortened(&self.first.description, LONGEST_DESCRIPTION.saturating_sub(rest.len()));
+        let name = shortened(&self.first.description, MAX_DESCRIPTION_LENGTH.saturating_sub(rest.len()));
         ReceiptLine { description: format!("{name}{rest}"), quantity: 1, price: self.money, ..self.first }
     }
 }

@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 pub use words::{InvalidTaxSystem, InvalidVatCode, PaymentMode, PaymentSubject, Registration, TaxSystem, VatCode};
 
 /// Maximum lines of a receipt.
-pub const MOST_LINES: usize = 80;
+pub const MAX_LINES: usize = 80;
 
 /// Maximum characters in the description of a line.
-pub const LONGEST_DESCRIPTION: usize = 128;
+pub const MAX_DESCRIPTION_LENGTH: usize = 128;
 
 /// Reasons why a receipt cannot be created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -143,9 +143,9 @@ impl ReceiptLine {
         self.price.checked_mul(self.quantity.into())
     }
 
-    fn is_sound(&self) -> bool {
+    fn is_valid(&self) -> bool {
         let letters = self.description.chars().count();
-        (1..=LONGEST_DESCRIPTION).contains(&letters) && self.quantity > 0 && self.price > 0
+        (1..=MAX_DESCRIPTION_LENGTH).contains(&letters) && self.quantity > 0 && self.price > 0
     }
 }
 
@@ -174,7 +174,7 @@ impl TryFrom<Unchecked> for Receipt {
     fn try_from(stored: Unchecked) -> Result<Self, ReceiptProblem> {
         let Unchecked { customer, tax_system, lines } = stored;
         sum(&lines).ok_or(ReceiptProblem::TooLarge)?;
-        let sound = lines.len() <= MOST_LINES && lines.iter().all(ReceiptLine::is_sound);
+        let sound = lines.len() <= MAX_LINES && lines.iter().all(ReceiptLine::is_valid);
         if lines.is_empty() || !sound { Err(ReceiptProblem::Empty) } else { Ok(Self { customer, tax_system, lines }) }
     }
 }

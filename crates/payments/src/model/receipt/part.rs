@@ -35,11 +35,11 @@ impl Receipt {
     /// price are removed. Other money is taken from the last lines of the same VAT and subject, then from the
     /// last lines.
     pub fn without(&self, parts: &[&Self]) -> Result<Option<Self>, ReceiptProblem> {
-        let mut left: Vec<Left> = self.lines.iter().map(Left::of).collect();
+        let mut left: Vec<Remainder> = self.lines.iter().map(Remainder::of).collect();
         for line in parts.iter().flat_map(|part| &part.lines) {
             take(&mut left, line)?;
         }
-        let items: Vec<ReceiptItem> = left.iter().filter_map(Left::item).collect();
+        let items: Vec<ReceiptItem> = left.iter().filter_map(Remainder::item).collect();
         let amount = items.iter().try_fold(Money::ZERO, |sum, item| sum.checked_add(item.total));
         let amount = amount.ok_or(ReceiptProblem::TooLarge)?;
         if amount.is_zero() {
@@ -71,13 +71,13 @@ impl ReceiptLine {
 }
 
 /// Rest of a line.
-struct Left<'a> {
+struct Remainder<'a> {
     line: &'a ReceiptLine,
     pieces: u32,
     money: i64,
 }
 
-impl<'a> Left<'a> {
+impl<'a> Remainder<'a> {
     fn of(line: &'a ReceiptLine) -> Self {
         Self { line, pieces: line.quantity, money: line.total().unwrap_or_default() }
     }
@@ -99,7 +99,7 @@ impl<'a> Left<'a> {
 }
 
 /// Takes a refunded line from the rest.
-fn take(left: &mut [Left<'_>], gone: &ReceiptLine) -> Result<(), ReceiptProblem> {
+fn take(left: &mut [Remainder<'_>], gone: &ReceiptLine) -> Result<(), ReceiptProblem> {
     let mut pieces = gone.quantity;
     for one in left.iter_mut().filter(|one| one.has(gone)) {
         let taken = one.pieces.min(pieces);
@@ -109,7 +109,8 @@ fn take(left: &mut [Left<'_>], gone: &ReceiptLine) -> Result<(), ReceiptProblem>
     }
     let mut money = gone.price.checked_mul(pieces.into()).ok_or(ReceiptProblem::TooLarge)?;
     for same_sort in [true, false] {
-        let fits = |one: &&mut Left<'_>| !same_sort || (one.line.vat, one.line.subject) == (gone.vat, gone.subject);
+        let fits =
+            |one: &&mut Remainder<'_>| !same_sort || (one.line.vat, one.line.subject) == (gone.vat, gone.subject);
         for one in left.iter_mut().rev().filter(fits) {
             let taken = one.money.min(money);
             one.money -= taken;

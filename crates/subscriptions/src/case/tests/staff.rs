@@ -5,7 +5,7 @@ use super::*;
 /// Applies a timing command and lets three months pass.
 fn after_timing(timing: ScheduleCommand) -> (SubscriptionCase, Vec<String>) {
     let case = active(at("2027-01-31T09:00:00Z"));
-    let change = case.retimed(timing, at("2027-02-10T00:00:00Z")).unwrap();
+    let change = case.change_timing(timing, at("2027-02-10T00:00:00Z")).unwrap();
     assert_eq!(change.notices, [SubscriptionNotice::SubscriptionRescheduled]);
     let case = written(&case, &change);
     let (after, charged) = live(case.clone(), 100, |_| None);
@@ -37,10 +37,10 @@ fn staff_put_the_next_charge_off() {
 }
 
 #[test]
-fn what_cannot_be_put_off_says_why() {
+fn a_refused_postponement_has_a_reason() {
     let now = at("2027-02-10T00:00:00Z");
     let case = active(at("2027-01-31T09:00:00Z"));
-    let says = |case: &SubscriptionCase, timing| case.retimed(timing, now).unwrap_err().to_string();
+    let says = |case: &SubscriptionCase, timing| case.change_timing(timing, now).unwrap_err().to_string();
     let earlier = says(&case, ScheduleCommand::PauseUntil(at("2027-02-20T00:00:00Z")));
     assert!(earlier.contains("must not become shorter"), "{earlier}");
     assert!(says(&case, ScheduleCommand::PauseUntil(now)).contains("must not become shorter"));

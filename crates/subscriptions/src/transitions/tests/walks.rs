@@ -58,7 +58,7 @@ impl World {
             charge: match self.charge {
                 None => OpenCharge::None,
                 Some(Charge { unclear: false, .. }) => OpenCharge::Running,
-                Some(Charge { unclear: true, .. }) => OpenCharge::Unclear,
+                Some(Charge { unclear: true, .. }) => OpenCharge::OutcomeUnknown,
             },
             origin: self.charge.map_or(ChargeOrigin::Renewal, |charge| charge.origin),
             in_time: self.charge.is_some_and(|charge| charge.ends > self.now),

@@ -126,7 +126,7 @@ impl<'a> Years<'a> {
                 found.unwrap().1.status = status;
             }
             for _ in 0..self.dice.below(3) {
-                self.club.counter.payments.acquirer_notified(&id, None).await.unwrap();
+                self.club.counter.payments.handle_notification(&id, None).await.unwrap();
             }
         }
     }
@@ -210,7 +210,7 @@ impl<'a> Years<'a> {
         let customers = Arc::new(self.club.counter.house.db.database.clone());
         let profiles = ProfileService { customers, clock: self.club.counter.clock.clone() };
         // A customer with a pending payment cannot be deleted yet.
-        if profiles.leave(customer).await.is_ok() {
+        if profiles.delete_account(customer).await.is_ok() {
             self.members.swap_remove(place);
             self.joins().await;
         }

@@ -89,7 +89,7 @@ fn every_member_has_a_rule() {
 
 /// Each reusable crate has a description, a package that is built in CI, and a running example.
 #[test]
-fn kernel_and_domains_are_ready_to_be_taken() {
+fn kernel_and_domains_have_few_dependencies() {
     let run = include_str!("../../../../.ci/run");
     let packages = metadata().packages;
     for name in DOMAINS.iter().chain(["kontor-kernel"].iter()) {
@@ -133,7 +133,7 @@ fn the_reuse_guide_tells_what_comes_with_a_crate() {
 }
 
 #[test]
-fn the_kernel_knows_nobody_here() {
+fn the_kernel_depends_on_no_other_crate() {
     assert!(ours(&dependencies()["kontor-kernel"]).is_empty());
 }
 
@@ -151,7 +151,7 @@ fn domains_know_the_kernel_and_pure_libraries() {
 }
 
 #[test]
-fn adapters_know_the_kernel_and_domains_but_not_each_other() {
+fn adapters_depend_on_kernel_and_domains_but_not_on_each_other() {
     for (adapter, dependencies) in dependencies() {
         if !adapter.starts_with("kontor-adapter-") && adapter != "kontor-sandbox" {
             continue;
@@ -164,7 +164,7 @@ fn adapters_know_the_kernel_and_domains_but_not_each_other() {
 }
 
 #[test]
-fn pages_know_nobody_and_are_known_by_who_has_pages() {
+fn html_depends_on_no_crate_and_has_known_users() {
     let all = dependencies();
     assert!(ours(&all["kontor-html"]).is_empty());
     for (member, dependencies) in &all {
@@ -175,7 +175,7 @@ fn pages_know_nobody_and_are_known_by_who_has_pages() {
 
 /// Idempotency keys, versions and caches are stored by the storage adapter.
 #[test]
-fn the_http_kit_knows_the_kernel_domains_and_storage() {
+fn web_depends_on_kernel_domains_and_storage() {
     for name in ours(&dependencies()["kontor-web"]) {
         let known =
             ["kontor-kernel", "kontor-adapter-diesel", "kontor-html"].contains(&name) || DOMAINS.contains(&name);
@@ -184,7 +184,7 @@ fn the_http_kit_knows_the_kernel_domains_and_storage() {
 }
 
 #[test]
-fn surfaces_know_the_http_kit_and_not_each_other() {
+fn surfaces_depend_on_web_and_not_on_each_other() {
     let all = dependencies();
     for surface in SURFACES {
         for name in ours(&all[surface]) {
@@ -199,7 +199,7 @@ fn surfaces_know_the_http_kit_and_not_each_other() {
 }
 
 #[test]
-fn the_console_knows_nobody() {
+fn the_console_depends_on_no_other_crate() {
     let all = dependencies();
     assert!(ours(&all["kontor-console"]).is_empty());
     for (member, dependencies) in &all {
@@ -208,7 +208,7 @@ fn the_console_knows_nobody() {
 }
 
 #[test]
-fn nobody_knows_the_server_but_its_benchmark() {
+fn only_the_benchmark_depends_on_the_server() {
     for (member, dependencies) in dependencies() {
         assert!(!dependencies.contains("kontor") || member == "kontor-bench", "{member} must not know the server");
     }
@@ -224,7 +224,7 @@ fn only_the_storage_adapter_and_the_benchmark_know_diesel() {
 
 /// The crate has unsafe code, and fails on purpose.
 #[test]
-fn the_faulty_disk_is_for_tests_and_knows_nobody() {
+fn the_faulty_disk_is_a_test_dependency_without_dependencies() {
     let all = dependencies();
     assert!(ours(&all["kontor-faulty-disk"]).is_empty());
     for (member, dependencies) in &all {
@@ -233,7 +233,7 @@ fn the_faulty_disk_is_for_tests_and_knows_nobody() {
 }
 
 #[test]
-fn examples_know_the_rule_of_access_and_nothing_else_here() {
+fn examples_depend_only_on_the_access_rule() {
     let all = dependencies();
     assert_eq!(ours(&all["kontor-examples"]), BTreeSet::from(["kontor-subscriptions"]));
     for (member, dependencies) in &all {
@@ -242,7 +242,7 @@ fn examples_know_the_rule_of_access_and_nothing_else_here() {
 }
 
 #[test]
-fn the_simulator_knows_services_and_their_storage_and_nobody_knows_it() {
+fn nothing_depends_on_the_simulator() {
     let all = dependencies();
     for name in ours(&all["kontor-simulator"]) {
         let known = name == "kontor-kernel" || name == "kontor-adapter-diesel" || DOMAINS.contains(&name);

@@ -7,20 +7,20 @@ use super::GrantedPermission;
 /// Error: a caller tries to grant permissions they do not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("you cannot grant permissions that you do not have: {}", .missing.join(", "))]
-pub struct BeyondReach {
+pub struct PermissionsNotHeld {
     /// Names of the missing permissions.
     pub missing: Vec<String>,
 }
 
-fn nothing_beyond(missing: Vec<String>) -> Result<(), BeyondReach> {
-    if missing.is_empty() { Ok(()) } else { Err(BeyondReach { missing }) }
+fn require_none_missing(missing: Vec<String>) -> Result<(), PermissionsNotHeld> {
+    if missing.is_empty() { Ok(()) } else { Err(PermissionsNotHeld { missing }) }
 }
 
 /// Refuses unless `own` covers all `wanted` permissions; `edit` includes `create`. The rule applies to permissions
 /// granted to an agent or a token. It also prevents changes of an agent that holds more permissions than the caller.
-pub fn within_reach(own: &BTreeSet<Permission>, wanted: &BTreeSet<Permission>) -> Result<(), BeyondReach> {
+pub fn check_held(own: &BTreeSet<Permission>, wanted: &BTreeSet<Permission>) -> Result<(), PermissionsNotHeld> {
     let missing = wanted.iter().filter(|one| !one.is_covered_by(own));
-    nothing_beyond(missing.map(ToString::to_string).collect())
+    require_none_missing(missing.map(ToString::to_string).collect())
 }
 
 /// Permissions that the caller holds and may grant: those of the service, where `edit` includes `create`, and those
@@ -39,9 +39,9 @@ impl HeldPermissions {
 
     /// Refuses unless the caller holds all wanted permissions. The rule also prevents changes of a role that holds more
     /// than the caller.
-    pub fn check<'a>(&self, wanted: impl IntoIterator<Item = &'a GrantedPermission>) -> Result<(), BeyondReach> {
+    pub fn check<'a>(&self, wanted: impl IntoIterator<Item = &'a GrantedPermission>) -> Result<(), PermissionsNotHeld> {
         let missing = wanted.into_iter().filter(|one| !self.covers(one));
-        nothing_beyond(missing.map(|one| one.name.clone()).collect())
+        require_none_missing(missing.map(|one| one.name.clone()).collect())
     }
 
     fn covers(&self, wanted: &GrantedPermission) -> bool {
@@ -58,18 +58,18 @@ mod tests {
     use kontor_kernel::Resource;
 
     #[test]
-    fn nobody_grants_what_he_does_not_have() {
+    fn callers_grant_only_permissions_that_they_hold() {
         let [view, create, edit] =
             [Permission::view, Permission::create, Permission::edit].map(|of| of(Resource::Brands));
-        assert_eq!(within_reach(&[view, edit].into(), &[view, create, edit].into()), Ok(()));
-        assert_eq!(within_reach(&BTreeSet::new(), &BTreeSet::new()), Ok(()));
-        let denied = within_reach(&[create].into(), &[edit, view, create].into()).unwrap_err();
+        assert_eq!(check_held(&[view, edit].into(), &[view, create, edit].into()), Ok(()));
+        assert_eq!(check_held(&BTreeSet::new(), &BTreeSet::new()), Ok(()));
+        let denied = check_held(&[create].into(), &[edit, view, create].into()).unwrap_err();
         assert_eq!(denied.missing, ["view-brands", "edit-brands"]);
         assert_eq!(denied.to_string(), "you cannot grant permissions that you do not have: view-brands, edit-brands");
     }
 
     #[test]
-    fn what_one_has_may_be_handed_on_and_nothing_else() {
+    fn held_permissions_and_no_others_can_be_granted() {
         let holdings = HeldPermissions::new(
             [Permission::edit(Resource::Orders), Permission::view(Resource::Pages)].into(),
             [PermissionId::new(1001).unwrap()].into(),

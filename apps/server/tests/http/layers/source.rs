@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_is_no_arrow() {
+    fn comments_and_strings_are_no_dependencies() {
         for line in [
             "// use crate::b;",
             "/// [`crate::b::Thing`]\nfn f() {}",

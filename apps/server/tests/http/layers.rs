@@ -141,12 +141,12 @@ fn assert_stands(sources: &Sources, floors: &[Floor]) {
 }
 
 #[test]
-fn the_server_stands_on_its_floors() {
+fn modules_of_the_server_follow_its_layers() {
     assert_stands(&sources("apps/server"), SERVER);
 }
 
 #[test]
-fn the_storage_stands_on_its_floors() {
+fn modules_of_the_storage_follow_its_layers() {
     assert_stands(&sources("crates/adapter-diesel"), STORAGE);
 }
 
@@ -182,7 +182,7 @@ fn tables(package: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_floor_of_the_database_knows_no_domain() {
+fn the_database_layer_uses_no_domain() {
     let (storage, tables) = (sources("crates/adapter-diesel"), tables("crates/adapter-diesel"));
     assert!(tables.len() > 50, "{tables:?}");
     for top in STORAGE.first().unwrap().modules {
