@@ -78,7 +78,7 @@ impl OrderService {
     pub async fn update(&self, staff: &Staff, id: OrderId, change: OrderChange) -> Result<Order, OrderError> {
         staff.require(Permission::edit(Resource::Orders))?;
         let (event_id, stamp, editor) = (self.random.uuid(), Stamp::of(staff, self.clock.now()), staff.clone());
-        let decide = move |found| decide(&editor.own(Some(found))?, &change, stamp, event_id);
+        let decide = move |found| decide(&editor.require_own(Some(found))?, &change, stamp, event_id);
         self.store.change(id, Box::new(decide)).await?;
         self.reread(staff, id).await
     }
@@ -118,7 +118,7 @@ impl OrderService {
         staff.require(Permission::edit(Resource::Orders))?;
         let (event_id, stamp, editor) = (self.random.uuid(), Stamp::of(staff, self.clock.now()), staff.clone());
         let decide = move |found| {
-            let order: Order = editor.own(Some(found))?;
+            let order: Order = editor.require_own(Some(found))?;
             let transition = order.transition_context().move_when_paid_manually().map_err(OrderRefusal::Unpayable)?;
             let captured = Some(captured(&order, stamp, event_id));
             Ok(OrderUpdate { transition, captured, by_hand: Some(payment.clone()), ..OrderUpdate::of(stamp) })
@@ -133,7 +133,7 @@ impl OrderService {
         staff.require(Permission::edit(Resource::Orders))?;
         let (key, stamp, editor) = (self.random.uuid(), Stamp::of(staff, self.clock.now()), staff.clone());
         let decide = move |found| {
-            let decided = refund::decide(&editor.own(Some(found))?, &command).map_err(OrderRefusal::from)?;
+            let decided = refund::decide(&editor.require_own(Some(found))?, &command).map_err(OrderRefusal::from)?;
             let (reason, restock) = (command.reason.to_string(), command.restock);
             let transition = decided.transition;
             let ends_period = command.ends_period;

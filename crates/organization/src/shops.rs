@@ -41,7 +41,7 @@ impl OpeningTimesService {
     /// added or changed record.
     pub async fn change(&self, staff: &Staff, id: ShopId, change: TimesChange) -> Result<(StaffShop, i64), ShopError> {
         staff.require(Permission::edit(Resource::Shops))?;
-        staff.own::<_, crate::ShopRefusal>(self.shops.find(id).await?)?;
+        staff.require_own::<_, crate::ShopRefusal>(self.shops.find(id).await?)?;
         let changed = self.times.change_times(Stamp::of(staff, self.clock.now()), id, change).await;
         // The number in the path belongs to no record of the shop.
         changed.map_err(|error| match error {

@@ -72,7 +72,7 @@ impl StaffMenuService {
         menu: Option<StaffMenuId>,
     ) -> Result<(), StaffMenuError> {
         staff.require(Permission::edit(Resource::Menus))?;
-        staff.own::<_, StaffMenuRefusal>(self.menus.permissions_of(user).await?)?;
+        staff.require_own::<_, StaffMenuRefusal>(self.menus.permissions_of(user).await?)?;
         self.menus.attach(staff.project_id, MenuOwner::User(user), menu).await
     }
 

@@ -19,7 +19,7 @@ use kontor_web::policy::Endpoint;
 use kontor_web::request_id::{RequestId, RequestIds};
 use kontor_web::throttle::TightestQuota;
 use kontor_web::traffic::{count_unrouted, method_label};
-use kontor_web::unread_body::{Kept, holding};
+use kontor_web::unread_body::{HeldBody, holding};
 use kontor_web::{ApiError, RefusalLog};
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -83,7 +83,7 @@ pub async fn observe(
     if request.method() == Method::HEAD && !request.path().starts_with("/files/") {
         request.head_mut().method = Method::GET;
     }
-    let kept = Kept::of(&mut request);
+    let kept = HeldBody::of(&mut request);
 
     let header_bytes: usize = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
     let mut response = if header_bytes > MAX_HEADER_BYTES {

@@ -19,7 +19,7 @@ use super::openapi_implied as implied;
 use crate::callbacks;
 use kontor_web::body::refuse_compressed;
 use kontor_web::body_budget::BodyShare;
-use kontor_web::body_buffer::{BodyReader, Taken};
+use kontor_web::body_buffer::{BodyReader, ReadBody};
 use kontor_web::idempotency::recovery::can_show_result;
 use kontor_web::idempotency::{accepts_keys, has_key, serve};
 use kontor_web::limits::CUSTOMER_WRITES;
@@ -211,8 +211,8 @@ async fn take_body(
     // Boxed, because most requests have no body and need no space for reading one.
     match Box::pin(intake.take(request)).await? {
         None => Ok((admitted, None)),
-        Some(Taken { came_at_once: true, share }) => Ok((admitted, Some(share))),
-        Some(Taken { share, .. }) => Ok((admit(request.request(), policy.access).await?, Some(share))),
+        Some(ReadBody { came_at_once: true, share }) => Ok((admitted, Some(share))),
+        Some(ReadBody { share, .. }) => Ok((admit(request.request(), policy.access).await?, Some(share))),
     }
 }
 

@@ -45,8 +45,8 @@ impl Database {
             ("nomenclatures", shown, |corrected| &mut corrected.items),
             ("applications", counts, |corrected| &mut corrected.counts),
         ];
-        for (table, mend, count) in steps {
-            *count(&mut corrected) += self.correct_records(project, table, at, mend).await?;
+        for (table, correct, count) in steps {
+            *count(&mut corrected) += self.correct_records(project, table, at, correct).await?;
         }
         Ok(corrected)
     }
@@ -63,12 +63,12 @@ impl Database {
         project: Option<ProjectId>,
         table: &'static str,
         at: DateTime<Utc>,
-        mend: CorrectRecords,
+        correct: CorrectRecords,
     ) -> Result<u64, StoreError> {
         let project = project.map(ProjectId::get);
         self.walk(move |connection, last| {
             let ids = held(connection, next("t.id", table, project, last))?;
-            let count = if ids.is_empty() { 0 } else { correct_records(connection, &ids, at.naive_utc())? };
+            let count = if ids.is_empty() { 0 } else { correct(connection, &ids, at.naive_utc())? };
             if count > 0 {
                 invalidate_everything();
             } else {

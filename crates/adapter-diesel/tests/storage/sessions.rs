@@ -51,8 +51,8 @@ database_tests! {
         let session = started(&db, 0).await;
         assert_eq!(db.database.current(customer().token_id).await.unwrap(), Some(session));
         let next = ClientSession { last_seen_at: at(60), duration: TimeDelta::microseconds(60_000_001), ..session };
-        assert!(db.database.go_on(next, at(0)).await.unwrap());
-        assert!(!db.database.go_on(next, at(0)).await.unwrap());
+        assert!(db.database.continue_session(next, at(0)).await.unwrap());
+        assert!(!db.database.continue_session(next, at(0)).await.unwrap());
         assert_eq!(db.database.current(customer().token_id).await.unwrap(), Some(next));
 
         // An active session is not closed, and there is no second one.
@@ -63,7 +63,7 @@ database_tests! {
         };
         assert_ne!(second.id, session.id);
         assert_eq!((fixtures::number(&db, ACTIVE).await, fixtures::number(&db, CLOSED).await), (1, 1));
-        assert!(!db.database.go_on(next, at(60)).await.unwrap());
+        assert!(!db.database.continue_session(next, at(60)).await.unwrap());
     }
 
     async fn a_session_ends_with_its_token(db: TestDatabase) {

@@ -60,7 +60,7 @@ database_tests! {
         let (owner, mail) = leased.next().unwrap();
         assert!(leased.next().is_none(), "one has it");
         assert_eq!((mail.lines.len(), mail.attempts, mail.user_id), (20, 1, anna));
-        assert!(mail.lines.iter().all(|line| line.news == TaskNotice::AssignOutcome));
+        assert!(mail.lines.iter().all(|line| line.news == TaskNotice::Assigned));
         assert_eq!(mail.to.as_ref().unwrap().as_str(), "anna@x.ru");
         settle(&db.database, mail, owner, after(61)).await;
         assert_eq!(waiting(&db).await, (0, 0));
@@ -79,7 +79,7 @@ database_tests! {
         assert_eq!(lease(&db.database, "me", after(120)).await, None);
         let mail = lease(&db.database, "me", after(121)).await.unwrap();
         let told: Vec<_> = mail.lines.iter().map(|line| (line.title.as_str(), line.news)).collect();
-        assert_eq!(told, [("First", TaskNotice::Closed), ("Second", TaskNotice::AssignOutcome)]);
+        assert_eq!(told, [("First", TaskNotice::Closed), ("Second", TaskNotice::Assigned)]);
         assert_eq!((mail.attempts, mail.requested_at), (1, after(61)));
         settle(&db.database, mail, "me", after(122)).await;
         assert_eq!(waiting(&db).await, (0, 0));

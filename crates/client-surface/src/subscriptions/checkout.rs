@@ -94,7 +94,7 @@ async fn check_out_subscriptions(
     let agreement = agreement(&body.0.autopay_consent.0, address);
     let (purchase, fields) = body.0.purchase()?;
     let begun = service.check_out(*customer, &purchase, &agreement).await;
-    let checkout = begun.map_err(|error| fields.told(error))?;
+    let checkout = begun.map_err(|error| fields.into_response(error))?;
     let status = match checkout.result {
         CheckoutResult::New => StatusCode::CREATED,
         CheckoutResult::Present => StatusCode::OK,

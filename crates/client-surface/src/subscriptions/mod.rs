@@ -97,7 +97,7 @@ async fn create_subscription(
     let agreement = agreement(&body.0.autopay_consent.0, address);
     let (purchase, fields) = body.0.purchase()?;
     let charged = service.charge_at_once(*customer, &purchase, &agreement).await;
-    let view = charged.map_err(|error| fields.told(error))?;
+    let view = charged.map_err(|error| fields.into_response(error))?;
     let is_active = view.subscription.status == SubscriptionStatus::Active;
     let status = if is_active { StatusCode::CREATED } else { StatusCode::ACCEPTED };
     Ok((Json(view.into()), status))
@@ -131,7 +131,7 @@ async fn update_subscription(
     let agreement = body.0.consent().map(|consent| agreement(&consent, address));
     let (edit, fields) = body.0.edit()?;
     let changed = service.change(*customer, id, &edit, agreement.as_ref()).await;
-    answer(changed.map_err(|error| fields.told(error))?)
+    answer(changed.map_err(|error| fields.into_response(error))?)
 }
 
 /// Cancel a subscription

@@ -179,7 +179,7 @@ impl PlacementService {
         let has_tickets = seen.snapshot.items.iter().any(|item| item.is_ticket);
         let tickets = has_tickets.then(|| TicketReference::generate(&*self.random));
         Box::new(move |found| {
-            let order = editor.own(Some(found))?;
+            let order = editor.require_own(Some(found))?;
             if EditMode::of(&order).map_err(OrderRefusal::from)? != seen.standing {
                 return refuse(LinesRefused::ChangedMeanwhile);
             }
@@ -232,7 +232,7 @@ impl PlacementService {
         let (stamp, editor, return_url) = (Stamp::of(staff, at), staff.clone(), self.page.return_url.clone());
         let allocation = self.allocation.clone();
         let decide = move |found| {
-            let order = editor.own(Some(found))?;
+            let order = editor.require_own(Some(found))?;
             let terms = Terms { items: &seen.items, allocation: &*allocation, key, return_url: &return_url, at };
             let payment = renewed_payment(&order, &seen.snapshot, &terms).map_err(OrderRefusal::from)?;
             if payment.is_none() {

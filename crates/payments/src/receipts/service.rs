@@ -52,12 +52,12 @@ impl ReceiptService {
     async fn process(&self, receipt: &FiscalReceipt) -> ReceiptChange {
         match &receipt.task {
             ReceiptTask::Payment(id) => match self.gateway.read(id).await {
-                Reading::Known(payment) => self.from_reported_state(receipt, payment.receipt),
+                Reading::Known(payment) => self.change_for_state(receipt, payment.receipt),
                 Reading::Absent => self.canceled_unfound(receipt, id),
                 Reading::Unknown { why } => self.postponed(receipt, why, false, None),
             },
             ReceiptTask::Refund(id) => match self.gateway.read_refund(id).await {
-                Reading::Known(refund) => self.from_reported_state(receipt, refund.receipt),
+                Reading::Known(refund) => self.change_for_state(receipt, refund.receipt),
                 Reading::Absent => self.canceled_unfound(receipt, id),
                 Reading::Unknown { why } => self.postponed(receipt, why, false, None),
             },
@@ -67,7 +67,7 @@ impl ReceiptService {
 
     /// Converts the receipt state in a payment or a refund. A missing state counts as pending, since it may
     /// still appear.
-    fn from_reported_state(&self, receipt: &FiscalReceipt, told: Option<Registration>) -> ReceiptChange {
+    fn change_for_state(&self, receipt: &FiscalReceipt, told: Option<Registration>) -> ReceiptChange {
         self.apply_state(receipt, None, told.unwrap_or(Registration::Pending))
     }
 

@@ -56,8 +56,8 @@ struct AccessRequestRecord {
 
 fn decline_reason(request: &AccessRequest) -> Option<String> {
     match &request.stage {
-        Stage::AccessRequestDecline(reason) => reason.as_ref().map(Reason::as_str).map(str::to_owned),
-        Stage::Pending | Stage::AccessRequestApproval(_) | Stage::Consumed(_) => None,
+        Stage::Declined(reason) => reason.as_ref().map(Reason::as_str).map(str::to_owned),
+        Stage::Pending | Stage::Approved(_) | Stage::Consumed(_) => None,
     }
 }
 

@@ -77,7 +77,7 @@ impl From<ContactLoginError> for ApiError {
 impl From<PhoneChangeError> for ApiError {
     fn from(error: PhoneChangeError) -> Self {
         match error {
-            PhoneChangeError::Unchanged | PhoneChangeError::ReadBody => Self::invalid("phone", error),
+            PhoneChangeError::Unchanged | PhoneChangeError::Taken => Self::invalid("phone", error),
             PhoneChangeError::CodeNotSent(reason) => SendCodeError::CodeNotSent(reason).into(),
             PhoneChangeError::CodeNotRequested => {
                 Self::bad_request("The code for this phone is missing, used or expired. Request a new one.")

@@ -140,7 +140,7 @@ impl Search {
     }
 
     /// Selects the matches by reading the rows of the table.
-    fn from_table(&self) -> Statement {
+    fn matches_by_scan(&self) -> Statement {
         Statement::new(format!(" FROM {} WHERE ", self.table))
             .then(self.condition.clone())
             .sql(format!(
@@ -386,7 +386,7 @@ impl Search {
     /// Selects from the index or from the table, whichever is faster for this total. PostgreSQL decides by its
     /// statistics.
     fn index_or_table(&self, connection: &AnyConnection, total: i64) -> Statement {
-        if total > MAX_SORTED && !connection.is_postgres() { self.from_table() } else { self.matched(connection) }
+        if total > MAX_SORTED && !connection.is_postgres() { self.matches_by_scan() } else { self.matched(connection) }
     }
 
     /// Selects the lowest and the highest of a value; `value` follows `SELECT`.

@@ -78,7 +78,7 @@ impl<'a> Bounded<'a> {
 database_tests! {
     async fn one_form_reserves_no_more_than_the_project_allows(db: TestDatabase) {
         let shop = Bounded::open(&db, 5, 1_000).await;
-        assert_eq!(shop.refused(ANNA, 6).await, ContactProblem::ContentStream { max: 5 });
+        assert_eq!(shop.refused(ANNA, 6).await, ContactProblem::Pieces { max: 5 });
         assert_eq!((shop.counter.count("orders").await, shop.reserved().await), (0, 0));
         let placed = shop.send(ANNA, 5).await.unwrap();
         assert_eq!(placed.reserved_until, Some("2026-03-02T12:00:00Z".parse().unwrap()));
@@ -91,7 +91,7 @@ database_tests! {
         // 12 concurrent orders of two units each: five are within the limit.
         assert_eq!(race(&shop.counter, vec![shop.form(ANNA, 2); 12]).await, 5);
         assert_eq!(shop.reserved().await, 10);
-        assert_eq!(shop.refused("+7 900 555-01-01", 1).await, ContactProblem::ContentStream { max: 10 });
+        assert_eq!(shop.refused("+7 900 555-01-01", 1).await, ContactProblem::Pieces { max: 10 });
         assert!(shop.send(BORIS, 10).await.is_ok(), "another phone has a bound of its own");
 
         let dear = Bounded::open(&db, 1_000, 300).await;
