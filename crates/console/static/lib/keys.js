@@ -1,6 +1,6 @@
 // @ts-check
 // Keyboard shortcuts. Letters are taken from the position of the key, so they work with a Russian layout too.
-import { recall, remember, store, useEffect, useRef } from './html.js';
+import { recall, remember, store, useLayoutEffect, useRef } from './html.js';
 
 /**
  * @typedef {object} Action
@@ -33,9 +33,11 @@ const isFrame = (actions) => actions.some((action) => action.id === 'palette');
 /** Offers actions while the component is shown: their keys work and the palette lists them. @param {Action[]} actions */
 export function useActions(actions) {
   const layer = useRef(Symbol('actions')).current;
-  layers.delete(layer);
-  layers.set(layer, actions);
-  useEffect(() => () => void layers.delete(layer), []);
+  // Not while rendering: a component that is gone before its effects ran would stay here.
+  useLayoutEffect(() => {
+    layers.set(layer, actions);
+    return () => void layers.delete(layer);
+  });
 }
 
 /** Returns the name of the key, letters by position. @param {KeyboardEvent} event */
