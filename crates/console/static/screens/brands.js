@@ -12,7 +12,10 @@ import { Picture } from '../lib/ui.js';
 /** @typedef {import('../types/shapes').Answered<'/api/brands', 'get'>['brands'][number]} Brand */
 
 const brand = crud('/api/brands', '/api/brands/{id}', 'brand', {
-  title: 'brand.new', fields: [{ name: 'name', kind: 'text', required: true, max: 255, wide: true }],
+  title: 'brand.new',
+  fields: [
+    { name: 'name', kind: 'text', required: true, max: 255, wide: true },
+  ],
 });
 
 export default function Brands() {

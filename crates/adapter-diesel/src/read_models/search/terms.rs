@@ -326,7 +326,7 @@ mod tests {
         let whole = "(s.search_text || '') LIKE ";
         assert_eq!(
             asked("tables 1234567"),
-            format!("(({text}'%tabl%' AND {text}'%1234567%' AND {whole}'%tables%' AND {whole}'%1234567%'))")
+            format!("(({text}'%1234567%' AND {text}'%tabl%' AND {whole}'%1234567%' AND {whole}'%tables%'))")
         );
         assert_eq!(asked("tables"), format!("(({text}'%tables%'))"));
         let many = "a-1 b-2 c-3 d-4 e-5";
