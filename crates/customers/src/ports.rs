@@ -80,7 +80,7 @@ pub trait CustomerPartRepository<P: CustomerRecordPart>: Send + Sync {
     /// Returns a record of any project.
     async fn find(&self, id: P::Id) -> Result<Option<ProjectScoped<Owned<P>>>, StoreError>;
 
-    /// Adds a record to a customer of the project, up to [`CustomerRecordPart::MOST`].
+    /// Adds a record to a customer of the project, up to [`CustomerRecordPart::MAX_PER_OWNER`].
     async fn insert(&self, stamp: Stamp, customer: CounterpartyId, draft: P::Draft) -> Result<P, CustomerPartError>;
 
     /// Changes a record of a customer of the project.

@@ -54,7 +54,7 @@ pub struct OrderEffects {
     /// review.
     pub refund: Option<LateRefund>,
     /// Reason why staff must check the charge. It is recorded as by
-    /// [`ChargeStore::decide_contradiction`](kontor_payments::ports::ChargeStore::contradicted), in the same commit.
+    /// [`ChargeStore::record_contradiction`](kontor_payments::ports::ChargeStore::record_contradiction), in the same commit.
     pub review: Option<String>,
 }
 

@@ -240,7 +240,7 @@ pub trait ReportReader: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TicketStore: Send + Sync {
-    /// Judges scans one after the other with [`scan_outcome`](crate::tickets::judge) and stores each with its outcome.
+    /// Judges scans one after the other with [`scan_outcome`](crate::tickets::scan_outcome) and stores each with its outcome.
     /// Admitted scans are counted on their orders, never above the number of tickets. One commit; one answer per
     /// scan.
     async fn redeem(&self, batch: ScanBatch) -> Result<Vec<ScanAnswer>, StoreError>;

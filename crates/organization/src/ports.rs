@@ -60,7 +60,7 @@ pub trait BranchRequisiteRepository: Send + Sync {
     /// Returns a bank account of any project, and its branch.
     async fn find(&self, id: BankRequisiteId) -> Result<Option<ProjectScoped<(BranchId, BankRequisite)>>, StoreError>;
 
-    /// Adds a bank account to a branch of the project, up to [`BankRequisite::MOST`].
+    /// Adds a bank account to a branch of the project, up to [`BankRequisite::MAX_PER_OWNER`].
     async fn insert(
         &self,
         stamp: Stamp,

@@ -101,7 +101,7 @@ pub enum ChargeStored {
     /// The charge is stored.
     New(Charge),
     /// A conflicting charge exists: under the same key, open for the same purpose, or paid for a purpose that
-    /// does not [recur](crate::model::ChargePurpose::recurs). Nothing was stored.
+    /// does not [recur](crate::model::ChargePurpose::is_recurring). Nothing was stored.
     Existing(Charge),
     /// The saved method belongs to another customer, or is no longer active. Nothing was stored.
     MethodUnavailable,
