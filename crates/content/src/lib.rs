@@ -80,7 +80,7 @@
 //! let waiting = Arc::new(Mutex::new(None));
 //! let mut files = MockFileRepository::new();
 //! let record = waiting.clone();
-//! files.expect_announce().returning(move |file| {
+//! files.expect_insert_pending().returning(move |file| {
 //!     announced();
 //!     *record.lock().unwrap() = Some(file);
 //!     Ok(FileId::new(7).unwrap())
