@@ -40,7 +40,9 @@ class Stage:
         self.callers = callers
         login, password = shop["staff"]["login"], shop["staff"]["password"]
         self.kept = {"staff_login": login, "staff_password": password, "bot_token": BOT_TOKEN}
-        self.away = datetime.datetime.now(datetime.timezone.utc).date() - TOLD_ON
+        today = datetime.datetime.now(datetime.timezone.utc).date()
+        self.away = today - TOLD_ON
+        self.kept |= {"week_ago": str(today - datetime.timedelta(7)), "tomorrow": str(today + datetime.timedelta(1))}
 
     def filled(self, value):
         """The body with the real values; days lie as far from today as they lay from the day of the files."""
