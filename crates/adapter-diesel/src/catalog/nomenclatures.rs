@@ -146,7 +146,7 @@ fn search(
     let found = if listing.unsorted {
         search.ranked_page(connection, listing.page)?
     } else {
-        search.sorted(connection, listing.page, Statement::new(ITEMS.order(listing)?))?
+        search.sorted(connection, listing.page, &Statement::new(ITEMS.order(listing)?))?
     };
     let items = records::within(unreadable::records(connection, "nomenclatures", &found.ids, cards::load)?, project);
     Ok(Page { items, total: decode::count(found.total)?, request: listing.page })

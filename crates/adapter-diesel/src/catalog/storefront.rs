@@ -103,8 +103,12 @@ impl RangeRow {
     /// Returns the price range, if there are prices.
     pub(super) fn range(self) -> Result<Option<PriceRange>, StoreError> {
         let (Some(lowest), Some(highest)) = (self.lowest, self.highest) else { return Ok(None) };
-        Ok(Some(PriceRange { lowest: decode::money(lowest)?, highest: decode::money(highest)? }))
+        price_range(lowest, highest).map(Some)
     }
+}
+
+pub(super) fn price_range(lowest: i64, highest: i64) -> Result<PriceRange, StoreError> {
+    Ok(PriceRange { lowest: decode::money(lowest)?, highest: decode::money(highest)? })
 }
 
 /// Returns `true` if one range of an index answers the query. A search by text, tags or discounts may take longer.
@@ -128,7 +132,7 @@ fn searched(
     let search = query.search(text);
     let found = match query.order {
         None => search.ranked_page(connection, page)?,
-        Some(_) => search.sorted(connection, page, Statement::new(" ORDER BY ").then(query.ordering()))?,
+        Some(_) => search.sorted(connection, page, &Statement::new(" ORDER BY ").then(query.ordering()))?,
     };
     let rows: Vec<ProductRow> =
         if found.ids.is_empty() { Vec::new() } else { query.these(&found.ids).rows(connection)? };

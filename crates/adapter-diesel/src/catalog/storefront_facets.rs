@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::Reference;
-use kontor_catalog::storefront::{Facet, FacetValue, Facets, PriceRange, ProductFilter};
+use kontor_catalog::storefront::{Facet, FacetValue, Facets, ProductFilter};
 use kontor_kernel::{AppScope, InvalidId, StoreError};
 use quick_cache::sync::Cache;
 
-use super::storefront::RangeRow;
+use super::storefront::{RangeRow, price_range};
 use super::storefront_query::OfferQuery;
 use super::storefront_reductions::ActiveDiscounts;
 use crate::database::{Abort, AnyConnection};
@@ -91,7 +91,7 @@ fn read(
     let reductions = ActiveDiscounts::load(connection, app, at)?;
     let mut facets = Facets { is_complete: true, ..Facets::default() };
     let mut most = 0;
-    for (filter, counted) in Facet::counted(filter) {
+    for (filter, mut counted) in Facet::counted(filter) {
         let query =
             OfferQuery { visitor: app.into(), filter: &filter, order: None, at, discounted: reductions.as_ref() };
         let found = match &filter.query {
@@ -100,15 +100,14 @@ fn read(
         };
         let Some(found) = found else { continue };
         // Without a search text, an index shows the price range.
-        let by_index = filter.query.is_none();
-        if by_index && counted.contains(&Facet::Price) {
+        if filter.query.is_none() && counted.contains(&Facet::Price) {
             facets.price = query.price_range().row::<RangeRow>(connection)?.range()?;
+            counted.retain(|facet| *facet != Facet::Price);
+            if counted.is_empty() {
+                continue;
+            }
         }
-        if by_index && counted == [Facet::Price] {
-            continue;
-        }
-        let price = (!by_index && counted.contains(&Facet::Price)).then(|| query.price());
-        let rows: Vec<CountRow> = counts(found, &counted, price).rows(connection)?;
+        let rows: Vec<CountRow> = counts(found, &counted, query.price()).rows(connection)?;
         let of =
             |facet: Facet| rows.iter().filter(move |row| row.facet == number(facet)).map(|row| (row.id, row.total));
         for facet in counted {
@@ -117,15 +116,9 @@ fn read(
                 Facet::Brand => facets.brands = named(connection, "brands", of(facet))?,
                 Facet::Country => facets.countries = named(connection, "countries", of(facet))?,
                 Facet::Tag => facets.tags = named(connection, "tags", of(facet))?,
-                Facet::Price if by_index => {}
                 Facet::Price => {
-                    let range = |(lowest, highest)| {
-                        Ok::<_, StoreError>(PriceRange {
-                            lowest: decode::money(lowest)?,
-                            highest: decode::money(highest)?,
-                        })
-                    };
-                    facets.price = of(facet).next().map(range).transpose()?;
+                    facets.price =
+                        of(facet).next().map(|(lowest, highest)| price_range(lowest, highest)).transpose()?;
                 }
             }
         }
@@ -136,39 +129,31 @@ fn read(
     Ok((facets, most))
 }
 
-/// Counts the products of each value in one pass through `found`, a statement from `FROM` on. With a `price`, the lowest
-/// and the highest one are read as well.
-fn counts(found: Statement, facets: &[Facet], price: Option<Statement>) -> Statement {
+/// Counts the products of each value in one pass through `found`, a statement from `FROM` on. The facet of prices has the
+/// lowest and the highest `price` in its row.
+fn counts(found: Statement, facets: &[Facet], price: Statement) -> Statement {
     let one_more = Facets::MAX_PRODUCTS + 1;
-    let counts = Statement::new(
+    let mut counts = Statement::new(
         "WITH found AS MATERIALIZED (SELECT o.nomenclature_id AS item, o.category_id, o.brand_id, o.country_id",
     );
-    let range = price.is_some();
-    let counts = match price {
-        Some(price) => counts.sql(", ").then(price).sql(" AS price"),
-        None => counts,
-    };
+    if facets.contains(&Facet::Price) {
+        counts = counts.sql(", ").then(price).sql(" AS price");
+    }
     let counts = counts
         .then(found)
         .sql(format!(" LIMIT {one_more}) SELECT CAST(0 AS BIGINT), CAST(0 AS BIGINT), count(*) FROM found"));
     facets.iter().fold(counts, |counts, facet| {
-        let number = number(*facet);
-        let (value, joined) = match facet {
-            Facet::Category => ("category_id", ""),
-            Facet::Brand => ("brand_id", ""),
-            Facet::Country => ("country_id", ""),
-            Facet::Tag => ("tag_id", " JOIN nomenclature_tags t ON t.nomenclature_id = found.item"),
-            Facet::Price if range => {
-                return counts.sql(format!(
-                    " UNION ALL SELECT CAST({number} AS BIGINT), min(price), max(price) FROM found HAVING count(*) > 0"
-                ));
-            }
-            Facet::Price => return counts,
+        let (values, rows) = match facet {
+            Facet::Category => ("category_id, count(*)", "WHERE category_id IS NOT NULL GROUP BY category_id"),
+            Facet::Brand => ("brand_id, count(*)", "WHERE brand_id IS NOT NULL GROUP BY brand_id"),
+            Facet::Country => ("country_id, count(*)", "WHERE country_id IS NOT NULL GROUP BY country_id"),
+            Facet::Tag => (
+                "tag_id, count(*)",
+                "JOIN nomenclature_tags t ON t.nomenclature_id = found.item WHERE tag_id IS NOT NULL GROUP BY tag_id",
+            ),
+            Facet::Price => ("min(price), max(price)", "HAVING count(*) > 0"),
         };
-        counts.sql(format!(
-            " UNION ALL SELECT CAST({number} AS BIGINT), {value}, count(*) FROM found{joined} WHERE {value} IS NOT NULL \
-             GROUP BY {value}"
-        ))
+        counts.sql(format!(" UNION ALL SELECT CAST({} AS BIGINT), {values} FROM found {rows}", number(*facet)))
     })
 }
 

@@ -217,30 +217,52 @@ impl Search {
         )
         .among(ids)
         .rows(connection)?;
-        let mut ranked: Vec<(Rank, i64)> = rows.into_iter().map(|row| (self.rank(&row), row.id)).collect();
+        let mut ranked: Vec<(Rank, i64)> = rows.into_iter().map(|row| self.rank(row)).collect();
         ranked.sort_unstable();
         Ok(ranked.into_iter().map(|(_, id)| id).collect())
     }
 
-    fn rank(&self, row: &NamedRow) -> Rank {
-        if row.article.as_deref().is_some_and(|article| self.query.is_article(article)) {
+    fn rank(&self, row: NamedRow) -> (Rank, i64) {
+        let rank = if row.article.as_deref().is_some_and(|article| self.query.is_article(article)) {
             Rank::Article
         } else if row.name.starts_with(self.query.beginning()) {
-            Rank::Beginning(row.name.clone())
+            Rank::Beginning(row.name)
         } else {
             Rank::Other(self.query.relevance(&row.name, &SearchText::of_line(&row.line)))
-        }
+        };
+        (rank, row.id)
     }
 
     /// Returns a page, best matches first. If nothing matches, these are items that a mistyped query may mean.
     pub fn ranked_page(&self, connection: &mut AnyConnection, page: PageRequest) -> Result<Found, QueryError> {
-        let found = self.ranked(connection, page)?;
+        self.or_similar(connection, page, |search, connection| search.ranked(connection, page))
+    }
+
+    /// Returns a page in the order of the given ` ORDER BY ...`. If nothing matches, these are items that a mistyped query
+    /// may mean; the few that are compared one by one come in the order of their typos.
+    pub fn sorted(
+        &self,
+        connection: &mut AnyConnection,
+        page: PageRequest,
+        order: &Statement,
+    ) -> Result<Found, QueryError> {
+        self.or_similar(connection, page, |search, connection| search.in_order(connection, page, order.clone()))
+    }
+
+    /// Returns what `find` finds, or a page of items that a mistyped query may mean.
+    fn or_similar(
+        &self,
+        connection: &mut AnyConnection,
+        page: PageRequest,
+        find: impl Fn(&Self, &mut AnyConnection) -> Result<Found, QueryError>,
+    ) -> Result<Found, QueryError> {
+        let found = find(self, connection)?;
         if found.total > 0 || self.finds_nothing() {
             return Ok(found);
         }
         match self.similar(connection)? {
             Near::Items(ids) => Ok(Found::part_of(&ids, count_of(&ids), page)),
-            Near::Corrected(search) => search.ranked(connection, page),
+            Near::Corrected(search) => find(&search, connection),
         }
     }
 
@@ -338,24 +360,6 @@ impl Search {
         }
         let is_whole = counts.values().all(|count| *count < share);
         Ok((rows.into_iter().map(|row| (row.id, row.line)).collect(), is_whole))
-    }
-
-    /// Returns a page in the order of the given ` ORDER BY ...`. If nothing matches, these are items that a mistyped query
-    /// may mean; the few that are compared one by one come in the order of their typos.
-    pub fn sorted(
-        &self,
-        connection: &mut AnyConnection,
-        page: PageRequest,
-        order: Statement,
-    ) -> Result<Found, QueryError> {
-        let found = self.in_order(connection, page, order.clone())?;
-        if found.total > 0 || self.finds_nothing() {
-            return Ok(found);
-        }
-        match self.similar(connection)? {
-            Near::Items(ids) => Ok(Found::part_of(&ids, count_of(&ids), page)),
-            Near::Corrected(search) => search.in_order(connection, page, order),
-        }
     }
 
     /// Returns a page of the matches in the given order.
