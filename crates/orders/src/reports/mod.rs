@@ -11,4 +11,4 @@ mod tests;
 pub use model::{
     Bucket, ItemOrder, ItemQuery, ItemSales, ReportPeriod, ReportPeriodError, ReportStep, Sales, SalesReport, Span,
 };
-pub use service::{MOST_ITEMS, MOST_ORDERS, MOST_ORDERS_BY_ITEM, ReportService};
+pub use service::{MAX_ITEMS, MAX_ORDERS, MAX_ORDERS_BY_ITEM, ReportService};

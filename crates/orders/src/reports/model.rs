@@ -18,7 +18,7 @@ pub enum ReportStep {
 
 impl ReportStep {
     /// Returns the maximum number of days of a report.
-    pub const fn most_days(self) -> u32 {
+    pub const fn max_days(self) -> u32 {
         match self {
             Self::Day => 366,
             Self::Hour => 31,
@@ -74,8 +74,8 @@ impl ReportPeriod {
         let period = Self { first, last, step };
         if last < first {
             Err(ReportPeriodError::Backwards)
-        } else if period.days() > step.most_days() {
-            Err(ReportPeriodError::TooLong(step.most_days()))
+        } else if period.days() > step.max_days() {
+            Err(ReportPeriodError::TooLong(step.max_days()))
         } else {
             Ok(period)
         }

@@ -113,19 +113,19 @@ async fn figures_need_their_permission_and_are_bounded() {
     let mut reports = MockReportReader::new();
     reports
         .expect_sales()
-        .withf(|project, spans, most| project.get() == 1 && spans.len() == 1 && *most == MOST_ORDERS)
+        .withf(|project, spans, most| project.get() == 1 && spans.len() == 1 && *most == MAX_ORDERS)
         .returning(|_, _, _| Ok(None));
-    reports.expect_best_sellers().withf(|query, _| query.limit == MOST_ITEMS).returning(|_, most| {
-        assert_eq!(most, MOST_ORDERS_BY_ITEM);
+    reports.expect_best_sellers().withf(|query, _| query.limit == MAX_ITEMS).returning(|_, most| {
+        assert_eq!(most, MAX_ORDERS_BY_ITEM);
         Ok(None)
     });
     let service = ReportService { reports: Arc::new(reports) };
     let (one_day, zone) = (period("2026-03-01", "2026-03-01", ReportStep::Day), Zone::UTC);
     let viewer = staff_with([Permission::view(Resource::Statistics)]);
     let sales = service.orders(&viewer, one_day, zone).await;
-    assert!(matches!(sales, Err(ReportError::Refused(ReportRefusal::TooManyOrders(MOST_ORDERS)))));
+    assert!(matches!(sales, Err(ReportError::Refused(ReportRefusal::TooManyOrders(MAX_ORDERS)))));
     let items = service.items(&viewer, one_day, zone, ItemOrder::Revenue).await;
-    assert!(matches!(items, Err(ReportError::Refused(ReportRefusal::TooManyOrders(MOST_ORDERS_BY_ITEM)))));
+    assert!(matches!(items, Err(ReportError::Refused(ReportRefusal::TooManyOrders(MAX_ORDERS_BY_ITEM)))));
     let seller = staff_with([Permission::view(Resource::Orders)]);
     assert!(matches!(service.orders(&seller, one_day, zone).await, Err(ReportError::Denied(_))));
     assert!(matches!(service.items(&seller, one_day, zone, ItemOrder::Revenue).await, Err(ReportError::Denied(_))));

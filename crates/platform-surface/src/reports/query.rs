@@ -56,7 +56,7 @@ pub(super) struct ItemReportQuery {
 
 impl ItemReportQuery {
     /// Returns the period of the report, and the order of its items.
-    pub(super) fn asked(&self, today: NaiveDate) -> Result<(ReportPeriod, ItemOrder), Violations> {
+    pub(super) fn period_and_order(&self, today: NaiveDate) -> Result<(ReportPeriod, ItemOrder), Violations> {
         let order = self.order_by.as_ref().map_or(ItemOrder::Revenue, |order| order.0);
         Ok((period(self.from.as_ref(), self.to.as_ref(), today, ReportStep::Day)?, order))
     }

@@ -89,7 +89,7 @@ impl OrderReportRecord {
     }
 }
 
-one!(pub(super) OneOrderReport { report: OrderReportRecord });
+one!(pub(super) OrderReportResponse { report: OrderReportRecord });
 
 /// Sales of an item.
 #[derive(Serialize, ToSchema)]
@@ -153,4 +153,4 @@ impl ItemReportRecord {
     }
 }
 
-one!(pub(super) OneItemReport { report: ItemReportRecord });
+one!(pub(super) ItemReportResponse { report: ItemReportRecord });
