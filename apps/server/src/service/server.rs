@@ -1,6 +1,7 @@
 //! HTTP server: middleware, routes, connection limits.
 
 use std::net::{SocketAddr, TcpListener};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use actix_cors::Cors;
@@ -16,7 +17,7 @@ use utoipa_swagger_ui::SwaggerUi;
 use super::health::{BackgroundTasks, healthz, metrics_text, readyz};
 use super::landing::{LandingMarkup, Pages, landing};
 use super::observe::observe;
-use super::openapi::{openapi_json, published};
+use super::openapi::{declared, openapi_json};
 use super::policies::{Policies, PoliciesIncomplete, enforce};
 use super::routes::routes;
 use super::unrouted::{KnownPaths, unrouted};
@@ -37,9 +38,6 @@ pub enum ServeError {
     /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The description cannot be serialized.
-    #[error("the API description cannot be written: {0}")]
-    Description(#[from] serde_json::Error),
     /// An endpoint has no policy, or a policy no endpoint.
     #[error(transparent)]
     Policies(#[from] PoliciesIncomplete),
@@ -100,6 +98,17 @@ fn monitoring(config: &mut ServiceConfig) {
         .service(SwaggerUi::new("/docs/{_:.*}").config(utoipa_swagger_ui::Config::from("/openapi.json")));
 }
 
+/// Returns the policies and the known paths of all routes. They are read from the description once per process.
+fn route_tables() -> Result<(Data<Policies>, Data<KnownPaths>), PoliciesIncomplete> {
+    static TABLES: OnceLock<(Data<Policies>, Data<KnownPaths>)> = OnceLock::new();
+    if let Some(known) = TABLES.get() {
+        return Ok(known.clone());
+    }
+    let api = declared();
+    let tables = (Data::new(Policies::of(&api)?), Data::new(KnownPaths::of(&api)));
+    Ok(TABLES.get_or_init(|| tables).clone())
+}
+
 /// Builds a server on each of the bound sockets. The caller awaits them and stops them by their handles.
 pub fn build(
     config: &Config,
@@ -109,9 +118,7 @@ pub fn build(
     tasks: BackgroundTasks,
     welcome: LandingMarkup,
 ) -> Result<Vec<Server>, ServeError> {
-    let published = published()?;
-    let policies = Data::new(Policies::of(&published.api)?);
-    let known = Data::new(KnownPaths::of(&published.api));
+    let (policies, known) = route_tables()?;
     let proxies = Data::new(TrustedProxies(config.proxies()?));
     let acquirer = Data::new(AcquirerAddresses(config.acquirer_ranges()?));
     let prometheus = Data::new(prometheus);
@@ -134,7 +141,6 @@ pub fn build(
         services.register(config);
         config
             .app_data(RequestIds::new(services.random()))
-            .app_data(Data::new(published))
             .app_data(prometheus.clone())
             .app_data(intake.clone())
             .app_data(tasks.clone())
