@@ -280,6 +280,7 @@ pub const POLICIES: &[Policy] = &[
     // Menu items and content
     get("/api/tables/applications/{id}/menu_items", staff!(view Applications)),
     post("/api/applications/{id}/menu_items", staff!(create Applications)).versioned(MenuItem),
+    get("/api/applications/{id}/menu_items/{menu_item_id}", staff!(view Applications)).versioned(MenuItem),
     put("/api/applications/{id}/menu_items/{menu_item_id}", staff!(edit Applications)).versioned(MenuItem),
     delete("/api/applications/{id}/menu_items/{menu_item_id}", staff!(edit Applications)).versioned(MenuItem),
     post("/api/applications/{id}/menu_items/{menu_item_id}/up", staff!(edit Applications)),

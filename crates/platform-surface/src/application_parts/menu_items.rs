@@ -25,6 +25,7 @@ pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(create_menu_item)
+        .service(show_menu_item)
         .service(update_menu_item)
         .service(delete_menu_item)
         .service(move_menu_item_up)
@@ -121,6 +122,20 @@ async fn create_menu_item(
     body: Body<NewMenuItem>,
 ) -> Created<MenuItemResponse> {
     created(service.create(&staff, id.parse()?, body.0.into()).await?)
+}
+
+/// Get a menu item
+#[utoipa::path(
+    tag = "Application categories, brands, menu items",
+    responses((status = 200, body = MenuItemResponse)),
+)]
+#[get("/api/applications/{id}/menu_items/{menu_item_id}")]
+async fn show_menu_item(
+    staff: SignedInStaff,
+    service: Data<PartService<MenuItem>>,
+    path: TwoIds,
+) -> Answer<MenuItemResponse> {
+    answer(service.read(&staff, path.0.parse()?, path.1.parse()?).await?)
 }
 
 #[derive(Deserr, ToSchema)]
