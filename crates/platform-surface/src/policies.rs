@@ -294,6 +294,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/applications/{id}/blocks/{block_id}/history", staff!(view Blocks)),
     get("/api/tables/pages", staff!(view Pages)),
     post("/api/pages", staff!(create Pages)).versioned(Page),
+    post("/api/pages/preview", staff!(view Pages)).repeats(),
     get("/api/pages/{id}", staff!(view Pages)).versioned(Page),
     put("/api/pages/{id}", staff!(edit Pages)).versioned(Page),
     delete("/api/pages/{id}", staff!(edit Pages)).versioned(Page),
