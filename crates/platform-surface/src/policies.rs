@@ -1,14 +1,14 @@
 use kontor_adapter_diesel::VersionedRecord::{
     Agent, BankRequisite, Block, Branch, BranchRequisite, Brand, Category, Contact, Customer, Department, Discount,
     Inventory, MenuItem, Nomenclature, Order, Page, Permission as StaffPermission, PlanAssignment,
-    RequisiteIntegration, Role, Shop, ShopException, ShopHours, ShownBrand, ShownCategory, Task, Warehouse,
+    RequisiteIntegration, Role, Shop, ShopException, ShopHours, ShownBrand, ShownCategory, Slide, Task, Warehouse,
     WarehouseIntegration, Webhook,
 };
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{
     Agents, Applications, Blocks, Branches, Brands, Categories, Counterparties, Departments, Dictionaries, Discounts,
-    Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles, Shops, Statistics,
-    Subscriptions, Tasks, Users, Warehouses, Webhooks,
+    Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles, Shops, Slides,
+    Statistics, Subscriptions, Tasks, Users, Warehouses, Webhooks,
 };
 
 use kontor_web::policy::Access::{self, Public, Staff};
@@ -292,6 +292,15 @@ pub const POLICIES: &[Policy] = &[
     put("/api/applications/{id}/blocks/{block_id}", staff!(edit Blocks)).versioned(Block),
     delete("/api/applications/{id}/blocks/{block_id}", staff!(edit Blocks)).versioned(Block),
     get("/api/applications/{id}/blocks/{block_id}/history", staff!(view Blocks)),
+    get("/api/tables/applications/{id}/slides", staff!(view Slides)),
+    get("/api/applications/{id}/slides", staff!(view Slides)),
+    post("/api/applications/{id}/slides", staff!(create Slides)).versioned(Slide),
+    get("/api/applications/{id}/slides/{slide_id}", staff!(view Slides)).versioned(Slide),
+    put("/api/applications/{id}/slides/{slide_id}", staff!(edit Slides)).versioned(Slide),
+    delete("/api/applications/{id}/slides/{slide_id}", staff!(edit Slides)).versioned(Slide),
+    post("/api/applications/{id}/slides/{slide_id}/up", staff!(edit Slides)),
+    post("/api/applications/{id}/slides/{slide_id}/down", staff!(edit Slides)),
+    get("/api/applications/{id}/slides/{slide_id}/history", staff!(view Slides)),
     get("/api/tables/pages", staff!(view Pages)),
     post("/api/pages", staff!(create Pages)).versioned(Page),
     post("/api/pages/preview", staff!(view Pages)).repeats(),

@@ -66,6 +66,10 @@ database_tests! {
         let parent = office.create(&menu, json!({ "name": "Shop" })).await;
         let item = office.create(&menu, json!({ "name": "Mugs", "parent_id": parent })).await;
         office.send_back(&format!("{menu}/{item}"), "menuItem").await;
+        let slides = format!("/api/applications/{application}/slides");
+        let slide = json!({ "title": "Sale", "photo": "https://cdn.example/a.png", "link": "/sale", "starts_at": "2026-01-01T00:00:00Z" });
+        let slide = office.create(&slides, slide).await;
+        office.send_back(&format!("{slides}/{slide}"), "slide").await;
         // Only lists show a category, in the form that its creation returned.
         let cups = json!({ "name": "Cups", "parent_id": category });
         let record = office.post("/api/categories", cups).await.expect(201)["category"].clone();

@@ -5,7 +5,7 @@ use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_content::model::{MenuItem, MenuItemChange, MenuItemDraft, PlaceChange, PlaceDraft};
-use kontor_content::{MenuOrderService, PartService};
+use kontor_content::{PartOrderService, PartService};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{MenuItemId, MoveDirection};
 use serde::Serialize;
@@ -219,7 +219,7 @@ async fn delete_menu_item(staff: SignedInStaff, service: Data<PartService<MenuIt
 #[post("/api/applications/{id}/menu_items/{menu_item_id}/up")]
 async fn move_menu_item_up(
     staff: SignedInStaff,
-    service: Data<MenuOrderService>,
+    service: Data<PartOrderService<MenuItem>>,
     path: TwoIds,
 ) -> Answer<MenuItemResponse> {
     answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, MoveDirection::Up).await?)
@@ -235,7 +235,7 @@ async fn move_menu_item_up(
 #[post("/api/applications/{id}/menu_items/{menu_item_id}/down")]
 async fn move_menu_item_down(
     staff: SignedInStaff,
-    service: Data<MenuOrderService>,
+    service: Data<PartOrderService<MenuItem>>,
     path: TwoIds,
 ) -> Answer<MenuItemResponse> {
     answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, MoveDirection::Down).await?)
