@@ -93,6 +93,7 @@ diesel::table! {
         parked_at -> Nullable<Timestamp>,
         parked_reason -> Nullable<Text>,
         order_id -> Nullable<BigInt>,
+        name_key -> Nullable<Text>,
     }
 }
 

@@ -10,7 +10,7 @@ use kontor_kernel::{
 };
 
 use crate::model::{
-    ContentRefusal, Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, PictureWidth, StoredFile,
+    ContentRefusal, Dimensions, FileKey, FileType, ListedFile, MediaType, NewFile, PictureWidth, StoredFile,
 };
 use crate::ports::{ContentInspector, ContentStream, FileRepository, FileStore, PictureResizer, ResizedPicture};
 use crate::{FileError, FileRefusal};
@@ -100,7 +100,7 @@ impl FileService {
         staff: &Staff,
         order: OrderId,
         listing: Listing,
-    ) -> Result<Page<OrderFile>, FileError> {
+    ) -> Result<Page<ListedFile>, FileError> {
         staff.require(Permission::view(Resource::Orders))?;
         staff.require_own(self.files.find_order(order).await?)?;
         Ok(self.files.of_order(staff.project_id, order, listing).await?)
@@ -134,6 +134,12 @@ impl FileService {
                 Err(FileRefusal::Storage(failed).into())
             }
         }
+    }
+
+    /// Returns one page of the files of the employee's project, with the fields of [`FileRepository::page`].
+    pub async fn page(&self, staff: &Staff, listing: Listing) -> Result<Page<ListedFile>, FileError> {
+        staff.require(Permission::view(Resource::Files))?;
+        Ok(self.files.page(staff.project_id, listing).await?)
     }
 
     /// Returns one file of the employee's project.

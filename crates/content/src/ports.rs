@@ -14,7 +14,7 @@ use kontor_kernel::{
 };
 
 use crate::model::{
-    self, ApplicationPart, Block, FileKey, Inspection, MediaType, Menu, NewFile, Node, OrderFile, PageFilter,
+    self, ApplicationPart, Block, FileKey, Inspection, ListedFile, MediaType, Menu, NewFile, Node, PageFilter,
     PageOrder, PageTag, PageType, PartCode, PictureWidth, Slug, StoredContent, StoredFile,
 };
 use crate::{FileError, PartError};
@@ -66,7 +66,11 @@ pub trait FileRepository: Send + Sync {
         project: ProjectId,
         order: OrderId,
         listing: Listing,
-    ) -> Result<Page<OrderFile>, StoreError>;
+    ) -> Result<Page<ListedFile>, StoreError>;
+
+    /// Returns one page of the files of the project, found by a part of the name. Fields: `id`, `size`, `created_at`,
+    /// `file_type_id`, `creator_id`, `order_id`.
+    async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<ListedFile>, StoreError>;
 
     /// Returns a file of any project.
     async fn find(&self, id: FileId) -> Result<Option<ProjectScoped<StoredFile>>, StoreError>;

@@ -227,6 +227,8 @@ pub const POLICIES: &[Policy] = &[
     get("/api/reports/orders", staff!(view Statistics)),
     get("/api/reports/items", staff!(view Statistics)),
     // Files
+    get("/api/tables/files", staff!(view Files)),
+    get("/api/files", staff!(view Files)),
     post("/api/files", staff!(create Files)).streamed(),
     get("/api/files/{id}", staff!(view Files)),
     delete("/api/files/{id}", staff!(edit Files)),

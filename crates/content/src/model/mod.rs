@@ -10,7 +10,7 @@ mod slide;
 mod slug;
 mod tree;
 
-pub use file::{InvalidSha256, NewFile, OrderFile, Sha256, StoredContent, StoredFile};
+pub use file::{InvalidSha256, ListedFile, NewFile, Sha256, StoredContent, StoredFile};
 pub use file_type::{ContentRefusal, FileType, UnknownFileType};
 pub use kontor_kernel::{FileKey, InvalidFileKey};
 pub use media::{Dimensions, Inspection, InvalidDimensions, MediaType, UnknownMediaType};
