@@ -262,6 +262,7 @@ pub const POLICIES: &[Policy] = &[
     delete("/api/shops/{id}/hours/{hour_id}", staff!(edit Shops)).versioned(ShopHours),
     get("/api/shops/{id}/holidays", staff!(view Shops)),
     post("/api/shops/{id}/holidays", staff!(edit Shops)),
+    put("/api/shops/{id}/holidays/{holiday_id}", staff!(edit Shops)),
     delete("/api/shops/{id}/holidays/{holiday_id}", staff!(edit Shops)),
     get("/api/shops/{id}/exceptions", staff!(view Shops)),
     post("/api/shops/{id}/exceptions", staff!(edit Shops)).versioned(ShopException),

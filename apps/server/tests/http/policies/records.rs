@@ -184,7 +184,10 @@ pub fn body(policy: &Policy) -> Value {
         }
         (
             "POST" | "PUT",
-            "/api/shops/{id}/holidays" | "/api/shops/{id}/exceptions" | "/api/shops/{id}/exceptions/{exception_id}",
+            "/api/shops/{id}/holidays"
+            | "/api/shops/{id}/holidays/{holiday_id}"
+            | "/api/shops/{id}/exceptions"
+            | "/api/shops/{id}/exceptions/{exception_id}",
         ) => json!({ "date": "2026-12-31" }),
         ("POST", "/api/users/{id}/create_menu_from_user_items") => json!({ "name": "Menu" }),
         ("POST", "/api/applications/{id}/blocks") => json!({ "name": "Block", "block_type_id": 1 }),
