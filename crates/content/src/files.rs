@@ -218,8 +218,9 @@ mod tests {
     use std::sync::Mutex;
 
     use chrono::DateTime;
+    use kontor_kernel::listing::Sort;
     use kontor_kernel::testing::{CountingRandom, staff_with};
-    use kontor_kernel::{FixedClock, ProjectId};
+    use kontor_kernel::{FixedClock, PageRequest, ProjectId};
 
     use super::*;
     use crate::model::{Inspection, Sha256, StoredContent};
@@ -268,6 +269,20 @@ mod tests {
 
     fn content() -> File {
         tempfile::tempfile().unwrap()
+    }
+
+    #[tokio::test]
+    async fn files_are_listed_for_those_who_may_see_them() {
+        let mut files = MockFileRepository::new();
+        files
+            .expect_page()
+            .times(1)
+            .returning(|_, listing| Ok(Page { items: Vec::new(), total: 0, request: listing.page }));
+        let service = service(files, MockFileStore::new(), PDF);
+        let listing = || Listing::unfiltered(Sort::descending("id"), PageRequest::new(1, 15, 100).unwrap());
+        let viewer = staff_with([Permission::view(Resource::Files)]);
+        assert_eq!(service.page(&viewer, listing()).await.unwrap().total, 0);
+        assert!(matches!(service.page(&clerk(), listing()).await, Err(FileError::Denied(_))));
     }
 
     #[tokio::test]

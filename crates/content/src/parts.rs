@@ -145,11 +145,11 @@ impl PartViewer {
 mod tests {
     use super::*;
     use crate::model::{MenuItem, PartCode, Place};
-    use crate::ports::MockPartRepository;
+    use crate::ports::{MockPartOrder, MockPartRepository};
     use chrono::DateTime;
     use kontor_kernel::history::MockHistories;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, FixedClock, MenuItemId, Name, ProjectId, ProjectScoped};
+    use kontor_kernel::{AccessDenied, FixedClock, MenuItemId, Name, ProjectId, ProjectScoped, Resource};
 
     fn application(number: i64) -> ApplicationId {
         ApplicationId::new(number).unwrap()
@@ -194,5 +194,23 @@ mod tests {
         assert!(matches!(foreign, Err(RecordError::Denied(AccessDenied::ForeignProject))));
         let nobody = service(own).read(&staff_with([]), application(1), item().id).await;
         assert!(matches!(nobody, Err(RecordError::Denied(AccessDenied::MissingPermission(_)))));
+    }
+
+    #[tokio::test]
+    async fn a_part_is_moved_with_the_permission_to_edit_it() {
+        let mover = |project: i64, times: usize| {
+            let mut order = MockPartOrder::<MenuItem>::new();
+            order.expect_shift().times(times).returning(|_, _, _, _| Ok(item()));
+            let PartService { parts, clock, .. } = service(project);
+            PartOrderService { parts, order: Arc::new(order), clock }
+        };
+        let editor = staff_with([Permission::edit(Resource::Applications)]);
+        let (own, up) = (editor.project_id.get(), MoveDirection::Up);
+        assert!(mover(own, 1).shift(&editor, application(1), item().id, up).await.is_ok());
+        let foreign = mover(own + 1, 0).shift(&editor, application(1), item().id, up).await;
+        assert!(matches!(foreign, Err(RecordError::Denied(AccessDenied::ForeignProject))));
+        let viewer = staff_with([Permission::view(Resource::Applications)]);
+        let refused = mover(own, 0).shift(&viewer, application(1), item().id, up).await;
+        assert!(matches!(refused, Err(RecordError::Denied(AccessDenied::MissingPermission(_)))));
     }
 }
