@@ -93,6 +93,7 @@ diesel::table! {
         parked_at -> Nullable<Timestamp>,
         parked_reason -> Nullable<Text>,
         order_id -> Nullable<BigInt>,
+        name_key -> Nullable<Text>,
     }
 }
 
@@ -1198,6 +1199,7 @@ diesel::table! {
         ends_at -> Nullable<Timestamp>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        version -> BigInt,
     }
 }
 

@@ -67,6 +67,8 @@ pub enum VersionedRecord {
     ShownBrand,
     /// Position of a category in an application, by the application and the category.
     ShownCategory,
+    /// Slide, by the application and its number.
+    Slide,
     /// Task.
     Task,
     /// Warehouse.
@@ -173,6 +175,7 @@ impl VersionedRecord {
             Self::ShownCategory => Place::of("application_categories")
                 .named("application-categories", &["application_id = ", "category_id = "])
                 .of_application(),
+            Self::Slide => Place::of("slides").named("slides", BY_APPLICATION).told(HistoryTable::General),
             Self::Task => Place::of("tasks").told(HistoryTable::General),
             Self::Warehouse => Place::of("warehouses").alive(PRESENT).told(HistoryTable::General),
             Self::WarehouseIntegration => Place::of("integration_links")
@@ -242,6 +245,7 @@ pub(crate) const VERSIONED: &[VersionedTable] = &[
     versioned("shop_exceptions", &[]),
     versioned("shop_hours", &[]),
     versioned("shops", &["name_key", "sort_key"]),
+    versioned("slides", &[]),
     versioned("subscription_nomenclatures", &[]),
     versioned("tasks", &[]),
     versioned("users", &["active_seconds", "last_activity_at", "password_hash", "updated_at"]),

@@ -49,6 +49,7 @@ resources! {
     Reservations => "reservations",
     Roles => "roles",
     Shops => "shops",
+    Slides => "slides",
     Statistics => "statistics",
     Subscriptions => "subscriptions",
     Tasks => "tasks",

@@ -76,7 +76,7 @@ pub use changes::MockChangeLog;
 pub use changes::{
     Change, ChangeCursor, ChangeLog, ChangePosition, ChangeService, ChangedList, Changes, ChangesError, CursorRefusal,
 };
-pub use clock::{AdjustableClock, Clock, ClockHold, FixedClock};
+pub use clock::{AdjustableClock, Clock, ClockHold, EndsBeforeStart, FixedClock, Period, Phase};
 pub use contact::{Contact, ContactError, Email, Phone};
 pub use discount::{DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, InvalidPromoCode, PromoCode};
 pub use edit::Edit;

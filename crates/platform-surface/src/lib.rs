@@ -130,6 +130,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     });
     orders::routes(config);
     orders::files::table_routes(config);
+    files::table_routes(config);
     subscriptions::table_routes(config);
     below(config, "/api/subscriptions", subscriptions::routes);
     below(config, "/api/files", files::routes);

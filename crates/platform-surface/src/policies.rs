@@ -1,14 +1,14 @@
 use kontor_adapter_diesel::VersionedRecord::{
     Agent, BankRequisite, Block, Branch, BranchRequisite, Brand, Category, Contact, Customer, Department, Discount,
     Inventory, MenuItem, Nomenclature, Order, Page, Permission as StaffPermission, PlanAssignment,
-    RequisiteIntegration, Role, Shop, ShopException, ShopHours, ShownBrand, ShownCategory, Task, Warehouse,
+    RequisiteIntegration, Role, Shop, ShopException, ShopHours, ShownBrand, ShownCategory, Slide, Task, Warehouse,
     WarehouseIntegration, Webhook,
 };
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{
     Agents, Applications, Blocks, Branches, Brands, Categories, Counterparties, Departments, Dictionaries, Discounts,
-    Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles, Shops, Statistics,
-    Subscriptions, Tasks, Users, Warehouses, Webhooks,
+    Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles, Shops, Slides,
+    Statistics, Subscriptions, Tasks, Users, Warehouses, Webhooks,
 };
 
 use kontor_web::policy::Access::{self, Public, Staff};
@@ -227,6 +227,8 @@ pub const POLICIES: &[Policy] = &[
     get("/api/reports/orders", staff!(view Statistics)),
     get("/api/reports/items", staff!(view Statistics)),
     // Files
+    get("/api/tables/files", staff!(view Files)),
+    get("/api/files", staff!(view Files)),
     post("/api/files", staff!(create Files)).streamed(),
     get("/api/files/{id}", staff!(view Files)),
     delete("/api/files/{id}", staff!(edit Files)),
@@ -260,6 +262,7 @@ pub const POLICIES: &[Policy] = &[
     delete("/api/shops/{id}/hours/{hour_id}", staff!(edit Shops)).versioned(ShopHours),
     get("/api/shops/{id}/holidays", staff!(view Shops)),
     post("/api/shops/{id}/holidays", staff!(edit Shops)),
+    put("/api/shops/{id}/holidays/{holiday_id}", staff!(edit Shops)),
     delete("/api/shops/{id}/holidays/{holiday_id}", staff!(edit Shops)),
     get("/api/shops/{id}/exceptions", staff!(view Shops)),
     post("/api/shops/{id}/exceptions", staff!(edit Shops)).versioned(ShopException),
@@ -280,6 +283,7 @@ pub const POLICIES: &[Policy] = &[
     // Menu items and content
     get("/api/tables/applications/{id}/menu_items", staff!(view Applications)),
     post("/api/applications/{id}/menu_items", staff!(create Applications)).versioned(MenuItem),
+    get("/api/applications/{id}/menu_items/{menu_item_id}", staff!(view Applications)).versioned(MenuItem),
     put("/api/applications/{id}/menu_items/{menu_item_id}", staff!(edit Applications)).versioned(MenuItem),
     delete("/api/applications/{id}/menu_items/{menu_item_id}", staff!(edit Applications)).versioned(MenuItem),
     post("/api/applications/{id}/menu_items/{menu_item_id}/up", staff!(edit Applications)),
@@ -291,8 +295,18 @@ pub const POLICIES: &[Policy] = &[
     put("/api/applications/{id}/blocks/{block_id}", staff!(edit Blocks)).versioned(Block),
     delete("/api/applications/{id}/blocks/{block_id}", staff!(edit Blocks)).versioned(Block),
     get("/api/applications/{id}/blocks/{block_id}/history", staff!(view Blocks)),
+    get("/api/tables/applications/{id}/slides", staff!(view Slides)),
+    get("/api/applications/{id}/slides", staff!(view Slides)),
+    post("/api/applications/{id}/slides", staff!(create Slides)).versioned(Slide),
+    get("/api/applications/{id}/slides/{slide_id}", staff!(view Slides)).versioned(Slide),
+    put("/api/applications/{id}/slides/{slide_id}", staff!(edit Slides)).versioned(Slide),
+    delete("/api/applications/{id}/slides/{slide_id}", staff!(edit Slides)).versioned(Slide),
+    post("/api/applications/{id}/slides/{slide_id}/up", staff!(edit Slides)),
+    post("/api/applications/{id}/slides/{slide_id}/down", staff!(edit Slides)),
+    get("/api/applications/{id}/slides/{slide_id}/history", staff!(view Slides)),
     get("/api/tables/pages", staff!(view Pages)),
     post("/api/pages", staff!(create Pages)).versioned(Page),
+    post("/api/pages/preview", staff!(view Pages)).repeats(),
     get("/api/pages/{id}", staff!(view Pages)).versioned(Page),
     put("/api/pages/{id}", staff!(edit Pages)).versioned(Page),
     delete("/api/pages/{id}", staff!(edit Pages)).versioned(Page),

@@ -54,7 +54,7 @@ const SURFACES: [Surface; 3] = [
             ("Subscriptions", "Subscriptions for staff, with charge attempts, notices and settings."),
             ("Tasks", "Tasks of employees, with due dates."),
             ("Shops", "Shops that customers visit, with opening hours, holidays and exceptions."),
-            ("Content", "Pages and blocks, for editors."),
+            ("Content", "Pages, blocks and slides, for editors."),
             ("Staff menus", "Menus for employees of the project."),
             ("Files", "Documents and pictures."),
             ("Jobs", "Imports and exports that run in the background."),

@@ -34,9 +34,9 @@ use kontor_catalog::{
     WarehouseService,
 };
 use kontor_catalog::{DiscountService, PlanService, PromotionService};
-use kontor_content::model::{Block, MenuItem};
+use kontor_content::model::{Block, MenuItem, Slide};
 use kontor_content::{
-    FileService, FileSweeper, MenuOrderService, PageHistory, PageService, PageViewer, PartService, PartViewer,
+    FileService, FileSweeper, PageHistory, PageService, PageViewer, PartOrderService, PartService, PartViewer,
 };
 use kontor_customers::model::CustomerContact;
 use kontor_customers::{CustomerPartService, NotificationService, ProfileService, StaffCustomerService};
@@ -348,7 +348,9 @@ services! {
     page_shelf: PageViewer,
     blocks: PartService<Block>,
     menu_items: PartService<MenuItem>,
-    menu_order: MenuOrderService,
+    menu_order: PartOrderService<MenuItem>,
+    slides: PartService<Slide>,
+    slide_order: PartOrderService<Slide>,
     part_shelf: PartViewer,
     tasks: TaskService,
     staff_menus: StaffMenuService,
@@ -450,7 +452,9 @@ impl Services {
             page_shelf: Data::new(PageViewer::new(store.clone(), around.limiter.clone(), around.cleaner.clone())),
             blocks: Data::new(make.parts()),
             menu_items: Data::new(make.parts()),
-            menu_order: Data::new(make.menu_order()),
+            menu_order: Data::new(make.part_order()),
+            slides: Data::new(make.parts()),
+            slide_order: Data::new(make.part_order()),
             staff_shops: Data::new(StaffShopService::new(store.clone(), clock.clone())),
             shop_history: Data::new(ShopHistory::new(store.clone(), store.clone())),
             opening_times: Data::new(make.opening_times()),

@@ -101,6 +101,7 @@ mod platform_reports;
 mod platform_reservations;
 mod platform_session;
 mod platform_shops;
+mod platform_slides;
 mod platform_spreadsheet_faults;
 mod platform_spreadsheet_kinds;
 mod platform_spreadsheets;

@@ -134,6 +134,20 @@ database_tests! {
             office.post(&exceptions, wrong).await.expect_invalid(&[field]);
         }
         office.post(&holidays, json!({ "date": "9999-01-01" })).await.expect_invalid(&["date"]);
+        let day = |days| (office.server.clock.now() + chrono::TimeDelta::days(days)).date_naive().to_string();
+        let at = format!("{holidays}/{}", holiday["id"]);
+        let moved = office.put(&at, json!({ "date": day(10), "name": "Ремонт" })).await.expect(200)["holiday"].clone();
+        assert_eq!(moved, json!({ "id": holiday["id"], "date": day(10), "name": "Ремонт", "is_yearly": false }));
+        let next = office.post(&holidays, json!({ "date": day(11) })).await.expect(201)["holiday"]["id"].clone();
+        office.put(&at, json!({ "date": day(11) })).await.expect_invalid(&["date"]);
+        office.put(&at, json!({ "date": day(9_999), "name": 1 })).await.expect_invalid(&["name"]);
+        office.put(&at, json!({ "date": day(9_999) })).await.expect_invalid(&["date"]);
+        office.put(&at, json!({ "name": "A" })).await.expect_invalid(&["date"]);
+        office.put(&format!("{holidays}/999999"), json!({ "date": today })).await.expect(404);
+        office.as_stranger(Method::PUT, &at, json!({ "date": today })).await.expect(403);
+        office.as_one_who_may(&["view-shops"], Method::PUT, &at, json!({ "date": today })).await.expect(403);
+        office.delete(&format!("{holidays}/{next}")).await.expect(200);
+        assert_eq!(office.get(&holidays).await.expect(200)["holidays"][0], moved);
         office.delete(&one).await.expect(200);
         office.delete(&format!("{holidays}/{}", holiday["id"])).await.expect(200);
         office.delete(&format!("{holidays}/{}", holiday["id"])).await.expect(404);

@@ -290,7 +290,7 @@ async fn everybody_but(server: &TestServer, project: &Project, missing: &str) ->
 }
 
 /// Lists that show records of a project with one record of every kind.
-const LISTS: [&str; 34] = [
+const LISTS: [&str; 36] = [
     "/api/agents",
     "/api/applications",
     "/api/branches",
@@ -299,6 +299,7 @@ const LISTS: [&str; 34] = [
     "/api/counterparties",
     "/api/departments",
     "/api/discounts",
+    "/api/files",
     "/api/inventories",
     "/api/jobs",
     "/api/managers",
@@ -314,6 +315,7 @@ const LISTS: [&str; 34] = [
     "/api/tables/branches",
     "/api/tables/categories",
     "/api/tables/counterparties",
+    "/api/tables/files",
     "/api/tables/inventories",
     "/api/tables/nomenclatures",
     "/api/tables/orders",

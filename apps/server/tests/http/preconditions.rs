@@ -273,6 +273,7 @@ database_tests! {
             (format!("{customer}/bank_requisites"), account.clone(), json!({ "comment": "x" })),
             ("/api/branches".to_owned(), json!({ "name": "Nord" }), json!({ "name": "Sud" })),
             (format!("/api/branches/{branch}/bank_requisites"), account, json!({ "comment": "x" })),
+            (format!("{hooks}/slides"), json!({ "title": "Sale" }), json!({ "title": "News" })),
             (format!("{hooks}/webhooks"), json!({ "url": "http://127.0.0.1:9/x" }), json!({ "name": "x" })),
             (
                 format!("{hooks}/subscription-nomenclatures"),

@@ -350,6 +350,18 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
             );
             Ok(set.row::<IdRow>(connection)?.id)
         }
+        TimesChange::ChangeHoliday(ShopHoliday { id, day, name, is_yearly }) => {
+            Statement::new("UPDATE shop_holidays SET day = ")
+                .value(day.to_string())
+                .sql(", name = ")
+                .value(name.as_ref().map(ToString::to_string))
+                .sql(", is_yearly = ")
+                .value(*is_yearly)
+                .sql(" WHERE id = ")
+                .value(id.get())
+                .run(connection)?;
+            Ok(id.get())
+        }
         TimesChange::RemoveHoliday(id) => remove(connection, "shop_holidays", id.get()),
         TimesChange::AddException(terms) => {
             let [opens, closes] = texts(terms.interval);

@@ -8,7 +8,6 @@ mod fuzzy;
 mod inventory;
 mod movement;
 mod nomenclature;
-mod period;
 mod photo;
 mod plan;
 mod promotion;
@@ -31,10 +30,9 @@ pub use discount::{
 };
 pub use fuzzy::NearQuery;
 pub use inventory::{Inventory, InventoryDraft, StockChange, StockedItem};
-pub use kontor_kernel::MoveDirection;
+pub use kontor_kernel::{EndsBeforeStart, MoveDirection, Period, Phase};
 pub use movement::{StockEntry, StockReason, StockSource};
 pub use nomenclature::{CardLabels, Nomenclature, NomenclatureKind, UnknownKind};
-pub use period::{EndsBeforeStart, Period, Phase};
 pub use photo::{Gallery, GalleryError, PhotoUrl, PhotoUrlError};
 pub use plan::{
     AssignOutcome, CatalogPlan, InvalidPlanPosition, InvalidPlanSlug, PlanAssignment, PlanChange, PlanDraft,

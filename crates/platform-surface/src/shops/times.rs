@@ -5,7 +5,7 @@ use actix_web::{delete, get, post, put};
 use chrono::NaiveDate;
 use deserr::Deserr;
 use kontor_kernel::Violations;
-use kontor_organization::model::{ExceptionTerms, Interval, InvalidInterval, OpeningTimes, TimesChange};
+use kontor_organization::model::{ExceptionTerms, Interval, InvalidInterval, OpeningTimes, ShopHoliday, TimesChange};
 use kontor_organization::{OpeningTimesService, StaffShopService};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -24,6 +24,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(remove_hours)
         .service(list_holidays)
         .service(set_holiday)
+        .service(update_holiday)
         .service(remove_holiday)
         .service(list_exceptions)
         .service(add_exception)
@@ -166,6 +167,29 @@ async fn set_holiday(
     };
     let one = |times: OpeningTimes, about| times.holidays.into_iter().find(|holiday| holiday.id.get() == about);
     created(changed(&staff, &service, &id, change, one).await?)
+}
+
+/// Update a holiday of a shop
+///
+/// Replaces all fields. Another day must not be a holiday yet.
+#[utoipa::path(tag = "Shops", request_body = HolidayInput, responses((status = 200, body = HolidayResponse)))]
+#[put("/api/shops/{id}/holidays/{holiday_id}")]
+async fn update_holiday(
+    staff: SignedInStaff,
+    service: Data<OpeningTimesService>,
+    path: TwoIds,
+    body: Body<HolidayInput>,
+) -> Answer<HolidayResponse> {
+    let new = body.0;
+    let holiday = ShopHoliday {
+        id: path.1.parse()?,
+        day: new.date.0,
+        name: new.name.map(|name| name.0),
+        is_yearly: new.is_yearly.is_some_and(|flag| flag.0),
+    };
+    let change = TimesChange::ChangeHoliday(holiday);
+    let one = |times: OpeningTimes, about| times.holidays.into_iter().find(|holiday| holiday.id.get() == about);
+    answer(changed(&staff, &service, &path.0, change, one).await?)
 }
 
 /// Remove a holiday from a shop

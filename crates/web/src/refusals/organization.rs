@@ -70,7 +70,7 @@ impl From<ShopRefusal> for ApiError {
     fn from(refusal: ShopRefusal) -> Self {
         match refusal {
             ShopRefusal::UnknownBranch => Self::invalid("branch_id", "must be the id of a branch of the project"),
-            ShopRefusal::Times(TimesRefused::DayOutOfRange) => Self::invalid("date", refusal),
+            ShopRefusal::Times(TimesRefused::DayOutOfRange | TimesRefused::DayTaken) => Self::invalid("date", refusal),
             ShopRefusal::Times(TimesRefused::Overlap(_)) => Self::invalid("opens_at", refusal),
             ShopRefusal::Times(TimesRefused::Unknown) => Self::not_found(),
             ShopRefusal::Times(TimesRefused::Full) => Self::invalid("id", "has reached the maximum per shop"),

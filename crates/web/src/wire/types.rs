@@ -241,6 +241,9 @@ wire_texts! {
     Link = kernel::Link, text, kernel::Link::parse, "must be a path or an http, https, mailto or tel address",
         string_schema().format(Some(SchemaFormat::Custom("uri-reference".to_owned()))).min_length(Some(1))
             .max_length(Some(kernel::Link::MAX)).examples(["https://shop.example/sale"]);
+    SlideLink = content::SlideLink, text, content::SlideLink::parse, "must begin with https://, http:// or /",
+        string_schema().format(Some(SchemaFormat::Custom("uri-reference".to_owned()))).min_length(Some(1))
+            .max_length(Some(content::SlideLink::MAX)).examples(["/sale"]);
     PaymentMethodType = orders::PaymentMethod, text, orders::PaymentMethod::parse, "must be a string",
         string_schema().enum_values(Some(orders::PaymentMethod::all().iter().map(|method| method.word())));
 }

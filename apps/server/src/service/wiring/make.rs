@@ -17,8 +17,8 @@ use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::{FavouriteService, SearchHistory, StorefrontService};
 use kontor_catalog::{AssortmentService, CategoryService, NomenclatureService, WarehouseService};
 use kontor_content::model::ApplicationPart;
-use kontor_content::ports::PartRepository;
-use kontor_content::{FileService, MenuOrderService, PartService};
+use kontor_content::ports::{PartOrder, PartRepository};
+use kontor_content::{FileService, PartOrderService, PartService};
 use kontor_customers::model::CustomerRecordPart;
 use kontor_customers::ports::CustomerPartRepository;
 use kontor_customers::{CustomerPartService, StaffCustomerService};
@@ -100,8 +100,11 @@ impl Make<'_> {
         OpeningTimesService { shops: self.store.clone(), times: self.store.clone(), clock: self.around.clock.clone() }
     }
 
-    pub fn menu_order(&self) -> MenuOrderService {
-        MenuOrderService { parts: self.store.clone(), order: self.store.clone(), clock: self.around.clock.clone() }
+    pub fn part_order<P: ApplicationPart>(&self) -> PartOrderService<P>
+    where
+        Database: PartRepository<P> + PartOrder<P>,
+    {
+        PartOrderService { parts: self.store.clone(), order: self.store.clone(), clock: self.around.clock.clone() }
     }
 
     pub fn warehouses(&self) -> WarehouseService {

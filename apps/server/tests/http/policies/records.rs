@@ -74,6 +74,7 @@ impl Records {
         let ids = [
             ("blocks", create(&format!("{shown}/blocks"), block, "block").await),
             ("menu_items", create(&format!("{shown}/menu_items"), json!({ "name": "Item" }), "menuItem").await),
+            ("slides", create(&format!("{shown}/slides"), json!({ "title": "Slide" }), "slide").await),
             // The preceding shop belongs to the other project already.
             ("hours", "1".to_owned()),
             ("holidays", "1".to_owned()),
@@ -183,10 +184,14 @@ pub fn body(policy: &Policy) -> Value {
         }
         (
             "POST" | "PUT",
-            "/api/shops/{id}/holidays" | "/api/shops/{id}/exceptions" | "/api/shops/{id}/exceptions/{exception_id}",
+            "/api/shops/{id}/holidays"
+            | "/api/shops/{id}/holidays/{holiday_id}"
+            | "/api/shops/{id}/exceptions"
+            | "/api/shops/{id}/exceptions/{exception_id}",
         ) => json!({ "date": "2026-12-31" }),
         ("POST", "/api/users/{id}/create_menu_from_user_items") => json!({ "name": "Menu" }),
         ("POST", "/api/applications/{id}/blocks") => json!({ "name": "Block", "block_type_id": 1 }),
+        ("POST", "/api/applications/{id}/slides") => json!({ "title": "Slide" }),
         ("POST", "/api/applications/{id}/menu_items") => json!({ "name": "Item" }),
         ("POST", "/api/applications/{application}/webhooks") => json!({ "url": "http://127.0.0.1:9/y" }),
         (
