@@ -39,6 +39,8 @@ pub enum VersionedRecord {
     Department,
     /// Discount.
     Discount,
+    /// Employee.
+    Employee,
     /// Stock level: quantity and price of an item in a warehouse. Reservations do not change the version.
     Inventory,
     /// Menu item, by the application and its number.
@@ -144,6 +146,7 @@ impl VersionedRecord {
             Self::Customer => Place::of("counterparties").alive(PRESENT).told(HistoryTable::General),
             Self::Department => Place::of("departments").told(HistoryTable::General),
             Self::Discount => Place::of("discounts").told(HistoryTable::General),
+            Self::Employee => Place::of("users").alive("kind = 'employee'").told(HistoryTable::General),
             Self::Inventory => Place::of("inventories").alive(PRESENT).told(HistoryTable::StockMovements),
             Self::MenuItem => Place::of("menu_items").named("menu_items", BY_APPLICATION).told(HistoryTable::General),
             Self::Nomenclature => Place::of("nomenclatures").told(HistoryTable::General),

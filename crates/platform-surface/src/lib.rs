@@ -27,6 +27,7 @@ mod directory;
 mod directory_query;
 mod discounts;
 mod employee_record;
+mod employees;
 mod exports;
 mod files;
 mod import_columns;
@@ -75,6 +76,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     agents::routes(config);
     below(config, "/api/agent-access-requests", agent_access::routes);
     directory::routes(config);
+    employees::routes(config);
     below(config, "/api/departments", departments::routes);
     below(config, "/api/roles", roles::routes);
     below(config, "/api/permissions", permissions::routes);

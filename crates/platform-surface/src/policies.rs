@@ -1,6 +1,6 @@
 use kontor_adapter_diesel::VersionedRecord::{
     Agent, BankRequisite, Block, Branch, BranchRequisite, Brand, Category, Contact, Customer, Department, Discount,
-    Inventory, MenuItem, Nomenclature, Order, Page, Permission as StaffPermission, PlanAssignment,
+    Employee, Inventory, MenuItem, Nomenclature, Order, Page, Permission as StaffPermission, PlanAssignment,
     RequisiteIntegration, Role, Shop, ShopException, ShopHours, ShownBrand, ShownCategory, Task, Warehouse,
     WarehouseIntegration, Webhook,
 };
@@ -49,6 +49,12 @@ pub const POLICIES: &[Policy] = &[
     get("/api/tables/agents", staff!(view Agents)),
     // Staff
     get("/api/users", staff!(view Users)),
+    post("/api/users", staff!(create Users)).versioned(Employee),
+    get("/api/users/{id}", staff!(view Users)).versioned(Employee),
+    put("/api/users/{id}", staff!(edit Users)).versioned(Employee),
+    post("/api/users/{id}/ban", staff!(edit Users)).versioned(Employee),
+    post("/api/users/{id}/unban", staff!(edit Users)).versioned(Employee),
+    get("/api/users/{id}/history", staff!(view Users)),
     get("/api/managers", staff!(view Users)),
     get("/api/responsible_users", staff!(view Users)),
     // Access

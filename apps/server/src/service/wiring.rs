@@ -18,9 +18,9 @@ use kontor_auth::ports::{
     CallNotificationParser, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender,
 };
 use kontor_auth::{
-    AccessRequestService, AgentService, CallbackLogin, CustomerGuard, CustomerSessions, Heartbeats, Introspection,
-    KnownAddresses, PermissionService, PhoneChange, RoleService, StaffDirectory, StaffGuard, StaffSessions,
-    TemporaryPasswords,
+    AccessRequestService, AgentService, CallbackLogin, CustomerGuard, CustomerSessions, EmployeeService, Heartbeats,
+    Introspection, KnownAddresses, PermissionService, PhoneChange, RoleService, StaffDirectory, StaffGuard,
+    StaffSessions, TemporaryPasswords,
 };
 use kontor_catalog::bulk::BulkService;
 use kontor_catalog::bulk::ports::UploadStore;
@@ -282,6 +282,7 @@ services! {
     known_addresses: KnownAddresses,
     temporary_passwords: TemporaryPasswords,
     staff_directory: StaffDirectory,
+    employees: EmployeeService,
     roles: RoleService,
     permissions: PermissionService,
     customer_sessions: CustomerSessions,
@@ -397,6 +398,7 @@ impl Services {
             known_addresses: Data::new(make.known_addresses()),
             temporary_passwords: Data::from(around.temporary_passwords(database)),
             staff_directory: Data::new(StaffDirectory { directory: store.clone() }),
+            employees: Data::new(make.employees()),
             roles: Data::new(RoleService { roles: store.clone(), clock: clock.clone() }),
             permissions: Data::new(PermissionService { permissions: store.clone() }),
             customer_sessions: Data::new(make.customer_sessions()),

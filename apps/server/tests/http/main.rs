@@ -83,6 +83,7 @@ mod platform_customer_sign_in;
 mod platform_customers;
 mod platform_customers_table;
 mod platform_discounts;
+mod platform_employees;
 mod platform_exports;
 mod platform_file_contents;
 mod platform_file_crash;

@@ -11,6 +11,7 @@ mod content;
 mod customers;
 mod demo_data;
 mod disk;
+mod employee_records;
 mod expansion;
 mod export_rows;
 mod exports;
