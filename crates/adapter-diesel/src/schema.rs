@@ -163,6 +163,7 @@ diesel::table! {
         description -> Nullable<Text>,
         photo -> Nullable<Text>,
         is_online -> Bool,
+        version -> BigInt,
     }
 }
 

@@ -51,6 +51,8 @@ pub enum VersionedRecord {
     Order,
     /// Content page.
     Page,
+    /// Payment type.
+    PaymentType,
     /// Permission of the project.
     Permission,
     /// Plan that an application offers, by the application and its number.
@@ -152,6 +154,7 @@ impl VersionedRecord {
             Self::Nomenclature => Place::of("nomenclatures").told(HistoryTable::General),
             Self::Order => Place::of("orders").told(HistoryTable::OrderEvents),
             Self::Page => Place::of("pages").told(HistoryTable::General),
+            Self::PaymentType => Place::of("payment_types").told(HistoryTable::General),
             Self::Permission => Place::of("permissions"),
             Self::PlanAssignment => Place::of("subscription_nomenclatures")
                 .named("subscription-nomenclatures", &["application_id = ", "id = "])
@@ -240,6 +243,7 @@ pub(crate) const VERSIONED: &[VersionedTable] = &[
     versioned("nomenclatures", &["article_search", "search_text", "sort_key", "views_count"]),
     versioned("orders", &[]),
     versioned("pages", &["search_text", "sort_key", "views_count"]),
+    versioned("payment_types", &[]),
     versioned("permissions", &[]),
     versioned("roles", &[]),
     versioned("shop_exceptions", &[]),

@@ -41,6 +41,7 @@ mod nomenclature_import;
 mod nomenclatures;
 mod orders;
 mod pages;
+mod payment_types;
 mod permissions;
 mod plans;
 mod policies;
@@ -94,8 +95,10 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
         assortment::routes(config);
         application_parts::routes(config);
         plans::routes(config);
+        payment_types::application_routes(config);
     });
     dictionaries::routes(config);
+    below(config, "/api/payment_types", payment_types::routes);
     suggestions::routes(config);
     categories::routes(config);
     category_tables::routes(config);

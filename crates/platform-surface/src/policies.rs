@@ -1,8 +1,8 @@
 use kontor_adapter_diesel::VersionedRecord::{
     Agent, BankRequisite, Block, Branch, BranchRequisite, Brand, Category, Contact, Customer, Department, Discount,
-    Employee, Inventory, MenuItem, Nomenclature, Order, Page, Permission as StaffPermission, PlanAssignment,
-    RequisiteIntegration, Role, Shop, ShopException, ShopHours, ShownBrand, ShownCategory, Task, Warehouse,
-    WarehouseIntegration, Webhook,
+    Employee, Inventory, MenuItem, Nomenclature, Order, Page, PaymentType, Permission as StaffPermission,
+    PlanAssignment, RequisiteIntegration, Role, Shop, ShopException, ShopHours, ShownBrand, ShownCategory, Task,
+    Warehouse, WarehouseIntegration, Webhook,
 };
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{
@@ -99,6 +99,8 @@ pub const POLICIES: &[Policy] = &[
     get("/api/applications", staff!(view Applications)),
     post("/api/applications", staff!(create Applications)),
     get("/api/applications/{id}", staff!(view Applications)),
+    get("/api/applications/{id}/payment_types", staff!(view Applications)),
+    put("/api/applications/{id}/payment_types", staff!(edit Applications)),
     get("/api/applications/{id}/brands", staff!(view Applications)),
     post("/api/applications/{id}/brands", staff!(edit Applications)),
     get("/api/applications/{id}/brands/{brand_id}", staff!(view Applications)).versioned(ShownBrand),
@@ -326,6 +328,10 @@ pub const POLICIES: &[Policy] = &[
     get("/api/order_statuses/{id}", staff!(view Dictionaries)),
     get("/api/page_types", staff!(view Dictionaries)),
     get("/api/page_types/{id}", staff!(view Dictionaries)),
+    get("/api/payment_types", staff!(view Dictionaries)),
+    post("/api/payment_types", staff!(create Dictionaries)).versioned(PaymentType),
+    get("/api/payment_types/{id}", staff!(view Dictionaries)).versioned(PaymentType),
+    put("/api/payment_types/{id}", staff!(edit Dictionaries)).versioned(PaymentType),
     get("/api/settings", staff!(view Dictionaries)),
     get("/api/settings/{id}", staff!(view Dictionaries)),
     get("/api/storage_units", staff!(view Dictionaries)),

@@ -46,8 +46,8 @@ use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
     ApplicationService, BranchRequisiteService, BranchService, CheckoutOptions, DepartmentService, DictionaryService,
-    IntegrationService, OpeningTimesService, ShopHistory, ShopService, StaffMenuService, StaffShopService,
-    TaskMailWorker, TaskService,
+    IntegrationService, OpeningTimesService, PaymentChoiceService, PaymentTypeService, ShopHistory, ShopService,
+    StaffMenuService, StaffShopService, TaskMailWorker, TaskService,
 };
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
@@ -306,6 +306,8 @@ services! {
     departments: DepartmentService,
     applications: ApplicationService,
     dictionaries: DictionaryService,
+    payment_types: PaymentTypeService,
+    payment_choices: PaymentChoiceService,
     checkout_options: CheckoutOptions,
     shops: ShopService,
     categories: CategoryService,
@@ -421,6 +423,8 @@ impl Services {
             branch_requisites: Data::new(make.branch_requisites()),
             departments: Data::new(DepartmentService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService { dictionaries: store.clone(), options: store.clone() }),
+            payment_types: Data::new(PaymentTypeService::new(store.clone(), clock.clone())),
+            payment_choices: Data::new(PaymentChoiceService { options: store.clone(), clock: clock.clone() }),
             checkout_options: Data::new(CheckoutOptions { options: store.clone() }),
             shops: Data::new(ShopService { shops: store.clone() }),
             categories: Data::new(make.categories()),

@@ -96,6 +96,7 @@ mod platform_nomenclatures;
 mod platform_order_placement;
 mod platform_pages;
 mod platform_passwords;
+mod platform_payment_types;
 mod platform_plans;
 mod platform_promotions;
 mod platform_reports;

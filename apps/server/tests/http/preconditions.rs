@@ -265,6 +265,7 @@ database_tests! {
             ("/api/roles".to_owned(), json!({ "name": "Clerk" }), json!({ "name": "Boss" })),
             ("/api/permissions".to_owned(), json!({ "name": "view-reports", "screen_id": 1 }), json!({ "description": "x" })),
             ("/api/brands".to_owned(), json!({ "name": "Nord" }), json!({ "name": "Sud" })),
+            ("/api/payment_types".to_owned(), json!({ "name": "Cash" }), json!({ "name": "Card" })),
             ("/api/categories".to_owned(), json!({ "name": "Cups" }), json!({ "name": "Mugs" })),
             ("/api/nomenclatures".to_owned(), json!({ "name": "Cup", "kind_id": 2 }), json!({ "name": "Jug" })),
             ("/api/warehouses".to_owned(), json!({ "name": "Far", "branch_id": branch }), json!({ "name": "Near" })),

@@ -49,6 +49,7 @@ database_tests! {
         for (path, body, key) in [
             ("/api/departments", json!({ "name": "Sales", "branch_id": branch }), "department"),
             ("/api/users", user, "user"),
+            ("/api/payment_types", json!({ "name": "Card", "photo": "https://x.ru/card.png", "is_online": true }), "paymentType"),
             ("/api/shops", json!({ "name": "Main", "address": "Nevsky 1", "branch_id": branch }), "shop"),
             ("/api/inventories", stock, "inventory"),
             ("/api/counterparties", customer, "counterparty"),

@@ -35,6 +35,7 @@ mod orders;
 mod organization;
 mod outages;
 mod parsed_types;
+mod payment_types;
 mod payments;
 mod prices;
 mod profile;
