@@ -231,7 +231,7 @@ mod tests {
         let stronger = with(2, "edit-orders");
         let refusals = [editor.check_update(&stronger, &EmployeeUpdate::default()), editor.check_ban(&stronger)];
         for refusal in refusals {
-            let Err(EmployeeRefusal::PermissionsNotHeld(denied)) = refusal else { panic!("{refusal:?}") };
+            let Err(EmployeeRefusal::PermissionsNotHeld(denied)) = &refusal else { panic!("{refusal:?}") };
             assert_eq!(denied.missing, ["edit-orders"]);
         }
     }
