@@ -164,6 +164,7 @@ diesel::table! {
         description -> Nullable<Text>,
         photo -> Nullable<Text>,
         is_online -> Bool,
+        version -> BigInt,
     }
 }
 

@@ -39,6 +39,8 @@ pub enum VersionedRecord {
     Department,
     /// Discount.
     Discount,
+    /// Employee.
+    Employee,
     /// Stock level: quantity and price of an item in a warehouse. Reservations do not change the version.
     Inventory,
     /// Menu item, by the application and its number.
@@ -49,6 +51,8 @@ pub enum VersionedRecord {
     Order,
     /// Content page.
     Page,
+    /// Payment type.
+    PaymentType,
     /// Permission of the project.
     Permission,
     /// Plan that an application offers, by the application and its number.
@@ -146,11 +150,13 @@ impl VersionedRecord {
             Self::Customer => Place::of("counterparties").alive(PRESENT).told(HistoryTable::General),
             Self::Department => Place::of("departments").told(HistoryTable::General),
             Self::Discount => Place::of("discounts").told(HistoryTable::General),
+            Self::Employee => Place::of("users").alive("kind = 'employee'").told(HistoryTable::General),
             Self::Inventory => Place::of("inventories").alive(PRESENT).told(HistoryTable::StockMovements),
             Self::MenuItem => Place::of("menu_items").named("menu_items", BY_APPLICATION).told(HistoryTable::General),
             Self::Nomenclature => Place::of("nomenclatures").told(HistoryTable::General),
             Self::Order => Place::of("orders").told(HistoryTable::OrderEvents),
             Self::Page => Place::of("pages").told(HistoryTable::General),
+            Self::PaymentType => Place::of("payment_types").told(HistoryTable::General),
             Self::Permission => Place::of("permissions"),
             Self::PlanAssignment => Place::of("subscription_nomenclatures")
                 .named("subscription-nomenclatures", &["application_id = ", "id = "])
@@ -240,6 +246,7 @@ pub(crate) const VERSIONED: &[VersionedTable] = &[
     versioned("nomenclatures", &["article_search", "search_text", "sort_key", "views_count"]),
     versioned("orders", &[]),
     versioned("pages", &["search_text", "sort_key", "views_count"]),
+    versioned("payment_types", &[]),
     versioned("permissions", &[]),
     versioned("roles", &[]),
     versioned("shop_exceptions", &[]),

@@ -138,6 +138,7 @@ mod dictionaries;
 mod error;
 mod integrations;
 pub mod model;
+mod payment_types;
 pub mod ports;
 mod projects;
 mod registry;
@@ -158,6 +159,7 @@ pub use error::{
     StaffMenuRefusal, SuggestionError, TaskError, TaskReference, TaskRefusal,
 };
 pub use integrations::IntegrationService;
+pub use payment_types::{PaymentChoiceService, PaymentTypeService};
 pub use projects::ProjectCreation;
 pub use registry::ApplicationAdministration;
 pub use shops::{OpeningTimesService, ShopService};

@@ -177,6 +177,12 @@ pub trait CheckoutOptionRepository: Send + Sync {
     /// `None` if there is no such application.
     async fn payment_choices(&self, id: ApplicationId) -> Result<Option<Vec<PaymentChoice>>, StoreError>;
 
+    /// As [`CheckoutOptionRepository::payment_choices`], with the project of the application.
+    async fn scoped_payment_choices(
+        &self,
+        id: ApplicationId,
+    ) -> Result<Option<ProjectScoped<Vec<PaymentChoice>>>, StoreError>;
+
     /// Sets the payment types that an application accepts. An empty set means all of its project, including
     /// future ones. Refuses with [`ApplicationError::NotFound`], and refuses payment types of other projects.
     async fn choose_payment_types(

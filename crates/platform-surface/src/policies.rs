@@ -1,6 +1,6 @@
 use kontor_adapter_diesel::VersionedRecord::{
     Agent, BankRequisite, Block, Branch, BranchRequisite, Brand, Category, Contact, Customer, Department, Discount,
-    Inventory, MenuItem, Nomenclature, Order, Page, Permission as StaffPermission, PlanAssignment,
+    Employee, Inventory, MenuItem, Nomenclature, Order, Page, PaymentType, Permission as StaffPermission, PlanAssignment,
     RequisiteIntegration, Role, Shop, ShopException, ShopHours, ShownBrand, ShownCategory, Slide, Task, Warehouse,
     WarehouseIntegration, Webhook,
 };
@@ -49,6 +49,12 @@ pub const POLICIES: &[Policy] = &[
     get("/api/tables/agents", staff!(view Agents)),
     // Staff
     get("/api/users", staff!(view Users)),
+    post("/api/users", staff!(create Users)).versioned(Employee),
+    get("/api/users/{id}", staff!(view Users)).versioned(Employee),
+    put("/api/users/{id}", staff!(edit Users)).versioned(Employee),
+    post("/api/users/{id}/ban", staff!(edit Users)).versioned(Employee),
+    post("/api/users/{id}/unban", staff!(edit Users)).versioned(Employee),
+    get("/api/users/{id}/history", staff!(view Users)),
     get("/api/managers", staff!(view Users)),
     get("/api/responsible_users", staff!(view Users)),
     // Access
@@ -93,6 +99,8 @@ pub const POLICIES: &[Policy] = &[
     get("/api/applications", staff!(view Applications)),
     post("/api/applications", staff!(create Applications)),
     get("/api/applications/{id}", staff!(view Applications)),
+    get("/api/applications/{id}/payment_types", staff!(view Applications)),
+    put("/api/applications/{id}/payment_types", staff!(edit Applications)),
     get("/api/applications/{id}/brands", staff!(view Applications)),
     post("/api/applications/{id}/brands", staff!(edit Applications)),
     get("/api/applications/{id}/brands/{brand_id}", staff!(view Applications)).versioned(ShownBrand),
@@ -334,6 +342,10 @@ pub const POLICIES: &[Policy] = &[
     get("/api/order_statuses/{id}", staff!(view Dictionaries)),
     get("/api/page_types", staff!(view Dictionaries)),
     get("/api/page_types/{id}", staff!(view Dictionaries)),
+    get("/api/payment_types", staff!(view Dictionaries)),
+    post("/api/payment_types", staff!(create Dictionaries)).versioned(PaymentType),
+    get("/api/payment_types/{id}", staff!(view Dictionaries)).versioned(PaymentType),
+    put("/api/payment_types/{id}", staff!(edit Dictionaries)).versioned(PaymentType),
     get("/api/settings", staff!(view Dictionaries)),
     get("/api/settings/{id}", staff!(view Dictionaries)),
     get("/api/storage_units", staff!(view Dictionaries)),

@@ -1,4 +1,4 @@
-//! `kontor user`: accounts of employees. The API can neither add an employee nor assign a role.
+//! `kontor user`: accounts of employees, also without an owner who can log in.
 
 use std::sync::Arc;
 

@@ -18,9 +18,9 @@ use kontor_auth::ports::{
     CallNotificationParser, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender,
 };
 use kontor_auth::{
-    AccessRequestService, AgentService, CallbackLogin, CustomerGuard, CustomerSessions, Heartbeats, Introspection,
-    KnownAddresses, PermissionService, PhoneChange, RoleService, StaffDirectory, StaffGuard, StaffSessions,
-    TemporaryPasswords,
+    AccessRequestService, AgentService, CallbackLogin, CustomerGuard, CustomerSessions, EmployeeService, Heartbeats,
+    Introspection, KnownAddresses, PermissionService, PhoneChange, RoleService, StaffDirectory, StaffGuard,
+    StaffSessions, TemporaryPasswords,
 };
 use kontor_catalog::bulk::BulkService;
 use kontor_catalog::bulk::ports::UploadStore;
@@ -46,8 +46,8 @@ use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
     ApplicationService, BranchRequisiteService, BranchService, CheckoutOptions, DepartmentService, DictionaryService,
-    IntegrationService, OpeningTimesService, ShopHistory, ShopService, StaffMenuService, StaffShopService,
-    TaskMailWorker, TaskService,
+    IntegrationService, OpeningTimesService, PaymentChoiceService, PaymentTypeService, ShopHistory, ShopService,
+    StaffMenuService, StaffShopService, TaskMailWorker, TaskService,
 };
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
@@ -282,6 +282,7 @@ services! {
     known_addresses: KnownAddresses,
     temporary_passwords: TemporaryPasswords,
     staff_directory: StaffDirectory,
+    employees: EmployeeService,
     roles: RoleService,
     permissions: PermissionService,
     customer_sessions: CustomerSessions,
@@ -305,6 +306,8 @@ services! {
     departments: DepartmentService,
     applications: ApplicationService,
     dictionaries: DictionaryService,
+    payment_types: PaymentTypeService,
+    payment_choices: PaymentChoiceService,
     checkout_options: CheckoutOptions,
     shops: ShopService,
     categories: CategoryService,
@@ -399,6 +402,7 @@ impl Services {
             known_addresses: Data::new(make.known_addresses()),
             temporary_passwords: Data::from(around.temporary_passwords(database)),
             staff_directory: Data::new(StaffDirectory { directory: store.clone() }),
+            employees: Data::new(make.employees()),
             roles: Data::new(RoleService { roles: store.clone(), clock: clock.clone() }),
             permissions: Data::new(PermissionService { permissions: store.clone() }),
             customer_sessions: Data::new(make.customer_sessions()),
@@ -421,6 +425,8 @@ impl Services {
             branch_requisites: Data::new(make.branch_requisites()),
             departments: Data::new(DepartmentService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService { dictionaries: store.clone(), options: store.clone() }),
+            payment_types: Data::new(PaymentTypeService::new(store.clone(), clock.clone())),
+            payment_choices: Data::new(PaymentChoiceService { options: store.clone(), clock: clock.clone() }),
             checkout_options: Data::new(CheckoutOptions { options: store.clone() }),
             shops: Data::new(ShopService { shops: store.clone() }),
             categories: Data::new(make.categories()),

@@ -42,10 +42,14 @@ database_tests! {
         let warehouse = office.create("/api/warehouses", json!({ "name": "Main", "branch_id": branch, "application_ids": [application] })).await;
         let stock = json!({ "warehouse_id": warehouse, "nomenclature_id": item, "quantity": 5, "price": "5.00" });
         let me = office.get("/api/users").await.expect(200)["users"][0]["id"].clone();
+        let role = office.create("/api/roles", json!({ "name": "Clerk" })).await;
+        let user = json!({ "login": "oleg", "email": "o@example.com", "first_name": "Oleg", "last_name": "Kern", "role_id": role });
         let customer = json!({ "is_company": false, "first_name": "Ann", "phone_1": "79001234567", "manager_id": me });
         let discount = json!({ "name": "Sale", "type": "percent", "value": "10.00", "target": "category", "category_id": child });
         for (path, body, key) in [
             ("/api/departments", json!({ "name": "Sales", "branch_id": branch }), "department"),
+            ("/api/users", user, "user"),
+            ("/api/payment_types", json!({ "name": "Card", "photo": "https://x.ru/card.png", "is_online": true }), "paymentType"),
             ("/api/shops", json!({ "name": "Main", "address": "Nevsky 1", "branch_id": branch }), "shop"),
             ("/api/inventories", stock, "inventory"),
             ("/api/counterparties", customer, "counterparty"),

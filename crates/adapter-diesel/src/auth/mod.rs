@@ -7,6 +7,7 @@ mod agents;
 mod callback;
 mod codes;
 mod directory;
+mod employee_records;
 mod employees;
 mod introspection;
 mod miniapps;

@@ -119,6 +119,7 @@ wire_ids! {
     DeliverySubtypeId => "/api/counterparty/delivery_types/{type_id}/subtypes";
     DeliverySubtypeParamId => "/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}/params";
     DeliveryTypeId => "/api/delivery_types";
+    DepartmentId => "/api/departments";
     DiscountId;
     MenuItemId;
     NomenclatureId;
@@ -128,6 +129,7 @@ wire_ids! {
     PaymentTypeId => "/api/counterparty/payment_types";
     PermissionId => "/api/permissions";
     ReservationId;
+    RoleId => "/api/roles";
     SavedMethodId => "/api/counterparty/payment-methods";
     ScreenId => "/api/screens";
     ShopId => "/api/counterparty/shops";

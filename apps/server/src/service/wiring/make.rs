@@ -8,8 +8,8 @@ use kontor_adapter_messaging::HmacSigner;
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_auth::miniapp::{MiniAppLogin, Verifier};
 use kontor_auth::{
-    AccessRequestService, AgentService, CallbackLogin, CustomerSessions, Introspection, KnownAddresses, PhoneChange,
-    StaffSessions,
+    AccessRequestService, AgentService, CallbackLogin, CustomerSessions, EmployeeService, Introspection,
+    KnownAddresses, PhoneChange, StaffSessions,
 };
 use kontor_catalog::bulk::BulkService;
 use kontor_catalog::ports::{Assignable, AssortmentRepository};
@@ -42,6 +42,17 @@ impl Make<'_> {
     pub fn known_addresses(&self) -> KnownAddresses {
         let (clock, cipher) = (self.around.clock.clone(), self.around.cipher.clone());
         KnownAddresses { addresses: self.store.clone(), clock, cipher }
+    }
+
+    pub fn employees(&self) -> EmployeeService {
+        EmployeeService {
+            employees: self.store.clone(),
+            roles: self.store.clone(),
+            histories: self.store.clone(),
+            hasher: self.around.hasher.clone(),
+            clock: self.around.clock.clone(),
+            random: self.around.random.clone(),
+        }
     }
 
     pub fn spreadsheets(&self) -> SpreadsheetService {
