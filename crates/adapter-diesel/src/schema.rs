@@ -47,6 +47,8 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         activated_at -> Nullable<Timestamp>,
+        version -> BigInt,
+        token_issued_at -> Nullable<Timestamp>,
     }
 }
 

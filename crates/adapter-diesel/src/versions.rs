@@ -19,6 +19,8 @@ use crate::statement::{Statement, by_place};
 pub enum VersionedRecord {
     /// Agent, by its number.
     Agent,
+    /// Application.
+    Application,
     /// Bank account of a customer, by the customer and its number.
     BankRequisite,
     /// Block, by the application and its number.
@@ -132,6 +134,7 @@ impl VersionedRecord {
             Self::Agent => {
                 Place::of("users").named("agents", &["id = "]).alive("kind = 'agent' AND deleted_at IS NULL")
             }
+            Self::Application => Place::of("applications").told(HistoryTable::General),
             Self::BankRequisite => Place::of("counterparty_bank_requisites").named("bank_requisites", BY_CUSTOMER),
             Self::Block => Place::of("blocks").named("blocks", BY_APPLICATION).told(HistoryTable::General),
             Self::Branch => Place::of("branches").told(HistoryTable::General),
@@ -220,6 +223,7 @@ pub(crate) const fn versioned(table: &'static str, apart: &'static [&'static str
 pub(crate) const VERSIONED: &[VersionedTable] = &[
     versioned("application_brands", &[]),
     versioned("application_categories", &[]),
+    versioned("applications", &[]),
     versioned("blocks", &["name_key", "sort_key"]),
     versioned("branch_bank_requisites", &[]),
     versioned("branches", &["name_key", "sort_key"]),

@@ -1,6 +1,8 @@
 //! Tenant isolation.
 
-use crate::{AccessDenied, ProjectId, RecordError, Refusal, Staff};
+use chrono::{DateTime, Utc};
+
+use crate::{AccessDenied, ProjectId, RecordError, Refusal, Staff, Stamp};
 
 /// Record that storage found by its identifier alone. It belongs to some project and stays closed until a caller of
 /// that project opens it.
@@ -45,6 +47,11 @@ impl<T> ProjectScoped<T> {
     /// Returns the record if it belongs to this project.
     pub fn within(self, project: ProjectId) -> Option<T> {
         (self.project_id == project).then_some(self.record)
+    }
+
+    /// Returns the record with the stamp of a change by the service itself, which acts in every project.
+    pub fn for_system(self, at: DateTime<Utc>) -> (Stamp, T) {
+        (Stamp::of_system(self.project_id, at), self.record)
     }
 }
 

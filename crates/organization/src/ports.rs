@@ -15,9 +15,9 @@ use crate::model::{
     AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, StaffShop, SuggestionQuery, TimesChange,
 };
 use crate::model::{
-    Application, ApplicationDraft, Branch, BranchChange, BranchDraft, Country, DeliverySubtype, DeliverySubtypeParam,
-    DeliveryType, Dictionary, DictionaryItem, PaymentChoice, PaymentType, ProjectInfo, ProjectPlan, ProjectRecords,
-    Shop, StorageUnit,
+    Application, ApplicationChange, ApplicationDraft, Branch, BranchChange, BranchDraft, Country, DeliverySubtype,
+    DeliverySubtypeParam, DeliveryType, Dictionary, DictionaryItem, PaymentChoice, PaymentType, ProjectInfo,
+    ProjectPlan, ProjectRecords, Shop, StorageUnit,
 };
 use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration};
 use crate::model::{MenuScreen, StaffMenu, StaffMenuItems};
@@ -78,7 +78,8 @@ pub trait BranchRequisiteRepository: Send + Sync {
     ) -> Result<BankRequisite, BranchRequisiteError>;
 }
 
-/// Applications of a project.
+/// Applications of a project. Each change is one commit with its history entry, or nothing. A change of a missing
+/// application is refused with [`ApplicationError::NotFound`].
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ApplicationRepository: Send + Sync {
@@ -91,28 +92,29 @@ pub trait ApplicationRepository: Send + Sync {
     /// Stores an application. Refuses a branch of another project.
     async fn insert(
         &self,
-        project: ProjectId,
+        stamp: Stamp,
         draft: ApplicationDraft,
         token_fingerprint: String,
-        at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError>;
 
-    /// Activates or deactivates the token of an application, from the commit on. Refuses with
-    /// [`ApplicationError::NotFound`].
-    async fn switch(
+    /// Changes an application of the project. Refuses a branch of another project.
+    async fn update(
         &self,
+        stamp: Stamp,
         id: ApplicationId,
-        is_active: bool,
-        at: DateTime<Utc>,
+        change: ApplicationChange,
     ) -> Result<Application, ApplicationError>;
 
-    /// Replaces the token of an application; the old one is invalid from the commit on. Refuses with
-    /// [`ApplicationError::NotFound`].
+    /// Activates or deactivates the token of an application of the project, from the commit on. An application that
+    /// has the state already is returned unchanged.
+    async fn switch(&self, stamp: Stamp, id: ApplicationId, is_active: bool) -> Result<Application, ApplicationError>;
+
+    /// Replaces the token of an application of the project; the old one is invalid from the commit on.
     async fn replace_token(
         &self,
+        stamp: Stamp,
         id: ApplicationId,
         token_fingerprint: String,
-        at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError>;
 
     /// Returns the active application with this token fingerprint.

@@ -87,6 +87,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     branches::table_routes(config);
     below(config, "/api/applications", |config| {
         applications::routes(config);
+        applications::action_routes(config);
         webhooks::routes(config);
         webhook_deliveries::routes(config);
         assortment::routes(config);

@@ -1,6 +1,6 @@
 use kontor_adapter_diesel::VersionedRecord::{
-    Agent, BankRequisite, Block, Branch, BranchRequisite, Brand, Category, Contact, Customer, Department, Discount,
-    Inventory, MenuItem, Nomenclature, Order, Page, Permission as StaffPermission, PlanAssignment,
+    Agent, Application, BankRequisite, Block, Branch, BranchRequisite, Brand, Category, Contact, Customer, Department,
+    Discount, Inventory, MenuItem, Nomenclature, Order, Page, Permission as StaffPermission, PlanAssignment,
     RequisiteIntegration, Role, Shop, ShopException, ShopHours, ShownBrand, ShownCategory, Task, Warehouse,
     WarehouseIntegration, Webhook,
 };
@@ -91,8 +91,13 @@ pub const POLICIES: &[Policy] = &[
     get("/api/tables/branches", staff!(view Branches)),
     // Applications
     get("/api/applications", staff!(view Applications)),
-    post("/api/applications", staff!(create Applications)),
-    get("/api/applications/{id}", staff!(view Applications)),
+    post("/api/applications", staff!(create Applications)).versioned(Application),
+    get("/api/applications/{id}", staff!(view Applications)).versioned(Application),
+    put("/api/applications/{id}", staff!(edit Applications)).versioned(Application),
+    post("/api/applications/{id}/activate", staff!(edit Applications)).versioned(Application),
+    post("/api/applications/{id}/deactivate", staff!(edit Applications)).versioned(Application),
+    post("/api/applications/{id}/rotate-token", staff!(edit Applications)).versioned(Application),
+    get("/api/applications/{id}/history", staff!(view Applications)),
     get("/api/applications/{id}/brands", staff!(view Applications)),
     post("/api/applications/{id}/brands", staff!(edit Applications)),
     get("/api/applications/{id}/brands/{brand_id}", staff!(view Applications)).versioned(ShownBrand),

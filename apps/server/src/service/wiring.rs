@@ -457,7 +457,13 @@ impl Services {
             staff_menus: Data::new(StaffMenuService { menus: store.clone(), clock: clock.clone() }),
             tasks: Data::new(TaskService::new(store.clone(), clock.clone())),
             part_shelf: Data::new(PartViewer { parts: store.clone(), cleaner: around.cleaner.clone() }),
-            applications: Data::new(ApplicationService { applications: store, clock, random, cipher }),
+            applications: Data::new(ApplicationService {
+                applications: store.clone(),
+                histories: store,
+                clock,
+                random,
+                cipher,
+            }),
         }
     }
 

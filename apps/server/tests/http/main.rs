@@ -70,6 +70,7 @@ mod outside;
 mod platform_access;
 mod platform_agents;
 mod platform_application_parts;
+mod platform_applications;
 mod platform_assortment;
 mod platform_bank_requisites;
 mod platform_branches;

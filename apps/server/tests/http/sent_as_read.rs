@@ -59,6 +59,7 @@ database_tests! {
         for (path, id, key) in [
             ("/api/brands", brand, "brand"), ("/api/nomenclatures", item, "nomenclature"),
             ("/api/warehouses", warehouse, "warehouse"), ("/api/branches", branch, "branch"),
+            ("/api/applications", application, "application"),
         ] {
             office.send_back(&format!("{path}/{id}"), key).await;
         }

@@ -16,7 +16,7 @@ mod task;
 mod task_notices;
 
 pub use crate::departments::{Department, DepartmentChange, DepartmentDraft};
-pub use application::{AppToken, Application, ApplicationDraft, IssuedApplication};
+pub use application::{AppToken, Application, ApplicationChange, ApplicationDraft, IssuedApplication};
 pub use branch::{Branch, BranchChange, BranchDraft};
 pub use checkout::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentChoice, PaymentType};
 pub use dictionary::{Country, Dictionary, DictionaryItem, StorageUnit};
