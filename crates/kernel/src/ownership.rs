@@ -1,8 +1,6 @@
 //! Tenant isolation.
 
-use chrono::{DateTime, Utc};
-
-use crate::{AccessDenied, ProjectId, RecordError, Refusal, Staff, Stamp};
+use crate::{AccessDenied, ProjectId, RecordError, Refusal, Staff};
 
 /// Record that storage found by its identifier alone. It belongs to some project and stays closed until a caller of
 /// that project opens it.
@@ -47,11 +45,6 @@ impl<T> ProjectScoped<T> {
     /// Returns the record if it belongs to this project.
     pub fn within(self, project: ProjectId) -> Option<T> {
         (self.project_id == project).then_some(self.record)
-    }
-
-    /// Returns the record with the stamp of a change by the service itself, which acts in every project.
-    pub fn for_system(self, at: DateTime<Utc>) -> (Stamp, T) {
-        (Stamp::of_system(self.project_id, at), self.record)
     }
 }
 

@@ -89,6 +89,9 @@ pub trait ApplicationRepository: Send + Sync {
     /// Returns an application of any project.
     async fn find(&self, id: ApplicationId) -> Result<Option<ProjectScoped<Application>>, StoreError>;
 
+    /// Returns the project of an application, for operators.
+    async fn project(&self, id: ApplicationId) -> Result<Option<ProjectId>, StoreError>;
+
     /// Stores an application. Refuses a branch of another project.
     async fn insert(
         &self,

@@ -46,8 +46,8 @@ impl ApplicationAdministration {
 
     /// Returns the stamp of a change of this application.
     async fn stamp(&self, id: ApplicationId) -> Result<Stamp, ApplicationError> {
-        let found = self.applications.find(id).await?.ok_or(ApplicationError::NotFound)?;
-        Ok(found.for_system(self.clock.now()).0)
+        let project = self.applications.project(id).await?.ok_or(ApplicationError::NotFound)?;
+        Ok(Stamp::of_system(project, self.clock.now()))
     }
 
     /// Returns the payment types of the application's project, with their state in the application.
@@ -72,7 +72,7 @@ mod tests {
     use crate::ports::{MockApplicationRepository, MockCheckoutOptionRepository};
     use chrono::DateTime;
     use kontor_kernel::testing::{CountingRandom, PlainCipher};
-    use kontor_kernel::{BranchId, FixedClock, Name, ProjectScoped};
+    use kontor_kernel::{BranchId, FixedClock, Name};
 
     fn application(id: ApplicationId) -> Application {
         let branch_id = BranchId::new(1).unwrap();
@@ -87,7 +87,7 @@ mod tests {
         let project = ProjectId::new(7).unwrap();
         let expected = Stamp::of_system(project, DateTime::UNIX_EPOCH);
         let mut applications = MockApplicationRepository::new();
-        applications.expect_find().returning(move |id| Ok(Some(ProjectScoped::new(project, application(id)))));
+        applications.expect_project().returning(move |_| Ok(Some(project)));
         applications
             .expect_replace_token()
             .withf(move |stamp, _, fingerprint| *stamp == expected && fingerprint.starts_with("plain:"))

@@ -7,7 +7,7 @@ use kontor_organization::ports::ApplicationRepository;
 use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use super::require_branch;
-use crate::applications::wake_subscriptions;
+use crate::applications::{project_of, wake_subscriptions};
 use crate::database::invalidation::{Topic, invalidate};
 use crate::database::{Abort, AnyConnection, BoundedCache, Database, on_each, on_reference};
 use crate::locks::lock_services;
@@ -93,6 +93,10 @@ impl ApplicationRepository for Database {
 
     async fn find(&self, id: ApplicationId) -> Result<Option<ProjectScoped<Application>>, StoreError> {
         records::find(self, id.get()).await
+    }
+
+    async fn project(&self, id: ApplicationId) -> Result<Option<ProjectId>, StoreError> {
+        self.read(move |connection| Ok(project_of(connection, id.get())?.map(decode::id).transpose()?)).await
     }
 
     async fn insert(
