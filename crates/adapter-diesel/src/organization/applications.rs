@@ -96,7 +96,7 @@ impl ApplicationRepository for Database {
     }
 
     async fn project(&self, id: ApplicationId) -> Result<Option<ProjectId>, StoreError> {
-        self.read(move |connection| Ok(project_of(connection, id.get())?.map(decode::id).transpose()?)).await
+        self.read(move |connection| Ok(decode::optional_id(project_of(connection, id.get())?)?)).await
     }
 
     async fn insert(
