@@ -13,6 +13,7 @@ diesel::table! {
         contact_max_value -> BigInt,
         contact_hold_hours -> BigInt,
         charges_delivery -> Bool,
+        version -> BigInt,
     }
 }
 

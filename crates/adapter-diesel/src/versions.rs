@@ -59,6 +59,8 @@ pub enum VersionedRecord {
     RequisiteIntegration,
     /// Role.
     Role,
+    /// Settings of a project, by its number.
+    Settings,
     /// Shop.
     Shop,
     /// Special hours of a shop on one day, by the shop and their number.
@@ -167,6 +169,9 @@ impl VersionedRecord {
                 )
                 .alive("owner = 'bank_requisite'"),
             Self::Role => Place::of("roles"),
+            Self::Settings => Place { owned: ("id = ", ""), ..Place::of("projects") }
+                .named("settings", &["id = "])
+                .told(HistoryTable::General),
             Self::Shop => Place::of("shops").alive(PRESENT).told(HistoryTable::General),
             Self::ShopException => Place::of("shop_exceptions").named("exceptions", BY_SHOP),
             Self::ShopHours => Place::of("shop_hours").named("hours", BY_SHOP),
@@ -242,6 +247,7 @@ pub(crate) const VERSIONED: &[VersionedTable] = &[
     versioned("orders", &[]),
     versioned("pages", &["search_text", "sort_key", "views_count"]),
     versioned("permissions", &[]),
+    versioned("projects", &[]),
     versioned("roles", &[]),
     versioned("shop_exceptions", &[]),
     versioned("shop_hours", &[]),

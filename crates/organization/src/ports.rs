@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{
     AppScope, ApplicationId, BankRequisite, BankRequisiteChange, BankRequisiteDraft, BankRequisiteId, BranchId,
     DeliverySubtypeId, DeliveryTypeId, DictionaryItemId, Email, IntegrationId, IntegrationParameterId, Language,
-    Listing, Name, Page, PaymentTypeId, Permission, ProjectId, ProjectScoped, SendError, ShopId, StaffMenuId, Stamp,
-    StorageUnitId, StoreError, UserId, Zone,
+    Listing, Name, Page, PaymentTypeId, Permission, ProjectId, ProjectScoped, RecordError, SendError, ShopId,
+    StaffMenuId, Stamp, StorageUnitId, StoreError, UserId, Zone,
 };
 
 use crate::model::{
@@ -16,8 +16,8 @@ use crate::model::{
 };
 use crate::model::{
     Application, ApplicationChange, ApplicationDraft, Branch, BranchChange, BranchDraft, Country, DeliverySubtype,
-    DeliverySubtypeParam, DeliveryType, Dictionary, DictionaryItem, PaymentChoice, PaymentType, ProjectInfo,
-    ProjectPlan, ProjectRecords, Shop, StorageUnit,
+    DeliverySubtypeParam, DeliveryType, Dictionary, DictionaryItem, PaymentChoice, PaymentType, ProjectChange,
+    ProjectInfo, ProjectPlan, ProjectRecords, ProjectSettings, Shop, StorageUnit,
 };
 use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration};
 use crate::model::{MenuScreen, StaffMenu, StaffMenuItems};
@@ -222,6 +222,18 @@ pub trait ProjectRepository: Send + Sync {
 
     /// Deletes a project that was just created. A project with an employee is kept.
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError>;
+}
+
+/// Settings of projects, for staff.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ProjectSettingsStore: Send + Sync {
+    /// Returns the settings of a project.
+    async fn project_settings(&self, project: ProjectId) -> Result<Option<ProjectSettings>, StoreError>;
+
+    /// Changes the settings of the project of the stamp, with an entry in their history.
+    async fn change_project_settings(&self, stamp: Stamp, change: ProjectChange)
+    -> Result<ProjectSettings, RecordError>;
 }
 
 /// Provider of suggestions for addresses, banks and companies.

@@ -43,6 +43,7 @@ mod pages;
 mod permissions;
 mod plans;
 mod policies;
+mod project_settings;
 mod promotions;
 mod reports;
 mod requisite_integrations;
@@ -95,6 +96,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
         plans::routes(config);
     });
     dictionaries::routes(config);
+    project_settings::routes(config);
     suggestions::routes(config);
     categories::routes(config);
     category_tables::routes(config);

@@ -1,14 +1,14 @@
 use kontor_adapter_diesel::VersionedRecord::{
     Agent, Application, BankRequisite, Block, Branch, BranchRequisite, Brand, Category, Contact, Customer, Department,
     Discount, Inventory, MenuItem, Nomenclature, Order, Page, Permission as StaffPermission, PlanAssignment,
-    RequisiteIntegration, Role, Shop, ShopException, ShopHours, ShownBrand, ShownCategory, Task, Warehouse,
-    WarehouseIntegration, Webhook,
+    RequisiteIntegration, Role, Settings as ProjectSettings, Shop, ShopException, ShopHours, ShownBrand, ShownCategory,
+    Task, Warehouse, WarehouseIntegration, Webhook,
 };
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{
     Agents, Applications, Blocks, Branches, Brands, Categories, Counterparties, Departments, Dictionaries, Discounts,
-    Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles, Shops, Statistics,
-    Subscriptions, Tasks, Users, Warehouses, Webhooks,
+    Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles, Settings, Shops,
+    Statistics, Subscriptions, Tasks, Users, Warehouses, Webhooks,
 };
 
 use kontor_web::policy::Access::{self, Public, Staff};
@@ -333,6 +333,10 @@ pub const POLICIES: &[Policy] = &[
     get("/api/task_statuses/{id}", staff!(view Dictionaries)),
     get("/api/vats", staff!(view Dictionaries)),
     get("/api/vats/{id}", staff!(view Dictionaries)),
+    // Project settings: not part of the service contract
+    get("/api/project", staff!(view Settings)).versioned(ProjectSettings),
+    put("/api/project", staff!(edit Settings)).versioned(ProjectSettings),
+    get("/api/project/history", staff!(view Settings)),
     // Suggestions
     post("/api/search_address", Staff(&[])),
     post("/api/search_bank", Staff(&[])),

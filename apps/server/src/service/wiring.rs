@@ -46,8 +46,8 @@ use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
     ApplicationService, BranchRequisiteService, BranchService, CheckoutOptions, DepartmentService, DictionaryService,
-    IntegrationService, OpeningTimesService, ShopHistory, ShopService, StaffMenuService, StaffShopService,
-    TaskMailWorker, TaskService,
+    IntegrationService, OpeningTimesService, ProjectSettingsService, ShopHistory, ShopService, StaffMenuService,
+    StaffShopService, TaskMailWorker, TaskService,
 };
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
@@ -305,6 +305,7 @@ services! {
     departments: DepartmentService,
     applications: ApplicationService,
     dictionaries: DictionaryService,
+    project_settings: ProjectSettingsService,
     checkout_options: CheckoutOptions,
     shops: ShopService,
     categories: CategoryService,
@@ -419,6 +420,7 @@ impl Services {
             branch_requisites: Data::new(make.branch_requisites()),
             departments: Data::new(DepartmentService::new(store.clone(), clock.clone())),
             dictionaries: Data::new(DictionaryService { dictionaries: store.clone(), options: store.clone() }),
+            project_settings: Data::new(make.project_settings()),
             checkout_options: Data::new(CheckoutOptions { options: store.clone() }),
             shops: Data::new(ShopService { shops: store.clone() }),
             categories: Data::new(make.categories()),

@@ -97,6 +97,7 @@ mod platform_order_placement;
 mod platform_pages;
 mod platform_passwords;
 mod platform_plans;
+mod platform_project_settings;
 mod platform_promotions;
 mod platform_reports;
 mod platform_reservations;

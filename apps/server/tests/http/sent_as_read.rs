@@ -63,6 +63,7 @@ database_tests! {
         ] {
             office.send_back(&format!("{path}/{id}"), key).await;
         }
+        office.send_back("/api/project", "project").await;
         // Only lists show these records, in the form that their creation returned.
         let menu = format!("/api/applications/{application}/menu_items");
         let parent = office.create(&menu, json!({ "name": "Shop" })).await;

@@ -4,11 +4,15 @@ use chrono::{DateTime, TimeDelta};
 use kontor_adapter_diesel::database_tests;
 use kontor_kernel::history::Histories;
 use kontor_kernel::{
-    AppScope, ApplicationId, BranchId, Edit, Link, Name, PageRequest, PaymentTypeId, Phone, ProjectId, ProjectScoped,
-    RecordError, Resource, Stamp,
+    AppScope, ApplicationId, BranchId, Edit, Language, Link, Name, PageRequest, PaymentTypeId, Phone, ProjectId,
+    ProjectScoped, RecordError, Resource, Stamp,
 };
-use kontor_organization::model::{Application, ApplicationChange, ApplicationDraft, BranchDraft};
-use kontor_organization::ports::{ApplicationRepository, BranchRepository, CheckoutOptionRepository};
+use kontor_organization::model::{
+    Application, ApplicationChange, ApplicationDraft, BranchDraft, HoldHours, PieceLimit, ProjectChange, ProjectSettings,
+};
+use kontor_organization::ports::{
+    ApplicationRepository, BranchRepository, CheckoutOptionRepository, ProjectSettingsStore,
+};
 use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use crate::fixtures;
@@ -147,6 +151,43 @@ database_tests! {
         assert_eq!(lines[0].changes[0].field, "token_issued_at");
         let told = "SELECT COUNT(*) AS value FROM histories WHERE changes LIKE '%three%' OR changes LIKE '%two%'";
         assert_eq!(fixtures::number(&db, told).await, 0, "not even the fingerprint");
+    }
+
+    async fn settings_of_a_project_are_changed_with_their_history(db: TestDatabase) {
+        let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        let settings: &dyn ProjectSettingsStore = &db.database;
+        let before = settings.project_settings(mine).await.unwrap().unwrap();
+        assert!(!db.database.requires_if_match(mine).await.unwrap());
+        let change = ProjectChange {
+            language: Edit::Set(Language::En),
+            if_match_required: Edit::Set(true),
+            contact_max_pieces: Edit::Set(PieceLimit::new(7).unwrap()),
+            contact_hold_hours: Edit::Set(HoldHours::new(1).unwrap()),
+            ..ProjectChange::default()
+        };
+        let changed = settings.change_project_settings(at(mine), change.clone()).await.unwrap();
+        let expected = ProjectSettings {
+            language: Language::En,
+            if_match_required: true,
+            contact_max_pieces: PieceLimit::new(7).unwrap(),
+            contact_hold_hours: HoldHours::new(1).unwrap(),
+            ..before.clone()
+        };
+        assert_eq!(changed, expected);
+        assert_eq!(settings.change_project_settings(at(mine), change.clone()).await.unwrap(), expected);
+        assert!(db.database.requires_if_match(mine).await.unwrap(), "the cache is invalidated");
+        let theirs = settings.project_settings(other).await.unwrap().unwrap();
+        assert_eq!(theirs, ProjectSettings { id: other, ..before });
+        assert_eq!(fixtures::number(&db, "SELECT MAX(version) AS value FROM projects").await, 3);
+        assert_eq!(fixtures::number(&db, "SELECT MIN(version) AS value FROM projects").await, 1);
+        let page = PageRequest::new(1, 10, 10).unwrap();
+        let lines = Histories::page(&db.database, mine, Resource::Settings, mine.get(), page).await.unwrap().items;
+        let fields: Vec<_> = lines.iter().flat_map(|line| &line.changes).map(|change| change.field.as_str()).collect();
+        assert_eq!(fields, ["language", "if_match_required", "contact_max_pieces", "contact_hold_hours"]);
+        let nowhere = ProjectId::new(99).unwrap();
+        let refused = settings.change_project_settings(at(nowhere), change).await;
+        assert!(matches!(refused, Err(RecordError::NotFound)));
+        assert_eq!(settings.project_settings(nowhere).await.unwrap(), None);
     }
 
     async fn an_application_needs_a_branch_of_its_project(db: TestDatabase) {

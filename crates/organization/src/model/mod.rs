@@ -16,6 +16,7 @@ mod task;
 mod task_notices;
 
 pub use crate::departments::{Department, DepartmentChange, DepartmentDraft};
+pub use crate::project_settings::{HoldHours, OutOfRange, PieceLimit, ProjectChange, ProjectSettings};
 pub use application::{AppToken, Application, ApplicationChange, ApplicationDraft, IssuedApplication};
 pub use branch::{Branch, BranchChange, BranchDraft};
 pub use checkout::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentChoice, PaymentType};

@@ -34,7 +34,7 @@ fn name(policy: &Policy) -> String {
 }
 
 fn writes_one(policy: &Policy) -> bool {
-    let one = policy.path.ends_with('}') || policy.path == "/api/counterparty";
+    let one = policy.path.ends_with('}') || ["/api/counterparty", "/api/project"].contains(&policy.path);
     one && ["PUT", "PATCH", "DELETE"].contains(&policy.method.as_str())
 }
 
