@@ -352,8 +352,8 @@ pub const POLICIES: &[Policy] = &[
     // Subscriptions: not part of the service contract
     get("/api/subscriptions", staff!(view Subscriptions)),
     get("/api/subscriptions/upcoming", staff!(view Subscriptions)),
-    get("/api/subscriptions/settings", staff!(view Subscriptions)),
-    put("/api/subscriptions/settings", staff!(edit Subscriptions)),
+    get("/api/subscriptions/settings", staff!(view Subscriptions)).versioned(ProjectSettings),
+    put("/api/subscriptions/settings", staff!(edit Subscriptions)).versioned(ProjectSettings),
     get("/api/subscriptions/{id}", staff!(view Subscriptions)),
     get("/api/subscriptions/{id}/payments", staff!(view Subscriptions)),
     get("/api/subscriptions/{id}/history", staff!(view Subscriptions)),

@@ -139,7 +139,7 @@ async fn update_project_settings(
 
 /// List the history of the project's settings
 ///
-/// Newest first. Changes by the command line have no entries.
+/// Newest first, including the charging settings of subscriptions. Changes by the command line have no entries.
 #[utoipa::path(tag = "Project settings", params(PageQuery), responses((status = 200, body = HistoryList)))]
 #[get("/api/project/history")]
 async fn list_project_history(

@@ -116,6 +116,34 @@ database_tests! {
         assert_named(&office.put_settings(&read, json!({})).await, 412, "precondition_failed", "restart");
     }
 
+    async fn charging_settings_share_the_version_and_the_history(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let path = "/api/subscriptions/settings";
+        let read = office.get(path).await;
+        let put = async |if_match: &str, body: Value| {
+            let request = office.server.as_staff(&office.owner, Method::PUT, path).header("If-Match", if_match);
+            send(request.json(&body)).await
+        };
+        let changed = put(&tag(&read), json!({ "hour": 9, "notice_days": 7 })).await;
+        assert_eq!(changed.expect(200), office.get(path).await.expect(200));
+        let stale = put(&tag(&read), json!({ "hour": 10 })).await;
+        assert_named(&stale, 412, "precondition_failed", "restart");
+        assert_eq!(stale.json()["current"]["changed_by"]["name"], "Anna Kern");
+        office.put(PATH, json!({ "name": "Harbour" })).await.expect(200);
+        assert_named(&put(&tag(&changed), json!({})).await, 412, "precondition_failed", "restart");
+        let history = office.get("/api/project/history").await.expect(200);
+        let changes = [
+            json!([{ "field": "name", "old": "Trial", "new": "Harbour" }]),
+            json!([
+                { "field": "hour", "old": "12", "new": "9" }, { "field": "notice_days", "old": "3", "new": "7" },
+            ]),
+        ];
+        for (entry, expected) in history["histories"].as_array().unwrap().iter().zip(changes) {
+            assert_eq!(entry["changes"], expected);
+        }
+        assert_eq!(history["historiesCount"], 2);
+    }
+
     async fn staff_can_require_versions_in_their_project(db: TestDatabase) {
         let office = Office::open(db).await;
         let department = format!("/api/departments/{}", office.create("/api/departments", json!({ "name": "Sales" })).await);

@@ -34,7 +34,8 @@ fn name(policy: &Policy) -> String {
 }
 
 fn writes_one(policy: &Policy) -> bool {
-    let one = policy.path.ends_with('}') || ["/api/counterparty", "/api/project"].contains(&policy.path);
+    const SINGLE: [&str; 3] = ["/api/counterparty", "/api/project", "/api/subscriptions/settings"];
+    let one = policy.path.ends_with('}') || SINGLE.contains(&policy.path);
     one && ["PUT", "PATCH", "DELETE"].contains(&policy.method.as_str())
 }
 
