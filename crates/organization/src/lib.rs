@@ -133,6 +133,7 @@ mod applications;
 mod branch_requisites;
 mod branches;
 mod checkout;
+mod delivery_prices;
 mod departments;
 mod dictionaries;
 mod error;
@@ -151,6 +152,7 @@ pub use applications::ApplicationService;
 pub use branch_requisites::BranchRequisiteService;
 pub use branches::BranchService;
 pub use checkout::CheckoutOptions;
+pub use delivery_prices::{DeliveryPriceError, DeliveryPriceRefusal, UnknownDelivery};
 pub use departments::{DepartmentError, DepartmentRefusal, DepartmentService};
 pub use dictionaries::DictionaryService;
 pub use error::{

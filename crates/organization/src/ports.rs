@@ -15,15 +15,16 @@ use crate::model::{
     AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, StaffShop, SuggestionQuery, TimesChange,
 };
 use crate::model::{
-    Application, ApplicationChange, ApplicationDraft, Branch, BranchChange, BranchDraft, Country, DeliverySubtype,
-    DeliverySubtypeParam, DeliveryType, Dictionary, DictionaryItem, PaymentChoice, PaymentType, ProjectChange,
-    ProjectInfo, ProjectPlan, ProjectRecords, ProjectSettings, Shop, StorageUnit,
+    Application, ApplicationChange, ApplicationDraft, Branch, BranchChange, BranchDraft, Country, DeliveryPrice,
+    DeliverySubtype, DeliverySubtypeParam, DeliveryType, Dictionary, DictionaryItem, NewDeliveryPrice, PaymentChoice,
+    PaymentType, ProjectChange, ProjectInfo, ProjectPlan, ProjectRecords, ProjectSettings, Shop, StorageUnit,
 };
 use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration};
 use crate::model::{MenuScreen, StaffMenu, StaffMenuItems};
 use crate::model::{TaskLine, TaskMail};
 use crate::{
-    ApplicationError, BranchError, BranchRequisiteError, IntegrationError, ShopError, StaffMenuError, SuggestionError,
+    ApplicationError, BranchError, BranchRequisiteError, DeliveryPriceError, IntegrationError, ShopError,
+    StaffMenuError, SuggestionError,
 };
 
 /// Branches of a project.
@@ -234,6 +235,17 @@ pub trait ProjectSettingsStore: Send + Sync {
     /// Changes the settings of the project of the stamp, with an entry in their history.
     async fn change_project_settings(&self, stamp: Stamp, change: ProjectChange)
     -> Result<ProjectSettings, RecordError>;
+
+    /// Returns the prices of every delivery type, each followed by those of its subtypes, by number.
+    async fn delivery_prices(&self, project: ProjectId) -> Result<Vec<DeliveryPrice>, StoreError>;
+
+    /// Sets prices of the project of the stamp after [`DeliveryPrice::changed_by`], with an entry in the history of its
+    /// settings. Others keep their values. Returns all prices.
+    async fn set_delivery_prices(
+        &self,
+        stamp: Stamp,
+        prices: Vec<NewDeliveryPrice>,
+    ) -> Result<Vec<DeliveryPrice>, DeliveryPriceError>;
 }
 
 /// Provider of suggestions for addresses, banks and companies.

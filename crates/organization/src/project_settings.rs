@@ -8,6 +8,8 @@ use kontor_kernel::{
     Word as _, Zone,
 };
 
+use crate::DeliveryPriceError;
+use crate::delivery_prices::{DeliveryPrice, NewDeliveryPrice};
 use crate::ports::ProjectSettingsStore;
 
 /// Settings of a project.
@@ -161,6 +163,22 @@ impl ProjectSettingsService {
         self.settings.change_project_settings(Stamp::of(staff, self.clock.now()), change).await
     }
 
+    /// Returns the delivery prices of the employee's project.
+    pub async fn delivery_prices(&self, staff: &Staff) -> Result<Vec<DeliveryPrice>, DeliveryPriceError> {
+        staff.require(Permission::view(Resource::Settings))?;
+        Ok(self.settings.delivery_prices(staff.project_id).await?)
+    }
+
+    /// Sets delivery prices of the employee's project, for future orders. Others keep their values. Returns all.
+    pub async fn set_delivery_prices(
+        &self,
+        staff: &Staff,
+        prices: Vec<NewDeliveryPrice>,
+    ) -> Result<Vec<DeliveryPrice>, DeliveryPriceError> {
+        staff.require(Permission::edit(Resource::Settings))?;
+        self.settings.set_delivery_prices(Stamp::of(staff, self.clock.now()), prices).await
+    }
+
     /// Returns one page of the history of the settings, latest first.
     pub async fn history(&self, staff: &Staff, page: PageRequest) -> Result<Page<HistoryEntry>, RecordError> {
         staff.require(Permission::view(Resource::Settings))?;
@@ -225,6 +243,9 @@ mod tests {
         assert_eq!(missing(service.history(&editor, page).await.unwrap_err()), "view-settings");
         let change = ProjectChange::default();
         assert_eq!(missing(service.update(&viewer, change).await.unwrap_err()), "edit-settings");
+        let denied = |error: DeliveryPriceError| matches!(error, RecordError::Denied(AccessDenied::MissingPermission(_)));
+        assert!(denied(service.delivery_prices(&editor).await.unwrap_err()));
+        assert!(denied(service.set_delivery_prices(&viewer, Vec::new()).await.unwrap_err()));
     }
 
     #[tokio::test]

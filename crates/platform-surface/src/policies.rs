@@ -344,6 +344,8 @@ pub const POLICIES: &[Policy] = &[
     // Project settings: not part of the service contract
     get("/api/project", staff!(view Settings)).versioned(ProjectSettings),
     put("/api/project", staff!(edit Settings)).versioned(ProjectSettings),
+    get("/api/project/delivery_prices", staff!(view Settings)).versioned(ProjectSettings),
+    put("/api/project/delivery_prices", staff!(edit Settings)).versioned(ProjectSettings),
     get("/api/project/history", staff!(view Settings)),
     // Suggestions
     post("/api/search_address", Staff(&[])),

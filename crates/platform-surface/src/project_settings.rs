@@ -6,17 +6,22 @@ use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::Word as _;
 use kontor_organization::ProjectSettingsService;
-use kontor_organization::model::{ProjectChange, ProjectSettings};
+use kontor_organization::model::{DeliveryPrice, NewDeliveryPrice, ProjectChange, ProjectSettings};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::envelope::{Answer, answer, one};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, into_domain};
+use kontor_web::envelope::{Answer, answer, list, one};
+use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, into_domain};
 use kontor_web::{Body, HistoryList, PageQuery, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(show_project_settings).service(update_project_settings).service(list_project_history);
+    config
+        .service(show_project_settings)
+        .service(update_project_settings)
+        .service(list_delivery_prices)
+        .service(set_delivery_prices)
+        .service(list_project_history);
 }
 
 /// Settings of the project. Those of subscriptions are at `/api/subscriptions/settings`.
@@ -137,9 +142,94 @@ async fn update_project_settings(
     answer(service.update(&staff, body.0.into()).await?)
 }
 
+/// Price of a delivery type or of one of its subtypes.
+#[derive(Serialize, ToSchema)]
+struct DeliveryPriceRecord {
+    delivery_type: NamedRecord,
+    /// `null` for the price of the type itself.
+    delivery_subtype: Option<NamedRecord>,
+    /// Decimal string.
+    #[schema(examples("300.00"))]
+    price: String,
+}
+
+impl From<DeliveryPrice> for DeliveryPriceRecord {
+    fn from(price: DeliveryPrice) -> Self {
+        let (id, name) = price.delivery_type;
+        Self {
+            delivery_type: NamedRecord::new(id, name),
+            delivery_subtype: price.subtype.map(|(id, name)| NamedRecord::new(id, name)),
+            price: price.price.to_string(),
+        }
+    }
+}
+
+list!(DeliveryPriceList { delivery_prices: [DeliveryPriceRecord], delivery_prices_count });
+
+/// Price to set.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct DeliveryPriceInput {
+    delivery_type_id: wire::DeliveryTypeId,
+    /// Subtype of the delivery type. Without it, the price of the type itself is set.
+    #[deserr(default)]
+    delivery_subtype_id: Option<wire::DeliverySubtypeId>,
+    price: wire::Money,
+}
+
+/// Prices to set.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct DeliveryPricesInput {
+    delivery_prices: Vec<DeliveryPriceInput>,
+}
+
+impl From<DeliveryPriceInput> for NewDeliveryPrice {
+    fn from(input: DeliveryPriceInput) -> Self {
+        Self {
+            type_id: input.delivery_type_id.0,
+            subtype_id: input.delivery_subtype_id.map(|id| id.0),
+            price: input.price.0,
+        }
+    }
+}
+
+/// List the delivery prices of the project
+///
+/// Each type is followed by its subtypes. If the project charges delivery, an order pays the price of its type and of
+/// its subtype.
+#[utoipa::path(tag = "Project settings", responses((status = 200, body = DeliveryPriceList)))]
+#[get("/api/project/delivery_prices")]
+async fn list_delivery_prices(
+    staff: SignedInStaff,
+    service: Data<ProjectSettingsService>,
+) -> Answer<DeliveryPriceList> {
+    answer(service.delivery_prices(&staff).await?)
+}
+
+/// Set delivery prices of the project
+///
+/// Prices that are not sent keep their values. New orders pay the new prices. They share the version and the history of
+/// the settings of the project.
+#[utoipa::path(
+    tag = "Project settings",
+    request_body = DeliveryPricesInput,
+    responses((status = 200, body = DeliveryPriceList)),
+)]
+#[put("/api/project/delivery_prices")]
+async fn set_delivery_prices(
+    staff: SignedInStaff,
+    service: Data<ProjectSettingsService>,
+    body: Body<DeliveryPricesInput>,
+) -> Answer<DeliveryPriceList> {
+    let prices = body.0.delivery_prices.into_iter().map(Into::into).collect();
+    answer(service.set_delivery_prices(&staff, prices).await?)
+}
+
 /// List the history of the project's settings
 ///
-/// Newest first, including the charging settings of subscriptions. Changes by the command line have no entries.
+/// Newest first, including delivery prices and the charging settings of subscriptions. Changes by the command line have
+/// no entries.
 #[utoipa::path(tag = "Project settings", params(PageQuery), responses((status = 200, body = HistoryList)))]
 #[get("/api/project/history")]
 async fn list_project_history(

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::keyed::assert_named;
 use crate::office::Office;
+use crate::shopfront::Shopfront;
 use crate::support::{Answer, send};
 
 const PATH: &str = "/api/project";
@@ -142,6 +143,69 @@ database_tests! {
             assert_eq!(entry["changes"], expected);
         }
         assert_eq!(history["historiesCount"], 2);
+    }
+
+    async fn delivery_prices_apply_to_new_orders_at_once(db: TestDatabase) {
+        let shop = Shopfront::open(db).await;
+        let owner = shop.server.owner(&shop.project).await;
+        let path = "/api/project/delivery_prices";
+        let staff = |method, path: &str| shop.server.as_staff(&owner, method, path);
+        let read = send(staff(Method::GET, path)).await;
+        let (pickup, delivery) = (json!({ "id": 1, "name": "Pickup" }), json!({ "id": 2, "name": "Delivery" }));
+        let (point, courier) = (json!({ "id": 1, "name": "Point" }), json!({ "id": 2, "name": "Courier" }));
+        let row = |kind: &Value, subtype: &Value, price: &str| {
+            json!({ "delivery_type": kind, "delivery_subtype": subtype, "price": price })
+        };
+        let before = [
+            row(&pickup, &Value::Null, "0.00"), row(&delivery, &Value::Null, "300.00"), row(&delivery, &point, "0.00"),
+            row(&delivery, &courier, "300.00"),
+        ];
+        assert_eq!(read.expect(200), json!({ "deliveryPrices": before, "deliveryPricesCount": 4 }));
+        send(staff(Method::PUT, PATH).json(&json!({ "charges_delivery": true }))).await.expect(200);
+        let item = shop.goods(9, 10_000).await;
+        let charged = async || {
+            let cart = json!({
+                "products": [{ "id": item, "quantity": 1 }], "delivery_type_id": 2, "delivery_subtype_id": 2,
+            });
+            shop.precalculate(cart).await.expect(200)["delivery_price"].clone()
+        };
+        assert_eq!(charged().await, 600.0);
+        let seen = tag(&send(staff(Method::GET, path)).await);
+        let courier_price = json!({ "delivery_type_id": 2, "delivery_subtype_id": 2, "price": "150.50" });
+        let body = json!({ "delivery_prices": [{ "delivery_type_id": 2, "price": "100.00" }, courier_price] });
+        let set = send(staff(Method::PUT, path).header("If-Match", &seen).json(&body)).await;
+        let prices = set.expect(200)["deliveryPrices"].clone();
+        assert_eq!((&prices[0], &prices[2]), (&before[0], &before[2]), "others keep their prices");
+        assert_eq!((&prices[1]["price"], &prices[3]["price"]), (&json!("100.00"), &json!("150.50")));
+        assert_eq!(charged().await, 250.5);
+        let stale = send(staff(Method::PUT, path).header("If-Match", &seen).json(&body)).await;
+        assert_named(&stale, 412, "precondition_failed", "restart");
+
+        let wrong = json!({ "delivery_prices": [
+            { "delivery_type_id": 3, "price": "1.00" }, { "delivery_type_id": 1, "price": "5.00" },
+            { "delivery_type_id": 1, "delivery_subtype_id": 2, "price": "1.00" },
+        ] });
+        let refused = send(staff(Method::PUT, path).json(&wrong)).await;
+        refused.expect_invalid(&["delivery_prices.0.delivery_type_id", "delivery_prices.2.delivery_subtype_id"]);
+        let wrong = json!({ "delivery_prices": [{ "delivery_type_id": 0, "price": "-1.00" }, {}] });
+        let refused = send(staff(Method::PUT, path).json(&wrong)).await;
+        refused.expect_invalid(&[
+            "delivery_prices.0.delivery_type_id", "delivery_prices.0.price", "delivery_prices.1.delivery_type_id",
+            "delivery_prices.1.price",
+        ]);
+        send(staff(Method::PUT, path).json(&json!({}))).await.expect_invalid(&["delivery_prices"]);
+        assert_eq!(send(staff(Method::GET, path)).await.expect(200)["deliveryPrices"], prices, "nothing of it was written");
+        let history = send(staff(Method::GET, "/api/project/history")).await.expect(200);
+        let changes = json!([
+            { "field": "delivery_prices.2", "old": "300.00", "new": "100.00" },
+            { "field": "delivery_prices.2.2", "old": "300.00", "new": "150.50" },
+        ]);
+        assert_eq!((&history["histories"][0]["changes"], &history["historiesCount"]), (&changes, &json!(2)));
+        let viewer = shop.server.staff_with(&shop.project, &["view-settings"]).await;
+        send(shop.server.as_staff(&viewer, Method::PUT, path).json(&body)).await.expect(403);
+        let stranger = shop.server.owner(&shop.server.project().await).await;
+        send(shop.server.as_staff(&stranger, Method::PUT, path).json(&body)).await.expect(422);
+        assert_eq!(charged().await, 250.5);
     }
 
     async fn staff_can_require_versions_in_their_project(db: TestDatabase) {

@@ -97,6 +97,10 @@ impl DeliverySettings for Database {
                     .set(delivery_subtypes::price.eq(price))
                     .execute(connection)?,
             };
+            // Staff see the prices with the version of the project's settings.
+            diesel::update(projects::table.find(project.get()))
+                .set(projects::version.eq(projects::version + 1))
+                .execute(connection)?;
             Ok::<_, Abort<StoreError>>(written == 1)
         })
         .await

@@ -2,8 +2,13 @@ use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::history::Audited as _;
-use kontor_kernel::{ProjectId, RecordError, Stamp, StoreError, Word as _, Zone};
-use kontor_organization::model::{HoldHours, PieceLimit, ProjectChange, ProjectSettings};
+use kontor_kernel::{
+    DeliverySubtypeId, DeliveryTypeId, Name, ProjectId, RecordError, Resource, Stamp, StoreError, Word as _, Zone,
+};
+use kontor_organization::DeliveryPriceError;
+use kontor_organization::model::{
+    DeliveryPrice, HoldHours, NewDeliveryPrice, PieceLimit, ProjectChange, ProjectSettings,
+};
 use kontor_organization::ports::ProjectSettingsStore;
 
 use crate::database::invalidation::{Topic, invalidate};
@@ -11,7 +16,7 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::histories;
 use crate::locks::lock_project;
-use crate::schema::projects;
+use crate::schema::{delivery_subtypes, delivery_types, projects};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = projects)]
@@ -60,6 +65,48 @@ fn required(connection: &mut AnyConnection, project: ProjectId) -> Result<Projec
     load(connection, project)?.ok_or(Abort::Refused(RecordError::NotFound))
 }
 
+fn delivery_prices<R>(connection: &mut AnyConnection, project: ProjectId) -> Result<Vec<DeliveryPrice>, Abort<R>> {
+    let types: Vec<(i64, String, i64)> = delivery_types::table
+        .filter(delivery_types::project_id.eq(project.get()))
+        .order(delivery_types::id)
+        .select((delivery_types::id, delivery_types::name, delivery_types::price))
+        .load(connection)?;
+    let subtypes: Vec<(i64, i64, String, i64)> = delivery_subtypes::table
+        .filter(delivery_subtypes::project_id.eq(project.get()))
+        .order(delivery_subtypes::id)
+        .select((
+            delivery_subtypes::delivery_type_id,
+            delivery_subtypes::id,
+            delivery_subtypes::name,
+            delivery_subtypes::price,
+        ))
+        .load(connection)?;
+    let mut prices = Vec::new();
+    for (id, name, price) in types {
+        let delivery_type: (DeliveryTypeId, Name) = (decode::id(id)?, decode::text(&name)?);
+        let price = decode::money(price)?;
+        prices.push(DeliveryPrice { delivery_type: delivery_type.clone(), subtype: None, price });
+        for (_, subtype, name, price) in subtypes.iter().filter(|(of, ..)| *of == id) {
+            let subtype = Some((decode::id(*subtype)?, decode::text(name)?));
+            let price = decode::money(*price)?;
+            prices.push(DeliveryPrice { delivery_type: delivery_type.clone(), subtype, price });
+        }
+    }
+    Ok(prices)
+}
+
+fn set_price(connection: &mut AnyConnection, project: ProjectId, new: &NewDeliveryPrice) -> QueryResult<usize> {
+    let price = new.price.minor();
+    match new.subtype_id.map(DeliverySubtypeId::get) {
+        None => diesel::update(delivery_types::table.find((project.get(), new.type_id.get())))
+            .set(delivery_types::price.eq(price))
+            .execute(connection),
+        Some(id) => diesel::update(delivery_subtypes::table.find((project.get(), id)))
+            .set(delivery_subtypes::price.eq(price))
+            .execute(connection),
+    }
+}
+
 #[async_trait]
 impl ProjectSettingsStore for Database {
     async fn project_settings(&self, project: ProjectId) -> Result<Option<ProjectSettings>, StoreError> {
@@ -100,6 +147,37 @@ impl ProjectSettingsStore for Database {
             let after = required(connection, project)?;
             histories::changed(connection, &stamp, &before, &after)?;
             Ok(after)
+        })
+        .await
+    }
+
+    async fn delivery_prices(&self, project: ProjectId) -> Result<Vec<DeliveryPrice>, StoreError> {
+        self.read(move |connection| delivery_prices(connection, project)).await
+    }
+
+    async fn set_delivery_prices(
+        &self,
+        stamp: Stamp,
+        prices: Vec<NewDeliveryPrice>,
+    ) -> Result<Vec<DeliveryPrice>, DeliveryPriceError> {
+        self.write(move |connection| {
+            let project = stamp.project_id;
+            // Storefronts show the prices.
+            histories::invalidate_shown(&stamp, Resource::Settings);
+            lock_project(connection, project)?;
+            let stored: Vec<DeliveryPrice> = delivery_prices(connection, project)?;
+            let changed = DeliveryPrice::changed_by(&stored, &prices)
+                .map_err(|refusal| Abort::Refused(DeliveryPriceError::Refused(refusal)))?;
+            for (new, _) in &changed {
+                set_price(connection, project, new)?;
+            }
+            // The prices share the version and the history of the other settings.
+            diesel::update(projects::table.find(project.get()))
+                .set(projects::version.eq(projects::version + 1))
+                .execute(connection)?;
+            let changes = changed.into_iter().map(|(_, change)| change).collect();
+            histories::changed_many(connection, &stamp, Resource::Settings, &[(project.get(), changes)])?;
+            delivery_prices(connection, project)
         })
         .await
     }

@@ -15,6 +15,7 @@ mod suggestion;
 mod task;
 mod task_notices;
 
+pub use crate::delivery_prices::{DeliveryPrice, NewDeliveryPrice};
 pub use crate::departments::{Department, DepartmentChange, DepartmentDraft};
 pub use crate::project_settings::{HoldHours, OutOfRange, PieceLimit, ProjectChange, ProjectSettings};
 pub use application::{AppToken, Application, ApplicationChange, ApplicationDraft, IssuedApplication};

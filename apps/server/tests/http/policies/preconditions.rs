@@ -34,7 +34,8 @@ fn name(policy: &Policy) -> String {
 }
 
 fn writes_one(policy: &Policy) -> bool {
-    const SINGLE: [&str; 3] = ["/api/counterparty", "/api/project", "/api/subscriptions/settings"];
+    const SINGLE: [&str; 4] =
+        ["/api/counterparty", "/api/project", "/api/project/delivery_prices", "/api/subscriptions/settings"];
     let one = policy.path.ends_with('}') || SINGLE.contains(&policy.path);
     one && ["PUT", "PATCH", "DELETE"].contains(&policy.method.as_str())
 }
