@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{AppScope, ApplicationId, BranchId, Link, ProjectId, ProjectScoped, Stamp, StoreError};
+use kontor_kernel::{AppScope, ApplicationId, Link, ProjectId, ProjectScoped, Stamp, StoreError};
 use kontor_organization::model::{Application, ApplicationChange, ApplicationDraft};
 use kontor_organization::ports::ApplicationRepository;
 use kontor_organization::{ApplicationError, ApplicationRefusal};
@@ -148,7 +148,7 @@ impl ApplicationRepository for Database {
             require_branch(connection, &stamp, branch, ApplicationRefusal::UnknownBranch)?;
             diesel::update(applications::table.find(before.id.get()))
                 .set((
-                    branch.map(|id| applications::branch_id.eq(BranchId::get(id))),
+                    branch.map(|id| applications::branch_id.eq(id.get())),
                     change.name.as_set().map(|name| applications::name.eq(name.as_str())),
                     change.url.as_set().map(|url| applications::url.eq(url.as_ref().map(Link::as_str))),
                     change.wholesale.as_set().map(|wholesale| applications::wholesale.eq(*wholesale)),
