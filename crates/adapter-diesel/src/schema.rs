@@ -13,6 +13,7 @@ diesel::table! {
         contact_max_value -> BigInt,
         contact_hold_hours -> BigInt,
         charges_delivery -> Bool,
+        version -> BigInt,
     }
 }
 
@@ -47,6 +48,8 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         activated_at -> Nullable<Timestamp>,
+        version -> BigInt,
+        token_issued_at -> Nullable<Timestamp>,
     }
 }
 

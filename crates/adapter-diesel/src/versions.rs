@@ -19,6 +19,8 @@ use crate::statement::{Statement, by_place};
 pub enum VersionedRecord {
     /// Agent, by its number.
     Agent,
+    /// Application.
+    Application,
     /// Bank account of a customer, by the customer and its number.
     BankRequisite,
     /// Block, by the application and its number.
@@ -61,6 +63,8 @@ pub enum VersionedRecord {
     RequisiteIntegration,
     /// Role.
     Role,
+    /// Settings of a project, by its number.
+    Settings,
     /// Shop.
     Shop,
     /// Special hours of a shop on one day, by the shop and their number.
@@ -138,6 +142,7 @@ impl VersionedRecord {
             Self::Agent => {
                 Place::of("users").named("agents", &["id = "]).alive("kind = 'agent' AND deleted_at IS NULL")
             }
+            Self::Application => Place::of("applications").told(HistoryTable::General),
             Self::BankRequisite => Place::of("counterparty_bank_requisites").named("bank_requisites", BY_CUSTOMER),
             Self::Block => Place::of("blocks").named("blocks", BY_APPLICATION).told(HistoryTable::General),
             Self::Branch => Place::of("branches").told(HistoryTable::General),
@@ -172,6 +177,9 @@ impl VersionedRecord {
                 )
                 .alive("owner = 'bank_requisite'"),
             Self::Role => Place::of("roles"),
+            Self::Settings => Place { owned: ("id = ", ""), ..Place::of("projects") }
+                .named("settings", &["id = "])
+                .told(HistoryTable::General),
             Self::Shop => Place::of("shops").alive(PRESENT).told(HistoryTable::General),
             Self::ShopException => Place::of("shop_exceptions").named("exceptions", BY_SHOP),
             Self::ShopHours => Place::of("shop_hours").named("hours", BY_SHOP),
@@ -229,6 +237,7 @@ pub(crate) const fn versioned(table: &'static str, apart: &'static [&'static str
 pub(crate) const VERSIONED: &[VersionedTable] = &[
     versioned("application_brands", &[]),
     versioned("application_categories", &[]),
+    versioned("applications", &[]),
     versioned("blocks", &["name_key", "sort_key"]),
     versioned("branch_bank_requisites", &[]),
     versioned("branches", &["name_key", "sort_key"]),
@@ -248,6 +257,7 @@ pub(crate) const VERSIONED: &[VersionedTable] = &[
     versioned("pages", &["search_text", "sort_key", "views_count"]),
     versioned("payment_types", &[]),
     versioned("permissions", &[]),
+    versioned("projects", &[]),
     versioned("roles", &[]),
     versioned("shop_exceptions", &[]),
     versioned("shop_hours", &[]),

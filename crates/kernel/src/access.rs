@@ -48,6 +48,7 @@ resources! {
     Permissions => "permissions",
     Reservations => "reservations",
     Roles => "roles",
+    Settings => "settings",
     Shops => "shops",
     Slides => "slides",
     Statistics => "statistics",

@@ -45,6 +45,7 @@ mod payment_types;
 mod permissions;
 mod plans;
 mod policies;
+mod project_settings;
 mod promotions;
 mod reports;
 mod requisite_integrations;
@@ -90,6 +91,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     branches::table_routes(config);
     below(config, "/api/applications", |config| {
         applications::routes(config);
+        applications::action_routes(config);
         webhooks::routes(config);
         webhook_deliveries::routes(config);
         assortment::routes(config);
@@ -99,6 +101,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     });
     dictionaries::routes(config);
     below(config, "/api/payment_types", payment_types::routes);
+    project_settings::routes(config);
     suggestions::routes(config);
     categories::routes(config);
     category_tables::routes(config);

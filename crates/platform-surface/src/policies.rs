@@ -1,13 +1,13 @@
 use kontor_adapter_diesel::VersionedRecord::{
-    Agent, BankRequisite, Block, Branch, BranchRequisite, Brand, Category, Contact, Customer, Department, Discount,
-    Employee, Inventory, MenuItem, Nomenclature, Order, Page, PaymentType, Permission as StaffPermission, PlanAssignment,
-    RequisiteIntegration, Role, Shop, ShopException, ShopHours, ShownBrand, ShownCategory, Slide, Task, Warehouse,
-    WarehouseIntegration, Webhook,
+    Agent, Application, BankRequisite, Block, Branch, BranchRequisite, Brand, Category, Contact, Customer, Department,
+    Discount, Employee, Inventory, MenuItem, Nomenclature, Order, Page, PaymentType, Permission as StaffPermission,
+    PlanAssignment, RequisiteIntegration, Role, Settings as ProjectSettings, Shop, ShopException, ShopHours, ShownBrand,
+    ShownCategory, Slide, Task, Warehouse, WarehouseIntegration, Webhook,
 };
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{
     Agents, Applications, Blocks, Branches, Brands, Categories, Counterparties, Departments, Dictionaries, Discounts,
-    Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles, Shops, Slides,
+    Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles, Settings, Shops, Slides,
     Statistics, Subscriptions, Tasks, Users, Warehouses, Webhooks,
 };
 
@@ -84,8 +84,11 @@ pub const POLICIES: &[Policy] = &[
     get("/api/branches/{id}/history", staff!(view Branches)),
     get("/api/branches/{id}/bank_requisites", staff!(view Branches)),
     post("/api/branches/{id}/bank_requisites", staff!(edit Branches)).versioned(BranchRequisite),
+    get("/api/branches/{id}/bank_requisites/{requisiteId}", staff!(view Branches)).versioned(BranchRequisite),
     put("/api/branches/{id}/bank_requisites/{requisiteId}", staff!(edit Branches)).versioned(BranchRequisite),
     get("/api/branches/{branchId}/bank_requisites/{bankId}/integrations", staff!(view Branches)),
+    get("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{integrationsId}", staff!(view Branches))
+        .versioned(RequisiteIntegration),
     put("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{integrationsId}", staff!(edit Branches))
         .versioned(RequisiteIntegration),
     get("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{id}/parameters", staff!(view Branches)),
@@ -97,10 +100,15 @@ pub const POLICIES: &[Policy] = &[
     get("/api/tables/branches", staff!(view Branches)),
     // Applications
     get("/api/applications", staff!(view Applications)),
-    post("/api/applications", staff!(create Applications)),
-    get("/api/applications/{id}", staff!(view Applications)),
-    get("/api/applications/{id}/payment_types", staff!(view Applications)),
-    put("/api/applications/{id}/payment_types", staff!(edit Applications)),
+    post("/api/applications", staff!(create Applications)).versioned(Application),
+    get("/api/applications/{id}", staff!(view Applications)).versioned(Application),
+    put("/api/applications/{id}", staff!(edit Applications)).versioned(Application),
+    post("/api/applications/{id}/activate", staff!(edit Applications)).versioned(Application),
+    post("/api/applications/{id}/deactivate", staff!(edit Applications)).versioned(Application),
+    post("/api/applications/{id}/rotate-token", staff!(edit Applications)).versioned(Application),
+    get("/api/applications/{id}/history", staff!(view Applications)),
+    get("/api/applications/{id}/payment_types", staff!(view Applications)).versioned(Application),
+    put("/api/applications/{id}/payment_types", staff!(edit Applications)).versioned(Application),
     get("/api/applications/{id}/brands", staff!(view Applications)),
     post("/api/applications/{id}/brands", staff!(edit Applications)),
     get("/api/applications/{id}/brands/{brand_id}", staff!(view Applications)).versioned(ShownBrand),
@@ -161,6 +169,7 @@ pub const POLICIES: &[Policy] = &[
     delete("/api/warehouses/{id}", staff!(edit Warehouses)).versioned(Warehouse),
     get("/api/warehouses/{id}/history", staff!(view Warehouses)),
     get("/api/warehouses/{id}/integrations", staff!(view Warehouses)),
+    get("/api/warehouses/{id}/integrations/{integration_id}", staff!(view Warehouses)).versioned(WarehouseIntegration),
     put("/api/warehouses/{id}/integrations/{integration_id}", staff!(edit Warehouses)).versioned(WarehouseIntegration),
     get("/api/warehouses/{id}/integrations/{integration_id}/parameters", staff!(view Warehouses)),
     post("/api/warehouses/{id}/integrations/{integration_id}/parameters", staff!(edit Warehouses)),
@@ -200,9 +209,11 @@ pub const POLICIES: &[Policy] = &[
     delete("/api/counterparties/{id}", staff!(edit Counterparties)).versioned(Customer),
     get("/api/counterparties/{id}/bank_requisites", staff!(view Counterparties)),
     post("/api/counterparties/{id}/bank_requisites", staff!(edit Counterparties)).versioned(BankRequisite),
+    get("/api/counterparties/{id}/bank_requisites/{requisiteId}", staff!(view Counterparties)).versioned(BankRequisite),
     put("/api/counterparties/{id}/bank_requisites/{requisiteId}", staff!(edit Counterparties)).versioned(BankRequisite),
     get("/api/counterparties/{id}/contacts", staff!(view Counterparties)),
     post("/api/counterparties/{id}/contacts", staff!(edit Counterparties)).versioned(Contact),
+    get("/api/counterparties/{id}/contacts/{contactId}", staff!(view Counterparties)).versioned(Contact),
     put("/api/counterparties/{id}/contacts/{contactId}", staff!(edit Counterparties)).versioned(Contact),
     get("/api/counterparties/{id}/history", staff!(view Counterparties)),
     get("/api/tables/counterparties", staff!(view Counterparties)),
@@ -266,6 +277,7 @@ pub const POLICIES: &[Policy] = &[
     get("/api/shops/{id}/history", staff!(view Shops)),
     get("/api/shops/{id}/hours", staff!(view Shops)),
     post("/api/shops/{id}/hours", staff!(edit Shops)).versioned(ShopHours),
+    get("/api/shops/{id}/hours/{hour_id}", staff!(view Shops)).versioned(ShopHours),
     put("/api/shops/{id}/hours/{hour_id}", staff!(edit Shops)).versioned(ShopHours),
     delete("/api/shops/{id}/hours/{hour_id}", staff!(edit Shops)).versioned(ShopHours),
     get("/api/shops/{id}/holidays", staff!(view Shops)),
@@ -274,6 +286,7 @@ pub const POLICIES: &[Policy] = &[
     delete("/api/shops/{id}/holidays/{holiday_id}", staff!(edit Shops)),
     get("/api/shops/{id}/exceptions", staff!(view Shops)),
     post("/api/shops/{id}/exceptions", staff!(edit Shops)).versioned(ShopException),
+    get("/api/shops/{id}/exceptions/{exception_id}", staff!(view Shops)).versioned(ShopException),
     put("/api/shops/{id}/exceptions/{exception_id}", staff!(edit Shops)).versioned(ShopException),
     delete("/api/shops/{id}/exceptions/{exception_id}", staff!(edit Shops)).versioned(ShopException),
     // Staff menus
@@ -354,6 +367,12 @@ pub const POLICIES: &[Policy] = &[
     get("/api/task_statuses/{id}", staff!(view Dictionaries)),
     get("/api/vats", staff!(view Dictionaries)),
     get("/api/vats/{id}", staff!(view Dictionaries)),
+    // Project settings: not part of the service contract
+    get("/api/project", staff!(view Settings)).versioned(ProjectSettings),
+    put("/api/project", staff!(edit Settings)).versioned(ProjectSettings),
+    get("/api/project/delivery_prices", staff!(view Settings)).versioned(ProjectSettings),
+    put("/api/project/delivery_prices", staff!(edit Settings)).versioned(ProjectSettings),
+    get("/api/project/history", staff!(view Settings)),
     // Suggestions
     post("/api/search_address", Staff(&[])),
     post("/api/search_bank", Staff(&[])),
@@ -361,8 +380,8 @@ pub const POLICIES: &[Policy] = &[
     // Subscriptions: not part of the service contract
     get("/api/subscriptions", staff!(view Subscriptions)),
     get("/api/subscriptions/upcoming", staff!(view Subscriptions)),
-    get("/api/subscriptions/settings", staff!(view Subscriptions)),
-    put("/api/subscriptions/settings", staff!(edit Subscriptions)),
+    get("/api/subscriptions/settings", staff!(view Subscriptions)).versioned(ProjectSettings),
+    put("/api/subscriptions/settings", staff!(edit Subscriptions)).versioned(ProjectSettings),
     get("/api/subscriptions/{id}", staff!(view Subscriptions)),
     get("/api/subscriptions/{id}/payments", staff!(view Subscriptions)),
     get("/api/subscriptions/{id}/history", staff!(view Subscriptions)),

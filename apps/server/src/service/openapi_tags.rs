@@ -59,6 +59,7 @@ const SURFACES: [Surface; 3] = [
             ("Files", "Documents and pictures."),
             ("Jobs", "Imports and exports that run in the background."),
             ("Suggestions", "Address, bank and company suggestions while typing."),
+            ("Project settings", "Settings of the project, and their history."),
             ("Dictionaries", "Reference lists. Other records refer to their entries by id."),
         ],
     ),

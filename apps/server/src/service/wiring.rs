@@ -46,8 +46,8 @@ use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
     ApplicationService, BranchRequisiteService, BranchService, CheckoutOptions, DepartmentService, DictionaryService,
-    IntegrationService, OpeningTimesService, PaymentChoiceService, PaymentTypeService, ShopHistory, ShopService,
-    StaffMenuService, StaffShopService, TaskMailWorker, TaskService,
+    IntegrationService, OpeningTimesService, PaymentChoiceService, PaymentTypeService, ProjectSettingsService,
+    ShopHistory, ShopService, StaffMenuService, StaffShopService, TaskMailWorker, TaskService,
 };
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
@@ -308,6 +308,7 @@ services! {
     dictionaries: DictionaryService,
     payment_types: PaymentTypeService,
     payment_choices: PaymentChoiceService,
+    project_settings: ProjectSettingsService,
     checkout_options: CheckoutOptions,
     shops: ShopService,
     categories: CategoryService,
@@ -427,6 +428,7 @@ impl Services {
             dictionaries: Data::new(DictionaryService { dictionaries: store.clone(), options: store.clone() }),
             payment_types: Data::new(PaymentTypeService::new(store.clone(), clock.clone())),
             payment_choices: Data::new(PaymentChoiceService { options: store.clone(), clock: clock.clone() }),
+            project_settings: Data::new(make.project_settings()),
             checkout_options: Data::new(CheckoutOptions { options: store.clone() }),
             shops: Data::new(ShopService { shops: store.clone() }),
             categories: Data::new(make.categories()),
@@ -467,7 +469,13 @@ impl Services {
             staff_menus: Data::new(StaffMenuService { menus: store.clone(), clock: clock.clone() }),
             tasks: Data::new(TaskService::new(store.clone(), clock.clone())),
             part_shelf: Data::new(PartViewer { parts: store.clone(), cleaner: around.cleaner.clone() }),
-            applications: Data::new(ApplicationService { applications: store, clock, random, cipher }),
+            applications: Data::new(ApplicationService {
+                applications: store.clone(),
+                histories: store,
+                clock,
+                random,
+                cipher,
+            }),
         }
     }
 

@@ -63,9 +63,11 @@ database_tests! {
         for (path, id, key) in [
             ("/api/brands", brand, "brand"), ("/api/nomenclatures", item, "nomenclature"),
             ("/api/warehouses", warehouse, "warehouse"), ("/api/branches", branch, "branch"),
+            ("/api/applications", application, "application"),
         ] {
             office.send_back(&format!("{path}/{id}"), key).await;
         }
+        office.send_back("/api/project", "project").await;
         let menu = format!("/api/applications/{application}/menu_items");
         let parent = office.create(&menu, json!({ "name": "Shop" })).await;
         let item = office.create(&menu, json!({ "name": "Mugs", "parent_id": parent })).await;

@@ -71,7 +71,8 @@ impl DeliverySettings for Database {
 
     async fn set_charges_delivery(&self, project: ProjectId, charges: bool) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            let set = diesel::update(projects::table.find(project.get())).set(projects::charges_delivery.eq(charges));
+            let set = diesel::update(projects::table.find(project.get()))
+                .set((projects::charges_delivery.eq(charges), projects::version.eq(projects::version + 1)));
             Ok::<_, Abort<StoreError>>(set.execute(connection)? == 1)
         })
         .await
@@ -96,6 +97,10 @@ impl DeliverySettings for Database {
                     .set(delivery_subtypes::price.eq(price))
                     .execute(connection)?,
             };
+            // Staff see the prices with the version of the project's settings.
+            diesel::update(projects::table.find(project.get()))
+                .set(projects::version.eq(projects::version + 1))
+                .execute(connection)?;
             Ok::<_, Abort<StoreError>>(written == 1)
         })
         .await

@@ -8,6 +8,7 @@ mod departments;
 mod dictionaries;
 pub(crate) mod integrations;
 pub(crate) mod payment_types;
+mod project_settings;
 pub(crate) mod projects;
 mod shops;
 mod staff_menus;

@@ -86,7 +86,7 @@ pub(super) fn choose(
     // Access does not change. The row lock orders concurrent changes.
     declare_unchanged(Topic::Access);
     let project: Option<i64> = diesel::update(applications::table.find(application))
-        .set(applications::updated_at.eq(at))
+        .set((applications::version.eq(applications::version + 1), applications::updated_at.eq(at)))
         .returning(applications::project_id)
         .get_result(connection)
         .optional()?;

@@ -62,7 +62,8 @@ impl ProjectRepository for Database {
         self.write(move |connection| {
             invalidate(Topic::Storefront, project.get());
             let own = projects::table.find(project.get());
-            Ok(diesel::update(own).set(projects::time_zone.eq(zone.name())).execute(connection)? == 1)
+            let zone = projects::time_zone.eq(zone.name());
+            Ok(diesel::update(own).set((zone, projects::version.eq(projects::version + 1))).execute(connection)? == 1)
         })
         .await
     }
@@ -70,7 +71,8 @@ impl ProjectRepository for Database {
     async fn set_language(&self, project: ProjectId, language: Language) -> Result<bool, StoreError> {
         self.write(move |connection| {
             let own = projects::table.find(project.get());
-            Ok(diesel::update(own).set(projects::language.eq(language.word())).execute(connection)? == 1)
+            let word = projects::language.eq(language.word());
+            Ok(diesel::update(own).set((word, projects::version.eq(projects::version + 1))).execute(connection)? == 1)
         })
         .await
     }
@@ -79,7 +81,8 @@ impl ProjectRepository for Database {
         self.write(move |connection| {
             invalidate(Topic::Access, project.get());
             let own = projects::table.find(project.get());
-            Ok(diesel::update(own).set(projects::if_match_required.eq(required)).execute(connection)? == 1)
+            let flag = projects::if_match_required.eq(required);
+            Ok(diesel::update(own).set((flag, projects::version.eq(projects::version + 1))).execute(connection)? == 1)
         })
         .await
     }

@@ -162,7 +162,10 @@ async fn a_migration_takes_as_long_as_it_needs() {
     let one = PoolOptions { connections: 1, ..pool_options() };
     let patient = Database::open(db.url(), one).unwrap();
     // Back to the version before tasks, which refer to users.
-    patient.revert(1).unwrap();
+    let mut reverted = patient.revert(1).unwrap();
+    while reverted.last().is_some_and(|version| version != "1010") {
+        reverted.extend(patient.revert(1).unwrap());
+    }
     let run = |database: &Database, statements: &'static str| {
         let database = database.clone();
         tokio::spawn(async move {
@@ -178,7 +181,7 @@ async fn a_migration_takes_as_long_as_it_needs() {
     while number(&db, LOCKED).await == 0 {
         look_again!(until, "the table is locked");
     }
-    assert_eq!(patient.migrate().unwrap().len(), 1);
+    assert_eq!(patient.migrate().unwrap().len(), reverted.len());
     held.await.unwrap();
     let limit = "SELECT setting::bigint AS value FROM pg_settings WHERE name = 'statement_timeout'";
     let again = patient

@@ -74,11 +74,12 @@ impl Target {
             Admitted::Customer(scope) => (scope.app.project_id, Some(scope.counterparty_id.get())),
             _ => return None,
         };
+        let settings = (record == VersionedRecord::Settings).then(|| project.get());
         let mut numbers = numbers(policy.path, request.path())?;
         // A write to a part of a record counts as a write to the record.
         numbers.truncate(record.numbers());
-        // A path without numbers refers to the calling customer.
-        numbers.extend(customer.filter(|_| !policy.path.contains('{')));
+        // A path without numbers refers to the calling customer, or to the settings of the caller's project.
+        numbers.extend(customer.or(settings).filter(|_| !policy.path.contains('{')));
         let name = numbers.iter().fold(record.kind().to_owned(), |name, number| format!("{name}-{number}"));
         let database = request.app_data::<web::Data<Database>>()?.clone();
         Some(Self { database, record, project, numbers, name, by_customer: customer.is_some() })

@@ -4,8 +4,8 @@ use crate::ApiError;
 use kontor_kernel::Violations;
 use kontor_organization::model::TimesRefused;
 use kontor_organization::{
-    ApplicationRefusal, BranchRefusal, BranchRequisiteRefusal, DepartmentRefusal, IntegrationRefusal, ShopRefusal,
-    ShowcaseError, StaffMenuRefusal, TaskReference, TaskRefusal,
+    ApplicationRefusal, BranchRefusal, BranchRequisiteRefusal, DeliveryPriceRefusal, DepartmentRefusal,
+    IntegrationRefusal, ShopRefusal, ShowcaseError, StaffMenuRefusal, TaskReference, TaskRefusal, UnknownDelivery,
 };
 
 impl From<ShowcaseError> for ApiError {
@@ -43,6 +43,24 @@ impl From<BranchRefusal> for ApiError {
             BranchRefusal::Invalid(violations) => violations.into(),
             BranchRefusal::InUse => Self::invalid("id", "is in use by other records"),
         }
+    }
+}
+
+impl From<DeliveryPriceRefusal> for ApiError {
+    fn from(DeliveryPriceRefusal::Unknown(unknown): DeliveryPriceRefusal) -> Self {
+        let mut violations = Violations::default();
+        for unknown in unknown {
+            let (place, field, wrong) = match unknown {
+                UnknownDelivery::Type(place) => {
+                    (place, "delivery_type_id", "must be the id of a delivery type of the project")
+                }
+                UnknownDelivery::Subtype(place) => {
+                    (place, "delivery_subtype_id", "must be the id of a subtype of the delivery type")
+                }
+            };
+            violations.add(format!("delivery_prices.{place}.{field}"), wrong);
+        }
+        violations.into()
     }
 }
 

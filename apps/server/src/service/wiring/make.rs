@@ -24,7 +24,9 @@ use kontor_customers::ports::CustomerPartRepository;
 use kontor_customers::{CustomerPartService, StaffCustomerService};
 use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
 use kontor_orders::{FewestWarehouses, OrderService, PlacementService};
-use kontor_organization::{BranchRequisiteService, BranchService, IntegrationService, OpeningTimesService};
+use kontor_organization::{
+    BranchRequisiteService, BranchService, IntegrationService, OpeningTimesService, ProjectSettingsService,
+};
 use kontor_payments::ChargeService;
 use kontor_payments::verification::VerificationService;
 use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, SubscriptionService};
@@ -146,6 +148,14 @@ impl Make<'_> {
 
     pub fn branches(&self) -> BranchService {
         BranchService { branches: self.store.clone(), histories: self.store.clone(), clock: self.around.clock.clone() }
+    }
+
+    pub fn project_settings(&self) -> ProjectSettingsService {
+        ProjectSettingsService {
+            settings: self.store.clone(),
+            histories: self.store.clone(),
+            clock: self.around.clock.clone(),
+        }
     }
 
     pub fn branch_requisites(&self) -> BranchRequisiteService {

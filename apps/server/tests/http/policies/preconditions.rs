@@ -35,7 +35,9 @@ fn name(policy: &Policy) -> String {
 }
 
 fn writes_one(policy: &Policy) -> bool {
-    let one = policy.path.ends_with('}') || policy.path == "/api/counterparty";
+    const SINGLE: [&str; 4] =
+        ["/api/counterparty", "/api/project", "/api/project/delivery_prices", "/api/subscriptions/settings"];
+    let one = policy.path.ends_with('}') || SINGLE.contains(&policy.path);
     one && ["PUT", "PATCH", "DELETE"].contains(&policy.method.as_str())
 }
 

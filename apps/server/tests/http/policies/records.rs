@@ -214,6 +214,7 @@ pub fn body(policy: &Policy) -> Value {
         ("PUT", "/api/counterparties/{id}") => json!({ "is_company": false }),
         ("POST", "/api/counterparties/{id}/contacts") => json!({ "kind": "phone", "value": "79001234567" }),
         ("POST", "/api/counterparties/{id}/bank_requisites" | "/api/branches/{id}/bank_requisites") => account(),
+        ("PUT", "/api/project/delivery_prices") => json!({ "delivery_prices": [] }),
         ("PUT", "/api/orders/{id}") => json!({ "status_id": 3 }),
         ("POST", "/api/subscriptions/{id}/pause") => json!({ "until": "2999-01-01T00:00:00Z" }),
         ("POST", "/api/subscriptions/{id}/billing-day") => json!({ "day": 1 }),
