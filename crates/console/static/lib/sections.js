@@ -16,6 +16,7 @@
 /** @type {Screen[]} */
 export const screens = [
   { path: '/', title: 'nav.today', icon: 'today', keys: 'g t', section: 'section.work', permission: null, texts: [], load: () => import('../screens/today.js') },
+  { path: '/reports', title: 'nav.reports', icon: 'chart', keys: 'g v', section: 'section.work', permission: 'view-statistics', texts: ['sales'], load: () => import('../screens/reports.js') },
   { path: '/tasks', title: 'nav.tasks', icon: 'tasks', keys: 'g w', section: 'section.work', permission: 'view-tasks', texts: [], load: () => import('../screens/tasks.js') },
   { path: '/tasks/:id', title: 'nav.task', permission: 'view-tasks', texts: [], load: () => import('../screens/task.js') },
 
