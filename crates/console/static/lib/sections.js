@@ -69,6 +69,18 @@ export const screens = [
   { path: '/roles', title: 'nav.roles', icon: 'columns', keys: 'g r', section: 'section.settings', permission: 'view-roles', texts: ['settings', 'access'], load: () => import('../screens/roles.js') },
 ];
 
+const patterns = screens.map((screen) => ({ screen, parts: screen.path.split('/') }));
+
+/** Returns the screen of an address without a query, with its parameters: `/orders/:id` takes `/orders/12`. @param {string} path */
+export function screenAt(path) {
+  const given = path.split('/');
+  const found = patterns.find(({ parts }) => parts.length === given.length && parts.every((part, index) => (part.startsWith(':') ? given[index] : part === given[index])));
+  return found && {
+    screen: found.screen,
+    params: Object.fromEntries(found.parts.flatMap((part, index) => (part.startsWith(':') ? [[part.slice(1), decodeURIComponent(given[index] ?? '')]] : []))),
+  };
+}
+
 /**
  * Actions that the palette offers everywhere.
  * @type {{ id: string, title: string, icon: string, permission: string, to: string, keys?: string }[]}

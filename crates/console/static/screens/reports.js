@@ -7,7 +7,6 @@ import { html, useId } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
 import { Link, place, setQuery } from '../lib/router.js';
-import { can } from '../lib/session.js';
 import { Card, Empty, Loading, Page, Tabs } from '../lib/ui.js';
 
 /** @typedef {import('../types/shapes').Answered<'/api/reports/orders', 'get'>['report']} Sales */
@@ -93,7 +92,7 @@ function Best({ items }) {
     <thead><tr><th scope="col">${t('field.nomenclature_id')}</th>${['report.units', 'report.revenue', 'report.returned', 'report.perDay', 'column.available', 'report.daysOfStock']
       .map((label) => html`<th scope="col" class="right" key=${label}>${t(label)}</th>`)}</tr></thead>
     <tbody>${items.map((item) => html`<tr key=${item.id}>
-      <td>${can('view-nomenclatures') ? html`<${Link} to=${`/items/${item.id}`}>${item.name}<//>` : item.name} <span class="faint">${item.article}</span></td>
+      <td><${Link} to=${`/items/${item.id}`}>${item.name}<//> <span class="faint">${item.article}</span></td>
       ${[number(item.quantity), money(item.revenue), number(item.returned), number(Number(item.sold_per_day)), number(item.available), number(item.days_of_stock)]
         .map((text, index) => html`<td class="right" key=${index}>${text}</td>`)}</tr>`)}</tbody>
   </table></div>`;

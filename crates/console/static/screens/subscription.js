@@ -119,9 +119,9 @@ function About({ subscription }) {
   const { counterparty, nomenclature } = subscription;
   const name = counterparty.name || phone(counterparty.phone);
   return html`<${Card}><${Facts} rows=${[
-    [t('column.counterparty'), can('view-counterparties') ? html`<${Link} to=${`/customers/${counterparty.id}`}>${name}<//>` : name],
+    [t('column.counterparty'), html`<${Link} to=${`/customers/${counterparty.id}`}>${name}<//>`],
     [t('field.phone'), phone(counterparty.phone)],
-    [t('column.nomenclature'), can('view-nomenclatures') ? html`<${Link} to=${`/items/${nomenclature.id}`}>${nomenclature.name}<//>` : nomenclature.name],
+    [t('column.nomenclature'), html`<${Link} to=${`/items/${nomenclature.id}`}>${nomenclature.name}<//>`],
     [t('field.amount'), t('subscription.every', { sum: money(subscription.amount), n: subscription.billing_period_months })],
     [t('column.application'), subscription.application?.name ?? t('all')],
     [t('subscription.method'), subscription.saved_payment_method_id ? `№ ${subscription.saved_payment_method_id}` : null],
