@@ -42,7 +42,7 @@ class Sections:
 def hire(shop, name, verbs, permissions):
     """Makes the role by the API and its employee by the command line."""
     held = {one for one in permissions if (one.startswith("view-") if verbs is None else one.split("-", 1)[0] in verbs.get(one.split("-", 1)[1], ()))}
-    role = shop.call("POST", "/api/roles", {"name": name.capitalize(), "permissions": [permissions[one] for one in sorted(held)]})["role"]["id"]
+    role = shop.call("POST", "/api/roles", {"name": f"Test {name}", "permissions": [permissions[one] for one in sorted(held)]})["role"]["id"]
     return held, shop.employee(name, role)
 
 

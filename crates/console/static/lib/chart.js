@@ -72,7 +72,7 @@ export function Chart({ title, points, text, column, line = false, small = false
     const place = Math.floor((event.clientX - event.currentTarget.getBoundingClientRect().left - left) / slot);
     setAt(place >= 0 && place < points.length ? place : -1);
   };
-  return html`<figure class="chart" tabindex="0" aria-label=${title} aria-describedby=${`${id}-text`} onKeyDown=${keys} onBlur=${() => setAt(-1)}>
+  return html`<figure class=${cx('chart', small && 'small')} tabindex="0" aria-label=${title} aria-describedby=${`${id}-text`} onKeyDown=${keys} onBlur=${() => setAt(-1)}>
     <div ref=${box} class="chart-box">${width > 0 && html`<svg width=${width} height=${height} role="img" aria-label=${`${title}. ${summary}`} onMouseMove=${point} onMouseLeave=${() => setAt(-1)}>
       ${!small && ticks.map((tick) => html`<g key=${tick}><line class="chart-line" x1=${left} x2=${width} y1=${y(tick)} y2=${y(tick)} />
         <text x=${left - 6} y=${y(tick) + 4} text-anchor="end">${compact(tick)}</text></g>`)}

@@ -34,7 +34,7 @@ export default function Reports() {
   const [from, to] = word === 'own' ? [dateOr(query.get('from'), 29), dateOr(query.get('to'), 0)] : [dayBefore(length - 1), dayBefore()];
   const by = query.get('by') === 'quantity' ? 'quantity' : 'revenue';
   const tabs = PERIODS.map((period) => ({
-    to: `/reports?${new URLSearchParams({ period, by, ...(period === 'own' ? { from, to } : {}) })}`,
+    to: `/reports?period=${period}&by=${by}${period === 'own' ? `&from=${from}&to=${to}` : ''}`,
     label: Number(period) ? t('report.days', { n: Number(period) }) : t(`report.period.${period}`), current: period === word,
   }));
   return html`<${Page} title=${t('nav.reports')} note=${`${date(from)} – ${date(to)}`} />
