@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import date, timedelta
 
 from browser import Watched, name_of
 from shop import ROOT
@@ -19,7 +20,7 @@ def seed(shop):
         order = shop.call("POST", "/api/orders", {"counterparty_id": customer, "delivery_type_id": 1, "shop_id": 1, "comment": "Ring twice, please.",
                                                         "products": [{"id": one, "quantity": 1} for one in dict.fromkeys(items)]})["order"]["id"]
         shop.call("POST", f"/api/orders/{order}/record-payment", {"method": "cash"})
-    shop.call("POST", "/api/tasks", {"title": "Call the supplier", "responsible_id": 1, "deadline": "2027-02-01T12:00:00Z"})
+    shop.call("POST", "/api/tasks", {"title": "Call the supplier", "responsible_id": 1, "deadline": f"{date.today() + timedelta(days=200)}T12:00:00Z"})
     shop.call("POST", "/api/agents", {"name": "Night import", "permissions": ["view-nomenclatures", "edit-inventories"]})
     shop.call("POST", "/api/discounts", {"name": "Spring weeks", "type": "percent", "value": "5.00", "code": "SPRING5", "usage_limit": 100})
     shop.call("POST", "/api/pages", {"title": "Delivery and returns", "content": "<h2>Delivery</h2><p>Two days.</p><script>alert(1)</script>", "tags": ["help"]})
@@ -77,7 +78,8 @@ def screens(shop):
             yield f"/orders/print?id={first['orders']}"
         else:
             yield path
-    yield from ("/orders?queue=all", "/subscriptions?tab=upcoming", "/subscriptions?tab=all", "/items/new?plan=1")
+    yield from ("/orders?queue=all", "/subscriptions?tab=upcoming", "/subscriptions?tab=all", "/items/new?plan=1", "/reports?period=90",
+                "/reports?period=own&from=2026-01-01&to=2026-01-31")
 
 
 def addresses(shop):
@@ -148,7 +150,8 @@ def speak(watched, language):
 
 def look(watched, path, label):
     watched.go(path)
-    watched.shot(f"{label}-{name_of(path)}")
+    if label != "zoom":
+        watched.shot(f"{label}-{name_of(path)}")
     found = [*watched.problems(), *[f"sideways: {one}" for one in wide(watched)]]
     if label != "zoom":
         found += watched.axe()

@@ -46,8 +46,9 @@ def wait(holds, seconds, step=0.02):
 class Shop:
     """A running demo. `token` is that of the owner's session, as soon as a page has signed in."""
 
-    def __init__(self, binary, port, database, known):
-        self.binary, self.port, self.database = binary, port, database
+    def __init__(self, binary, port, database, file):
+        known = started(file, port)
+        self.binary, self.port, self.database, self.file = binary, port, database, file
         self.project, self.owner, self.token = known["project_id"], (known["staff"]["login"], known["staff"]["password"]), None
 
     def send(self, method, path, data, token, content_type="application/json"):
@@ -109,7 +110,7 @@ def demo(binary, database=None):
         process = subprocess.Popen([binary, "demo", "--bind", f"127.0.0.1:{kontor}", "--sandbox-bind", f"127.0.0.1:{sandbox}", "--data", folder,
                                     *(["--database", url] if url else [])], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            yield Shop(binary, kontor, url or f"sqlite:{folder}/kontor.db", started(Path(folder) / "demo.json", kontor))
+            yield Shop(binary, kontor, url or f"sqlite:{folder}/kontor.db", Path(folder) / "demo.json")
         finally:
             process.terminate()
             process.wait(timeout=20)
