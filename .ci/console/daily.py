@@ -317,7 +317,7 @@ def two_people_edit_one_record(watched, shop):
     watched.page.wait_for_selector("h1:has-text('Call back today')")
     found = shop.call("GET", f"/api/tasks/{task}")["task"]
     assert (found["title"], found["description"]) == ("Call back today", "mine"), found
-    watched.expect_error("412")
+    watched.expect_error("status of 412")
 
 
 def an_ended_session_loses_nothing(watched, shop):
@@ -331,7 +331,7 @@ def an_ended_session_loses_nothing(watched, shop):
     shop.token = watched.give_password("dialog input[type=password]", shop.owner)
     watched.page.wait_for_selector("h1:has-text('coffee')")
     assert shop.call("GET", f"/api/tasks/{task}")["task"]["title"] == "Count the tea and the coffee"
-    watched.expect_error("401")
+    watched.expect_error("status of 401")
 
 
 # The last one ends the session that the others share.
