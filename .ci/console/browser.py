@@ -113,11 +113,11 @@ class Watched:
         """Drops the errors of an answer that the test provokes."""
         self.errors[:] = [one for one in self.errors if text not in one]
 
-    def axe(self):
+    def axe(self, options):
         """Findings of axe of impact serious or critical. Its source is given to the page by the debugger, past the policy."""
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE.read_text() + ";0")
-        result = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        result = self.page.evaluate("(options) => axe.run(document, { resultTypes: ['violations'], ...options })", options)
         return [f"axe {one['id']}: {node['html'][:160]} {node['failureSummary'][:200]}" for one in result["violations"]
                 if one["impact"] in ("serious", "critical") for node in one["nodes"][:3]]
 
