@@ -61,6 +61,11 @@ fuzz part="0/1" examples="2" seed="1":
     cargo test --workspace --test http --no-run
     python3 .ci/fuzz.py target/debug/kontor "" {{examples}} {{seed}} {{part}}
 
+# The staff console in a browser, against demos on both databases. `.ci/run` installs what it needs below target/console.
+console *themes:
+    target/console/python/bin/python .ci/console/run.py target/debug/kontor {{themes}}
+    target/console/python/bin/python .ci/console/run.py --database postgres target/debug/kontor {{themes}}
+
 # The storage suite on PostgreSQL as others run it: serializable, plain-search, pgbouncer or messages.
 profile name *filter:
     env -u TEST_DATABASE_URL REQUIRE_POSTGRES=1 TEST_POSTGRES_PROFILE={{name}} \
