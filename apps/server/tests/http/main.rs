@@ -56,6 +56,7 @@ mod member;
 mod merchant_day;
 mod messenger;
 mod methods;
+mod monitoring;
 mod office;
 mod order_crash;
 mod order_cuts;
