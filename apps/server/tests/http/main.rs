@@ -68,6 +68,7 @@ mod order_payments;
 mod order_refunds;
 mod orders;
 mod outside;
+mod packaging;
 mod platform_access;
 mod platform_agents;
 mod platform_application_parts;
