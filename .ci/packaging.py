@@ -32,6 +32,7 @@ def promtool():
     folder = os.path.abspath("target/prometheus")
     if not os.path.exists(f"{folder}/usr/bin/promtool"):
         with tempfile.TemporaryDirectory() as download:
+            run("apt-get", "update", "-qq")
             run("apt-get", "download", "-qq", "prometheus", cwd=download)
             run("dpkg-deb", "-x", *glob.glob(f"{download}/*.deb"), folder)
     return f"{folder}/usr/bin/promtool"
