@@ -33,6 +33,10 @@ dist:
 deb:
     cargo deb -p kontor --profile dist --locked
 
+# Installs, upgrades, removes and purges a package in a copy of the file system; needs root.
+deb-drill package:
+    .ci/deb-drill {{package}}
+
 # An image without a base image, by buildah (`ENGINE=podman` or `docker`).
 image:
     .ci/image
