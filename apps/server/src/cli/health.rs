@@ -1,6 +1,6 @@
 //! `kontor health`
 
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::time::Duration;
 

@@ -52,7 +52,7 @@ pub async fn readyz(
         }
         _ => ("unreachable", "unknown"),
     };
-    let worker = worker_state(&database, &***clock).await;
+    let worker = worker_state(&database, clock.get_ref().as_ref()).await;
     let served = (database_state, migrations) == ("ok", "ok");
     let ready = served && (worker == "ok" || !tasks.has_worker);
     let (down, rate_limits) = (tasks.supervisor.down(), place_of(counters.as_ref()));
@@ -118,9 +118,11 @@ pub async fn metrics_text(
     metrics::gauge!("kontor_pool_connections", "state" => "idle").set(f64::from(pool.idle));
     let fallback = if place_of(counters.as_ref()) == "fallback" { 1.0 } else { 0.0 };
     metrics::gauge!("kontor_rate_limits_fallback").set(fallback);
-    let is_alive = worker_state(&database, &***clock).await == "ok";
-    metrics::gauge!("kontor_worker_alive").set(if is_alive { 1.0 } else { 0.0 });
     // Without the database the other figures are still reported.
+    match worker_state(&database, clock.get_ref().as_ref()).await {
+        "unknown" => tracing::warn!("the workers cannot be counted"),
+        state => metrics::gauge!("kontor_worker_alive").set(if state == "ok" { 1.0 } else { 0.0 }),
+    }
     match database.count_parked().await {
         Ok(parked) => {
             for (queue, rows) in parked {
