@@ -41,7 +41,7 @@ deb-drill package:
 image:
     .ci/image
 
-# The files of a release: archive, package, SBOM, checksums, signature. docs/operations/release.md tells how to verify them.
+# The files of a release: archive, package, SBOM, checksums, signature. Verification: docs/operations/release.md.
 release:
     .ci/release
 

@@ -9,10 +9,12 @@ use std::time::{Duration, Instant};
 use kontor::adapters::SystemClock;
 use kontor::config::Config;
 use kontor::instance::{Instance, Roles};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_adapter_diesel::{database_tests, look_again};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::process::{Site, lasting_address};
 use crate::support::{TestServer, send};
 
 fn file(path: &str) -> String {
@@ -111,5 +113,26 @@ fn panels_of_the_dashboard_have_titles_and_queries() {
         let targets = panel["targets"].as_array().unwrap();
         let asks = |target: &Value| target["expr"].as_str().is_some_and(|expr| expr.contains("kontor_"));
         assert!(!targets.is_empty() && targets.iter().all(asks), "{panel}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_running_process_is_asked_for_its_health() {
+    let site = Site::open(TestDatabase::fresh(Kind::Sqlite), 1.0).await;
+    let service = site.serve().await;
+    let told = String::from_utf8(site.run(&["health", "--ready"]).stdout).unwrap();
+    assert!(told.contains("\"worker\":\"ok\""), "{told}");
+    let address = lasting_address();
+    let shown = address.to_string();
+    let mut worker = site.spawn(&["worker", "--monitoring", &shown]);
+    site.ready_at(address, &mut worker).await;
+    site.run(&["health", "--address", &shown]);
+    for process in [service, worker] {
+        process.terminate();
+        process.ended().await;
+    }
+    for arguments in [&["health"][..], &["health", "--address", &shown]] {
+        let gone = site.command(arguments).output().unwrap();
+        assert_eq!(gone.status.code(), Some(1), "{gone:?}");
     }
 }

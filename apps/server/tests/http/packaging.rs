@@ -53,6 +53,17 @@ fn every_variable_is_a_setting() {
 }
 
 #[test]
+fn every_option_in_use_exists() {
+    for (command, option) in
+        [("serve", "--no-worker"), ("worker", "--monitoring"), ("health", "--address"), ("health", "--ready")]
+    {
+        let used = files(&folder()).iter().any(|path| std::fs::read_to_string(path).unwrap().contains(option));
+        let help = kontor(&[command, "--help"], &[]);
+        assert!(used && String::from_utf8_lossy(&help.stdout).contains(option), "kontor {command} {option}");
+    }
+}
+
+#[test]
 fn the_packaged_configuration_needs_a_key_alone() {
     let check = ["--config", "etc/kontor.toml", "config", "check"];
     let refused = kontor(&check, &[]);
