@@ -33,8 +33,10 @@ fn sandbox(unit: &str) -> String {
 
 #[test]
 fn units_share_their_sandbox() {
-    let [api, worker] = ["systemd/kontor.service", "systemd/kontor-worker@.service"].map(text);
-    assert_eq!(sandbox(&api), sandbox(&worker));
+    let all = files(&folder().join("systemd"));
+    let units = all.iter().filter(|path| path.extension().is_some_and(|end| end == "service"));
+    let sandboxes: BTreeSet<_> = units.map(|path| sandbox(&std::fs::read_to_string(path).unwrap())).collect();
+    assert_eq!(sandboxes.len(), 1, "{sandboxes:?}");
 }
 
 #[test]
