@@ -8,7 +8,7 @@ use kontor_kernel::Permission;
 use serde_json::{Value, json};
 use utoipa::PartialSchema as _;
 
-use super::{Arguments, Failure};
+use super::{Arguments, Failure, settings};
 use crate::config::Config;
 use crate::service::openapi::{description, pinned_text};
 use kontor_web::error_codes::ERROR_CODES;
@@ -39,14 +39,15 @@ pub fn run(out: Option<PathBuf>, check: bool) -> Result<(), Failure> {
 }
 
 /// Returns the file name and the text of every page.
-pub fn pages() -> Result<[(&'static str, String); 6], Failure> {
+pub fn pages() -> Result<[(&'static str, String); 7], Failure> {
     let api: Value = serde_json::from_str(&pinned_text(&description())?)?;
     let page = |title: &str, intro: &str, body: String| {
         format!("# {title}\n\nMade from the code by `kontor reference`. Do not edit.\n\n{intro}\n\n{body}")
     };
     Ok([
         ("commands.md", page("Commands", COMMANDS, commands())),
-        ("configuration.md", page("Settings", SETTINGS, settings()?)),
+        ("config.schema.json", settings::schema()?),
+        ("configuration.md", page("Settings", SETTINGS, keys()?)),
         ("errors.md", page("Error codes", ERRORS, errors())),
         ("events.md", page("Webhook events", EVENTS, events(&api))),
         ("limits.md", page("Rate limits", LIMITS, limits())),
@@ -59,6 +60,7 @@ Every command also has `--config <FILE>` (configuration file instead of `./konto
 of the database, `--json` prints JSON. [Install](../operations/install.md#commands) shows the commands in use.";
 const SETTINGS: &str = "\
 Keys of `kontor.toml` with their defaults as TOML. The environment variable of a key is `KONTOR_` and the key in upper case.
+[`config.schema.json`](config.schema.json) is the JSON Schema of the file, for editors; `kontor config check` checks a configuration.
 [Configuration](../operations/configuration.md) explains the sources and groups of settings.";
 const ERRORS: &str = "\
 Errors with a code have the body `{message, error: {code, message, next_action, retry_after_seconds, request_id}}`. `message` is
@@ -109,7 +111,7 @@ fn entries<'a>(value: &'a Value, pointer: &str) -> Vec<(&'a str, &'a Value)> {
     }
 }
 
-fn settings() -> Result<String, Failure> {
+fn keys() -> Result<String, Failure> {
     let schema = json!(Config::schema());
     let defaults = toml::to_string(&Config::default())?;
     let rows = defaults.lines().filter_map(|line| line.split_once(" = "));
@@ -125,6 +127,9 @@ fn commands() -> String {
     for command in root.get_subcommands() {
         if command.has_subcommands() {
             lines.push(format!("\n## kontor {}\n", command.get_name()));
+            if !command.is_subcommand_required_set() {
+                describe(&format!("kontor {}", command.get_name()), command, &mut lines);
+            }
             for inner in command.get_subcommands() {
                 describe(&format!("kontor {} {}", command.get_name(), inner.get_name()), inner, &mut lines);
             }

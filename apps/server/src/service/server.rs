@@ -1,7 +1,7 @@
 //! HTTP server: middleware, routes, connection limits.
 
 use std::net::{SocketAddr, TcpListener};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use actix_cors::Cors;
@@ -10,6 +10,8 @@ use actix_web::http::header::HeaderValue;
 use actix_web::middleware::from_fn;
 use actix_web::web::{Data, FormConfig, PathConfig, PayloadConfig, ServiceConfig};
 use actix_web::{App, HttpResponse, HttpServer, web};
+use kontor_adapter_diesel::Database;
+use kontor_kernel::Clock;
 use metrics_exporter_prometheus::PrometheusHandle;
 use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
@@ -107,6 +109,30 @@ fn route_tables() -> Result<(Data<Policies>, Data<KnownPaths>), PoliciesIncomple
     let api = declared();
     let tables = (Data::new(Policies::of(&api)?), Data::new(KnownPaths::of(&api)));
     Ok(TABLES.get_or_init(|| tables).clone())
+}
+
+/// Builds the server of a worker without an API: health checks and metrics.
+pub fn build_for_worker(
+    database: &Database,
+    clock: Arc<dyn Clock>,
+    prometheus: PrometheusHandle,
+    tasks: BackgroundTasks,
+    socket: TcpListener,
+) -> Result<Server, ServeError> {
+    let (database, clock) = (Data::new(database.clone()), Data::new(clock));
+    let (prometheus, tasks) = (Data::new(prometheus), Data::new(tasks));
+    let server = HttpServer::new(move || {
+        App::new()
+            .app_data(database.clone())
+            .app_data(clock.clone())
+            .app_data(prometheus.clone())
+            .app_data(tasks.clone())
+            .service(healthz)
+            .service(readyz)
+            .service(metrics_text)
+            .default_service(web::to(|| async { Err::<HttpResponse, _>(ApiError::not_found()) }))
+    });
+    Ok(server.workers(1).disable_signals().listen(socket)?.run())
 }
 
 /// Builds a server on each of the bound sockets. The caller awaits them and stops them by their handles.

@@ -54,6 +54,8 @@ pub(super) async fn charges(worker: &Worker, context: StepContext<'_>) -> Result
 /// Requests a refund, or reads its state.
 pub(super) async fn refunds(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.refunds.reconcile(context.owner, 1).await?;
+    let problems = u64::try_from(round.suspicious.len()).unwrap_or(u64::MAX);
+    metrics::counter!("kontor_refund_problems_total").increment(problems);
     for (purpose, why) in round.suspicious {
         tracing::error!(%purpose, %why, "a payment needs review; see `kontor payment --help`");
     }
