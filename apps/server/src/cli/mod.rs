@@ -10,12 +10,9 @@ mod doctor;
 mod export;
 mod health;
 mod import_preview;
-mod import_reading;
 pub mod introspection;
 mod miniapp;
-mod openapi;
 mod operate;
-mod output;
 mod payment;
 mod process;
 pub mod project;
@@ -232,7 +229,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Tag { command } => tag::run(|database| load(None, database), command),
         Command::Import { command } => bulk::import(|database| load(None, database), command),
         Command::Export { command } => export::export(|database| load(None, database), command),
-        Command::Openapi { out, check } => openapi::run(out, check),
+        Command::Openapi { out, check } => reference::write_description(out, check),
         Command::Reference { out, check } => reference::run(out, check),
         Command::Sandbox { bind } => sandbox::run(bind),
         Command::Config { command } => settings::run(|| load(None, None), command),
