@@ -17,6 +17,7 @@ pub mod injected_conflicts;
 pub(crate) mod invalidation;
 mod memory;
 mod migrations;
+mod operation;
 mod page_readers;
 #[cfg(feature = "test-support")]
 pub mod pauses;

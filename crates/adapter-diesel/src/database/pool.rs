@@ -14,7 +14,7 @@ use super::connections::Connections;
 use super::failure::{Abort, settled};
 use super::generation::GenerationFile;
 use super::group::GroupWriter;
-use super::invalidation::{CacheVersions, invalidate_everything};
+use super::invalidation::CacheVersions;
 use super::memory::LookUpCaches;
 use super::page_readers::PageReaders;
 use super::step::{Outcome, Step, hide, reveal};
@@ -357,7 +357,7 @@ impl Database {
         R: From<StoreError> + Send + 'static,
     {
         let step = move |connection: &mut AnyConnection| {
-            invalidate_everything();
+            connection.invalidate_everything();
             work(connection)
         };
         self.write(step).await

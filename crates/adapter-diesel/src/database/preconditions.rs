@@ -4,7 +4,6 @@
 //! the record first. The operation is rolled back if the version differs, until an operation of the request has changed
 //! the record. The new version is read in the transaction of the operation, so that the response can contain it.
 
-use std::cell::Cell;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +11,7 @@ use diesel::result::QueryResult;
 use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
+use super::operation::Operation;
 use super::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, by_place};
 
@@ -109,23 +109,6 @@ pub struct VersionedRequest {
     progress: Mutex<Progress>,
 }
 
-thread_local! {
-    /// First record that the operation on this thread created: resource name and number.
-    static CREATED_RECORD: Cell<Option<(&'static str, i64)>> = const { Cell::new(None) };
-}
-
-/// Clears the record that an earlier attempt created.
-pub(super) fn begin() {
-    CREATED_RECORD.set(None);
-}
-
-/// Notes the record that the operation created.
-pub(super) fn note_created(resource: &'static str, id: i64) {
-    if CREATED_RECORD.get().is_none() {
-        CREATED_RECORD.set(Some((resource, id)));
-    }
-}
-
 tokio::task_local! {
     static REQUEST: Arc<VersionedRequest>;
 }
@@ -183,14 +166,14 @@ impl VersionedRequest {
     }
 
     /// Returns the result that the operation is about to commit; `None` if the result is settled.
-    pub(super) fn leaving(&self, connection: &mut AnyConnection) -> QueryResult<Option<Left>> {
+    pub(super) fn leaving(&self, connection: &mut AnyConnection, operation: &Operation) -> QueryResult<Option<Left>> {
         if self.progress().is_settled {
             return Ok(None);
         }
         let (row, made) = match &self.subject {
             Subject::Present(row) => (row.clone(), None),
-            Subject::New(new) => match CREATED_RECORD.get().filter(|(kind, _)| *kind == new.kind) {
-                Some((_, number)) => (new.numbered(number), Some(number)),
+            Subject::New(new) => match operation.named.filter(|named| named.is_new && named.resource == new.kind) {
+                Some(named) => (new.numbered(named.id), Some(named.id)),
                 None => return Ok(None),
             },
         };

@@ -7,9 +7,7 @@ use kontor_organization::ports::ApplicationRepository;
 use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use crate::applications::wake_subscriptions;
-use crate::database::idempotency::note_created;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, BoundedCache, Database, found, on_each};
+use crate::database::{Abort, AnyConnection, BoundedCache, Database, Topic, found, on_each};
 use crate::locks::lock_services;
 use crate::read_models::offers;
 use crate::schema::{applications, branches, nomenclatures};
@@ -74,8 +72,8 @@ fn reload_application(
 ) -> Result<Application, Abort<ApplicationError>> {
     let row = row(connection, id).optional()?.ok_or(Abort::Refused(ApplicationError::NotFound))?;
     // Responses of the storefront are cached by token.
-    invalidate(Topic::Storefront, row.project_id);
-    invalidate(Topic::Access, row.project_id);
+    connection.invalidate(Topic::Storefront, row.project_id);
+    connection.invalidate(Topic::Access, row.project_id);
     Ok(row.try_into()?)
 }
 
@@ -109,7 +107,7 @@ impl ApplicationRepository for Database {
         at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError> {
         self.write(move |connection| {
-            invalidate(Topic::Storefront, project.get());
+            connection.invalidate(Topic::Storefront, project.get());
             lock_services(connection, project)?;
             let branch = branches::table
                 .filter(branches::id.eq(draft.branch_id.get()))
@@ -131,7 +129,7 @@ impl ApplicationRepository for Database {
                 ))
                 .returning(applications::id)
                 .get_result(connection)?;
-            note_created("applications", id);
+            connection.note_created("applications", id);
             // Services are sold in every application of their project from its creation.
             let services: Vec<i64> = nomenclatures::table
                 .filter(nomenclatures::project_id.eq(project.get()))
