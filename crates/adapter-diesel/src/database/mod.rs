@@ -23,6 +23,7 @@ mod page_readers;
 pub mod pauses;
 mod pool;
 pub(crate) mod preconditions;
+mod request_context;
 mod statistics;
 mod step;
 mod tables;
@@ -48,6 +49,7 @@ pub(crate) use memory::BoundedCache;
 pub use migrations::MigrationState;
 pub use pool::{Database, PoolOptions, PoolState};
 pub use preconditions::{Left, NewRow, VersionedRequest, VersionedRow};
+pub use request_context::RequestContext;
 pub(crate) use tables::Tables;
 #[cfg(feature = "test-support")]
 pub(crate) use tables::{InvalidatingWrites, VersionedTable};

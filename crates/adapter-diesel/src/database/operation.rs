@@ -60,8 +60,8 @@ impl AnyConnection {
         }
     }
 
-    /// Notes that the operation only prepares the request and stores no key. If nothing follows, a repeated request runs
-    /// again and finds the preparation done.
+    /// Notes that the operation only prepares the request and stores no key. If nothing follows, a repeated request
+    /// runs again and finds the preparation done.
     pub(crate) fn note_preparation(&mut self) {
         self.operation.is_preparation = true;
     }

@@ -1,10 +1,10 @@
 //! Requests about one record, with a precondition on its version.
 //!
-//! Such a request runs within [`VersionedRequest::run`]. If it expects a version, each of its write operations locks
-//! the record first. The operation is rolled back if the version differs, until an operation of the request has changed
-//! the record. The new version is read in the transaction of the operation, so that the response can contain it.
+//! Such a request writes by a handle of its own ([`Database::for_request`]). If it expects a version, each of its write
+//! operations locks the record first. The operation is rolled back if the version differs, until an operation of the
+//! request has changed the record. The new version is read in the transaction of the operation, so that the response
+//! can contain it.
 
-use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use diesel::result::QueryResult;
@@ -109,15 +109,6 @@ pub struct VersionedRequest {
     progress: Mutex<Progress>,
 }
 
-tokio::task_local! {
-    static REQUEST: Arc<VersionedRequest>;
-}
-
-/// Returns the request of this task, if it is about one record.
-pub(super) fn current() -> Option<Arc<VersionedRequest>> {
-    REQUEST.try_with(Arc::clone).ok()
-}
-
 impl VersionedRequest {
     /// Creates a request that has written nothing yet. With an expected version, it writes nothing while the record has
     /// another version.
@@ -128,11 +119,6 @@ impl VersionedRequest {
     /// Creates a request that creates a record.
     pub fn making(row: NewRow) -> Arc<Self> {
         Arc::new(Self { subject: Subject::New(row), expected: None, progress: Mutex::default() })
-    }
-
-    /// Runs the request. Operations that it writes in this task check the record.
-    pub async fn run<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
-        REQUEST.scope(self, work).await
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {

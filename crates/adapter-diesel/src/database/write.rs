@@ -7,10 +7,11 @@ use diesel::connection::{AnsiTransactionManager, Connection, TransactionManager}
 use diesel::result::Error as QueryError;
 
 use super::failure::{Abort, at_commit, is_lost};
-use super::idempotency::{self, IdempotentRequest};
+use super::idempotency::IdempotentRequest;
 use super::invalidation::Invalidations;
 use super::operation::Operation;
-use super::preconditions::{self, Left, VersionedRequest};
+use super::preconditions::{Left, VersionedRequest};
+use super::request_context::RequestContext;
 use super::step::{Answer, Outcome, Step};
 use super::tables::Tables;
 use super::writing::Writing;
@@ -34,9 +35,10 @@ pub(super) struct Written {
 }
 
 impl Write {
-    /// Binds an operation to the request of the current task.
-    pub fn of(step: Step) -> Self {
-        Self { step, request: idempotency::current(), versioned: preconditions::current() }
+    /// Binds an operation to a request.
+    pub fn of(step: Step, context: &RequestContext) -> Self {
+        let request = context.keyed.clone().filter(|request| request.begins_to_write());
+        Self { step, request, versioned: context.versioned.clone() }
     }
 
     /// Runs the operation within the open transaction. After an error the caller rolls back.

@@ -123,7 +123,7 @@ pub fn orders(scene: Scene, member: Member, key: u64, wish: OrderCommand) -> Act
             answer_number: ResponseNumbers::default().next(at, u32::try_from(key % 1_000).unwrap_or_default()),
         };
         let request = IdempotentRequest::new(claim);
-        let answer = Arc::clone(&request).run(services.placement.place(member.scope, &wish)).await;
+        let answer = services.placement_for(&request).place(member.scope, &wish).await;
         if request.lost_key() {
             return ActResult { outcome: "overtaken".to_owned(), ..ActResult::nothing("orders") };
         }

@@ -1,6 +1,5 @@
 //! Request with an idempotency key, as its operations see it.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -64,20 +63,11 @@ pub struct IdempotentRequest {
     overtaken: AtomicBool,
 }
 
-tokio::task_local! {
-    static REQUEST: Arc<IdempotentRequest>;
-}
-
 impl IdempotentRequest {
     /// Creates a request that has written nothing yet.
     pub fn new(claim: KeyClaim) -> Arc<Self> {
         let no = || AtomicBool::new(false);
         Arc::new(Self { claim, entered: no(), stored: no(), overtaken: no() })
-    }
-
-    /// Runs the request. Operations that it writes in this task store the key.
-    pub async fn run<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
-        REQUEST.scope(self, work).await
     }
 
     /// Returns the data that the request stores.
@@ -93,6 +83,12 @@ impl IdempotentRequest {
     /// `true` if a change of the request is committed, together with its key.
     pub fn is_stored(&self) -> bool {
         self.stored.load(Ordering::SeqCst)
+    }
+
+    /// Notes that the request begins an operation. Returns `true` if the operation has a key to store.
+    pub(in crate::database) fn begins_to_write(&self) -> bool {
+        self.entered.store(true, Ordering::SeqCst);
+        !self.is_stored()
     }
 
     /// Begins an attempt of an operation.
@@ -126,11 +122,4 @@ impl IdempotentRequest {
     pub fn lost_key(&self) -> bool {
         self.overtaken.load(Ordering::SeqCst)
     }
-}
-
-/// Returns the request of this task, if it has a key that is not stored yet.
-pub(in crate::database) fn current() -> Option<Arc<IdempotentRequest>> {
-    let request = REQUEST.try_with(Arc::clone).ok()?;
-    request.entered.store(true, Ordering::SeqCst);
-    (!request.is_stored()).then_some(request)
 }

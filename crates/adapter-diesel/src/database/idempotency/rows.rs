@@ -195,8 +195,8 @@ mod tests {
                 let mut saved = Vec::new();
                 for owner in [own, other] {
                     let claim = claim(owner, numbers.next(DateTime::UNIX_EPOCH, round));
-                    let request = IdempotentRequest::new(claim.clone());
-                    request.run(db.database.record_heartbeat("a", claim.at)).await.unwrap();
+                    let request = db.database.for_request(IdempotentRequest::new(claim.clone()));
+                    request.record_heartbeat("a", claim.at).await.unwrap();
                     saved.push(StoredResponse { claim, is_stored: true, answer: b"done".to_vec() });
                 }
                 let forget = move |connection: &mut AnyConnection| Ok::<_, Abort<StoreError>>(delete_keys_of_owner(connection, own)?);
