@@ -1,8 +1,8 @@
 //! Cache invalidation: how a process knows that its cached data is still valid.
 //!
-//! A write operation that changes cached data *invalidates* its topic ([`AnyConnection::invalidate`]). Its commit raises a counter in
-//! the database for other processes, and advances the [`CacheVersion`] of the topic and project in this process. A
-//! version is taken before reading, and the data is valid while the version is unchanged.
+//! A write operation that changes cached data *invalidates* its topic ([`AnyConnection::invalidate`]). Its commit raises
+//! a counter in the database for other processes, and advances the [`CacheVersion`] of the topic and project in this
+//! process. A version is taken before reading, and the data is valid while the version is unchanged.
 //!
 //! While a commit is in progress there is no version, so nothing that the commit may change is cached or served. In the
 //! writing process a response is never older than the last commit. Other processes read the counters ([`super::watch`])
