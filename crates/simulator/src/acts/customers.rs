@@ -1,7 +1,5 @@
 //! Customers log in, order, pay and delete their accounts.
 
-use std::sync::Arc;
-
 use chrono::TimeDelta;
 use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, KeyOwner, ResponseNumbers};
 use kontor_auth::{CustomerAuthentication, LogoutExtent};

@@ -1,7 +1,5 @@
 //! Codes, tokens and sessions of a customer, and idempotency keys.
 
-use std::sync::Arc;
-
 use chrono::TimeDelta;
 use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, StoredResponse, tests_with};
 use kontor_auth::model::{CodeRedemption, NewCode, NewToken, RedeemOutcome, TokenOwner};

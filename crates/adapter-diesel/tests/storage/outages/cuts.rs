@@ -3,8 +3,6 @@
 //!
 //! `CUTS=all` breaks at every message in every way; otherwise the ways alternate.
 
-use std::sync::Arc;
-
 use kontor_adapter_diesel::testing::wire::{Break, Fault, Side, Wire};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
 use kontor_adapter_diesel::{Database, IdempotentRequest, KeyClaim, KeyOwner, PoolOptions, tests_with};
