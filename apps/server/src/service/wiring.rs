@@ -192,7 +192,7 @@ impl Adapters {
 
     /// Returns the use cases of charges, for requests and for the worker.
     pub fn charges(&self, database: &Database) -> Arc<ChargeService> {
-        let Self { acquirer: gateway, clock, random, .. } = self.clone();
+        let (gateway, clock, random) = (self.acquirer.clone(), self.clock.clone(), self.random.clone());
         Arc::new(ChargeService { charges: Arc::new(database.clone()), gateway, clock, random })
     }
 
@@ -222,7 +222,8 @@ impl Adapters {
 
     /// Returns the use cases of temporary passwords, for requests and for the worker.
     pub fn temporary_passwords(&self, database: &Database) -> Arc<TemporaryPasswords> {
-        let Self { hasher, passwords: sender, clock, random, .. } = self.clone();
+        let (hasher, sender) = (self.hasher.clone(), self.passwords.clone());
+        let (clock, random) = (self.clock.clone(), self.random.clone());
         Arc::new(TemporaryPasswords { requests: Arc::new(database.clone()), hasher, sender, clock, random })
     }
 
@@ -394,8 +395,8 @@ pub struct Services {
 impl RequestServices {
     fn new(store: &Arc<Database>, around: &Adapters, storefront: &Arc<StorefrontService>) -> Self {
         let charges = around.charges(store);
-        let Adapters { clock, random, cipher, .. } = around.clone();
         let make = Make { store: store.clone(), around };
+        let (clock, random, cipher) = make.basics();
         Self {
             favourites: Data::new(make.favourites(storefront.clone())),
             spreadsheets: Data::new(make.spreadsheets()),
