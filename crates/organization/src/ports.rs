@@ -239,8 +239,11 @@ pub trait ProjectSettingsStore: Send + Sync {
     async fn project_settings(&self, project: ProjectId) -> Result<Option<ProjectSettings>, StoreError>;
 
     /// Changes the settings of the project of the stamp, with an entry in their history.
-    async fn change_project_settings(&self, stamp: Stamp, change: ProjectChange)
-    -> Result<ProjectSettings, RecordError>;
+    async fn change_project_settings(
+        &self,
+        stamp: Stamp,
+        change: ProjectChange,
+    ) -> Result<ProjectSettings, RecordError>;
 
     /// Returns the prices of every delivery type, each followed by those of its subtypes, by number.
     async fn delivery_prices(&self, project: ProjectId) -> Result<Vec<DeliveryPrice>, StoreError>;

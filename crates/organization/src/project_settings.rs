@@ -243,7 +243,8 @@ mod tests {
         assert_eq!(missing(service.history(&editor, page).await.unwrap_err()), "view-settings");
         let change = ProjectChange::default();
         assert_eq!(missing(service.update(&viewer, change).await.unwrap_err()), "edit-settings");
-        let denied = |error: DeliveryPriceError| matches!(error, RecordError::Denied(AccessDenied::MissingPermission(_)));
+        let denied =
+            |error: DeliveryPriceError| matches!(error, RecordError::Denied(AccessDenied::MissingPermission(_)));
         assert!(denied(service.delivery_prices(&editor).await.unwrap_err()));
         assert!(denied(service.set_delivery_prices(&viewer, Vec::new()).await.unwrap_err()));
     }
@@ -261,7 +262,9 @@ mod tests {
         let mut histories = MockHistories::new();
         histories
             .expect_page()
-            .withf(move |of, resource, number, _| (*of, *resource, *number) == (project, Resource::Settings, project.get()))
+            .withf(move |of, resource, number, _| {
+                (*of, *resource, *number) == (project, Resource::Settings, project.get())
+            })
             .returning(|_, _, _, request| Ok(Page { items: vec![], total: 0, request }));
         let service = service(settings, histories);
         assert_eq!(service.read(&staff).await.unwrap(), stored(project));

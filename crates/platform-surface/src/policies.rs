@@ -1,8 +1,8 @@
 use kontor_adapter_diesel::VersionedRecord::{
     Agent, Application, BankRequisite, Block, Branch, BranchRequisite, Brand, Category, Contact, Customer, Department,
     Discount, Employee, Inventory, MenuItem, Nomenclature, Order, Page, PaymentType, Permission as StaffPermission,
-    PlanAssignment, RequisiteIntegration, Role, Settings as ProjectSettings, Shop, ShopException, ShopHours, ShownBrand,
-    ShownCategory, Slide, Task, Warehouse, WarehouseIntegration, Webhook,
+    PlanAssignment, RequisiteIntegration, Role, Settings as ProjectSettings, Shop, ShopException, ShopHours,
+    ShownBrand, ShownCategory, Slide, Task, Warehouse, WarehouseIntegration, Webhook,
 };
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{

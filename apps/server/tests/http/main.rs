@@ -116,6 +116,7 @@ mod process;
 mod receipts;
 mod redaction;
 mod reference;
+mod request_services;
 mod resized_pictures;
 mod response_cache;
 mod rules;

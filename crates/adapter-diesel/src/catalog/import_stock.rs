@@ -17,8 +17,7 @@ use kontor_kernel::{Money, ProjectId, Stamp, StoreError};
 use super::categories::reference;
 use super::import::accept;
 use super::job_steps;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database, on_duplicate};
+use crate::database::{Abort, AnyConnection, Database, Topic, on_duplicate};
 use crate::decode;
 use crate::locks::{lock_spreadsheet_items, with_articles};
 use crate::read_models::offers;
@@ -163,7 +162,7 @@ fn apply(
     mode: ImportMode,
 ) -> Result<ImportReport, Abort<ImportError>> {
     let project = stamp.project_id;
-    invalidate(Topic::Storefront, project.get());
+    connection.invalidate(Topic::Storefront, project.get());
     stock::lock_warehouses(connection, project.get())?;
     let target = target(connection, project, sheet, true)?;
     let decision = StockDecision::of(sheet, &target);

@@ -142,10 +142,7 @@ fn require_free<P: TreePart>(
     Ok(())
 }
 
-fn next_code<P: TreePart>(
-    connection: &mut AnyConnection,
-    application: ApplicationId,
-) -> Result<i64, Abort<PartError>> {
+fn next_code<P: TreePart>(connection: &mut AnyConnection, application: ApplicationId) -> Result<i64, Abort<PartError>> {
     let last = Statement::new("SELECT coalesce(max(code), 0) FROM ").sql(P::TABLE).sql(" WHERE application_id = ");
     let last = last.value(application.get()).row::<IdRow>(connection)?.id;
     PartCode::new(last + 1).map(PartCode::get).map_err(|_| Abort::refused(PartRefusal::CodeTaken))

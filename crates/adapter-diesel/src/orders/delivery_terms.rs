@@ -7,8 +7,7 @@ use kontor_kernel::{Money, ProjectId, StoreError};
 use kontor_orders::model::{BY_DELIVERY, DeliveryChoice};
 use kontor_orders::ports::{DeliveryOption, DeliverySettings, DeliveryTerms, Priced};
 
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::decode;
 use crate::schema::{delivery_subtypes, delivery_types, projects};
 use crate::statement::{Statement, by_place};
@@ -86,7 +85,7 @@ impl DeliverySettings for Database {
     ) -> Result<bool, StoreError> {
         self.write(move |connection| {
             // Storefronts show the prices.
-            invalidate(Topic::Storefront, project.get());
+            connection.invalidate(Topic::Storefront, project.get());
             let (type_id, price) = (choice.type_id.get(), price.minor());
             let written = match choice.subtype_id {
                 None => diesel::update(delivery_types::table.find((project.get(), type_id)))

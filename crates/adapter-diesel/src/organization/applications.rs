@@ -8,8 +8,7 @@ use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use super::require_branch;
 use crate::applications::{project_of, wake_subscriptions};
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, BoundedCache, Database, on_each, on_reference};
+use crate::database::{Abort, AnyConnection, BoundedCache, Database, Topic, on_each, on_reference};
 use crate::locks::lock_services;
 use crate::read_models::offers;
 use crate::records::StoredRecord;
@@ -107,7 +106,7 @@ impl ApplicationRepository for Database {
     ) -> Result<Application, ApplicationError> {
         let (project, at) = (stamp.project_id, stamp.at.naive_utc());
         records::insert(self, stamp, move |connection| {
-            invalidate(Topic::Storefront, project.get());
+            connection.invalidate(Topic::Storefront, project.get());
             lock_services(connection, project)?;
             require_branch(connection, &stamp, Some(draft.branch_id), ApplicationRefusal::UnknownBranch)?;
             let id: i64 = diesel::insert_into(applications::table)

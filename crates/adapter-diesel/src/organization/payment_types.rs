@@ -9,8 +9,7 @@ use kontor_organization::model::{PaymentChoice, PaymentType};
 use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use crate::applications::taken_by;
-use crate::database::invalidation::{Topic, declare_unchanged, invalidate};
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, Topic};
 use crate::decode;
 use crate::records::{self, Inserted, RepositoryRecord, StoredRecord, Written};
 use crate::schema::{application_payment_types, applications, payment_types};
@@ -84,14 +83,14 @@ pub(super) fn choose(
     at: NaiveDateTime,
 ) -> Result<(), Abort<ApplicationError>> {
     // Access does not change. The row lock orders concurrent changes.
-    declare_unchanged(Topic::Access);
+    connection.declare_unchanged(Topic::Access);
     let project: Option<i64> = diesel::update(applications::table.find(application))
         .set((applications::version.eq(applications::version + 1), applications::updated_at.eq(at)))
         .returning(applications::project_id)
         .get_result(connection)
         .optional()?;
     let project = project.ok_or(Abort::Refused(ApplicationError::NotFound))?;
-    invalidate(Topic::Storefront, project);
+    connection.invalidate(Topic::Storefront, project);
     let ids: Vec<i64> = chosen.iter().map(|id| id.get()).collect();
     let known: i64 = payment_types::table
         .filter(payment_types::project_id.eq(project))

@@ -11,8 +11,7 @@ use kontor_organization::model::{
 };
 use kontor_organization::ports::ProjectSettingsStore;
 
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::decode;
 use crate::histories;
 use crate::locks::lock_project;
@@ -121,8 +120,8 @@ impl ProjectSettingsStore for Database {
         self.write(move |connection| {
             let project = stamp.project_id;
             // Storefronts show the days of the time zone, and processes cache if the project requires `If-Match`.
-            histories::invalidate_shown(&stamp, ProjectSettings::RESOURCE);
-            invalidate(Topic::Access, project.get());
+            histories::invalidate_shown(connection, &stamp, ProjectSettings::RESOURCE);
+            connection.invalidate(Topic::Access, project.get());
             lock_project(connection, project)?;
             let before = required(connection, project)?;
             diesel::update(projects::table.find(project.get()))
@@ -163,7 +162,7 @@ impl ProjectSettingsStore for Database {
         self.write(move |connection| {
             let project = stamp.project_id;
             // Storefronts show the prices.
-            histories::invalidate_shown(&stamp, Resource::Settings);
+            histories::invalidate_shown(connection, &stamp, Resource::Settings);
             lock_project(connection, project)?;
             let stored: Vec<DeliveryPrice> = delivery_prices(connection, project)?;
             let changed = DeliveryPrice::changed_by(&stored, &prices)

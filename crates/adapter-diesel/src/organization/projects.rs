@@ -6,8 +6,7 @@ use kontor_organization::model::{PlannedPaymentType, ProjectPlan, ProjectRecords
 use kontor_organization::ports::ProjectRepository;
 
 use crate::collation::sort_key;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{AnyConnection, Database, found};
+use crate::database::{AnyConnection, Database, Topic, found};
 use crate::decode;
 use crate::schema::{applications, branches, delivery_subtypes, delivery_types, payment_types, projects, users};
 
@@ -60,7 +59,7 @@ impl ProjectRepository for Database {
 
     async fn set_time_zone(&self, project: ProjectId, zone: Zone) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            invalidate(Topic::Storefront, project.get());
+            connection.invalidate(Topic::Storefront, project.get());
             let own = projects::table.find(project.get());
             let zone = projects::time_zone.eq(zone.name());
             Ok(diesel::update(own).set((zone, projects::version.eq(projects::version + 1))).execute(connection)? == 1)
@@ -79,7 +78,7 @@ impl ProjectRepository for Database {
 
     async fn require_if_match(&self, project: ProjectId, required: bool) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            invalidate(Topic::Access, project.get());
+            connection.invalidate(Topic::Access, project.get());
             let own = projects::table.find(project.get());
             let flag = projects::if_match_required.eq(required);
             Ok(diesel::update(own).set((flag, projects::version.eq(projects::version + 1))).execute(connection)? == 1)
@@ -90,8 +89,8 @@ impl ProjectRepository for Database {
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError> {
         self.write(move |connection| {
             let project = project.get();
-            invalidate(Topic::Access, project);
-            invalidate(Topic::Storefront, project);
+            connection.invalidate(Topic::Access, project);
+            connection.invalidate(Topic::Storefront, project);
             let staffed = users::table.filter(users::project_id.eq(project));
             if found!(connection, staffed)? {
                 return Ok(());

@@ -17,7 +17,6 @@ use kontor_organization::{ShopError, ShopRefusal};
 
 use super::require_branch;
 use crate::collation::sort_key;
-use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::listing::{Source, key_contains, unsearched};
@@ -319,7 +318,7 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
             let [opens, closes] = texts(Some(*interval));
             let values = [project.into(), shop.into(), weekday.number().into(), opens, closes];
             let id = insert(connection, "shop_hours", "project_id, shop_id, weekday, opens, closes", values)?;
-            note_created(VersionedRecord::ShopHours.kind(), id);
+            connection.note_created(VersionedRecord::ShopHours.kind(), id);
             Ok(id)
         }
         TimesChange::ChangeHours(id, weekday, interval) => {
@@ -368,7 +367,7 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
             let note = terms.note.as_ref().map(ToString::to_string);
             let values = [project.into(), shop.into(), terms.day.to_string().into(), opens, closes, note.into()];
             let id = insert(connection, "shop_exceptions", "project_id, shop_id, day, opens, closes, note", values)?;
-            note_created(VersionedRecord::ShopException.kind(), id);
+            connection.note_created(VersionedRecord::ShopException.kind(), id);
             Ok(id)
         }
         TimesChange::ChangeException(id, terms) => {

@@ -8,7 +8,8 @@ use kontor_kernel::{
     ProjectScoped, RecordError, Resource, Stamp,
 };
 use kontor_organization::model::{
-    Application, ApplicationChange, ApplicationDraft, BranchDraft, HoldHours, PieceLimit, ProjectChange, ProjectSettings,
+    Application, ApplicationChange, ApplicationDraft, BranchDraft, HoldHours, PieceLimit, ProjectChange,
+    ProjectSettings,
 };
 use kontor_organization::ports::{
     ApplicationRepository, BranchRepository, CheckoutOptionRepository, ProjectSettingsStore,
