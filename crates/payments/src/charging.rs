@@ -1,16 +1,27 @@
+//! Charges: taking money without guessing an outcome.
+//!
+//! A charge and its idempotency key are stored before the acquirer is called. The same request is repeated under
+//! the same key until the outcome is known; notifications only trigger a check. The outcome is committed once,
+//! guarded by the state of the charge, together with its consequences.
+
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use kontor_kernel::{Clock, Random, StoreError};
 
-use super::inquiry::{Resolution, resolve};
 use crate::change::{Change, ChargeChange};
 use crate::model::{
     Charge, ChargeFailure, ChargePurpose, ChargeState, GatewayPayment, GatewayStatus, NewCharge, ProviderId,
     Registration,
 };
 use crate::ports::{Answer, ChargeStore, ChargeStored, PaymentGateway, Reading};
-use crate::timing::{LEASE, METHOD_DELETED, SUSPICIOUS_PAUSE, TAKEOVER_DELAY, next_check};
+use crate::timing::{
+    ABSENCE_CONFIRMED_AFTER, CLOCK_SKEW, KEY_LIFETIME, LEASE, METHOD_DELETED, SUSPICIOUS_PAUSE, TAKEOVER_DELAY,
+    next_check,
+};
 
 /// Use cases of charges.
 pub struct ChargeService {
@@ -399,5 +410,54 @@ fn contradicts_outcome(charge: &Charge, payment: &ProviderId, status: GatewaySta
         GatewayStatus::Succeeded => !(same && arrived),
         GatewayStatus::Canceled => same && arrived,
         GatewayStatus::Pending => false,
+    }
+}
+
+/// Result of resolving a payment.
+enum Resolution {
+    /// The acquirer has the payment.
+    Known(Box<GatewayPayment>),
+    /// The acquirer certainly has no payment, and none will be created.
+    NoPayment { failure: ChargeFailure, reason: String },
+    /// The outcome is still unknown. `unanswered` if the payment was requested and the acquirer did not answer.
+    OutcomeUnknown { why: String, unanswered: bool, retry_after: Option<Duration> },
+    /// The acquirer contradicts itself.
+    Suspicious { why: String },
+}
+
+/// Reads the payment if its identifier is known. Otherwise repeats the request under its key, as long as the key
+/// is valid and `may_repeat` allows it.
+async fn resolve(gateway: &dyn PaymentGateway, clock: &dyn Clock, charge: &Charge, may_repeat: bool) -> Resolution {
+    let unclear = |why| Resolution::OutcomeUnknown { why, unanswered: false, retry_after: None };
+    if let Some(id) = &charge.provider_id {
+        return match gateway.read(id).await {
+            Reading::Known(payment) => Resolution::Known(Box::new(payment)),
+            Reading::Absent => Resolution::Suspicious { why: format!("the acquirer no longer knows payment {id}") },
+            Reading::Unknown { why } => unclear(why),
+        };
+    }
+    let (failure, reason) = if clock.now() - charge.created_at >= KEY_LIFETIME {
+        (ChargeFailure::Canceled, "the payment was never created".to_owned())
+    } else if !may_repeat {
+        (ChargeFailure::Withdrawn, METHOD_DELETED.to_owned())
+    } else {
+        match gateway.create(&charge.request).await {
+            Answer::Known(payment) => return Resolution::Known(Box::new(payment)),
+            Answer::Unknown { why, retry_after } => {
+                return Resolution::OutcomeUnknown { why, unanswered: true, retry_after };
+            }
+            // An earlier request may have succeeded although this one is refused (another password, for
+            // example).
+            Answer::Refused { code, description } => (ChargeFailure::Refused, format!("{code}: {description}")),
+        }
+    };
+    // The charge fails only if the acquirer certainly has no payment for it.
+    match gateway.find(&charge.request, charge.created_at - CLOCK_SKEW).await {
+        Reading::Known(payment) => Resolution::Known(Box::new(payment)),
+        Reading::Absent if clock.now() - charge.asked_at >= ABSENCE_CONFIRMED_AFTER => {
+            Resolution::NoPayment { failure, reason }
+        }
+        Reading::Absent => unclear(reason),
+        Reading::Unknown { why } => unclear(why),
     }
 }
