@@ -8,7 +8,6 @@
 //!
 //! The totals are the sums of the lines, and no line has a negative price.
 
-mod share;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +17,6 @@ use kontor_kernel::{CategoryId, Money, NomenclatureId, Quantity, distribute};
 use crate::model::{
     CartRefused, Discount, DiscountTarget, DiscountValue, LineProblem, LineRefused, Promo, PromoProblem,
 };
-use share::percent;
 
 /// Line to price.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -209,4 +207,11 @@ fn apply_promo<'a>(
 /// Converts a part or sum of amounts, which is never negative.
 fn amount(minor: i64) -> Money {
     Money::from_minor(minor.max(0)).unwrap_or_default()
+}
+
+/// Percentage in basis points, rounded half up; at most the amount itself.
+fn percent(amount: i64, points: u16) -> i64 {
+    let points = i128::from(points.min(10_000));
+    let rounded = (i128::from(amount) * points + 5_000) / 10_000;
+    i64::try_from(rounded).unwrap_or(amount).min(amount)
 }

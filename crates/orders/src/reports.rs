@@ -1,10 +1,21 @@
+//! Sales figures for charts: orders by day or by hour, and best-selling items.
+//!
+//! An order counts at the time its money arrived, a refund at the time it succeeded. Days and hours are those of the
+//! project's time zone.
+
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use chrono::{DateTime, Days, NaiveDate, NaiveTime, TimeDelta, Utc};
-use kontor_kernel::{Money, NomenclatureId, ProjectId, Zone};
+use kontor_kernel::{Money, NomenclatureId, Permission, ProjectId, Resource, Staff, StoreError, Zone};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::model::Named;
+use crate::ports::ReportReader;
+use crate::{ReportError, ReportRefusal};
 
 /// Rows of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
@@ -261,5 +272,46 @@ impl ItemSales {
     /// sales.
     pub fn days_of_stock(&self, days: u32) -> Option<u64> {
         self.available?.saturating_mul(days.into()).checked_div(self.kept())
+    }
+}
+
+/// Maximum number of paid orders that a report by day or by hour sums up.
+pub const MAX_ORDERS: u32 = 1_000_000;
+
+/// Maximum number of paid orders whose lines a report sums up by item.
+pub const MAX_ORDERS_BY_ITEM: u32 = 100_000;
+
+/// Maximum number of items in a report.
+pub const MAX_ITEMS: u32 = 50;
+
+/// Sales figures for staff, computed when they are requested. Totals that each payment updates would be one row per
+/// project and day for which all payments wait.
+pub struct ReportService {
+    /// Sums up orders.
+    pub reports: Arc<dyn ReportReader>,
+}
+
+impl ReportService {
+    /// Returns the sales of the employee's project by day or by hour.
+    pub async fn orders(&self, staff: &Staff, period: ReportPeriod, zone: Zone) -> Result<SalesReport, ReportError> {
+        staff.require(Permission::view(Resource::Statistics))?;
+        let sums = self.reports.sales(staff.project_id, period.spans(zone), MAX_ORDERS).await?;
+        let sums = sums.ok_or(ReportRefusal::TooManyOrders(MAX_ORDERS))?;
+        SalesReport::of(period, &sums).ok_or_else(|| StoreError::corrupt("the sums of a report are too large").into())
+    }
+
+    /// Returns the best-selling items of the employee's project, at most [`MAX_ITEMS`].
+    pub async fn items(
+        &self,
+        staff: &Staff,
+        period: ReportPeriod,
+        zone: Zone,
+        order: ItemOrder,
+    ) -> Result<Vec<ItemSales>, ReportError> {
+        staff.require(Permission::view(Resource::Statistics))?;
+        let (since, until) = period.bounds(zone);
+        let query = ItemQuery { project_id: staff.project_id, since, until, order, limit: MAX_ITEMS };
+        let items = self.reports.best_sellers(query, MAX_ORDERS_BY_ITEM).await?;
+        Ok(items.ok_or(ReportRefusal::TooManyOrders(MAX_ORDERS_BY_ITEM))?)
     }
 }
