@@ -1,22 +1,19 @@
 //! Webhooks, deliveries, and the policy for outbound calls.
 
-mod address;
 mod circuit;
 mod delivery;
-mod event;
 mod host;
 mod outbound;
 mod request;
 mod slots;
 mod webhook;
 
-pub use address::is_public;
 pub use circuit::{CircuitBreaker, MAX_PER_ENDPOINT};
 pub use delivery::{
     Delivery, DeliveryState, InvalidDeliveryState, Pending, RETRY_AFTER_MINUTES, SendFailure, SendOutcome,
 };
-pub use event::PublicEvent;
+pub use host::is_public;
 pub use outbound::{EndpointUrl, OutboundPolicy, UrlError, UrlRefusal};
-pub use request::{DeliveryRequest, Message};
+pub use request::{DeliveryRequest, Message, PublicEvent};
 pub use slots::{MAX_PER_PROJECT, WaitingEndpoint, allocate_slots, free_slots};
 pub use webhook::{IssuedWebhook, Webhook, WebhookChange, WebhookDraft, WebhookSecret};
