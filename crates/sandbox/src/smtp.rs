@@ -1,16 +1,18 @@
-//! The sockets of the mailbox, and its faults.
+//! The mailbox: a small SMTP server that accepts every message for every recipient.
+
+mod session;
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use mail_parser::MessageParser;
+use session::{MAX_MESSAGE_BYTES, Session, Step};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
-use super::session::{MAX_MESSAGE_BYTES, Session, Step};
 use crate::faults::{Fault, FaultKind, Service};
 use crate::messages::{Channel, Message, find_code, recipient};
 use crate::state::World;
