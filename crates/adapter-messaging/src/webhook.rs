@@ -1,3 +1,5 @@
+//! Deliveries of webhooks, and the function that signs them.
+
 use std::error::Error;
 use std::net::IpAddr;
 use std::sync::Arc;
