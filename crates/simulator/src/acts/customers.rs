@@ -11,7 +11,7 @@ use kontor_orders::model::{Address, Cart, CartLine, DeliveryRequest, PaymentMeth
 use kontor_orders::{ContactOrderCommand, OrderCommand, PlacedOutcome, PlacementError};
 use kontor_payments::model::{GatewayStatus, ProviderId};
 
-use crate::act::{Act, ActResult, Effect, Member, Scene};
+use super::{Act, ActResult, Effect, Member, Scene};
 use crate::invariants;
 
 /// Requests a code. It always runs alone, so that the latest code is known.

@@ -14,7 +14,7 @@ use kontor_orders::model::{Order, OrderStatus};
 use kontor_orders::refund::{RefundCommand, RefundLine, RefundScope};
 use kontor_orders::tickets::{Scan, ScanAnswer, ScanId, ScanOutcome};
 
-use crate::act::{Act, ActResult, Effect, Scene};
+use super::{Act, ActResult, Effect, Scene};
 use crate::invariants;
 
 fn told(order: &Order) -> String {
