@@ -9,12 +9,9 @@ pub mod demo;
 mod doctor;
 mod export;
 mod import_preview;
-mod import_reading;
 pub mod introspection;
 mod miniapp;
-mod openapi;
 mod operate;
-mod output;
 mod payment;
 mod process;
 pub mod project;
@@ -221,7 +218,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Tag { command } => tag::run(|database| load(None, database), command),
         Command::Import { command } => bulk::import(|database| load(None, database), command),
         Command::Export { command } => export::export(|database| load(None, database), command),
-        Command::Openapi { out, check } => openapi::run(out, check),
+        Command::Openapi { out, check } => reference::write_description(out, check),
         Command::Reference { out, check } => reference::run(out, check),
         Command::Sandbox { bind } => sandbox::run(bind),
         Command::Config => {

@@ -1,4 +1,5 @@
-//! `kontor reference`: the pages in `docs/reference` that are made from the code.
+//! `kontor openapi` and `kontor reference`: the API description, and the pages in `docs/reference` that are made from
+//! the code.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,6 +14,25 @@ use crate::config::Config;
 use crate::service::openapi::{description, pinned_text};
 use kontor_web::error_codes::ERROR_CODES;
 use kontor_web::limits::TABLE;
+
+/// Prints, writes or checks the description.
+pub fn write_description(out: Option<PathBuf>, check: bool) -> Result<(), Failure> {
+    let text = pinned_text(&description())?;
+    if check {
+        let file = out.unwrap_or_else(|| PathBuf::from("docs/openapi.json"));
+        let pinned = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        if pinned != text {
+            let path = file.display();
+            return Err(format!("{path} differs from the code; run `kontor openapi --out {path}`").into());
+        }
+        println!("{} is up to date", file.display());
+    } else if let Some(file) = out {
+        std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+    } else {
+        print!("{text}");
+    }
+    Ok(())
+}
 
 /// Prints, writes or checks the pages.
 pub fn run(out: Option<PathBuf>, check: bool) -> Result<(), Failure> {

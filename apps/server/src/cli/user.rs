@@ -13,7 +13,7 @@ use kontor_kernel::{
 use serde_json::{Value, json};
 
 use super::operate::open_migrated;
-use super::output::Output;
+use super::process::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};

@@ -11,16 +11,14 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::background_writes::BackgroundWriter;
+use super::background_writes::{BackgroundWriter, release_startup_memory};
 use super::health::BackgroundTasks;
 use super::landing::LandingMarkup;
 use super::messaging::MessagingError;
 use super::server::{ServeError, Sockets, build};
-use super::startup_memory::release_startup_memory;
 use super::supervision::Supervisor;
-use super::time_lock::TimeLock;
 use super::wiring::{Adapters, AdaptersError, Services, delivery_worker};
-use super::worker::{RunningWorker, Worker};
+use super::worker::{RunningWorker, TimeLock, Worker};
 use crate::config::Config;
 
 /// Running service. [`Instance::stop`] lets requests in flight finish.

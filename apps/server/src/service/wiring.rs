@@ -1,7 +1,6 @@
 //! Wiring of adapters to ports.
 
 mod make;
-mod runners;
 
 use std::sync::Arc;
 

@@ -8,8 +8,7 @@ use kontor_auth::PasswordSendOutcome;
 use kontor_organization::TaskMailOutcome;
 use kontor_subscriptions::ports::SubscriptionReader;
 
-use super::Worker;
-use super::step_context::{StepContext, Trouble, pause};
+use super::{StepContext, Trouble, Worker, pause};
 use crate::service::bulk;
 
 /// Maximum number of subscriptions in a step, so that a worker that is stopping does not keep others waiting.
