@@ -69,7 +69,7 @@ pub use discount::{DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscoun
 pub use edit::{Edit, MoveDirection};
 pub use file_key::{FileKey, InvalidFileKey};
 pub use history::Stamp;
-pub use html::{HtmlCleaner, SafeHtml, readable_text};
+pub use html::{HtmlCleaner, SafeHtml};
 pub use ids::*;
 #[cfg(feature = "mocks")]
 pub use limits::MockRateLimiter;

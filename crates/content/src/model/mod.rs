@@ -6,6 +6,7 @@ mod media;
 mod page;
 mod part;
 mod picture_width;
+mod readable_text;
 mod slug;
 mod tree;
 
