@@ -78,7 +78,7 @@ pub use link::{Link, LinkError, PhotoUrl, PhotoUrlError};
 pub use listing::{Listing, Page, PageError, PageRequest};
 pub use locale::{Language, UnknownZone, Zone};
 pub use money::{Money, MoneyError, distribute};
-pub use quantity::{Quantity, QuantityError, StockLevel};
+pub use quantity::{Quantity, QuantityError};
 #[cfg(feature = "mocks")]
 pub use record::MockRecordRepository;
 pub use record::{

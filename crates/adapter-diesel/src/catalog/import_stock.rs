@@ -6,13 +6,13 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use kontor_catalog::bulk::{JobLease, PartError, Step};
-use kontor_catalog::model::NomenclatureKind;
+use kontor_catalog::model::{NomenclatureKind, StockLevel};
 use kontor_catalog::spreadsheet::ports::StockSheetRepository;
 use kontor_catalog::spreadsheet::{
     ImportError, ImportMode, ImportReport, ItemKey, StockDecision, StockLookup, StockRow as SheetStock, StockSheet,
     StockWrite,
 };
-use kontor_kernel::{Money, ProjectId, Stamp, StockLevel, StoreError};
+use kontor_kernel::{Money, ProjectId, Stamp, StoreError};
 
 use super::categories::reference;
 use super::import::accept;

@@ -3,10 +3,12 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_catalog::model::{Inventory, InventoryDraft, NomenclatureKind, StockChange, StockEntry, StockedItem};
+use kontor_catalog::model::{
+    Inventory, InventoryDraft, NomenclatureKind, StockChange, StockEntry, StockLevel, StockedItem,
+};
 use kontor_catalog::ports::InventoryRepository;
 use kontor_catalog::{InventoryError, InventoryReference, InventoryRefusal};
-use kontor_kernel::{InventoryId, Listing, Page, PageRequest, ProjectId, ProjectScoped, Stamp, StockLevel, StoreError};
+use kontor_kernel::{InventoryId, Listing, Page, PageRequest, ProjectId, ProjectScoped, Stamp, StoreError};
 
 use super::categories::reference;
 use super::lock_row;

@@ -17,6 +17,7 @@ mod relevance;
 mod sale;
 mod search;
 mod share_link;
+mod stock_level;
 mod subscription;
 mod warehouse;
 mod word_variants;
@@ -46,6 +47,7 @@ pub use relevance::Relevance;
 pub use sale::{MissingPrice, price_of_new_stock};
 pub use search::{SearchQuery, SearchTerm, SearchText, SearchWord};
 pub use share_link::ShareLink;
+pub use stock_level::{StockLevel, StockLevelError};
 pub use subscription::{BillingPeriod, BillingRefusal, InvalidBillingPeriod};
 pub use warehouse::{Warehouse, WarehouseChange, WarehouseDraft};
 

@@ -307,8 +307,8 @@ impl WireValue for kernel::Money {
 pub type Money = In<kernel::Money>;
 
 macro_rules! wire_counts {
-    ($($name:ident, $least:literal;)+) => {$(
-        impl WireValue for kernel::$name {
+    ($($owner:ident $name:ident, $least:literal;)+) => {$(
+        impl WireValue for $owner::$name {
             fn from_scalar(scalar: Scalar) -> Result<Self, String> {
                 integer(scalar).and_then(|number| Self::new(number).map_err(|error| error.to_string()))
             }
@@ -326,14 +326,14 @@ macro_rules! wire_counts {
             }
         }
 
-        #[doc = concat!("[`kernel::", stringify!($name), "`] over the wire.")]
-        pub type $name = In<kernel::$name>;
+        #[doc = concat!("[`", stringify!($owner), "::", stringify!($name), "`] over the wire.")]
+        pub type $name = In<$owner::$name>;
     )+};
 }
 
 wire_counts! {
-    Quantity, 1;
-    StockLevel, 0;
+    kernel Quantity, 1;
+    catalog StockLevel, 0;
 }
 
 impl WireValue for i64 {
