@@ -172,5 +172,5 @@ pub use staff::{StaffCommand, StaffSubscriptions};
 pub use state::{
     ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding, SubscriptionEvent, SubscriptionStatus, grants_access,
 };
-pub use terms::{ConsentedTerms, Consents, Terms, TermsDifference, TooEarly, needs_consent};
+pub use terms::{ConsentedTerms, Terms, TermsDifference, needs_consent};
 pub use transitions::{Condition, Effect, MOVES, Move, SubscriptionNotice};
