@@ -24,8 +24,8 @@ use super::process::Output;
 use super::{Exit, Failure, import_preview, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::service::bulk::work;
 use crate::service::wiring::{Adapters, Services};
+use crate::service::worker::on_a_thread;
 
 /// Exit code for wrong rows.
 const WRONG_ROWS: u8 = 2;
@@ -167,12 +167,12 @@ async fn run_import(
             break job;
         }
         if let Some(leased) = runner.lease(Some(id), &owner).await? {
-            let (shown, stop) = (bar.clone(), stop.clone());
-            let watch = move |progress| {
+            let (runner, shown, stop) = (runner.clone(), bar.clone(), stop.clone());
+            let mut watch = move |progress| {
                 show(&shown, progress);
                 !stop.is_cancelled()
             };
-            work(runner.clone(), leased, watch).await?;
+            on_a_thread(move |runtime| runner.run(runtime, &leased, &mut watch)).await?;
         } else {
             if job.state == JobState::Queued && !waits {
                 waits = true;

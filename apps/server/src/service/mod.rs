@@ -1,7 +1,6 @@
 //! Running service: gathers the surfaces, wires their services and runs them.
 
 pub mod background_writes;
-pub mod bulk;
 pub mod counters;
 pub mod health;
 pub mod instance;

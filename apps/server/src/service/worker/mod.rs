@@ -11,13 +11,14 @@ use chrono::TimeDelta;
 use futures_util::future::join_all;
 use kontor_adapter_diesel::Database;
 use kontor_auth::TemporaryPasswords;
-use kontor_catalog::bulk::{ExportRunner, JobRunner};
+use kontor_catalog::bulk::{BlockOn, ExportRunner, JobRunner, RunOutcome};
 use kontor_content::FileSweeper;
-use kontor_kernel::Clock;
+use kontor_kernel::{Clock, StoreError};
 use kontor_organization::TaskMailWorker;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
 use kontor_subscriptions::SubscriptionScheduler;
 use kontor_webhooks::DeliveryWorker;
+use tokio::runtime::Handle;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -124,6 +125,24 @@ struct StepContext<'a> {
 /// Pauses a free delivery slot before it polls again.
 async fn pause(stop: &CancellationToken) {
     sleep(IDLE, stop).await;
+}
+
+/// Waits on a blocking thread for the runtime that started it.
+pub struct OnRuntime(pub Handle);
+
+impl BlockOn for OnRuntime {
+    fn wait<F: Future>(&self, future: F) -> F::Output {
+        self.0.block_on(future)
+    }
+}
+
+/// Runs a job on a blocking thread, which reads or writes its file.
+pub async fn on_a_thread(
+    run: impl FnOnce(&OnRuntime) -> Result<RunOutcome, StoreError> + Send + 'static,
+) -> Result<RunOutcome, StoreError> {
+    let runtime = OnRuntime(Handle::current());
+    let done = tokio::task::spawn_blocking(move || run(&runtime)).await;
+    done.unwrap_or_else(|error| Err(StoreError::Failed(error.to_string())))
 }
 
 /// Time-dependent steps of the worker share the lock; moving the time takes it exclusively.
