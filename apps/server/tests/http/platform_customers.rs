@@ -23,11 +23,6 @@ fn with(mut body: Value, more: Value) -> Value {
     body
 }
 
-/// Returns the id of the calling employee.
-async fn own_number(office: &Office) -> i64 {
-    office.get("/api/user").await.expect(200)["user"]["id"].as_i64().unwrap()
-}
-
 const TABLE: &str = "/api/tables/counterparties";
 
 fn numbers(table: &Value) -> Vec<i64> {
@@ -37,7 +32,7 @@ fn numbers(table: &Value) -> Vec<i64> {
 database_tests! {
     async fn a_person_is_created_read_and_changed(db: TestDatabase) {
         let office = Office::open(db).await;
-        let manager = own_number(&office).await;
+        let manager = office.own_number().await;
         let body = with(person("  Анна 🌸 "), json!({
             "middle_name": "Petrovna", "address": "Elbe Street 5", "phone_1": "8 (900) 123-45-67",
             "phone_2": 79_007_654_321_i64, "email": "Anna@X.ru", "inn": "500100732259", "manager_id": manager,
@@ -261,7 +256,7 @@ database_tests! {
 
     async fn the_table_is_filtered_sorted_searched_and_cut_into_pages(db: TestDatabase) {
         let office = Office::open(db).await;
-        let manager = office.get("/api/user").await.expect(200)["user"]["id"].as_i64().unwrap();
+        let manager = office.own_number().await;
         let mut body = person("Ёлка");
         body["last_name"] = json!("Иванова");
         body["phone_1"] = json!("79001234567");
