@@ -137,6 +137,13 @@ pub trait PlanRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<AssignOutcome, PlanError>;
 
+    /// Returns an assignment of the application.
+    async fn find(
+        &self,
+        application: ApplicationId,
+        id: PlanAssignmentId,
+    ) -> Result<Option<PlanAssignment>, StoreError>;
+
     /// Changes an assignment of the project's application. Refuses `PlanError::NotFound` and `PlanRefusal::SlugTaken`.
     async fn update(
         &self,

@@ -108,6 +108,8 @@ pub const POLICIES: &[Policy] = &[
     get("/api/applications/{application}/subscription-nomenclatures/catalog", staff!(view Applications)),
     post("/api/applications/{application}/subscription-nomenclatures", staff!(edit Applications))
         .versioned(PlanAssignment),
+    get("/api/applications/{application}/subscription-nomenclatures/{assignment}", staff!(view Applications))
+        .versioned(PlanAssignment),
     patch("/api/applications/{application}/subscription-nomenclatures/{assignment}", staff!(edit Applications))
         .versioned(PlanAssignment),
     delete("/api/applications/{application}/subscription-nomenclatures/{assignment}", staff!(edit Applications))
