@@ -542,6 +542,7 @@ diesel::table! {
         actor -> Text,
         actor_id -> Nullable<BigInt>,
         created_at -> Timestamp,
+        comment -> Nullable<Text>,
     }
 }
 
