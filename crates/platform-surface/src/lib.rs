@@ -93,6 +93,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
         application_parts::routes(config);
         plans::routes(config);
     });
+    webhook_deliveries::list_routes(config);
     dictionaries::routes(config);
     suggestions::routes(config);
     categories::routes(config);

@@ -120,9 +120,14 @@ pub const POLICIES: &[Policy] = &[
     get("/api/applications/{application}/webhooks/{webhook}", staff!(view Webhooks)).versioned(Webhook),
     patch("/api/applications/{application}/webhooks/{webhook}", staff!(edit Webhooks)).versioned(Webhook),
     delete("/api/applications/{application}/webhooks/{webhook}", staff!(edit Webhooks)).versioned(Webhook),
+    post("/api/applications/{application}/webhooks/{webhook}/test", staff!(edit Webhooks))
+        .result_from("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}"),
     get("/api/applications/{application}/webhooks/{webhook}/deliveries", staff!(view Webhooks)),
+    get("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}", staff!(view Webhooks)),
     post("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}/resend", staff!(edit Webhooks)),
     post("/api/applications/{application}/webhooks/{webhook}/rotate-secret", staff!(edit Webhooks)).versioned(Webhook),
+    get("/api/webhook_deliveries", staff!(view Webhooks)),
+    get("/api/tables/webhook_deliveries", staff!(view Webhooks)),
     // Catalog
     get("/api/brands", staff!(view Brands)),
     post("/api/brands", staff!(create Brands)).versioned(Brand),

@@ -290,7 +290,7 @@ async fn everybody_but(server: &TestServer, project: &Project, missing: &str) ->
 }
 
 /// Lists that show records of a project with one record of every kind.
-const LISTS: [&str; 34] = [
+const LISTS: [&str; 36] = [
     "/api/agents",
     "/api/applications",
     "/api/branches",
@@ -323,8 +323,10 @@ const LISTS: [&str; 34] = [
     "/api/tables/subscriptions",
     "/api/tables/tasks",
     "/api/tables/warehouses",
+    "/api/tables/webhook_deliveries",
     "/api/tasks",
     "/api/users",
+    "/api/webhook_deliveries",
 ];
 
 /// Lists that are equal in all projects, except for the project's own additions.
