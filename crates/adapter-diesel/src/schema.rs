@@ -1087,6 +1087,7 @@ diesel::table! {
         parked_reason -> Nullable<Text>,
         reading -> Nullable<Text>,
         layout -> Nullable<Text>,
+        preview -> Nullable<Text>,
     }
 }
 

@@ -182,6 +182,8 @@ pub const POLICIES: &[Policy] = &[
     get("/api/jobs", ANY_STAFF),
     get("/api/jobs/{id}", ANY_STAFF),
     get("/api/jobs/{id}/errors", ANY_STAFF),
+    get("/api/jobs/{id}/row_errors", ANY_STAFF),
+    get("/api/jobs/{id}/rows", ANY_STAFF),
     get("/api/jobs/{id}/file", ANY_STAFF),
     post("/api/jobs/{id}/cancel", ANY_STAFF),
     // Changes of lists
