@@ -13,7 +13,7 @@ use crate::model::{
     Brand, Card, Category, CategoryChange, CategoryDraft, Inventory, InventoryDraft, MoveDirection, Nomenclature,
     StockChange, StockEntry, Tag, TagDraft, Warehouse, WarehouseChange, WarehouseDraft,
 };
-use crate::model::{Discount, DiscountFilter, DiscountStats, DiscountTerms, DiscountUsage, Promotion, PromotionDraft};
+use crate::model::{Discount, DiscountStats, DiscountTerms, DiscountUsage, Promotion, PromotionDraft};
 use crate::{AssortmentError, CategoryError, InventoryError, NomenclatureError, TagError, WarehouseError};
 use crate::{DiscountError, PlanError, PromotionError};
 
@@ -250,12 +250,11 @@ pub struct DiscountRewrite {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait DiscountRepository: Send + Sync {
-    /// Returns one page of the project's discounts, newest first, in their state at `at`.
+    /// Returns one page of the project's discounts. The field `status` is the [state](Discount::state) at `at`.
     async fn list(
         &self,
         project: ProjectId,
-        filter: DiscountFilter,
-        page: PageRequest,
+        listing: Listing,
         at: DateTime<Utc>,
     ) -> Result<Page<Discount>, StoreError>;
 

@@ -134,6 +134,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     subscriptions::table_routes(config);
     below(config, "/api/subscriptions", subscriptions::routes);
     below(config, "/api/files", files::routes);
+    discounts::table_routes(config);
     below(config, "/api/discounts", discounts::routes);
     promotions::routes(config);
     below(config, "/api/jobs", jobs::routes);

@@ -250,6 +250,7 @@ pub const POLICIES: &[Policy] = &[
     post("/api/discounts/{id}/activate", staff!(edit Discounts)).versioned(Discount),
     post("/api/discounts/{id}/archive", staff!(edit Discounts)).versioned(Discount),
     get("/api/discounts/{id}/usages", staff!(view Discounts)),
+    get("/api/tables/discounts", staff!(view Discounts)),
     get("/api/promotions", staff!(view Discounts)),
     post("/api/promotions", staff!(create Discounts)),
     get("/api/sales_strategies", staff!(view Dictionaries)),

@@ -160,7 +160,8 @@ mod tests {
             .expect_requeue()
             .withf(move |_, from, to, at| *from == state && *to == Pending::due(*at))
             .returning(move |_, _, _, _| Ok(still_there));
-        service(webhooks, deliveries).resend(&staff_with([Permission::edit(Resource::Webhooks)]), id(5), id(3), id(7)).await
+        let editor = staff_with([Permission::edit(Resource::Webhooks)]);
+        service(webhooks, deliveries).resend(&editor, id(5), id(3), id(7)).await
     }
 
     #[tokio::test]

@@ -290,7 +290,7 @@ async fn everybody_but(server: &TestServer, project: &Project, missing: &str) ->
 }
 
 /// Lists that show records of a project with one record of every kind.
-const LISTS: [&str; 36] = [
+const LISTS: [&str; 37] = [
     "/api/agents",
     "/api/applications",
     "/api/branches",
@@ -314,6 +314,7 @@ const LISTS: [&str; 36] = [
     "/api/tables/branches",
     "/api/tables/categories",
     "/api/tables/counterparties",
+    "/api/tables/discounts",
     "/api/tables/inventories",
     "/api/tables/nomenclatures",
     "/api/tables/orders",

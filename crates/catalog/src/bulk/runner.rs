@@ -271,8 +271,8 @@ impl JobRunner {
         if (pass.watch)(progress) { Ok(()) } else { Err(PassAbort::Stopped) }
     }
 
-    /// In partial mode the first pass only reads, except for the rows of the preview; the second pass finds the problems
-    /// of rows.
+    /// In partial mode the first pass only reads, except for the rows of the preview. The second pass finds the
+    /// problems of rows.
     fn check<W: BlockOn>(
         &self,
         pass: &mut Pass<'_, W>,
