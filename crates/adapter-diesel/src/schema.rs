@@ -604,6 +604,7 @@ diesel::table! {
         ends_at -> Nullable<Timestamp>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        version -> BigInt,
     }
 }
 

@@ -53,6 +53,8 @@ pub enum VersionedRecord {
     Permission,
     /// Plan that an application offers, by the application and its number.
     PlanAssignment,
+    /// Promotion.
+    Promotion,
     /// Integration link of a bank account of a branch, by the branch, the account and the integration.
     RequisiteIntegration,
     /// Role.
@@ -153,6 +155,7 @@ impl VersionedRecord {
             Self::PlanAssignment => Place::of("subscription_nomenclatures")
                 .named("subscription-nomenclatures", &["application_id = ", "id = "])
                 .of_application(),
+            Self::Promotion => Place::of("promotions").told(HistoryTable::General),
             Self::RequisiteIntegration => Place::of("integration_links")
                 .named(
                     "requisite-integrations",
@@ -238,6 +241,7 @@ pub(crate) const VERSIONED: &[VersionedTable] = &[
     versioned("orders", &[]),
     versioned("pages", &["search_text", "sort_key", "views_count"]),
     versioned("permissions", &[]),
+    versioned("promotions", &[]),
     versioned("roles", &[]),
     versioned("shop_exceptions", &[]),
     versioned("shop_hours", &[]),

@@ -136,6 +136,9 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/files", files::routes);
     discounts::table_routes(config);
     below(config, "/api/discounts", discounts::routes);
-    promotions::routes(config);
+    below(config, "/api/promotions", |config| {
+        promotions::list_routes(config);
+        promotions::routes(config);
+    });
     below(config, "/api/jobs", jobs::routes);
 }

@@ -1,6 +1,6 @@
 use kontor_adapter_diesel::VersionedRecord::{
     Agent, BankRequisite, Block, Branch, BranchRequisite, Brand, Category, Contact, Customer, Department, Discount,
-    Inventory, MenuItem, Nomenclature, Order, Page, Permission as StaffPermission, PlanAssignment,
+    Inventory, MenuItem, Nomenclature, Order, Page, Permission as StaffPermission, PlanAssignment, Promotion,
     RequisiteIntegration, Role, Shop, ShopException, ShopHours, ShownBrand, ShownCategory, Task, Warehouse,
     WarehouseIntegration, Webhook,
 };
@@ -252,7 +252,11 @@ pub const POLICIES: &[Policy] = &[
     get("/api/discounts/{id}/usages", staff!(view Discounts)),
     get("/api/tables/discounts", staff!(view Discounts)),
     get("/api/promotions", staff!(view Discounts)),
-    post("/api/promotions", staff!(create Discounts)),
+    post("/api/promotions", staff!(create Discounts)).versioned(Promotion),
+    get("/api/promotions/{id}", staff!(view Discounts)).versioned(Promotion),
+    put("/api/promotions/{id}", staff!(edit Discounts)).versioned(Promotion),
+    delete("/api/promotions/{id}", staff!(edit Discounts)).versioned(Promotion),
+    get("/api/promotions/{id}/stats", staff!(view Discounts)),
     get("/api/sales_strategies", staff!(view Dictionaries)),
     get("/api/sales_strategies/{id}", staff!(view Dictionaries)),
     get("/api/sales_channels", staff!(view Dictionaries)),

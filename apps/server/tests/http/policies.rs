@@ -290,7 +290,7 @@ async fn everybody_but(server: &TestServer, project: &Project, missing: &str) ->
 }
 
 /// Lists that show records of a project with one record of every kind.
-const LISTS: [&str; 37] = [
+const LISTS: [&str; 38] = [
     "/api/agents",
     "/api/applications",
     "/api/branches",
@@ -306,6 +306,7 @@ const LISTS: [&str; 37] = [
     "/api/nomenclatures",
     "/api/orders",
     "/api/page_tags",
+    "/api/promotions",
     "/api/responsible_users",
     "/api/roles",
     "/api/shops",

@@ -206,6 +206,13 @@ impl DiscountRepository for Database {
 
     async fn delete(&self, stamp: Stamp, id: DiscountId) -> Result<(), DiscountError> {
         records::delete(self, stamp, id.get(), move |connection, _: &Discount| {
+            // The promotions that announce the discount lose it.
+            Statement::new("UPDATE promotions SET version = version + 1, updated_at = ")
+                .value(stamp.at.naive_utc())
+                .sql(" WHERE id IN (SELECT promotion_id FROM promotion_discounts WHERE discount_id = ")
+                .value(id.get())
+                .sql(")")
+                .run(connection)?;
             // Only orders prevent the deletion of a discount; promotions release it.
             diesel::delete(discounts::table.find(id.get()))
                 .execute(connection)

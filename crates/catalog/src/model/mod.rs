@@ -40,7 +40,7 @@ pub use plan::{
     AssignOutcome, CatalogPlan, InvalidPlanPosition, InvalidPlanSlug, PlanAssignment, PlanChange, PlanDraft,
     PlanPosition, PlanSlug,
 };
-pub use promotion::{Promotion, PromotionDraft};
+pub use promotion::{Promotion, PromotionChange, PromotionDraft, PromotionStats};
 pub use reference::{Reference, StorageUnit};
 pub use relevance::Relevance;
 pub use sale::{MissingPrice, price_of_new_stock};

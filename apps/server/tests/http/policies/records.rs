@@ -96,6 +96,7 @@ impl Records {
                 "discounts",
                 create("/api/discounts", json!({ "name": "Sale", "type": "percent", "value": 5 }), "discount").await,
             ),
+            ("promotions", create("/api/promotions", json!({ "name": "Weeks" }), "promotion").await),
             ("departments", create("/api/departments", json!({ "name": "Sales" }), "department").await),
             ("permissions", create("/api/permissions", permission, "permission").await),
             ("roles", create("/api/roles", json!({ "name": "Clerk" }), "role").await),
