@@ -132,8 +132,8 @@ fn replace_links(
     connection: &mut AnyConnection,
     project: ProjectId,
     promotion: i64,
-    discount_ids: Option<&Vec<DiscountId>>,
-    nomenclature_ids: Option<&Vec<NomenclatureId>>,
+    discount_ids: Option<&[DiscountId]>,
+    nomenclature_ids: Option<&[NomenclatureId]>,
 ) -> Result<(), Abort<PromotionError>> {
     let shown: Option<Vec<i64>> = discount_ids.map(|ids| ids.iter().map(|id| id.get()).collect());
     let items: Option<Vec<i64>> = nomenclature_ids.map(|ids| ids.iter().map(|id| id.get()).collect());
@@ -241,8 +241,8 @@ impl PromotionRepository for Database {
                 ))
                 .returning(promotions::id)
                 .get_result(connection)?;
-            let (shown, items) = (Some(&draft.discount_ids), Some(&draft.nomenclature_ids));
-            replace_links(connection, stamp.project_id, id, shown, items)?;
+            let (shown, items) = (draft.discount_ids.as_slice(), draft.nomenclature_ids.as_slice());
+            replace_links(connection, stamp.project_id, id, Some(shown), Some(items))?;
             Ok(id)
         })
         .await
@@ -270,7 +270,8 @@ impl PromotionRepository for Database {
                     promotions::updated_at.eq(stamp.at.naive_utc()),
                 ))
                 .execute(connection)?;
-            let (shown, items) = (change.discount_ids.as_set(), change.nomenclature_ids.as_set());
+            let shown = change.discount_ids.as_set().map(Vec::as_slice);
+            let items = change.nomenclature_ids.as_set().map(Vec::as_slice);
             replace_links(connection, stamp.project_id, id.get(), shown, items)?;
             Ok(written)
         })
