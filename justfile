@@ -29,6 +29,26 @@ bench-scale *arguments:
 dist:
     cargo build --profile dist -p kontor
 
+# The Debian package, by cargo-deb.
+deb:
+    cargo deb -p kontor --profile dist --locked
+
+# Installs, upgrades, removes and purges a package in a copy of the file system; needs root.
+deb-drill package:
+    .ci/deb-drill {{package}}
+
+# An image without a base image, by buildah (`ENGINE=podman` or `docker`).
+image:
+    .ci/image
+
+# The files of a release: archive, package, SBOM, checksums, signature. Verification: docs/operations/release.md.
+release:
+    .ci/release
+
+# Alert rules, units, chart and compose file, by the programs that read them; needs helm-python-sdk and pyyaml.
+packaging:
+    python3 .ci/packaging.py
+
 # Kills the service at random moments under load and looks for loss; `CRASH_SEED` repeats a run.
 crash orders="2000" seconds="240" kills="60":
     CRASH_ORDERS={{orders}} CRASH_SECONDS={{seconds}} CRASH_KILLS={{kills}} \
@@ -60,6 +80,11 @@ simulate seed="20271031" days="28" database="sqlite":
 fuzz part="0/1" examples="2" seed="1":
     cargo test --workspace --test http --no-run
     python3 .ci/fuzz.py target/debug/kontor "" {{examples}} {{seed}} {{part}}
+
+# The staff console in a browser, against demos on both databases. `.ci/run` installs what it needs below target/console.
+console *themes:
+    target/console/python/bin/python .ci/console/run.py target/debug/kontor {{themes}}
+    target/console/python/bin/python .ci/console/run.py --database postgres target/debug/kontor {{themes}}
 
 # The storage suite on PostgreSQL as others run it: serializable, plain-search, pgbouncer or messages.
 profile name *filter:

@@ -1,130 +1,86 @@
-"""Shared by the browser tests: a demo, and a signed-in page that notes every problem."""
+"""Shared by the browser tests: a page that notes every problem."""
 
-import json
 import os
 import re
-import socket
-import subprocess
-import tempfile
 import time
-import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-ROOT = Path(__file__).resolve().parents[2]
+from shop import ROOT, wait
+
 SHOTS = Path(os.environ.get("CONSOLE_SHOTS", ROOT / "target/console/shots"))
 AXE = Path(os.environ.get("CONSOLE_AXE", ROOT / "target/console/node_modules/axe-core/axe.min.js"))
 CHROMIUM = os.environ.get("CONSOLE_CHROMIUM", "/usr/bin/chromium")
-# Notes violations of the policy before any script of the page runs.
+# Notes violations of the policy, and scripts of stored texts that run, before any script of the page runs.
 WATCH = """window.__violations = [];
+window.__ran = [];
+for (const name of ['alert', 'confirm', 'prompt']) window[name] = (text) => void window.__ran.push(`${name} ${text}`);
 document.addEventListener('securitypolicyviolation', (e) => window.__violations.push(`${e.violatedDirective} ${e.blockedURI} ${e.sourceFile}:${e.lineNumber}`));"""
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def call(port, method, path, token=None, body=None, **headers):
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method=method, data=None if body is None else json.dumps(body).encode())
-    request.add_header("Content-Type", "application/json")
-    for name, value in headers.items():
-        request.add_header(name.replace("_", "-"), value)
-    if token:
-        request.add_header("Authorization", f"Bearer {token}")
-    with urllib.request.urlopen(request, timeout=20) as answer:
-        return json.load(answer)
-
-
+# Two frames, after which the effects of what was drawn have begun to load.
+READY = """() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() =>
+    done(!document.querySelector('#main .skeleton, #main [aria-busy=true]'))))))"""
 LOGINS = []
 
 
-def wait(holds, seconds, step=0.02):
-    """Waits for a condition. False if it does not hold in time."""
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            return False
-        time.sleep(step)
-    return True
-
-
-def await_login():
-    """Keeps within the limit of logins, five a minute. The demo itself uses some."""
-    wait(lambda: len([one for one in LOGINS if one > time.monotonic() - 61]) < 3, 70, 0.5)
-    LOGINS.append(time.monotonic())
-
-
-def token_of(kontor, staff):
-    await_login()
-    return call(kontor, "POST", "/api/login", body={"login": staff[0], "password": staff[1]})["user"]["access_token"]["value"]
-
-
-@contextmanager
-def demo(binary):
-    """Runs a demo; yields its port and the employee's login."""
-    kontor, sandbox = free_port(), free_port()
-    with tempfile.TemporaryDirectory() as folder:
-        process = subprocess.Popen([binary, "demo", "--bind", f"127.0.0.1:{kontor}", "--sandbox-bind", f"127.0.0.1:{sandbox}",
-                                    "--data", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            yield kontor, login(Path(folder) / "demo.json", kontor)
-        finally:
-            process.terminate()
-            process.wait(timeout=20)
-
-
-def login(file, port):
-    def answers():
-        try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2):
-                return file.exists()
-        except OSError:
-            return False
-
-    if not wait(answers, 60, 0.1):
-        raise SystemExit("the demo did not start within a minute")
-    return staff_of(json.loads(file.read_text()))
-
-
-def staff_of(known):
-    staff = known["staff"]
-    return staff["login"], staff["password"]
+def await_login(login):
+    """Keeps within the limit of five logins a minute of an employee. The demo itself uses some of the owner's."""
+    wait(lambda: len([one for one, at in LOGINS if one == login and at > time.monotonic() - 61]) < 3, 70, 0.5)
+    LOGINS.append((login, time.monotonic()))
 
 
 class Watched:
     """A page that notes errors of the console, violations of the policy and requests to the API."""
 
-    def __init__(self, browser, port, **context):
-        self.port = port
+    def __init__(self, browser, shop, **context):
+        self.browser, self.shop = browser, shop
+        self.origin = f"http://127.0.0.1:{shop.port}"
         self.context = browser.new_context(**{"viewport": {"width": 1360, "height": 860}, "locale": "en-GB", **context})
-        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=f"http://127.0.0.1:{port}")
+        self.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=self.origin)
         self.page = self.context.new_page()
         self.page.set_default_timeout(10_000)
         self.page.add_init_script(WATCH)
-        self.errors, self.requests = [], set()
-        self.page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
+        self.errors, self.requests, self.running = [], set(), set()
+        self.page.on("console", lambda message: message.type == "error" and self.errors.append(f"{message.text} {message.location.get('url', '')}"))
         self.page.on("pageerror", lambda error: self.errors.append(f"{error}\n{error.stack}"))
         self.page.on("request", self.note)
+        self.page.on("requestfinished", lambda request: self.running.discard(request))
+        self.page.on("requestfailed", lambda request: self.running.discard(request))
 
     def note(self, request):
-        path = re.sub(r"^https?://[^/]+", "", request.url).split("?")[0]
+        if not request.url.startswith(self.origin):
+            return
+        self.running.add(request)
+        path = request.url.removeprefix(self.origin).split("?")[0]
         if path.startswith("/api/"):
             self.requests.add((request.method, path))
 
     def open(self, path="/"):
-        self.page.goto(f"http://127.0.0.1:{self.port}/console{path}")
+        self.running.clear()
+        self.page.goto(f"{self.origin}/console{path}")
 
     def sign_in(self, staff, path="/"):
+        """Loads the page and signs in; returns the token of the session."""
         self.open(path)
-        await_login()
         self.page.fill("input[name=login]", staff[0])
-        self.page.fill("input[name=password]", staff[1])
-        self.page.keyboard.press("Enter")
-        self.page.wait_for_selector("main h1")
+        token = self.give_password("input[name=password]", staff)
+        # The page of the sign-in has a main and a heading too.
+        self.page.wait_for_selector("#main h1")
+        self.settle()
+        return token
+
+    def give_password(self, field, staff):
+        await_login(staff[0])
+        self.page.fill(field, staff[1])
+        with self.page.expect_response("**/api/login") as answer:
+            self.page.keyboard.press("Enter")
+        return answer.value.json()["user"]["access_token"]["value"]
+
+    def as_owner(self):
+        """Signs the owner in, unless they are."""
+        if self.shop.token is None:
+            self.shop.token = self.sign_in(self.shop.owner)
 
     def go(self, path):
         """Opens a screen within the page: a reload would end the session."""
@@ -137,9 +93,10 @@ class Watched:
         }""", path)
         self.settle()
 
-    def settle(self):
-        self.page.wait_for_load_state("networkidle")
-        self.until("!document.querySelector('main .skeleton, main [aria-busy=true]')")
+    def settle(self, seconds=10):
+        """Waits until all is loaded. A network that was idle once stays so for Playwright, so requests are counted."""
+        if not wait(lambda: self.page.evaluate(READY) and not self.running, seconds):
+            raise AssertionError(f"still loading after {seconds} s: {[one.url for one in self.running]}")
 
     def until(self, expression, seconds=10):
         """Waits for an expression. The policy forbids the eval of Playwright's own wait."""
@@ -147,16 +104,20 @@ class Watched:
             raise AssertionError(f"not within {seconds} s: {expression}")
 
     def problems(self):
-        violations = self.page.evaluate("window.__violations")
-        found = [f"policy: {one}" for one in violations] + [f"console: {one}" for one in self.errors]
-        self.page.evaluate("window.__violations.length = 0")
+        seen = self.page.evaluate("({ policy: window.__violations.splice(0), ran: window.__ran.splice(0) })")
+        found = [f"{kind}: {one}" for kind, all_of_it in seen.items() for one in all_of_it] + [f"console: {one}" for one in self.errors]
         self.errors.clear()
         return found
 
-    def axe(self):
+    def expect_error(self, text):
+        """Drops the errors of an answer that the test provokes."""
+        self.errors[:] = [one for one in self.errors if text not in one]
+
+    def axe(self, options):
         """Findings of axe of impact serious or critical. Its source is given to the page by the debugger, past the policy."""
-        self.page.evaluate(AXE.read_text() + ";0")
-        result = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE.read_text() + ";0")
+        result = self.page.evaluate("(options) => axe.run(document, { resultTypes: ['violations'], ...options })", options)
         return [f"axe {one['id']}: {node['html'][:160]} {node['failureSummary'][:200]}" for one in result["violations"]
                 if one["impact"] in ("serious", "critical") for node in one["nodes"][:3]]
 
@@ -173,3 +134,8 @@ def chromium():
             yield browser
         finally:
             browser.close()
+
+
+def name_of(path):
+    """The name of a screen's screenshot."""
+    return re.sub(r"\W+", "-", re.sub(r"[0-9a-f]{8}-[0-9a-f-]+|\d+", "one", path)).strip("-") or "today"

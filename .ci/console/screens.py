@@ -2,66 +2,68 @@
 
 import json
 import re
+from datetime import date, timedelta
 
-from browser import ROOT, Watched, call, token_of
+from browser import Watched, name_of
+from shop import ROOT
 
 TABLES = {"orders": "orders", "items": "nomenclatures", "stock": "inventories", "customers": "counterparties", "tasks": "tasks", "agents": "agents",
           "subscriptions": "subscriptions", "pages": "pages", "shops": "shops",
           "branches": "branches", "warehouses": "warehouses"}
 
 
-def seed(kontor, token):
+def seed(shop):
     """A customer, an order and a task, so that every screen has a record to show."""
-    customer = call(kontor, "POST", "/api/counterparties", token, {"is_company": False, "first_name": "Anna", "last_name": "Petersen", "phone_1": "+7 900 555-01-01"})["counterparty"]["id"]
-    items = [one["nomenclature"]["id"] for one in call(kontor, "GET", "/api/inventories?per_page=4&quantity_gt=9", token)["inventories"]]
+    customer = shop.call("POST", "/api/counterparties", {"is_company": False, "first_name": "Anna", "last_name": "Petersen", "phone_1": "+7 900 555-01-01"})["counterparty"]["id"]
+    items = [one["nomenclature"]["id"] for one in shop.call("GET", "/api/inventories?per_page=4&quantity_gt=9")["inventories"]]
     for _ in range(3):
-        order = call(kontor, "POST", "/api/orders", token, {"counterparty_id": customer, "delivery_type_id": 1, "shop_id": 1, "comment": "Ring twice, please.",
-                                                           "products": [{"id": one, "quantity": 1} for one in dict.fromkeys(items)]})["order"]["id"]
-        call(kontor, "POST", f"/api/orders/{order}/record-payment", token, {"method": "cash"})
-    call(kontor, "POST", "/api/tasks", token, {"title": "Call the supplier", "responsible_id": 1, "deadline": "2027-02-01T12:00:00Z"})
-    call(kontor, "POST", "/api/agents", token, {"name": "Night import", "permissions": ["view-nomenclatures", "edit-inventories"]})
-    call(kontor, "POST", "/api/discounts", token, {"name": "Spring weeks", "type": "percent", "value": "5.00", "code": "SPRING5", "usage_limit": 100})
-    call(kontor, "POST", "/api/pages", token, {"title": "Delivery and returns", "content": "<h2>Delivery</h2><p>Two days.</p><script>alert(1)</script>", "tags": ["help"]})
-    shop = call(kontor, "GET", "/api/shops?per_page=1", token)["shops"][0]["id"]
-    call(kontor, "POST", f"/api/shops/{shop}/hours", token, {"weekday": 1, "opens_at": "09:00", "closes_at": "19:00"})
-    call(kontor, "POST", f"/api/shops/{shop}/exceptions", token, {"date": "2027-12-31", "opens_at": "10:00", "closes_at": "15:00", "note": "New Year's Eve"})
-    call(kontor, "POST", f"/api/shops/{shop}/holidays", token, {"date": "2027-01-01", "name": "New Year", "is_yearly": True})
-    application = call(kontor, "GET", "/api/applications", token)["applications"][0]["id"]
-    block_type = call(kontor, "GET", "/api/block_types", token)["blockTypes"][0]["id"]
-    front = call(kontor, "POST", f"/api/applications/{application}/blocks", token, {"name": "Front page", "block_type_id": block_type, "text": "<p>Welcome</p>"})["block"]["id"]
-    call(kontor, "POST", f"/api/applications/{application}/blocks", token, {"name": "Banner", "block_type_id": block_type, "parent_id": front})
-    top = call(kontor, "POST", f"/api/applications/{application}/menu_items", token, {"name": "Catalogue"})["menuItem"]["id"]
+        order = shop.call("POST", "/api/orders", {"counterparty_id": customer, "delivery_type_id": 1, "shop_id": 1, "comment": "Ring twice, please.",
+                                                        "products": [{"id": one, "quantity": 1} for one in dict.fromkeys(items)]})["order"]["id"]
+        shop.call("POST", f"/api/orders/{order}/record-payment", {"method": "cash"})
+    shop.call("POST", "/api/tasks", {"title": "Call the supplier", "responsible_id": 1, "deadline": f"{date.today() + timedelta(days=200)}T12:00:00Z"})
+    shop.call("POST", "/api/agents", {"name": "Night import", "permissions": ["view-nomenclatures", "edit-inventories"]})
+    shop.call("POST", "/api/discounts", {"name": "Spring weeks", "type": "percent", "value": "5.00", "code": "SPRING5", "usage_limit": 100})
+    shop.call("POST", "/api/pages", {"title": "Delivery and returns", "content": "<h2>Delivery</h2><p>Two days.</p><script>alert(1)</script>", "tags": ["help"]})
+    store = shop.call("GET", "/api/shops?per_page=1")["shops"][0]["id"]
+    shop.call("POST", f"/api/shops/{store}/hours", {"weekday": 1, "opens_at": "09:00", "closes_at": "19:00"})
+    shop.call("POST", f"/api/shops/{store}/exceptions", {"date": "2027-12-31", "opens_at": "10:00", "closes_at": "15:00", "note": "New Year's Eve"})
+    shop.call("POST", f"/api/shops/{store}/holidays", {"date": "2027-01-01", "name": "New Year", "is_yearly": True})
+    application = shop.call("GET", "/api/applications")["applications"][0]["id"]
+    block_type = shop.call("GET", "/api/block_types")["blockTypes"][0]["id"]
+    front = shop.call("POST", f"/api/applications/{application}/blocks", {"name": "Front page", "block_type_id": block_type, "text": "<p>Welcome</p>"})["block"]["id"]
+    shop.call("POST", f"/api/applications/{application}/blocks", {"name": "Banner", "block_type_id": block_type, "parent_id": front})
+    top = shop.call("POST", f"/api/applications/{application}/menu_items", {"name": "Catalogue"})["menuItem"]["id"]
     for name in ("Tea", "Honey"):
-        call(kontor, "POST", f"/api/applications/{application}/menu_items", token, {"name": name, "parent_id": top})
-    call(kontor, "POST", "/api/branches/1/bank_requisites", token, {"account": "40702810938000000001", "bik": "044525225", "bank_name": "Harbour Bank"})
-    call(kontor, "POST", "/api/applications/1/webhooks", token, {"url": "https://books.example/hooks", "name": "Bookkeeping", "is_active": False})
-    call(kontor, "POST", "/api/departments", token, {"name": "Packing", "description": "Second floor"})
-    permissions = {one["name"]: one["id"] for one in call(kontor, "GET", "/api/permissions", token)["permissions"]}
-    call(kontor, "POST", "/api/roles", token, {"name": "Seller", "permissions": [permissions["view-orders"], permissions["edit-orders"]]})
+        shop.call("POST", f"/api/applications/{application}/menu_items", {"name": name, "parent_id": top})
+    shop.call("POST", "/api/branches/1/bank_requisites", {"account": "40702810938000000001", "bik": "044525225", "bank_name": "Harbour Bank"})
+    shop.call("POST", "/api/applications/1/webhooks", {"url": "https://books.example/hooks", "name": "Bookkeeping", "is_active": False})
+    shop.call("POST", "/api/departments", {"name": "Packing", "description": "Second floor"})
+    permissions = {one["name"]: one["id"] for one in shop.call("GET", "/api/permissions")["permissions"]}
+    shop.call("POST", "/api/roles", {"name": "Seller", "permissions": [permissions["view-orders"], permissions["edit-orders"]]})
 
 
-def nested(kontor, token):
+def nested(shop):
     """Addresses of screens with two numbers."""
-    account = call(kontor, "GET", "/api/branches/1/bank_requisites", token)["bankRequisites"][0]["id"]
-    webhook = call(kontor, "GET", "/api/applications/1/webhooks", token)["webhooks"][0]["id"]
+    account = shop.call("GET", "/api/branches/1/bank_requisites")["bankRequisites"][0]["id"]
+    webhook = shop.call("GET", "/api/applications/1/webhooks")["webhooks"][0]["id"]
     return {"/branches/:id/accounts/:account": f"/branches/1/accounts/{account}", "/webhooks/:application/:id": f"/webhooks/1/{webhook}"}
 
 
-def screens(kontor, token):
+def screens(shop):
     """Addresses of all screens in lib/sections.js, with records that exist."""
     source = (ROOT / "crates/console/static/lib/sections.js").read_text()
     found = re.findall(r"\{ path: '([^']+)', title: '[^']+'", source)
     first = {}
     for name, table in TABLES.items():
-        rows = call(kontor, "GET", f"/api/tables/{table}?per_page=1", token)[table]
+        rows = shop.call("GET", f"/api/tables/{table}?per_page=1")[table]
         if rows:
             number = rows[0]["id"]
             first[name] = number["value"] if isinstance(number, dict) else number
-    first["discounts"] = call(kontor, "GET", "/api/discounts?per_page=1", token)["data"]["discounts"][0]["id"]
-    request = call(kontor, "POST", "/api/agent-access-requests", body={
+    first["discounts"] = shop.call("GET", "/api/discounts?per_page=1")["data"]["discounts"][0]["id"]
+    request = shop.anonymous("POST", "/api/agent-access-requests", {
         "name": "Stock assistant", "reason": "Compares the stock with the supplier's list every night.",
         "permissions": ["view-nomenclatures", "view-inventories", "edit-inventories"]})
-    two = nested(kontor, token)
+    two = nested(shop)
     for path in found:
         section = path.strip("/").split("/")[0]
         if path in two:
@@ -76,11 +78,16 @@ def screens(kontor, token):
             yield f"/orders/print?id={first['orders']}"
         else:
             yield path
-    yield from ("/orders?queue=all", "/subscriptions?tab=upcoming", "/subscriptions?tab=all", "/items/new?plan=1")
+    yield from ("/orders?queue=all", "/subscriptions?tab=upcoming", "/subscriptions?tab=all", "/items/new?plan=1", "/reports?period=90",
+                "/reports?period=own&from=2026-01-01&to=2026-01-31")
 
 
-def name_of(path):
-    return re.sub(r"\W+", "-", re.sub(r"[0-9a-f]{8}-[0-9a-f-]+|\d+", "one", path)).strip("-") or "today"
+def addresses(shop):
+    """Addresses of all screens, with records made for them at the first call."""
+    if not hasattr(shop, "addresses"):
+        seed(shop)
+        shop.addresses = list(screens(shop))
+    return shop.addresses
 
 
 def wide(watched):
@@ -114,35 +121,77 @@ def tab_returns(watched, limit=400):
     return ["Tab does not return"]
 
 
-def run(browser, kontor, staff):
+WIDE = (1360, 860)
+# Size and colours of each look, and what axe looks for: names and roles do not follow the colours. 200 % zoom leaves a quarter of the space.
+LOOKS = {
+    "light": (WIDE, "light", {}), "dark": (WIDE, "dark", {"runOnly": {"type": "rule", "values": ["color-contrast"]}}),
+    "phone": ((360, 740), "light", {"rules": {"color-contrast": {"enabled": False}}}), "zoom": ((680, 430), "light", None),
+}
+# Each screen is opened once in each language and shown in two looks.
+VISITS = {"English": ("light", "zoom"), "Русский": ("dark", "phone")}
+
+
+def dress(watched, label):
+    size, colours, _ = LOOKS[label]
+    watched.page.set_viewport_size({"width": size[0], "height": size[1]})
+    watched.page.emulate_media(color_scheme=colours)
+
+
+def sign_in_page(guest, label, language):
+    dress(guest, label)
+    guest.page.click(f".sign-in-foot button:has-text('{language}')")
+    guest.page.wait_for_selector(f".sign-in-foot [aria-pressed=true]:has-text('{language}')")
+    guest.shot(f"{label}-sign-in")
+    return [f"{label} sign-in: {one}" for one in [*guest.axe({}), *guest.problems()]]
+
+
+def speak(watched, language):
+    """Chooses the language in the menu of the employee."""
+    watched.page.click(".user-button")
+    watched.page.click(f".menu-item:has-text('{language}')")
+    watched.page.wait_for_selector(f".menu-item[aria-checked=true]:has-text('{language}')")
+    watched.page.keyboard.press("Escape")
+    watched.page.wait_for_selector(".user-button[aria-expanded=false]")
+    watched.settle()
+
+
+def look(watched, path, label):
+    """Checks the open screen in a look."""
+    dress(watched, label)
+    watched.settle()
+    found = [*watched.problems(), *[f"sideways: {one}" for one in wide(watched)]]
+    rules = LOOKS[label][2]
+    if rules is not None:
+        watched.shot(f"{label}-{name_of(path)}")
+        found += watched.axe(rules)
+    if label == "light":
+        found += tab_returns(watched)
+    return [f"{label} {path}: {one}" for one in found]
+
+
+def run(watched, shop):
+    """One session for all looks: logins are limited."""
     problems = []
-    token = token_of(kontor, staff)
-    seed(kontor, token)
-    paths = list(screens(kontor, token))
-    for label, context in {
-        "light": {}, "dark": {"color_scheme": "dark", "locale": "ru-RU"}, "phone": {"viewport": {"width": 360, "height": 740}, "locale": "ru-RU"},
-        "zoom": {"viewport": {"width": 680, "height": 430}, "device_scale_factor": 2},
-    }.items():
-        watched = Watched(browser, kontor, **context)
-        watched.open()
-        watched.page.wait_for_selector("input[name=login]")
-        problems += [f"{label} sign-in: {one}" for one in [*watched.axe(), *watched.problems()]]
-        watched.shot(f"{label}-sign-in")
-        watched.sign_in(staff)
+    watched.as_owner()
+    paths = addresses(shop)
+    guest = Watched(watched.browser, shop)
+    guest.open()
+    guest.page.wait_for_selector("input[name=login]")
+    for language, labels in VISITS.items():
+        for label in labels:
+            problems += sign_in_page(guest, label, language)
+        dress(watched, "light")
+        speak(watched, language)
         for path in paths:
             watched.go(path)
-            watched.shot(f"{label}-{name_of(path)}")
-            found = [*watched.problems(), *[f"sideways: {one}" for one in wide(watched)]]
-            if label in ("light", "dark", "phone"):
-                found += watched.axe()
-            if label == "light":
-                found += tab_returns(watched)
             if watched.page.locator("main .failure").count():
-                found.append("the screen shows an error")
-            problems += [f"{label} {path}: {one}" for one in found]
-        problems += [f"{label}: not in the description: {method} {path}" for method, path in undocumented(watched.requests)]
-        watched.context.close()
-    return problems
+                problems.append(f"{path}: the screen shows an error")
+            for label in labels:
+                problems += look(watched, path, label)
+    guest.context.close()
+    dress(watched, "light")
+    speak(watched, "English")
+    return problems + [f"not in the description: {method} {path}" for method, path in undocumented(watched.requests)]
 
 
 def undocumented(requests):

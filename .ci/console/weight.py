@@ -4,8 +4,6 @@ import gzip
 import re
 import urllib.request
 
-from browser import Watched
-
 BUDGET = 60 * 1024
 
 
@@ -13,18 +11,16 @@ def sizes(watched):
     """Compressed bytes of every file of the console that the page loaded."""
     names = watched.page.evaluate("performance.getEntriesByType('resource').map((one) => one.name)")
     total = 0
-    for name in [f"http://127.0.0.1:{watched.port}/console/", *sorted(set(names))]:
+    for name in [f"{watched.origin}/console/", *sorted(set(names))]:
         if "/console/" in name:
             with urllib.request.urlopen(name) as answer:
                 total += len(gzip.compress(answer.read(), 9))
     return total
 
 
-def run(browser, kontor, staff):
+def run(watched, shop):
     problems = []
-    watched = Watched(browser, kontor)
-    watched.sign_in(staff)
-    watched.settle()
+    shop.token = watched.sign_in(shop.owner)
     total = sizes(watched)
     print(f"first load: {total / 1024:.1f} KB compressed")
     if total > BUDGET:
@@ -47,9 +43,4 @@ def run(browser, kontor, staff):
         problems.append(f"a key in the table takes {milliseconds:.1f} ms")
     if re.search(r"token|secret|password", str(watched.page.evaluate("JSON.stringify({...localStorage, ...sessionStorage})")), re.I):
         problems.append("the browser keeps a secret")
-    watched.context.close()
-    return problems + watched_problems(watched)
-
-
-def watched_problems(watched):
-    return [f"console: {one}" for one in watched.errors]
+    return problems + watched.problems()

@@ -128,8 +128,11 @@ impl Workbench {
     }
 
     fn order(&self, round: usize, lines: usize) -> Result<Work, Failure> {
-        let (placement, customer, wish) =
-            (self.placement.clone(), self.customer(round + 1)?, self.wish(round, lines, false)?);
+        self.order_by(self.placement.clone(), round, lines)
+    }
+
+    fn order_by(&self, placement: Arc<PlacementService>, round: usize, lines: usize) -> Result<Work, Failure> {
+        let (customer, wish) = (self.customer(round + 1)?, self.wish(round, lines, false)?);
         Ok(work(async move {
             placement.place(customer, &wish).await?;
             Ok(())
@@ -176,8 +179,9 @@ impl Workbench {
                 leased_until: at + TimeDelta::seconds(30),
                 answer_number: ResponseNumbers::default().next(at, u32::try_from(round)?),
             });
-            let order = self.order(round, 1)?;
-            Ok(work(async move { request.run(order).await }))
+            let store = Arc::new(self.store.for_request(request));
+            let placement = PlacementService { store, ..(*self.placement).clone() };
+            self.order_by(Arc::new(placement), round, 1)
         };
         report.cost(self.measure("order of one line under a key, without its answer", keyed)?);
         Ok(())

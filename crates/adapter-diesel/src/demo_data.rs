@@ -6,8 +6,7 @@ use kontor_kernel::{ProjectId, StoreError};
 use kontor_organization::model::PlannedPaymentType;
 
 use crate::collation::sort_key;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database, found};
+use crate::database::{Abort, AnyConnection, Database, Topic, found};
 use crate::organization::projects::{insert_delivery_subtype, insert_delivery_type, insert_payment_type};
 use crate::schema::{
     application_brands, application_categories, applications, branches, brands, categories, delivery_subtype_params,
@@ -286,7 +285,7 @@ fn existing_shop(connection: &mut AnyConnection, project: i64, shop: &Shop) -> Q
 }
 
 fn add_shop(connection: &mut AnyConnection, project: i64, shop: &Shop, at: NaiveDateTime) -> QueryResult<i64> {
-    invalidate(Topic::Storefront, project);
+    connection.invalidate(Topic::Storefront, project);
     let branch: i64 = branches::table
         .filter(branches::project_id.eq(project))
         .order(branches::id)

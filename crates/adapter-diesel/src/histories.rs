@@ -6,9 +6,7 @@ use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::history::{Audited, Author, FieldChange, Histories, HistoryAction, HistoryEntry, diff};
 use kontor_kernel::{Page, PageRequest, ProjectId, Resource, Stamp, StoreError, Word};
 
-use crate::database::idempotency::names;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::decode;
 use crate::schema::histories;
 use crate::statement::{Statement, Value, by_place};
@@ -53,13 +51,13 @@ pub(crate) fn deleted<C: Audited, R>(
 
 /// Invalidates the caches of the project. Changes by staff are rare and mostly visible somewhere, so all cached data of
 /// the storefront is dropped.
-pub(crate) fn invalidate_shown(stamp: &Stamp, resource: Resource) {
+pub(crate) fn invalidate_shown(connection: &mut AnyConnection, stamp: &Stamp, resource: Resource) {
     // Only customers themselves and staff see customer data.
     if !matches!(stamp.author, Author::Customer(_)) && resource != Resource::Counterparties {
-        invalidate(Topic::Storefront, stamp.project_id.get());
+        connection.invalidate(Topic::Storefront, stamp.project_id.get());
     }
     if resource == Resource::Applications {
-        invalidate(Topic::Access, stamp.project_id.get());
+        connection.invalidate(Topic::Access, stamp.project_id.get());
     }
 }
 
@@ -70,8 +68,8 @@ fn write<C: Audited, R>(
     record: &C,
     changes: &[FieldChange],
 ) -> Result<(), Abort<R>> {
-    invalidate_shown(stamp, C::RESOURCE);
-    names(C::KIND, record.number(), action == HistoryAction::Created);
+    invalidate_shown(connection, stamp, C::RESOURCE);
+    connection.note_record(C::KIND, record.number(), action == HistoryAction::Created);
     let (user, customer) = author(stamp);
     diesel::insert_into(histories::table)
         .values((
@@ -102,7 +100,7 @@ pub(crate) fn created_many<C: Audited, R>(
     if numbers.is_empty() {
         return Ok(());
     }
-    invalidate_shown(stamp, C::RESOURCE);
+    invalidate_shown(connection, stamp, C::RESOURCE);
     let (user, customer) = author(stamp);
     for chunk in numbers.chunks(LINES) {
         Statement::new(

@@ -26,33 +26,35 @@ pub(crate) struct Source {
 }
 
 /// Up to this many records are counted for every page of a long list: counting a million takes as long as reading them.
-const ALWAYS_COUNTED: i64 = 1_000;
+pub(crate) const ALWAYS_COUNTED: i64 = 1_000;
 
-/// Lifetime of a cached larger total.
+/// Lifetime of a cached fact.
 const CACHE_LIFETIME: Duration = Duration::from_secs(10);
 
 /// Number of records from which a page is searched in the order of its list.
 const ORDERED_SEARCH_MINIMUM: i64 = 10_000;
 
-/// Cached totals of long lists, by query.
-pub(crate) struct Totals(Cache<String, (Instant, i64)>);
+/// Cached facts about long lists, by query.
+pub(crate) struct Recent<T>(Cache<String, (Instant, T)>);
 
-impl Default for Totals {
+/// Cached totals of long lists.
+pub(crate) type Totals = Recent<i64>;
+
+impl<T: Clone> Default for Recent<T> {
     fn default() -> Self {
         Self(Cache::new(1_024))
     }
 }
 
-impl Totals {
-    fn of(&self, asked: String, count: impl FnOnce() -> QueryResult<i64>) -> QueryResult<i64> {
-        if let Some((counted, total)) = self.0.get(&asked)
-            && counted.elapsed() < CACHE_LIFETIME
-        {
-            return Ok(total);
-        }
-        let total = count()?;
-        self.0.insert(asked, (Instant::now(), total));
-        Ok(total)
+impl<T: Clone> Recent<T> {
+    /// Returns the cached fact, unless it is too old.
+    pub(crate) fn get(&self, asked: &str) -> Option<T> {
+        self.0.get(asked).filter(|(counted, _)| counted.elapsed() < CACHE_LIFETIME).map(|(_, fact)| fact)
+    }
+
+    /// Caches a fact.
+    pub(crate) fn insert(&self, asked: String, fact: T) {
+        self.0.insert(asked, (Instant::now(), fact));
     }
 }
 
@@ -186,7 +188,13 @@ impl Source {
             CountedPage::Few(items, total) => (items, total),
             CountedPage::Many(items) => {
                 let asked = format!("{} {matching:?}", self.from);
-                let total = totals.of(asked, || self.count(connection, matching))?;
+                let total = if let Some(total) = totals.get(&asked) {
+                    total
+                } else {
+                    let total = self.count(connection, matching)?;
+                    totals.insert(asked, total);
+                    total
+                };
                 let walk = if total < ORDERED_SEARCH_MINIMUM { PageStrategy::AsPlanned } else { PageStrategy::ByOrder };
                 let items = if let Some(items) = items {
                     items

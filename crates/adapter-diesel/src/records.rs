@@ -198,7 +198,7 @@ pub(crate) fn changed<T: StoredRecord, R: Refusal>(
     change: impl Fn(&mut AnyConnection, &T) -> Result<usize, Abort<RecordError<R>>>,
 ) -> Result<T, Abort<RecordError<R>>> {
     // A change that leaves all fields equal writes the row but no history entry, so it invalidates here.
-    histories::invalidate_shown(stamp, T::RESOURCE);
+    histories::invalidate_shown(connection, stamp, T::RESOURCE);
     let before = lock(connection, stamp.project_id, id)?;
     confirm(change(connection, &before)?)?;
     let after = load(connection, stamp.project_id, id)?;

@@ -13,6 +13,7 @@ diesel::table! {
         contact_max_value -> BigInt,
         contact_hold_hours -> BigInt,
         charges_delivery -> Bool,
+        version -> BigInt,
     }
 }
 
@@ -47,6 +48,8 @@ diesel::table! {
         created_at -> Timestamp,
         updated_at -> Timestamp,
         activated_at -> Nullable<Timestamp>,
+        version -> BigInt,
+        token_issued_at -> Nullable<Timestamp>,
     }
 }
 
@@ -93,6 +96,7 @@ diesel::table! {
         parked_at -> Nullable<Timestamp>,
         parked_reason -> Nullable<Text>,
         order_id -> Nullable<BigInt>,
+        name_key -> Nullable<Text>,
     }
 }
 
@@ -163,6 +167,7 @@ diesel::table! {
         description -> Nullable<Text>,
         photo -> Nullable<Text>,
         is_online -> Bool,
+        version -> BigInt,
     }
 }
 
@@ -1201,6 +1206,7 @@ diesel::table! {
         ends_at -> Nullable<Timestamp>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        version -> BigInt,
     }
 }
 

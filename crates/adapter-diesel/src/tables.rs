@@ -7,14 +7,14 @@ use crate::database::{Database, DatabaseUrl, PoolOptions, Tables};
 #[cfg(feature = "test-support")]
 use crate::database::{InvalidatingWrites, Topic, VersionedTable};
 use crate::read_models::search::{fill_customers, fill_missing, index_texts};
-use crate::read_models::sort_keys::fill_sort_keys;
+use crate::read_models::sort_keys::{fill_file_names, fill_sort_keys};
 #[cfg(feature = "test-support")]
 use crate::versions::{VERSIONED, versioned};
 
 static TABLES: Tables = Tables {
     growing: "nomenclatures, nomenclature_photos, nomenclature_tags, inventories, stock_movements, \
               storefront_offers, histories, counterparties",
-    fills: &[fill_missing, fill_sort_keys, fill_customers, index_texts],
+    fills: &[fill_missing, fill_sort_keys, fill_file_names, fill_customers, index_texts],
     #[cfg(feature = "test-support")]
     invalidating: INVALIDATING_TABLES,
     #[cfg(feature = "test-support")]

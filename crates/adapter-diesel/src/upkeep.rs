@@ -6,8 +6,7 @@ use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
 use crate::database::idempotency::last_expired_number;
-use crate::database::invalidation::{Topic, declare_unchanged};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::statement::{Statement, Value, by_place};
 
 /// Maximum rows per transaction, which limits the wait of other writers.
@@ -170,7 +169,7 @@ impl Database {
         }
         self.write_long(move |connection| {
             // A cached token includes its expiry.
-            declare_unchanged(Topic::Access);
+            connection.declare_unchanged(Topic::Access);
             let delete = swept.delete(connection, now, retention);
             Ok::<_, Abort<StoreError>>(delete.execute(connection)?)
         })

@@ -19,6 +19,8 @@ use crate::statement::{Statement, by_place};
 pub enum VersionedRecord {
     /// Agent, by its number.
     Agent,
+    /// Application.
+    Application,
     /// Bank account of a customer, by the customer and its number.
     BankRequisite,
     /// Block, by the application and its number.
@@ -39,6 +41,8 @@ pub enum VersionedRecord {
     Department,
     /// Discount.
     Discount,
+    /// Employee.
+    Employee,
     /// Stock level: quantity and price of an item in a warehouse. Reservations do not change the version.
     Inventory,
     /// Menu item, by the application and its number.
@@ -49,6 +53,8 @@ pub enum VersionedRecord {
     Order,
     /// Content page.
     Page,
+    /// Payment type.
+    PaymentType,
     /// Permission of the project.
     Permission,
     /// Plan that an application offers, by the application and its number.
@@ -59,6 +65,8 @@ pub enum VersionedRecord {
     RequisiteIntegration,
     /// Role.
     Role,
+    /// Settings of a project, by its number.
+    Settings,
     /// Shop.
     Shop,
     /// Special hours of a shop on one day, by the shop and their number.
@@ -69,6 +77,8 @@ pub enum VersionedRecord {
     ShownBrand,
     /// Position of a category in an application, by the application and the category.
     ShownCategory,
+    /// Slide, by the application and its number.
+    Slide,
     /// Task.
     Task,
     /// Warehouse.
@@ -134,6 +144,7 @@ impl VersionedRecord {
             Self::Agent => {
                 Place::of("users").named("agents", &["id = "]).alive("kind = 'agent' AND deleted_at IS NULL")
             }
+            Self::Application => Place::of("applications").told(HistoryTable::General),
             Self::BankRequisite => Place::of("counterparty_bank_requisites").named("bank_requisites", BY_CUSTOMER),
             Self::Block => Place::of("blocks").named("blocks", BY_APPLICATION).told(HistoryTable::General),
             Self::Branch => Place::of("branches").told(HistoryTable::General),
@@ -146,11 +157,13 @@ impl VersionedRecord {
             Self::Customer => Place::of("counterparties").alive(PRESENT).told(HistoryTable::General),
             Self::Department => Place::of("departments").told(HistoryTable::General),
             Self::Discount => Place::of("discounts").told(HistoryTable::General),
+            Self::Employee => Place::of("users").alive("kind = 'employee'").told(HistoryTable::General),
             Self::Inventory => Place::of("inventories").alive(PRESENT).told(HistoryTable::StockMovements),
             Self::MenuItem => Place::of("menu_items").named("menu_items", BY_APPLICATION).told(HistoryTable::General),
             Self::Nomenclature => Place::of("nomenclatures").told(HistoryTable::General),
             Self::Order => Place::of("orders").told(HistoryTable::OrderEvents),
             Self::Page => Place::of("pages").told(HistoryTable::General),
+            Self::PaymentType => Place::of("payment_types").told(HistoryTable::General),
             Self::Permission => Place::of("permissions"),
             Self::PlanAssignment => Place::of("subscription_nomenclatures")
                 .named("subscription-nomenclatures", &["application_id = ", "id = "])
@@ -167,6 +180,9 @@ impl VersionedRecord {
                 )
                 .alive("owner = 'bank_requisite'"),
             Self::Role => Place::of("roles"),
+            Self::Settings => Place { owned: ("id = ", ""), ..Place::of("projects") }
+                .named("settings", &["id = "])
+                .told(HistoryTable::General),
             Self::Shop => Place::of("shops").alive(PRESENT).told(HistoryTable::General),
             Self::ShopException => Place::of("shop_exceptions").named("exceptions", BY_SHOP),
             Self::ShopHours => Place::of("shop_hours").named("hours", BY_SHOP),
@@ -176,6 +192,7 @@ impl VersionedRecord {
             Self::ShownCategory => Place::of("application_categories")
                 .named("application-categories", &["application_id = ", "category_id = "])
                 .of_application(),
+            Self::Slide => Place::of("slides").named("slides", BY_APPLICATION).told(HistoryTable::General),
             Self::Task => Place::of("tasks").told(HistoryTable::General),
             Self::Warehouse => Place::of("warehouses").alive(PRESENT).told(HistoryTable::General),
             Self::WarehouseIntegration => Place::of("integration_links")
@@ -223,6 +240,7 @@ pub(crate) const fn versioned(table: &'static str, apart: &'static [&'static str
 pub(crate) const VERSIONED: &[VersionedTable] = &[
     versioned("application_brands", &[]),
     versioned("application_categories", &[]),
+    versioned("applications", &[]),
     versioned("blocks", &["name_key", "sort_key"]),
     versioned("branch_bank_requisites", &[]),
     versioned("branches", &["name_key", "sort_key"]),
@@ -240,12 +258,15 @@ pub(crate) const VERSIONED: &[VersionedTable] = &[
     versioned("nomenclatures", &["article_search", "search_text", "sort_key", "views_count"]),
     versioned("orders", &[]),
     versioned("pages", &["search_text", "sort_key", "views_count"]),
+    versioned("payment_types", &[]),
     versioned("permissions", &[]),
+    versioned("projects", &[]),
     versioned("promotions", &[]),
     versioned("roles", &[]),
     versioned("shop_exceptions", &[]),
     versioned("shop_hours", &[]),
     versioned("shops", &["name_key", "sort_key"]),
+    versioned("slides", &[]),
     versioned("subscription_nomenclatures", &[]),
     versioned("tasks", &[]),
     versioned("users", &["active_seconds", "last_activity_at", "password_hash", "updated_at"]),

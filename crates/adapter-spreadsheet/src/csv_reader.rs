@@ -8,10 +8,10 @@ use encoding_rs::Encoding;
 use kontor_catalog::spreadsheet::ports::{HeaderRow, RowSink, SheetBook};
 use kontor_catalog::spreadsheet::{Cell, SheetError, SheetRow};
 
+use crate::csv_encoding;
 use crate::csv_torn::{Quotes, Whole, quotes};
 use crate::formula_guard::unguarded;
-use crate::limits::Limits;
-use crate::{cell_text, csv_encoding};
+use crate::limits::{Limits, checked_cell};
 
 /// Size of a read, in bytes.
 const BUFFER: usize = 64 << 10;
@@ -202,7 +202,7 @@ fn skipped_lines(record: &ByteRecord, after: u64) -> u32 {
 
 fn cell(field: &[u8], limits: &Limits) -> Cell {
     match std::str::from_utf8(field) {
-        Ok(text) => cell_text::cell(unguarded(text), limits),
+        Ok(text) => checked_cell(unguarded(text), limits),
         Err(_) => Cell::Fault("is not UTF-8 text; save the file as CSV UTF-8".to_owned()),
     }
 }

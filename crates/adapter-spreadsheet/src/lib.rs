@@ -22,18 +22,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod cell_text;
 mod csv_encoding;
 mod csv_reader;
 mod csv_torn;
 mod csv_writer;
 mod formula_guard;
 mod limits;
-mod number;
 mod number_format;
-mod pace;
 mod xlsx_guard;
-mod xlsx_merged;
 mod xlsx_parts;
 mod xlsx_reader;
 mod xlsx_scan;
@@ -51,7 +47,7 @@ use kontor_catalog::spreadsheet::{Content, SheetError, SheetRow, quotable};
 
 pub use limits::Limits;
 
-use self::pace::Pace;
+use self::limits::Pace;
 
 /// Reads and writes spreadsheet files.
 #[derive(Debug, Clone, Default)]

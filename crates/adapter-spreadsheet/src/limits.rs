@@ -1,3 +1,10 @@
+//! Limits for reading a file: sizes, the allowed content of a cell, and the check for cancellation while a file is
+//! prepared and no row can be passed on yet.
+
+use std::borrow::Cow;
+
+use kontor_catalog::spreadsheet::{Cell, SheetError};
+
 /// Limits for reading a file.
 #[derive(Debug, Clone)]
 pub struct Limits {
@@ -41,5 +48,46 @@ impl Default for Limits {
             record_bytes: 1 << 20,
             cell_bytes: 256 << 10,
         }
+    }
+}
+
+/// Returns `true` for control characters. Not every database stores a NUL, and the others are invisible.
+fn is_refused(sign: char) -> bool {
+    sign.is_control() && !matches!(sign, '\n' | '\r' | '\t')
+}
+
+/// Returns the cell with this text, or the reason why the text is not allowed.
+pub(crate) fn checked_cell(text: Cow<'_, str>, limits: &Limits) -> Cell {
+    if text.len() > limits.cell_bytes {
+        return Cell::Fault(format!("must have at most {} bytes", limits.cell_bytes));
+    }
+    match text.chars().find(|sign| is_refused(*sign)) {
+        None => Cell::Text(text.into_owned()),
+        Some(sign) => Cell::Fault(format!("must not contain control characters; there is a U+{:04X}", u32::from(sign))),
+    }
+}
+
+/// Number of bytes between two checks.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// Calls the check after every stretch of work; a refusal ends the work.
+pub(crate) struct Pace<'a> {
+    ask: &'a mut dyn FnMut() -> Result<(), SheetError>,
+    done: usize,
+}
+
+impl<'a> Pace<'a> {
+    pub fn new(ask: &'a mut dyn FnMut() -> Result<(), SheetError>) -> Self {
+        Self { ask, done: 0 }
+    }
+
+    /// Adds the number of processed bytes.
+    pub fn advance(&mut self, bytes: usize) -> Result<(), SheetError> {
+        self.done = self.done.saturating_add(bytes);
+        if self.done < CHUNK_BYTES {
+            return Ok(());
+        }
+        self.done = 0;
+        (self.ask)()
     }
 }

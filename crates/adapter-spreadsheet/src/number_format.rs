@@ -1,7 +1,5 @@
 //! Number formats that change the text of a number: leading zeros, signs between its digits, decimals, percent.
 
-use crate::number;
-
 /// Effect of a number format on the text of a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum NumberFormat {
@@ -72,15 +70,15 @@ impl NumberFormat {
     pub fn shown(&self, value: f64) -> Option<String> {
         match self {
             Self::Plain => None,
-            Self::Percent => Some(format!("{}%", number::plain(value * 100.0))),
+            Self::Percent => Some(format!("{}%", plain(value * 100.0))),
             Self::Decimals(decimals) => {
-                let plain = number::plain(value);
+                let plain = plain(value);
                 let has = plain.split_once('.').map_or(0, |(_, fraction)| fraction.len());
                 // Digits that the format rounds away are kept.
                 (has < *decimals).then(|| format!("{value:.decimals$}"))
             }
             Self::Pattern(signs) => {
-                let plain = number::plain(value);
+                let plain = plain(value);
                 plain.bytes().all(|digit| digit.is_ascii_digit()).then(|| filled(signs, &plain))
             }
         }
@@ -110,6 +108,13 @@ fn filled(signs: &[Sign], digits: &str) -> String {
 /// Returns `true` if a cell cannot keep all digits of the number.
 pub(crate) fn is_inexact(value: f64) -> bool {
     value.abs() >= INEXACT
+}
+
+/// Formats a number as spreadsheet programs show it: 15 significant digits, so that `0.1 + 0.2` is `0.3`, and no
+/// exponent.
+pub(crate) fn plain(value: f64) -> String {
+    let rounded: f64 = format!("{value:.14e}").parse().unwrap_or(value);
+    format!("{rounded}")
 }
 
 #[cfg(test)]
@@ -152,6 +157,19 @@ mod tests {
             [(999_999_999_999_999.0, false), (1e15, true), (-1e18, true), (4_607_081_234_567.0, false)]
         {
             assert_eq!(is_inexact(value), inexact, "{value}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_plain() {
+        for (value, text) in [
+            (265.0, "265"),
+            (0.1 + 0.2, "0.3"),
+            (19.99, "19.99"),
+            (1e10, "10000000000"),
+            (4_600_000_000_017.0, "4600000000017"),
+        ] {
+            assert_eq!(plain(value), text);
         }
     }
 }

@@ -8,8 +8,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use zip::ZipArchive;
 
-use crate::limits::Limits;
-use crate::pace::Pace;
+use crate::limits::{Limits, Pace};
 use crate::xlsx_parts;
 use crate::xlsx_scan::{self, Bounds, Found};
 

@@ -1,19 +1,17 @@
 //! Worksheets of a workbook, cell by cell.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 use std::io::BufReader;
 
-use calamine::{DataRef, Reader, SheetType, SheetVisible, Style, Xlsx, XlsxError};
+use calamine::{DataRef, Dimensions, Reader, SheetType, SheetVisible, Style, Xlsx, XlsxError};
 use kontor_catalog::spreadsheet::ports::{HeaderRow, RowSink, SheetBook};
 use kontor_catalog::spreadsheet::{Cell, SheetError, SheetRow};
 
-use crate::limits::Limits;
+use crate::limits::{Limits, checked_cell};
 use crate::number_format::{self, NumberFormat};
-use crate::xlsx_merged::Merged;
 use crate::xlsx_scan::Found;
-use crate::{cell_text, number};
 
 const NEVER_CALCULATED: &str =
     "has a formula that was never calculated; open the file in a spreadsheet program and save it";
@@ -134,7 +132,7 @@ fn content(value: &DataRef<'_>, format: Option<&NumberFormat>, limits: &Limits) 
         DataRef::Int(value) => Cow::Owned(value.to_string()),
         DataRef::Float(value) if number_format::is_inexact(*value) => return Some(Cell::Fault(INEXACT.to_owned())),
         DataRef::Float(value) => {
-            let plain = number::plain(*value);
+            let plain = number_format::plain(*value);
             return Some(match format.and_then(|format| format.shown(*value)) {
                 None => Cell::Text(plain),
                 // The sender means 20 %, not the stored 0.2.
@@ -148,7 +146,7 @@ fn content(value: &DataRef<'_>, format: Option<&NumberFormat>, limits: &Limits) 
         }
         DataRef::Error(error) => return Some(Cell::Fault(format!("has a formula that failed: {error}"))),
     };
-    Some(cell_text::cell(text, limits))
+    Some(checked_cell(text, limits))
 }
 
 fn refused(error: XlsxError) -> SheetError {
@@ -156,5 +154,45 @@ fn refused(error: XlsxError) -> SheetError {
         XlsxError::FileNotFound(_) | XlsxError::RelationshipNotFound => SheetError::NotASpreadsheet,
         XlsxError::Password => SheetError::OldOrEncrypted,
         error => crate::broken(error),
+    }
+}
+
+/// Merged cells of a sheet, filled in row by row from top to bottom.
+pub(crate) struct Merged {
+    /// Ranges that start further down, from top to bottom.
+    waiting: VecDeque<Dimensions>,
+    /// Ranges that have started, with their values.
+    open: Vec<(Dimensions, Cell)>,
+}
+
+impl Merged {
+    /// Creates the list from ranges in any order.
+    pub fn new(mut ranges: Vec<Dimensions>) -> Self {
+        ranges.sort_unstable_by_key(|range| range.start);
+        Self { waiting: ranges.into(), open: Vec::new() }
+    }
+
+    /// Sets the cells of a row to the values of their ranges. An empty row stays empty.
+    pub fn fill(&mut self, row: &mut SheetRow, most_columns: usize) {
+        let down = row.number.saturating_sub(1);
+        self.open.retain(|(range, _)| range.end.0 >= down);
+        while let Some(range) = self.waiting.pop_front_if(|range| range.start.0 <= down) {
+            let first = usize::try_from(range.start.1).unwrap_or(usize::MAX);
+            if range.start.0 == down
+                && let Some(value) = row.cells.get(first).filter(|cell| !cell.is_blank())
+            {
+                self.open.push((range, value.clone()));
+            }
+        }
+        for (range, value) in &self.open {
+            let place = |column: u32| usize::try_from(column).unwrap_or(usize::MAX).min(most_columns - 1);
+            let (first, last) = (place(range.start.1), place(range.end.1));
+            if row.cells.len() <= last {
+                row.cells.resize(last + 1, Cell::Text(String::new()));
+            }
+            for cell in row.cells.iter_mut().take(last + 1).skip(first) {
+                *cell = value.clone();
+            }
+        }
     }
 }

@@ -8,8 +8,7 @@ use quick_xml::Reader;
 use quick_xml::errors::Error;
 use quick_xml::events::Event;
 
-use crate::limits::Limits;
-use crate::pace::Pace;
+use crate::limits::{Limits, Pace};
 
 /// Maximum size of a piece of a file that is not named as XML, such as a picture. It is checked as well: any file of an
 /// archive may turn out to be a sheet.

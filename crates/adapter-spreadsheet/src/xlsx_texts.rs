@@ -13,8 +13,7 @@ use quick_xml::{Reader, Writer};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-use crate::limits::Limits;
-use crate::pace::Pace;
+use crate::limits::{Limits, Pace};
 use crate::xlsx_parts::{finished, name};
 
 /// Maximum unpacked size of a table that stays in memory.

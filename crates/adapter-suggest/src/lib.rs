@@ -8,6 +8,135 @@
 //! - Errors contain neither the key nor the searched text.
 
 mod answer;
-mod client;
 
-pub use client::{ClientError, SuggestSettings, Suggestions};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use kontor_kernel::{ExposeSecret, SecretString};
+use kontor_organization::SuggestionError;
+use kontor_organization::model::{
+    AddressSuggestion, BankSuggestion, CompanyField, CompanyQuery, CompanySuggestion, SuggestionQuery,
+};
+use kontor_organization::ports::SuggestionProvider;
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderValue};
+use reqwest::redirect::Policy;
+use reqwest::{Response, StatusCode};
+use serde::de::DeserializeOwned;
+use serde_json::json;
+
+use crate::answer::{AddressData, Answer, BankData, CompanyData};
+
+/// Timeout, as in the provider's own client.
+const TIMEOUT: Duration = Duration::from_secs(3);
+const MAX_RESPONSE_BYTES: usize = 1024 * 1024;
+/// Number of suggestions, as in the provider's own client.
+const COUNT: u32 = 10;
+
+/// The HTTP client could not be created; usually the machine has no certificate authorities.
+#[derive(Debug, thiserror::Error)]
+#[error("the HTTP client cannot be created: {0}")]
+pub struct ClientError(#[from] reqwest::Error);
+
+/// Address and key of the provider.
+#[derive(Debug, Clone)]
+pub struct SuggestSettings {
+    /// Base URL, such as `https://suggestions.dadata.ru/suggestions/api/4_1/rs`.
+    pub base_url: String,
+    /// Key of the account; empty when there is none.
+    pub api_key: SecretString,
+}
+
+/// DaData client. Connections are kept open: the provider refuses clients that open many.
+pub struct Suggestions {
+    client: reqwest::Client,
+    base_url: String,
+    /// `None`: there is no account, or its key is not a valid header value.
+    authorization: Option<HeaderValue>,
+    timeout: Duration,
+}
+
+fn unavailable(error: reqwest::Error) -> SuggestionError {
+    SuggestionError::Unavailable(error.without_url().to_string())
+}
+
+impl Suggestions {
+    /// Creates a client of the provider with a timeout of three seconds.
+    pub fn new(settings: SuggestSettings) -> Result<Self, ClientError> {
+        // An error means that the process has chosen its TLS provider already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .redirect(Policy::none())
+            .no_proxy()
+            .user_agent(concat!("Kontor/", env!("CARGO_PKG_VERSION")))
+            .build()?;
+        let key = settings.api_key.expose_secret();
+        let authorization = (!key.is_empty()).then(|| HeaderValue::from_str(&format!("Token {key}")).ok()).flatten();
+        let authorization = authorization.map(|mut value| {
+            value.set_sensitive(true);
+            value
+        });
+        let base_url = settings.base_url.trim_end_matches('/').to_owned();
+        Ok(Self { client, base_url, authorization, timeout: TIMEOUT })
+    }
+
+    /// Sets another timeout for a whole exchange.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    async fn ask<Data, Record>(&self, method: &str, query: &str) -> Result<Vec<Record>, SuggestionError>
+    where
+        Data: DeserializeOwned,
+        Record: From<crate::answer::Suggestion<Data>>,
+    {
+        let authorization = self.authorization.clone().ok_or(SuggestionError::NotConfigured)?;
+        let post = self
+            .client
+            .post(format!("{}/{method}", self.base_url))
+            .timeout(self.timeout)
+            .header(AUTHORIZATION, authorization)
+            .header(ACCEPT, "application/json")
+            .json(&json!({ "query": query, "count": COUNT }));
+        let response = post.send().await.map_err(unavailable)?;
+        let status = response.status();
+        if status != StatusCode::OK {
+            return Err(SuggestionError::Unavailable(format!("the provider answered {status}")));
+        }
+        let body = read(response).await?;
+        let answer: Answer<Data> = serde_json::from_slice(&body)
+            .map_err(|_| SuggestionError::Unavailable("the response of the provider is not valid".to_owned()))?;
+        Ok(answer.suggestions.into_iter().map(Into::into).collect())
+    }
+}
+
+/// Reads the body up to the size limit.
+async fn read(mut response: Response) -> Result<Vec<u8>, SuggestionError> {
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(unavailable)? {
+        if body.len() + chunk.len() > MAX_RESPONSE_BYTES {
+            return Err(SuggestionError::Unavailable("the response of the provider is too long".to_owned()));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok(body)
+}
+
+#[async_trait]
+impl SuggestionProvider for Suggestions {
+    async fn addresses(&self, query: SuggestionQuery) -> Result<Vec<AddressSuggestion>, SuggestionError> {
+        self.ask::<AddressData, _>("suggest/address", &query).await
+    }
+
+    async fn banks(&self, query: SuggestionQuery) -> Result<Vec<BankSuggestion>, SuggestionError> {
+        self.ask::<BankData, _>("suggest/bank", &query).await
+    }
+
+    async fn companies(&self, query: CompanyQuery) -> Result<Vec<CompanySuggestion>, SuggestionError> {
+        let method = match query.field() {
+            CompanyField::Name => "suggest/party",
+            CompanyField::Inn | CompanyField::Ogrn => "findById/party",
+        };
+        self.ask::<CompanyData, _>(method, query.text()).await
+    }
+}

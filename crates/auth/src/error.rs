@@ -3,7 +3,7 @@ use kontor_kernel::{ContactError, Permission, RecordError, Refusal, StoreError, 
 use std::collections::BTreeSet;
 
 use crate::miniapp::ProofError;
-use crate::model::{ExpiryError, PermissionsNotHeld, RequestStatus};
+use crate::model::{EmployeeReference, ExpiryError, PermissionsNotHeld, RequestStatus};
 use crate::ports::{CallCheckError, HashingFailed, SendError};
 
 /// Error of an employee login.
@@ -54,6 +54,34 @@ pub enum StaffRegistryError {
     #[error(transparent)]
     Store(#[from] StoreError),
 }
+
+/// Error of a use case of employees, managed by staff of the project.
+pub type EmployeeError = RecordError<EmployeeRefusal>;
+
+/// Refusals specific to employees.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EmployeeRefusal {
+    /// The employee, before or after the change, has permissions that the caller lacks.
+    #[error(transparent)]
+    PermissionsNotHeld(#[from] PermissionsNotHeld),
+    /// References to records that the project does not have.
+    #[error("there are no such records")]
+    UnknownReferences(Vec<EmployeeReference>),
+    /// The login is in use.
+    #[error("the login is already in use")]
+    LoginTaken,
+    /// Callers cannot ban themselves.
+    #[error("you cannot ban yourself")]
+    OwnAccount,
+    /// Callers cannot change their own role.
+    #[error("you cannot change your own role")]
+    OwnRole,
+    /// The employee is the last owner of the project.
+    #[error("the employee is the last owner of the project")]
+    LastOwner,
+}
+
+impl Refusal for EmployeeRefusal {}
 
 /// Error of sending a one-time code.
 #[derive(Debug, thiserror::Error)]

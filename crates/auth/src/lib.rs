@@ -33,8 +33,8 @@
 //! - login by call: [`ports::CallbackAttempts`], [`ports::CallVerifier`], [`ports::CallNotificationParser`];
 //! - mini-apps: [`ports::MiniAppTokens`], [`ports::Hmac`];
 //! - introspection: [`ports::IntrospectionClients`];
-//! - employees: [`ports::StaffRepository`], [`ports::DirectoryRepository`], [`ports::RoleRepository`],
-//!   [`ports::PermissionRepository`], [`ports::PasswordRequests`], [`ports::PasswordSender`],
+//! - employees: [`ports::StaffRepository`], [`ports::EmployeeRepository`], [`ports::DirectoryRepository`],
+//!   [`ports::RoleRepository`], [`ports::PermissionRepository`], [`ports::PasswordRequests`], [`ports::PasswordSender`],
 //!   [`ports::PasswordHasher`], [`ports::SignInAddresses`];
 //! - agents: [`ports::AgentRepository`], [`ports::AccessRequestRepository`].
 //!
@@ -147,6 +147,7 @@ mod agents;
 mod callback;
 mod customers;
 mod directory;
+mod employees;
 mod error;
 mod guards;
 mod heartbeats;
@@ -168,11 +169,12 @@ pub use agents::{AgentService, IssuedAgentToken};
 pub use callback::{CallbackLogin, CallbackStatus, StartedAttempt};
 pub use customers::{CustomerSessions, IssuedCustomerToken};
 pub use directory::StaffDirectory;
+pub use employees::EmployeeService;
 pub use error::{
     AccessRequestError, AccessRequestRefusal, AgentError, AgentRefusal, CallNotificationError, CallbackLoginError,
-    ContactLoginError, CustomerLoginError, HeartbeatError, IntrospectionError, IntrospectionRegistryError,
-    MiniAppRegistryError, PermissionError, PermissionRefusal, PhoneChangeError, RoleError, RoleRefusal, SendCodeError,
-    SendPasswordError, StaffLoginError, StaffRegistryError,
+    ContactLoginError, CustomerLoginError, EmployeeError, EmployeeRefusal, HeartbeatError, IntrospectionError,
+    IntrospectionRegistryError, MiniAppRegistryError, PermissionError, PermissionRefusal, PhoneChangeError, RoleError,
+    RoleRefusal, SendCodeError, SendPasswordError, StaffLoginError, StaffRegistryError,
 };
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use heartbeats::{Heartbeat, Heartbeats};

@@ -2,6 +2,7 @@
 
 mod agents;
 mod callback;
+mod employees;
 mod miniapp;
 
 #[cfg(feature = "mocks")]
@@ -27,6 +28,7 @@ use crate::model::{
 use crate::{IntrospectionRegistryError, PermissionError, RoleError, StaffRegistryError};
 pub use agents::{AccessRequestRepository, AgentRepository};
 pub use callback::*;
+pub use employees::*;
 pub use kontor_kernel::SendError;
 pub use miniapp::*;
 

@@ -98,7 +98,7 @@ mod tests {
     use crate::ports::{MockPasswordHasher, MockStaffRepository, MockTokenRepository};
     use chrono::{DateTime, TimeDelta};
     use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
-    use kontor_kernel::{ExposeSecret, FixedClock, Name, ProjectId, Resource, RoleId, TokenId, UserId};
+    use kontor_kernel::{Email, ExposeSecret, FixedClock, Name, ProjectId, Resource, RoleId, TokenId, UserId};
 
     fn anna() -> Login {
         Login::parse(" Anna").unwrap()
@@ -110,6 +110,7 @@ mod tests {
             id: UserId::new(3).unwrap(),
             project_id: ProjectId::new(2).unwrap(),
             login: Login::parse("anna").unwrap(),
+            email: Email::parse("anna@x.ru").unwrap(),
             first_name: name.clone(),
             last_name: name.clone(),
             middle_name: None,

@@ -1,6 +1,6 @@
-use kontor_kernel::{RecordError, Refusal, StockLevel};
+use kontor_kernel::{RecordError, Refusal};
 
-use crate::model::{CardRefusal, EndsBeforeStart, PlanAssignment, StatusRefusal, TermsRefusal};
+use crate::model::{CardRefusal, EndsBeforeStart, PlanAssignment, StatusRefusal, StockLevel, TermsRefusal};
 
 /// Error of a use case of categories.
 pub type CategoryError = RecordError<CategoryRefusal>;

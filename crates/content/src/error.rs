@@ -1,4 +1,4 @@
-use kontor_kernel::{RecordError, Refusal, StoreError};
+use kontor_kernel::{EndsBeforeStart, RecordError, Refusal, StoreError};
 
 use crate::model::{ContentRefusal, TreeRefusal};
 use crate::ports::StorageFailed;
@@ -44,10 +44,10 @@ pub enum PageRefusal {
 
 impl Refusal for PageRefusal {}
 
-/// Error of a use case of blocks and menu items.
+/// Error of a use case of blocks, menu items and slides.
 pub type PartError = RecordError<PartRefusal>;
 
-/// Refusals specific to blocks and menu items.
+/// Refusals specific to blocks, menu items and slides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PartRefusal {
     /// The position in the tree is not allowed.
@@ -65,6 +65,9 @@ pub enum PartRefusal {
     /// The record has children.
     #[error("other records are below it")]
     HasChildren,
+    /// The period of a slide ends before it begins.
+    #[error(transparent)]
+    Period(#[from] EndsBeforeStart),
 }
 
 impl Refusal for PartRefusal {}

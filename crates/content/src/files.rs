@@ -10,7 +10,7 @@ use kontor_kernel::{
 };
 
 use crate::model::{
-    ContentRefusal, Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, PictureWidth, StoredFile,
+    ContentRefusal, Dimensions, FileKey, FileType, ListedFile, MediaType, NewFile, PictureWidth, StoredFile,
 };
 use crate::ports::{ContentInspector, ContentStream, FileRepository, FileStore, PictureResizer, ResizedPicture};
 use crate::{FileError, FileRefusal};
@@ -100,7 +100,7 @@ impl FileService {
         staff: &Staff,
         order: OrderId,
         listing: Listing,
-    ) -> Result<Page<OrderFile>, FileError> {
+    ) -> Result<Page<ListedFile>, FileError> {
         staff.require(Permission::view(Resource::Orders))?;
         staff.require_own(self.files.find_order(order).await?)?;
         Ok(self.files.of_order(staff.project_id, order, listing).await?)
@@ -134,6 +134,12 @@ impl FileService {
                 Err(FileRefusal::Storage(failed).into())
             }
         }
+    }
+
+    /// Returns one page of the files of the employee's project, with the fields of [`FileRepository::page`].
+    pub async fn page(&self, staff: &Staff, listing: Listing) -> Result<Page<ListedFile>, FileError> {
+        staff.require(Permission::view(Resource::Files))?;
+        Ok(self.files.page(staff.project_id, listing).await?)
     }
 
     /// Returns one file of the employee's project.
@@ -212,8 +218,9 @@ mod tests {
     use std::sync::Mutex;
 
     use chrono::DateTime;
+    use kontor_kernel::listing::Sort;
     use kontor_kernel::testing::{CountingRandom, staff_with};
-    use kontor_kernel::{FixedClock, ProjectId};
+    use kontor_kernel::{FixedClock, PageRequest, ProjectId};
 
     use super::*;
     use crate::model::{Inspection, Sha256, StoredContent};
@@ -262,6 +269,20 @@ mod tests {
 
     fn content() -> File {
         tempfile::tempfile().unwrap()
+    }
+
+    #[tokio::test]
+    async fn files_are_listed_for_those_who_may_see_them() {
+        let mut files = MockFileRepository::new();
+        files
+            .expect_page()
+            .times(1)
+            .returning(|_, listing| Ok(Page { items: Vec::new(), total: 0, request: listing.page }));
+        let service = service(files, MockFileStore::new(), PDF);
+        let listing = || Listing::unfiltered(Sort::descending("id"), PageRequest::new(1, 15, 100).unwrap());
+        let viewer = staff_with([Permission::view(Resource::Files)]);
+        assert_eq!(service.page(&viewer, listing()).await.unwrap().total, 0);
+        assert!(matches!(service.page(&clerk(), listing()).await, Err(FileError::Denied(_))));
     }
 
     #[tokio::test]

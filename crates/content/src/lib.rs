@@ -2,7 +2,7 @@
 //!
 //! **Owns** the records of files, the contents each type of file accepts, the names of files, and the order in which
 //! records and contents are stored and removed; content pages with their tags and views; the trees of blocks and menu
-//! items.
+//! items; the slides of applications.
 //!
 //! **Invariants**
 //! - The content determines the media type of a file. The uploaded name is a label and never a path.
@@ -19,7 +19,7 @@
 //! [`ContentError`].
 //!
 //! **Ports**: [`ports::FileRepository`], [`ports::FileStore`], [`ports::ContentInspector`], [`ports::PictureResizer`],
-//! [`ports::PageReader`], [`ports::PartRepository`], [`ports::MenuOrder`], [`ports::PartReader`], and
+//! [`ports::PageReader`], [`ports::PartRepository`], [`ports::PartOrder`], [`ports::PartReader`], and
 //! [`kontor_kernel::ListedDeletableRepository`] of pages.
 //!
 //! **Features**: `mocks` adds a mock of every port in [`ports`].
@@ -150,7 +150,7 @@ use kontor_kernel::{ListedDeletableRepository, RecordHistory, RecordService};
 pub use error::{ContentError, FileError, FileRefusal, PageError, PageRefusal, PartError, PartRefusal};
 pub use files::{FileService, FoundFile, Upload};
 pub use pages::{PageViewer, ShownPage};
-pub use parts::{MenuOrderService, PartService, PartViewer, ShownBlock};
+pub use parts::{PartOrderService, PartService, PartViewer, ShownBlock};
 pub use sweeper::{FileSweeper, SweepRound};
 
 /// Use cases of content pages for staff.

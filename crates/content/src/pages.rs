@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use kontor_kernel::{
-    AppScope, HtmlCleaner, Page, PageId, PageRequest, PendingViews, Permission, RateLimiter, Resource, SafeHtml, Staff,
-    StoreError,
+    AppScope, HtmlCleaner, Page, PageId, PageRequest, PendingViews, Permission, Prose, RateLimiter, Resource, SafeHtml,
+    Staff, StoreError,
 };
 
 use crate::model::{self, PageFilter, PageOrder, PageTag, PageType, Slug};
@@ -75,9 +75,46 @@ impl PageViewer {
         ShownPage { html: page.content.cleaned(&*self.cleaner), page, unstored_views }
     }
 
+    /// Returns HTML as customers would see it in a content page. Stores nothing.
+    pub fn preview(&self, staff: &Staff, html: Option<&Prose>) -> Result<Option<SafeHtml>, PageError> {
+        staff.require(Permission::view(Resource::Pages))?;
+        Ok(html.and_then(|html| SafeHtml::of(html, &*self.cleaner)))
+    }
+
     /// Returns every tag of the content pages of the employee's project.
     pub async fn tags(&self, staff: &Staff) -> Result<Vec<PageTag>, PageError> {
         staff.require(Permission::view(Resource::Pages))?;
         Ok(self.pages.tags(staff.project_id).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ports::MockPageReader;
+    use kontor_kernel::testing::staff_with;
+    use kontor_kernel::{AccessDenied, MockRateLimiter, RecordError};
+
+    struct NoTags;
+
+    impl HtmlCleaner for NoTags {
+        fn clean(&self, html: &str) -> String {
+            html.replace("<b>", "")
+        }
+    }
+
+    #[test]
+    fn a_preview_is_cleaned_and_needs_no_storage() {
+        let viewer =
+            PageViewer::new(Arc::new(MockPageReader::new()), Arc::new(MockRateLimiter::new()), Arc::new(NoTags));
+        let html = Prose::parse("<b>Tea").unwrap();
+        let staff = staff_with([Permission::view(Resource::Pages)]);
+        let shown = viewer.preview(&staff, Some(&html)).unwrap();
+        assert_eq!(shown.map(String::from).as_deref(), Some("Tea"));
+        let nothing = Prose::parse("<b>").unwrap();
+        assert_eq!(viewer.preview(&staff, Some(&nothing)).unwrap(), None);
+        assert_eq!(viewer.preview(&staff, None).unwrap(), None);
+        let refused = viewer.preview(&staff_with([]), Some(&html));
+        assert!(matches!(refused, Err(RecordError::Denied(AccessDenied::MissingPermission(_)))));
     }
 }

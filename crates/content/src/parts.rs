@@ -2,15 +2,15 @@ use std::sync::Arc;
 
 use kontor_kernel::history::{Histories, HistoryEntry};
 use kontor_kernel::{
-    AppScope, ApplicationId, Clock, HtmlCleaner, Listing, MenuItemId, MoveDirection, Page, PageRequest, Permission,
-    RecordError, Resource, SafeHtml, Staff, Stamp,
+    AppScope, ApplicationId, Clock, HtmlCleaner, Listing, MoveDirection, Page, PageRequest, Permission, RecordError,
+    SafeHtml, Staff, Stamp,
 };
 
-use crate::model::{ApplicationPart, Block, Menu, MenuItem, Node, Slug};
-use crate::ports::{BlockKey, MenuOrder, PartReader, PartRepository};
+use crate::model::{ApplicationPart, Block, Menu, Node, Slug};
+use crate::ports::{BlockKey, PartOrder, PartReader, PartRepository};
 use crate::{ContentError, PartError};
 
-/// Use cases of blocks and menu items for staff.
+/// Use cases of blocks, menu items and slides for staff.
 pub struct PartService<P: ApplicationPart> {
     /// Storage.
     pub parts: Arc<dyn PartRepository<P>>,
@@ -85,26 +85,26 @@ impl<P: ApplicationPart> PartService<P> {
     }
 }
 
-/// Use case of reordering menu items.
-pub struct MenuOrderService {
+/// Use case of reordering menu items or slides.
+pub struct PartOrderService<P: ApplicationPart> {
     /// Storage.
-    pub parts: Arc<dyn PartRepository<MenuItem>>,
+    pub parts: Arc<dyn PartRepository<P>>,
     /// Storage of the order.
-    pub order: Arc<dyn MenuOrder>,
+    pub order: Arc<dyn PartOrder<P>>,
     /// Clock.
     pub clock: Arc<dyn Clock>,
 }
 
-impl MenuOrderService {
-    /// Swaps a menu item of an application of the employee's project with its neighbour, if it has one.
+impl<P: ApplicationPart> PartOrderService<P> {
+    /// Swaps a record of an application of the employee's project with its neighbour, if it has one.
     pub async fn shift(
         &self,
         staff: &Staff,
         application: ApplicationId,
-        id: MenuItemId,
+        id: P::Id,
         shift: MoveDirection,
-    ) -> Result<MenuItem, PartError> {
-        staff.require(Permission::edit(Resource::Applications))?;
+    ) -> Result<P, PartError> {
+        staff.require(Permission::edit(P::RESOURCE))?;
         staff.require_own(self.parts.owner(application).await?)?;
         self.order.shift(Stamp::of(staff, self.clock.now()), application, id, shift).await
     }
@@ -144,12 +144,12 @@ impl PartViewer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{PartCode, Place};
-    use crate::ports::MockPartRepository;
+    use crate::model::{MenuItem, PartCode, Place};
+    use crate::ports::{MockPartOrder, MockPartRepository};
     use chrono::DateTime;
     use kontor_kernel::history::MockHistories;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, FixedClock, Name, ProjectId, ProjectScoped};
+    use kontor_kernel::{AccessDenied, FixedClock, MenuItemId, Name, ProjectId, ProjectScoped, Resource};
 
     fn application(number: i64) -> ApplicationId {
         ApplicationId::new(number).unwrap()
@@ -194,5 +194,23 @@ mod tests {
         assert!(matches!(foreign, Err(RecordError::Denied(AccessDenied::ForeignProject))));
         let nobody = service(own).read(&staff_with([]), application(1), item().id).await;
         assert!(matches!(nobody, Err(RecordError::Denied(AccessDenied::MissingPermission(_)))));
+    }
+
+    #[tokio::test]
+    async fn a_part_is_moved_with_the_permission_to_edit_it() {
+        let mover = |project: i64, times: usize| {
+            let mut order = MockPartOrder::<MenuItem>::new();
+            order.expect_shift().times(times).returning(|_, _, _, _| Ok(item()));
+            let PartService { parts, clock, .. } = service(project);
+            PartOrderService { parts, order: Arc::new(order), clock }
+        };
+        let editor = staff_with([Permission::edit(Resource::Applications)]);
+        let (own, up) = (editor.project_id.get(), MoveDirection::Up);
+        assert!(mover(own, 1).shift(&editor, application(1), item().id, up).await.is_ok());
+        let foreign = mover(own + 1, 0).shift(&editor, application(1), item().id, up).await;
+        assert!(matches!(foreign, Err(RecordError::Denied(AccessDenied::ForeignProject))));
+        let viewer = staff_with([Permission::view(Resource::Applications)]);
+        let refused = mover(own, 0).shift(&viewer, application(1), item().id, up).await;
+        assert!(matches!(refused, Err(RecordError::Denied(AccessDenied::MissingPermission(_)))));
     }
 }

@@ -9,12 +9,12 @@ use chrono::{DateTime, Utc};
 use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use kontor_kernel::{
-    AppScope, ApplicationId, FileId, Listing, MenuItemId, MoveDirection, OrderId, Page, PageId, PageRequest, ProjectId,
+    AppScope, ApplicationId, FileId, Listing, MoveDirection, OrderId, Page, PageId, PageRequest, ProjectId,
     ProjectScoped, Stamp, StoreError,
 };
 
 use crate::model::{
-    self, ApplicationPart, Block, FileKey, Inspection, MediaType, Menu, MenuItem, NewFile, Node, OrderFile, PageFilter,
+    self, ApplicationPart, Block, FileKey, Inspection, ListedFile, MediaType, Menu, NewFile, Node, PageFilter,
     PageOrder, PageTag, PageType, PartCode, PictureWidth, Slug, StoredContent, StoredFile,
 };
 use crate::{FileError, PartError};
@@ -66,7 +66,11 @@ pub trait FileRepository: Send + Sync {
         project: ProjectId,
         order: OrderId,
         listing: Listing,
-    ) -> Result<Page<OrderFile>, StoreError>;
+    ) -> Result<Page<ListedFile>, StoreError>;
+
+    /// Returns one page of the files of the project, found by a part of the name. Fields: `id`, `size`, `created_at`,
+    /// `file_type_id`, `creator_id`, `order_id`.
+    async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<ListedFile>, StoreError>;
 
     /// Returns a file of any project.
     async fn find(&self, id: FileId) -> Result<Option<ProjectScoped<StoredFile>>, StoreError>;
@@ -201,7 +205,7 @@ pub trait PageReader: Send + Sync {
     async fn add_views(&self, views: Vec<(PageId, u64)>) -> Result<(), StoreError>;
 }
 
-/// Storage of blocks and menu items. Each change is one commit together with its history entry.
+/// Storage of blocks, menu items and slides. Each change is one commit together with its history entry.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PartRepository<P: ApplicationPart>: Send + Sync {
@@ -219,10 +223,10 @@ pub trait PartRepository<P: ApplicationPart>: Send + Sync {
     /// Returns a record of any application.
     async fn find(&self, id: P::Id) -> Result<Option<ProjectScoped<P>>, StoreError>;
 
-    /// Stores a new record, checked by [`crate::model::Tree::admit`].
+    /// Stores a new record. Its place in a tree is checked by [`crate::model::Tree::admit`].
     async fn insert(&self, stamp: Stamp, application: ApplicationId, draft: P::Draft) -> Result<P, PartError>;
 
-    /// Changes a record of the application, checked by [`crate::model::Tree::accept`].
+    /// Changes a record of the application. Its place in a tree is checked by [`crate::model::Tree::accept`].
     async fn update(
         &self,
         stamp: Stamp,
@@ -235,18 +239,18 @@ pub trait PartRepository<P: ApplicationPart>: Send + Sync {
     async fn delete(&self, stamp: Stamp, application: ApplicationId, id: P::Id) -> Result<(), PartError>;
 }
 
-/// Storage of the order of menu items.
+/// Storage of the order of menu items and slides.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
-pub trait MenuOrder: Send + Sync {
-    /// Swaps a menu item of the application with its neighbour, if it has one.
+pub trait PartOrder<P: ApplicationPart>: Send + Sync {
+    /// Swaps a record of the application with its neighbour, if it has one.
     async fn shift(
         &self,
         stamp: Stamp,
         application: ApplicationId,
-        id: MenuItemId,
+        id: P::Id,
         shift: MoveDirection,
-    ) -> Result<MenuItem, PartError>;
+    ) -> Result<P, PartError>;
 }
 
 /// Key by which customers request a block.

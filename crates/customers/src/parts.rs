@@ -23,6 +23,12 @@ impl<P: CustomerRecordPart> CustomerPartService<P> {
         Ok(self.parts.of_customer(staff.project_id, customer).await?)
     }
 
+    /// Returns a record of a customer of the employee's project. A record of another customer is not found.
+    pub async fn read(&self, staff: &Staff, customer: CounterpartyId, id: P::Id) -> Result<P, CustomerPartError> {
+        self.admit(staff, Permission::view(Resource::Counterparties), customer).await?;
+        self.find(staff, customer, id).await
+    }
+
     /// Adds a record to a customer of the employee's project.
     pub async fn create(
         &self,
@@ -44,11 +50,13 @@ impl<P: CustomerRecordPart> CustomerPartService<P> {
         change: P::Change,
     ) -> Result<P, CustomerPartError> {
         self.admit(staff, Permission::edit(Resource::Counterparties), customer).await?;
-        let found: Owned<P> = staff.require_own(self.parts.find(id).await?)?;
-        if found.customer != customer {
-            return Err(RecordError::NotFound);
-        }
+        self.find(staff, customer, id).await?;
         self.parts.update(Stamp::of(staff, self.clock.now()), customer, id, change).await
+    }
+
+    async fn find(&self, staff: &Staff, customer: CounterpartyId, id: P::Id) -> Result<P, CustomerPartError> {
+        let found: Owned<P> = staff.require_own(self.parts.find(id).await?)?;
+        if found.customer == customer { Ok(found.part) } else { Err(RecordError::NotFound) }
     }
 
     async fn admit(
@@ -104,11 +112,15 @@ mod tests {
             let found = Owned { customer: owner, part: contact() };
             parts.expect_find().returning(move |_| Ok(Some(ProjectScoped::new(project, found.clone()))));
             let staff = staff_with(Permission::all());
-            let refused = service(parts).update(&staff, customer, contact().id, ContactChange::default()).await;
-            match refused.unwrap_err() {
-                RecordError::Denied(AccessDenied::ForeignProject) => assert!(denied),
-                RecordError::NotFound => assert!(!denied),
-                other => panic!("{other}"),
+            let service = service(parts);
+            let read = service.read(&staff, customer, contact().id).await;
+            let updated = service.update(&staff, customer, contact().id, ContactChange::default()).await;
+            for refused in [read, updated] {
+                match refused.unwrap_err() {
+                    RecordError::Denied(AccessDenied::ForeignProject) => assert!(denied),
+                    RecordError::NotFound => assert!(!denied),
+                    other => panic!("{other}"),
+                }
             }
         }
     }

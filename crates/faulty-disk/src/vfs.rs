@@ -9,7 +9,7 @@ use std::sync::{Arc, Once};
 
 use libsqlite3_sys as ffi;
 
-use crate::disk::Disk;
+use crate::Disk;
 use crate::locks::{Busy, FileLocks, HandleId};
 use crate::recording::Change;
 

@@ -69,6 +69,15 @@ macro_rules! draft_and_change {
     };
 }
 
+/// Direction in which a record moves among its siblings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MoveDirection {
+    /// One place towards the first.
+    Up,
+    /// One place towards the last.
+    Down,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -29,90 +29,68 @@
 //! ```
 
 mod access;
-mod bank_requisite;
 mod changes;
 mod clock;
 mod contact;
 mod discount;
 mod edit;
 mod file_key;
-mod hex;
 pub mod history;
 mod html;
 mod ids;
-mod language;
 mod limits;
 mod link;
 pub mod listing;
-mod look_alikes;
+mod locale;
 mod money;
-mod move_direction;
-mod ownership;
-mod page;
-mod photo_url;
 mod quantity;
-mod random;
 mod record;
-mod refusal;
 mod requisites;
 mod secrets;
-mod sending;
-mod share;
 mod store;
 #[cfg(feature = "mocks")]
 pub mod testing;
 mod text;
-mod views;
 mod violations;
 mod word;
-mod zone;
 
 pub use access::{
-    AccessDenied, Action, AppScope, CustomerScope, Permission, Resource, Staff, UnknownPermission, Visitor,
+    AccessDenied, Action, AppScope, CustomerScope, Permission, ProjectScoped, Resource, Staff, UnknownPermission,
+    Visitor,
 };
-pub use bank_requisite::{BankRequisite, BankRequisiteChange, BankRequisiteDraft};
 #[cfg(feature = "mocks")]
 pub use changes::MockChangeLog;
 pub use changes::{
     Change, ChangeCursor, ChangeLog, ChangePosition, ChangeService, ChangedList, Changes, ChangesError, CursorRefusal,
 };
-pub use clock::{AdjustableClock, Clock, ClockHold, FixedClock};
+pub use clock::{AdjustableClock, Clock, ClockHold, EndsBeforeStart, FixedClock, Period, Phase};
 pub use contact::{Contact, ContactError, Email, Phone};
 pub use discount::{DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, InvalidPromoCode, PromoCode};
-pub use edit::Edit;
+pub use edit::{Edit, MoveDirection};
 pub use file_key::{FileKey, InvalidFileKey};
-pub use hex::hex;
 pub use history::Stamp;
-pub use html::{HtmlCleaner, SafeHtml, readable_text};
+pub use html::{HtmlCleaner, SafeHtml};
 pub use ids::*;
-pub use language::Language;
 #[cfg(feature = "mocks")]
 pub use limits::MockRateLimiter;
-pub use limits::{Quota, RateLimiter, RateRule};
-pub use link::{Link, LinkError};
-pub use listing::Listing;
-pub use money::{Money, MoneyError};
-pub use move_direction::MoveDirection;
-pub use ownership::ProjectScoped;
-pub use page::{Page, PageError, PageRequest};
-pub use photo_url::{PhotoUrl, PhotoUrlError};
-pub use quantity::{Quantity, QuantityError, StockLevel};
-pub use random::Random;
+pub use limits::{PendingViews, Quota, RateLimiter, RateRule};
+pub use link::{Link, LinkError, PhotoUrl, PhotoUrlError};
+pub use listing::{Listing, Page, PageError, PageRequest};
+pub use locale::{Language, UnknownZone, Zone};
+pub use money::{Money, MoneyError, distribute};
+pub use quantity::{Quantity, QuantityError};
 #[cfg(feature = "mocks")]
 pub use record::MockRecordRepository;
 pub use record::{
-    DeletableRepository, ListedDeletableRepository, ListedRepository, Record, RecordErrorOf, RecordHistory,
-    RecordRepository, RecordService,
+    DeletableRepository, ListedDeletableRepository, ListedRepository, Record, RecordError, RecordErrorOf,
+    RecordHistory, RecordRepository, RecordService, Refusal,
 };
-pub use refusal::{RecordError, Refusal};
-pub use requisites::{BankAccount, Bik, Inn, Kpp, RequisiteError};
+pub use requisites::{
+    BankAccount, BankRequisite, BankRequisiteChange, BankRequisiteDraft, Bik, Inn, Kpp, RequisiteError,
+};
 pub use secrecy::{ExposeSecret, SecretString};
-pub use secrets::{SecretCipher, UnsealError};
-pub use sending::SendError;
-pub use share::distribute;
-pub use store::StoreError;
-pub use text::{Line, Name, Prose, TextError};
-pub use views::PendingViews;
+pub use secrets::{Random, SecretCipher, UnsealError};
+pub use store::{SendError, StoreError};
+pub use text::{Line, Name, Prose, TextError, hex};
 pub use violations::Violations;
 pub use word::Word;
-pub use zone::{UnknownZone, Zone};

@@ -1,14 +1,11 @@
-//! Quantities.
+//! Ordered quantities.
 
-/// Error: the number cannot be ordered or stocked.
+/// Error: the number cannot be ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
-    /// The ordered quantity is less than 1.
+    /// The number is less than 1.
     #[error("must be a whole number of at least 1")]
     BelowOne,
-    /// The stock level is negative.
-    #[error("must be a whole number of at least 0")]
-    Negative,
     /// The number exceeds the maximum.
     #[error("must be at most 1000000000")]
     TooLarge,
@@ -43,28 +40,6 @@ impl Quantity {
     }
 }
 
-/// Stock level in units: 0 to 1,000,000,000.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct StockLevel(u32);
-
-impl StockLevel {
-    /// Empty stock.
-    pub const EMPTY: Self = Self(0);
-
-    /// Accepts 0 to 1,000,000,000.
-    pub fn new(value: i64) -> Result<Self, QuantityError> {
-        if value < 0 {
-            return Err(QuantityError::Negative);
-        }
-        u32::try_from(value).ok().filter(|v| *v <= MAX_VALUE).map(Self).ok_or(QuantityError::TooLarge)
-    }
-
-    /// Returns the count.
-    pub fn get(self) -> u32 {
-        self.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,16 +48,12 @@ mod tests {
     fn bounds_hold() {
         assert_eq!(Quantity::new(0), Err(QuantityError::BelowOne));
         assert_eq!(Quantity::new(i64::MAX), Err(QuantityError::TooLarge));
-        assert_eq!(StockLevel::new(-1), Err(QuantityError::Negative));
-        assert_eq!(StockLevel::new(0), Ok(StockLevel::EMPTY));
     }
 
     #[test]
     fn a_thousand_million_pieces_are_the_most() {
         assert_eq!(Quantity::new(1_000_000_000).map(Quantity::get), Ok(1_000_000_000));
-        assert_eq!(StockLevel::new(1_000_000_000).map(StockLevel::get), Ok(1_000_000_000));
         assert_eq!(Quantity::new(1_000_000_001), Err(QuantityError::TooLarge));
-        assert_eq!(StockLevel::new(1_000_000_001), Err(QuantityError::TooLarge));
         assert_eq!(Quantity::new(1), Ok(Quantity::ONE));
         let nearly = Quantity::new(999_999_999).unwrap();
         assert_eq!(nearly.checked_add(Quantity::ONE), Quantity::new(1_000_000_000).ok());

@@ -1,5 +1,6 @@
 //! Use cases shared by all records of a project that staff manage.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -7,8 +8,7 @@ use chrono::{DateTime, Utc};
 
 use crate::history::{Audited, Histories, HistoryEntry};
 use crate::{
-    Clock, Listing, Page, PageRequest, Permission, ProjectId, ProjectScoped, RecordError, Refusal, Staff, Stamp,
-    StoreError,
+    AccessDenied, Clock, Listing, Page, PageRequest, Permission, ProjectId, ProjectScoped, Staff, Stamp, StoreError,
 };
 
 /// Record that staff list, read, create and change with the permissions of its resource.
@@ -19,7 +19,7 @@ pub trait Record: Audited + Send + Sync + 'static {
     type Draft: Send + Sync + 'static;
     /// Change of a record.
     type Change: Send + Sync + 'static;
-    /// Refusals specific to this kind of record; [`Infallible`](std::convert::Infallible) if there are none.
+    /// Refusals specific to this kind of record; [`Infallible`] if there are none.
     type Refusal: Refusal;
 
     /// Refuses a new record that is not valid at this time.
@@ -159,14 +159,41 @@ impl<T: Record, S: RecordRepository<T> + ?Sized> RecordHistory<T, S> {
     }
 }
 
+/// Refusal specific to one kind of record, such as a name in use.
+pub trait Refusal: std::error::Error + Send + Sync + 'static {}
+
+/// For records without specific refusals.
+impl Refusal for Infallible {}
+
+/// Error of a use case of a record; `R` is the refusal specific to its kind.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError<R: Refusal = Infallible> {
+    /// The employee lacks a permission.
+    #[error(transparent)]
+    Denied(#[from] AccessDenied),
+    /// The record does not exist.
+    #[error("there is no such record")]
+    NotFound,
+    /// A rule of this kind of record refuses it.
+    #[error(transparent)]
+    Refused(R),
+    /// Storage failure.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl<R: Refusal> From<R> for RecordError<R> {
+    fn from(refusal: R) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use std::convert::Infallible;
-
     use super::*;
     use crate::history::AuditedField;
     use crate::testing::staff_with;
-    use crate::{AccessDenied, BrandId, FixedClock, Resource};
+    use crate::{BrandId, FixedClock, Resource};
 
     #[derive(Debug, PartialEq, Eq)]
     struct Label(i64);

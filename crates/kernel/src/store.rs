@@ -1,4 +1,4 @@
-//! Errors of persistence ports.
+//! Errors of ports.
 
 /// Failure of the storage itself; never a business refusal.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +32,17 @@ impl StoreError {
             error => error,
         }
     }
+}
+
+/// Reason why a message was not sent. The provider may have done part of the work.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SendError {
+    /// The provider answered and refused.
+    #[error("the provider refused: {0}")]
+    Refused(String),
+    /// The provider could not be reached, or its answer could not be understood.
+    #[error("the provider is unavailable: {0}")]
+    Unavailable(String),
 }
 
 #[cfg(test)]

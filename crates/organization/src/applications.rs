@@ -1,15 +1,21 @@
 use std::sync::Arc;
 
-use kontor_kernel::{AppScope, ApplicationId, Clock, Permission, Random, Resource, SecretCipher, Staff, StoreError};
+use kontor_kernel::history::{Histories, HistoryEntry};
+use kontor_kernel::{
+    AppScope, ApplicationId, Clock, Page, PageRequest, Permission, Random, Resource, SecretCipher, Staff, Stamp,
+    StoreError,
+};
 
 use crate::ApplicationError;
-use crate::model::{AppToken, Application, ApplicationDraft, IssuedApplication};
+use crate::model::{AppToken, Application, ApplicationChange, ApplicationDraft, IssuedApplication};
 use crate::ports::ApplicationRepository;
 
 /// Use cases of applications.
 pub struct ApplicationService {
     /// Storage of applications.
     pub applications: Arc<dyn ApplicationRepository>,
+    /// History of applications.
+    pub histories: Arc<dyn Histories>,
     /// Clock.
     pub clock: Arc<dyn Clock>,
     /// Source of random numbers.
@@ -36,8 +42,53 @@ impl ApplicationService {
         staff.require(Permission::create(Resource::Applications))?;
         let token = AppToken::generate(&*self.random);
         let fingerprint = token.fingerprint(&*self.cipher);
-        let application = self.applications.insert(staff.project_id, draft, fingerprint, self.clock.now()).await?;
+        let application = self.applications.insert(Stamp::of(staff, self.clock.now()), draft, fingerprint).await?;
         Ok(IssuedApplication { application, token })
+    }
+
+    /// Changes an application of the employee's project.
+    pub async fn update(
+        &self,
+        staff: &Staff,
+        id: ApplicationId,
+        change: ApplicationChange,
+    ) -> Result<Application, ApplicationError> {
+        self.applications.update(self.stamp_to_edit(staff, id).await?, id, change).await
+    }
+
+    /// Activates the App Token of an application and the access of its customers again.
+    pub async fn activate(&self, staff: &Staff, id: ApplicationId) -> Result<Application, ApplicationError> {
+        self.applications.switch(self.stamp_to_edit(staff, id).await?, id, true).await
+    }
+
+    /// Deactivates an application. Its customers lose their access too.
+    pub async fn deactivate(&self, staff: &Staff, id: ApplicationId) -> Result<Application, ApplicationError> {
+        self.applications.switch(self.stamp_to_edit(staff, id).await?, id, false).await
+    }
+
+    /// Issues a new App Token, which is shown only in this result. The old one is invalid at once. Customers stay
+    /// logged in, and a deactivated application stays deactivated.
+    pub async fn rotate_token(&self, staff: &Staff, id: ApplicationId) -> Result<IssuedApplication, ApplicationError> {
+        let stamp = self.stamp_to_edit(staff, id).await?;
+        rotate_token(&*self.applications, &*self.random, &*self.cipher, stamp, id).await
+    }
+
+    /// Returns one page of the history of an application of the employee's project, latest first.
+    pub async fn history(
+        &self,
+        staff: &Staff,
+        id: ApplicationId,
+        page: PageRequest,
+    ) -> Result<Page<HistoryEntry>, ApplicationError> {
+        self.read(staff, id).await?;
+        Ok(self.histories.page(staff.project_id, Resource::Applications, id.get(), page).await?)
+    }
+
+    /// Returns the stamp of a change, if the employee may change this application.
+    async fn stamp_to_edit(&self, staff: &Staff, id: ApplicationId) -> Result<Stamp, ApplicationError> {
+        staff.require(Permission::edit(Resource::Applications))?;
+        staff.require_own(self.applications.find(id).await?)?;
+        Ok(Stamp::of(staff, self.clock.now()))
     }
 
     /// Returns the application of an App Token; `None` for an unknown token or an inactive application.
@@ -46,18 +97,33 @@ impl ApplicationService {
     }
 }
 
+/// Issues a new App Token. Only its fingerprint is stored.
+pub(crate) async fn rotate_token(
+    applications: &dyn ApplicationRepository,
+    random: &dyn Random,
+    cipher: &dyn SecretCipher,
+    stamp: Stamp,
+    id: ApplicationId,
+) -> Result<IssuedApplication, ApplicationError> {
+    let token = AppToken::generate(random);
+    let application = applications.replace_token(stamp, id, token.fingerprint(cipher)).await?;
+    Ok(IssuedApplication { application, token })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ports::MockApplicationRepository;
     use chrono::DateTime;
+    use kontor_kernel::history::MockHistories;
     use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
     use kontor_kernel::{AccessDenied, BranchId, FixedClock, Name, ProjectId, ProjectScoped};
 
     fn service(applications: MockApplicationRepository) -> ApplicationService {
         let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
         let (random, cipher) = (Arc::new(CountingRandom::new()), Arc::new(PlainCipher));
-        ApplicationService { applications: Arc::new(applications), clock, random, cipher }
+        let (applications, histories) = (Arc::new(applications), Arc::new(MockHistories::new()));
+        ApplicationService { applications, histories, clock, random, cipher }
     }
 
     fn draft() -> ApplicationDraft {
@@ -70,6 +136,7 @@ mod tests {
             id: ApplicationId::new(5).unwrap(),
             details: draft(),
             is_active: true,
+            token_issued_at: DateTime::UNIX_EPOCH,
             created_at: DateTime::UNIX_EPOCH,
             updated_at: DateTime::UNIX_EPOCH,
         }
@@ -80,8 +147,8 @@ mod tests {
         let mut applications = MockApplicationRepository::new();
         applications
             .expect_insert()
-            .withf(|_, _, fingerprint, _| fingerprint.starts_with("plain:"))
-            .returning(|_, _, _, _| Ok(stored()));
+            .withf(|_, _, fingerprint| fingerprint.starts_with("plain:"))
+            .returning(|_, _, _| Ok(stored()));
         let issued = service(applications)
             .create(&staff_with([Permission::create(Resource::Applications)]), draft())
             .await
@@ -89,18 +156,52 @@ mod tests {
         assert_eq!(issued.token.reveal().len(), 48);
     }
 
+    /// Calls every use case of one application, and returns their errors.
+    async fn refusals(service: &ApplicationService, staff: &Staff) -> Vec<ApplicationError> {
+        let id = ApplicationId::new(5).unwrap();
+        let page = PageRequest::new(1, 10, 10).unwrap();
+        vec![
+            service.read(staff, id).await.unwrap_err(),
+            service.update(staff, id, ApplicationChange::default()).await.unwrap_err(),
+            service.activate(staff, id).await.unwrap_err(),
+            service.deactivate(staff, id).await.unwrap_err(),
+            service.rotate_token(staff, id).await.map(drop).unwrap_err(),
+            service.history(staff, id, page).await.unwrap_err(),
+        ]
+    }
+
     #[tokio::test]
     async fn an_application_of_another_project_is_refused() {
         let mut applications = MockApplicationRepository::new();
         applications.expect_find().returning(|_| Ok(Some(ProjectScoped::new(ProjectId::new(99).unwrap(), stored()))));
-        let staff = staff_with([Permission::view(Resource::Applications)]);
-        let refused = service(applications).read(&staff, ApplicationId::new(5).unwrap()).await;
-        assert!(matches!(refused, Err(ApplicationError::Denied(AccessDenied::ForeignProject))));
+        for refused in refusals(&service(applications), &staff_with(Permission::all())).await {
+            assert!(matches!(refused, ApplicationError::Denied(AccessDenied::ForeignProject)), "{refused}");
+        }
     }
 
     #[tokio::test]
     async fn storage_is_not_read_without_the_permission() {
-        let refused = service(MockApplicationRepository::new()).create(&staff_with([]), draft()).await;
+        let service = service(MockApplicationRepository::new());
+        let refused = service.create(&staff_with([]), draft()).await;
         assert!(matches!(refused, Err(ApplicationError::Denied(AccessDenied::MissingPermission(_)))));
+        let creator = staff_with([Permission::create(Resource::Applications)]);
+        for refused in refusals(&service, &creator).await {
+            assert!(matches!(refused, ApplicationError::Denied(AccessDenied::MissingPermission(_))), "{refused}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_rotation_by_an_employee_is_stamped_with_them() {
+        let staff = staff_with([Permission::edit(Resource::Applications)]);
+        let (project, expected) = (staff.project_id, Stamp::of(&staff, DateTime::UNIX_EPOCH));
+        let mut applications = MockApplicationRepository::new();
+        applications.expect_find().returning(move |_| Ok(Some(ProjectScoped::new(project, stored()))));
+        applications
+            .expect_replace_token()
+            .withf(move |stamp, _, fingerprint| *stamp == expected && fingerprint.starts_with("plain:"))
+            .once()
+            .returning(|_, _, _| Ok(stored()));
+        let issued = service(applications).rotate_token(&staff, ApplicationId::new(5).unwrap()).await.unwrap();
+        assert_eq!(issued.token.reveal().len(), 48);
     }
 }

@@ -25,6 +25,17 @@ impl BranchRequisiteService {
         Ok(self.requisites.of_branch(staff.project_id, branch).await?)
     }
 
+    /// Returns a bank account of a branch of the employee's project. An account of another branch is not found.
+    pub async fn read(
+        &self,
+        staff: &Staff,
+        branch: BranchId,
+        id: BankRequisiteId,
+    ) -> Result<BankRequisite, BranchRequisiteError> {
+        self.admit(staff, Permission::view(Resource::Branches), branch).await?;
+        self.find(staff, branch, id).await
+    }
+
     /// Adds a bank account to a branch of the employee's project.
     pub async fn create(
         &self,
@@ -46,11 +57,18 @@ impl BranchRequisiteService {
         change: BankRequisiteChange,
     ) -> Result<BankRequisite, BranchRequisiteError> {
         self.admit(staff, Permission::edit(Resource::Branches), branch).await?;
-        let (owner, _) = staff.require_own(self.requisites.find(id).await?)?;
-        if owner != branch {
-            return Err(RecordError::NotFound);
-        }
+        self.find(staff, branch, id).await?;
         self.requisites.update(Stamp::of(staff, self.clock.now()), branch, id, change).await
+    }
+
+    async fn find(
+        &self,
+        staff: &Staff,
+        branch: BranchId,
+        id: BankRequisiteId,
+    ) -> Result<BankRequisite, BranchRequisiteError> {
+        let (owner, requisite) = staff.require_own(self.requisites.find(id).await?)?;
+        if owner == branch { Ok(requisite) } else { Err(RecordError::NotFound) }
     }
 
     async fn admit(&self, staff: &Staff, permission: Permission, branch: BranchId) -> Result<(), BranchRequisiteError> {
@@ -128,7 +146,11 @@ mod tests {
             requisites
         };
         let update = async |service: BranchRequisiteService| {
-            service.update(&staff, branch(1), requisite().id, BankRequisiteChange::default()).await.unwrap_err()
+            let (id, change) = (requisite().id, BankRequisiteChange::default());
+            let read = service.read(&staff, branch(1), id).await.unwrap_err();
+            let error = service.update(&staff, branch(1), id, change).await.unwrap_err();
+            assert_eq!(read.to_string(), error.to_string());
+            error
         };
         let foreign = |error| matches!(error, RecordError::Denied(AccessDenied::ForeignProject));
         let missing = update(service(staff.project_id, found(staff.project_id))).await;

@@ -35,6 +35,17 @@ impl IntegrationService {
         Ok(self.integrations.used(owner).await?)
     }
 
+    /// Returns an integration available for a record of the employee's project, with its state.
+    pub async fn read(
+        &self,
+        staff: &Staff,
+        owner: IntegrationOwner,
+        id: IntegrationId,
+    ) -> Result<UsedIntegration, IntegrationError> {
+        let used = self.list(staff, owner).await?;
+        used.into_iter().find(|used| used.integration.id == id).ok_or(IntegrationError::NotFound)
+    }
+
     /// Turns an integration of a record of the employee's project on or off.
     pub async fn switch(
         &self,
@@ -152,6 +163,7 @@ mod tests {
         let (staff, id) = (staff_with(Permission::all()), IntegrationId::new(4).unwrap());
         let foreign = |error| matches!(error, IntegrationError::Denied(AccessDenied::ForeignProject));
         assert!(foreign(service.list(&staff, owner()).await.unwrap_err()));
+        assert!(foreign(service.read(&staff, owner(), id).await.unwrap_err()));
         assert!(foreign(service.switch(&staff, owner(), id, true).await.unwrap_err()));
         assert!(foreign(service.parameters(&staff, owner(), id).await.unwrap_err()));
         let parameter = IntegrationParameterId::new(1).unwrap();

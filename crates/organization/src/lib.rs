@@ -1,6 +1,6 @@
 //! Projects, branches and applications, and the dictionaries they use.
 //!
-//! **Owns** branches with their bank accounts, departments, applications with their App Tokens, shops with their
+//! **Owns** projects with their settings, branches with their bank accounts, departments, applications with their App Tokens, shops with their
 //! opening times, tasks, staff menus, delivery and payment types, and the system-wide dictionaries.
 //!
 //! **Invariants**
@@ -18,7 +18,7 @@
 //! **Ports**: [`ports::BranchRepository`], [`ports::BranchRequisiteRepository`],
 //! [`ports::ApplicationRepository`], [`ports::DictionaryRepository`], [`ports::CheckoutOptionRepository`],
 //! [`ports::ShopRepository`], [`ports::OpeningTimesStore`], [`ports::StaffMenuStore`], [`ports::ProjectRepository`],
-//! [`ports::IntegrationRepository`], [`ports::SuggestionProvider`], [`ports::TaskMailQueue`],
+//! [`ports::ProjectSettingsStore`], [`ports::IntegrationRepository`], [`ports::SuggestionProvider`], [`ports::TaskMailQueue`],
 //! [`ports::TaskMailSender`]. From the kernel: [`kontor_kernel::DeletableRepository`] of departments,
 //! [`kontor_kernel::ListedDeletableRepository`] of shops, [`kontor_kernel::ListedRepository`] of tasks.
 //!
@@ -133,12 +133,15 @@ mod applications;
 mod branch_requisites;
 mod branches;
 mod checkout;
+mod delivery_prices;
 mod departments;
 mod dictionaries;
 mod error;
 mod integrations;
 pub mod model;
+mod payment_types;
 pub mod ports;
+mod project_settings;
 mod projects;
 mod registry;
 mod shops;
@@ -150,6 +153,7 @@ pub use applications::ApplicationService;
 pub use branch_requisites::BranchRequisiteService;
 pub use branches::BranchService;
 pub use checkout::CheckoutOptions;
+pub use delivery_prices::{DeliveryPriceError, DeliveryPriceRefusal, UnknownDelivery};
 pub use departments::{DepartmentError, DepartmentRefusal, DepartmentService};
 pub use dictionaries::DictionaryService;
 pub use error::{
@@ -158,6 +162,8 @@ pub use error::{
     StaffMenuRefusal, SuggestionError, TaskError, TaskReference, TaskRefusal,
 };
 pub use integrations::IntegrationService;
+pub use payment_types::{PaymentChoiceService, PaymentTypeService};
+pub use project_settings::ProjectSettingsService;
 pub use projects::ProjectCreation;
 pub use registry::ApplicationAdministration;
 pub use shops::{OpeningTimesService, ShopService};

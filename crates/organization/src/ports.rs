@@ -7,23 +7,24 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{
     AppScope, ApplicationId, BankRequisite, BankRequisiteChange, BankRequisiteDraft, BankRequisiteId, BranchId,
     DeliverySubtypeId, DeliveryTypeId, DictionaryItemId, Email, IntegrationId, IntegrationParameterId, Language,
-    Listing, Name, Page, PaymentTypeId, Permission, ProjectId, ProjectScoped, SendError, ShopId, StaffMenuId, Stamp,
-    StorageUnitId, StoreError, UserId, Zone,
+    Listing, Name, Page, PaymentTypeId, Permission, ProjectId, ProjectScoped, RecordError, SendError, ShopId,
+    StaffMenuId, Stamp, StorageUnitId, StoreError, UserId, Zone,
 };
 
 use crate::model::{
     AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, StaffShop, SuggestionQuery, TimesChange,
 };
 use crate::model::{
-    Application, ApplicationDraft, Branch, BranchChange, BranchDraft, Country, DeliverySubtype, DeliverySubtypeParam,
-    DeliveryType, Dictionary, DictionaryItem, PaymentChoice, PaymentType, ProjectInfo, ProjectPlan, ProjectRecords,
-    Shop, StorageUnit,
+    Application, ApplicationChange, ApplicationDraft, Branch, BranchChange, BranchDraft, Country, DeliveryPrice,
+    DeliverySubtype, DeliverySubtypeParam, DeliveryType, Dictionary, DictionaryItem, NewDeliveryPrice, PaymentChoice,
+    PaymentType, ProjectChange, ProjectInfo, ProjectPlan, ProjectRecords, ProjectSettings, Shop, StorageUnit,
 };
 use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration};
 use crate::model::{MenuScreen, StaffMenu, StaffMenuItems};
 use crate::model::{TaskLine, TaskMail};
 use crate::{
-    ApplicationError, BranchError, BranchRequisiteError, IntegrationError, ShopError, StaffMenuError, SuggestionError,
+    ApplicationError, BranchError, BranchRequisiteError, DeliveryPriceError, IntegrationError, ShopError,
+    StaffMenuError, SuggestionError,
 };
 
 /// Branches of a project.
@@ -78,7 +79,8 @@ pub trait BranchRequisiteRepository: Send + Sync {
     ) -> Result<BankRequisite, BranchRequisiteError>;
 }
 
-/// Applications of a project.
+/// Applications of a project. Each change is one commit with its history entry, or nothing. A change of a missing
+/// application is refused with [`ApplicationError::NotFound`].
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ApplicationRepository: Send + Sync {
@@ -88,31 +90,35 @@ pub trait ApplicationRepository: Send + Sync {
     /// Returns an application of any project.
     async fn find(&self, id: ApplicationId) -> Result<Option<ProjectScoped<Application>>, StoreError>;
 
+    /// Returns the project of an application, for operators.
+    async fn project(&self, id: ApplicationId) -> Result<Option<ProjectId>, StoreError>;
+
     /// Stores an application. Refuses a branch of another project.
     async fn insert(
         &self,
-        project: ProjectId,
+        stamp: Stamp,
         draft: ApplicationDraft,
         token_fingerprint: String,
-        at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError>;
 
-    /// Activates or deactivates the token of an application, from the commit on. Refuses with
-    /// [`ApplicationError::NotFound`].
-    async fn switch(
+    /// Changes an application of the project. Refuses a branch of another project.
+    async fn update(
         &self,
+        stamp: Stamp,
         id: ApplicationId,
-        is_active: bool,
-        at: DateTime<Utc>,
+        change: ApplicationChange,
     ) -> Result<Application, ApplicationError>;
 
-    /// Replaces the token of an application; the old one is invalid from the commit on. Refuses with
-    /// [`ApplicationError::NotFound`].
+    /// Activates or deactivates the token of an application of the project, from the commit on. An application that
+    /// has the state already is returned unchanged.
+    async fn switch(&self, stamp: Stamp, id: ApplicationId, is_active: bool) -> Result<Application, ApplicationError>;
+
+    /// Replaces the token of an application of the project; the old one is invalid from the commit on.
     async fn replace_token(
         &self,
+        stamp: Stamp,
         id: ApplicationId,
         token_fingerprint: String,
-        at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError>;
 
     /// Returns the active application with this token fingerprint.
@@ -177,6 +183,12 @@ pub trait CheckoutOptionRepository: Send + Sync {
     /// `None` if there is no such application.
     async fn payment_choices(&self, id: ApplicationId) -> Result<Option<Vec<PaymentChoice>>, StoreError>;
 
+    /// As [`CheckoutOptionRepository::payment_choices`], with the project of the application.
+    async fn scoped_payment_choices(
+        &self,
+        id: ApplicationId,
+    ) -> Result<Option<ProjectScoped<Vec<PaymentChoice>>>, StoreError>;
+
     /// Sets the payment types that an application accepts. An empty set means all of its project, including
     /// future ones. Refuses with [`ApplicationError::NotFound`], and refuses payment types of other projects.
     async fn choose_payment_types(
@@ -217,6 +229,32 @@ pub trait ProjectRepository: Send + Sync {
 
     /// Deletes a project that was just created. A project with an employee is kept.
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError>;
+}
+
+/// Settings of projects, for staff.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait ProjectSettingsStore: Send + Sync {
+    /// Returns the settings of a project.
+    async fn project_settings(&self, project: ProjectId) -> Result<Option<ProjectSettings>, StoreError>;
+
+    /// Changes the settings of the project of the stamp, with an entry in their history.
+    async fn change_project_settings(
+        &self,
+        stamp: Stamp,
+        change: ProjectChange,
+    ) -> Result<ProjectSettings, RecordError>;
+
+    /// Returns the prices of every delivery type, each followed by those of its subtypes, by number.
+    async fn delivery_prices(&self, project: ProjectId) -> Result<Vec<DeliveryPrice>, StoreError>;
+
+    /// Sets prices of the project of the stamp after [`DeliveryPrice::changed_by`], with an entry in the history of its
+    /// settings. Others keep their values. Returns all prices.
+    async fn set_delivery_prices(
+        &self,
+        stamp: Stamp,
+        prices: Vec<NewDeliveryPrice>,
+    ) -> Result<Vec<DeliveryPrice>, DeliveryPriceError>;
 }
 
 /// Provider of suggestions for addresses, banks and companies.

@@ -1,10 +1,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kontor_kernel::{ApplicationId, Clock, PaymentTypeId, ProjectId, Random, SecretCipher, StoreError};
+use kontor_kernel::{ApplicationId, Clock, PaymentTypeId, ProjectId, Random, SecretCipher, Stamp, StoreError};
 
 use crate::ApplicationError;
-use crate::model::{AppToken, Application, IssuedApplication, PaymentChoice};
+use crate::applications::rotate_token;
+use crate::model::{Application, IssuedApplication, PaymentChoice};
 use crate::ports::{ApplicationRepository, CheckoutOptionRepository};
 
 /// Use cases of applications for operators.
@@ -29,21 +30,24 @@ impl ApplicationAdministration {
 
     /// Activates the token of an application again.
     pub async fn activate(&self, id: ApplicationId) -> Result<Application, ApplicationError> {
-        self.applications.switch(id, true, self.clock.now()).await
+        self.applications.switch(self.stamp(id).await?, id, true).await
     }
 
     /// Deactivates an application. Its customers lose their access too.
     pub async fn deactivate(&self, id: ApplicationId) -> Result<Application, ApplicationError> {
-        self.applications.switch(id, false, self.clock.now()).await
+        self.applications.switch(self.stamp(id).await?, id, false).await
     }
 
     /// Issues a new App Token, which is shown only in this result. The old one is invalid at once. Customers
     /// stay logged in, and a deactivated application stays deactivated.
     pub async fn rotate_token(&self, id: ApplicationId) -> Result<IssuedApplication, ApplicationError> {
-        let token = AppToken::generate(&*self.random);
-        let fingerprint = token.fingerprint(&*self.cipher);
-        let application = self.applications.replace_token(id, fingerprint, self.clock.now()).await?;
-        Ok(IssuedApplication { application, token })
+        rotate_token(&*self.applications, &*self.random, &*self.cipher, self.stamp(id).await?, id).await
+    }
+
+    /// Returns the stamp of a change of this application.
+    async fn stamp(&self, id: ApplicationId) -> Result<Stamp, ApplicationError> {
+        let project = self.applications.project(id).await?.ok_or(ApplicationError::NotFound)?;
+        Ok(Stamp::of_system(project, self.clock.now()))
     }
 
     /// Returns the payment types of the application's project, with their state in the application.
@@ -70,20 +74,25 @@ mod tests {
     use kontor_kernel::testing::{CountingRandom, PlainCipher};
     use kontor_kernel::{BranchId, FixedClock, Name};
 
+    fn application(id: ApplicationId) -> Application {
+        let branch_id = BranchId::new(1).unwrap();
+        let details = ApplicationDraft { branch_id, name: Name::parse("Shop").unwrap(), url: None, wholesale: false };
+        let at = DateTime::UNIX_EPOCH;
+        Application { id, details, is_active: false, token_issued_at: at, created_at: at, updated_at: at }
+    }
+
     #[tokio::test]
     async fn another_token_is_stored_by_its_fingerprint() {
         let id = ApplicationId::new(5).unwrap();
+        let project = ProjectId::new(7).unwrap();
+        let expected = Stamp::of_system(project, DateTime::UNIX_EPOCH);
         let mut applications = MockApplicationRepository::new();
+        applications.expect_project().returning(move |_| Ok(Some(project)));
         applications
             .expect_replace_token()
-            .withf(|_, fingerprint, _| fingerprint.starts_with("plain:"))
+            .withf(move |stamp, _, fingerprint| *stamp == expected && fingerprint.starts_with("plain:"))
             .once()
-            .returning(|id, _, at| {
-                let branch_id = BranchId::new(1).unwrap();
-                let details =
-                    ApplicationDraft { branch_id, name: Name::parse("Shop").unwrap(), url: None, wholesale: false };
-                Ok(Application { id, details, is_active: false, created_at: at, updated_at: at })
-            });
+            .returning(|_, id, _| Ok(application(id)));
         let mut options = MockCheckoutOptionRepository::new();
         options.expect_payment_choices().returning(|_| Ok(None));
         let registry = ApplicationAdministration {

@@ -151,22 +151,26 @@
 
 pub mod change;
 mod charging;
-mod error;
 pub mod model;
 pub mod ports;
 mod receipts;
 mod refunding;
 mod saved_methods;
 #[cfg(feature = "testing")]
-pub mod testing;
+pub mod testing {
+    //! Helpers for the tests of adapters.
+
+    pub mod acquirer;
+    pub mod contract;
+}
 mod timing;
 pub mod verification;
 
 pub use charging::{
     CancelOutcome, ChargeResult, ChargeService, NotificationResult, PaymentRequested, ReconciledCharges,
 };
-pub use error::{SavedMethodError, VerificationError};
 pub use receipts::{ReceiptService, ReconciledReceipts};
 pub use refunding::{ComparedRefunds, ReconciledRefunds, RefundNotificationResult, RefundService};
-pub use saved_methods::SavedMethodService;
+pub use saved_methods::{SavedMethodError, SavedMethodService};
 pub use timing::{RECEIPT_OVERDUE, TAKEOVER_DELAY};
+pub use verification::VerificationError;

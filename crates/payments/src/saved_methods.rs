@@ -4,9 +4,19 @@ use std::sync::Arc;
 
 use kontor_kernel::{Clock, CustomerScope, SavedMethodId, StoreError};
 
-use crate::error::SavedMethodError;
 use crate::model::SavedMethod;
 use crate::ports::SavedMethodStore;
+
+/// Errors of the use cases of saved payment methods.
+#[derive(Debug, thiserror::Error)]
+pub enum SavedMethodError {
+    /// The customer has no such method in this application.
+    #[error("there is no such payment method")]
+    NotFound,
+    /// Storage error.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
 
 /// Use cases of saved payment methods. They are visible only to the customer who saved them, in the application
 /// they were saved in.

@@ -1,21 +1,51 @@
 //! Applications: the sites, apps and services of a project.
 
 use actix_web::web::{Data, Path};
-use actix_web::{get, post};
+use actix_web::{get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_organization::ApplicationService;
-use kontor_organization::model::{Application, ApplicationDraft, IssuedApplication};
+use kontor_organization::model::{Application, ApplicationChange, ApplicationDraft, IssuedApplication};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::envelope::{Answer, Created, answer, created, list, one};
-use kontor_web::wire::{self, InputErrors};
-use kontor_web::{Body, PathId, SignedInStaff};
+use kontor_web::endpoints::handlers;
+use kontor_web::envelope::{Answer, answer, list, one};
+use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
+use kontor_web::{HistoryList, PathId, SignedInStaff};
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_applications).service(create_application).service(show_application);
+handlers! {
+    ApplicationService, "Applications";
+
+    /// List applications
+    ///
+    /// Returns every application of the project. App Tokens are not included.
+    list "/api/applications" as list_applications -> ApplicationList;
+
+    /// Create an application
+    ///
+    /// The response contains the App Token. It is not shown again.
+    create "/api/applications" as create_application(NewApplication) -> CreatedApplication;
+
+    /// Get an application
+    read "/api/applications/{id}" as show_application -> ApplicationResponse;
+
+    /// Update an application
+    ///
+    /// Fields that are not sent keep their values. The App Token and the customers' tokens stay valid.
+    update "/api/applications/{id}" as update_application(ChangedApplication) -> ApplicationResponse;
+
+    /// List the history of an application
+    ///
+    /// Newest first, including changes of the categories and brands that it shows. A replaced App Token is an entry of
+    /// `token_issued_at`; tokens themselves are never in the history.
+    history "/api/applications/{id}/history" as list_application_history -> HistoryList;
+}
+
+/// Registers the actions on an application.
+pub(super) fn action_routes(config: &mut ServiceConfig<'_>) {
+    config.service(activate_application).service(deactivate_application).service(rotate_app_token);
 }
 
 #[derive(Serialize, ToSchema)]
@@ -29,6 +59,8 @@ struct ApplicationRecord {
     wholesale: bool,
     /// `true` if its App Token is accepted.
     is_active: bool,
+    /// Time when its App Token was issued.
+    token_issued_at: DateTime<Utc>,
     created_at: DateTime<Utc>,
     updated_at: DateTime<Utc>,
 }
@@ -43,6 +75,7 @@ impl From<Application> for ApplicationRecord {
             url: details.url.map(Into::into),
             wholesale: details.wholesale,
             is_active: application.is_active,
+            token_issued_at: application.token_issued_at,
             created_at: application.created_at,
             updated_at: application.updated_at,
         }
@@ -52,15 +85,6 @@ impl From<Application> for ApplicationRecord {
 list!(ApplicationList { applications: [ApplicationRecord], applications_count });
 one!(ApplicationResponse { application: ApplicationRecord });
 
-/// List applications
-///
-/// Returns every application of the project. App Tokens are not included.
-#[utoipa::path(tag = "Applications", responses((status = 200, body = ApplicationList)))]
-#[get("/api/applications")]
-async fn list_applications(staff: SignedInStaff, service: Data<ApplicationService>) -> Answer<ApplicationList> {
-    answer(service.list(&staff).await?)
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewApplication {
@@ -69,9 +93,43 @@ struct NewApplication {
     name: wire::Name,
     #[deserr(default)]
     url: Option<wire::Link>,
+    /// `false` by default.
     #[deserr(default)]
     wholesale: Option<wire::Flag>,
 }
+
+impl From<NewApplication> for ApplicationDraft {
+    fn from(new: NewApplication) -> Self {
+        Self {
+            branch_id: new.branch_id.0,
+            name: new.name.0,
+            url: new.url.map(|url| url.0),
+            wholesale: new.wholesale.is_some_and(|wholesale| wholesale.0),
+        }
+    }
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedApplication {
+    /// Branch that runs the application.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::BranchId>, nullable = false)]
+    branch_id: NonNullPatch<wire::BranchId>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    name: NonNullPatch<wire::Name>,
+    /// `null` removes the URL.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Link>)]
+    url: Patch<wire::Link>,
+    /// `true` if the application sells wholesale.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    wholesale: NonNullPatch<wire::Flag>,
+}
+
+into_domain!(ChangedApplication => ApplicationChange { branch_id, name, url, wholesale });
 
 #[derive(Serialize, ToSchema)]
 struct IssuedApplicationRecord {
@@ -89,37 +147,44 @@ impl From<IssuedApplication> for IssuedApplicationRecord {
 
 one!(CreatedApplication { application: IssuedApplicationRecord });
 
-/// Create an application
+/// Activate an application
 ///
-/// The response contains the App Token. It is not shown again.
-#[utoipa::path(
-    tag = "Applications",
-    request_body = NewApplication,
-    responses((status = 201, body = CreatedApplication)),
-)]
-#[post("/api/applications")]
-async fn create_application(
-    staff: SignedInStaff,
-    service: Data<ApplicationService>,
-    body: Body<NewApplication>,
-) -> Created<CreatedApplication> {
-    let new = body.0;
-    let draft = ApplicationDraft {
-        branch_id: new.branch_id.0,
-        name: new.name.0,
-        url: new.url.map(|url| url.0),
-        wholesale: new.wholesale.is_some_and(|wholesale| wholesale.0),
-    };
-    created(service.create(&staff, draft).await?)
-}
-
-/// Get an application
+/// Its App Token and the tokens of its customers are accepted again. Subscription charges continue; those that were
+/// missed are not made up.
 #[utoipa::path(tag = "Applications", responses((status = 200, body = ApplicationResponse)))]
-#[get("/api/applications/{id}")]
-async fn show_application(
+#[post("/api/applications/{id}/activate")]
+async fn activate_application(
     staff: SignedInStaff,
     service: Data<ApplicationService>,
     id: Path<PathId>,
 ) -> Answer<ApplicationResponse> {
-    answer(service.read(&staff, id.parse()?).await?)
+    answer(service.activate(&staff, id.parse()?).await?)
+}
+
+/// Deactivate an application
+///
+/// Its App Token and the tokens of its customers are refused at once, and its subscriptions are not charged until it is
+/// activated again.
+#[utoipa::path(tag = "Applications", responses((status = 200, body = ApplicationResponse)))]
+#[post("/api/applications/{id}/deactivate")]
+async fn deactivate_application(
+    staff: SignedInStaff,
+    service: Data<ApplicationService>,
+    id: Path<PathId>,
+) -> Answer<ApplicationResponse> {
+    answer(service.deactivate(&staff, id.parse()?).await?)
+}
+
+/// Rotate the App Token of an application
+///
+/// The response contains the new token. It is not shown again. The old token is refused at once; customers stay logged
+/// in. A deactivated application stays deactivated.
+#[utoipa::path(tag = "Applications", responses((status = 200, body = CreatedApplication)))]
+#[post("/api/applications/{id}/rotate-token")]
+async fn rotate_app_token(
+    staff: SignedInStaff,
+    service: Data<ApplicationService>,
+    id: Path<PathId>,
+) -> Answer<CreatedApplication> {
+    answer(service.rotate_token(&staff, id.parse()?).await?)
 }

@@ -10,7 +10,11 @@ use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::{Body, PathId, SignedInStaff, Throttle, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_bank_requisites).service(create_bank_requisite).service(update_bank_requisite);
+    config
+        .service(list_bank_requisites)
+        .service(create_bank_requisite)
+        .service(show_bank_requisite)
+        .service(update_bank_requisite);
 }
 
 /// List the bank accounts of a branch
@@ -48,6 +52,17 @@ async fn create_bank_requisite(
     let branch = id.parse()?;
     let draft = body.0.completed(&request, &staff, &throttle, &suggestions).await?;
     created(service.create(&staff, branch, draft).await?)
+}
+
+/// Get a bank account of a branch
+#[utoipa::path(tag = "Businesses", responses((status = 200, body = BankRequisiteResponse)))]
+#[get("/api/branches/{id}/bank_requisites/{requisiteId}")]
+async fn show_bank_requisite(
+    staff: SignedInStaff,
+    service: Data<BranchRequisiteService>,
+    path: TwoIds,
+) -> Answer<BankRequisiteResponse> {
+    answer(service.read(&staff, path.0.parse()?, path.1.parse()?).await?)
 }
 
 /// Update a bank account of a branch

@@ -48,6 +48,8 @@ impl From<GrantedPermission> for PermissionRecord {
 pub(super) struct EmployeeRecord {
     id: i64,
     login: String,
+    /// Address that receives temporary passwords.
+    email: String,
     first_name: String,
     last_name: String,
     middle_name: Option<String>,
@@ -77,6 +79,7 @@ impl EmployeeRecord {
         Self {
             id: employee.id.get(),
             login: employee.login.to_string(),
+            email: employee.email.to_string(),
             first_name: employee.first_name.into(),
             last_name: employee.last_name.into(),
             middle_name: employee.middle_name.map(Into::into),

@@ -2,25 +2,33 @@
 
 use std::fs::File;
 
-use actix_web::web::{Data, Path};
+use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post};
 use chrono::{DateTime, Utc};
 use kontor_content::FileService;
-use kontor_content::model::{Dimensions, FileType, StoredFile, UnknownFileType};
-use kontor_kernel::Violations;
+use kontor_content::model::{Dimensions, FileType, ListedFile, StoredFile, UnknownFileType};
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{OrderId, UserId, Violations};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
 use kontor_web::Settings;
 use kontor_web::blocking::blocking;
-use kontor_web::envelope::{Answer, Created, answer, created, one};
+use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::records::Message;
 use kontor_web::upload::{Parts, Upload};
+use kontor_web::wire::NamedRecord;
 use kontor_web::{PathId, SignedInStaff, file_contents};
 
+/// Registers the table, whose path is outside the prefix of the other routes.
+pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_files_table);
+}
+
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(upload_file).service(show_file).service(delete_file);
+    config.service(list_files).service(upload_file).service(show_file).service(delete_file);
 }
 
 /// File.
@@ -62,6 +70,88 @@ impl FileRecord {
 }
 
 one!(pub(super) FileResponse { file: FileRecord });
+
+/// File in a list.
+#[derive(Serialize, ToSchema)]
+struct ListedFileRecord {
+    #[serde(flatten)]
+    file: FileRecord,
+    /// Employee who uploaded the file.
+    creator: NamedRecord,
+    /// Id of the order to which the file was added.
+    order_id: Option<i64>,
+}
+
+impl ListedFileRecord {
+    fn of(listed: ListedFile, config: &Settings) -> Self {
+        let ListedFile { file, creator_name } = listed;
+        Self {
+            creator: NamedRecord::new(file.creator_id, creator_name.unwrap_or_default()),
+            order_id: file.order_id.map(OrderId::get),
+            file: FileRecord::of(file, config),
+        }
+    }
+}
+
+list!(/// Files of the project.
+    FileList { files: [ListedFileRecord], files_count of all, pagination });
+
+/// List files
+///
+/// Newest first. Includes the files of orders. The URL of a picture also gives smaller copies.
+#[utoipa::path(tag = "Files", params(FileParams), responses((status = 200, body = FileList)))]
+#[get("/api/files")]
+async fn list_files(
+    staff: SignedInStaff,
+    service: Data<FileService>,
+    config: Data<Settings>,
+    asked: TableRequest,
+) -> Answer<FileList> {
+    let page = service.page(&staff, TABLE.listing(asked, 15)?).await?;
+    answer(page.map(|file| ListedFileRecord::of(file, &config)))
+}
+
+/// List files as a table
+#[utoipa::path(tag = "Files", params(FileParams), responses((status = 200, body = TableAnswer)))]
+#[get("/api/tables/files")]
+async fn list_files_table(
+    staff: SignedInStaff,
+    service: Data<FileService>,
+    asked: TableRequest,
+) -> Answer<TableAnswer> {
+    Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
+}
+
+/// Table of `GET /api/tables/files`, with the parameters of `GET /api/files`.
+pub(super) const TABLE: Table<ListedFile> = Table {
+    id: 54,
+    resource: "files",
+    version: None,
+    columns: &[
+        Column::new("id", "No.", |listed| Cell::plain(listed.file.id.get())),
+        Column::with_icon("name", "Name", |listed| {
+            Cell::linked(listed.file.name.as_str(), format!("/api/files/{}", listed.file.id))
+        }),
+        Column::new("mime_type", "Type", |listed| Cell::plain(listed.file.media.mime())),
+        Column::new("size", "Bytes", |listed| Cell::plain(listed.file.content.size)),
+        Column::new("creator", "Added by", |listed| Cell::plain(listed.creator_name.clone())),
+        Column::new("created_at", "Added", |listed| Cell::moment(listed.file.created_at)),
+    ],
+    sorts: &["id", "size", "created_at"],
+    filters: &[
+        Filter::id::<FileType>("file_type_id", "Of these types."),
+        Filter::id::<UserId>("creator_id", "Uploaded by these employees."),
+        Filter::id::<OrderId>("order_id", "Of these orders."),
+    ],
+    search: Some("Part of the name, in any case."),
+    period: Some("created_at"),
+    order: Sort::descending("id"),
+};
+
+list_params! {
+    /// Query parameters of `GET /api/files` and `GET /api/tables/files`.
+    FileParams of TABLE
+}
 
 /// File to upload.
 #[derive(ToSchema)]

@@ -16,6 +16,7 @@ use kontor_web::{ApiError, Body, FourIds, PathId, SignedInStaff, ThreeIds, TwoId
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(list_requisite_integrations)
+        .service(show_requisite_integration)
         .service(switch_requisite_integration)
         .service(list_requisite_parameters)
         .service(add_requisite_parameter)
@@ -37,6 +38,17 @@ async fn list_requisite_integrations(
     path: TwoIds,
 ) -> Answer<UsedIntegrationList> {
     answer(service.list(&staff, owner(&path.0, &path.1)?).await?)
+}
+
+/// Get an integration of a bank account
+#[utoipa::path(tag = "Businesses", responses((status = 200, body = UsedIntegrationResponse)))]
+#[get("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{integrationsId}")]
+async fn show_requisite_integration(
+    staff: SignedInStaff,
+    service: Data<IntegrationService>,
+    path: ThreeIds,
+) -> Answer<UsedIntegrationResponse> {
+    answer(service.read(&staff, owner(&path.0, &path.1)?, path.2.parse()?).await?)
 }
 
 /// Enable or disable an integration of a bank account

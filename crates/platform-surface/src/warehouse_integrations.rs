@@ -16,6 +16,7 @@ use kontor_web::{ApiError, Body, PathId, SignedInStaff, ThreeIds, TwoIds};
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(list_warehouse_integrations)
+        .service(show_warehouse_integration)
         .service(switch_warehouse_integration)
         .service(list_warehouse_parameters)
         .service(add_warehouse_parameter)
@@ -37,6 +38,17 @@ async fn list_warehouse_integrations(
     id: Path<PathId>,
 ) -> Answer<UsedIntegrationList> {
     answer(service.list(&staff, owner(&id)?).await?)
+}
+
+/// Get an integration of a warehouse
+#[utoipa::path(tag = "Warehouses", responses((status = 200, body = UsedIntegrationResponse)))]
+#[get("/api/warehouses/{id}/integrations/{integration_id}")]
+async fn show_warehouse_integration(
+    staff: SignedInStaff,
+    service: Data<IntegrationService>,
+    path: TwoIds,
+) -> Answer<UsedIntegrationResponse> {
+    answer(service.read(&staff, owner(&path.0)?, path.1.parse()?).await?)
 }
 
 /// Enable or disable an integration of a warehouse

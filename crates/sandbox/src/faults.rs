@@ -3,7 +3,6 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use crate::named::named;
 use crate::state::lock;
 
 /// Longest time a response is held: longer than any client should wait.

@@ -1,5 +1,5 @@
 //! `GET /`: the list of what the sandbox offers, and `GET /mailbox`: the latest messages. Both are pages for
-//! developers.
+//! developers. `GET /pictures/{name}.svg`: pictures of items, as an image host serves them, drawn from the name.
 
 use std::fmt::Write as _;
 
@@ -59,9 +59,12 @@ const OFFERS: &[(&str, &str)] = &[
     ("POST /control/clock", "{advance_seconds? | advance_to?, dry_run?}"),
 ];
 
-/// Registers the developer's pages.
+/// Registers the developer's pages and the pictures.
 pub fn routes(config: &mut ServiceConfig) {
-    config.route("/", web::get().to(index)).route("/mailbox", web::get().to(mailbox));
+    config
+        .route("/", web::get().to(index))
+        .route("/mailbox", web::get().to(mailbox))
+        .route("/pictures/{name}.svg", web::get().to(picture));
 }
 
 async fn index() -> HttpResponse {
@@ -90,4 +93,19 @@ async fn mailbox(world: Data<World>) -> HttpResponse {
     });
     let body = format!("<h1>Mailbox</h1><table>{rows}</table><p><a href=\"/\">Sandbox</a></p>");
     page(StatusCode::OK, "Mailbox", Width::Wide, &body)
+}
+
+/// Draws a crate in a colour derived from the name, with the name on it.
+async fn picture(name: web::Path<String>) -> HttpResponse {
+    let hue = name.bytes().fold(7_u32, |hue, byte| (hue * 31 + u32::from(byte)) % 360);
+    let label: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(16).collect();
+    let svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 400 300\" role=\"img\" aria-label=\"{label}\">\
+         <rect width=\"400\" height=\"300\" fill=\"hsl({hue} 45% 92%)\"/>\
+         <rect x=\"90\" y=\"70\" width=\"220\" height=\"160\" rx=\"8\" fill=\"hsl({hue} 50% 55%)\"/>\
+         <path d=\"M90 120h220M90 180h220\" stroke=\"hsl({hue} 50% 40%)\" stroke-width=\"6\"/>\
+         <text x=\"200\" y=\"160\" text-anchor=\"middle\" font-family=\"sans-serif\" font-size=\"24\" fill=\"#fff\">{label}</text>\
+         </svg>"
+    );
+    HttpResponse::Ok().content_type("image/svg+xml").body(svg)
 }

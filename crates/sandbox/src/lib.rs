@@ -37,8 +37,31 @@
 //! # Ok::<_, Box<dyn std::error::Error>>(())
 //! ```
 
+/// Declares an enum whose values have names on the wire.
+macro_rules! named {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $wire:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$variant_doc])* $variant),+ }
+
+        impl $name {
+            /// All names, in order.
+            pub const NAMES: &[&str] = &[$($wire),+];
+
+            /// Returns the value with this name.
+            pub fn named(name: &str) -> Option<Self> {
+                match name { $($wire => Some(Self::$variant),)+ _ => None }
+            }
+
+            /// Returns the name on the wire.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $wire),+ }
+            }
+        }
+    };
+}
+
 mod acquirer;
-mod answers;
 mod bounded;
 mod config;
 mod control;
@@ -48,8 +71,6 @@ mod ids;
 mod index;
 mod messages;
 mod messenger;
-mod named;
-mod pictures;
 mod server;
 mod smtp;
 mod state;

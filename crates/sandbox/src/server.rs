@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
+use actix_web::http::StatusCode;
 use actix_web::web::{self, Data, PayloadConfig, ServiceConfig};
-use actix_web::{App, HttpServer};
+use actix_web::{App, HttpResponse, HttpServer};
+use serde_json::json;
 use tokio::net::TcpSocket;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::JoinHandle;
@@ -18,7 +20,7 @@ use crate::config::SandboxConfig;
 use crate::state::World;
 use crate::telephony::callbacks;
 use crate::time_travel::TimeTravel;
-use crate::{answers, control, index, smtp, storage, suggest, telephony, webhook_receiver};
+use crate::{control, index, smtp, storage, suggest, telephony, webhook_receiver};
 
 const BACKLOG: u32 = 1_024;
 const MAX_BODY_BYTES: usize = 2 * 1024 * 1024;
@@ -158,8 +160,22 @@ fn routes(config: &mut ServiceConfig) {
         .configure(storage::routes)
         .configure(control::routes)
         .configure(index::routes)
-        .configure(crate::pictures::routes)
-        .default_service(web::to(answers::not_found));
+        .default_service(web::to(not_found));
+}
+
+/// Returns the response of the sandbox's own services: `{"message": "..."}`.
+pub(crate) fn message(status: StatusCode, text: &str) -> HttpResponse {
+    HttpResponse::build(status).json(json!({ "message": text }))
+}
+
+/// 404.
+pub(crate) async fn not_found() -> HttpResponse {
+    message(StatusCode::NOT_FOUND, "not found; GET / lists what the sandbox offers")
+}
+
+/// 405.
+pub(crate) async fn wrong_method() -> HttpResponse {
+    message(StatusCode::METHOD_NOT_ALLOWED, "this path does not support this method")
 }
 
 fn listen(address: SocketAddr) -> io::Result<TcpListener> {

@@ -11,9 +11,9 @@ use actix_web::web::{self, Bytes, Data, ServiceConfig};
 use actix_web::{FromRequest, Handler, HttpRequest, HttpResponse, Responder};
 use serde_json::{Map, Value, json};
 
-use crate::answers;
 use crate::fault_middleware;
 use crate::messages::{Channel, Message, find_code, recipient};
+use crate::server;
 use crate::state::World;
 
 pub use callcheck::{CheckStatus, Checks};
@@ -73,7 +73,7 @@ where
             .wrap(from_fn(fault_middleware::telephony))
             .route(web::get().to(handler.clone()))
             .route(web::post().to(handler))
-            .default_service(web::to(answers::wrong_method)),
+            .default_service(web::to(server::wrong_method)),
     );
 }
 

@@ -10,10 +10,10 @@ use actix_web::{HttpMessage as _, HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::answers;
 use crate::bounded::Bounded;
 use crate::fault_middleware;
 use crate::faults::{Fault, FaultKind};
+use crate::server;
 use crate::state::{World, lock, moment};
 
 const MAX_HOOKS: usize = 1_000;
@@ -95,13 +95,13 @@ pub fn routes(config: &mut ServiceConfig) {
         web::resource("/hooks/{id}")
             .wrap(from_fn(fault_middleware::webhook))
             .route(web::post().to(receive))
-            .default_service(web::to(answers::wrong_method)),
+            .default_service(web::to(server::wrong_method)),
     );
 }
 
 /// Returns the response to a call hit by a `refuse` fault.
 pub fn refusal() -> HttpResponse {
-    answers::message(StatusCode::FORBIDDEN, "refused as planned")
+    server::message(StatusCode::FORBIDDEN, "refused as planned")
 }
 
 async fn receive(call: HttpRequest, world: Data<World>, id: Path<String>, body: Bytes) -> HttpResponse {
@@ -125,6 +125,6 @@ async fn receive(call: HttpRequest, world: Data<World>, id: Path<String>, body: 
     let fault = call.extensions().get::<Fault>().map(|fault| fault.kind);
     match world.hooks.take(&id, delivery, fault) {
         Some(status) => HttpResponse::build(status).finish(),
-        None => answers::not_found().await,
+        None => server::not_found().await,
     }
 }

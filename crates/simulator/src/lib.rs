@@ -15,7 +15,6 @@
     reason = "a simulation fails by panicking"
 )]
 
-mod act;
 mod acts;
 mod audit;
 pub mod invariants;

@@ -2,10 +2,10 @@
 
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::testing::storehouse::{Item, StockFixture};
-use kontor_catalog::model::InventoryDraft;
+use kontor_catalog::model::{InventoryDraft, StockLevel};
 use kontor_kernel::{
-    AppScope, InventoryId, Money, NomenclatureId, PaymentTypeId, Permission, ShopId, Staff, StockLevel, TokenId,
-    UserId, WarehouseId,
+    AppScope, InventoryId, Money, NomenclatureId, PaymentTypeId, Permission, ShopId, Staff, TokenId, UserId,
+    WarehouseId,
 };
 use kontor_webhooks::model::{EndpointUrl, WebhookDraft};
 

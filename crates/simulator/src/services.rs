@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use kontor_adapter_diesel::Database;
+use kontor_adapter_diesel::{Database, IdempotentRequest};
 use kontor_auth::model::TokenLifetimes;
 use kontor_auth::{CustomerGuard, CustomerSessions};
 use kontor_catalog::InventoryService;
@@ -66,6 +66,13 @@ pub struct Services {
 const RETURN_URL: &str = "https://shop.example/{order_id}";
 
 impl Services {
+    /// Returns the services of orders, which write for a request.
+    pub fn placement_for(&self, request: &Arc<IdempotentRequest>) -> PlacementService {
+        let database = self.database.for_request(Arc::clone(request));
+        let store = Arc::new(ScheduledStorage { database, turns: self.turns.clone() });
+        PlacementService { store, ..self.placement.clone() }
+    }
+
     /// Wires all services over a storage, with a clock that starts at `start`.
     #[expect(clippy::too_many_lines, reason = "one list of what is wired to what")]
     pub fn over(database: &Database, start: DateTime<Utc>, dice: &mut Dice) -> Self {

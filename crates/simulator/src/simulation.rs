@@ -11,9 +11,8 @@ use kontor_kernel::{Clock as _, Contact, Phone};
 use kontor_orders::OrderCommand;
 use kontor_payments::model::{GatewayStatus, ProviderId};
 
-use crate::act::{Act, ActResult, Effect, Member, Scene};
 use crate::acts::workers::{DUTIES, Duty};
-use crate::acts::{customers, foreign_records, members, staff, workers};
+use crate::acts::{Act, ActResult, Effect, Member, Scene, customers, foreign_records, members, staff, workers};
 use crate::audit;
 use crate::invariants::{self, Dialect, When};
 use crate::merchant::Merchant;

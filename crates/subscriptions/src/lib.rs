@@ -123,17 +123,14 @@
 //! # }
 //! ```
 
-mod access;
 mod bounds;
 mod case;
 pub mod change;
 pub mod charge_outcome;
 mod checkout;
-mod condition;
 mod decline;
 mod downtime;
 mod dunning;
-mod effect;
 mod error;
 mod forecast;
 mod method_change;
@@ -153,15 +150,12 @@ mod state;
 mod terms;
 mod transitions;
 
-pub use access::grants_access;
 pub use bounds::{Bounds, Park};
 pub use case::{EventContext, NewSchedule, ScheduleCommand, SubscriptionCase};
 pub use checkout::{Checkout, CheckoutResult, MAX_PLANS, Purchase};
-pub use condition::Condition;
 pub use decline::{Decline, DeclineClass};
 pub use downtime::{Due, MissedPeriodDue, MissedPeriods, after_downtime};
 pub use dunning::{Exhausted, NextAttempt, PastAttempt, allows_unplanned_try, next_try};
-pub use effect::{Effect, SubscriptionNotice};
 pub use error::{SubscriptionError, SubscriptionRefusal};
 pub use forecast::{Forecast, forecast};
 pub use method_change::{MethodChange, MethodChangeBegun, MethodChangeService, MethodChangeStatus, NewMethodChange};
@@ -175,6 +169,8 @@ pub use schedule::{Schedule, ScheduleRefused};
 pub use scheduler::{SchedulerRun, SubscriptionScheduler};
 pub use service::{Agreement, SubscriptionService, TermsEdit};
 pub use staff::{StaffCommand, StaffSubscriptions};
-pub use state::{ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding, SubscriptionEvent, SubscriptionStatus};
-pub use terms::{ConsentedTerms, Consents, Terms, TermsDifference, TooEarly, needs_consent};
-pub use transitions::{MOVES, Move};
+pub use state::{
+    ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding, SubscriptionEvent, SubscriptionStatus, grants_access,
+};
+pub use terms::{ConsentedTerms, Terms, TermsDifference, needs_consent};
+pub use transitions::{Condition, Effect, MOVES, Move, SubscriptionNotice};

@@ -1,7 +1,5 @@
 //! Paid periods. Each is computed from the start of the first one and its number, never from the one before.
 
-use std::ops::Range;
-
 use chrono::{DateTime, Datelike as _, Months, NaiveDate, Utc};
 use kontor_kernel::Zone;
 
@@ -136,22 +134,6 @@ impl Anchor {
         // The month gives the number with an error of at most one, since the day may be still ahead.
         let near = guess.saturating_sub(1)..=guess.saturating_add(1);
         near.filter_map(|passed| self.period(passed.checked_add(1)?)).find(|period| period.covers(moment))
-    }
-
-    /// Numbers of the periods that lie completely in `from..until`.
-    pub fn complete_periods_between(self, from: DateTime<Utc>, until: DateTime<Utc>) -> Range<u32> {
-        let first = if from <= self.first {
-            Some(1)
-        } else {
-            self.period_at(from).and_then(|covering| {
-                if covering.start == from { Some(covering.number) } else { covering.number.checked_add(1) }
-            })
-        };
-        let after = self.period_at(until).map(|covering| covering.number);
-        match (first, after) {
-            (Some(first), Some(after)) if first < after => first..after,
-            _ => 0..0,
-        }
     }
 }
 

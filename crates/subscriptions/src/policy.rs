@@ -1,6 +1,10 @@
 //! Dunning policy of a project, with limits that no project can raise.
 
+use kontor_kernel::Word as _;
+use kontor_kernel::history::AuditedField;
 use serde::{Deserialize, Serialize};
+
+use crate::model::SubscriptionPolicy;
 
 /// Errors of a dunning policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -140,6 +144,25 @@ impl DunningPolicy {
     /// Maximum attempts of a method in 30 days, over all its subscriptions.
     pub fn tries_per_method(&self) -> u8 {
         self.0.tries_per_method
+    }
+}
+
+impl SubscriptionPolicy {
+    /// Returns every field for history entries, by its name in requests.
+    pub fn audited_fields(&self) -> Vec<AuditedField> {
+        let days = |days: &[u8]| Some(days.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "));
+        let dunning = &self.dunning;
+        vec![
+            ("after_days", days(dunning.after_days())),
+            ("salary_days", days(dunning.salary_days())),
+            ("hour", Some(dunning.hour().to_string())),
+            ("tries_per_period", Some(dunning.tries_per_period().to_string())),
+            ("tries_per_method", Some(dunning.tries_per_method().to_string())),
+            ("payments_per_customer_and_day", Some(self.bounds.customer_per_day.to_string())),
+            ("missed_periods", Some(self.missed.word().to_owned())),
+            ("withdrawn_plans_renew", Some(self.withdrawn_plans_renew.to_string())),
+            ("notice_days", Some(self.notice.get().to_string())),
+        ]
     }
 }
 

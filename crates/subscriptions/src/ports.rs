@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
     AppScope, CustomerScope, Listing, MethodBindingId, OrderId, Page, PageRequest, ProjectId, ProjectScoped, Random,
-    SavedMethodId, StoreError, SubscriptionId, SubscriptionPaymentId,
+    SavedMethodId, Stamp, StoreError, SubscriptionId, SubscriptionPaymentId,
 };
 use kontor_payments::TAKEOVER_DELAY;
 use kontor_payments::model::{Charge, PaymentMethod};
@@ -278,13 +278,9 @@ pub trait SubscriptionReader: Send + Sync {
     /// Returns the charge policy of a project.
     async fn policy(&self, project: ProjectId) -> Result<SubscriptionPolicy, StoreError>;
 
-    /// Sets the charge policy of a project; it applies from the next check of each subscription on.
-    async fn set_policy(
-        &self,
-        project: ProjectId,
-        policy: SubscriptionPolicy,
-        at: DateTime<Utc>,
-    ) -> Result<(), StoreError>;
+    /// Sets the charge policy of the project, with an entry in the history of its settings. It applies from the next
+    /// check of each subscription on.
+    async fn set_policy(&self, stamp: Stamp, policy: SubscriptionPolicy) -> Result<(), StoreError>;
 }
 
 /// Stores method changes; their charges are in [`ChargeStore`](kontor_payments::ports::ChargeStore). The commit

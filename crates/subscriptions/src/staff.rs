@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
 use kontor_kernel::{
-    Clock, Listing, Page, PageRequest, Permission, ProjectScoped, Random, Resource, Staff, SubscriptionId,
+    Clock, Listing, Page, PageRequest, Permission, ProjectScoped, Random, Resource, Staff, Stamp, SubscriptionId,
 };
 use kontor_payments::ChargeService;
 
@@ -119,7 +119,7 @@ impl StaffSubscriptions {
         policy: SubscriptionPolicy,
     ) -> Result<SubscriptionPolicy, SubscriptionError> {
         staff.require(Permission::edit(Resource::Subscriptions))?;
-        self.register.set_policy(staff.project_id, policy.clone(), self.clock.now()).await?;
+        self.register.set_policy(Stamp::of(staff, self.clock.now()), policy.clone()).await?;
         Ok(policy)
     }
 

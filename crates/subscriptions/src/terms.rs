@@ -1,4 +1,4 @@
-//! Consents and consented terms.
+//! Consented terms.
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{ApplicationId, Money, NomenclatureId, SavedMethodId};
@@ -73,46 +73,6 @@ pub fn needs_consent(old: &Terms, new: &Terms) -> Vec<TermsDifference> {
     differences.into_iter().filter_map(|(differs, difference)| differs.then_some(difference)).collect()
 }
 
-/// Error for terms that would begin with a paid period, or before terms agreed earlier.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("new terms apply from the next period")]
-pub struct TooEarly;
-
-/// All consents to a subscription, each from a period on. Changes of a plan by staff do not affect it: a price
-/// never changes without a consent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Consents {
-    first: ConsentedTerms,
-    /// By ascending number of the first period they apply to.
-    later: Vec<(u32, ConsentedTerms)>,
-}
-
-impl Consents {
-    /// Creates the consent to the first period and all after it.
-    pub fn new(first: ConsentedTerms) -> Self {
-        Self { first, later: Vec::new() }
-    }
-
-    /// Returns the terms of a period.
-    pub fn of_period(&self, number: u32) -> &ConsentedTerms {
-        let later = self.later.iter().rev().find(|(from, _)| *from <= number);
-        later.map_or(&self.first, |(_, consent)| consent)
-    }
-
-    /// Adds a consent from the period after `last_charged` on. `last_charged` is the last period that is paid or
-    /// has an open charge; before the first nothing can be added. A second consent for the same period replaces
-    /// the first.
-    pub fn agree(&mut self, last_charged: u32, consent: ConsentedTerms) -> Result<(), TooEarly> {
-        let next = last_charged.checked_add(1).filter(|next| *next > 1).ok_or(TooEarly)?;
-        match self.later.last_mut() {
-            Some((from, _)) if *from > next => return Err(TooEarly),
-            Some((from, waiting)) if *from == next => *waiting = consent,
-            _ => self.later.push((next, consent)),
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use kontor_kernel::Word;
@@ -127,16 +87,6 @@ mod tests {
             currency: "RUB".to_owned(),
             billing_months: 1,
             method: Some(SavedMethodId::new(3).unwrap()),
-        }
-    }
-
-    fn consent(amount: &str) -> ConsentedTerms {
-        ConsentedTerms {
-            terms: Terms { amount: amount.parse().unwrap(), ..terms() },
-            text_version: "2027-01".to_owned(),
-            at: DateTime::UNIX_EPOCH,
-            address: Some("203.0.113.7".to_owned()),
-            application: None,
         }
     }
 
@@ -178,23 +128,5 @@ mod tests {
         assert!(!terms().are_offered(&PlanOffer { amount: Money::ZERO, ..offer.clone() }));
         assert!(!terms().are_offered(&PlanOffer { currency: "BYN".to_owned(), ..offer.clone() }));
         assert!(!terms().are_offered(&PlanOffer { billing_months: 2, ..offer }));
-    }
-
-    #[test]
-    fn new_terms_apply_from_the_next_period() {
-        let mut consents = Consents::new(consent("499.00"));
-        assert_eq!(consents.agree(0, consent("1.00")), Err(TooEarly));
-        let amounts = |consents: &Consents| {
-            (1..=6).map(|number| consents.of_period(number).terms.amount.minor()).collect::<Vec<_>>()
-        };
-        consents.agree(2, consent("599.00")).unwrap();
-        assert_eq!(amounts(&consents), [49_900, 49_900, 59_900, 59_900, 59_900, 59_900]);
-        consents.agree(2, consent("549.00")).unwrap();
-        consents.agree(4, consent("699.00")).unwrap();
-        assert_eq!(amounts(&consents), [49_900, 49_900, 54_900, 54_900, 69_900, 69_900]);
-        assert_eq!(consents.agree(3, consent("1.00")), Err(TooEarly));
-        assert_eq!(consents.agree(0, consent("1.00")), Err(TooEarly));
-        assert_eq!(consents.agree(u32::MAX, consent("1.00")), Err(TooEarly));
-        assert_eq!(amounts(&consents), [49_900, 49_900, 54_900, 54_900, 69_900, 69_900]);
     }
 }

@@ -41,6 +41,7 @@ pub mod preconditions;
 pub mod records;
 pub mod refusals;
 pub mod request_id;
+pub mod request_services;
 pub mod resized_pictures;
 pub mod response_cache;
 pub mod retry_after;

@@ -10,7 +10,7 @@ use kontor_organization::{ApplicationAdministration, ApplicationError};
 use serde_json::{Value, json};
 
 use super::operate::{open_migrated, wait_for_access_caches};
-use super::output::Output;
+use super::process::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::Failure;
 use super::operate::open;
-use super::output::Output;
+use super::process::Output;
 use crate::config::{Config, ConfigError};
 
 /// Settings of `kontor backup`.

@@ -11,21 +11,21 @@ use kontor_catalog::bulk::{
     BulkService, Job, JobError, JobOptions, JobPhase, JobRefusal, JobState, Progress, Submission,
 };
 use kontor_catalog::spreadsheet::ports::SheetFormat;
-use kontor_catalog::spreadsheet::{ImportKind, ImportMode, Layout, ProblemLine, RowPreview};
-use kontor_kernel::{JobId, ProjectId, Word as _};
+use kontor_catalog::spreadsheet::{
+    ColumnMap, ImportColumns, ImportKind, ImportMode, Layout, ProblemLine, ReadOptions, RowPreview,
+};
+use kontor_kernel::{JobId, Line, ProjectId, Word as _};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::atomic_file::write_whole;
-use super::import_preview;
-use super::import_reading::ReadingArguments;
 use super::operate::open_migrated;
-use super::output::Output;
-use super::{Exit, Failure, process};
+use super::process::Output;
+use super::{Exit, Failure, import_preview, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::service::bulk::work;
 use crate::service::wiring::{Adapters, Services};
+use crate::service::worker::on_a_thread;
 
 /// Exit code for wrong rows.
 const WRONG_ROWS: u8 = 2;
@@ -167,12 +167,12 @@ async fn run_import(
             break job;
         }
         if let Some(leased) = runner.lease(Some(id), &owner).await? {
-            let (shown, stop) = (bar.clone(), stop.clone());
-            let watch = move |progress| {
+            let (runner, shown, stop) = (runner.clone(), bar.clone(), stop.clone());
+            let mut watch = move |progress| {
                 show(&shown, progress);
                 !stop.is_cancelled()
             };
-            work(runner.clone(), leased, watch).await?;
+            on_a_thread(move |runtime| runner.run(runtime, &leased, &mut watch)).await?;
         } else {
             if job.state == JobState::Queued && !waits {
                 waits = true;
@@ -263,6 +263,53 @@ async fn write_errors(services: &Services, bulk: &BulkService, job: &Job, file: 
     }
     write_whole(&path, &mut sheet.finish()?)?;
     Ok(path)
+}
+
+/// Settings of `kontor import` for its file.
+#[derive(Args)]
+pub struct ReadingArguments {
+    /// Name of a sheet, or its number among the visible ones.
+    #[arg(long)]
+    sheet: Option<String>,
+    /// Number of the header row in the spreadsheet.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    header_row: Option<u32>,
+    /// Column of a header, as `HEADER=COLUMN`; `HEADER=` ignores the header. May be repeated. Without it the saved
+    /// columns of the project apply.
+    #[arg(long = "column", value_name = "HEADER=COLUMN")]
+    columns: Vec<String>,
+    /// Save the columns for later imports of the project after a successful import.
+    #[arg(long, requires = "columns", conflicts_with = "dry_run")]
+    pub save_columns: bool,
+    /// Keep the values of fields with empty cells.
+    #[arg(long)]
+    keep_empty: bool,
+}
+
+impl ReadingArguments {
+    /// Returns the options. The saved columns of the project are the default.
+    pub async fn options(
+        &self,
+        saved: &ImportColumns,
+        project: ProjectId,
+        kind: ImportKind,
+    ) -> Result<ReadOptions, Failure> {
+        let sheet = self.sheet.as_deref().map(Line::parse).transpose();
+        let sheet = sheet.map_err(|error| format!("--sheet: {error}"))?;
+        let columns = if self.columns.is_empty() { saved.read_for(project, kind).await? } else { self.mapping(kind)? };
+        Ok(ReadOptions { sheet, header_row: self.header_row, columns, keep_empty: self.keep_empty })
+    }
+
+    fn mapping(&self, kind: ImportKind) -> Result<ColumnMap, String> {
+        let entry = |text: &String| {
+            let (header, column) =
+                text.rsplit_once('=').ok_or_else(|| format!("--column: `{text}` must be HEADER=COLUMN"))?;
+            let column = column.trim();
+            Ok((header.to_owned(), (!column.is_empty()).then(|| column.to_owned())))
+        };
+        let entries = self.columns.iter().map(entry).collect::<Result<Vec<_>, String>>()?;
+        ColumnMap::of_file(kind, entries).map_err(|reasons| format!("--column: {}", reasons.join("; ")))
+    }
 }
 
 #[cfg(test)]

@@ -19,8 +19,8 @@ use super::operate::open_migrated;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::service::bulk::OnRuntime;
 use crate::service::wiring::{Adapters, Services};
+use crate::service::worker::OnRuntime;
 
 /// Kinds of records to export.
 #[derive(Subcommand)]

@@ -9,7 +9,7 @@ use kontor_kernel::{ApplicationId, ExposeSecret};
 use serde_json::json;
 
 use super::operate::{open_migrated, wait_for_access_caches};
-use super::output::Output;
+use super::process::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};

@@ -8,13 +8,11 @@ mod customer;
 pub mod demo;
 mod doctor;
 mod export;
+mod health;
 mod import_preview;
-mod import_reading;
 pub mod introspection;
 mod miniapp;
-mod openapi;
 mod operate;
-mod output;
 mod payment;
 mod process;
 pub mod project;
@@ -22,6 +20,7 @@ mod receipt;
 mod reconcile;
 pub mod reference;
 mod sandbox;
+mod settings;
 mod tag;
 mod user;
 
@@ -79,7 +78,12 @@ enum Command {
         /// Database.
         #[arg(long)]
         database: Option<String>,
+        /// Address of `/healthz`, `/readyz` and `/metrics` of this worker. Without it, it serves none.
+        #[arg(long, value_name = "ADDRESS")]
+        monitoring: Option<SocketAddr>,
     },
+    /// Ask a running process if it is healthy. Exits with 1 if it is not.
+    Health(health::HealthArguments),
     /// Migrate the database to the version that this binary needs.
     Migrate {
         /// Database.
@@ -176,8 +180,11 @@ enum Command {
         #[arg(long)]
         bind: SocketAddr,
     },
-    /// Print the effective configuration with masked secrets.
-    Config,
+    /// Print the effective configuration with masked secrets, check it, or print its schema.
+    Config {
+        #[command(subcommand)]
+        command: Option<settings::ConfigCommand>,
+    },
 }
 
 /// Runs the command line of this process.
@@ -205,7 +212,8 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
             let config = load(bind, database)?;
             operate::serve(&Config { console: config.console && !no_console, ..config }, !no_worker)
         }
-        Command::Worker { database } => operate::work(&load(None, database)?),
+        Command::Worker { database, monitoring } => operate::work(&load(None, database)?, monitoring),
+        Command::Health(arguments) => health::run(|| load(None, None), &arguments),
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
         Command::Backup(arguments) => backup::run(|database| load(None, database), &arguments),
         Command::Reconcile(arguments) => reconcile::run(|database| load(None, database), arguments),
@@ -221,12 +229,9 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Tag { command } => tag::run(|database| load(None, database), command),
         Command::Import { command } => bulk::import(|database| load(None, database), command),
         Command::Export { command } => export::export(|database| load(None, database), command),
-        Command::Openapi { out, check } => openapi::run(out, check),
+        Command::Openapi { out, check } => reference::write_description(out, check),
         Command::Reference { out, check } => reference::run(out, check),
         Command::Sandbox { bind } => sandbox::run(bind),
-        Command::Config => {
-            print!("{}", load(None, None)?.masked()?);
-            Ok(())
-        }
+        Command::Config { command } => settings::run(|| load(None, None), command),
     }
 }

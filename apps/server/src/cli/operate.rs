@@ -1,6 +1,6 @@
 //! Commands for operating the service.
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 
 use kontor_adapter_diesel::{CACHE_TRUST_PERIOD, Database, PoolOptions};
@@ -82,14 +82,16 @@ async fn check_generation(config: &Config, database: &Database) -> Result<(), Fa
     Ok(())
 }
 
-/// Runs `kontor worker`.
-pub fn work(config: &Config) -> Result<(), Failure> {
+/// Runs `kontor worker`. Its health checks and metrics are served at the address, if there is one.
+pub fn work(config: &Config, monitoring: Option<SocketAddr>) -> Result<(), Failure> {
     process::log(config)?;
     warn_of_development_key(config);
     let database = open_migrated(config)?;
     process::runtime()?.block_on(async {
+        let bind = |address: SocketAddr| TcpListener::bind(address).map_err(|error| format!("{address}: {error}"));
+        let listener = monitoring.map(bind).transpose()?;
         check_generation(config, &database).await?;
-        let instance = Instance::start(config, &database, Arc::new(SystemClock), None, Roles::Worker)?;
+        let instance = Instance::start(config, &database, Arc::new(SystemClock), listener, Roles::Worker)?;
         tracing::info!(database = %database.url(), "working");
         run_until_ended(instance).await
     })

@@ -7,7 +7,7 @@ use kontor_payments::model::ChargeProblem;
 use serde_json::json;
 
 use super::operate::open_migrated;
-use super::output::Output;
+use super::process::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};

@@ -1,8 +1,9 @@
-//! Common parts of long-running commands: a runtime, logs, termination.
+//! Common parts of commands: their options, a runtime, logs, termination.
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::PanicHookInfo;
 
+use clap::Args;
 use tokio::runtime::Runtime;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
@@ -47,4 +48,15 @@ pub async fn wait_for_termination() -> Result<(), Failure> {
         _ = terminate.recv() => {}
     }
     Ok(())
+}
+
+// Without a doc comment: it would appear in the help of the commands.
+#[derive(Args, Clone)]
+pub struct Output {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Database.
+    #[arg(long)]
+    pub database: Option<String>,
 }

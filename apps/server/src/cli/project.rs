@@ -17,7 +17,7 @@ use kontor_organization::model::ProjectRecords;
 use serde::Serialize;
 
 use super::operate::open_migrated;
-use super::output::Output;
+use super::process::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};

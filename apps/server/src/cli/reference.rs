@@ -1,4 +1,5 @@
-//! `kontor reference`: the pages in `docs/reference` that are made from the code.
+//! `kontor openapi` and `kontor reference`: the API description, and the pages in `docs/reference` that are made from
+//! the code.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,11 +9,30 @@ use kontor_kernel::Permission;
 use serde_json::{Value, json};
 use utoipa::PartialSchema as _;
 
-use super::{Arguments, Failure};
+use super::{Arguments, Failure, settings};
 use crate::config::Config;
 use crate::service::openapi::{description, pinned_text};
 use kontor_web::error_codes::ERROR_CODES;
 use kontor_web::limits::TABLE;
+
+/// Prints, writes or checks the description.
+pub fn write_description(out: Option<PathBuf>, check: bool) -> Result<(), Failure> {
+    let text = pinned_text(&description())?;
+    if check {
+        let file = out.unwrap_or_else(|| PathBuf::from("docs/openapi.json"));
+        let pinned = std::fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        if pinned != text {
+            let path = file.display();
+            return Err(format!("{path} differs from the code; run `kontor openapi --out {path}`").into());
+        }
+        println!("{} is up to date", file.display());
+    } else if let Some(file) = out {
+        std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))?;
+    } else {
+        print!("{text}");
+    }
+    Ok(())
+}
 
 /// Prints, writes or checks the pages.
 pub fn run(out: Option<PathBuf>, check: bool) -> Result<(), Failure> {
@@ -39,14 +59,15 @@ pub fn run(out: Option<PathBuf>, check: bool) -> Result<(), Failure> {
 }
 
 /// Returns the file name and the text of every page.
-pub fn pages() -> Result<[(&'static str, String); 6], Failure> {
+pub fn pages() -> Result<[(&'static str, String); 7], Failure> {
     let api: Value = serde_json::from_str(&pinned_text(&description())?)?;
     let page = |title: &str, intro: &str, body: String| {
         format!("# {title}\n\nMade from the code by `kontor reference`. Do not edit.\n\n{intro}\n\n{body}")
     };
     Ok([
         ("commands.md", page("Commands", COMMANDS, commands())),
-        ("configuration.md", page("Settings", SETTINGS, settings()?)),
+        ("config.schema.json", settings::schema()?),
+        ("configuration.md", page("Settings", SETTINGS, keys()?)),
         ("errors.md", page("Error codes", ERRORS, errors())),
         ("events.md", page("Webhook events", EVENTS, events(&api))),
         ("limits.md", page("Rate limits", LIMITS, limits())),
@@ -59,6 +80,7 @@ Every command also has `--config <FILE>` (configuration file instead of `./konto
 of the database, `--json` prints JSON. [Install](../operations/install.md#commands) shows the commands in use.";
 const SETTINGS: &str = "\
 Keys of `kontor.toml` with their defaults as TOML. The environment variable of a key is `KONTOR_` and the key in upper case.
+[`config.schema.json`](config.schema.json) is the JSON Schema of the file, for editors; `kontor config check` checks a configuration.
 [Configuration](../operations/configuration.md) explains the sources and groups of settings.";
 const ERRORS: &str = "\
 Errors with a code have the body `{message, error: {code, message, next_action, retry_after_seconds, request_id}}`. `message` is
@@ -109,7 +131,7 @@ fn entries<'a>(value: &'a Value, pointer: &str) -> Vec<(&'a str, &'a Value)> {
     }
 }
 
-fn settings() -> Result<String, Failure> {
+fn keys() -> Result<String, Failure> {
     let schema = json!(Config::schema());
     let defaults = toml::to_string(&Config::default())?;
     let rows = defaults.lines().filter_map(|line| line.split_once(" = "));
@@ -125,6 +147,9 @@ fn commands() -> String {
     for command in root.get_subcommands() {
         if command.has_subcommands() {
             lines.push(format!("\n## kontor {}\n", command.get_name()));
+            if !command.is_subcommand_required_set() {
+                describe(&format!("kontor {}", command.get_name()), command, &mut lines);
+            }
             for inner in command.get_subcommands() {
                 describe(&format!("kontor {} {}", command.get_name(), inner.get_name()), inner, &mut lines);
             }

@@ -9,7 +9,7 @@ use kontor_kernel::{Name, ProjectId};
 use serde_json::json;
 
 use super::operate::open_migrated;
-use super::output::Output;
+use super::process::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};

@@ -1,4 +1,4 @@
-//! `kontor user`: accounts of employees. The API can neither add an employee nor assign a role.
+//! `kontor user`: accounts of employees, also without an owner who can log in.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use kontor_kernel::{
 use serde_json::{Value, json};
 
 use super::operate::open_migrated;
-use super::output::Output;
+use super::process::Output;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};

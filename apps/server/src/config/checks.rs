@@ -1,6 +1,7 @@
 //! Validation of the configuration.
 
 use kontor_kernel::ExposeSecret;
+use tracing_subscriber::filter::Targets;
 
 use super::weak_key::weakness_of;
 use super::{Config, ConfigError, Environment, invalid_setting};
@@ -11,100 +12,88 @@ const MAX_CODE_LIMIT_FACTOR: u32 = 100;
 const MAX_EVENTS: u32 = 1_000_000;
 
 impl Config {
-    fn check_files(&self) -> Result<(), ConfigError> {
+    fn file_faults(&self) -> Vec<ConfigError> {
+        let has_bucket = !self.files_s3_bucket.is_empty();
         let needed = [
             ("files_s3_endpoint", self.files_s3_endpoint.is_empty()),
             ("files_s3_region", self.files_s3_region.is_empty()),
             ("files_s3_access_key", self.files_s3_access_key.is_empty()),
             ("files_s3_secret_key", self.files_s3_secret_key.expose_secret().is_empty()),
         ];
-        match needed.iter().find(|(_, empty)| *empty) {
-            Some((key, _)) if !self.files_s3_bucket.is_empty() => {
-                Err(invalid_setting(key, "is required with files_s3_bucket"))
-            }
-            _ if self.files_s3_bucket.is_empty() && !self.files_s3_endpoint.is_empty() => {
-                Err(invalid_setting("files_s3_bucket", "is required with files_s3_endpoint"))
-            }
-            _ if self.files_limit == 0 => Err(invalid_setting("files_limit", "must be at least 1")),
-            _ => Ok(()),
+        let missing = needed.into_iter().filter(|(_, is_empty)| has_bucket && *is_empty);
+        let mut faults: Vec<_> =
+            missing.map(|(key, _)| invalid_setting(key, "is required with files_s3_bucket")).collect();
+        if faults.is_empty() {
+            faults.extend(self.files().err());
         }
+        if !has_bucket && !self.files_s3_endpoint.is_empty() {
+            faults.push(invalid_setting("files_s3_bucket", "is required with files_s3_endpoint"));
+        }
+        if self.files_limit == 0 {
+            faults.push(invalid_setting("files_limit", "must be at least 1"));
+        }
+        faults
     }
 
     /// Rejects values that cannot work and, in production, unsafe values.
     pub fn check(&self) -> Result<(), ConfigError> {
-        self.database()?;
-        self.check_files()?;
-        self.verification()?;
-        self.consent_text()?;
-        self.proxies()?;
-        self.acquirer_ranges()?;
-        self.redis()?;
-        if !(1..=10_000).contains(&self.redis_timeout_ms) {
-            return Err(invalid_setting("redis_timeout_ms", "must be between 1 and 10000"));
-        }
-        if !(1..=3_600).contains(&self.body_seconds) {
-            return Err(invalid_setting("body_seconds", "must be between 1 and 3600"));
-        }
-        if u64::from(self.body_memory_mb) << 20 < u64::try_from(self.body_limit).unwrap_or(u64::MAX) {
-            return Err(invalid_setting("body_memory_mb", "must not be less than body_limit"));
-        }
-        if !(1..=MAX_EVENTS).contains(&self.subscription_charges_per_second) {
-            let key = "subscription_charges_per_second";
-            return Err(invalid_setting(key, format!("must be between 1 and {MAX_EVENTS}")));
-        }
-        if !(1..=MAX_CODE_LIMIT_FACTOR).contains(&self.code_limit_factor) {
-            return Err(invalid_setting("code_limit_factor", format!("must be between 1 and {MAX_CODE_LIMIT_FACTOR}")));
-        }
-        for (key, limit) in [
-            ("phone_codes_per_hour", self.phone_codes_per_hour),
-            ("customer_writes_per_minute", self.customer_writes_per_minute),
+        ConfigError::refuse(self.faults())
+    }
+
+    /// Returns an error for every value that cannot work and, in production, for every unsafe value.
+    pub(super) fn faults(&self) -> Vec<ConfigError> {
+        let database = self.database().map(drop);
+        let files = if database.is_ok() { self.file_faults() } else { Vec::new() };
+        let parsed = [
+            database,
+            self.verification().map(drop),
+            self.consent_text().map(drop),
+            self.proxies().map(drop),
+            self.acquirer_ranges().map(drop),
+            self.redis().map(drop),
+            self.monitoring().map(drop),
+        ];
+        let mut faults: Vec<_> = parsed.into_iter().filter_map(Result::err).chain(files).collect();
+        let mut refuse = |is_wrong: bool, key: &str, reason: &str| {
+            if is_wrong {
+                faults.push(invalid_setting(key, reason));
+            }
+        };
+        for (key, value, most) in [
+            ("redis_timeout_ms", self.redis_timeout_ms, 10_000),
+            ("body_seconds", self.body_seconds, 3_600),
+            ("subscription_charges_per_second", self.subscription_charges_per_second, MAX_EVENTS),
+            ("code_limit_factor", self.code_limit_factor, MAX_CODE_LIMIT_FACTOR),
+            ("phone_codes_per_hour", self.phone_codes_per_hour, MAX_EVENTS),
+            ("customer_writes_per_minute", self.customer_writes_per_minute, MAX_EVENTS),
         ] {
-            if !(1..=MAX_EVENTS).contains(&limit) {
-                return Err(invalid_setting(key, format!("must be between 1 and {MAX_EVENTS}")));
-            }
+            refuse(!(1..=most).contains(&value), key, &format!("must be between 1 and {most}"));
         }
-        if self.secret_key.expose_secret().len() < 32 {
-            return Err(invalid_setting("secret_key", "must have at least 32 characters"));
-        }
-        if self.has_development_key() && !self.bind.ip().is_loopback() {
-            let reason = "must be a loopback address such as 127.0.0.1 while secret_key is the public default; set \
-                          KONTOR_SECRET_KEY, and KONTOR_ENV=production if the database holds real data";
-            return Err(invalid_setting("bind", reason));
-        }
-        self.monitoring()?;
-        if self.miniapp_contact_seconds == 0 {
-            return Err(invalid_setting("miniapp_contact_seconds", "must be at least 1"));
-        }
+        let memory = u64::from(self.body_memory_mb) << 20;
+        let limit = u64::try_from(self.body_limit).unwrap_or(u64::MAX);
+        refuse(memory < limit, "body_memory_mb", "must not be less than body_limit");
+        refuse(self.miniapp_contact_seconds == 0, "miniapp_contact_seconds", "must be at least 1");
+        refuse(self.log.parse::<Targets>().is_err(), "log", "must be a level such as info, or levels of targets");
+        refuse(!["json", "text"].contains(&self.log_format.as_str()), "log_format", "must be one of: json, text");
+
+        let (key, is_public) = (self.secret_key.expose_secret(), self.has_development_key());
+        refuse(key.len() < 32, "secret_key", "must have at least 32 characters");
+        let reason = "must be a loopback address such as 127.0.0.1 while secret_key is the public default; set \
+                      KONTOR_SECRET_KEY, and KONTOR_ENV=production if the database holds real data";
+        refuse(is_public && !self.bind.ip().is_loopback(), "bind", reason);
         if self.env == Environment::Production {
-            if self.has_development_key() {
-                return Err(invalid_setting(
-                    "secret_key",
-                    "must not be the default in production; set KONTOR_SECRET_KEY",
-                ));
+            if is_public {
+                refuse(true, "secret_key", "must not be the default in production; set KONTOR_SECRET_KEY");
+            } else if let Some(weakness) = weakness_of(key) {
+                refuse(true, "secret_key", &format!("{weakness}; generate one with `openssl rand -hex 32`"));
             }
-            if let Some(weakness) = weakness_of(self.secret_key.expose_secret()) {
-                let advice = "generate one with `openssl rand -hex 32`";
-                return Err(invalid_setting("secret_key", format!("{weakness}; {advice}")));
-            }
-            if self.code_limit_factor > 1 {
-                return Err(invalid_setting(
-                    "code_limit_factor",
-                    "must be 1 in production, because it raises the rate limits of codes",
-                ));
-            }
-            if self.webhook_allow_internal {
-                return Err(invalid_setting(
-                    "webhook_allow_internal",
-                    "must be false in production: webhooks to internal addresses are not allowed",
-                ));
-            }
-            if self.acquirer_shop_id == "demo" || self.acquirer_shop_id == "sandbox" {
-                return Err(invalid_setting(
-                    "acquirer_shop_id",
-                    "must not be sandbox or demo credentials in production",
-                ));
-            }
+            let reason = "must be 1 in production, because it raises the rate limits of codes";
+            refuse(self.code_limit_factor > 1, "code_limit_factor", reason);
+            let reason = "must be false in production: webhooks to internal addresses are not allowed";
+            refuse(self.webhook_allow_internal, "webhook_allow_internal", reason);
+            let is_sandbox = ["demo", "sandbox"].contains(&self.acquirer_shop_id.as_str());
+            refuse(is_sandbox, "acquirer_shop_id", "must not be sandbox or demo credentials in production");
         }
-        Ok(())
+        faults
     }
 }

@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
+use figment::error::Kind;
 use figment::providers::{Env, Format, Serialized, Toml};
 use figment::value::{Dict, Map};
 use figment::{Figment, Metadata, Profile, Provider};
 use kontor_kernel::{ExposeSecret, SecretString};
 use serde::{Deserialize, Deserializer};
 
-use super::{Config, ConfigError, Environment, Flags};
+use super::{Config, ConfigError, Environment, Flags, invalid_setting};
 
 /// Settings of the operator: flags, then the environment, then a file. All others have defaults.
 #[derive(Clone, Default)]
@@ -29,23 +30,70 @@ impl Layers {
         Self(figment.merge(EnvironmentLayer(Env::prefixed("KONTOR_"))).merge(Serialized::defaults(flags)))
     }
 
-    /// Returns the validated configuration with these defaults.
+    /// Returns the validated configuration with these defaults. The error names every wrong setting and no value that
+    /// may be a secret.
     pub fn over(&self, defaults: &Config) -> Result<Config, ConfigError> {
-        let config = self.unchecked(defaults)?;
-        config.check()?;
+        let (config, mut faults) = self.readable(defaults)?;
+        // Checks of an unreadable setting would judge its default.
+        let known: Vec<_> = faults.iter().filter_map(ConfigError::key).map(str::to_owned).collect();
+        let unknown = |fault: &ConfigError| fault.key().is_none_or(|key| known.iter().all(|known| known != key));
+        faults.extend(config.faults().into_iter().filter(unknown));
+        ConfigError::refuse(faults)?;
         Ok(config)
     }
 
     /// Returns the environment of the service without validating other settings.
     pub fn environment(&self, defaults: &Config) -> Result<Environment, ConfigError> {
-        Ok(self.unchecked(defaults)?.env)
+        let (config, faults) = self.readable(defaults)?;
+        ConfigError::refuse(faults)?;
+        Ok(config.env)
     }
 
-    fn unchecked(&self, defaults: &Config) -> Result<Config, ConfigError> {
-        // The layers come first: joined to the defaults, errors would lose the source of a value.
-        let whole = self.0.clone().join(Serialized::defaults(defaults));
-        whole.extract().map_err(|error| ConfigError::Unreadable(Box::new(error)))
+    /// Returns the configuration without the settings that cannot be read, and an error for each of these.
+    fn readable(&self, defaults: &Config) -> Result<(Config, Vec<ConfigError>), ConfigError> {
+        let layers = self.0.data().map_err(|error| {
+            // Only the error of a look-up names the file.
+            let error = self.0.find_value("env").err().unwrap_or(error);
+            ConfigError::Unreadable(without_value(&error) + &source(error.metadata.as_ref()))
+        })?;
+        let (mut whole, mut faults) = (Figment::new(), Vec::new());
+        for (key, value) in layers.into_values().flatten() {
+            let layer = || Serialized::default(&key, &value);
+            match joined(Figment::from(layer()), defaults) {
+                Ok(_) => whole = whole.merge(layer()),
+                Err(error) => {
+                    let reason = without_value(&error) + &source(self.0.find_metadata(&key));
+                    faults.push(invalid_setting(&key, reason));
+                }
+            }
+        }
+        let config = joined(whole, defaults).map_err(|error| ConfigError::Unreadable(without_value(&error)))?;
+        Ok((config, faults))
     }
+}
+
+fn joined(layers: Figment, defaults: &Config) -> Result<Config, Box<figment::Error>> {
+    layers.join(Serialized::defaults(defaults)).extract().map_err(Box::new)
+}
+
+/// Returns the reason of an error without the value, which may be a secret.
+fn without_value(error: &figment::Error) -> String {
+    match &error.kind {
+        Kind::UnknownField(..) => "unknown key".to_owned(),
+        Kind::UnknownVariant(_, known) => format!("must be one of: {}", known.join(", ")),
+        Kind::InvalidType(_, expected) | Kind::InvalidValue(_, expected) => format!("expected {expected}"),
+        // An error of a file continues with the line of the file.
+        Kind::Message(text) => text.lines().next().unwrap_or_default().to_owned(),
+        _ => "cannot be read".to_owned(),
+    }
+}
+
+/// Returns the source of a value in brackets, if it is known.
+fn source(metadata: Option<&Metadata>) -> String {
+    metadata.map_or_else(String::new, |metadata| match &metadata.source {
+        Some(source) => format!(" ({} {source})", metadata.name),
+        None => format!(" ({})", metadata.name),
+    })
 }
 
 /// `KONTOR_*` variables, parsed without numbers for settings whose default is a text: otherwise `00123` would lose its

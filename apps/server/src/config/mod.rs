@@ -320,25 +320,47 @@ pub struct Flags {
 /// Error in the configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A value cannot be read, or a key is unknown.
+    /// The configuration file cannot be read.
     #[error("configuration: {0}")]
-    Unreadable(Box<figment::Error>),
-    /// A value is invalid.
+    Unreadable(String),
+    /// A value is invalid, or a key is unknown.
     #[error("configuration: {key}: {reason}")]
     InvalidSetting {
         /// Key of the setting.
-        key: &'static str,
+        key: String,
         /// Description of the error.
         reason: String,
     },
+    /// Every wrong setting, one per line.
+    #[error("{}", lines(.0))]
+    Several(Vec<Self>),
 }
 
-fn invalid_setting(key: &'static str, reason: impl ToString) -> ConfigError {
-    ConfigError::InvalidSetting { key, reason: reason.to_string() }
+impl ConfigError {
+    /// Returns the key of the wrong setting, if it is a single one.
+    fn key(&self) -> Option<&str> {
+        match self {
+            Self::InvalidSetting { key, .. } => Some(key),
+            Self::Unreadable(_) | Self::Several(_) => None,
+        }
+    }
+
+    /// Fails with the faults, if there are any.
+    fn refuse(faults: Vec<Self>) -> Result<(), Self> {
+        if faults.is_empty() { Ok(()) } else { Err(Self::Several(faults)) }
+    }
+}
+
+fn lines(errors: &[ConfigError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+fn invalid_setting(key: &str, reason: impl ToString) -> ConfigError {
+    ConfigError::InvalidSetting { key: key.to_owned(), reason: reason.to_string() }
 }
 
 /// Parses addresses as ranges; a single address is a range of one.
-fn ranges(key: &'static str, addresses: &[String]) -> Result<Vec<ipnet::IpNet>, ConfigError> {
+fn ranges(key: &str, addresses: &[String]) -> Result<Vec<ipnet::IpNet>, ConfigError> {
     let parse = |text: &String| {
         let range = text.parse::<ipnet::IpNet>();
         range.or_else(|_| text.parse().map(|address: IpAddr| address.into()))

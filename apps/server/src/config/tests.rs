@@ -35,6 +35,19 @@ fn unknown_keys_are_errors() {
 }
 
 #[test]
+fn every_wrong_setting_is_named_and_no_secret() {
+    let file = "colour = \"red\"\nsecret_key = 73519264\nhttp_workers = \"swordfish\"\nlog_format = \"xml\"";
+    let environment = [("KONTOR_ENV", "production"), ("KONTOR_RETENTION_DAYS", "soon"), ("KONTOR_BODY_SECONDS", "0")];
+    let error = load(file, &environment, Flags::default()).unwrap_err();
+    let keys: Vec<_> = error.lines().filter_map(|line| line.split(": ").nth(1)).collect();
+    let wrong = ["colour", "http_workers", "retention_days", "secret_key", "body_seconds", "log_format"];
+    assert_eq!(keys, wrong, "{error}");
+    assert!(error.contains("kontor.toml") && error.contains("KONTOR_"), "it names the source: {error}");
+    let error = error + &load("secret_key = swordfish", &[], Flags::default()).unwrap_err();
+    assert!(error.contains("line 1") && !error.contains("swordfish") && !error.contains("73519264"), "{error}");
+}
+
+#[test]
 fn production_refuses_what_is_unsafe() {
     let production = ("KONTOR_ENV", "production");
     assert!(load("", &[production], Flags::default()).unwrap_err().contains("secret_key"));
@@ -168,7 +181,8 @@ fn codes_are_sent_by_call_by_default() {
     assert_eq!(load("", &[], Flags::default()).unwrap().phone_codes, PhoneCodes::Call);
     let sms = load("", &[("KONTOR_PHONE_CODES", "sms")], Flags::default()).unwrap();
     assert_eq!(sms.phone_codes, PhoneCodes::Sms);
-    assert!(load("phone_codes = \"pigeon\"", &[], Flags::default()).unwrap_err().contains("pigeon"));
+    let error = load("phone_codes = \"pigeon\"", &[], Flags::default()).unwrap_err();
+    assert!(error.contains("phone_codes: must be one of: call, sms"), "{error}");
     let never = load("miniapp_contact_seconds = 0", &[], Flags::default());
     assert!(never.unwrap_err().contains("miniapp_contact_seconds"));
 }

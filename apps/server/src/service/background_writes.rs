@@ -1,20 +1,24 @@
 //! Background writes of data that requests only buffer: views of products and content pages, searches, uses of tokens.
 //! They are stored in batches every few seconds, replayable responses sooner. The same task sorts measured times into
 //! their histogram buckets.
+//!
+//! Freed memory is returned to the operating system: memory needed only at the start, and memory left by a flood of
+//! large requests. The allocator does it only when it is busy again later. Building the routes and the API description
+//! takes several times the memory that stays in use. An idle service would keep all of it.
 
+use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kontor_auth::{CustomerGuard, StaffGuard};
 use kontor_catalog::storefront::{SearchHistory, StorefrontService};
 use kontor_content::PageViewer;
+use kontor_web::idempotency::IdempotencyStore;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::startup_memory::release_freed_memory;
 use super::supervision::{Supervised, Supervisor, sleep};
-use kontor_web::idempotency::IdempotencyStore;
 
 /// Maximum delay of a write.
 const WAIT: Duration = Duration::from_secs(5);
@@ -110,4 +114,20 @@ async fn store(left: &BufferedWrites, metrics: &PrometheusHandle) {
             tracing::warn!(%error, what, "could not be stored; it stays buffered");
         }
     }
+}
+
+/// Longer than the allocator waits before it releases an unused block.
+const LATER: Duration = Duration::from_secs(1);
+/// Size of a block that is not part of a pool. Nothing is written to it, so it occupies no memory.
+const BLOCK: usize = 64 << 20;
+
+/// Makes the allocator release unused memory once.
+fn release_freed_memory() {
+    drop(black_box(Vec::<u8>::with_capacity(BLOCK)));
+}
+
+/// Releases unused memory after the start.
+pub async fn release_startup_memory() {
+    tokio::time::sleep(LATER).await;
+    release_freed_memory();
 }

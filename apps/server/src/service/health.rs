@@ -40,7 +40,7 @@ pub struct BackgroundTasks {
 pub async fn readyz(
     database: web::Data<Database>,
     clock: web::Data<Arc<dyn Clock>>,
-    counters: web::Data<Counters>,
+    counters: Option<web::Data<Counters>>,
     tasks: web::Data<BackgroundTasks>,
 ) -> HttpResponse {
     let handle = database.get_ref().clone();
@@ -52,14 +52,10 @@ pub async fn readyz(
         }
         _ => ("unreachable", "unknown"),
     };
-    let worker = match database.worker_last_seen().await {
-        Ok(Some(seen)) if clock.now() - seen < TimeDelta::seconds(30) => "ok",
-        Ok(_) => "missing",
-        Err(_) => "unknown",
-    };
+    let worker = worker_state(&database, clock.get_ref().as_ref()).await;
     let served = (database_state, migrations) == ("ok", "ok");
     let ready = served && (worker == "ok" || !tasks.has_worker);
-    let (down, rate_limits) = (tasks.supervisor.down(), counters.place());
+    let (down, rate_limits) = (tasks.supervisor.down(), place_of(counters.as_ref()));
     let (status, state) = match (ready, down.is_empty() && rate_limits != "fallback") {
         (false, _) => (StatusCode::SERVICE_UNAVAILABLE, "not ready"),
         (true, false) => (StatusCode::OK, "degraded"),
@@ -71,6 +67,20 @@ pub async fn readyz(
         "down": down,
         "rate_limits": rate_limits,
     }))
+}
+
+/// Returns `ok` if a worker was seen within 30 seconds.
+async fn worker_state(database: &Database, clock: &dyn Clock) -> &'static str {
+    match database.worker_last_seen().await {
+        Ok(Some(seen)) if clock.now() - seen < TimeDelta::seconds(30) => "ok",
+        Ok(_) => "missing",
+        Err(_) => "unknown",
+    }
+}
+
+/// Returns the place of the rate limit counters. A worker without an API counts none.
+fn place_of(counters: Option<&web::Data<Counters>>) -> &'static str {
+    counters.map_or("memory", |counters| counters.place())
 }
 
 /// Logs, once in a process, that a newer binary has migrated the database.
@@ -87,22 +97,32 @@ pub fn log_newer_migrations(state: &MigrationState) {
 }
 
 /// `GET /metrics`: metrics in the Prometheus text format. The text is created outside the threads that serve requests.
+/// A worker without an API has no counters, response cache and request bodies.
 #[get("/metrics")]
 pub async fn metrics_text(
     database: web::Data<Database>,
-    counters: web::Data<Counters>,
-    answers: web::Data<ResponseCache>,
-    intake: web::Data<BodyReader>,
+    clock: web::Data<Arc<dyn Clock>>,
+    counters: Option<web::Data<Counters>>,
+    answers: Option<web::Data<ResponseCache>>,
+    intake: Option<web::Data<BodyReader>>,
     prometheus: web::Data<PrometheusHandle>,
 ) -> HttpResponse {
-    let bodies = u32::try_from(intake.bytes() / 1024).unwrap_or(u32::MAX);
-    metrics::gauge!("kontor_request_bodies_bytes").set(f64::from(bodies) * 1024.0);
+    // Without a first value, an alert on growth would miss the first panic.
+    metrics::counter!("kontor_panics_total").increment(0);
+    if let Some(intake) = intake {
+        let bodies = u32::try_from(intake.bytes() / 1024).unwrap_or(u32::MAX);
+        metrics::gauge!("kontor_request_bodies_bytes").set(f64::from(bodies) * 1024.0);
+    }
     let pool = database.pool_state();
     metrics::gauge!("kontor_pool_connections", "state" => "open").set(f64::from(pool.open));
     metrics::gauge!("kontor_pool_connections", "state" => "idle").set(f64::from(pool.idle));
-    let fallback = if counters.place() == "fallback" { 1.0 } else { 0.0 };
+    let fallback = if place_of(counters.as_ref()) == "fallback" { 1.0 } else { 0.0 };
     metrics::gauge!("kontor_rate_limits_fallback").set(fallback);
     // Without the database the other figures are still reported.
+    match worker_state(&database, clock.get_ref().as_ref()).await {
+        "unknown" => tracing::warn!("the workers cannot be counted"),
+        state => metrics::gauge!("kontor_worker_alive").set(if state == "ok" { 1.0 } else { 0.0 }),
+    }
     match database.count_parked().await {
         Ok(parked) => {
             for (queue, rows) in parked {
@@ -133,8 +153,10 @@ pub async fn metrics_text(
     for (table, rows) in unreadable::count() {
         metrics::counter!("kontor_unreadable_rows_total", "table" => table).absolute(rows);
     }
-    let bytes = u32::try_from(answers.bytes() / 1024).unwrap_or(u32::MAX);
-    metrics::gauge!("kontor_answers_remembered_bytes").set(f64::from(bytes) * 1024.0);
+    if let Some(answers) = answers {
+        let bytes = u32::try_from(answers.bytes() / 1024).unwrap_or(u32::MAX);
+        metrics::gauge!("kontor_answers_remembered_bytes").set(f64::from(bytes) * 1024.0);
+    }
     match blocking(move || prometheus.render()).await {
         Ok(text) => HttpResponse::Ok().content_type("text/plain; version=0.0.4").body(text),
         Err(refusal) => refusal.error_response(),

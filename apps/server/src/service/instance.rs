@@ -11,30 +11,30 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::background_writes::BackgroundWriter;
+use super::background_writes::{BackgroundWriter, release_startup_memory};
 use super::health::BackgroundTasks;
 use super::landing::LandingMarkup;
 use super::messaging::MessagingError;
-use super::server::{ServeError, Sockets, build};
-use super::startup_memory::release_startup_memory;
+use super::server::{ServeError, Sockets, build, build_for_worker};
 use super::supervision::Supervisor;
-use super::time_lock::TimeLock;
 use super::wiring::{Adapters, AdaptersError, Services, delivery_worker};
-use super::worker::{RunningWorker, Worker};
+use super::worker::{RunningWorker, TimeLock, Worker};
 use crate::config::Config;
 
 /// Running service. [`Instance::stop`] lets requests in flight finish.
 pub struct Instance {
     api: Option<Api>,
+    servers: Vec<RunningServer>,
+    monitoring: Option<SocketAddr>,
     worker: Option<RunningWorker>,
     /// Cancelled when the HTTP server or the worker ends.
     ended: CancellationToken,
 }
 
+type RunningServer = (ServerHandle, JoinHandle<std::io::Result<()>>);
+
 struct Api {
     address: SocketAddr,
-    monitoring: Option<SocketAddr>,
-    servers: Vec<(ServerHandle, JoinHandle<std::io::Result<()>>)>,
     beside: BackgroundWriter,
     _watch: CounterWatch,
 }
@@ -94,7 +94,7 @@ pub enum StartError {
 }
 
 impl Instance {
-    /// Starts the parts; the API listens on the bound socket.
+    /// Starts the parts. The API listens on the bound socket; of a worker alone, health checks and metrics do.
     pub fn start(
         config: &Config,
         database: &Database,
@@ -127,6 +127,8 @@ impl Instance {
         let (turns, welcome) = demo.map(|demo| (demo.turns, demo.welcome)).unzip();
         let around = Adapters::new(config, clock)?;
         let (ended, supervisor) = (CancellationToken::new(), Supervisor::default());
+        // Before the worker counts anything.
+        let metrics = prometheus();
         let worker = match roles {
             Roles::Api => None,
             Roles::Worker | Roles::Both => {
@@ -134,41 +136,40 @@ impl Instance {
                 Some(worker.start(ended.clone().drop_guard()))
             }
         };
-        let api = match listener.filter(|_| roles != Roles::Worker) {
-            None => None,
+        let tasks = BackgroundTasks { supervisor: supervisor.clone(), has_worker: worker.is_some() };
+        let (api, servers, monitoring) = match listener {
+            None => (None, Vec::new(), None),
+            Some(listener) if roles == Roles::Worker => {
+                let address = listener.local_addr().map_err(ServeError::from)?;
+                let server = build_for_worker(database, around.clock.clone(), metrics, tasks, listener)?;
+                (None, vec![server], Some(address))
+            }
             Some(listener) => {
                 let address = listener.local_addr().map_err(ServeError::from)?;
                 around.counters.start();
                 let services = Services::new(database, &around);
                 let left = services.buffered_writes();
-                let metrics = prometheus();
                 let sockets = Sockets { main: listener, monitoring: monitoring_socket(config)? };
                 let monitoring = sockets.monitoring.as_ref().map(TcpListener::local_addr).transpose();
                 let monitoring = monitoring.map_err(ServeError::from)?;
-                let servers = build(
-                    config,
-                    services,
-                    metrics.clone(),
-                    sockets,
-                    BackgroundTasks { supervisor: supervisor.clone(), has_worker: worker.is_some() },
-                    welcome.unwrap_or_default(),
-                )?;
+                let welcome = welcome.unwrap_or_default();
+                let servers = build(config, services, metrics.clone(), sockets, tasks, welcome)?;
                 let beside = BackgroundWriter::start(left, metrics, &supervisor);
                 let watch = database.watch()?;
                 tokio::spawn(release_startup_memory());
-                let serve = |server: Server| {
-                    let (handle, ended) = (server.handle(), ended.clone().drop_guard());
-                    let serving = tokio::spawn(async move {
-                        let _ended = ended;
-                        server.await
-                    });
-                    (handle, serving)
-                };
-                let servers = servers.into_iter().map(serve).collect();
-                Some(Api { address, monitoring, servers, beside, _watch: watch })
+                (Some(Api { address, beside, _watch: watch }), servers, monitoring)
             }
         };
-        Ok(Self { api, worker, ended })
+        let serve = |server: Server| {
+            let (handle, ended) = (server.handle(), ended.clone().drop_guard());
+            let serving = tokio::spawn(async move {
+                let _ended = ended;
+                server.await
+            });
+            (handle, serving)
+        };
+        let servers = servers.into_iter().map(serve).collect();
+        Ok(Self { api, servers, monitoring, worker, ended })
     }
 
     /// Returns the address that the API listens on.
@@ -176,9 +177,9 @@ impl Instance {
         self.api.as_ref().map(|api| api.address)
     }
 
-    /// Returns the address of `/metrics` and `/docs/`, if it is a separate one.
+    /// Returns the address of `/metrics`, if it is a separate one.
     pub fn monitoring_address(&self) -> Option<SocketAddr> {
-        self.api.as_ref()?.monitoring
+        self.monitoring
     }
 
     /// Waits until the HTTP server or the worker ends. Before [`Instance::stop`] this happens only on a failure.
@@ -188,13 +189,13 @@ impl Instance {
 
     /// Stops accepting requests, waits for those in flight, releases leases, and ends.
     pub async fn stop(self) {
-        if let Some(api) = self.api {
-            for (handle, serving) in api.servers {
-                handle.stop(true).await;
-                if let Err(error) = serving.await {
-                    tracing::warn!(%error, "the server ended with an error");
-                }
+        for (handle, serving) in self.servers {
+            handle.stop(true).await;
+            if let Err(error) = serving.await {
+                tracing::warn!(%error, "the server ended with an error");
             }
+        }
+        if let Some(api) = self.api {
             api.beside.stop().await;
         }
         if let Some(worker) = self.worker {

@@ -1,7 +1,6 @@
 //! Running service: gathers the surfaces, wires their services and runs them.
 
 pub mod background_writes;
-pub mod bulk;
 pub mod counters;
 pub mod health;
 pub mod instance;
@@ -19,9 +18,6 @@ mod openapi_webhooks;
 pub mod policies;
 pub mod routes;
 pub mod server;
-mod startup_memory;
 pub mod supervision;
-pub mod time_lock;
-pub mod unrouted;
 pub mod wiring;
 pub mod worker;

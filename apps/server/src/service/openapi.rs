@@ -1,8 +1,6 @@
 //! OpenAPI description, built from the declarations of the handlers.
 
-use std::sync::OnceLock;
-
-use actix_web::{App, HttpResponse, get, web};
+use actix_web::{App, HttpResponse, get};
 use utoipa::openapi::schema::Type;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{
@@ -10,12 +8,26 @@ use utoipa::openapi::{
 };
 use utoipa_actix_web::AppExt;
 
+use super::openapi_examples::{self, Example, PINNED, Responses};
 use super::policies::describe;
 use super::routes::routes;
-use super::{openapi_examples, openapi_keys, openapi_preconditions, openapi_required, openapi_tags, openapi_webhooks};
+use super::{openapi_keys, openapi_preconditions, openapi_required, openapi_tags, openapi_webhooks};
 
-/// Returns the whole description.
+/// Returns the whole description, with the examples of the committed one.
 pub fn description() -> OpenApi {
+    illustrated(&openapi_examples::all(), openapi_examples::recorded())
+}
+
+/// Returns the whole description with other examples.
+pub fn illustrated(examples: &[Example], responses: &Responses) -> OpenApi {
+    let mut api = declared();
+    openapi_examples::illustrate(&mut api, examples, responses);
+    openapi_tags::group(&mut api);
+    api
+}
+
+/// Returns the operations as their handlers declare them, without examples.
+pub(super) fn declared() -> OpenApi {
     let base = OpenApiBuilder::new()
         .info(
             InfoBuilder::new()
@@ -44,8 +56,6 @@ pub fn description() -> OpenApi {
         .build();
     let (_, mut api) = App::new().into_utoipa_app().openapi(base).configure(routes).split_for_parts();
     describe(&mut api);
-    openapi_examples::illustrate(&mut api);
-    openapi_tags::group(&mut api);
     api
 }
 
@@ -92,27 +102,8 @@ pub fn pinned_text(api: &OpenApi) -> Result<String, serde_json::Error> {
     serde_json::to_string_pretty(&value).map(|text| text + "\n")
 }
 
-/// Description and its text.
-pub struct Published {
-    /// Whole description.
-    pub api: OpenApi,
-    /// Text as committed and served.
-    pub text: String,
-}
-
-/// Returns the description that every server of this process serves. It is built once.
-pub fn published() -> Result<&'static Published, serde_json::Error> {
-    static PUBLISHED: OnceLock<Published> = OnceLock::new();
-    if let Some(known) = PUBLISHED.get() {
-        return Ok(known);
-    }
-    let api = description();
-    let text = pinned_text(&api)?;
-    Ok(PUBLISHED.get_or_init(|| Published { api, text }))
-}
-
 /// `GET /openapi.json`
 #[get("/openapi.json")]
-pub async fn openapi_json(published: web::Data<&'static Published>) -> HttpResponse {
-    HttpResponse::Ok().content_type("application/json").body(published.text.as_str())
+pub async fn openapi_json() -> HttpResponse {
+    HttpResponse::Ok().content_type("application/json").body(PINNED)
 }

@@ -1,14 +1,14 @@
-//! Examples in the description: requests that a test sends to the demo, and its responses.
+//! Examples in the description: requests that a test sends to the demo, and the responses that it records.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn, PathItem};
 use utoipa::openapi::{OpenApi, RefOr};
 
-/// Request and its response. Placeholders such as `<redeem_token>` replace values that differ in each run. All times
-/// are replaced by the same one, and lists are cut to their first records.
+/// Request. Placeholders such as `<redeem_token>` replace values that differ in each run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Example {
     /// Operation, such as `POST /api/orders/{id}/nomenclatures`.
@@ -35,10 +35,11 @@ pub struct Example {
     pub until: BTreeMap<String, Value>,
     /// Status of the response.
     pub status: u16,
-    /// Body of the response.
-    #[serde(default)]
-    pub answer: Value,
 }
+
+/// Bodies of responses by operation and status. All times are replaced by the same one, and lists are cut to their
+/// first records.
+pub type Responses = BTreeMap<(String, u16), Value>;
 
 /// File, and the fields sent with it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -51,6 +52,9 @@ pub struct Upload {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub fields: BTreeMap<String, String>,
 }
+
+/// Committed description, with the recorded responses. The service answers with it; a test compares it with the code.
+pub const PINNED: &str = include_str!("../../../../docs/openapi.json");
 
 /// Example files in the order in which they run: later ones depend on the records of earlier ones.
 pub const FILES: [(&str, &str); 9] = [
@@ -70,20 +74,57 @@ pub fn read(text: &str) -> Result<Vec<Example>, serde_json::Error> {
     serde_json::from_str(text)
 }
 
-/// Adds the first example of each operation and status to the description.
-pub(super) fn illustrate(api: &mut OpenApi) {
-    let mut named = BTreeSet::new();
-    // A file that cannot be parsed adds no examples, and fails the test that runs it.
-    for example in FILES.iter().flat_map(|(_, text)| read(text).unwrap_or_default()) {
-        let Some((method, template)) = example.operation.split_once(' ') else { continue };
-        let operation = api.paths.paths.get_mut(template).and_then(|item| operation_of(item, method));
-        if let Some(operation) = operation {
-            if example.status < 300 && named.insert(example.operation.clone()) {
-                add_parameter_examples(operation, template, &example.path);
+/// Returns the examples of all files. A file that cannot be parsed has none, and fails the test that runs it.
+pub(super) fn all() -> Vec<Example> {
+    FILES.iter().flat_map(|(_, text)| read(text).unwrap_or_default()).collect()
+}
+
+/// Returns the responses in the committed description.
+pub(super) fn recorded() -> &'static Responses {
+    static RECORDED: OnceLock<Responses> = OnceLock::new();
+    RECORDED.get_or_init(|| responses(&serde_json::from_str(PINNED).unwrap_or_default()))
+}
+
+fn responses(api: &Value) -> Responses {
+    let fields = |value: &Value| value.as_object().cloned().unwrap_or_default();
+    let mut found = Responses::new();
+    for (path, item) in fields(&api["paths"]) {
+        for (method, operation) in fields(&item) {
+            for (status, response) in fields(&operation["responses"]) {
+                let body =
+                    fields(&response["content"]).into_iter().find_map(|(_, content)| content.get("example").cloned());
+                if let (Ok(status), Some(body)) = (status.parse(), body) {
+                    found.insert((format!("{} {path}", method.to_uppercase()), status), body);
+                }
             }
-            show(operation, example);
         }
     }
+    found
+}
+
+/// Adds the first request of each operation to the description, and its responses.
+pub(super) fn illustrate(api: &mut OpenApi, examples: &[Example], responses: &Responses) {
+    let mut named = BTreeSet::new();
+    for example in examples.iter().filter(|example| example.status < 300) {
+        if let Some((operation, template)) = find(api, &example.operation)
+            && named.insert(&example.operation)
+        {
+            add_parameter_examples(operation, template, &example.path);
+            show_request(operation, example);
+        }
+    }
+    for ((operation, status), body) in responses {
+        if let Some((operation, _)) = find(api, operation) {
+            show_response(operation, *status, body);
+        }
+    }
+}
+
+/// Finds an operation such as `GET /api/orders/{id}`, and returns it with its path.
+fn find<'a, 'b>(api: &'a mut OpenApi, operation: &'b str) -> Option<(&'a mut Operation, &'b str)> {
+    let (method, template) = operation.split_once(' ')?;
+    let operation = operation_of(api.paths.paths.get_mut(template)?, method)?;
+    Some((operation, template))
 }
 
 fn operation_of<'a>(item: &'a mut PathItem, method: &str) -> Option<&'a mut Operation> {
@@ -117,26 +158,28 @@ fn add_parameter_examples(operation: &mut Operation, template: &str, path: &str)
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 
-fn show(operation: &mut Operation, example: Example) {
-    let request = match (example.request, &example.form) {
-        (Some(body), _) => Some((JSON, body)),
-        (None, Some(form)) => Some((FORM, json!(form))),
-        (None, None) => None,
+fn show_request(operation: &mut Operation, example: &Example) {
+    let (media, request) = match (&example.request, &example.form) {
+        (Some(body), _) => (JSON, body.clone()),
+        (None, Some(form)) => (FORM, json!(form)),
+        (None, None) => return,
     };
-    if let (Some(RefOr::T(body)), Some((media, request))) = (operation.request_body.as_mut(), request)
+    if let Some(RefOr::T(body)) = operation.request_body.as_mut()
         && let Some(RefOr::T(content)) = body.content.get_mut(media)
-        && example.status < 300
     {
         content.example.get_or_insert(request);
     }
-    let response = operation.responses.responses.get_mut(&example.status.to_string());
+}
+
+fn show_response(operation: &mut Operation, status: u16, body: &Value) {
+    let response = operation.responses.responses.get_mut(&status.to_string());
     let Some(RefOr::T(response)) = response else { return };
     if let Some(RefOr::T(content)) = response.content.get_mut(JSON) {
-        content.example.get_or_insert(example.answer);
+        content.example.get_or_insert_with(|| body.clone());
     } else if let Some((_, RefOr::T(content))) =
         response.content.iter_mut().find(|(media, _)| media.starts_with("text/"))
     {
-        let text = example.answer.as_str().map_or_else(|| example.answer.to_string(), ToOwned::to_owned);
+        let text = body.as_str().map_or_else(|| body.to_string(), ToOwned::to_owned);
         content.example.get_or_insert(json!(text));
     }
 }

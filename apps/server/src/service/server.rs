@@ -1,6 +1,7 @@
 //! HTTP server: middleware, routes, connection limits.
 
 use std::net::{SocketAddr, TcpListener};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use actix_cors::Cors;
@@ -9,6 +10,8 @@ use actix_web::http::header::HeaderValue;
 use actix_web::middleware::from_fn;
 use actix_web::web::{Data, FormConfig, PathConfig, PayloadConfig, ServiceConfig};
 use actix_web::{App, HttpResponse, HttpServer, web};
+use kontor_adapter_diesel::Database;
+use kontor_kernel::Clock;
 use metrics_exporter_prometheus::PrometheusHandle;
 use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
@@ -16,10 +19,9 @@ use utoipa_swagger_ui::SwaggerUi;
 use super::health::{BackgroundTasks, healthz, metrics_text, readyz};
 use super::landing::{LandingMarkup, Pages, landing};
 use super::observe::observe;
-use super::openapi::{openapi_json, published};
+use super::openapi::{declared, openapi_json};
 use super::policies::{Policies, PoliciesIncomplete, enforce};
-use super::routes::routes;
-use super::unrouted::{KnownPaths, unrouted};
+use super::routes::{KnownPaths, routes, unrouted};
 use super::wiring::Services;
 use crate::callbacks::AcquirerAddresses;
 use crate::config::{Config, ConfigError};
@@ -27,6 +29,7 @@ use kontor_web::client_ip::TrustedProxies;
 use kontor_web::password_queue::{PasswordQueue, QueueBounds};
 use kontor_web::preconditions::check_preconditions;
 use kontor_web::request_id::RequestIds;
+use kontor_web::request_services::bind_services;
 use kontor_web::review_page::review_page;
 use kontor_web::routes::is_below;
 use kontor_web::{ApiError, BodyReader, ResizeQueue, file_contents};
@@ -37,9 +40,6 @@ pub enum ServeError {
     /// The configuration is invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The description cannot be serialized.
-    #[error("the API description cannot be written: {0}")]
-    Description(#[from] serde_json::Error),
     /// An endpoint has no policy, or a policy no endpoint.
     #[error(transparent)]
     Policies(#[from] PoliciesIncomplete),
@@ -100,6 +100,41 @@ fn monitoring(config: &mut ServiceConfig) {
         .service(SwaggerUi::new("/docs/{_:.*}").config(utoipa_swagger_ui::Config::from("/openapi.json")));
 }
 
+/// Returns the policies and the known paths of all routes. They are read from the description once per process.
+fn route_tables() -> Result<(Data<Policies>, Data<KnownPaths>), PoliciesIncomplete> {
+    static TABLES: OnceLock<(Data<Policies>, Data<KnownPaths>)> = OnceLock::new();
+    if let Some(known) = TABLES.get() {
+        return Ok(known.clone());
+    }
+    let api = declared();
+    let tables = (Data::new(Policies::of(&api)?), Data::new(KnownPaths::of(&api)));
+    Ok(TABLES.get_or_init(|| tables).clone())
+}
+
+/// Builds the server of a worker without an API: health checks and metrics.
+pub fn build_for_worker(
+    database: &Database,
+    clock: Arc<dyn Clock>,
+    prometheus: PrometheusHandle,
+    tasks: BackgroundTasks,
+    socket: TcpListener,
+) -> Result<Server, ServeError> {
+    let (database, clock) = (Data::new(database.clone()), Data::new(clock));
+    let (prometheus, tasks) = (Data::new(prometheus), Data::new(tasks));
+    let server = HttpServer::new(move || {
+        App::new()
+            .app_data(database.clone())
+            .app_data(clock.clone())
+            .app_data(prometheus.clone())
+            .app_data(tasks.clone())
+            .service(healthz)
+            .service(readyz)
+            .service(metrics_text)
+            .default_service(web::to(|| async { Err::<HttpResponse, _>(ApiError::not_found()) }))
+    });
+    Ok(server.workers(1).disable_signals().listen(socket)?.run())
+}
+
 /// Builds a server on each of the bound sockets. The caller awaits them and stops them by their handles.
 pub fn build(
     config: &Config,
@@ -109,9 +144,7 @@ pub fn build(
     tasks: BackgroundTasks,
     welcome: LandingMarkup,
 ) -> Result<Vec<Server>, ServeError> {
-    let published = published()?;
-    let policies = Data::new(Policies::of(&published.api)?);
-    let known = Data::new(KnownPaths::of(&published.api));
+    let (policies, known) = route_tables()?;
     let proxies = Data::new(TrustedProxies(config.proxies()?));
     let acquirer = Data::new(AcquirerAddresses(config.acquirer_ranges()?));
     let prometheus = Data::new(prometheus);
@@ -134,7 +167,6 @@ pub fn build(
         services.register(config);
         config
             .app_data(RequestIds::new(services.random()))
-            .app_data(Data::new(published))
             .app_data(prometheus.clone())
             .app_data(intake.clone())
             .app_data(tasks.clone())
@@ -173,6 +205,7 @@ pub fn build(
             .service(review_page)
             .configure(file_contents::routes)
             .default_service(web::to(unrouted))
+            .wrap(from_fn(bind_services))
             .wrap(from_fn(check_preconditions))
             .wrap(from_fn(enforce))
             .wrap(cors(&origins))

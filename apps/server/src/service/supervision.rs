@@ -26,6 +26,8 @@ impl Supervisor {
 
     /// Supervises one loop of a task. Several loops may share a name.
     pub fn task(&self, name: &'static str) -> Supervised {
+        // Without a first value, an alert on growth would miss the first panic.
+        metrics::counter!("kontor_task_panics_total", "task" => name).increment(0);
         Supervised { name, supervisor: self.clone(), panics: 0 }
     }
 

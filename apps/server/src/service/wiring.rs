@@ -1,10 +1,10 @@
 //! Wiring of adapters to ports.
 
 mod make;
-mod runners;
 
 use std::sync::Arc;
 
+use actix_web::dev::Extensions;
 use actix_web::web::{Data, ServiceConfig};
 use chrono::TimeDelta;
 use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig, ClientError};
@@ -18,9 +18,9 @@ use kontor_auth::ports::{
     CallNotificationParser, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender,
 };
 use kontor_auth::{
-    AccessRequestService, AgentService, CallbackLogin, CustomerGuard, CustomerSessions, Heartbeats, Introspection,
-    KnownAddresses, PermissionService, PhoneChange, RoleService, StaffDirectory, StaffGuard, StaffSessions,
-    TemporaryPasswords,
+    AccessRequestService, AgentService, CallbackLogin, CustomerGuard, CustomerSessions, EmployeeService, Heartbeats,
+    Introspection, KnownAddresses, PermissionService, PhoneChange, RoleService, StaffDirectory, StaffGuard,
+    StaffSessions, TemporaryPasswords,
 };
 use kontor_catalog::bulk::BulkService;
 use kontor_catalog::bulk::ports::UploadStore;
@@ -34,9 +34,9 @@ use kontor_catalog::{
     WarehouseService,
 };
 use kontor_catalog::{DiscountService, PlanService, PromotionService};
-use kontor_content::model::{Block, MenuItem};
+use kontor_content::model::{Block, MenuItem, Slide};
 use kontor_content::{
-    FileService, FileSweeper, MenuOrderService, PageHistory, PageService, PageViewer, PartService, PartViewer,
+    FileService, FileSweeper, PageHistory, PageService, PageViewer, PartOrderService, PartService, PartViewer,
 };
 use kontor_customers::model::CustomerContact;
 use kontor_customers::{CustomerPartService, NotificationService, ProfileService, StaffCustomerService};
@@ -46,8 +46,8 @@ use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
     ApplicationService, BranchRequisiteService, BranchService, CheckoutOptions, DepartmentService, DictionaryService,
-    IntegrationService, OpeningTimesService, ShopHistory, ShopService, StaffMenuService, StaffShopService,
-    TaskMailWorker, TaskService,
+    IntegrationService, OpeningTimesService, PaymentChoiceService, PaymentTypeService, ProjectSettingsService,
+    ShopHistory, ShopService, StaffMenuService, StaffShopService, TaskMailWorker, TaskService,
 };
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
@@ -68,6 +68,7 @@ use crate::adapters::{Argon2Passwords, FolderUploads, HtmlAllowList, ServiceKey,
 use crate::config::{Config, ConfigError};
 use kontor_web::idempotency::IdempotencyStore;
 use kontor_web::limits::LimitSettings;
+use kontor_web::request_services::ServiceFactory;
 use kontor_web::response_cache::ResponseCache;
 use kontor_web::{RefusalLog, Throttle};
 
@@ -190,7 +191,7 @@ impl Adapters {
 
     /// Returns the use cases of charges, for requests and for the worker.
     pub fn charges(&self, database: &Database) -> Arc<ChargeService> {
-        let Self { acquirer: gateway, clock, random, .. } = self.clone();
+        let (gateway, clock, random) = (self.acquirer.clone(), self.clock.clone(), self.random.clone());
         Arc::new(ChargeService { charges: Arc::new(database.clone()), gateway, clock, random })
     }
 
@@ -220,7 +221,8 @@ impl Adapters {
 
     /// Returns the use cases of temporary passwords, for requests and for the worker.
     pub fn temporary_passwords(&self, database: &Database) -> Arc<TemporaryPasswords> {
-        let Self { hasher, passwords: sender, clock, random, .. } = self.clone();
+        let (hasher, sender) = (self.hasher.clone(), self.passwords.clone());
+        let (clock, random) = (self.clock.clone(), self.random.clone());
         Arc::new(TemporaryPasswords { requests: Arc::new(database.clone()), hasher, sender, clock, random })
     }
 
@@ -252,36 +254,47 @@ pub fn delivery_worker(
     Ok(DeliveryWorker { queue, sender, signer: Arc::new(HmacSigner), cipher, random, clock })
 }
 
-/// Declares the services that handlers and extractors find by type.
+/// Collection that handlers and extractors find services in, by type.
+trait Registry {
+    fn insert_service<T: 'static>(&mut self, service: Data<T>);
+}
+
+impl Registry for ServiceConfig {
+    fn insert_service<T: 'static>(&mut self, service: Data<T>) {
+        self.app_data(service);
+    }
+}
+
+impl Registry for Extensions {
+    fn insert_service<T: 'static>(&mut self, service: Data<T>) {
+        self.insert(service);
+    }
+}
+
+/// Declares a set of services.
 macro_rules! services {
-    ($($name:ident: $service:ty,)+) => {
-        /// Services of all domains, shared by the HTTP threads.
+    ($(#[$doc:meta])+ $set:ident; $($name:ident: $service:ty,)+) => {
+        $(#[$doc])+
         #[derive(Clone)]
-        pub struct Services {
+        struct $set {
             $($name: Data<$service>,)+
         }
 
-        impl Services {
-            /// Makes the services available to extractors and handlers.
-            pub fn register(&self, config: &mut ServiceConfig) {
-                $(config.app_data(self.$name.clone());)+
+        impl $set {
+            fn register(self, registry: &mut impl Registry) {
+                $(registry.insert_service(self.$name);)+
             }
         }
     };
 }
 
 services! {
-    throttle: Throttle,
-    counters: Counters,
-    random: Arc<dyn Random>,
-    clock: Arc<dyn Clock>,
-    database: Database,
-    staff_guard: StaffGuard,
-    customer_guard: CustomerGuard,
+    /// Services that write for clients. A request with a context gets its own.
+    RequestServices;
     staff_sessions: StaffSessions,
     known_addresses: KnownAddresses,
     temporary_passwords: TemporaryPasswords,
-    staff_directory: StaffDirectory,
+    employees: EmployeeService,
     roles: RoleService,
     permissions: PermissionService,
     customer_sessions: CustomerSessions,
@@ -289,24 +302,22 @@ services! {
     introspection: Introspection,
     miniapps: MiniAppLogin,
     callback_login: CallbackLogin,
-    failures: RefusalLog,
     agents: AgentService,
     access_requests: AccessRequestService,
     profiles: ProfileService,
-    notifications: NotificationService,
     customers: StaffCustomerService,
     customer_contacts: CustomerPartService<CustomerContact>,
     bank_requisites: CustomerPartService<BankRequisite>,
     phone_change: PhoneChange,
-    refunds: RefundService,
     verifications: VerificationService,
     branches: BranchService,
     branch_requisites: BranchRequisiteService,
     departments: DepartmentService,
     applications: ApplicationService,
-    dictionaries: DictionaryService,
+    payment_types: PaymentTypeService,
+    payment_choices: PaymentChoiceService,
+    project_settings: ProjectSettingsService,
     checkout_options: CheckoutOptions,
-    shops: ShopService,
     categories: CategoryService,
     brands: BrandService,
     tags: TagService,
@@ -316,12 +327,7 @@ services! {
     warehouses: WarehouseService,
     nomenclatures: NomenclatureService,
     inventories: InventoryService,
-    storefront: StorefrontService,
-    searches: SearchHistory,
     favourites: FavouriteService,
-    showcase: ShowcaseService,
-    storefront_plans: StorefrontPlanService,
-    suggestions: SuggestionService,
     discounts: DiscountService,
     promotions: PromotionService,
     spreadsheets: SpreadsheetService,
@@ -330,7 +336,6 @@ services! {
     bulk: BulkService,
     webhooks: WebhookService,
     deliveries: DeliveryService,
-    charges: ChargeService,
     placement: PlacementService,
     subscriptions: SubscriptionService,
     staff_subscriptions: StaffSubscriptions,
@@ -338,65 +343,77 @@ services! {
     saved_methods: SavedMethodService,
     orders: OrderService,
     tickets: TicketService,
-    desk: IdempotencyStore,
-    reservations: ReservationService,
-    reports: ReportService,
-    changes: ChangeService,
     integrations: IntegrationService,
     pages: PageService,
-    page_history: PageHistory,
-    page_shelf: PageViewer,
     blocks: PartService<Block>,
     menu_items: PartService<MenuItem>,
-    menu_order: MenuOrderService,
-    part_shelf: PartViewer,
+    menu_order: PartOrderService<MenuItem>,
+    slides: PartService<Slide>,
+    slide_order: PartOrderService<Slide>,
     tasks: TaskService,
     staff_menus: StaffMenuService,
     staff_shops: StaffShopService,
-    shop_history: ShopHistory,
     opening_times: OpeningTimesService,
 }
 
-impl Services {
-    /// Creates all services.
-    pub fn new(database: &Database, around: &Adapters) -> Self {
-        let charges = around.charges(database);
-        let Adapters { clock, random, cipher, counters, limiter, .. } = around.clone();
-        let store = Arc::new(database.clone());
+services! {
+    /// Services that keep data in memory, only read, or serve other callers than clients.
+    SharedServices;
+    throttle: Throttle,
+    counters: Counters,
+    random: Arc<dyn Random>,
+    clock: Arc<dyn Clock>,
+    database: Database,
+    staff_guard: StaffGuard,
+    customer_guard: CustomerGuard,
+    staff_directory: StaffDirectory,
+    failures: RefusalLog,
+    notifications: NotificationService,
+    refunds: RefundService,
+    dictionaries: DictionaryService,
+    shops: ShopService,
+    storefront: StorefrontService,
+    searches: SearchHistory,
+    showcase: ShowcaseService,
+    storefront_plans: StorefrontPlanService,
+    suggestions: SuggestionService,
+    charges: ChargeService,
+    desk: IdempotencyStore,
+    request_services: ServiceFactory,
+    reservations: ReservationService,
+    reports: ReportService,
+    changes: ChangeService,
+    page_history: PageHistory,
+    page_shelf: PageViewer,
+    part_shelf: PartViewer,
+    shop_history: ShopHistory,
+}
+
+/// Services of all domains, for the HTTP threads.
+#[derive(Clone)]
+pub struct Services {
+    shared: SharedServices,
+    /// Services of requests without a context.
+    plain: RequestServices,
+}
+
+impl RequestServices {
+    fn new(store: &Arc<Database>, around: &Adapters, storefront: &Arc<StorefrontService>) -> Self {
+        let charges = around.charges(store);
         let make = Make { store: store.clone(), around };
-        let searches = Arc::new(SearchHistory::new(store.clone(), clock.clone()));
-        let storefront = Arc::new(make.storefront(searches.clone()));
+        let (clock, random, cipher) = make.basics();
         Self {
-            throttle: Data::new(Throttle::new(limiter, around.limits)),
-            counters: Data::new(counters),
             favourites: Data::new(make.favourites(storefront.clone())),
-            showcase: Data::new(ShowcaseService {
-                showcase: store.clone(),
-                cleaner: around.cleaner.clone(),
-                clock: clock.clone(),
-            }),
-            storefront_plans: Data::new(StorefrontPlanService {
-                shelf: store.clone(),
-                cleaner: around.cleaner.clone(),
-            }),
-            suggestions: Data::new(SuggestionService { provider: around.suggestions.clone() }),
-            storefront: Data::from(storefront),
-            searches: Data::from(searches),
             spreadsheets: Data::new(make.spreadsheets()),
             import_columns: Data::new(ImportColumns { maps: store.clone() }),
             files: Data::new(make.files()),
             bulk: Data::new(make.bulk()),
-            random: Data::new(random.clone()),
-            clock: Data::new(clock.clone()),
-            database: Data::new(database.clone()),
-            staff_guard: Data::new(StaffGuard::new(store.clone(), clock.clone(), cipher.clone())),
-            customer_guard: Data::new(CustomerGuard::new(store.clone(), clock.clone(), cipher.clone())),
             deliveries: Data::new(make.deliveries()),
             webhooks: Data::new(make.webhooks()),
             staff_sessions: Data::new(make.staff_sessions()),
             known_addresses: Data::new(make.known_addresses()),
-            temporary_passwords: Data::from(around.temporary_passwords(database)),
-            staff_directory: Data::new(StaffDirectory { directory: store.clone() }),
+            temporary_passwords: Data::from(around.temporary_passwords(store)),
+            employees: Data::new(make.employees()),
             roles: Data::new(RoleService { roles: store.clone(), clock: clock.clone() }),
             permissions: Data::new(PermissionService { permissions: store.clone() }),
             customer_sessions: Data::new(make.customer_sessions()),
@@ -404,23 +421,21 @@ impl Services {
             introspection: Data::new(make.introspection()),
             miniapps: Data::new(make.miniapps()),
             callback_login: Data::new(make.callback_login()),
-            failures: Data::new(RefusalLog::new(clock.clone())),
             agents: Data::new(make.agents()),
             access_requests: Data::new(make.access_requests()),
             profiles: Data::new(ProfileService { customers: store.clone(), clock: clock.clone() }),
-            notifications: Data::new(NotificationService { notifications: store.clone() }),
             customers: Data::new(make.customers()),
             customer_contacts: Data::new(make.customer_parts()),
             bank_requisites: Data::new(make.customer_parts()),
             phone_change: Data::new(make.phone_change()),
-            refunds: Data::new(around.refunds(database)),
             verifications: Data::new(make.verifications(charges.clone())),
             branches: Data::new(make.branches()),
             branch_requisites: Data::new(make.branch_requisites()),
             departments: Data::new(DepartmentService::new(store.clone(), clock.clone())),
-            dictionaries: Data::new(DictionaryService { dictionaries: store.clone(), options: store.clone() }),
+            payment_types: Data::new(PaymentTypeService::new(store.clone(), clock.clone())),
+            payment_choices: Data::new(PaymentChoiceService { options: store.clone(), clock: clock.clone() }),
+            project_settings: Data::new(make.project_settings()),
             checkout_options: Data::new(CheckoutOptions { options: store.clone() }),
-            shops: Data::new(ShopService { shops: store.clone() }),
             categories: Data::new(make.categories()),
             brands: Data::new(BrandService::new(store.clone(), clock.clone())),
             tags: Data::new(TagService { tags: store.clone(), clock: clock.clone() }),
@@ -437,64 +452,127 @@ impl Services {
             staff_subscriptions: Data::new(make.staff_subscriptions(charges.clone())),
             method_changes: Data::new(make.method_changes(charges.clone())),
             saved_methods: Data::new(SavedMethodService { methods: store.clone(), clock: clock.clone() }),
-            charges: Data::from(charges),
             orders: Data::new(make.orders()),
             tickets: Data::new(make.tickets()),
+            integrations: Data::new(make.integrations()),
+            pages: Data::new(PageService::new(store.clone(), clock.clone())),
+            blocks: Data::new(make.parts()),
+            menu_items: Data::new(make.parts()),
+            menu_order: Data::new(make.part_order()),
+            slides: Data::new(make.parts()),
+            slide_order: Data::new(make.part_order()),
+            staff_shops: Data::new(StaffShopService::new(store.clone(), clock.clone())),
+            opening_times: Data::new(make.opening_times()),
+            staff_menus: Data::new(StaffMenuService { menus: store.clone(), clock: clock.clone() }),
+            tasks: Data::new(TaskService::new(store.clone(), clock.clone())),
+            applications: Data::new(ApplicationService {
+                applications: store.clone(),
+                histories: store.clone(),
+                clock,
+                random,
+                cipher,
+            }),
+        }
+    }
+}
+
+impl Services {
+    /// Creates all services.
+    pub fn new(database: &Database, around: &Adapters) -> Self {
+        let charges = around.charges(database);
+        let Adapters { clock, random, cipher, counters, limiter, .. } = around.clone();
+        let store = Arc::new(database.clone());
+        let searches = Arc::new(SearchHistory::new(store.clone(), clock.clone()));
+        let storefront = Arc::new(Make { store: store.clone(), around }.storefront(searches.clone()));
+        let plain = RequestServices::new(&store, around, &storefront);
+        let bind = {
+            let (around, storefront) = (around.clone(), storefront.clone());
+            move |bound: Database| {
+                let mut services = Extensions::new();
+                RequestServices::new(&Arc::new(bound), &around, &storefront).register(&mut services);
+                services
+            }
+        };
+        let shared = SharedServices {
+            request_services: Data::new(ServiceFactory::new(database.clone(), bind)),
+            throttle: Data::new(Throttle::new(limiter, around.limits)),
+            counters: Data::new(counters),
+            showcase: Data::new(ShowcaseService {
+                showcase: store.clone(),
+                cleaner: around.cleaner.clone(),
+                clock: clock.clone(),
+            }),
+            storefront_plans: Data::new(StorefrontPlanService {
+                shelf: store.clone(),
+                cleaner: around.cleaner.clone(),
+            }),
+            suggestions: Data::new(SuggestionService { provider: around.suggestions.clone() }),
+            storefront: Data::from(storefront),
+            searches: Data::from(searches),
+            random: Data::new(random.clone()),
+            clock: Data::new(clock.clone()),
+            database: Data::new(database.clone()),
+            staff_guard: Data::new(StaffGuard::new(store.clone(), clock.clone(), cipher.clone())),
+            customer_guard: Data::new(CustomerGuard::new(store.clone(), clock.clone(), cipher.clone())),
+            staff_directory: Data::new(StaffDirectory { directory: store.clone() }),
+            failures: Data::new(RefusalLog::new(clock.clone())),
+            notifications: Data::new(NotificationService { notifications: store.clone() }),
+            refunds: Data::new(around.refunds(database)),
+            dictionaries: Data::new(DictionaryService { dictionaries: store.clone(), options: store.clone() }),
+            shops: Data::new(ShopService { shops: store.clone() }),
+            charges: Data::from(charges),
             desk: Data::new(IdempotencyStore::new(database.clone(), clock.clone(), cipher.clone(), random.clone())),
             reservations: Data::new(ReservationService { reservations: store.clone(), orders: store.clone() }),
             reports: Data::new(ReportService { reports: store.clone() }),
             changes: Data::new(ChangeService { log: store.clone(), clock: clock.clone() }),
-            integrations: Data::new(make.integrations()),
-            pages: Data::new(PageService::new(store.clone(), clock.clone())),
             page_history: Data::new(PageHistory::new(store.clone(), store.clone())),
             page_shelf: Data::new(PageViewer::new(store.clone(), around.limiter.clone(), around.cleaner.clone())),
-            blocks: Data::new(make.parts()),
-            menu_items: Data::new(make.parts()),
-            menu_order: Data::new(make.menu_order()),
-            staff_shops: Data::new(StaffShopService::new(store.clone(), clock.clone())),
             shop_history: Data::new(ShopHistory::new(store.clone(), store.clone())),
-            opening_times: Data::new(make.opening_times()),
-            staff_menus: Data::new(StaffMenuService { menus: store.clone(), clock: clock.clone() }),
-            tasks: Data::new(TaskService::new(store.clone(), clock.clone())),
             part_shelf: Data::new(PartViewer { parts: store.clone(), cleaner: around.cleaner.clone() }),
-            applications: Data::new(ApplicationService { applications: store, clock, random, cipher }),
-        }
+        };
+        Self { shared, plain }
+    }
+
+    /// Makes the services available to extractors and handlers.
+    pub fn register(&self, config: &mut ServiceConfig) {
+        self.shared.clone().register(config);
+        self.plain.clone().register(config);
     }
 
     /// Returns the use cases of jobs.
     pub fn bulk(&self) -> Arc<BulkService> {
-        self.bulk.clone().into_inner()
+        self.plain.bulk.clone().into_inner()
     }
 
     /// Returns the use cases of spreadsheets.
     pub fn spreadsheets(&self) -> Arc<SpreadsheetService> {
-        self.spreadsheets.clone().into_inner()
+        self.plain.spreadsheets.clone().into_inner()
     }
 
     /// Returns the use cases of saved import columns.
     pub fn import_columns(&self) -> Arc<ImportColumns> {
-        self.import_columns.clone().into_inner()
+        self.plain.import_columns.clone().into_inner()
     }
 
     /// Returns the source of randomness.
     pub fn random(&self) -> Arc<dyn Random> {
-        self.random.get_ref().clone()
+        self.shared.random.get_ref().clone()
     }
 
     /// Creates a response cache of this many megabytes.
     pub fn answers(&self, megabytes: u32) -> ResponseCache {
-        ResponseCache::new(megabytes, self.database.get_ref().clone(), self.clock.get_ref().clone())
+        ResponseCache::new(megabytes, self.shared.database.get_ref().clone(), self.shared.clock.get_ref().clone())
     }
 
     /// Returns the buffers that are written in the background.
     pub fn buffered_writes(&self) -> BufferedWrites {
         BufferedWrites {
-            storefront: self.storefront.clone().into_inner(),
-            pages: self.page_shelf.clone().into_inner(),
-            searches: self.searches.clone().into_inner(),
-            staff: self.staff_guard.clone().into_inner(),
-            customers: self.customer_guard.clone().into_inner(),
-            answers: self.desk.clone().into_inner(),
+            storefront: self.shared.storefront.clone().into_inner(),
+            pages: self.shared.page_shelf.clone().into_inner(),
+            searches: self.shared.searches.clone().into_inner(),
+            staff: self.shared.staff_guard.clone().into_inner(),
+            customers: self.shared.customer_guard.clone().into_inner(),
+            answers: self.shared.desk.clone().into_inner(),
         }
     }
 }

@@ -11,13 +11,7 @@ use serde_json::{Value, json};
 use crate::caller::{Caller, PHONE, attempts, customers, init, nonce, refused, step};
 use crate::outside::Outside;
 use crate::process::Site;
-use crate::support::{Project, send, sha256};
-
-fn keys(value: &Value) -> Vec<&str> {
-    let mut keys: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    keys.sort_unstable();
-    keys
-}
+use crate::support::{Project, keys, send, sha256};
 
 fn moment(value: &Value) -> DateTime<Utc> {
     value.as_str().unwrap().parse().unwrap()

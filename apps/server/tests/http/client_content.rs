@@ -5,18 +5,12 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::office::Office;
-use crate::support::{Answer, send};
+use crate::support::{Answer, keys, send};
 
 const CLIENT: &str = "/api/counterparty";
 
 async fn client(office: &Office, path: &str) -> Answer {
     send(office.server.as_app(&office.project, Method::GET, &format!("{CLIENT}/{path}"))).await
-}
-
-fn keys(record: &Value) -> Vec<&str> {
-    let mut keys: Vec<&str> = record.as_object().unwrap().keys().map(String::as_str).collect();
-    keys.sort_unstable();
-    keys
 }
 
 fn titles(list: &Value) -> Vec<&str> {

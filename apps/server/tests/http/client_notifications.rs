@@ -2,11 +2,11 @@
 
 use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::process::Site;
 use crate::shopfront::Shopfront;
-use crate::support::{Answer, send};
+use crate::support::{Answer, fields, send};
 
 const PATH: &str = "/api/counterparty/notifications";
 
@@ -24,10 +24,6 @@ impl Shopfront {
         send(self.server.as_staff(&owner, Method::PUT, &path).json(&json!({ "status_id": 6 }))).await.expect(200);
         id
     }
-}
-
-fn fields(answer: &Value) -> Vec<&str> {
-    answer["errors"].as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 database_tests! {

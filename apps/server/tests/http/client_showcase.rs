@@ -7,7 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::office::Office;
-use crate::support::{Answer, Project, TestServer, send};
+use crate::support::{Answer, Project, TestServer, keys, send};
 
 const CLIENT: &str = "/api/counterparty";
 
@@ -25,10 +25,6 @@ async fn engraving(office: &Office, card: Value) -> i64 {
 async fn ids(office: &Office) -> BTreeSet<i64> {
     let list = client(office, "products").await.expect(200);
     list["products"]["data"].as_array().unwrap().iter().map(|product| product["id"].as_i64().unwrap()).collect()
-}
-
-fn keys(record: &Value) -> Vec<&str> {
-    record.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 database_tests! {

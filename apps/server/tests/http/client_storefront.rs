@@ -6,7 +6,7 @@ use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::office::Office;
-use crate::support::{Answer, send};
+use crate::support::{Answer, keys, send};
 
 /// An office with three mugs in stock (5.00, 3.00, 7.50), shown in a category with a brand.
 struct Shop {
@@ -42,10 +42,6 @@ impl Shop {
         let items = list["products"]["data"].as_array().unwrap();
         items.iter().map(|item| item["name"].as_str().unwrap().to_owned()).collect()
     }
-}
-
-fn keys(record: &Value) -> Vec<&str> {
-    record.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 database_tests! {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::process::Site;
 use crate::shopfront::Shopfront;
-use crate::support::{Answer, TestServer, send};
+use crate::support::{Answer, TestServer, fields, send};
 
 const PATH: &str = "/api/counterparty/contact_form";
 
@@ -19,10 +19,6 @@ impl Shopfront {
     async fn send_form(&self, form: &Value) -> Answer {
         send(self.server.as_app(&self.project, Method::POST, PATH).json(form)).await
     }
-}
-
-fn fields(answer: &Value) -> Vec<&str> {
-    answer["errors"].as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 database_tests! {

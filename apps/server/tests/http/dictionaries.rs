@@ -7,7 +7,7 @@ use kontor_organization::ports::ProjectRepository;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Project, TestServer, send};
+use crate::support::{Project, TestServer, keys, send};
 
 async fn founded(server: &TestServer) -> Project {
     let plan = ProjectPlan {
@@ -73,12 +73,6 @@ const ENTRIES: [(&str, &str); 12] = [
 /// Dictionaries whose records have other fields.
 const OTHER_SHAPES: [&str; 5] =
     ["/api/countries", "/api/delivery_types", "/api/screens", "/api/settings", "/api/storage_units"];
-
-fn keys(record: &Value) -> Vec<&str> {
-    let mut keys: Vec<&str> = record.as_object().unwrap().keys().map(String::as_str).collect();
-    keys.sort_unstable();
-    keys
-}
 
 database_tests! {
     async fn every_entry_can_be_read_alone(db: TestDatabase) {

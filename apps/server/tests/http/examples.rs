@@ -1,6 +1,6 @@
 //! The examples of the API description, sent to the demo.
 //!
-//! `RECORD_EXAMPLES=1` records the responses. Review the difference before you commit it.
+//! `RECORD_EXAMPLES=1` records the responses in `docs/openapi.json`. Review the difference before you commit it.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -10,7 +10,8 @@ use std::time::Instant;
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use kontor::adapters::SystemClock;
 use kontor::cli::demo::{Demo, DemoArguments, DemoFile};
-use kontor::openapi_examples::{Example, FILES, read};
+use kontor::openapi::{illustrated, pinned_text};
+use kontor::openapi_examples::{Example, FILES, PINNED, Responses, read};
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{DatabaseUrl, database_tests, look_again};
 use kontor_kernel::Clock as _;
@@ -310,25 +311,27 @@ database_tests! {
         let demo = demo(&database, folder.path()).await;
         let mut stage = Stage::set(demo.file.clone(), &database).await;
         let recording = std::env::var_os("RECORD_EXAMPLES").is_some();
+        let (mut examples, mut responses) = (Vec::new(), Responses::new());
         for (name, text) in FILES {
             let path = format!("{}/examples/{name}.json", env!("CARGO_MANIFEST_DIR"));
             // When recording, read the current file instead of the compiled text.
             let text = if recording { std::fs::read_to_string(&path).unwrap() } else { text.to_owned() };
-            let mut examples = read(&text).unwrap();
-            assert!(!examples.is_empty(), "{name}");
-            for example in &mut examples {
-                let (status, answer) = stage.play(example).await;
-                let what = format!("{} {}", example.operation, example.path);
-                assert_eq!(status, example.status, "{what}: {answer}");
-                if recording {
-                    example.answer = answer;
-                } else {
-                    assert_eq!(answer, example.answer, "{what}");
-                }
+            let requests = read(&text).unwrap();
+            assert!(!requests.is_empty(), "{name}");
+            for example in requests {
+                let (status, answer) = stage.play(&example).await;
+                assert_eq!(status, example.status, "{} {}: {answer}", example.operation, example.path);
+                responses.entry((example.operation.clone(), status)).or_insert(answer);
+                examples.push(example);
             }
-            if recording {
-                std::fs::write(path, serde_json::to_string_pretty(&examples).unwrap() + "\n").unwrap();
-            }
+        }
+        let described = pinned_text(&illustrated(&examples, &responses)).unwrap();
+        if recording {
+            let path = format!("{}/../../docs/openapi.json", env!("CARGO_MANIFEST_DIR"));
+            std::fs::write(path, described).unwrap();
+        } else {
+            let differs = described.lines().zip(PINNED.lines()).find(|(now, pinned)| now != pinned);
+            assert!(described == PINNED, "docs/openapi.json has other examples: {differs:?}");
         }
         demo.stop().await;
         let imports = match db.url() {

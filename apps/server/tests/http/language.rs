@@ -6,10 +6,10 @@ use crate::description_lint::{api, operations};
 use crate::support::sources;
 
 /// Verbs that summaries of operations begin with.
-const VERBS: &str = "Activate Add Approve Archive Assign Calculate Cancel Change Charge Check Confirm Consume Create \
-    Decline Delete Download Enable Exchange Export Get Import Introspect List Log Move Pause Place \
+const VERBS: &str = "Activate Add Approve Archive Assign Ban Calculate Cancel Change Charge Check Confirm Consume Create \
+    Deactivate Decline Delete Download Enable Exchange Export Get Import Introspect List Log Move Pause Place \
     Record Redeem Release Remove Replace Request Resend Resume Retry Review Revoke Rotate Save \
-    Search Send Set Skip Start Update Upload Verify";
+    Search Send Set Skip Start Unban Update Upload Verify";
 
 /// First words of doc comments that turn a description into a riddle.
 const QUESTIONS: [&str; 8] = ["What", "Who", "Whose", "Whom", "Where", "When", "Whether", "How"];

@@ -7,7 +7,7 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::messenger::BOT;
+use crate::client_miniapps::BOT;
 use crate::process::Site;
 use crate::shopper::Shopfront;
 use crate::support::{Answer, send};

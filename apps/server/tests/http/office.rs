@@ -41,6 +41,11 @@ impl Office {
         send(self.server.as_staff(&self.owner, Method::DELETE, path)).await
     }
 
+    /// Returns the id of the calling employee.
+    pub async fn own_number(&self) -> i64 {
+        self.get("/api/user").await.expect(200)["user"]["id"].as_i64().unwrap()
+    }
+
     /// Sends a request of an employee with exactly these permissions.
     pub async fn as_one_who_may(&self, permissions: &[&str], method: Method, path: &str, body: Value) -> Answer {
         let bearer = self.server.staff_with(&self.project, permissions).await;

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::shopfront::Shopfront;
-use crate::support::Answer;
+use crate::support::{Answer, fields};
 
 impl Shopfront {
     /// Sends a request about a line of an order, or about the order when `of` is empty.
@@ -36,10 +36,6 @@ impl Shopfront {
             self.count(tables[3]).await,
         ]
     }
-}
-
-fn fields(answer: &Value) -> Vec<&str> {
-    answer["errors"].as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 database_tests! {

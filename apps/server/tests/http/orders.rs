@@ -5,13 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::shopfront::Shopfront;
-use crate::support::{Project, send};
-
-fn keys(value: &Value) -> Vec<&str> {
-    let mut keys: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    keys.sort_unstable();
-    keys
-}
+use crate::support::{Project, keys, send};
 
 const ORDER: [&str; 26] = [
     "acquirer_payment_method_type",

@@ -142,6 +142,10 @@ database_tests! {
         office.post(&format!("{path}/999999/up"), json!({})).await.expect(404);
         let twin = office.twin().await;
         office.post(&format!("/api/applications/{}/menu_items/{}/up", twin.application_id, ids[0]), json!({})).await.expect(404);
+        assert_eq!(office.get(&format!("{path}/{}", ids[0])).await.expect(200)["menuItem"]["parent"]["name"], "Menu");
+        office.get(&format!("/api/applications/{}/menu_items/{}", twin.application_id, ids[0])).await.expect(404);
+        office.get(&format!("{path}/999999")).await.expect(404);
+        office.as_stranger(Method::GET, &format!("{path}/{}", ids[0]), json!({})).await.expect(403);
         office.delete(&format!("{path}/{menu}")).await.expect_invalid(&["id"]);
         for id in [ids[0], ids[1], menu] {
             office.delete(&format!("{path}/{id}")).await.expect(200);

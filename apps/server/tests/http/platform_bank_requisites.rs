@@ -42,6 +42,7 @@ database_tests! {
         let moved = office.put(&one, moved).await.expect(200)["bankRequisite"].clone();
         assert_eq!((&moved["bik"], &moved["comment"], &moved["bank_name"]), (&json!("044525187"), &json!(null), &json!("Bank")));
         assert_eq!(office.get(&path).await.expect(200)["bankRequisites"], json!([moved]));
+        assert_eq!(office.get(&one).await.expect(200), json!({ "bankRequisite": moved }));
         let told = office.get(&format!("{PATH}/{}/history", office.project.branch_id)).await.expect(200);
         let field = |name: &str| format!("bank_requisites.{}.{name}", created["id"]);
         assert_eq!(told["histories"][0]["changes"][0], json!({ "field": field("bik"), "old": "044525225", "new": "044525187" }));
@@ -80,7 +81,12 @@ database_tests! {
             office.get(&format!("{PATH}/{absent}/bank_requisites")).await.expect(404);
             office.post(&format!("{PATH}/{absent}/bank_requisites"), account()).await.expect(404);
         }
-        for (method, path) in [(Method::GET, own.clone()), (Method::POST, own.clone()), (Method::PUT, format!("{own}/{one}"))] {
+        office.get(&format!("{other}/{one}")).await.expect(404);
+        office.get(&format!("{own}/999999")).await.expect(404);
+        for (method, path) in [
+            (Method::GET, own.clone()), (Method::POST, own.clone()), (Method::GET, format!("{own}/{one}")),
+            (Method::PUT, format!("{own}/{one}")), (Method::GET, format!("{own}/{one}/integrations/1")),
+        ] {
             office.as_stranger(method.clone(), &path, account()).await.expect(403);
             let short = if method == Method::GET { "edit-branches" } else { "view-branches" };
             office.as_one_who_may(&[short], method, &path, account()).await.expect(403);
@@ -89,6 +95,7 @@ database_tests! {
         // Integrations of an account under the wrong branch are not found, either.
         for path in [format!("{other}/{one}/integrations"), format!("{own}/999999/integrations")] {
             office.get(&path).await.expect(404);
+            office.get(&format!("{path}/1")).await.expect(404);
             office.put(&format!("{path}/1"), json!({ "is_active": true })).await.expect(404);
             office.get(&format!("{path}/1/parameters")).await.expect(404);
             office.post(&format!("{path}/1/parameters"), json!({ "key": "a", "value": "b" })).await.expect(404);
@@ -123,10 +130,12 @@ database_tests! {
         let on = office.put(&format!("{path}/1"), json!({ "is_active": true })).await.expect(200);
         assert_eq!((&on["integration"]["id"], &on["integration"]["is_active"]), (&json!(1), &json!(true)));
         assert_eq!(office.get(&path).await.expect(200)["integrations"][0], on["integration"]);
+        assert_eq!(office.get(&format!("{path}/1")).await.expect(200), on);
         assert_eq!(office.get(&other).await.expect(200)["integrations"][0]["is_active"], false);
         office.put(&format!("{path}/1"), json!({})).await.expect_invalid(&["is_active"]);
         // The fourth integration belongs to warehouses.
         office.put(&format!("{path}/4"), json!({ "is_active": true })).await.expect(404);
+        office.get(&format!("{path}/4")).await.expect(404);
         let few = office.cost(&path).await;
         office.put(&format!("{path}/2"), json!({ "is_active": true })).await.expect(200);
         assert_eq!(office.cost(&path).await, few);

@@ -29,7 +29,8 @@ database_tests! {
         let changed = office.put(&one, json!({ "kind": "email", "value": "Anna@X.ru", "name": null })).await.expect(200);
         let changed = &changed["contact"];
         assert_eq!((&changed["value"], &changed["name"], &changed["comment"]), (&json!("anna@x.ru"), &json!(null), &json!("until six")));
-        office.put(&one, json!({})).await.expect(200);
+        let kept = office.put(&one, json!({})).await.expect(200);
+        assert_eq!(office.get(&one).await.expect(200), kept);
         assert_eq!(office.get(&path).await.expect(200)["contacts"][0]["value"], "anna@x.ru");
     }
 
@@ -92,10 +93,13 @@ database_tests! {
         for (part, body) in [("contacts", json!({ "kind": "other", "value": "at the gate" })), ("bank_requisites", account())] {
             let own = office.create(&format!("{PATH}/{anna}/{part}"), body.clone()).await;
             let foreign = abroad(&format!("{PATH}/{foreigner}/{part}"), body.clone()).await;
-            office.put(&format!("{PATH}/{boris}/{part}/{own}"), body.clone()).await.expect(404);
-            office.put(&format!("{PATH}/{anna}/{part}/{foreign}"), body.clone()).await.expect(403);
-            office.put(&format!("{PATH}/{foreigner}/{part}/{foreign}"), body.clone()).await.expect(403);
+            for (customer, id, status) in [(boris, own, 404), (anna, foreign, 403), (foreigner, foreign, 403)] {
+                let path = format!("{PATH}/{customer}/{part}/{id}");
+                office.get(&path).await.expect(status);
+                office.put(&path, body.clone()).await.expect(status);
+            }
             for absent in ["999999", "1000000000000", "x"] {
+                office.get(&format!("{PATH}/{anna}/{part}/{absent}")).await.expect(404);
                 office.put(&format!("{PATH}/{anna}/{part}/{absent}"), body.clone()).await.expect(404);
                 office.get(&format!("{PATH}/{absent}/{part}")).await.expect(404);
                 office.post(&format!("{PATH}/{absent}/{part}"), body.clone()).await.expect(404);

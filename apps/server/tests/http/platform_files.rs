@@ -120,6 +120,50 @@ database_tests! {
         assert_eq!(office.server.insert(deeds.to_owned()).await, 3);
     }
 
+    async fn files_are_listed_and_found(db: TestDatabase) {
+        let (office, _folder) = Office::with_files(db, Roles::Api).await;
+        assert_eq!(office.get(PATH).await.expect(200)["filesCount"], 0);
+        let picture = office.file("2", "Чайник.png", &png(64, 48)).await;
+        let contract = office.file("1", "Договор.pdf", PDF).await;
+        let list = office.get(PATH).await.expect(200);
+        assert_eq!((&list["filesCount"], &list["pagination"]["per_page"]), (&json!(2), &json!(15)));
+        let mut newest = list["files"][0].clone();
+        let creator = newest.as_object_mut().unwrap().remove("creator").unwrap();
+        assert!(creator["id"].is_i64() && creator["name"].is_string(), "{creator}");
+        assert_eq!(newest.as_object_mut().unwrap().remove("order_id"), Some(Value::Null));
+        assert_eq!(newest, contract, "as the file itself is shown");
+        let found = async |query: &str| {
+            let list = office.get(&format!("{PATH}?{query}")).await.expect(200);
+            list["files"].as_array().unwrap().iter().map(|file| file["id"].clone()).collect::<Vec<_>>()
+        };
+        let (first, second) = (&picture["id"], &contract["id"]);
+        assert_eq!(found("file_type_id[]=2").await, [first.clone()]);
+        assert_eq!(found("file_type_id[]=2&file_type_id[]=1&order_by=id_asc").await, [first.clone(), second.clone()]);
+        assert_eq!(found("query=ДОГОВ").await, [second.clone()]);
+        assert_eq!(found("query=%25").await, Vec::<Value>::new());
+        assert_eq!(found(&format!("creator_id={}", creator["id"])).await.len(), 2);
+        assert_eq!(found("creator_id=999999").await.len(), 0);
+        assert_eq!(found("order_id=1").await.len(), 0);
+        assert_eq!(found("date_from=2999-01-01").await.len(), 0);
+        assert_eq!(found("order_by=size_desc&per_page=1&page=2").await.len(), 1);
+        let wrong = office.get(&format!("{PATH}?file_type_id=4&creator_id=x&order_by=name_asc&per_page=101&kind=1")).await;
+        wrong.expect_invalid(&["file_type_id", "creator_id", "order_by", "per_page", "kind"]);
+        let table = office.get("/api/tables/files").await.expect(200);
+        assert_eq!(table["files"][0]["name"]["link"], format!("{PATH}/{second}"));
+        let cost = async |path: &str| {
+            let once = async || office.get(path).await.expect(200);
+            office.server.fewest_statements(once).await
+        };
+        assert_eq!(cost(PATH).await, cost(&format!("{PATH}?per_page=1")).await, "whatever the number of files");
+
+        let stranger = office.as_stranger(Method::GET, PATH, json!({})).await.expect(200);
+        assert_eq!(stranger["filesCount"], 0);
+        office.as_one_who_may(&["edit-files", "view-orders"], Method::GET, PATH, json!({})).await.expect(403);
+        send(office.server.as_staff(&office.owner, Method::DELETE, &format!("{PATH}/{second}"))).await.expect(200);
+        assert_eq!(found("query=договор").await.len(), 0);
+        assert_eq!(office.get(PATH).await.expect(200)["filesCount"], 1);
+    }
+
     async fn no_file_is_larger_than_an_upload_may_be(db: TestDatabase) {
         let server = TestServer::start_with(db, |config| config.upload_limit = 1_000).await;
         let project = server.project().await;

@@ -40,6 +40,11 @@ database_tests! {
         let on = office.put(&format!("{path}/4"), json!({ "is_active": true })).await.expect(200);
         assert_eq!((&on["integration"]["id"], &on["integration"]["is_active"]), (&json!(4), &json!(true)));
         assert_eq!(office.get(&path).await.expect(200)["integrations"][1], on["integration"]);
+        assert_eq!(office.get(&format!("{path}/4")).await.expect(200), on);
+        // An integration that was never used has no version yet.
+        let unused = office.get(&format!("{path}/3")).await;
+        assert_eq!(unused.expect(200)["integration"]["is_active"], false);
+        assert!(unused.headers.get("etag").is_none());
         assert_eq!(office.get(&other).await.expect(200)["integrations"][1]["is_active"], false);
         let off = office.put(&format!("{path}/4"), json!({ "is_active": false })).await.expect(200);
         assert_eq!(off["integration"]["is_active"], false);
@@ -47,6 +52,7 @@ database_tests! {
         office.put(&format!("{path}/4"), json!({})).await.expect_invalid(&["is_active"]);
         // The first integration belongs to bank requisites.
         for absent in [format!("{path}/1"), format!("{path}/99"), "/api/warehouses/999999/integrations/4".to_owned()] {
+            office.get(&absent).await.expect(404);
             office.put(&absent, json!({ "is_active": true })).await.expect(404);
             office.get(&format!("{absent}/parameters")).await.expect(404);
             office.post(&format!("{absent}/parameters"), json!({ "key": "a", "value": "b" })).await.expect(404);

@@ -5,7 +5,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::shopfront::Shopfront;
-use crate::support::{Answer, send};
+use crate::support::{Answer, fields, send};
 
 impl Shopfront {
     pub async fn clerk(&self, method: Method, path: &str, body: &Value) -> Answer {
@@ -16,10 +16,6 @@ impl Shopfront {
     async fn customer_id(&self) -> i64 {
         self.server.insert("SELECT max(id) AS id FROM counterparties".to_owned()).await
     }
-}
-
-fn fields(answer: &Value) -> Vec<&str> {
-    answer["errors"].as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 database_tests! {

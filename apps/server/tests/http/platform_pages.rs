@@ -87,6 +87,25 @@ database_tests! {
         assert_eq!(office.get(TABLE).await.expect(200)["pagination"]["total"], 2);
     }
 
+    async fn a_preview_is_what_customers_see_and_is_not_stored(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let preview = format!("{PATH}/preview");
+        let html = "<h1 onclick=\"x()\">Чай</h1><script>x()</script><a href=\"javascript:x()\">x</a><p>1 < 2";
+        let shown = office.post(&preview, json!({ "content": html })).await.expect(200)["content"].clone();
+        assert_eq!(office.get(TABLE).await.expect(200)["pagination"]["total"], 0, "nothing is stored");
+        office.create(PATH, json!({ "title": "A", "slug": "a", "content": html })).await;
+        let read = send(office.server.as_app(&office.project, Method::GET, "/api/counterparty/pages/a")).await.expect(200);
+        assert_eq!(shown, read["page"]["content"]);
+        assert!(!shown.as_str().unwrap().contains("x()"), "{shown}");
+        for nothing in [json!({}), json!({ "content": null }), json!({ "content": "<script>x()</script>" })] {
+            assert_eq!(office.post(&preview, nothing).await.expect(200), json!({ "content": "" }));
+        }
+        office.post(&preview, json!({ "content": "x".repeat(65_536), "title": 1 })).await.expect_invalid(&["content"]);
+        office.post(&preview, json!({ "content": 1 })).await.expect_invalid(&["content"]);
+        office.as_one_who_may(&["view-pages"], Method::POST, &preview, json!({})).await.expect(200);
+        office.as_one_who_may(&["view-blocks"], Method::POST, &preview, json!({})).await.expect(403);
+    }
+
     async fn slugs_of_one_title_are_numbered_however_many_come_at_once(db: TestDatabase) {
         let office = Office::open(db).await;
         let mut running = JoinSet::new();

@@ -88,6 +88,24 @@ database_tests! {
         assert!(!opens(&outside, PASSWORD).await);
     }
 
+    async fn a_new_employee_gets_one_by_mail(db: TestDatabase) {
+        let outside = start(db).await;
+        let sign_in = async |login: &str, password: &str| {
+            let body = json!({ "login": login, "password": password });
+            send(outside.server.request(Method::POST, "/api/login").json(&body)).await
+        };
+        let boss = sign_in("boss", PASSWORD).await.expect(200)["user"].clone();
+        let body = json!({
+            "login": "anna", "email": MAILBOX, "first_name": "Anna", "last_name": "Kern", "role_id": boss["role"]["id"],
+        });
+        let request = outside.server.as_staff(&bearer(&boss), Method::POST, "/api/users").json(&body);
+        send(request).await.expect(201);
+        let password = mailed(&outside, 1).await;
+        sign_in("anna", "wrong").await.expect(401);
+        sign_in("anna", &password).await.expect(200);
+        sign_in("anna", &password).await.expect(200);
+    }
+
     async fn taking_it_on_signs_every_other_device_out(db: TestDatabase) {
         let outside = start(db).await;
         let sign_in = async |password: &str| {

@@ -65,7 +65,7 @@ database_tests! {
         assert!(last_activity.as_str().unwrap().parse::<DateTime<Utc>>().is_ok());
         assert_eq!(user, json!({
             "id": user["id"], "login": "boss", "first_name": "Project", "last_name": "Owner", "middle_name": null,
-            "phone": null, "avatar": null,
+            "email": "boss@example.com", "phone": null, "avatar": null,
             "role": { "id": user["role"]["id"], "name": "Owner", "description": "May do everything in the project" },
             "branch": { "id": project.branch_id, "name": "Branch" },
             "department": null, "creator": null, "is_banned": false, "is_sick": false, "active_time": 0,

@@ -74,17 +74,21 @@ database_tests! {
             assert_eq!(office.post(&at, wrong.clone()).await.status, 422, "{wrong}");
         }
         let one = format!("{at}/{}", first["id"]);
-        office.put(&one, hours(2, "10:00", "12:00")).await.expect(200);
+        let changed = office.put(&one, hours(2, "10:00", "12:00")).await.expect(200);
+        assert_eq!(office.get(&one).await.expect(200), changed);
         let list = office.get(&at).await.expect(200);
         assert_eq!((&list["hoursCount"], &list["hours"][1]["weekday"]), (&json!(3), &json!(2)));
         let history = office.get(&format!("{path}/history")).await.expect(200);
         assert_eq!(history["histories"][0]["changes"][0]["field"], "hours");
         office.delete(&one).await.expect(200);
-        for gone in [office.delete(&one).await, office.put(&one, hours(2, "10:00", "12:00")).await] {
+        let gone = [office.get(&one).await, office.delete(&one).await, office.put(&one, hours(2, "10:00", "12:00")).await];
+        for gone in gone {
             gone.expect(404);
         }
         let other = format!("{PATH}/{}/hours", shop(&office, "B").await);
-        office.delete(&format!("{other}/{}", list["hours"][0]["id"])).await.expect(404);
+        let misplaced = format!("{other}/{}", list["hours"][0]["id"]);
+        office.get(&misplaced).await.expect(404);
+        office.delete(&misplaced).await.expect(404);
         assert_eq!(office.get(&at).await.expect(200)["hoursCount"], 2);
     }
 
@@ -122,7 +126,8 @@ database_tests! {
         let other = office.post(&exceptions, other).await.expect(201)["exception"].clone();
         assert_eq!(open().await, json!(true), "an exception comes before a holiday");
         let one = format!("{exceptions}/{}", other["id"]);
-        office.put(&one, json!({ "date": today })).await.expect(200);
+        let closed = office.put(&one, json!({ "date": today })).await.expect(200);
+        assert_eq!(office.get(&one).await.expect(200), closed);
         assert_eq!(open().await, json!(false));
         let clash = office.post(&exceptions, json!({ "date": today, "opens_at": "10:00", "closes_at": "12:00" })).await;
         clash.expect_invalid(&["opens_at"]);
@@ -134,7 +139,22 @@ database_tests! {
             office.post(&exceptions, wrong).await.expect_invalid(&[field]);
         }
         office.post(&holidays, json!({ "date": "9999-01-01" })).await.expect_invalid(&["date"]);
+        let day = |days| (office.server.clock.now() + chrono::TimeDelta::days(days)).date_naive().to_string();
+        let at = format!("{holidays}/{}", holiday["id"]);
+        let moved = office.put(&at, json!({ "date": day(10), "name": "Ремонт" })).await.expect(200)["holiday"].clone();
+        assert_eq!(moved, json!({ "id": holiday["id"], "date": day(10), "name": "Ремонт", "is_yearly": false }));
+        let next = office.post(&holidays, json!({ "date": day(11) })).await.expect(201)["holiday"]["id"].clone();
+        office.put(&at, json!({ "date": day(11) })).await.expect_invalid(&["date"]);
+        office.put(&at, json!({ "date": day(9_999), "name": 1 })).await.expect_invalid(&["name"]);
+        office.put(&at, json!({ "date": day(9_999) })).await.expect_invalid(&["date"]);
+        office.put(&at, json!({ "name": "A" })).await.expect_invalid(&["date"]);
+        office.put(&format!("{holidays}/999999"), json!({ "date": today })).await.expect(404);
+        office.as_stranger(Method::PUT, &at, json!({ "date": today })).await.expect(403);
+        office.as_one_who_may(&["view-shops"], Method::PUT, &at, json!({ "date": today })).await.expect(403);
+        office.delete(&format!("{holidays}/{next}")).await.expect(200);
+        assert_eq!(office.get(&holidays).await.expect(200)["holidays"][0], moved);
         office.delete(&one).await.expect(200);
+        office.get(&one).await.expect(404);
         office.delete(&format!("{holidays}/{}", holiday["id"])).await.expect(200);
         office.delete(&format!("{holidays}/{}", holiday["id"])).await.expect(404);
         assert_eq!(open().await, json!(true));

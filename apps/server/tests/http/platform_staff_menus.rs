@@ -7,10 +7,6 @@ use serde_json::{Value, json};
 use crate::office::Office;
 use crate::support::{Answer, send};
 
-async fn me(office: &Office) -> i64 {
-    office.get("/api/user").await.expect(200)["user"]["id"].as_i64().unwrap()
-}
-
 async fn customers_see(office: &Office, name: &str) -> Answer {
     let path = format!("/api/counterparty/menus/{name}/items");
     send(office.server.as_app(&office.project, Method::GET, &path)).await
@@ -32,7 +28,7 @@ database_tests! {
 
     async fn a_menu_is_made_attached_and_shown(db: TestDatabase) {
         let office = Office::open(db).await;
-        let boss = me(&office).await;
+        let boss = office.own_number().await;
         let make = format!("/api/users/{boss}/create_menu_from_user_items");
         let items = json!([{ "name": "Заказы", "url": "/orders", "screen_id": 15 }, { "name": "Сайт", "url": "https://shop.example" }]);
         let made = office.post(&make, json!({ "name": "Касса", "items": items })).await.expect(201)["menu"].clone();
@@ -66,7 +62,7 @@ database_tests! {
 
     async fn wrong_menus_are_refused(db: TestDatabase) {
         let office = Office::open(db).await;
-        let make = format!("/api/users/{}/create_menu_from_user_items", me(&office).await);
+        let make = format!("/api/users/{}/create_menu_from_user_items", office.own_number().await);
         let wrong = json!({ "name": "", "items": [{ "url": "", "screen_id": "x" }, { "name": "A", "url": "/a" }] });
         office.post(&make, wrong).await.expect_invalid(&["name", "items.0.name", "items.0.url", "items.0.screen_id"]);
         office.post(&make, json!({ "name": "A", "items": [] })).await.expect_invalid(&["items"]);

@@ -16,10 +16,6 @@ use crate::support::send;
 const PATH: &str = "/api/tasks";
 const TABLE: &str = "/api/tables/tasks";
 
-async fn me(office: &Office) -> i64 {
-    office.get("/api/user").await.expect(200)["user"]["id"].as_i64().unwrap()
-}
-
 fn titles(table: &Value) -> Vec<&str> {
     table["tasks"].as_array().unwrap().iter().map(|row| row["title"]["value"].as_str().unwrap()).collect()
 }
@@ -32,7 +28,7 @@ database_tests! {
         let Shopfront { server, project, customer, .. } = shop;
         let owner = server.owner(&project).await;
         let office = Office { server, project, owner };
-        let boss = me(&office).await;
+        let boss = office.own_number().await;
         let body = json!({
             "title": "Перезвонить", "description": "До обеда", "responsible_id": boss, "deadline": "2035-01-01T10:00:00+03:00",
             "order_id": order, "counterparty_id": customer,
@@ -76,7 +72,7 @@ database_tests! {
 
     async fn tasks_are_found_sorted_and_filtered(db: TestDatabase) {
         let office = Office::open(db).await;
-        let boss = me(&office).await;
+        let boss = office.own_number().await;
         office.create(PATH, json!({ "title": "Позвонить", "deadline": "2035-02-01T00:00:00Z", "responsible_id": boss })).await;
         office.create(PATH, json!({ "title": "Собрать", "deadline": "2035-01-01T00:00:00Z", "status_id": 2 })).await;
         office.create(PATH, json!({ "title": "Ждать" })).await;

@@ -290,7 +290,7 @@ async fn everybody_but(server: &TestServer, project: &Project, missing: &str) ->
 }
 
 /// Lists that show records of a project with one record of every kind.
-const LISTS: [&str; 38] = [
+const LISTS: [&str; 40] = [
     "/api/agents",
     "/api/applications",
     "/api/branches",
@@ -299,6 +299,7 @@ const LISTS: [&str; 38] = [
     "/api/counterparties",
     "/api/departments",
     "/api/discounts",
+    "/api/files",
     "/api/inventories",
     "/api/jobs",
     "/api/managers",
@@ -316,6 +317,7 @@ const LISTS: [&str; 38] = [
     "/api/tables/categories",
     "/api/tables/counterparties",
     "/api/tables/discounts",
+    "/api/tables/files",
     "/api/tables/inventories",
     "/api/tables/nomenclatures",
     "/api/tables/orders",

@@ -243,6 +243,7 @@ database_tests! {
         let account = json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" });
         let shop = json!({ "name": "Main", "address": "Nevsky 1", "branch_id": branch });
         let shop = format!("/api/shops/{}", office.create("/api/shops", shop).await);
+        let role = office.create("/api/roles", json!({ "name": "Packer" })).await;
         let made = [
             (
                 format!("{shop}/hours"),
@@ -255,10 +256,16 @@ database_tests! {
                 json!({ "date": "2027-01-05", "opens_at": "10:00", "closes_at": "12:00" }),
             ),
             ("/api/agents".to_owned(), json!({ "name": "Agent" }), json!({ "name": "Bot" })),
+            (
+                "/api/users".to_owned(),
+                json!({ "login": "oleg", "email": "oleg@example.com", "first_name": "Oleg", "last_name": "Kern", "role_id": role }),
+                json!({ "first_name": "Igor" }),
+            ),
             ("/api/departments".to_owned(), json!({ "name": "Sales" }), json!({ "name": "Export" })),
             ("/api/roles".to_owned(), json!({ "name": "Clerk" }), json!({ "name": "Boss" })),
             ("/api/permissions".to_owned(), json!({ "name": "view-reports", "screen_id": 1 }), json!({ "description": "x" })),
             ("/api/brands".to_owned(), json!({ "name": "Nord" }), json!({ "name": "Sud" })),
+            ("/api/payment_types".to_owned(), json!({ "name": "Cash" }), json!({ "name": "Card" })),
             ("/api/categories".to_owned(), json!({ "name": "Cups" }), json!({ "name": "Mugs" })),
             ("/api/nomenclatures".to_owned(), json!({ "name": "Cup", "kind_id": 2 }), json!({ "name": "Jug" })),
             ("/api/warehouses".to_owned(), json!({ "name": "Far", "branch_id": branch }), json!({ "name": "Near" })),
@@ -274,6 +281,7 @@ database_tests! {
             (format!("{customer}/bank_requisites"), account.clone(), json!({ "comment": "x" })),
             ("/api/branches".to_owned(), json!({ "name": "Nord" }), json!({ "name": "Sud" })),
             (format!("/api/branches/{branch}/bank_requisites"), account, json!({ "comment": "x" })),
+            (format!("{hooks}/slides"), json!({ "title": "Sale" }), json!({ "title": "News" })),
             (format!("{hooks}/webhooks"), json!({ "url": "http://127.0.0.1:9/x" }), json!({ "name": "x" })),
             (
                 format!("{hooks}/subscription-nomenclatures"),

@@ -223,6 +223,13 @@ database_tests! {
         let rotated = send(desk.request(Method::POST, &format!("{}/rotate-secret", hook.path))).await.expect(200);
         secrets.add_value("a rotated webhook secret", &rotated["webhook"]["secret"]);
 
+        let second = json!({ "name": "Second", "branch_id": desk.project["branch_id"] });
+        let second = send(desk.request(Method::POST, "/api/applications").json(&second)).await.expect(201);
+        secrets.add_value("an App Token", &second["application"]["token"]);
+        let rotate = format!("/api/applications/{}/rotate-token", second["application"]["id"]);
+        let rotated = send(desk.request(Method::POST, &rotate)).await.expect(200);
+        secrets.add_value("a rotated App Token", &rotated["application"]["token"]);
+
         // A wrong value may be almost right.
         send(ask_for_code(front, "79005550005")).await.expect(200);
         assert_eq!(login(front, "79005550005", "0738").await, 401);

@@ -42,6 +42,8 @@ database_tests! {
         let warehouse = office.create("/api/warehouses", json!({ "name": "Main", "branch_id": branch, "application_ids": [application] })).await;
         let stock = json!({ "warehouse_id": warehouse, "nomenclature_id": item, "quantity": 5, "price": "5.00" });
         let me = office.get("/api/users").await.expect(200)["users"][0]["id"].clone();
+        let role = office.create("/api/roles", json!({ "name": "Clerk" })).await;
+        let user = json!({ "login": "oleg", "email": "o@example.com", "first_name": "Oleg", "last_name": "Kern", "role_id": role });
         let customer = json!({ "is_company": false, "first_name": "Ann", "phone_1": "79001234567", "manager_id": me });
         let discount = json!({ "name": "Sale", "type": "percent", "value": "10.00", "target": "category", "category_id": child });
         let sale = office.create("/api/discounts", json!({ "name": "Ten", "type": "percent", "value": 10 })).await;
@@ -52,6 +54,8 @@ database_tests! {
         for (path, body, key) in [
             ("/api/promotions", promotion, "promotion"),
             ("/api/departments", json!({ "name": "Sales", "branch_id": branch }), "department"),
+            ("/api/users", user, "user"),
+            ("/api/payment_types", json!({ "name": "Card", "photo": "https://x.ru/card.png", "is_online": true }), "paymentType"),
             ("/api/shops", json!({ "name": "Main", "address": "Nevsky 1", "branch_id": branch }), "shop"),
             ("/api/inventories", stock, "inventory"),
             ("/api/counterparties", customer, "counterparty"),
@@ -65,20 +69,24 @@ database_tests! {
         for (path, id, key) in [
             ("/api/brands", brand, "brand"), ("/api/nomenclatures", item, "nomenclature"),
             ("/api/warehouses", warehouse, "warehouse"), ("/api/branches", branch, "branch"),
+            ("/api/applications", application, "application"),
         ] {
             office.send_back(&format!("{path}/{id}"), key).await;
         }
-        // Only lists show these records, in the form that their creation returned.
+        office.send_back("/api/project", "project").await;
         let menu = format!("/api/applications/{application}/menu_items");
         let parent = office.create(&menu, json!({ "name": "Shop" })).await;
-        for (path, body, key) in [
-            (menu.as_str(), json!({ "name": "Mugs", "parent_id": parent }), "menuItem"),
-            ("/api/categories", json!({ "name": "Cups", "parent_id": category }), "category"),
-        ] {
-            let record = office.post(path, body).await.expect(201)[key].clone();
-            let again = office.put(&format!("{path}/{}", record["id"]), record.clone()).await.expect(200);
-            assert_eq!(lasting(&again[key]), lasting(&record), "{path}");
-        }
+        let item = office.create(&menu, json!({ "name": "Mugs", "parent_id": parent })).await;
+        office.send_back(&format!("{menu}/{item}"), "menuItem").await;
+        let slides = format!("/api/applications/{application}/slides");
+        let slide = json!({ "title": "Sale", "photo": "https://cdn.example/a.png", "link": "/sale", "starts_at": "2026-01-01T00:00:00Z" });
+        let slide = office.create(&slides, slide).await;
+        office.send_back(&format!("{slides}/{slide}"), "slide").await;
+        // Only lists show a category, in the form that its creation returned.
+        let cups = json!({ "name": "Cups", "parent_id": category });
+        let record = office.post("/api/categories", cups).await.expect(201)["category"].clone();
+        let again = office.put(&format!("/api/categories/{}", record["id"]), record.clone()).await.expect(200);
+        assert_eq!(lasting(&again["category"]), lasting(&record));
     }
 
     async fn a_record_may_stand_for_its_id(db: TestDatabase) {

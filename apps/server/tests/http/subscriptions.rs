@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::club::{Club, METHODS, ROOT};
 use crate::keyed::{assert_replays, is_replayed, keyed};
 use crate::process::PATIENCE;
-use crate::support::{Project, send};
+use crate::support::{Project, keys, send};
 
 const DAY: i64 = 24 * 3_600;
 
@@ -44,12 +44,6 @@ const CHECKOUT: [&str; 8] = [
 ];
 const PAYMENT: [&str; 9] =
     ["amount", "attempt", "created_at", "currency", "id", "order_id", "period", "reason", "status"];
-
-fn keys(value: &Value) -> Vec<&str> {
-    let mut keys: Vec<_> = value.as_object().unwrap().keys().map(String::as_str).collect();
-    keys.sort_unstable();
-    keys
-}
 
 fn at(subscription: &Value, what: &str) -> String {
     format!("{ROOT}/{}/{what}", subscription["id"])

@@ -79,12 +79,20 @@ impl Answer {
     /// Checks that exactly these fields are refused.
     pub fn expect_invalid(&self, fields: &[&str]) {
         let body = self.expect(422);
-        let mut named: Vec<_> = body["errors"].as_object().unwrap().keys().map(String::as_str).collect();
-        let mut fields = fields.to_vec();
-        named.sort_unstable();
-        fields.sort_unstable();
-        assert_eq!(named, fields, "{body}");
+        let mut expected = fields.to_vec();
+        expected.sort_unstable();
+        assert_eq!(self::fields(&body), expected, "{body}");
     }
+}
+
+/// Returns the names of the fields of an object, sorted.
+pub fn keys(object: &Value) -> Vec<&str> {
+    object.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+/// Returns the refused fields of a response, sorted.
+pub fn fields(refused: &Value) -> Vec<&str> {
+    keys(&refused["errors"])
 }
 
 #[derive(diesel::QueryableByName)]
@@ -97,8 +105,7 @@ const AT: &str = "2026-01-01 00:00:00";
 
 /// Returns the digest in lower-case hex.
 pub fn sha256(text: &str) -> String {
-    let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
-    digest.as_ref().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+    kontor_kernel::hex(ring::digest::digest(&ring::digest::SHA256, text.as_bytes()).as_ref())
 }
 
 impl TestServer {

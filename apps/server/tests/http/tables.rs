@@ -76,6 +76,7 @@ async fn furnished(db: TestDatabase) -> (Office, i64, i64) {
             .create(&format!("{shown}/blocks"), json!({ "name": format!("Banner {number}"), "block_type_id": 1 }))
             .await;
         office.create(&format!("{shown}/menu_items"), json!({ "name": format!("Catalogue {number}") })).await;
+        office.create(&format!("{shown}/slides"), json!({ "title": format!("Sale {number}") })).await;
         let agent = json!({ "name": format!("Clerk {number}"), "permissions": ["view-orders"] });
         office.create("/api/agents", agent).await;
         office.warehouse(&format!("Attic {number}")).await;

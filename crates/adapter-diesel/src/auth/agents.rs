@@ -14,9 +14,7 @@ use kontor_kernel::{
 use super::agent_records::{load, written};
 use super::tokens::{abilities, permission};
 use super::{AGENT, end_staff_tokens, guard};
-use crate::database::idempotency::note_created;
-use crate::database::invalidation::{Topic, declare_unchanged};
-use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::database::{Abort, AnyConnection, Database, Topic, on_each};
 use crate::decode;
 use crate::listing::{Source, unsearched};
 use crate::records;
@@ -228,7 +226,7 @@ impl AgentRepository for Database {
     async fn insert(&self, new: NewAgent) -> Result<Agent, StoreError> {
         self.write(move |connection| {
             let agent = insert(connection, &new)?;
-            note_created("agents", agent.id.get());
+            connection.note_created("agents", agent.id.get());
             Ok(agent)
         })
         .await
@@ -322,7 +320,7 @@ impl AgentRepository for Database {
                     expires_at: token.expires_at,
                 },
             )?;
-            note_created("tokens", id);
+            connection.note_created("tokens", id);
             Ok(AgentToken {
                 id: decode::id(id)?,
                 name: Some(token.name.clone()),
@@ -337,7 +335,7 @@ impl AgentRepository for Database {
 
     async fn delete_token(&self, agent: UserId, token: TokenId) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            declare_unchanged(Topic::Access);
+            connection.declare_unchanged(Topic::Access);
             let deleted =
                 diesel::delete(tokens_of!(agent).filter(access_tokens::id.eq(token.get()))).execute(connection)?;
             Ok(deleted > 0)

@@ -93,7 +93,7 @@ pub(crate) fn try_to_read(connection: &mut AnyConnection, ids: &[i64]) -> Result
     let kinds: Vec<(i64, String)> = present.select((users::id, users::kind)).load(connection)?;
     let (employees, agents): (Vec<_>, Vec<_>) = kinds.into_iter().partition(|(_, kind)| kind == EMPLOYEE);
     let numbers = |users: Vec<(i64, String)>| users.into_iter().map(|(id, _)| id).collect::<Vec<_>>();
-    employees::load(connection, &numbers(employees))?;
+    employees::load::<StoreError>(connection, &numbers(employees))?;
     agent_records::load::<StoreError>(connection, &numbers(agents))?;
     Ok(Vec::new())
 }

@@ -19,6 +19,7 @@ struct EmployeeRow {
     id: i64,
     project_id: i64,
     login: String,
+    email: String,
     first_name: String,
     last_name: String,
     middle_name: Option<String>,
@@ -56,10 +57,7 @@ struct DepartmentRow {
 type Row = (EmployeeRow, RoleRow, Option<BranchRow>, Option<DepartmentRow>, Option<String>);
 
 /// Returns the creators of the accounts.
-fn creators(
-    connection: &mut AnyConnection,
-    rows: &[Row],
-) -> Result<BTreeMap<i64, Reference<UserId>>, Abort<StoreError>> {
+fn creators<R>(connection: &mut AnyConnection, rows: &[Row]) -> Result<BTreeMap<i64, Reference<UserId>>, Abort<R>> {
     let mut ids: Vec<i64> = rows.iter().filter_map(|(user, ..)| user.creator_id).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -83,6 +81,7 @@ fn employee(
         id: decode::id(user.id)?,
         project_id: decode::id(user.project_id)?,
         login: Login::parse(&user.login).map_err(StoreError::corrupt)?,
+        email: decode::text(&user.email)?,
         first_name: decode::text(&user.first_name)?,
         last_name: decode::text(&user.last_name)?,
         middle_name: decode::optional_text(user.middle_name.as_deref())?,
@@ -102,7 +101,7 @@ fn employee(
 }
 
 /// Loads users of one project, ordered by id. The number of statements does not depend on the number of users.
-pub(super) fn load(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Employee>, Abort<StoreError>> {
+pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Employee>, Abort<R>> {
     let rows: Vec<Row> = users::table
         .inner_join(roles::table.on(roles::id.eq(users::role_id)))
         .left_join(branches::table.on(branches::id.nullable().eq(users::branch_id)))

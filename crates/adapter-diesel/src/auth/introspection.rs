@@ -12,8 +12,7 @@ use uuid::Uuid;
 
 use super::guard;
 use crate::applications::project_of;
-use crate::database::invalidation::{Topic, declare_unchanged, invalidate};
-use crate::database::{Abort, BoundedCache, Database, on_duplicate};
+use crate::database::{Abort, AnyConnection, BoundedCache, Database, Topic, on_duplicate};
 use crate::decode;
 use crate::schema::introspection_clients;
 use crate::statement::{Statement, by_place};
@@ -71,10 +70,13 @@ fn client_id(text: &str) -> Result<Uuid, StoreError> {
 }
 
 /// Invalidates cached access of the client's project. Returns the id of the client, if there is one.
-fn invalidate_client(client: Option<(String, i64)>) -> Result<Option<Uuid>, StoreError> {
-    declare_unchanged(Topic::Access);
+fn invalidate_client(
+    connection: &mut AnyConnection,
+    client: Option<(String, i64)>,
+) -> Result<Option<Uuid>, StoreError> {
+    connection.declare_unchanged(Topic::Access);
     let Some((client, project)) = client else { return Ok(None) };
-    invalidate(Topic::Access, project);
+    connection.invalidate(Topic::Access, project);
     client_id(&client).map(Some)
 }
 
@@ -162,7 +164,7 @@ impl IntrospectionClients for Database {
                 .returning((introspection_clients::client_id, introspection_clients::project_id))
                 .get_result(connection)
                 .optional()?;
-            Ok(invalidate_client(rotated)?)
+            Ok(invalidate_client(connection, rotated)?)
         })
         .await
     }
@@ -177,7 +179,7 @@ impl IntrospectionClients for Database {
                 .returning((introspection_clients::client_id, introspection_clients::project_id))
                 .get_result(connection)
                 .optional()?;
-            Ok(invalidate_client(disabled)?)
+            Ok(invalidate_client(connection, disabled)?)
         })
         .await
     }

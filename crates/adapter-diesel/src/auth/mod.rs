@@ -7,6 +7,7 @@ mod agents;
 mod callback;
 mod codes;
 mod directory;
+mod employee_records;
 mod employees;
 mod introspection;
 mod miniapps;
@@ -31,8 +32,7 @@ use kontor_auth::model::{Device, NewToken};
 use kontor_kernel::{ApplicationId, CounterpartyId, ProjectId, UserId};
 
 use crate::customer_data::{EMPLOYEE, guard};
-use crate::database::invalidation::{Topic, declare_unchanged};
-use crate::database::{AnyConnection, on_each};
+use crate::database::{AnyConnection, Topic, on_each};
 use crate::schema::access_tokens;
 use crate::time_codec::Moment;
 
@@ -50,7 +50,7 @@ fn end_staff_tokens(connection: &mut AnyConnection, user: UserId) -> Result<(), 
     let tokens = access_tokens::table
         .filter(access_tokens::guard.eq(guard::USER))
         .filter(access_tokens::subject_id.eq(user.get()));
-    declare_unchanged(Topic::Access);
+    connection.declare_unchanged(Topic::Access);
     diesel::delete(tokens).execute(connection)?;
     Ok(())
 }

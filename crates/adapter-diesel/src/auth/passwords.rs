@@ -42,31 +42,33 @@ fn request(row: RequestRow) -> Result<PasswordRequest, StoreError> {
     })
 }
 
+/// Queues a request and replaces an earlier one for the login.
+pub(super) fn enqueue(connection: &mut AnyConnection, login: &Login, at: NaiveDateTime) -> QueryResult<()> {
+    let state = (
+        password_requests::requested_at.eq(at),
+        password_requests::attempts.eq(0),
+        password_requests::next_attempt_at.eq(at),
+        password_requests::lease_owner.eq(None::<&str>),
+        password_requests::leased_until.eq(None::<NaiveDateTime>),
+        password_requests::parked_at.eq(None::<NaiveDateTime>),
+        password_requests::parked_reason.eq(None::<&str>),
+    );
+    on_each!(connection, concrete => {
+        diesel::insert_into(password_requests::table)
+            .values((password_requests::login.eq(login.as_str()), state))
+            .on_conflict(password_requests::login)
+            .do_update()
+            .set(state)
+            .execute(concrete)
+    })?;
+    Ok(())
+}
+
 #[async_trait]
 impl PasswordRequests for Database {
     async fn enqueue(&self, login: &Login, at: DateTime<Utc>) -> Result<(), StoreError> {
         let (login, at) = (login.clone(), at.naive_utc());
-        self.write(move |connection| {
-            let state = (
-                password_requests::requested_at.eq(at),
-                password_requests::attempts.eq(0),
-                password_requests::next_attempt_at.eq(at),
-                password_requests::lease_owner.eq(None::<&str>),
-                password_requests::leased_until.eq(None::<NaiveDateTime>),
-                password_requests::parked_at.eq(None::<NaiveDateTime>),
-                password_requests::parked_reason.eq(None::<&str>),
-            );
-            on_each!(connection, concrete => {
-                diesel::insert_into(password_requests::table)
-                    .values((password_requests::login.eq(login.as_str()), state))
-                    .on_conflict(password_requests::login)
-                    .do_update()
-                    .set(state)
-                    .execute(concrete)
-            })?;
-            Ok::<_, Abort<StoreError>>(())
-        })
-        .await
+        self.write(move |connection| Ok::<_, Abort<StoreError>>(enqueue(connection, &login, at)?)).await
     }
 
     async fn lease(

@@ -8,7 +8,6 @@ use kontor_auth::{PermissionError, PermissionRefusal};
 use kontor_kernel::{Line, PermissionId, ProjectId, ProjectScoped, ScreenId, StoreError};
 
 use super::permission_rows::{PermissionRow, of_project, permission, reference, stored_name, with_screens};
-use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_reference};
 use crate::schema::{permissions, screens};
 
@@ -51,7 +50,7 @@ impl PermissionRepository for Database {
                 .returning(permissions::id)
                 .get_result(connection)
                 .map_err(on_duplicate(PermissionRefusal::NameTaken))?;
-            note_created("permissions", id);
+            connection.note_created("permissions", id);
             load(connection, id)?.ok_or(Abort::Refused(PermissionError::NotFound))
         })
         .await

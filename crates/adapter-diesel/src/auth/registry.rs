@@ -1,11 +1,11 @@
-//! Changes of employee accounts by the operators of the service.
+//! Changes of employee accounts by the operators of the service, and their steps.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_auth::StaffRegistryError;
 use kontor_auth::model::{EmployeeChange, Login, NewEmployee, RoleChoice, is_last_owner};
-use kontor_kernel::{BranchId, DepartmentId, FileId, Name, Phone, UserId};
+use kontor_kernel::{BranchId, DepartmentId, FileId, Name, Phone, StoreError, UserId};
 
 use super::{EMPLOYEE, end_staff_tokens};
 use crate::customer_data::is_avatar;
@@ -23,14 +23,18 @@ fn refused<T>(reason: StaffRegistryError) -> Outcome<T> {
 }
 
 /// Locks a project, so that changes that could each remove its last owner run one after the other. SQLite has one
-/// writer.
-fn hold_project(connection: &mut AnyConnection, project: i64) -> Outcome {
+/// writer. Returns `false` if the project does not exist.
+pub(super) fn hold_project(connection: &mut AnyConnection, project: i64) -> QueryResult<bool> {
     let held = projects::table.find(project).select(projects::id);
     let known = match connection.driver() {
         Driver::Postgres(pg) => held.for_no_key_update().first::<i64>(pg).optional()?,
         Driver::Sqlite(sqlite) => held.first::<i64>(sqlite).optional()?,
     };
-    if known.is_some() { Ok(()) } else { refused(StaffRegistryError::UnknownProject) }
+    Ok(known.is_some())
+}
+
+fn require_project(connection: &mut AnyConnection, project: i64) -> Outcome {
+    if hold_project(connection, project)? { Ok(()) } else { refused(StaffRegistryError::UnknownProject) }
 }
 
 /// Returns the project of an employee and locks it.
@@ -42,12 +46,12 @@ fn lock_project_of(connection: &mut AnyConnection, user: UserId) -> Outcome<i64>
         .first(connection)
         .optional()?;
     let Some(project) = project else { return refused(StaffRegistryError::UnknownEmployee) };
-    hold_project(connection, project)?;
+    require_project(connection, project)?;
     Ok(project)
 }
 
-/// Refuses if the employee is the only owner who can still log in.
-fn require_another_owner(connection: &mut AnyConnection, project: i64, user: UserId) -> Outcome {
+/// Returns `true` if the employee is the only owner who can still log in. The project is locked.
+pub(super) fn is_only_owner<R>(connection: &mut AnyConnection, project: i64, user: UserId) -> Result<bool, Abort<R>> {
     let ids: Vec<i64> = users::table
         .inner_join(roles::table.on(roles::id.eq(users::role_id)))
         .filter(users::project_id.eq(project))
@@ -58,8 +62,16 @@ fn require_another_owner(connection: &mut AnyConnection, project: i64, user: Use
         .select(users::id)
         .limit(2)
         .load(connection)?;
-    let owners = ids.into_iter().map(decode::id).collect::<Result<Vec<UserId>, _>>()?;
-    if is_last_owner(&owners, user) { refused(StaffRegistryError::LastOwner) } else { Ok(()) }
+    let owners = ids.into_iter().map(decode::id).collect::<Result<Vec<UserId>, StoreError>>()?;
+    Ok(is_last_owner(&owners, user))
+}
+
+fn require_another_owner(connection: &mut AnyConnection, project: i64, user: UserId) -> Outcome {
+    if is_only_owner::<StaffRegistryError>(connection, project, user)? {
+        refused(StaffRegistryError::LastOwner)
+    } else {
+        Ok(())
+    }
 }
 
 fn owner_role(connection: &mut AnyConnection, project: i64, at: NaiveDateTime) -> Result<i64, QueryError> {
@@ -86,9 +98,14 @@ fn owner_role(connection: &mut AnyConnection, project: i64, at: NaiveDateTime) -
         .get_result(connection)
 }
 
-/// Returns the chosen role, and `true` if it is the owner's.
-fn chosen(connection: &mut AnyConnection, project: i64, role: RoleChoice, at: NaiveDateTime) -> Outcome<(i64, bool)> {
-    let RoleChoice::Role(id) = role else { return Ok((owner_role(connection, project, at)?, true)) };
+/// Returns the chosen role, and `true` if it is the owner's; `None` if the project has no such role.
+pub(super) fn chosen(
+    connection: &mut AnyConnection,
+    project: i64,
+    role: RoleChoice,
+    at: NaiveDateTime,
+) -> QueryResult<Option<(i64, bool)>> {
+    let RoleChoice::Role(id) = role else { return Ok(Some((owner_role(connection, project, at)?, true))) };
     let found: Option<bool> = roles::table
         .find(id.get())
         .filter(roles::project_id.eq(project))
@@ -96,37 +113,68 @@ fn chosen(connection: &mut AnyConnection, project: i64, role: RoleChoice, at: Na
         .select(roles::is_owner)
         .first(connection)
         .optional()?;
-    match found {
-        Some(is_owner) => Ok((id.get(), is_owner)),
-        None => refused(StaffRegistryError::UnknownRole),
-    }
+    Ok(found.map(|is_owner| (id.get(), is_owner)))
+}
+
+fn require_role(
+    connection: &mut AnyConnection,
+    project: i64,
+    role: RoleChoice,
+    at: NaiveDateTime,
+) -> Outcome<(i64, bool)> {
+    chosen(connection, project, role, at)?.ok_or(Abort::Refused(StaffRegistryError::UnknownRole))
+}
+
+/// Returns `true` if the department belongs to the project, or if there is none.
+pub(super) fn has_department(
+    connection: &mut AnyConnection,
+    project: i64,
+    department: Option<DepartmentId>,
+) -> QueryResult<bool> {
+    let Some(department) = department else { return Ok(true) };
+    found!(connection, departments::table.find(department.get()).filter(departments::project_id.eq(project)))
 }
 
 fn require_department(connection: &mut AnyConnection, project: i64, department: Option<DepartmentId>) -> Outcome {
-    let Some(department) = department else { return Ok(()) };
-    let own = departments::table.find(department.get()).filter(departments::project_id.eq(project));
-    if found!(connection, own)? { Ok(()) } else { refused(StaffRegistryError::UnknownDepartment) }
+    let is_own = has_department(connection, project, department)?;
+    if is_own { Ok(()) } else { refused(StaffRegistryError::UnknownDepartment) }
+}
+
+/// Returns `true` if the branch belongs to the project, or if there is none.
+pub(super) fn has_branch(connection: &mut AnyConnection, project: i64, branch: Option<BranchId>) -> QueryResult<bool> {
+    let Some(branch) = branch else { return Ok(true) };
+    found!(connection, branches::table.find(branch.get()).filter(branches::project_id.eq(project)))
 }
 
 fn require_branch(connection: &mut AnyConnection, project: i64, branch: Option<BranchId>) -> Outcome {
-    let Some(branch) = branch else { return Ok(()) };
-    let own = branches::table.find(branch.get()).filter(branches::project_id.eq(project));
-    if found!(connection, own)? { Ok(()) } else { refused(StaffRegistryError::UnknownBranch) }
+    if has_branch(connection, project, branch)? { Ok(()) } else { refused(StaffRegistryError::UnknownBranch) }
 }
 
 pub(super) fn insert(connection: &mut AnyConnection, employee: &NewEmployee) -> Outcome<UserId> {
     let (project, at) = (employee.project_id.get(), employee.created_at.naive_utc());
-    hold_project(connection, project)?;
+    require_project(connection, project)?;
     require_branch(connection, project, employee.branch_id)?;
     require_department(connection, project, employee.department_id)?;
-    let (role, _) = chosen(connection, project, employee.role, at)?;
-    // The login is the only unique key that is not generated.
-    let id = diesel::insert_into(users::table)
+    let (role, _) = require_role(connection, project, employee.role, at)?;
+    let id = insert_row(connection, employee, role, None).map_err(on_duplicate(StaffRegistryError::LoginTaken))?;
+    Ok(decode::id(id)?)
+}
+
+/// Inserts the row of an employee. The login is the only unique key that is not generated.
+pub(super) fn insert_row(
+    connection: &mut AnyConnection,
+    employee: &NewEmployee,
+    role: i64,
+    creator: Option<UserId>,
+) -> QueryResult<i64> {
+    let (project, at) = (employee.project_id.get(), employee.created_at.naive_utc());
+    diesel::insert_into(users::table)
         .values((
             users::project_id.eq(project),
             users::branch_id.eq(employee.branch_id.map(BranchId::get)),
             users::department_id.eq(employee.department_id.map(DepartmentId::get)),
             users::role_id.eq(role),
+            users::creator_id.eq(creator.map(UserId::get)),
             users::login.eq(employee.login.as_str()),
             users::email.eq(employee.email.as_str()),
             users::password_hash.eq(&employee.password_hash),
@@ -141,27 +189,42 @@ pub(super) fn insert(connection: &mut AnyConnection, employee: &NewEmployee) -> 
             users::updated_at.eq(at),
         ))
         .returning(users::id)
-        .get_result::<i64>(connection)
-        .map_err(on_duplicate(StaffRegistryError::LoginTaken))?;
-    Ok(decode::id(id)?)
+        .get_result(connection)
+}
+
+/// Bans an employee and revokes their tokens and temporary password, or lifts the ban. Returns the number of changed
+/// rows.
+pub(super) fn set_banned(
+    connection: &mut AnyConnection,
+    user: UserId,
+    banned: bool,
+    at: NaiveDateTime,
+) -> QueryResult<usize> {
+    let changed = diesel::update(users::table.find(user.get()))
+        .set((users::is_banned.eq(banned), users::version.eq(users::version + 1), users::updated_at.eq(at)))
+        .execute(connection)?;
+    if banned {
+        end_staff_tokens(connection, user)?;
+        forget_temporary_password(connection, user)?;
+    }
+    Ok(changed)
+}
+
+pub(super) fn forget_temporary_password(connection: &mut AnyConnection, user: UserId) -> QueryResult<()> {
+    diesel::delete(temporary_passwords::table.find(user.get())).execute(connection)?;
+    Ok(())
 }
 
 pub(super) fn ban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTime) -> Outcome {
     let project = lock_project_of(connection, user)?;
     require_another_owner(connection, project, user)?;
-    diesel::update(users::table.find(user.get()))
-        .set((users::is_banned.eq(true), users::version.eq(users::version + 1), users::updated_at.eq(at)))
-        .execute(connection)?;
-    end_staff_tokens(connection, user)?;
-    diesel::delete(temporary_passwords::table.find(user.get())).execute(connection)?;
+    set_banned(connection, user, true, at)?;
     Ok(())
 }
 
 pub(super) fn unban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTime) -> Outcome {
     lock_project_of(connection, user)?;
-    diesel::update(users::table.find(user.get()))
-        .set((users::is_banned.eq(false), users::version.eq(users::version + 1), users::updated_at.eq(at)))
-        .execute(connection)?;
+    set_banned(connection, user, false, at)?;
     Ok(())
 }
 
@@ -172,7 +235,7 @@ pub(super) fn assign_role(
     at: NaiveDateTime,
 ) -> Outcome {
     let project = lock_project_of(connection, user)?;
-    let (role, owns) = chosen(connection, project, role, at)?;
+    let (role, owns) = require_role(connection, project, role, at)?;
     if !owns {
         require_another_owner(connection, project, user)?;
     }

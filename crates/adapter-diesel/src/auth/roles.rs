@@ -12,7 +12,6 @@ use kontor_kernel::{PermissionId, ProjectId, ProjectScoped, RoleId, Stamp, Store
 use super::guard;
 use super::permission_rows::{RoleKey, of_project, of_roles};
 use super::registry::STAFF;
-use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database, on_each, on_reference};
 use crate::decode;
 use crate::records;
@@ -173,7 +172,7 @@ impl RoleRepository for Database {
                 ))
                 .returning(roles::id)
                 .get_result(connection)?;
-            note_created("roles", id);
+            connection.note_created("roles", id);
             grant(connection, id, &draft.permissions)?;
             written(connection, stamp.project_id, id)
         })

@@ -79,7 +79,7 @@ impl StaffRepository for Database {
     }
 
     async fn employee(&self, user: UserId) -> Result<Option<Employee>, StoreError> {
-        self.read_snapshot(move |connection| Ok(employees::load(connection, &[user.get()])?.pop())).await
+        self.read_snapshot(move |connection| Ok(employees::load::<StoreError>(connection, &[user.get()])?.pop())).await
     }
 
     async fn insert_owner(&self, owner: NewOwner) -> Result<UserId, StaffRegistryError> {

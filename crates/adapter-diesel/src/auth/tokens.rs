@@ -10,8 +10,7 @@ use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 
 use super::{guard, uses};
 use crate::customer_data::sessions::{close_of_customer, close_of_tokens};
-use crate::database::invalidation::{Topic, declare_unchanged, invalidate};
-use crate::database::{Database, on_each};
+use crate::database::{Database, Topic, on_each};
 use crate::decode;
 use crate::schema::{access_tokens, applications, counterparties, permissions, role_permissions, roles, users};
 use crate::time_codec::Moment;
@@ -81,13 +80,13 @@ fn key(owner: TokenOwner) -> (&'static str, i64) {
 /// employees are not cached.
 macro_rules! end {
     ($connection:expr, $owner:expr, $tokens:expr) => {{
-        declare_unchanged(Topic::Access);
+        $connection.declare_unchanged(Topic::Access);
         let ended: Vec<(i64, i64)> = diesel::delete($tokens)
             .returning((access_tokens::id, access_tokens::project_id))
             .get_results($connection)?;
         if matches!($owner, TokenOwner::Customer(_)) {
             for (_, project) in &ended {
-                invalidate(Topic::Access, *project);
+                $connection.invalidate(Topic::Access, *project);
             }
         }
         ended.into_iter().map(|(token, _)| token).collect::<Vec<i64>>()

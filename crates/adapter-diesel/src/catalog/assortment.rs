@@ -9,9 +9,7 @@ use kontor_kernel::{ApplicationId, BrandId, CategoryId, Listing, Page, ProjectSc
 use super::assortment_order::{Links, MoveOutcome};
 use super::{brands as brand_records, categories as category_records, lock_row};
 use crate::applications::project_of;
-use crate::database::idempotency::note_created;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database, found};
+use crate::database::{Abort, AnyConnection, Database, Topic, found};
 use crate::histories;
 use crate::listing::{Source, in_order, key_contains};
 use crate::records;
@@ -117,7 +115,7 @@ macro_rules! assortment {
                     lowest_first: $step > 0,
                 };
                 self.write(move |connection| {
-                    invalidate(Topic::Storefront, stamp.project_id.get());
+                    connection.invalidate(Topic::Storefront, stamp.project_id.get());
                     lock_row!(connection, applications::table.find(application.get()).select(applications::id));
                     match links.shift(connection, application.get(), id.get(), shift)? {
                         MoveOutcome::NotShown => return Err(Abort::Refused(AssortmentError::NotFound)),
@@ -137,7 +135,7 @@ macro_rules! assortment {
 
             async fn withdraw(&self, stamp: Stamp, application: ApplicationId, id: $id) -> Result<(), AssortmentError> {
                 self.write(move |connection| {
-                    invalidate(Topic::Storefront, stamp.project_id.get());
+                    connection.invalidate(Topic::Storefront, stamp.project_id.get());
                     lock_row!(connection, applications::table.find(application.get()).select(applications::id));
                     let gone = diesel::delete($links::table.find((application.get(), id.get()))).execute(connection)?;
                     if gone == 0 {
@@ -156,13 +154,13 @@ macro_rules! assortment {
             ) -> Result<$record, AssortmentError> {
                 self.write(move |connection| {
                     let project = stamp.project_id.get();
-                    invalidate(Topic::Storefront, project);
+                    connection.invalidate(Topic::Storefront, project);
                     let own = $records::table.find(id.get()).filter($records::project_id.eq(project));
                     if !found!(connection, own)? {
                         return Err(Abort::refused(AssortmentRefusal::UnknownRecord));
                     }
                     lock_row!(connection, applications::table.find(application.get()).select(applications::id));
-                    note_created(stringify!($records), id.get());
+                    connection.note_created(stringify!($records), id.get());
                     if !found!(connection, $links::table.find((application.get(), id.get())))? {
                         let last: Option<i64> = $links::table
                             .filter($links::application_id.eq(application.get()))

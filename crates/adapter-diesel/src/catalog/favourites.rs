@@ -11,7 +11,6 @@ use kontor_kernel::{AppScope, CustomerScope, NomenclatureId, Page, PageRequest, 
 use super::storefront::{ProductRow, TotalRow, known_total};
 use super::storefront_query::{count_favourites, favourites as kept};
 use crate::customer_data::lock_customer;
-use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::decode;
 use crate::read_models::offers;
@@ -84,7 +83,7 @@ impl Favourites for Database {
                 at.naive_utc().into(),
             ])
             .sql(" ON CONFLICT (project_id, counterparty_id, nomenclature_id) DO NOTHING");
-            note_created("favourites", id.get());
+            connection.note_created("favourites", id.get());
             Ok(if statement.run(connection)? == 0 { FavouriteOutcome::AlreadyPresent } else { FavouriteOutcome::Added })
         })
         .await

@@ -14,8 +14,7 @@ use kontor_catalog::spreadsheet::{
 use kontor_kernel::{NomenclatureId, ProjectId, Stamp, StoreError};
 
 use super::{cards, import_words, import_writes, job_steps, lock_row};
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::locks::{lock_spreadsheet_items, with_articles};
 use crate::read_models::offers;
 use crate::records;
@@ -106,7 +105,7 @@ fn apply(
     mode: ImportMode,
 ) -> Result<ImportReport, Abort<ImportError>> {
     let project = stamp.project_id;
-    invalidate(Topic::Storefront, project.get());
+    connection.invalidate(Topic::Storefront, project.get());
     // Imports of a project run one after the other: they create the same categories and brands.
     lock_row!(connection, projects::table.find(project.get()).select(projects::id));
     let mut words = import_words::load(connection, project)?;

@@ -6,19 +6,18 @@ use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use kontor_catalog::bulk::{JobLease, PartError, Step};
-use kontor_catalog::model::NomenclatureKind;
+use kontor_catalog::model::{NomenclatureKind, StockLevel};
 use kontor_catalog::spreadsheet::ports::StockSheetRepository;
 use kontor_catalog::spreadsheet::{
     ImportError, ImportMode, ImportReport, ItemKey, StockDecision, StockLookup, StockRow as SheetStock, StockSheet,
     StockWrite,
 };
-use kontor_kernel::{Money, ProjectId, Stamp, StockLevel, StoreError};
+use kontor_kernel::{Money, ProjectId, Stamp, StoreError};
 
 use super::categories::reference;
 use super::import::accept;
 use super::job_steps;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database, on_duplicate};
+use crate::database::{Abort, AnyConnection, Database, Topic, on_duplicate};
 use crate::decode;
 use crate::locks::{lock_spreadsheet_items, with_articles};
 use crate::read_models::offers;
@@ -163,7 +162,7 @@ fn apply(
     mode: ImportMode,
 ) -> Result<ImportReport, Abort<ImportError>> {
     let project = stamp.project_id;
-    invalidate(Topic::Storefront, project.get());
+    connection.invalidate(Topic::Storefront, project.get());
     stock::lock_warehouses(connection, project.get())?;
     let target = target(connection, project, sheet, true)?;
     let decision = StockDecision::of(sheet, &target);

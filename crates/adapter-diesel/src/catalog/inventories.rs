@@ -3,16 +3,16 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_catalog::model::{Inventory, InventoryDraft, NomenclatureKind, StockChange, StockEntry, StockedItem};
+use kontor_catalog::model::{
+    Inventory, InventoryDraft, NomenclatureKind, StockChange, StockEntry, StockLevel, StockedItem,
+};
 use kontor_catalog::ports::InventoryRepository;
 use kontor_catalog::{InventoryError, InventoryReference, InventoryRefusal};
-use kontor_kernel::{InventoryId, Listing, Page, PageRequest, ProjectId, ProjectScoped, Stamp, StockLevel, StoreError};
+use kontor_kernel::{InventoryId, Listing, Page, PageRequest, ProjectId, ProjectScoped, Stamp, StoreError};
 
 use super::categories::reference;
 use super::lock_row;
-use crate::database::idempotency::note_created;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database, Driver, found, on_duplicate};
+use crate::database::{Abort, AnyConnection, Database, Driver, Topic, found, on_duplicate};
 use crate::decode;
 use crate::listing::{Source, Totals, unsearched};
 use crate::locks::lock_item_of_stock;
@@ -166,7 +166,7 @@ impl InventoryRepository for Database {
 
     async fn insert(&self, stamp: Stamp, draft: InventoryDraft) -> Result<Inventory, InventoryError> {
         self.write(move |connection| {
-            invalidate(Topic::Storefront, stamp.project_id.get());
+            connection.invalidate(Topic::Storefront, stamp.project_id.get());
             require_stockable(connection, stamp.project_id, &draft)?;
             let new = NewStock {
                 item: draft.nomenclature_id.get(),
@@ -179,7 +179,7 @@ impl InventoryRepository for Database {
                 .map_err(on_duplicate(InventoryRefusal::AlreadyStocked))?;
             offers::refresh_locked(connection, &[new.item])?;
             for id in &ids {
-                note_created("inventories", *id);
+                connection.note_created("inventories", *id);
             }
             one(connection, stamp.project_id, &ids)
         })
@@ -188,7 +188,7 @@ impl InventoryRepository for Database {
 
     async fn set_stock(&self, stamp: Stamp, id: InventoryId, change: StockChange) -> Result<Inventory, InventoryError> {
         self.write(move |connection| {
-            invalidate(Topic::Storefront, stamp.project_id.get());
+            connection.invalidate(Topic::Storefront, stamp.project_id.get());
             let own = inventories::table
                 .find(id.get())
                 .filter(inventories::project_id.eq(stamp.project_id.get()))

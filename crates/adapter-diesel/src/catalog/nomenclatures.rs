@@ -205,7 +205,7 @@ impl NomenclatureRepository for Database {
         let id = seen.id;
         let version = i64::try_from(seen.version).map_err(StoreError::corrupt)?;
         self.write(move |connection| {
-            histories::invalidate_shown(&stamp, Nomenclature::RESOURCE);
+            histories::invalidate_shown(connection, &stamp, Nomenclature::RESOURCE);
             begin(connection, project, &card)?;
             let current = nomenclatures::table
                 .find(id.get())

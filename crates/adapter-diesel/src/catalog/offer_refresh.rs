@@ -5,8 +5,7 @@ use diesel::result::{OptionalExtension as _, QueryResult};
 use diesel::sql_types::BigInt;
 use kontor_kernel::{ProjectId, StoreError, WarehouseId};
 
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::read_models::offers;
 use crate::statement::{Statement, by_place};
 
@@ -88,7 +87,7 @@ impl Database {
             let next = begun(warehouse).sql(" LIMIT 1").locked(connection, " FOR UPDATE");
             let next: Option<BegunRow> = next.row(connection).optional()?;
             let Some(BegunRow { warehouse, project, after }) = next else { return Ok(false) };
-            invalidate(Topic::Storefront, project);
+            connection.invalidate(Topic::Storefront, project);
             step(connection, warehouse, after)?;
             Ok::<_, Abort<StoreError>>(true)
         })

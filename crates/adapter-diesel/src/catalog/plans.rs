@@ -14,9 +14,7 @@ use kontor_kernel::listing::Sort;
 use kontor_kernel::{ApplicationId, Line, Listing, Page, PageRequest, PlanAssignmentId, ProjectId, StoreError};
 
 use super::{cards, lock_row};
-use crate::database::idempotency::note_created;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
+use crate::database::{Abort, AnyConnection, Database, Topic, found, on_duplicate};
 use crate::decode;
 use crate::listing::{Source, unsearched};
 use crate::read_models::search::{MAX_FOUND, Search};
@@ -185,7 +183,7 @@ impl PlanRepository for Database {
                 return Ok(AssignOutcome::Existing(known.try_into()?));
             }
             let free = free_position(connection, application)?;
-            invalidate(Topic::Storefront, project.get());
+            connection.invalidate(Topic::Storefront, project.get());
             let id: i64 = diesel::insert_into(subscription_nomenclatures::table)
                 .values((
                     subscription_nomenclatures::application_id.eq(application.get()),
@@ -199,7 +197,7 @@ impl PlanRepository for Database {
                 .returning(subscription_nomenclatures::id)
                 .get_result(connection)
                 .map_err(on_duplicate(PlanRefusal::SlugTaken))?;
-            note_created("subscription-nomenclatures", id);
+            connection.note_created("subscription-nomenclatures", id);
             let new: AssignmentRow =
                 subscription_nomenclatures::table.find(id).select(AssignmentRow::as_select()).first(connection)?;
             Ok(AssignOutcome::Created(new.try_into()?))
@@ -224,7 +222,7 @@ impl PlanRepository for Database {
         at: DateTime<Utc>,
     ) -> Result<PlanAssignment, PlanError> {
         self.write(move |connection| {
-            invalidate(Topic::Storefront, project.get());
+            connection.invalidate(Topic::Storefront, project.get());
             let own = subscription_nomenclatures::table
                 .find(id.get())
                 .filter(subscription_nomenclatures::application_id.eq(application.get()));
@@ -250,7 +248,7 @@ impl PlanRepository for Database {
         id: PlanAssignmentId,
     ) -> Result<(), PlanError> {
         self.write(move |connection| {
-            invalidate(Topic::Storefront, project.get());
+            connection.invalidate(Topic::Storefront, project.get());
             let own = subscription_nomenclatures::table
                 .find(id.get())
                 .filter(subscription_nomenclatures::application_id.eq(application.get()));

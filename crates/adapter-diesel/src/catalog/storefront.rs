@@ -13,12 +13,13 @@ use kontor_kernel::{
     AppScope, CategoryId, InvalidId, Line, NomenclatureId, Page, PageRequest, Prose, Quantity, StoreError, Visitor,
 };
 
+use super::storefront_facets::facets;
 use super::storefront_query::OfferQuery;
 use super::storefront_reductions::ActiveDiscounts;
-use super::{storefront_card, storefront_facets, storefront_groups};
+use super::{storefront_card, storefront_groups};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
-use crate::listing::in_order;
+use crate::listing::{Recent, in_order};
 use crate::statement::{Statement, by_place};
 use crate::unreadable;
 
@@ -235,8 +236,8 @@ impl StorefrontReader for Database {
     }
 
     async fn facets(&self, app: AppScope, filter: ProductFilter, at: DateTime<Utc>) -> Result<Facets, StoreError> {
-        let recent = self.memory::<storefront_facets::FacetCache>();
-        self.read_snapshot(move |connection| recent.of(connection, app, &filter, at)).await
+        let recent = self.memory::<Recent<Facets>>();
+        self.read_snapshot(move |connection| facets(&recent, connection, app, &filter, at)).await
     }
 
     async fn categories(

@@ -1,58 +1,38 @@
 //! Facets of the product list: filter values and the number of products of each.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::Reference;
 use kontor_catalog::storefront::{Facet, FacetValue, Facets, ProductFilter};
 use kontor_kernel::{AppScope, InvalidId, StoreError};
-use quick_cache::sync::Cache;
 
 use super::storefront::{RangeRow, price_range};
 use super::storefront_query::OfferQuery;
 use super::storefront_reductions::ActiveDiscounts;
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
+use crate::listing::{ALWAYS_COUNTED, Recent};
 use crate::statement::{Statement, by_place};
 
-/// Up to this number of products, facets are counted for every request.
-const ALWAYS_COUNTED: i64 = 1_000;
-
-/// Cache lifetime of the facets of longer lists.
-const CACHE_LIFETIME: Duration = Duration::from_secs(10);
-
-/// Cached facets of long lists, by query.
-pub(super) struct FacetCache(Cache<String, (Instant, Facets)>);
-
-impl Default for FacetCache {
-    fn default() -> Self {
-        Self(Cache::new(1_024))
+/// Returns the facets of a list. Those of long lists are cached.
+pub(super) fn facets(
+    recent: &Recent<Facets>,
+    connection: &mut AnyConnection,
+    app: AppScope,
+    filter: &ProductFilter,
+    at: DateTime<Utc>,
+) -> Result<Facets, Abort<StoreError>> {
+    let asked = format!("{} {filter:?}", app.application_id);
+    if let Some(facets) = recent.get(&asked) {
+        return Ok(facets);
     }
-}
-
-impl FacetCache {
-    /// Returns the facets of a list.
-    pub(super) fn of(
-        &self,
-        connection: &mut AnyConnection,
-        app: AppScope,
-        filter: &ProductFilter,
-        at: DateTime<Utc>,
-    ) -> Result<Facets, Abort<StoreError>> {
-        let asked = format!("{} {filter:?}", app.application_id);
-        if let Some((counted, facets)) = self.0.get(&asked)
-            && counted.elapsed() < CACHE_LIFETIME
-        {
-            return Ok(facets);
-        }
-        let (facets, products) = read(connection, app, filter, at)?;
-        if products > ALWAYS_COUNTED {
-            self.0.insert(asked, (Instant::now(), facets.clone()));
-        }
-        Ok(facets)
+    let (facets, products) = read(connection, app, filter, at)?;
+    if products > ALWAYS_COUNTED {
+        recent.insert(asked, facets.clone());
     }
+    Ok(facets)
 }
 
 by_place! {

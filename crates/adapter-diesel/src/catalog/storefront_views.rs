@@ -6,8 +6,7 @@ use diesel::result::Error as QueryError;
 use kontor_catalog::storefront::ports::ViewCounter;
 use kontor_kernel::{NomenclatureId, StoreError};
 
-use crate::database::invalidation::{Topic, declare_unchanged, invalidate};
-use crate::database::{AnyConnection, Database};
+use crate::database::{AnyConnection, Database, Topic};
 use crate::schema::nomenclatures;
 use crate::statement::Statement;
 
@@ -41,9 +40,9 @@ fn add(connection: &mut AnyConnection, views: &[(i64, i64)]) -> Result<(), Query
         .select(nomenclatures::project_id)
         .distinct()
         .load(connection)?;
-    declare_unchanged(Topic::Storefront);
+    connection.declare_unchanged(Topic::Storefront);
     for project in projects {
-        invalidate(Topic::Views, project);
+        connection.invalidate(Topic::Views, project);
     }
     Ok(())
 }

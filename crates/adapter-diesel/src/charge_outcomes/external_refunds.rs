@@ -11,7 +11,6 @@ use uuid::Uuid;
 
 use super::record_contradiction;
 use crate::customer_data::{CustomerOf, lock_customer_of};
-use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::orders::{self, to_storage};
@@ -27,7 +26,7 @@ pub(super) fn record(
     at: DateTime<Utc>,
 ) -> Result<ExternalRefundStored, Abort<StoreError>> {
     // No request of this service caused the refund.
-    prepares();
+    connection.note_preparation();
     let charge = payments::load(connection, &Key::Provider(refund.payment.to_string()))?;
     let Some(charge) = charge else { return Ok(ExternalRefundStored::UnknownCharge) };
     let purpose = charge.purpose();

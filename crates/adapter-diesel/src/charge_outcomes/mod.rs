@@ -17,7 +17,6 @@ use kontor_payments::ports::{ChargeStore, ChargeStored};
 use uuid::Uuid;
 
 use crate::customer_data::{self, CustomerOf};
-use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::payments::{self, ChargeConsequences, Key};
 use crate::{orders, subscriptions};
@@ -33,7 +32,7 @@ impl ChargeConsequences for AnyConnection {
             customer_data::lock_customer_of(self, CustomerOf::Charge(id.get()))?;
         }
         // The result of a request with an idempotency key is stored after this or was stored before it.
-        prepares();
+        self.note_preparation();
         let Some(recorded) = payments::record(self, id.get(), change, at)? else { return Ok(Change::Stale) };
         let purpose = recorded.charge.purpose();
         if let ChargeChange::Suspicious { why, .. } = change {
@@ -101,7 +100,7 @@ fn record_contradiction(
 ) -> Result<(), Abort<StoreError>> {
     customer_data::lock_customer_of(connection, CustomerOf::Charge(id.get()))?;
     // Webhooks have no idempotency key.
-    prepares();
+    connection.note_preparation();
     let Some(charge) = payments::contradict(connection, id.get(), why, at.naive_utc())? else { return Ok(()) };
     if let ChargePurpose::Order(order) = charge.purpose() {
         orders::apply_doubt(connection, order, why, at)?;
@@ -153,7 +152,7 @@ impl ChargeStore for Database {
     async fn mark_sending(&self, id: ChargeId, until: DateTime<Utc>) -> Result<bool, StoreError> {
         self.write(move |connection| {
             // The result of a request with an idempotency key was stored before.
-            prepares();
+            connection.note_preparation();
             Ok::<_, Abort<StoreError>>(payments::mark_sending(connection, id.get(), until.naive_utc())?)
         })
         .await

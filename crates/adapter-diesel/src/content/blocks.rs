@@ -7,9 +7,11 @@ use kontor_content::model::{
 };
 use kontor_content::ports::{BlockKey, PartReader};
 use kontor_content::{PartError, PartRefusal};
-use kontor_kernel::{AppScope, BlockId, BlockTypeId, Link, Name, PhotoUrl, ProjectScoped, Stamp, StoreError};
+use kontor_kernel::{
+    AppScope, ApplicationId, BlockId, BlockTypeId, Link, Name, PhotoUrl, ProjectScoped, Stamp, StoreError,
+};
 
-use super::parts::{self, NewPosition, StoredPart};
+use super::parts::{self, StoredPart, TreePart};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
@@ -99,7 +101,6 @@ impl StoredPart for Block {
         ],
         search: |text| key_contains("r.name_key", text),
     };
-    const FALLBACK_SLUG: &'static str = "block";
     const SELECT: &'static str = BLOCKS;
 
     type Row = BlockRow;
@@ -108,24 +109,13 @@ impl StoredPart for Block {
         (row.id, row.project_id, row.try_into())
     }
 
-    fn parent(&self) -> Option<i64> {
-        self.place.parent.as_ref().map(|(id, _)| id.get())
-    }
-
-    fn drafted(draft: &BlockDraft) -> (&PlaceDraft<BlockId>, &Name) {
-        (&draft.place, &draft.name)
-    }
-
-    fn moved(change: &BlockChange) -> &PlaceChange<BlockId> {
-        &change.place
-    }
-
     fn insert(
         connection: &mut AnyConnection,
         stamp: &Stamp,
-        spot: &NewPosition,
+        application: ApplicationId,
         draft: &BlockDraft,
     ) -> Result<i64, Abort<PartError>> {
+        let spot = parts::new_position::<Self>(connection, application, draft)?;
         require_type(connection, draft.block_type_id)?;
         let id = diesel::insert_into(blocks::table)
             .values((
@@ -160,6 +150,7 @@ impl StoredPart for Block {
         before: &Self,
         change: &BlockChange,
     ) -> Result<usize, Abort<PartError>> {
+        parts::check_move(connection, before, change)?;
         if let Some(id) = change.block_type_id.as_set() {
             require_type(connection, *id)?;
         }
@@ -183,6 +174,22 @@ impl StoredPart for Block {
             ))
             .execute(connection)?;
         Ok(changed)
+    }
+}
+
+impl TreePart for Block {
+    const FALLBACK_SLUG: &'static str = "block";
+
+    fn parent(&self) -> Option<i64> {
+        self.place.parent.as_ref().map(|(id, _)| id.get())
+    }
+
+    fn drafted(draft: &BlockDraft) -> (&PlaceDraft<BlockId>, &Name) {
+        (&draft.place, &draft.name)
+    }
+
+    fn moved(change: &BlockChange) -> &PlaceChange<BlockId> {
+        &change.place
     }
 }
 

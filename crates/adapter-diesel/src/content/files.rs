@@ -3,7 +3,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_content::FileError;
 use kontor_content::model::{
-    Dimensions, FileKey, FileType, MediaType, NewFile, OrderFile, Sha256, StoredContent, StoredFile,
+    Dimensions, FileKey, FileType, ListedFile, MediaType, NewFile, Sha256, StoredContent, StoredFile,
 };
 use kontor_content::ports::{FileRepository, OrphanedFile};
 use kontor_kernel::{FileId, Listing, OrderId, Page, ProjectId, ProjectScoped, Stamp, StoreError};
@@ -11,7 +11,7 @@ use kontor_kernel::{FileId, Listing, OrderId, Page, ProjectId, ProjectScoped, St
 use crate::customer_data::READY;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::lease::{LeaseRequest, Leased, Queue};
-use crate::listing::{Source, in_order, unsearched};
+use crate::listing::{Source, Totals, in_order, key_contains, unsearched};
 use crate::records::{self, StoredRecord};
 use crate::schema::{files, orders, users};
 use crate::statement::Statement;
@@ -25,6 +25,26 @@ const OF_ORDER: Source = Source {
     fields: &[("id", "f.id"), ("name", "f.name"), ("size", "f.size"), ("created_at", "f.created_at")],
     search: unsearched,
 };
+
+/// Source of the files of a project.
+const OF_PROJECT: Source = Source {
+    from: "files f",
+    id: "f.id",
+    fields: &[
+        ("id", "f.id"),
+        ("size", "f.size"),
+        ("created_at", "f.created_at"),
+        ("file_type_id", "f.file_type_id"),
+        ("creator_id", "f.creator_id"),
+        ("order_id", "f.order_id"),
+    ],
+    search: |text| key_contains("f.name_key", text),
+};
+
+/// Returns the condition for files of a project that are ready.
+fn ready_in(project: ProjectId) -> Statement {
+    Statement::new("f.project_id = ").value(project.get()).sql(format!(" AND f.state = '{READY}'"))
+}
 
 const WAITING: &str = "waiting";
 const DELETED: &str = "deleted";
@@ -122,6 +142,21 @@ impl StoredRecord for StoredFile {
     }
 }
 
+/// Loads the files of a page.
+fn listed(connection: &mut AnyConnection, found: &Page<i64>) -> Result<Page<ListedFile>, Abort<StoreError>> {
+    let rows: Vec<(FileRow, String, String)> = files::table
+        .inner_join(users::table.on(users::id.eq(files::creator_id)))
+        .filter(files::id.eq_any(&found.items))
+        .select((FileRow::as_select(), users::first_name, users::last_name))
+        .load(connection)?;
+    let file = |(row, first, last): (FileRow, String, String)| -> Result<ListedFile, StoreError> {
+        let name = format!("{first} {last}").trim().to_owned();
+        Ok(ListedFile { file: row.try_into()?, creator_name: (!name.is_empty()).then_some(name) })
+    };
+    let records = unreadable::rows("files", rows, |row| row.0.id, file)?;
+    Ok(found.with_items(in_order(&found.items, records, |record: &ListedFile| record.file.id.get())))
+}
+
 /// Converts a side; at most 16,384, see [`Dimensions`].
 fn side(side: u32) -> Result<i32, StoreError> {
     i32::try_from(side).map_err(StoreError::corrupt)
@@ -140,6 +175,7 @@ impl FileRepository for Database {
                     files::state.eq(WAITING),
                     files::file_key.eq(file.key.as_str()),
                     files::name.eq(file.name.as_str()),
+                    files::name_key.eq(Some(file.name.key())),
                     files::mime_type.eq(file.media.mime()),
                     files::width.eq(width),
                     files::height.eq(height),
@@ -208,26 +244,20 @@ impl FileRepository for Database {
         project: ProjectId,
         order: OrderId,
         listing: Listing,
-    ) -> Result<Page<OrderFile>, StoreError> {
+    ) -> Result<Page<ListedFile>, StoreError> {
         self.read_snapshot(move |connection| {
-            let own = Statement::new("f.project_id = ")
-                .value(project.get())
-                .sql(" AND f.order_id = ")
-                .value(order.get())
-                .sql(format!(" AND f.state = '{READY}'"));
+            let own = ready_in(project).sql(" AND f.order_id = ").value(order.get());
             let found = OF_ORDER.page(connection, own, &listing)?;
-            let rows: Vec<(FileRow, String, String)> = files::table
-                .inner_join(users::table.on(users::id.eq(files::creator_id)))
-                .filter(files::id.eq_any(&found.items))
-                .select((FileRow::as_select(), users::first_name, users::last_name))
-                .load(connection)?;
-            let file = |(row, first, last): (FileRow, String, String)| -> Result<OrderFile, StoreError> {
-                let name = format!("{first} {last}").trim().to_owned();
-                Ok(OrderFile { file: row.try_into()?, creator_name: (!name.is_empty()).then_some(name) })
-            };
-            let records = unreadable::rows("files", rows, |row| row.0.id, file)?;
-            let records = in_order(&found.items, records, |record: &OrderFile| record.file.id.get());
-            Ok::<_, Abort<StoreError>>(found.with_items(records))
+            listed(connection, &found)
+        })
+        .await
+    }
+
+    async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<ListedFile>, StoreError> {
+        let totals = self.memory::<Totals>();
+        self.read_snapshot(move |connection| {
+            let found = OF_PROJECT.page_of_many(connection, ready_in(project), &listing, &totals)?;
+            listed(connection, &found)
         })
         .await
     }
@@ -273,5 +303,31 @@ impl FileRepository for Database {
             Ok::<_, Abort<StoreError>>(())
         })
         .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Kind, TestDatabase};
+    use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
+
+    #[tokio::test]
+    async fn every_order_and_filter_of_the_list_has_an_index() {
+        let db = TestDatabase::fresh(Kind::Sqlite);
+        let one = || Comparison::AnyOf(vec![FilterValue::Number(1)]);
+        for (sort, filter, index) in [
+            ("id", None, "files_ready"),
+            ("created_at", None, "files_by_moment"),
+            ("size", None, "files_by_size"),
+            ("id", Some("file_type_id"), "files_by_type"),
+            ("id", Some("creator_id"), "files_by_creator"),
+        ] {
+            let own = ready_in(ProjectId::new(1).unwrap());
+            let condition = filter.map(|field| Condition { field, comparison: one() });
+            let plan = OF_PROJECT.plan(&db, own, Sort::descending(sort), condition).await;
+            assert!(plan.contains(&format!("INDEX {index} (")), "{sort}, {filter:?}: {plan}");
+            assert!(!plan.contains("TEMP B-TREE"), "{sort}, {filter:?}: {plan}");
+        }
     }
 }

@@ -1,26 +1,22 @@
-use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_content::PartError;
 use kontor_content::model::{
     ApplicationPart as _, Menu, MenuItem, MenuItemChange, MenuItemDraft, Node, PartCode, Place, PlaceChange,
-    PlaceDraft, ShownItem, Slug, Tree, shifted,
+    PlaceDraft, ShownItem, Slug, Tree,
 };
-use kontor_content::ports::MenuOrder;
-use kontor_kernel::{
-    AppScope, ApplicationId, Edit, MenuItemId, MoveDirection, Name, PhotoUrl, ProjectScoped, RecordError, Stamp,
-    StoreError,
-};
+use kontor_kernel::{AppScope, ApplicationId, Edit, MenuItemId, Name, PhotoUrl, ProjectScoped, Stamp, StoreError};
 
-use super::parts::{self, NewPosition, StoredPart};
+use super::part_order::{OrderedPart, next_position};
+use super::parts::{self, StoredPart, TreePart};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::listing::{Source, key_contains};
-use crate::records::{self, StoredRecord};
+use crate::records::StoredRecord;
 use crate::schema::menu_items;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 
 by_place! {
     pub(super) struct ItemRow {
@@ -85,12 +81,6 @@ fn beside(application: i64, parent: Option<i64>) -> Statement {
     }
 }
 
-/// Returns the position after all other items of a parent.
-fn last_place(connection: &mut AnyConnection, application: i64, parent: Option<i64>) -> QueryResult<i64> {
-    let last = Statement::new("SELECT coalesce(max(position), 0)").then(beside(application, parent));
-    Ok(last.row::<IdRow>(connection)?.id + 1)
-}
-
 impl StoredPart for MenuItem {
     const SOURCE: Source = Source {
         from: "menu_items r",
@@ -106,7 +96,6 @@ impl StoredPart for MenuItem {
         ],
         search: |text| key_contains("r.name_key", text),
     };
-    const FALLBACK_SLUG: &'static str = "item";
     const SELECT: &'static str = ITEMS;
 
     type Row = ItemRow;
@@ -115,25 +104,14 @@ impl StoredPart for MenuItem {
         (row.id, row.project_id, row.try_into())
     }
 
-    fn parent(&self) -> Option<i64> {
-        self.place.parent.as_ref().map(|(id, _)| id.get())
-    }
-
-    fn drafted(draft: &MenuItemDraft) -> (&PlaceDraft<MenuItemId>, &Name) {
-        (&draft.place, &draft.name)
-    }
-
-    fn moved(change: &MenuItemChange) -> &PlaceChange<MenuItemId> {
-        &change.place
-    }
-
     fn insert(
         connection: &mut AnyConnection,
         stamp: &Stamp,
-        spot: &NewPosition,
+        application: ApplicationId,
         draft: &MenuItemDraft,
     ) -> Result<i64, Abort<PartError>> {
-        let position = last_place(connection, spot.application, spot.parent)?;
+        let spot = parts::new_position::<Self>(connection, application, draft)?;
+        let position = next_position(connection, beside(spot.application, spot.parent))?;
         let id = diesel::insert_into(menu_items::table)
             .values((
                 (
@@ -165,11 +143,12 @@ impl StoredPart for MenuItem {
         before: &Self,
         change: &MenuItemChange,
     ) -> Result<usize, Abort<PartError>> {
+        parts::check_move(connection, before, change)?;
         let place = &change.place;
         let elsewhere = match place.parent_id {
             Edit::Set(parent) if parent.map(MenuItemId::get) != before.parent() => {
                 let parent = parent.map(MenuItemId::get);
-                Some((parent, last_place(connection, before.application().get(), parent)?))
+                Some((parent, next_position(connection, beside(before.application().get(), parent))?))
             }
             Edit::Set(_) | Edit::Keep => None,
         };
@@ -192,44 +171,25 @@ impl StoredPart for MenuItem {
     }
 }
 
-/// Assigns positions to siblings in this order, where they differ.
-fn arrange(connection: &mut AnyConnection, stamp: &Stamp, order: &[i64]) -> QueryResult<()> {
-    for (id, place) in order.iter().zip(1_i64..) {
-        diesel::update(menu_items::table.find(*id).filter(menu_items::position.ne(place)))
-            .set((
-                menu_items::position.eq(place),
-                menu_items::version.eq(menu_items::version + 1),
-                menu_items::updated_at.eq(stamp.at.naive_utc()),
-            ))
-            .execute(connection)?;
+impl TreePart for MenuItem {
+    const FALLBACK_SLUG: &'static str = "item";
+
+    fn parent(&self) -> Option<i64> {
+        self.place.parent.as_ref().map(|(id, _)| id.get())
     }
-    Ok(())
+
+    fn drafted(draft: &MenuItemDraft) -> (&PlaceDraft<MenuItemId>, &Name) {
+        (&draft.place, &draft.name)
+    }
+
+    fn moved(change: &MenuItemChange) -> &PlaceChange<MenuItemId> {
+        &change.place
+    }
 }
 
-#[async_trait]
-impl MenuOrder for Database {
-    async fn shift(
-        &self,
-        stamp: Stamp,
-        application: ApplicationId,
-        id: MenuItemId,
-        shift: MoveDirection,
-    ) -> Result<MenuItem, PartError> {
-        self.write(move |connection| {
-            parts::lock_application(connection, &stamp, application)?;
-            records::changed(connection, &stamp, id.get(), |connection, before: &MenuItem| {
-                if before.application() != application {
-                    return Err(Abort::Refused(RecordError::NotFound));
-                }
-                let parent = before.parent();
-                let order = Statement::new("SELECT id").then(beside(application.get(), parent));
-                let order: Vec<IdRow> = order.sql(" ORDER BY position, id").rows(connection)?;
-                let order = shifted(order.into_iter().map(|row| row.id).collect(), id.get(), shift);
-                arrange(connection, &stamp, &order)?;
-                Ok(1)
-            })
-        })
-        .await
+impl OrderedPart for MenuItem {
+    fn siblings(&self, _stamp: &Stamp) -> Statement {
+        beside(self.application().get(), self.parent())
     }
 }
 

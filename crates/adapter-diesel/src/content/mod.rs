@@ -5,16 +5,18 @@ mod files;
 mod menu_items;
 mod page_views;
 mod pages;
+mod part_order;
 mod parts;
 mod shown_pages;
+mod slides;
 mod slugs;
 
 pub(crate) use files::CONTENTS;
 
-use kontor_content::model::{Block, MenuItem, Page, StoredFile};
+use kontor_content::model::{Block, MenuItem, Page, Slide, StoredFile};
 
 use crate::records::{Read, readable};
 
 /// Tables that `kontor doctor` reads.
 pub(crate) const READABLE: &[(&str, Read)] =
-    &[readable::<Page>(), readable::<Block>(), readable::<MenuItem>(), readable::<StoredFile>()];
+    &[readable::<Page>(), readable::<Block>(), readable::<MenuItem>(), readable::<Slide>(), readable::<StoredFile>()];

@@ -3,8 +3,7 @@
 use diesel::result::QueryResult;
 use kontor_kernel::PageId;
 
-use crate::database::AnyConnection;
-use crate::database::invalidation::{Topic, declare_unchanged, invalidate};
+use crate::database::{AnyConnection, Topic};
 use crate::statement::{IdRow, Statement};
 
 const CHUNK: usize = 500;
@@ -26,9 +25,9 @@ pub(super) fn add(connection: &mut AnyConnection, mut views: Vec<(PageId, u64)>)
             .run(connection)?;
         let projects = Statement::new("SELECT DISTINCT project_id FROM pages WHERE id").among(&ids);
         let projects: Vec<IdRow> = projects.rows(connection)?;
-        declare_unchanged(Topic::Storefront);
+        connection.declare_unchanged(Topic::Storefront);
         for project in projects {
-            invalidate(Topic::Views, project.id);
+            connection.invalidate(Topic::Views, project.id);
         }
     }
     Ok(())

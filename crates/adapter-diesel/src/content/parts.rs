@@ -1,4 +1,5 @@
-//! Common parts of blocks and menu items: trees of an application, with codes and slugs.
+//! Common parts of blocks, menu items and slides: records of an application. Blocks and menu items are trees with codes
+//! and slugs.
 
 use std::collections::HashSet;
 
@@ -34,10 +35,8 @@ pub(super) struct NewPosition {
 
 /// Behaviour of a part that depends on its table.
 pub(super) trait StoredPart: StoredRecord + ApplicationPart {
-    /// Source of the list for staff.
+    /// Source of the list for staff, with the parts as `r`.
     const SOURCE: Source;
-    /// Base of the slug for a name that has neither letters nor digits.
-    const FALLBACK_SLUG: &'static str;
     /// Selects parts `r`, each with its parent. The caller appends the condition on `r.id`.
     const SELECT: &'static str;
 
@@ -47,20 +46,11 @@ pub(super) trait StoredPart: StoredRecord + ApplicationPart {
     /// Decodes a part, with its id and its project id.
     fn decode_row(row: Self::Row) -> (i64, i64, Result<Self, StoreError>);
 
-    /// Returns the id of the parent.
-    fn parent(&self) -> Option<i64>;
-
-    /// Returns the position and the name of a new part.
-    fn drafted(draft: &Self::Draft) -> (&PlaceDraft<Self::Id>, &Name);
-
-    /// Returns the requested new position.
-    fn moved(change: &Self::Change) -> &PlaceChange<Self::Id>;
-
-    /// Stores a new part and returns its id.
+    /// Stores a new part and returns its id. The application is locked.
     fn insert(
         connection: &mut AnyConnection,
         stamp: &Stamp,
-        spot: &NewPosition,
+        application: ApplicationId,
         draft: &Self::Draft,
     ) -> Result<i64, Abort<PartError>>;
 
@@ -71,6 +61,21 @@ pub(super) trait StoredPart: StoredRecord + ApplicationPart {
         before: &Self,
         change: &Self::Change,
     ) -> Result<usize, Abort<PartError>>;
+}
+
+/// Part that has a place in a tree.
+pub(super) trait TreePart: StoredPart {
+    /// Base of the slug for a name that has neither letters nor digits.
+    const FALLBACK_SLUG: &'static str;
+
+    /// Returns the id of the parent.
+    fn parent(&self) -> Option<i64>;
+
+    /// Returns the position and the name of a new part.
+    fn drafted(draft: &Self::Draft) -> (&PlaceDraft<Self::Id>, &Name);
+
+    /// Returns the requested new position.
+    fn moved(change: &Self::Change) -> &PlaceChange<Self::Id>;
 }
 
 /// Loads these parts in this order, those that are left out, each with its parent.
@@ -102,18 +107,18 @@ pub(super) fn lock_application(
     own.map(|_| ()).ok_or(Abort::Refused(RecordError::NotFound))
 }
 
-fn tree<P: StoredPart>(connection: &mut AnyConnection, application: ApplicationId) -> QueryResult<Tree> {
+fn tree<P: TreePart>(connection: &mut AnyConnection, application: ApplicationId) -> QueryResult<Tree> {
     let all = Statement::new("SELECT id, parent_id FROM ").sql(P::TABLE).sql(" WHERE application_id = ");
     let rows: Vec<BranchRow> = all.value(application.get()).rows(connection)?;
     Ok(Tree::new(rows.into_iter().map(|row| (row.id, row.parent))))
 }
 
-fn slugs<P: StoredPart>() -> Slugs {
+fn slugs<P: TreePart>() -> Slugs {
     Slugs { table: P::TABLE, within: "application_id" }
 }
 
 /// Refuses a code or a slug that another part of the application has.
-fn require_free<P: StoredPart>(
+fn require_free<P: TreePart>(
     connection: &mut AnyConnection,
     application: ApplicationId,
     own: Option<i64>,
@@ -137,21 +142,18 @@ fn require_free<P: StoredPart>(
     Ok(())
 }
 
-fn next_code<P: StoredPart>(
-    connection: &mut AnyConnection,
-    application: ApplicationId,
-) -> Result<i64, Abort<PartError>> {
+fn next_code<P: TreePart>(connection: &mut AnyConnection, application: ApplicationId) -> Result<i64, Abort<PartError>> {
     let last = Statement::new("SELECT coalesce(max(code), 0) FROM ").sql(P::TABLE).sql(" WHERE application_id = ");
     let last = last.value(application.get()).row::<IdRow>(connection)?.id;
     PartCode::new(last + 1).map(PartCode::get).map_err(|_| Abort::refused(PartRefusal::CodeTaken))
 }
 
-fn insert<P: StoredPart>(
+/// Returns the checked position of a new part.
+pub(super) fn new_position<P: TreePart>(
     connection: &mut AnyConnection,
-    stamp: &Stamp,
     application: ApplicationId,
     draft: &P::Draft,
-) -> Result<i64, Abort<PartError>> {
+) -> Result<NewPosition, Abort<PartError>> {
     let (place, name) = P::drafted(draft);
     let parent = place.parent_id.map(Into::into);
     tree::<P>(connection, application)?
@@ -166,28 +168,27 @@ fn insert<P: StoredPart>(
         Some(slug) => slug.clone(),
         None => slugs::<P>().free(connection, application.get(), &Slug::of(name, P::FALLBACK_SLUG))?,
     };
-    let spot = NewPosition { application: application.get(), parent, code, slug: slug.into() };
-    P::insert(connection, stamp, &spot, draft)
+    Ok(NewPosition { application: application.get(), parent, code, slug: slug.into() })
 }
 
-fn update<P: StoredPart>(
+/// Refuses a new position that is not allowed.
+pub(super) fn check_move<P: TreePart>(
     connection: &mut AnyConnection,
-    stamp: &Stamp,
-    application: ApplicationId,
     before: &P,
     change: &P::Change,
-) -> Result<usize, Abort<PartError>> {
-    if before.application() != application {
-        return Err(Abort::Refused(RecordError::NotFound));
-    }
-    let place = P::moved(change);
+) -> Result<(), Abort<PartError>> {
+    let (application, place) = (before.application(), P::moved(change));
     if let Edit::Set(parent) = place.parent_id {
         let accepted = tree::<P>(connection, application)?.accept(before.number(), parent.map(Into::into));
         accepted.map_err(|refusal| Abort::refused(PartRefusal::from(refusal)))?;
     }
     let (code, slug) = (place.code.as_set().copied(), place.slug.as_set());
-    require_free::<P>(connection, application, Some(before.number()), code, slug)?;
-    P::update(connection, stamp, before, change)
+    require_free::<P>(connection, application, Some(before.number()), code, slug)
+}
+
+/// Refuses a part of another application.
+pub(super) fn require_within<P: StoredPart>(part: &P, application: ApplicationId) -> Result<(), Abort<PartError>> {
+    if part.application() == application { Ok(()) } else { Err(Abort::Refused(RecordError::NotFound)) }
 }
 
 #[async_trait]
@@ -207,7 +208,8 @@ impl<P: StoredPart> PartRepository<P> for Database {
         listing: Listing,
     ) -> Result<Page<P>, StoreError> {
         self.read_snapshot(move |connection| {
-            let own = Statement::new("r.application_id = ").value(application.get());
+            let own = Statement::new("r.project_id = ").value(project.get());
+            let own = own.sql(" AND r.application_id = ").value(application.get());
             let found = P::SOURCE.page(connection, own, &listing)?;
             let parts = unreadable::records(connection, P::TABLE, &found.items, load_many::<P, StoreError>)?;
             Ok(found.with_items(records::within(parts, project)))
@@ -222,7 +224,7 @@ impl<P: StoredPart> PartRepository<P> for Database {
     async fn insert(&self, stamp: Stamp, application: ApplicationId, draft: P::Draft) -> Result<P, PartError> {
         self.write(move |connection| {
             lock_application(connection, &stamp, application)?;
-            records::inserted(connection, &stamp, |connection| insert::<P>(connection, &stamp, application, &draft))
+            records::inserted(connection, &stamp, |connection| P::insert(connection, &stamp, application, &draft))
         })
         .await
     }
@@ -237,8 +239,9 @@ impl<P: StoredPart> PartRepository<P> for Database {
         let number = id.into();
         self.write(move |connection| {
             lock_application(connection, &stamp, application)?;
-            records::changed(connection, &stamp, number, |connection, before| {
-                update::<P>(connection, &stamp, application, before, &change)
+            records::changed(connection, &stamp, number, |connection, before: &P| {
+                require_within(before, application)?;
+                P::update(connection, &stamp, before, &change)
             })
         })
         .await
@@ -249,9 +252,7 @@ impl<P: StoredPart> PartRepository<P> for Database {
         self.write(move |connection| {
             lock_application(connection, &stamp, application)?;
             records::deleted(connection, &stamp, number, |connection, before: &P| {
-                if before.application() != application {
-                    return Err(Abort::Refused(RecordError::NotFound));
-                }
+                require_within(before, application)?;
                 let gone = Statement::new("DELETE FROM ").sql(P::TABLE).sql(" WHERE id = ").value(number);
                 // Only children refer to a part.
                 gone.run(connection).map_err(on_reference(PartRefusal::HasChildren))
@@ -263,7 +264,7 @@ impl<P: StoredPart> PartRepository<P> for Database {
 
 /// Returns the selected part of an application with all its descendants, siblings ordered by code. Uses one statement,
 /// which stays prepared, for any number of parts.
-pub(super) fn with_descendants<P: StoredPart>(
+pub(super) fn with_descendants<P: TreePart>(
     connection: &mut AnyConnection,
     app: AppScope,
     root: Statement,

@@ -2,9 +2,8 @@ use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 
 use super::{guard, sessions};
-use crate::database::AnyConnection;
 use crate::database::idempotency::{KeyOwner, delete_keys_of_owner};
-use crate::database::invalidation::{Topic, invalidate};
+use crate::database::{AnyConnection, Topic};
 use crate::schema::{access_tokens, callback_attempts, login_contacts, one_time_codes, phone_change_codes};
 
 /// Deletes contacts of a customer: they no longer log the customer in, and codes sent to them become invalid.
@@ -58,7 +57,7 @@ pub(crate) fn remove_logins(
     let tokens = access_tokens::table
         .filter(access_tokens::guard.eq(guard::COUNTERPARTY))
         .filter(access_tokens::subject_id.eq(customer));
-    invalidate(Topic::Access, project);
+    connection.invalidate(Topic::Access, project);
     let ended: Vec<i64> = diesel::delete(tokens).returning(access_tokens::id).get_results(connection)?;
     // The deletion waited for logins with these codes and for sessions of these tokens that started in the meantime.
     sessions::close_of_tokens(connection, &ended)

@@ -10,7 +10,6 @@ use kontor_customers::{CustomerPartError, CustomerPartRefusal};
 use kontor_kernel::{CounterpartyId, ProjectId, ProjectScoped, RecordError, Resource, Stamp, StoreError};
 
 use crate::customer_data::lock_customer_exclusively;
-use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::decode;
 use crate::histories;
@@ -119,7 +118,7 @@ impl<P: StoredPart> CustomerPartRepository<P> for Database {
                 return Err(Abort::refused(CustomerPartRefusal::TooMany));
             }
             let id = P::insert(connection, &stamp, customer.get(), &draft)?;
-            note_created(P::KIND, id);
+            connection.note_created(P::KIND, id);
             let new = one::<P>(connection, customer, id)?;
             record_history(connection, &stamp, customer, None, &new)?;
             Ok(new)

@@ -12,6 +12,10 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::Untyped;
 use diesel::{ConnectionResult, PgConnection, QueryResult, SqliteConnection};
 
+use super::operation::Operation;
+#[cfg(feature = "test-support")]
+use super::write_check::WriteCheck;
+
 /// Connection to a specific database.
 #[derive(diesel::MultiConnection)]
 pub enum Driver {
@@ -31,6 +35,11 @@ pub(crate) type Backend = <Driver as Connection>::Backend;
 /// compiled per query, the rest once.
 pub struct AnyConnection {
     driver: Driver,
+    /// Reports of the write operation that runs on the connection.
+    pub(super) operation: Operation,
+    /// Statements of that operation.
+    #[cfg(feature = "test-support")]
+    pub(super) statements: WriteCheck,
     /// Time at which the connection was requested.
     pub(super) asked_at: Instant,
 }
@@ -49,7 +58,13 @@ impl AnyConnection {
 
 impl From<Driver> for AnyConnection {
     fn from(driver: Driver) -> Self {
-        Self { driver, asked_at: Instant::now() }
+        Self {
+            driver,
+            operation: Operation::default(),
+            #[cfg(feature = "test-support")]
+            statements: WriteCheck::default(),
+            asked_at: Instant::now(),
+        }
     }
 }
 

@@ -77,10 +77,12 @@ pub(super) enum ManagerError {
 }
 
 impl Manager {
-    fn count(&self) -> impl FnMut(InstrumentationEvent<'_>) + Send + use<> {
+    fn count(&self, connection: &AnyConnection) -> impl FnMut(InstrumentationEvent<'_>) + Send + use<> {
         let statements = Arc::clone(&self.statements);
         #[cfg(feature = "test-support")]
-        let pauses = Arc::clone(&self.pauses);
+        let (pauses, written) = (Arc::clone(&self.pauses), connection.statements.clone());
+        #[cfg(not(feature = "test-support"))]
+        let _ = connection;
         let mut stopwatch = (self.role == Role::Writer).then(|| TransactionTimer::new(Arc::clone(&self.writes)));
         move |event| {
             if let Some(stopwatch) = &mut stopwatch {
@@ -91,7 +93,7 @@ impl Manager {
                 #[cfg(feature = "test-support")]
                 {
                     let text = query.to_string();
-                    super::write_check::statement(&text);
+                    written.statement(&text);
                     pauses.statement(&text);
                 }
                 #[cfg(not(feature = "test-support"))]
@@ -115,7 +117,8 @@ impl ManageConnection for Manager {
     type Error = ManagerError;
 
     fn connect(&self) -> Result<AnyConnection, ManagerError> {
-        match &self.url {
+        let asked_at = Instant::now();
+        let driver = match &self.url {
             DatabaseUrl::Sqlite(path) => {
                 create_private(path);
                 let mut connection = SqliteConnection::establish(&path.to_string_lossy())?;
@@ -124,23 +127,22 @@ impl ManageConnection for Manager {
                 if self.role == Role::Reader {
                     connection.batch_execute("PRAGMA query_only = ON;")?;
                 }
-                connection.set_instrumentation(self.count());
-                Ok(Driver::Sqlite(connection).into())
+                Driver::Sqlite(connection)
             }
             DatabaseUrl::Postgres(url) => {
-                let asked_at = Instant::now();
                 let mut connection = PgConnection::establish(self.tls.as_ref().map_or(url, |tls| tls.url()))?;
                 if self.prepared_statements {
                     connection.batch_execute(POSTGRES_SETTINGS)?;
                 } else {
                     connection.set_prepared_statement_cache_size(CacheSize::Disabled);
                 }
-                connection.set_instrumentation(self.count());
-                let mut connection = AnyConnection::from(Driver::Postgres(connection));
-                connection.asked_at = asked_at;
-                Ok(connection)
+                Driver::Postgres(connection)
             }
-        }
+        };
+        let mut connection = AnyConnection::from(driver);
+        connection.asked_at = asked_at;
+        connection.set_instrumentation(self.count(&connection));
+        Ok(connection)
     }
 
     fn is_valid(&self, connection: &mut AnyConnection) -> Result<(), ManagerError> {

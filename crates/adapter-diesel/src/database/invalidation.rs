@@ -1,14 +1,13 @@
 //! Cache invalidation: how a process knows that its cached data is still valid.
 //!
-//! A write operation that changes cached data *invalidates* its topic ([`invalidate`]). Its commit raises a counter in
-//! the database for other processes, and advances the [`CacheVersion`] of the topic and project in this process. A
-//! version is taken before reading, and the data is valid while the version is unchanged.
+//! A write operation that changes cached data *invalidates* its topic ([`AnyConnection::invalidate`]). Its commit raises
+//! a counter in the database for other processes, and advances the [`CacheVersion`] of the topic and project in this
+//! process. A version is taken before reading, and the data is valid while the version is unchanged.
 //!
 //! While a commit is in progress there is no version, so nothing that the commit may change is cached or served. In the
 //! writing process a response is never older than the last commit. Other processes read the counters ([`super::watch`])
 //! twice a second. They stop using their caches when the last successful read is more than a second old.
 
-use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -60,45 +59,32 @@ pub(super) struct Invalidations {
     unchanged: Vec<Topic>,
 }
 
-thread_local! {
-    static PENDING: RefCell<Invalidations> = RefCell::default();
-}
-
-/// Notes that the operation on this thread changes data of this topic in this project.
-pub(crate) fn invalidate(topic: Topic, project: i64) {
-    PENDING.with_borrow_mut(|invalidations| {
-        if !invalidations.scopes.contains(&(topic, project)) {
-            invalidations.scopes.push((topic, project));
-        }
-    });
-}
-
-/// Notes that the operation changes data of every topic in any project.
-pub(crate) fn invalidate_everything() {
-    PENDING.with_borrow_mut(|invalidations| invalidations.everything = true);
-}
-
-/// Notes that the operation writes to tables of this topic without changing cached data.
-pub(crate) fn declare_unchanged(topic: Topic) {
-    #[cfg(feature = "test-support")]
-    PENDING.with_borrow_mut(|invalidations| invalidations.unchanged.push(topic));
-    #[cfg(not(feature = "test-support"))]
-    let _ = topic;
-}
-
 impl Invalidations {
-    /// Takes the invalidations of this thread since the last call.
-    pub fn take() -> Self {
-        PENDING.take()
+    /// Adds a topic of a project.
+    pub fn insert(&mut self, topic: Topic, project: i64) {
+        if !self.scopes.contains(&(topic, project)) {
+            self.scopes.push((topic, project));
+        }
+    }
+
+    /// Adds every topic of every project.
+    pub fn insert_everything(&mut self) {
+        self.everything = true;
+    }
+
+    /// Declares that writes to tables of this topic change no cached data.
+    pub fn declare_unchanged(&mut self, topic: Topic) {
+        #[cfg(feature = "test-support")]
+        self.unchanged.push(topic);
+        #[cfg(not(feature = "test-support"))]
+        let _ = topic;
     }
 
     /// Adds the invalidations of another operation of the same transaction.
     pub fn add(&mut self, other: &Self) {
         self.everything |= other.everything;
-        for scope in &other.scopes {
-            if !self.scopes.contains(scope) {
-                self.scopes.push(*scope);
-            }
+        for (topic, project) in &other.scopes {
+            self.insert(*topic, *project);
         }
     }
 

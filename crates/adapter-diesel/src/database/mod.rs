@@ -17,11 +17,13 @@ pub mod injected_conflicts;
 pub(crate) mod invalidation;
 mod memory;
 mod migrations;
+mod operation;
 mod page_readers;
 #[cfg(feature = "test-support")]
 pub mod pauses;
 mod pool;
 pub(crate) mod preconditions;
+mod request_context;
 mod statistics;
 mod step;
 mod tables;
@@ -47,6 +49,7 @@ pub(crate) use memory::BoundedCache;
 pub use migrations::MigrationState;
 pub use pool::{Database, PoolOptions, PoolState};
 pub use preconditions::{Left, NewRow, VersionedRequest, VersionedRow};
+pub use request_context::RequestContext;
 pub(crate) use tables::Tables;
 #[cfg(feature = "test-support")]
 pub(crate) use tables::{InvalidatingWrites, VersionedTable};

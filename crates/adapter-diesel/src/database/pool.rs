@@ -14,9 +14,10 @@ use super::connections::Connections;
 use super::failure::{Abort, settled};
 use super::generation::GenerationFile;
 use super::group::GroupWriter;
-use super::invalidation::{CacheVersions, invalidate_everything};
+use super::invalidation::CacheVersions;
 use super::memory::LookUpCaches;
 use super::page_readers::PageReaders;
+use super::request_context::RequestContext;
 use super::step::{Outcome, Step, hide, reveal};
 use super::tables::Tables;
 use super::tls::Forwarder;
@@ -56,6 +57,8 @@ pub struct PoolState {
 #[derive(Clone)]
 pub struct Database {
     inner: Arc<Inner>,
+    /// Request that this handle writes for.
+    pub(super) context: RequestContext,
 }
 
 struct Inner {
@@ -160,7 +163,7 @@ impl Database {
             memories: LookUpCaches::default(),
             generation: OnceLock::new(),
         };
-        Ok(Self { inner: Arc::new(inner) })
+        Ok(Self { inner: Arc::new(inner), context: RequestContext::default() })
     }
 
     /// Returns the file that keeps the generation outside the database.
@@ -357,7 +360,7 @@ impl Database {
         R: From<StoreError> + Send + 'static,
     {
         let step = move |connection: &mut AnyConnection| {
-            invalidate_everything();
+            connection.invalidate_everything();
             work(connection)
         };
         self.write(step).await
@@ -419,7 +422,7 @@ impl Database {
 
     async fn write_step(&self, step: Step, is_long: bool) -> Outcome {
         let inner = Arc::clone(&self.inner);
-        let write = Write::of(step);
+        let write = Write::of(step, &self.context);
         inner.writing.begun.fetch_add(1, Ordering::Relaxed);
         match inner.group_writer() {
             Some(writer) => writer.submit(write, is_long).await,

@@ -1,17 +1,17 @@
 //! Requests about one record, with a precondition on its version.
 //!
-//! Such a request runs within [`VersionedRequest::run`]. If it expects a version, each of its write operations locks
-//! the record first. The operation is rolled back if the version differs, until an operation of the request has changed
-//! the record. The new version is read in the transaction of the operation, so that the response can contain it.
+//! Such a request writes by a handle of its own ([`Database::for_request`]). If it expects a version, each of its write
+//! operations locks the record first. The operation is rolled back if the version differs, until an operation of the
+//! request has changed the record. The new version is read in the transaction of the operation, so that the response
+//! can contain it.
 
-use std::cell::Cell;
-use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use diesel::result::QueryResult;
 use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
+use super::operation::Operation;
 use super::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, by_place};
 
@@ -109,32 +109,6 @@ pub struct VersionedRequest {
     progress: Mutex<Progress>,
 }
 
-thread_local! {
-    /// First record that the operation on this thread created: resource name and number.
-    static CREATED_RECORD: Cell<Option<(&'static str, i64)>> = const { Cell::new(None) };
-}
-
-/// Clears the record that an earlier attempt created.
-pub(super) fn begin() {
-    CREATED_RECORD.set(None);
-}
-
-/// Notes the record that the operation created.
-pub(super) fn note_created(resource: &'static str, id: i64) {
-    if CREATED_RECORD.get().is_none() {
-        CREATED_RECORD.set(Some((resource, id)));
-    }
-}
-
-tokio::task_local! {
-    static REQUEST: Arc<VersionedRequest>;
-}
-
-/// Returns the request of this task, if it is about one record.
-pub(super) fn current() -> Option<Arc<VersionedRequest>> {
-    REQUEST.try_with(Arc::clone).ok()
-}
-
 impl VersionedRequest {
     /// Creates a request that has written nothing yet. With an expected version, it writes nothing while the record has
     /// another version.
@@ -145,11 +119,6 @@ impl VersionedRequest {
     /// Creates a request that creates a record.
     pub fn making(row: NewRow) -> Arc<Self> {
         Arc::new(Self { subject: Subject::New(row), expected: None, progress: Mutex::default() })
-    }
-
-    /// Runs the request. Operations that it writes in this task check the record.
-    pub async fn run<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
-        REQUEST.scope(self, work).await
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
@@ -183,14 +152,14 @@ impl VersionedRequest {
     }
 
     /// Returns the result that the operation is about to commit; `None` if the result is settled.
-    pub(super) fn leaving(&self, connection: &mut AnyConnection) -> QueryResult<Option<Left>> {
+    pub(super) fn leaving(&self, connection: &mut AnyConnection, operation: &Operation) -> QueryResult<Option<Left>> {
         if self.progress().is_settled {
             return Ok(None);
         }
         let (row, made) = match &self.subject {
             Subject::Present(row) => (row.clone(), None),
-            Subject::New(new) => match CREATED_RECORD.get().filter(|(kind, _)| *kind == new.kind) {
-                Some((_, number)) => (new.numbered(number), Some(number)),
+            Subject::New(new) => match operation.named.filter(|named| named.is_new && named.resource == new.kind) {
+                Some(named) => (new.numbered(named.id), Some(named.id)),
                 None => return Ok(None),
             },
         };

@@ -7,9 +7,11 @@ use diesel::connection::{AnsiTransactionManager, Connection, TransactionManager}
 use diesel::result::Error as QueryError;
 
 use super::failure::{Abort, at_commit, is_lost};
-use super::idempotency::{self, IdempotentRequest, RequestGuard};
+use super::idempotency::IdempotentRequest;
 use super::invalidation::Invalidations;
-use super::preconditions::{self, Left, VersionedRequest};
+use super::operation::Operation;
+use super::preconditions::{Left, VersionedRequest};
+use super::request_context::RequestContext;
 use super::step::{Answer, Outcome, Step};
 use super::tables::Tables;
 use super::writing::Writing;
@@ -33,36 +35,41 @@ pub(super) struct Written {
 }
 
 impl Write {
-    /// Binds an operation to the request of the current task.
-    pub fn of(step: Step) -> Self {
-        Self { step, request: idempotency::current(), versioned: preconditions::current() }
+    /// Binds an operation to a request.
+    pub fn of(step: Step, context: &RequestContext) -> Self {
+        let request = context.keyed.clone().filter(|request| request.begins_to_write());
+        Self { step, request, versioned: context.versioned.clone() }
     }
 
     /// Runs the operation within the open transaction. After an error the caller rolls back.
     pub fn attempt(&self, connection: &mut AnyConnection, tables: &'static Tables) -> Result<Written, Abort<Answer>> {
-        // Left over from an abandoned attempt.
-        Invalidations::take();
-        let _serving = RequestGuard::begin(self.request.as_ref());
-        preconditions::begin();
+        // Reports of an abandoned attempt.
+        connection.operation = Operation::default();
         #[cfg(feature = "test-support")]
-        super::write_check::forget();
+        connection.statements.forget();
+        if let Some(request) = &self.request {
+            request.begin_attempt();
+        }
         if let Some(versioned) = &self.versioned {
             versioned.check(connection)?;
         }
         let answer = (self.step)(connection)?;
-        let invalidations = Invalidations::take();
+        let operation = std::mem::take(&mut connection.operation);
         #[cfg(feature = "test-support")]
-        if let Some(what) = super::write_check::fault(&invalidations, tables) {
+        if let Some(what) = connection.statements.fault(&operation.invalidations, tables) {
             return Err(Abort::Store(kontor_kernel::StoreError::Failed(what)));
         }
         #[cfg(not(feature = "test-support"))]
         let _ = tables;
         let left = match &self.versioned {
-            Some(versioned) => versioned.leaving(connection)?,
+            Some(versioned) => versioned.leaving(connection, &operation)?,
             None => None,
         };
-        let has_key = idempotency::note(connection)?;
-        Ok(Written { answer, invalidations, left, has_key })
+        let has_key = match &self.request {
+            Some(request) => request.store_key(connection, &operation)?,
+            None => false,
+        };
+        Ok(Written { answer, invalidations: operation.invalidations, left, has_key })
     }
 
     /// Notes that the operation is committed.

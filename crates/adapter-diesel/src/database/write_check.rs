@@ -4,7 +4,7 @@
 //! - An operation that changes a record raises its version.
 //! - A statement that locks rows reads no others.
 
-use std::cell::RefCell;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::invalidation::Invalidations;
 use super::tables::{Tables, VersionedTable};
@@ -20,10 +20,15 @@ struct Write {
 
 const LOCKS: [&str; 4] = [" FOR UPDATE", " FOR NO KEY UPDATE", " FOR SHARE", " FOR KEY SHARE"];
 
-thread_local! {
-    static WRITTEN: RefCell<Vec<Write>> = RefCell::default();
+/// Statements of the operation that runs on a connection. The connection and its instrumentation share them.
+#[derive(Clone, Default)]
+pub(super) struct WriteCheck(Arc<Mutex<Statements>>);
+
+#[derive(Default)]
+struct Statements {
+    written: Vec<Write>,
     /// Statement that locks rows and reads others.
-    static MIXED: RefCell<Option<String>> = RefCell::default();
+    mixed: Option<String>,
 }
 
 /// Returns the text of a statement without its values.
@@ -100,20 +105,6 @@ fn writes(statement: &str) -> impl Iterator<Item = Write> {
     })
 }
 
-/// Records the writes of a statement and any forbidden lock.
-pub(super) fn statement(statement: &str) {
-    if is_mixed(statement) {
-        MIXED.with_borrow_mut(|mixed| *mixed = Some(text(statement).to_owned()));
-    }
-    WRITTEN.with_borrow_mut(|written| written.extend(writes(statement)));
-}
-
-/// Clears the records of an earlier operation on this thread.
-pub(super) fn forget() {
-    WRITTEN.take();
-    MIXED.take();
-}
-
 /// `true` if the write changes visible columns of these tables without this column.
 fn leaves(column: &str, write: &Write, tables: &[VersionedTable]) -> bool {
     let Some(row) = tables.iter().find(|row| row.table == write.table) else { return false };
@@ -121,31 +112,52 @@ fn leaves(column: &str, write: &Write, tables: &[VersionedTable]) -> bool {
     changed.next().is_some() && !write.columns.iter().any(|changed| changed == column)
 }
 
-/// Returns the fault of the operation on this thread, if any: a missing invalidation, a version that was not raised, or
-/// a locking statement that reads other rows.
-pub(super) fn fault(invalidations: &Invalidations, tables: &'static Tables) -> Option<String> {
-    if let Some(mixed) = MIXED.take() {
-        return Some(format!("a step locks rows by a statement that reads others: {mixed}"));
+impl WriteCheck {
+    fn statements(&self) -> MutexGuard<'_, Statements> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    let missing = |write: Write| {
-        let Write { verb, table, .. } = &write;
-        let rows = tables.invalidating.iter().filter(|row| row.table == table && row.verbs.contains(verb));
-        if let Some(topic) = rows.flat_map(|row| row.topics).find(|topic| !invalidations.covers_topic(**topic)) {
-            return Some(format!("a step changes {verb}{table}: {topic:?}, and does not invalidate it"));
+
+    /// Records the writes of a statement and any forbidden lock.
+    pub fn statement(&self, statement: &str) {
+        let mut statements = self.statements();
+        if is_mixed(statement) {
+            statements.mixed = Some(text(statement).to_owned());
         }
-        if invalidations.are_total() {
-            return None;
+        statements.written.extend(writes(statement));
+    }
+
+    /// Clears the records of an earlier operation.
+    pub fn forget(&self) {
+        *self.statements() = Statements::default();
+    }
+
+    /// Returns the fault of the operation, if any: a missing invalidation, a version that was not raised, or a locking
+    /// statement that reads other rows.
+    pub fn fault(&self, invalidations: &Invalidations, tables: &'static Tables) -> Option<String> {
+        let Statements { written, mixed } = std::mem::take(&mut *self.statements());
+        if let Some(mixed) = mixed {
+            return Some(format!("a step locks rows by a statement that reads others: {mixed}"));
         }
-        let column = if leaves("version", &write, tables.versioned) {
-            "version"
-        } else if leaves("updated_at", &write, tables.followed) {
-            "updated_at"
-        } else {
-            return None;
+        let missing = |write: Write| {
+            let Write { verb, table, .. } = &write;
+            let rows = tables.invalidating.iter().filter(|row| row.table == table && row.verbs.contains(verb));
+            if let Some(topic) = rows.flat_map(|row| row.topics).find(|topic| !invalidations.covers_topic(**topic)) {
+                return Some(format!("a step changes {verb}{table}: {topic:?}, and does not invalidate it"));
+            }
+            if invalidations.are_total() {
+                return None;
+            }
+            let column = if leaves("version", &write, tables.versioned) {
+                "version"
+            } else if leaves("updated_at", &write, tables.followed) {
+                "updated_at"
+            } else {
+                return None;
+            };
+            Some(format!("a step changes {table}: {:?}, and leaves {column}", write.columns))
         };
-        Some(format!("a step changes {table}: {:?}, and leaves {column}", write.columns))
-    };
-    WRITTEN.take().into_iter().find_map(missing)
+        written.into_iter().find_map(missing)
+    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::{ProjectId, StoreError};
 
 use super::next;
-use crate::database::invalidation::{Topic, declare_unchanged, invalidate_everything};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::read_models::{offer_counts, offers, search};
 use crate::statement::{IdRow, Statement};
 use crate::stock;
@@ -70,9 +69,9 @@ impl Database {
             let ids = held(connection, next("t.id", table, project, last))?;
             let count = if ids.is_empty() { 0 } else { correct(connection, &ids, at.naive_utc())? };
             if count > 0 {
-                invalidate_everything();
+                connection.invalidate_everything();
             } else {
-                declare_unchanged(Topic::Storefront);
+                connection.declare_unchanged(Topic::Storefront);
             }
             Ok((ids.last().copied(), u64::try_from(count).unwrap_or(u64::MAX)))
         })

@@ -8,8 +8,7 @@ use kontor_orders::{OrderError, OrderRefusal};
 
 use super::{assemble, history, notices, replace_lines, reserved_stock};
 use crate::customer_data::is_employee;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, Topic};
 use crate::order_history::{self, Entry};
 use crate::schema::orders;
 use crate::statement::Statement;
@@ -69,7 +68,7 @@ pub(super) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
         replace_lines::apply(connection, order, rework, &change.stamp)?;
     }
     if change.transition.is_some() {
-        invalidate(Topic::Storefront, project);
+        connection.invalidate(Topic::Storefront, project);
     }
     match change.transition.map(|step| step.stock) {
         Some(StockEffect::Release) => reserved_stock::release(connection, order.get(), change.stamp.author, at)?,

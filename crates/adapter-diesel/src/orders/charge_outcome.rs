@@ -16,8 +16,7 @@ use super::change::locked;
 use super::refunds::RefundContext;
 use super::requested_refunds::request_refund;
 use super::{history, notices, reserved_stock, to_storage};
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Driver};
+use crate::database::{Abort, AnyConnection, Driver, Topic};
 use crate::decode;
 use crate::schema::orders;
 
@@ -195,11 +194,11 @@ fn apply_transition(
     match step.stock {
         StockEffect::Keep => {}
         StockEffect::Release => {
-            invalidate(Topic::Storefront, project);
+            connection.invalidate(Topic::Storefront, project);
             reserved_stock::release(connection, id, Author::System, moment)?;
         }
         StockEffect::Sell => {
-            invalidate(Topic::Storefront, project);
+            connection.invalidate(Topic::Storefront, project);
             reserved_stock::sell(connection, id, Author::System, moment)?;
         }
     }

@@ -7,8 +7,7 @@ use kontor_kernel::{Money, ProjectId, StoreError};
 use kontor_orders::model::{BY_DELIVERY, DeliveryChoice};
 use kontor_orders::ports::{DeliveryOption, DeliverySettings, DeliveryTerms, Priced};
 
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::decode;
 use crate::schema::{delivery_subtypes, delivery_types, projects};
 use crate::statement::{Statement, by_place};
@@ -71,7 +70,8 @@ impl DeliverySettings for Database {
 
     async fn set_charges_delivery(&self, project: ProjectId, charges: bool) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            let set = diesel::update(projects::table.find(project.get())).set(projects::charges_delivery.eq(charges));
+            let set = diesel::update(projects::table.find(project.get()))
+                .set((projects::charges_delivery.eq(charges), projects::version.eq(projects::version + 1)));
             Ok::<_, Abort<StoreError>>(set.execute(connection)? == 1)
         })
         .await
@@ -85,7 +85,7 @@ impl DeliverySettings for Database {
     ) -> Result<bool, StoreError> {
         self.write(move |connection| {
             // Storefronts show the prices.
-            invalidate(Topic::Storefront, project.get());
+            connection.invalidate(Topic::Storefront, project.get());
             let (type_id, price) = (choice.type_id.get(), price.minor());
             let written = match choice.subtype_id {
                 None => diesel::update(delivery_types::table.find((project.get(), type_id)))
@@ -96,6 +96,10 @@ impl DeliverySettings for Database {
                     .set(delivery_subtypes::price.eq(price))
                     .execute(connection)?,
             };
+            // Staff see the prices with the version of the project's settings.
+            diesel::update(projects::table.find(project.get()))
+                .set(projects::version.eq(projects::version + 1))
+                .execute(connection)?;
             Ok::<_, Abort<StoreError>>(written == 1)
         })
         .await

@@ -13,9 +13,7 @@ use super::discounts;
 use super::snapshot::SERVICE;
 use super::tickets;
 use crate::customer_data::is_employee;
-use crate::database::idempotency::note_created;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, Topic};
 use crate::decode;
 use crate::locks::lock_items;
 use crate::order_history::{self, Entry};
@@ -40,7 +38,7 @@ pub(super) fn place(
     {
         return Err(Abort::Refused(PlaceRefused::UnknownManager));
     }
-    invalidate(Topic::Storefront, order.project_id.get());
+    connection.invalidate(Topic::Storefront, order.project_id.get());
     let reserved = reserve(connection, order, at)?;
     check_prices(connection, order)?;
     if let Some(promo) = &order.promo {
@@ -59,7 +57,7 @@ pub(super) fn place(
             ))
             .execute(connection)?;
     }
-    note_created("orders", id);
+    connection.note_created("orders", id);
     let exhausted: Vec<i64> =
         reserved.iter().filter(|movement| movement.left() == 0).map(|movement| movement.item).collect();
     offers::refresh_locked(connection, &exhausted)?;
@@ -153,7 +151,7 @@ fn store(
             .sql("), told AS (")
             .then(order_history::line(&entry(PLACED), at)?);
         if !reserved.is_empty() {
-            all = all.sql("), moved AS (").then(stock::entries(reserved, &cause(PLACED)));
+            all = all.sql("), moved AS (").then(stock::entries(connection, reserved, &cause(PLACED)));
         }
         let all = all.sql(") SELECT id FROM placed");
         return Ok(all.row::<IdRow>(connection)?.id);

@@ -15,8 +15,7 @@ use kontor_payments::model::Charge;
 
 use super::history::add_entry;
 use super::{notices, tickets, to_storage};
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, Topic};
 use crate::decode;
 use crate::locks::lock_items;
 use crate::read_models::offers;
@@ -210,7 +209,7 @@ fn return_lines(connection: &mut AnyConnection, giving: RefundContext, lines: &[
     if moving.is_empty() {
         return Ok(());
     }
-    invalidate(Topic::Storefront, giving.project);
+    connection.invalidate(Topic::Storefront, giving.project);
     moving.sort_by_key(|(inventory, ..)| *inventory);
     lock_items(connection, &moving.iter().map(|(_, item, _)| *item).collect::<Vec<_>>())?;
     let mut moved: BTreeMap<&str, (Reason, Vec<Movement>)> = BTreeMap::new();

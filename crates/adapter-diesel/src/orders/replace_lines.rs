@@ -12,8 +12,7 @@ use kontor_orders::{OrderError, OrderRefusal};
 use super::discounts;
 use super::place::{check_service_prices, insert_lines};
 use super::tickets;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, Topic};
 use crate::locks::lock_items;
 use crate::read_models::offers;
 use crate::schema::orders;
@@ -34,7 +33,7 @@ pub(super) fn apply(
     stamp: &Stamp,
 ) -> Result<(), Refused> {
     let (project, at) = (stamp.project_id.get(), stamp.at.naive_utc());
-    invalidate(Topic::Storefront, project);
+    connection.invalidate(Topic::Storefront, project);
     let services: BTreeMap<i64, i64> =
         rework.services.iter().map(|(item, price)| (item.get(), price.minor())).collect();
     let moved = rework.claims.iter().map(|claim| claim.item.get());

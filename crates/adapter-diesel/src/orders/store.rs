@@ -15,7 +15,6 @@ use super::refunds::RefundContext;
 use super::requested_refunds::{request_of, request_refund};
 use super::{place, unconfirmed};
 use crate::customer_data::{BindError, CustomerOf, Newcomer, find_or_bind, lock_customer, lock_customer_of};
-use crate::database::idempotency::prepares;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::payments::{self, ChargeConsequences as _};
 
@@ -89,7 +88,7 @@ fn change(connection: &mut AnyConnection, id: OrderId, decide: &Decision) -> Res
     }
     if update.event() == OrderEvent::PaymentRenewed {
         // The lines stay as they are, whatever was requested: a repeated request computes the same change.
-        prepares();
+        connection.note_preparation();
     }
     apply(connection, &order, &update)?;
     update.payment.as_ref().map(|payment| store_charge(connection, &order, payment, &update)).transpose()

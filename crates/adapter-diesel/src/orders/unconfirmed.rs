@@ -138,6 +138,7 @@ impl ContactSettings for Database {
                 projects::contact_max_pieces.eq(i64::from(terms.max_pieces)),
                 projects::contact_max_value.eq(terms.max_value.minor()),
                 projects::contact_hold_hours.eq(i64::from(terms.hold_hours.get())),
+                projects::version.eq(projects::version + 1),
             ));
             Ok::<_, Abort<StoreError>>(set.execute(connection)? == 1)
         })

@@ -1,18 +1,18 @@
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{AppScope, ApplicationId, Link, ProjectId, ProjectScoped, StoreError};
-use kontor_organization::model::{Application, ApplicationDraft};
+use kontor_kernel::{AppScope, ApplicationId, Link, ProjectId, ProjectScoped, Stamp, StoreError};
+use kontor_organization::model::{Application, ApplicationChange, ApplicationDraft};
 use kontor_organization::ports::ApplicationRepository;
 use kontor_organization::{ApplicationError, ApplicationRefusal};
 
-use crate::applications::wake_subscriptions;
-use crate::database::idempotency::note_created;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, BoundedCache, Database, found, on_each};
+use super::require_branch;
+use crate::applications::{project_of, wake_subscriptions};
+use crate::database::{Abort, AnyConnection, BoundedCache, Database, Topic, on_each, on_reference};
 use crate::locks::lock_services;
 use crate::read_models::offers;
-use crate::schema::{applications, branches, nomenclatures};
+use crate::records::StoredRecord;
+use crate::schema::{applications, nomenclatures};
 use crate::{decode, records};
 
 /// Nomenclature kind of services.
@@ -42,6 +42,7 @@ struct ApplicationRow {
     wholesale: bool,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
+    token_issued_at: Option<NaiveDateTime>,
 }
 
 impl TryFrom<ApplicationRow> for Application {
@@ -57,26 +58,22 @@ impl TryFrom<ApplicationRow> for Application {
                 wholesale: row.wholesale,
             },
             is_active: row.is_active,
+            // A token that was never replaced is as old as the application.
+            token_issued_at: decode::moment(row.token_issued_at.unwrap_or(row.created_at)),
             created_at: decode::moment(row.created_at),
             updated_at: decode::moment(row.updated_at),
         })
     }
 }
 
-fn row(connection: &mut AnyConnection, id: ApplicationId) -> QueryResult<ApplicationRow> {
-    applications::table.find(id.get()).select(ApplicationRow::as_select()).first(connection)
-}
+impl StoredRecord for Application {
+    const TABLE: &'static str = "applications";
 
-/// Reloads the application after a change of its token or status.
-fn reload_application(
-    connection: &mut AnyConnection,
-    id: ApplicationId,
-) -> Result<Application, Abort<ApplicationError>> {
-    let row = row(connection, id).optional()?.ok_or(Abort::Refused(ApplicationError::NotFound))?;
-    // Responses of the storefront are cached by token.
-    invalidate(Topic::Storefront, row.project_id);
-    invalidate(Topic::Access, row.project_id);
-    Ok(row.try_into()?)
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
+        let row: Option<ApplicationRow> =
+            applications::table.find(id).select(ApplicationRow::as_select()).first(connection).optional()?;
+        Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
+    }
 }
 
 #[async_trait]
@@ -94,29 +91,24 @@ impl ApplicationRepository for Database {
     }
 
     async fn find(&self, id: ApplicationId) -> Result<Option<ProjectScoped<Application>>, StoreError> {
-        self.read(move |connection| {
-            let row = row(connection, id).optional()?;
-            Ok(row.map(|row| records::of_project(row.project_id, row.try_into())).transpose()?)
-        })
-        .await
+        records::find(self, id.get()).await
+    }
+
+    async fn project(&self, id: ApplicationId) -> Result<Option<ProjectId>, StoreError> {
+        self.read(move |connection| Ok(decode::optional_id(project_of(connection, id.get())?)?)).await
     }
 
     async fn insert(
         &self,
-        project: ProjectId,
+        stamp: Stamp,
         draft: ApplicationDraft,
         token_fingerprint: String,
-        at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError> {
-        self.write(move |connection| {
-            invalidate(Topic::Storefront, project.get());
+        let (project, at) = (stamp.project_id, stamp.at.naive_utc());
+        records::insert(self, stamp, move |connection| {
+            connection.invalidate(Topic::Storefront, project.get());
             lock_services(connection, project)?;
-            let branch = branches::table
-                .filter(branches::id.eq(draft.branch_id.get()))
-                .filter(branches::project_id.eq(project.get()));
-            if !found!(connection, branch)? {
-                return Err(Abort::refused(ApplicationRefusal::UnknownBranch));
-            }
+            require_branch(connection, &stamp, Some(draft.branch_id), ApplicationRefusal::UnknownBranch)?;
             let id: i64 = diesel::insert_into(applications::table)
                 .values((
                     applications::project_id.eq(project.get()),
@@ -126,12 +118,11 @@ impl ApplicationRepository for Database {
                     applications::token_fingerprint.eq(&token_fingerprint),
                     applications::is_active.eq(true),
                     applications::wholesale.eq(draft.wholesale),
-                    applications::created_at.eq(at.naive_utc()),
-                    applications::updated_at.eq(at.naive_utc()),
+                    applications::created_at.eq(at),
+                    applications::updated_at.eq(at),
                 ))
                 .returning(applications::id)
                 .get_result(connection)?;
-            note_created("applications", id);
             // Services are sold in every application of their project from its creation.
             let services: Vec<i64> = nomenclatures::table
                 .filter(nomenclatures::project_id.eq(project.get()))
@@ -140,49 +131,71 @@ impl ApplicationRepository for Database {
                 .select(nomenclatures::id)
                 .load(connection)?;
             offers::refresh(connection, &services)?;
-            Ok(Application {
-                id: decode::id(id)?,
-                details: draft.clone(),
-                is_active: true,
-                created_at: at,
-                updated_at: at,
-            })
+            Ok(id)
         })
         .await
     }
 
-    async fn switch(
+    async fn update(
         &self,
+        stamp: Stamp,
         id: ApplicationId,
-        is_active: bool,
-        at: DateTime<Utc>,
+        change: ApplicationChange,
     ) -> Result<Application, ApplicationError> {
-        self.write(move |connection| {
-            let switched = applications::table.find(id.get()).filter(applications::is_active.ne(is_active));
-            let changed = (applications::is_active.eq(is_active), applications::updated_at.eq(at.naive_utc()));
-            if diesel::update(switched).set(changed).execute(connection)? > 0 {
-                if is_active {
-                    let since = applications::activated_at.eq(Some(at.naive_utc()));
-                    diesel::update(applications::table.find(id.get())).set(since).execute(connection)?;
-                }
-                wake_subscriptions(connection, id, at.naive_utc())?;
+        records::change(self, stamp, id.get(), move |connection, before: &Application| {
+            let branch = change.branch_id.as_set().copied();
+            require_branch(connection, &stamp, branch, ApplicationRefusal::UnknownBranch)?;
+            diesel::update(applications::table.find(before.id.get()))
+                .set((
+                    branch.map(|id| applications::branch_id.eq(id.get())),
+                    change.name.as_set().map(|name| applications::name.eq(name.as_str())),
+                    change.url.as_set().map(|url| applications::url.eq(url.as_ref().map(Link::as_str))),
+                    change.wholesale.as_set().map(|wholesale| applications::wholesale.eq(*wholesale)),
+                    applications::version.eq(applications::version + 1),
+                    applications::updated_at.eq(stamp.at.naive_utc()),
+                ))
+                .execute(connection)
+                .map_err(on_reference(ApplicationRefusal::UnknownBranch))
+        })
+        .await
+    }
+
+    async fn switch(&self, stamp: Stamp, id: ApplicationId, is_active: bool) -> Result<Application, ApplicationError> {
+        let at = stamp.at.naive_utc();
+        records::change(self, stamp, id.get(), move |connection, before: &Application| {
+            if before.is_active == is_active {
+                return Ok(1);
             }
-            reload_application(connection, id)
+            let written = diesel::update(applications::table.find(before.id.get()))
+                .set((
+                    applications::is_active.eq(is_active),
+                    is_active.then(|| applications::activated_at.eq(Some(at))),
+                    applications::version.eq(applications::version + 1),
+                    applications::updated_at.eq(at),
+                ))
+                .execute(connection)?;
+            wake_subscriptions(connection, before.id, at)?;
+            Ok(written)
         })
         .await
     }
 
     async fn replace_token(
         &self,
+        stamp: Stamp,
         id: ApplicationId,
         token_fingerprint: String,
-        at: DateTime<Utc>,
     ) -> Result<Application, ApplicationError> {
-        self.write(move |connection| {
-            let changed =
-                (applications::token_fingerprint.eq(&token_fingerprint), applications::updated_at.eq(at.naive_utc()));
-            diesel::update(applications::table.find(id.get())).set(changed).execute(connection)?;
-            reload_application(connection, id)
+        let at = stamp.at.naive_utc();
+        records::change(self, stamp, id.get(), move |connection, before: &Application| {
+            Ok(diesel::update(applications::table.find(before.id.get()))
+                .set((
+                    applications::token_fingerprint.eq(&token_fingerprint),
+                    applications::token_issued_at.eq(Some(at)),
+                    applications::version.eq(applications::version + 1),
+                    applications::updated_at.eq(at),
+                ))
+                .execute(connection)?)
         })
         .await
     }

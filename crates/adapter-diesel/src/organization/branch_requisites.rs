@@ -10,7 +10,6 @@ use kontor_organization::ports::BranchRequisiteRepository;
 use kontor_organization::{BranchRequisiteError, BranchRequisiteRefusal};
 
 use crate::bank_requisites::{Placed, Requisites};
-use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{IdRow, Statement};
 use crate::{decode, histories};
@@ -82,7 +81,7 @@ impl BranchRequisiteRepository for Database {
                 return Err(Abort::refused(BranchRequisiteRefusal::TooMany));
             }
             let id = REQUISITES.insert(connection, &stamp, branch.get(), &draft)?;
-            note_created("branch-bank-requisites", id);
+            connection.note_created("branch-bank-requisites", id);
             let new = one(connection, branch, id)?;
             record_history(connection, &stamp, branch, None, &new)?;
             Ok(new)

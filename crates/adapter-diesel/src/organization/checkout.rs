@@ -3,7 +3,9 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, PaymentTypeId, ProjectId, StoreError};
+use kontor_kernel::{
+    AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, PaymentTypeId, ProjectId, ProjectScoped, StoreError,
+};
 use kontor_organization::ApplicationError;
 use kontor_organization::model::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentChoice, PaymentType};
 use kontor_organization::ports::CheckoutOptionRepository;
@@ -108,7 +110,18 @@ impl CheckoutOptionRepository for Database {
     }
 
     async fn payment_choices(&self, id: ApplicationId) -> Result<Option<Vec<PaymentChoice>>, StoreError> {
-        self.read(move |connection| taken::choices(connection, id.get())).await
+        self.read(move |connection| Ok(taken::choices(connection, id.get())?.map(|(_, choices)| choices))).await
+    }
+
+    async fn scoped_payment_choices(
+        &self,
+        id: ApplicationId,
+    ) -> Result<Option<ProjectScoped<Vec<PaymentChoice>>>, StoreError> {
+        self.read(move |connection| {
+            let found = taken::choices(connection, id.get())?;
+            Ok::<_, Abort<StoreError>>(found.map(|(project, choices)| ProjectScoped::new(project, choices)))
+        })
+        .await
     }
 
     async fn choose_payment_types(

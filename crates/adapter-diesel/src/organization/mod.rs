@@ -8,6 +8,7 @@ mod departments;
 mod dictionaries;
 pub(crate) mod integrations;
 pub(crate) mod payment_types;
+mod project_settings;
 pub(crate) mod projects;
 mod shops;
 mod staff_menus;
@@ -19,15 +20,20 @@ pub(crate) use task_mails::TASK_MAILS;
 
 use diesel::prelude::*;
 use kontor_kernel::{BranchId, RecordError, Refusal, Stamp};
-use kontor_organization::model::{Branch, Department, StaffShop, Task};
+use kontor_organization::model::{Branch, Department, PaymentType, StaffShop, Task};
 
 use crate::database::{Abort, AnyConnection, found};
 use crate::records::{Read, readable};
 use crate::schema;
 
 /// Tables that `kontor doctor` reads.
-pub(crate) const READABLE: &[(&str, Read)] =
-    &[readable::<Branch>(), readable::<Department>(), readable::<StaffShop>(), readable::<Task>()];
+pub(crate) const READABLE: &[(&str, Read)] = &[
+    readable::<Branch>(),
+    readable::<Department>(),
+    readable::<PaymentType>(),
+    readable::<StaffShop>(),
+    readable::<Task>(),
+];
 
 /// Refuses a branch that does not belong to the project of the stamp.
 fn require_branch<R: Refusal>(

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{AppScope, PaymentTypeId, StoreError};
+use kontor_kernel::{AppScope, PaymentTypeId, PhotoUrl, ProjectId, ProjectScoped, Stamp, StoreError};
 use kontor_organization::model::{PaymentChoice, PaymentType};
 use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use crate::applications::taken_by;
-use crate::database::invalidation::{Topic, declare_unchanged, invalidate};
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, Topic};
 use crate::decode;
+use crate::records::{self, Inserted, RepositoryRecord, StoredRecord, Written};
 use crate::schema::{application_payment_types, applications, payment_types};
 use crate::statement::Statement;
 use crate::unreadable;
@@ -51,10 +51,11 @@ pub(super) fn of_application(
     Ok(unreadable::rows("payment_types", rows, |row| row.id, PaymentType::try_from)?)
 }
 
+/// Returns the payment types of the application's project, and the project.
 pub(super) fn choices(
     connection: &mut AnyConnection,
     application: i64,
-) -> Result<Option<Vec<PaymentChoice>>, Abort<StoreError>> {
+) -> Result<Option<(ProjectId, Vec<PaymentChoice>)>, Abort<StoreError>> {
     let project: Option<i64> =
         applications::table.find(application).select(applications::project_id).first(connection).optional()?;
     let Some(project) = project else { return Ok(None) };
@@ -71,7 +72,8 @@ pub(super) fn choices(
         let is_taken = linked.is_empty() || linked.contains(&row.id);
         Ok::<_, StoreError>(PaymentChoice { payment_type: row.try_into()?, is_taken })
     };
-    Ok(Some(unreadable::rows("payment_types", rows, |row| row.id, choice)?))
+    let choices = unreadable::rows("payment_types", rows, |row| row.id, choice)?;
+    Ok(Some((decode::id(project)?, choices)))
 }
 
 pub(super) fn choose(
@@ -81,14 +83,14 @@ pub(super) fn choose(
     at: NaiveDateTime,
 ) -> Result<(), Abort<ApplicationError>> {
     // Access does not change. The row lock orders concurrent changes.
-    declare_unchanged(Topic::Access);
+    connection.declare_unchanged(Topic::Access);
     let project: Option<i64> = diesel::update(applications::table.find(application))
-        .set(applications::updated_at.eq(at))
+        .set((applications::version.eq(applications::version + 1), applications::updated_at.eq(at)))
         .returning(applications::project_id)
         .get_result(connection)
         .optional()?;
     let project = project.ok_or(Abort::Refused(ApplicationError::NotFound))?;
-    invalidate(Topic::Storefront, project);
+    connection.invalidate(Topic::Storefront, project);
     let ids: Vec<i64> = chosen.iter().map(|id| id.get()).collect();
     let known: i64 = payment_types::table
         .filter(payment_types::project_id.eq(project))
@@ -109,4 +111,53 @@ pub(super) fn choose(
             .execute(connection)?;
     }
     Ok(())
+}
+
+impl StoredRecord for PaymentType {
+    const TABLE: &'static str = "payment_types";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
+        let row: Option<(i64, TypeRow)> = payment_types::table
+            .find(id)
+            .select((payment_types::project_id, TypeRow::as_select()))
+            .first(connection)
+            .optional()?;
+        Ok(row.map(|(project, row)| records::of_project(project, row.try_into())).transpose()?)
+    }
+}
+
+impl RepositoryRecord for PaymentType {
+    fn of_project(connection: &mut AnyConnection, project: i64) -> Result<Vec<Self>, Abort<StoreError>> {
+        let rows: Vec<TypeRow> = payment_types::table
+            .filter(payment_types::project_id.eq(project))
+            .order(payment_types::id)
+            .select(TypeRow::as_select())
+            .load(connection)?;
+        Ok(unreadable::rows("payment_types", rows, |row| row.id, Self::try_from)?)
+    }
+
+    fn insert(connection: &mut AnyConnection, stamp: &Stamp, draft: &Self::Draft) -> Inserted<Self> {
+        Ok(diesel::insert_into(payment_types::table)
+            .values((
+                payment_types::project_id.eq(stamp.project_id.get()),
+                payment_types::name.eq(draft.name.as_str()),
+                payment_types::description.eq(draft.description.as_deref()),
+                payment_types::photo.eq(draft.photo.as_ref().map(PhotoUrl::as_str)),
+                payment_types::is_online.eq(draft.is_online),
+            ))
+            .returning(payment_types::id)
+            .get_result(connection)?)
+    }
+
+    fn update(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self, change: &Self::Change) -> Written<Self> {
+        Ok(diesel::update(payment_types::table.find(before.id.get()))
+            .set((
+                change.name.as_set().map(|name| payment_types::name.eq(name.as_str())),
+                change.description.as_set().map(|text| payment_types::description.eq(text.as_deref())),
+                change.photo.as_set().map(|photo| payment_types::photo.eq(photo.as_ref().map(PhotoUrl::as_str))),
+                change.is_online.as_set().map(|online| payment_types::is_online.eq(*online)),
+                payment_types::version.eq(payment_types::version + 1),
+            ))
+            .execute(connection)?)
+    }
 }

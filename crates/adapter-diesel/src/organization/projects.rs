@@ -6,8 +6,7 @@ use kontor_organization::model::{PlannedPaymentType, ProjectPlan, ProjectRecords
 use kontor_organization::ports::ProjectRepository;
 
 use crate::collation::sort_key;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{AnyConnection, Database, found};
+use crate::database::{AnyConnection, Database, Topic, found};
 use crate::decode;
 use crate::schema::{applications, branches, delivery_subtypes, delivery_types, payment_types, projects, users};
 
@@ -60,9 +59,10 @@ impl ProjectRepository for Database {
 
     async fn set_time_zone(&self, project: ProjectId, zone: Zone) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            invalidate(Topic::Storefront, project.get());
+            connection.invalidate(Topic::Storefront, project.get());
             let own = projects::table.find(project.get());
-            Ok(diesel::update(own).set(projects::time_zone.eq(zone.name())).execute(connection)? == 1)
+            let zone = projects::time_zone.eq(zone.name());
+            Ok(diesel::update(own).set((zone, projects::version.eq(projects::version + 1))).execute(connection)? == 1)
         })
         .await
     }
@@ -70,16 +70,18 @@ impl ProjectRepository for Database {
     async fn set_language(&self, project: ProjectId, language: Language) -> Result<bool, StoreError> {
         self.write(move |connection| {
             let own = projects::table.find(project.get());
-            Ok(diesel::update(own).set(projects::language.eq(language.word())).execute(connection)? == 1)
+            let word = projects::language.eq(language.word());
+            Ok(diesel::update(own).set((word, projects::version.eq(projects::version + 1))).execute(connection)? == 1)
         })
         .await
     }
 
     async fn require_if_match(&self, project: ProjectId, required: bool) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            invalidate(Topic::Access, project.get());
+            connection.invalidate(Topic::Access, project.get());
             let own = projects::table.find(project.get());
-            Ok(diesel::update(own).set(projects::if_match_required.eq(required)).execute(connection)? == 1)
+            let flag = projects::if_match_required.eq(required);
+            Ok(diesel::update(own).set((flag, projects::version.eq(projects::version + 1))).execute(connection)? == 1)
         })
         .await
     }
@@ -87,8 +89,8 @@ impl ProjectRepository for Database {
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError> {
         self.write(move |connection| {
             let project = project.get();
-            invalidate(Topic::Access, project);
-            invalidate(Topic::Storefront, project);
+            connection.invalidate(Topic::Access, project);
+            connection.invalidate(Topic::Storefront, project);
             let staffed = users::table.filter(users::project_id.eq(project));
             if found!(connection, staffed)? {
                 return Ok(());

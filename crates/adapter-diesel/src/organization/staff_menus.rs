@@ -11,9 +11,7 @@ use kontor_organization::model::{MenuScreen, StaffMenu, StaffMenuItem, StaffMenu
 use kontor_organization::ports::{MenuOwner, StaffMenuStore};
 use kontor_organization::{StaffMenuError, StaffMenuRefusal};
 
-use crate::database::idempotency::note_created;
-use crate::database::invalidation::{Topic, invalidate};
-use crate::database::{Abort, AnyConnection, Database, on_duplicate};
+use crate::database::{Abort, AnyConnection, Database, Topic, on_duplicate};
 use crate::decode;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::unreadable;
@@ -158,7 +156,7 @@ fn insert(
         .tuples(rows)
         .once()
         .run(connection)?;
-    note_created("menus", id);
+    connection.note_created("menus", id);
     Ok(StaffMenu {
         id: decode::id(id)?,
         name: name.clone(),
@@ -180,7 +178,7 @@ fn attach(
         MenuOwner::User(user) => ("user", user.get()),
     };
     // Customers may be shown the menu of the project.
-    invalidate(Topic::Storefront, project.get());
+    connection.invalidate(Topic::Storefront, project.get());
     Statement::new("DELETE FROM staff_menu_uses WHERE owner = ")
         .value(kind)
         .sql(" AND owner_id = ")

@@ -17,7 +17,6 @@ use kontor_organization::{ShopError, ShopRefusal};
 
 use super::require_branch;
 use crate::collation::sort_key;
-use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::listing::{Source, key_contains, unsearched};
@@ -319,7 +318,7 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
             let [opens, closes] = texts(Some(*interval));
             let values = [project.into(), shop.into(), weekday.number().into(), opens, closes];
             let id = insert(connection, "shop_hours", "project_id, shop_id, weekday, opens, closes", values)?;
-            note_created(VersionedRecord::ShopHours.kind(), id);
+            connection.note_created(VersionedRecord::ShopHours.kind(), id);
             Ok(id)
         }
         TimesChange::ChangeHours(id, weekday, interval) => {
@@ -350,13 +349,25 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
             );
             Ok(set.row::<IdRow>(connection)?.id)
         }
+        TimesChange::ChangeHoliday(ShopHoliday { id, day, name, is_yearly }) => {
+            Statement::new("UPDATE shop_holidays SET day = ")
+                .value(day.to_string())
+                .sql(", name = ")
+                .value(name.as_ref().map(ToString::to_string))
+                .sql(", is_yearly = ")
+                .value(*is_yearly)
+                .sql(" WHERE id = ")
+                .value(id.get())
+                .run(connection)?;
+            Ok(id.get())
+        }
         TimesChange::RemoveHoliday(id) => remove(connection, "shop_holidays", id.get()),
         TimesChange::AddException(terms) => {
             let [opens, closes] = texts(terms.interval);
             let note = terms.note.as_ref().map(ToString::to_string);
             let values = [project.into(), shop.into(), terms.day.to_string().into(), opens, closes, note.into()];
             let id = insert(connection, "shop_exceptions", "project_id, shop_id, day, opens, closes, note", values)?;
-            note_created(VersionedRecord::ShopException.kind(), id);
+            connection.note_created(VersionedRecord::ShopException.kind(), id);
             Ok(id)
         }
         TimesChange::ChangeException(id, terms) => {

@@ -16,7 +16,6 @@ use kontor_kernel::{AppScope, NomenclatureId, StoreError};
 use super::offer_counts::Changes;
 use super::search;
 use super::sort_keys::fill_sort_keys;
-use crate::database::invalidation::invalidate_everything;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::locks::lock_items;
 use crate::statement::{Statement, by_place};
@@ -215,7 +214,7 @@ fn of_items(
     work: impl Fn(&mut AnyConnection, &[i64]) -> Result<u64, Abort<StoreError>> + Copy + Send + 'static,
 ) -> impl Fn(&mut AnyConnection, i64) -> Result<(Option<i64>, u64), Abort<StoreError>> + Copy + Send + 'static {
     move |connection, last| {
-        invalidate_everything();
+        connection.invalidate_everything();
         let items = items_after(connection, last)?;
         let count = work(connection, &items)?;
         Ok((items.last().copied(), count))

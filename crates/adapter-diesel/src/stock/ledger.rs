@@ -7,8 +7,7 @@ use kontor_kernel::history::Author;
 use kontor_kernel::{JobId, Stamp, Word as _};
 
 use super::ROWS;
-use crate::database::AnyConnection;
-use crate::database::invalidation::{Topic, invalidate};
+use crate::database::{AnyConnection, Topic};
 use crate::decode;
 use crate::statement::{Statement, Value};
 
@@ -122,15 +121,15 @@ pub(crate) fn write_movements(
     cause: &Cause,
 ) -> QueryResult<()> {
     for movements in movements.chunks(ROWS) {
-        entries(movements, cause).run(connection)?;
+        entries(connection, movements, cause).run(connection)?;
     }
     Ok(())
 }
 
 /// Returns the statement that writes movements, at least one and not more than one statement takes.
-pub(crate) fn entries(movements: &[Movement], cause: &Cause) -> Statement {
+pub(crate) fn entries(connection: &mut AnyConnection, movements: &[Movement], cause: &Cause) -> Statement {
     for movement in movements {
-        invalidate(Topic::Storefront, movement.project);
+        connection.invalidate(Topic::Storefront, movement.project);
     }
     let rows = movements.iter().map(|movement| movement.values().into_iter().chain(cause.values()));
     Statement::new(INSERT).sql("VALUES ").tuples(rows).of_lines(movements.len())

@@ -6,8 +6,10 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::OptionalExtension as _;
 use diesel::sql_types::{BigInt, Integer, Nullable, Text, Timestamp};
-use kontor_kernel::history::{HistoryAction, HistoryEntry};
-use kontor_kernel::{Listing, Page, PageRequest, ProjectId, ProjectScoped, StoreError, SubscriptionId};
+use kontor_kernel::history::{HistoryAction, HistoryEntry, changed_fields};
+use kontor_kernel::{
+    Listing, Page, PageRequest, ProjectId, ProjectScoped, Resource, Stamp, StoreError, SubscriptionId,
+};
 use kontor_subscriptions::model::{Attempt, Named, SubscriptionEntry, SubscriptionPolicy, SubscriptionRecord};
 use kontor_subscriptions::ports::SubscriptionReader;
 use kontor_subscriptions::{ConsentedTerms, SubscriptionCase, Terms};
@@ -16,8 +18,9 @@ use super::cases::{Selection, cases};
 use super::rows::{PAYMENT_COLUMNS, PaymentRow};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
-use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES};
+use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES, changed_many};
 use crate::listing::{Source, Totals, in_order, unsearched};
+use crate::locks::lock_project;
 use crate::statement::{IdRow, Statement, by_place};
 use crate::unreadable;
 
@@ -261,35 +264,38 @@ impl SubscriptionReader for Database {
     }
 
     async fn policy(&self, project: ProjectId) -> Result<SubscriptionPolicy, StoreError> {
-        by_place! {
-            struct PolicyRow {
-                policy: String as Text,
-            }
-        }
-        self.read(move |connection| {
-            let set =
-                Statement::new("SELECT policy FROM subscription_settings WHERE project_id = ").value(project.get());
-            let row: Option<PolicyRow> = set.row(connection).optional()?;
-            let policy = row.map(|row| serde_json::from_str(&row.policy)).transpose().map_err(StoreError::corrupt)?;
-            Ok::<_, Failed>(policy.unwrap_or_default())
-        })
-        .await
+        self.read(move |connection| policy(connection, project)).await
     }
 
-    async fn set_policy(
-        &self,
-        project: ProjectId,
-        policy: SubscriptionPolicy,
-        at: DateTime<Utc>,
-    ) -> Result<(), StoreError> {
-        let policy = serde_json::to_string(&policy).map_err(StoreError::corrupt)?;
+    async fn set_policy(&self, stamp: Stamp, set: SubscriptionPolicy) -> Result<(), StoreError> {
+        let text = serde_json::to_string(&set).map_err(StoreError::corrupt)?;
+        let project = stamp.project_id;
         self.write(move |connection| {
+            lock_project(connection, project)?;
+            let before = policy(connection, project)?;
             Statement::new("INSERT INTO subscription_settings (project_id, policy, updated_at) VALUES ")
-                .tuple([project.get().into(), policy.as_str().into(), at.naive_utc().into()])
+                .tuple([project.get().into(), text.as_str().into(), stamp.at.naive_utc().into()])
                 .sql(" ON CONFLICT (project_id) DO UPDATE SET policy = excluded.policy, updated_at = excluded.updated_at")
                 .run(connection)?;
-            Ok::<_, Failed>(())
+            // The policy shares the version and the history of the other settings.
+            let raised = Statement::new("UPDATE projects SET version = version + 1 WHERE id = ").value(project.get());
+            raised.run(connection)?;
+            let changes = changed_fields(before.audited_fields(), set.audited_fields());
+            changed_many(connection, &stamp, Resource::Settings, &[(project.get(), changes)])
         })
         .await
     }
+}
+
+by_place! {
+    struct PolicyRow {
+        policy: String as Text,
+    }
+}
+
+fn policy(connection: &mut AnyConnection, project: ProjectId) -> Result<SubscriptionPolicy, Failed> {
+    let set = Statement::new("SELECT policy FROM subscription_settings WHERE project_id = ").value(project.get());
+    let row: Option<PolicyRow> = set.row(connection).optional()?;
+    let policy = row.map(|row| serde_json::from_str(&row.policy)).transpose().map_err(StoreError::corrupt)?;
+    Ok(policy.unwrap_or_default())
 }

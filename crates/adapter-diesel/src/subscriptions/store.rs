@@ -26,7 +26,6 @@ use super::register::consents;
 use super::rows::{PAYMENT_COLUMNS, PaymentRow};
 use super::write::{ChangeContext, consent, insert, postpone, write};
 use crate::customer_data::lock_customer_exclusively;
-use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::payments::{self, Key};
@@ -128,7 +127,7 @@ fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<Check
     let (order, charge) = attempt(connection, payer, &attempts, &new.charge, new.at)?;
     let mut subscriptions = Vec::with_capacity(attempts.len());
     for (id, _) in &attempts {
-        note_created("subscriptions", id.get());
+        connection.note_created("subscriptions", id.get());
         subscriptions.push(view(connection, *id, new.at).map_err(Abort::into_store)?);
     }
     Ok(CheckoutStored::New(UnfinishedPayment { order, charge, subscriptions }))

@@ -7,9 +7,7 @@ use kontor_webhooks::ports::{NewWebhook, WebhookRepository};
 use kontor_webhooks::{WebhookError, WebhookRefusal};
 
 use crate::applications::project_of;
-use crate::database::idempotency::note_created;
-use crate::database::invalidation::{Topic, declare_unchanged};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::schema::{applications, webhooks};
 use crate::{decode, records};
 
@@ -90,8 +88,8 @@ impl WebhookRepository for Database {
         self.write(move |connection| {
             // Updates the row of the application unchanged. Concurrent additions wait for it, so the count below stays
             // valid.
-            declare_unchanged(Topic::Access);
-            declare_unchanged(Topic::Storefront);
+            connection.declare_unchanged(Topic::Access);
+            connection.declare_unchanged(Topic::Storefront);
             let application = applications::table
                 .filter(applications::id.eq(new.application_id.get()))
                 .filter(applications::project_id.eq(new.project_id.get()));
@@ -121,7 +119,7 @@ impl WebhookRepository for Database {
                 ))
                 .returning(webhooks::id)
                 .get_result(connection)?;
-            note_created("webhooks", id);
+            connection.note_created("webhooks", id);
             Ok(Webhook {
                 id: decode::id(id)?,
                 application_id: new.application_id,

@@ -6,7 +6,6 @@ use kontor_webhooks::model::{Delivery, DeliveryState, Pending, ProjectDelivery, 
 use kontor_webhooks::ports::DeliveryLog;
 
 use super::queue::NewDeliveryRow;
-use crate::database::idempotency::note_created;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::listing::{Source, Totals, in_order, unsearched};
@@ -150,7 +149,7 @@ impl DeliveryLog for Database {
                 .values(row)
                 .returning(webhook_deliveries::id)
                 .get_result(connection)?;
-            note_created("deliveries", id);
+            connection.note_created("deliveries", id);
             Ok(Some(Delivery {
                 id: decode::id(id)?,
                 webhook_id: test.webhook_id,

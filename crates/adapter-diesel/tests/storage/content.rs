@@ -1,4 +1,4 @@
-//! Content shown by an application: number of statements.
+//! Content shown by an application: number of statements, and the order of slides.
 
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -6,13 +6,13 @@ use kontor_adapter_diesel::{Database, database_tests};
 use kontor_catalog::model::{SearchQuery, SearchText};
 use kontor_content::model::{
     Block, BlockDraft, MenuItem, MenuItemDraft, Node, Page, PageDraft, PageFilter, PageOrder, PartCode, PlaceDraft,
-    Slug, TagName, TagNames,
+    Slide, SlideContent, Slug, TagName, TagNames,
 };
-use kontor_content::ports::{BlockKey, PageReader, PartReader, PartRepository};
+use kontor_content::ports::{BlockKey, PageReader, PartOrder, PartReader, PartRepository};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{
-    AppScope, ApplicationId, BlockTypeId, Line, ListedRepository, Listing, Name, PageRequest, ProjectId,
-    RecordRepository, Stamp,
+    AppScope, ApplicationId, BlockTypeId, Line, ListedRepository, Listing, MoveDirection, Name, PageRequest, Period,
+    ProjectId, RecordRepository, Stamp,
 };
 
 use crate::auth::people;
@@ -149,6 +149,37 @@ database_tests! {
         let told = |slug: &str, tags: &str| (slug.to_owned(), tags.to_owned(), read[0].2);
         assert_eq!(read, [told("news", "Late Early"), told("instead", ""), told("instead", "")]);
         assert!(read[0].2 <= 4, "{read:?}");
+    }
+
+    async fn slides_that_change_places_get_versions_and_others_keep_theirs(db: TestDatabase) {
+        let (app, database) = (app(&db).await, &db.database);
+        let stamp = Stamp::of_system(app.project_id, AT);
+        let mut slides = Vec::new();
+        for title in ["A", "B", "C"] {
+            let content = SlideContent {
+                title: name(title),
+                description: None,
+                photo: None,
+                link: None,
+                is_active: true,
+                period: Period::default(),
+            };
+            slides.push(PartRepository::<Slide>::insert(database, stamp, app.application_id, content).await.unwrap());
+        }
+        assert_eq!(slides.iter().map(|slide| slide.position).collect::<Vec<_>>(), [1, 2, 3]);
+        let (site, second) = (app.application_id, slides[1].id);
+        let up = PartOrder::<Slide>::shift(database, stamp, site, second, MoveDirection::Up).await.unwrap();
+        assert_eq!((up.position, up.version), (1, 2));
+        let listing = || Listing::unfiltered(Sort::ascending("position"), PageRequest::new(1, 10, 100).unwrap());
+        let page = PartRepository::<Slide>::page(database, app.project_id, site, listing()).await.unwrap();
+        let seen: Vec<_> = page.items.iter().map(|slide| (slide.content.title.as_str(), slide.version)).collect();
+        assert_eq!(seen, [("B", 2), ("A", 2), ("C", 1)]);
+        let stranger = ProjectId::new(app.project_id.get() + 1).unwrap();
+        let page = PartRepository::<Slide>::page(database, stranger, site, listing()).await.unwrap();
+        assert_eq!(page.total, 0);
+        let elsewhere = ApplicationId::new(2).unwrap();
+        let moved = PartOrder::<Slide>::shift(database, stamp, elsewhere, second, MoveDirection::Down).await;
+        assert!(moved.is_err());
     }
 
     async fn a_list_of_pages_takes_as_many_statements_with_many_as_with_one(db: TestDatabase) {

@@ -10,7 +10,10 @@ use kontor_content::model::{Dimensions, FileKey, FileType, MediaType, NewFile, S
 use kontor_content::ports::FileRepository;
 use kontor_customers::CustomerError;
 use kontor_customers::ports::CustomerRepository;
-use kontor_kernel::{CounterpartyId, Edit, FileId, ProjectId, ProjectScoped, RecordError, Stamp, UserId};
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{
+    CounterpartyId, Edit, FileId, Line, Listing, PageRequest, ProjectId, ProjectScoped, RecordError, Stamp, UserId,
+};
 
 use crate::auth::people;
 use crate::fixtures;
@@ -72,6 +75,24 @@ database_tests! {
         assert_eq!(parked.len(), 1);
         assert_eq!((parked[0].table, parked[0].id.clone(), parked[0].since), ("files", broken.to_string(), later));
         assert_eq!(take(&db.database, later + TimeDelta::minutes(5)).await, [sound.get()], "tried for again");
+    }
+
+    async fn files_named_before_there_was_a_search_are_found_after_a_migration(db: TestDatabase) {
+        people(&db).await;
+        let id = db.database.insert_pending(draft(1)).await.unwrap();
+        db.database.complete(first(), id, content()).await.unwrap().unwrap();
+        let found = async || {
+            let all = Listing::unfiltered(Sort::descending("id"), PageRequest::new(1, 15, 100).unwrap());
+            let listing = Listing { text: Some(Line::parse("я.PNG").unwrap()), ..all };
+            let page = FileRepository::page(&db.database, first().project_id, listing).await.unwrap();
+            page.items.iter().map(|listed| listed.file.id).collect::<Vec<_>>()
+        };
+        assert_eq!(found().await, [id]);
+        // An older version of the service does not write it.
+        fixtures::run(&db, "UPDATE files SET name_key = NULL".to_owned()).await;
+        assert_eq!(found().await, Vec::<FileId>::new());
+        db.database.migrate().unwrap();
+        assert_eq!(found().await, [id]);
     }
 
     async fn a_file_is_seen_from_completion_to_deletion(db: TestDatabase) {

@@ -30,7 +30,7 @@ pub fn claim(id: &str, at: DateTime<Utc>) -> KeyClaim {
 
 /// A request that writes a row with this name.
 async fn write(db: &TestDatabase, request: &Arc<IdempotentRequest>, name: &str) -> Result<(), StoreError> {
-    Arc::clone(request).run(db.database.record_heartbeat(name, now())).await
+    db.database.for_request(Arc::clone(request)).record_heartbeat(name, now()).await
 }
 
 async fn rows(db: &TestDatabase) -> i64 {

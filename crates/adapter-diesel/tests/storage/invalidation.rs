@@ -171,20 +171,26 @@ database_tests! {
         watched(&db.database).await;
         let id = ApplicationId::new(1).unwrap();
         let applications: &dyn ApplicationRepository = &db.database;
+        let stamp = Stamp::of_system(applications.by_token("x").await.unwrap().unwrap().project_id, AT);
         let named = async |token: &str| applications.by_token(token).await.unwrap().map(|app| app.application_id);
         assert_eq!(named("x").await, Some(id));
-        let replaced = applications.replace_token(id, "y".to_owned(), AT).await.unwrap();
+        let replaced = applications.replace_token(stamp, id, "y".to_owned()).await.unwrap();
         assert_eq!((replaced.id, replaced.is_active, replaced.updated_at), (id, true, AT));
+        assert_eq!(replaced.token_issued_at, AT);
         assert_eq!((named("x").await, named("y").await), (None, Some(id)));
-        assert!(!applications.switch(id, false, AT).await.unwrap().is_active);
+        assert!(!applications.switch(stamp, id, false).await.unwrap().is_active);
         assert_eq!(named("y").await, None);
-        assert!(!applications.replace_token(id, "z".to_owned(), AT).await.unwrap().is_active, "it stays shut out");
-        assert!(applications.switch(id, true, AT).await.unwrap().is_active);
+        assert!(!applications.replace_token(stamp, id, "z".to_owned()).await.unwrap().is_active, "it stays shut out");
+        assert!(applications.switch(stamp, id, true).await.unwrap().is_active);
         assert_eq!((named("y").await, named("z").await), (None, Some(id)));
         let nothing = ApplicationId::new(99).unwrap();
-        assert!(matches!(applications.switch(nothing, true, AT).await, Err(ApplicationError::NotFound)));
-        let refused = applications.replace_token(nothing, "q".to_owned(), AT).await;
+        assert!(matches!(applications.switch(stamp, nothing, true).await, Err(ApplicationError::NotFound)));
+        let refused = applications.replace_token(stamp, nothing, "q".to_owned()).await;
         assert!(matches!(refused, Err(ApplicationError::NotFound)));
+        let elsewhere = Stamp::of_system(fixtures::project(&db).await, AT);
+        let refused = applications.replace_token(elsewhere, id, "q".to_owned()).await;
+        assert!(matches!(refused, Err(ApplicationError::NotFound)), "of another project");
+        assert_eq!(named("z").await, Some(id));
     }
 
     async fn a_step_that_forgets_its_note_does_not_pass_a_test(db: TestDatabase) {

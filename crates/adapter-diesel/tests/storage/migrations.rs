@@ -116,7 +116,8 @@ database_tests! {
     }
 
     async fn a_database_of_an_older_history_is_rejected(db: TestDatabase) {
-        db.database.revert(10).unwrap();
+        let count = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite")).unwrap().count();
+        db.database.revert(count).unwrap();
         let older = "INSERT INTO __diesel_schema_migrations (version) VALUES ('0001'), ('0114')";
         db.run_outside_transaction(older).unwrap();
         for outcome in [db.database.migrate().map(drop), db.database.migration_state().map(drop)] {
@@ -161,7 +162,10 @@ async fn a_migration_takes_as_long_as_it_needs() {
     let one = PoolOptions { connections: 1, ..pool_options() };
     let patient = Database::open(db.url(), one).unwrap();
     // Back to the version before tasks, which refer to users.
-    patient.revert(1).unwrap();
+    let mut reverted = patient.revert(1).unwrap();
+    while reverted.last().is_some_and(|version| version != "1010") {
+        reverted.extend(patient.revert(1).unwrap());
+    }
     let run = |database: &Database, statements: &'static str| {
         let database = database.clone();
         tokio::spawn(async move {
@@ -177,7 +181,7 @@ async fn a_migration_takes_as_long_as_it_needs() {
     while number(&db, LOCKED).await == 0 {
         look_again!(until, "the table is locked");
     }
-    assert_eq!(patient.migrate().unwrap().len(), 1);
+    assert_eq!(patient.migrate().unwrap().len(), reverted.len());
     held.await.unwrap();
     let limit = "SELECT setting::bigint AS value FROM pg_settings WHERE name = 'statement_timeout'";
     let again = patient

@@ -1,12 +1,19 @@
 //! Branches and applications.
 
-use chrono::DateTime;
+use chrono::{DateTime, TimeDelta};
 use kontor_adapter_diesel::database_tests;
+use kontor_kernel::history::Histories;
 use kontor_kernel::{
-    AppScope, ApplicationId, BranchId, Name, PaymentTypeId, Phone, ProjectId, ProjectScoped, RecordError, Stamp,
+    AppScope, ApplicationId, BranchId, Edit, Language, Link, Name, PageRequest, PaymentTypeId, Phone, ProjectId,
+    ProjectScoped, RecordError, Resource, Stamp,
 };
-use kontor_organization::model::{Application, ApplicationDraft, BranchDraft};
-use kontor_organization::ports::{ApplicationRepository, BranchRepository, CheckoutOptionRepository};
+use kontor_organization::model::{
+    Application, ApplicationChange, ApplicationDraft, BranchDraft, HoldHours, PieceLimit, ProjectChange,
+    ProjectSettings,
+};
+use kontor_organization::ports::{
+    ApplicationRepository, BranchRepository, CheckoutOptionRepository, ProjectSettingsStore,
+};
 use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use crate::fixtures;
@@ -37,7 +44,7 @@ async fn insert(
     token: &str,
 ) -> Result<Application, ApplicationError> {
     let draft = application(branch);
-    ApplicationRepository::insert(&db.database, project, draft, token.to_owned(), DateTime::UNIX_EPOCH).await
+    ApplicationRepository::insert(&db.database, at(project), draft, token.to_owned()).await
 }
 
 use kontor_adapter_diesel::testing::TestDatabase;
@@ -96,6 +103,92 @@ database_tests! {
         let nothing = Application { id: ApplicationId::new(99).unwrap(), ..one };
         assert!(matches!(choose(&nothing, &[]).await, Err(ApplicationError::NotFound)));
         assert!(options.payment_choices(nothing.id).await.unwrap().is_none());
+    }
+
+    async fn changes_of_an_application_raise_its_version_and_enter_its_history(db: TestDatabase) {
+        let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        let branch_id = BranchRepository::insert(&db.database, at(mine), branch("A")).await.unwrap().id;
+        let second = BranchRepository::insert(&db.database, at(mine), branch("B")).await.unwrap().id;
+        let foreign = BranchRepository::insert(&db.database, at(other), branch("C")).await.unwrap().id;
+        let application = insert(&db, mine, branch_id, "one").await.unwrap();
+        let id = application.id;
+        let applications: &dyn ApplicationRepository = &db.database;
+        let change = ApplicationChange {
+            branch_id: Edit::Set(second),
+            name: Edit::Set(Name::parse("Kiosk").unwrap()),
+            url: Edit::Set(Some(Link::parse("https://kiosk.example").unwrap())),
+            wholesale: Edit::Set(false),
+        };
+        let changed = applications.update(at(mine), id, change.clone()).await.unwrap();
+        let details = &changed.details;
+        assert_eq!((details.branch_id, details.name.as_str(), details.wholesale), (second, "Kiosk", false));
+        assert_eq!(applications.by_token("one").await.unwrap().map(|app| app.wholesale), Some(false));
+        let kept = applications.update(at(mine), id, ApplicationChange::default()).await.unwrap();
+        assert_eq!(kept, changed);
+        let wrong = ApplicationChange { branch_id: Edit::Set(foreign), ..ApplicationChange::default() };
+        let refused = applications.update(at(mine), id, wrong).await;
+        assert!(matches!(refused, Err(RecordError::Refused(ApplicationRefusal::UnknownBranch))));
+        let refused = applications.update(at(other), id, change).await;
+        assert!(matches!(refused, Err(ApplicationError::NotFound)));
+        assert!(!applications.switch(at(mine), id, false).await.unwrap().is_active);
+        // The state that it has already is not written again.
+        assert!(!applications.switch(at(mine), id, false).await.unwrap().is_active);
+        applications.replace_token(at(mine), id, "two".to_owned()).await.unwrap();
+        assert_eq!(fixtures::number(&db, "SELECT version AS value FROM applications").await, 5);
+
+        let page = PageRequest::new(1, 100, 100).unwrap();
+        let lines = Histories::page(&db.database, mine, Resource::Applications, id.get(), page).await.unwrap().items;
+        let fields: Vec<Vec<_>> =
+            lines.iter().map(|line| line.changes.iter().map(|change| change.field.as_str()).collect()).collect();
+        // The time of the fixture is that of the first token, so the replacement leaves no entry.
+        assert_eq!(fields, [
+            vec!["is_active"],
+            vec!["branch_id", "name", "url", "wholesale"],
+            vec!["branch_id", "name", "wholesale", "is_active", "token_issued_at"],
+        ]);
+        let later = Stamp::of_system(mine, DateTime::UNIX_EPOCH + TimeDelta::hours(1));
+        applications.replace_token(later, id, "three".to_owned()).await.unwrap();
+        let lines = Histories::page(&db.database, mine, Resource::Applications, id.get(), page).await.unwrap().items;
+        assert_eq!(lines[0].changes[0].field, "token_issued_at");
+        let told = "SELECT COUNT(*) AS value FROM histories WHERE changes LIKE '%three%' OR changes LIKE '%two%'";
+        assert_eq!(fixtures::number(&db, told).await, 0, "not even the fingerprint");
+    }
+
+    async fn settings_of_a_project_are_changed_with_their_history(db: TestDatabase) {
+        let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
+        let settings: &dyn ProjectSettingsStore = &db.database;
+        let before = settings.project_settings(mine).await.unwrap().unwrap();
+        assert!(!db.database.requires_if_match(mine).await.unwrap());
+        let change = ProjectChange {
+            language: Edit::Set(Language::En),
+            if_match_required: Edit::Set(true),
+            contact_max_pieces: Edit::Set(PieceLimit::new(7).unwrap()),
+            contact_hold_hours: Edit::Set(HoldHours::new(1).unwrap()),
+            ..ProjectChange::default()
+        };
+        let changed = settings.change_project_settings(at(mine), change.clone()).await.unwrap();
+        let expected = ProjectSettings {
+            language: Language::En,
+            if_match_required: true,
+            contact_max_pieces: PieceLimit::new(7).unwrap(),
+            contact_hold_hours: HoldHours::new(1).unwrap(),
+            ..before.clone()
+        };
+        assert_eq!(changed, expected);
+        assert_eq!(settings.change_project_settings(at(mine), change.clone()).await.unwrap(), expected);
+        assert!(db.database.requires_if_match(mine).await.unwrap(), "the cache is invalidated");
+        let theirs = settings.project_settings(other).await.unwrap().unwrap();
+        assert_eq!(theirs, ProjectSettings { id: other, ..before });
+        assert_eq!(fixtures::number(&db, "SELECT MAX(version) AS value FROM projects").await, 3);
+        assert_eq!(fixtures::number(&db, "SELECT MIN(version) AS value FROM projects").await, 1);
+        let page = PageRequest::new(1, 10, 10).unwrap();
+        let lines = Histories::page(&db.database, mine, Resource::Settings, mine.get(), page).await.unwrap().items;
+        let fields: Vec<_> = lines.iter().flat_map(|line| &line.changes).map(|change| change.field.as_str()).collect();
+        assert_eq!(fields, ["language", "if_match_required", "contact_max_pieces", "contact_hold_hours"]);
+        let nowhere = ProjectId::new(99).unwrap();
+        let refused = settings.change_project_settings(at(nowhere), change).await;
+        assert!(matches!(refused, Err(RecordError::NotFound)));
+        assert_eq!(settings.project_settings(nowhere).await.unwrap(), None);
     }
 
     async fn an_application_needs_a_branch_of_its_project(db: TestDatabase) {

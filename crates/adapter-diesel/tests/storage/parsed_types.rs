@@ -5,7 +5,7 @@ use diesel::sql_types::Text;
 use kontor_adapter_diesel::{Abort, database_tests};
 use kontor_auth::model::{Audience, CallbackNumber, Device, Login, PermissionName, Reason};
 use kontor_catalog::model::{PlanSlug, ShareLink};
-use kontor_content::model::{MediaType, Sha256, Slug};
+use kontor_content::model::{MediaType, Sha256, SlideLink, Slug};
 use kontor_customers::model::{ContactDraft, ContactKind, CustomerContact, CustomerRecordPart};
 use kontor_kernel::*;
 use kontor_orders::tickets::{ScanId, TicketReference};
@@ -68,6 +68,7 @@ fn types() -> Vec<Parsed> {
         "PlanSlug": |text| PlanSlug::parse(text).ok().map(|it| it.as_str().to_owned()), ["gold-1"];
         "ShareLink": |text| ShareLink::parse(text).ok().map(|it| it.as_str().to_owned()), ["https://a/b"];
         "Link": |text| Link::parse(text).ok().map(|it| it.to_string()), ["/sale", " HTTPS://a ", "mailto:a@b.ru", "tel:+7 900"];
+        "SlideLink": |text| SlideLink::parse(text).ok().map(|it| it.to_string()), ["/sale", " https://a "];
         "Slug": |text| Slug::parse(text).ok().map(|it| it.to_string()), [" about_us "];
         "Slug of a name": |text| Slug::parse(&Slug::of(text, "page")).ok().map(|it| it.to_string()), ["\u{429}\u{443}\u{43a}\u{430}"];
         "Sha256": |text| Sha256::parse(text).ok().map(|it| it.as_str().to_owned()), [HEX];

@@ -1,7 +1,7 @@
 //! Items without a price are not sold, regardless of their source.
 
 use kontor_adapter_diesel::database_tests;
-use kontor_catalog::model::{CardChange, Edit, StockChange};
+use kontor_catalog::model::{CardChange, Edit, StockChange, StockLevel};
 use kontor_catalog::ports::{InventoryRepository, NomenclatureRepository};
 use kontor_catalog::spreadsheet::ImportMode;
 use kontor_kernel::history::HistoryAction;

@@ -7,7 +7,7 @@ use chrono::DateTime;
 use diesel::RunQueryDsl;
 use diesel::result::{DatabaseErrorKind, Error};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{Abort, AnyConnection, VersionedRecord, VersionedRequest, database_tests};
+use kontor_adapter_diesel::{Abort, AnyConnection, Database, VersionedRecord, VersionedRequest, database_tests};
 use kontor_kernel::history::Author;
 use kontor_kernel::{Name, ProjectId, RecordRepository, Stamp, StoreError};
 use kontor_organization::model::{Department, DepartmentDraft};
@@ -29,14 +29,14 @@ fn rename(connection: &mut AnyConnection) -> Result<(), Error> {
         .map(|_| ())
 }
 
-async fn step(db: &TestDatabase, changes: bool) -> Result<(), StoreError> {
+async fn step(database: &Database, changes: bool) -> Result<(), StoreError> {
     let work = move |connection: &mut AnyConnection| {
         if changes {
             rename(connection)?;
         }
         Ok::<_, Abort<StoreError>>(())
     };
-    db.database.write(work).await
+    database.write(work).await
 }
 
 database_tests! {
@@ -44,17 +44,17 @@ database_tests! {
         let (project, id) = department(&db).await;
         let row = VersionedRecord::Department.row(project, &[id]);
         let stale = VersionedRequest::new(row.clone(), Some(7));
-        Arc::clone(&stale).run(step(&db, true)).await.unwrap_err();
+        step(&db.database.for_request(Arc::clone(&stale)), true).await.unwrap_err();
         assert!(stale.is_stale() && stale.left().is_none());
         assert_eq!(db.database.version_of(row.clone()).await.unwrap(), Some(1));
         let fresh = VersionedRequest::new(row.clone(), Some(1));
-        Arc::clone(&fresh).run(step(&db, true)).await.unwrap();
+        step(&db.database.for_request(Arc::clone(&fresh)), true).await.unwrap();
         assert_eq!((fresh.is_stale(), fresh.left().unwrap().version), (false, 2));
         // A record of another project has no version, and is checked by the step itself.
         let foreign = VersionedRecord::Department.row(fixtures::project(&db).await, &[id]);
         assert_eq!(db.database.version_of(foreign.clone()).await.unwrap(), None);
         let foreign = VersionedRequest::new(foreign, Some(7));
-        Arc::clone(&foreign).run(step(&db, false)).await.unwrap();
+        step(&db.database.for_request(Arc::clone(&foreign)), false).await.unwrap();
         assert!(!foreign.is_stale() && foreign.left().is_none());
     }
 
@@ -63,17 +63,17 @@ database_tests! {
         let row = VersionedRecord::Department.row(project, &[id]);
         let request = VersionedRequest::new(row.clone(), Some(1));
         // A step that does not change the record does not check the precondition yet.
-        Arc::clone(&request).run(step(&db, false)).await.unwrap();
+        step(&db.database.for_request(Arc::clone(&request)), false).await.unwrap();
         assert_eq!(request.left().unwrap().version, 1);
-        Arc::clone(&request).run(step(&db, true)).await.unwrap();
-        step(&db, true).await.unwrap();
-        Arc::clone(&request).run(step(&db, true)).await.unwrap();
+        step(&db.database.for_request(Arc::clone(&request)), true).await.unwrap();
+        step(&db.database, true).await.unwrap();
+        step(&db.database.for_request(Arc::clone(&request)), true).await.unwrap();
         assert_eq!((request.is_stale(), request.left().unwrap().version), (false, 2), "what it knows of its own answer");
         assert_eq!(db.database.version_of(row.clone()).await.unwrap(), Some(4));
         let overtaken = VersionedRequest::new(row, Some(4));
-        Arc::clone(&overtaken).run(step(&db, false)).await.unwrap();
-        step(&db, true).await.unwrap();
-        Arc::clone(&overtaken).run(step(&db, true)).await.unwrap_err();
+        step(&db.database.for_request(Arc::clone(&overtaken)), false).await.unwrap();
+        step(&db.database, true).await.unwrap();
+        step(&db.database.for_request(Arc::clone(&overtaken)), true).await.unwrap_err();
         assert!(overtaken.is_stale());
     }
 
@@ -82,14 +82,15 @@ database_tests! {
         let request = VersionedRequest::new(VersionedRecord::Department.row(project, &[id]), Some(1));
         let calls = Arc::new(AtomicU32::new(0));
         let seen = Arc::clone(&calls);
-        let work = db.database.write(move |connection| {
+        let bound = db.database.for_request(Arc::clone(&request));
+        let work = bound.write(move |connection| {
             rename(connection)?;
             if seen.fetch_add(1, Ordering::SeqCst) == 0 {
                 return Err(Error::DatabaseError(DatabaseErrorKind::SerializationFailure, Box::new("conflict".to_owned())).into());
             }
             Ok::<_, Abort<StoreError>>(())
         });
-        Arc::clone(&request).run(work).await.unwrap();
+        work.await.unwrap();
         assert_eq!((calls.load(Ordering::SeqCst), request.left().unwrap().version), (2, 2));
     }
 
@@ -107,11 +108,12 @@ database_tests! {
         let (project, id) = department(&db).await;
         let row = VersionedRecord::Department.row(project, &[id]);
         let request = VersionedRequest::new(row.clone(), Some(1));
-        let gone = db.database.write(|connection| {
+        let bound = db.database.for_request(Arc::clone(&request));
+        let gone = bound.write(|connection| {
             diesel::sql_query("DELETE FROM departments").execute(connection)?;
             Ok::<_, Abort<StoreError>>(())
         });
-        Arc::clone(&request).run(gone).await.unwrap();
+        gone.await.unwrap();
         assert!(request.left().is_none() && !request.is_stale());
         assert_eq!(db.database.version_of(row).await.unwrap(), None);
     }

@@ -122,6 +122,8 @@ pub struct Employee {
     pub project_id: ProjectId,
     /// Login.
     pub login: Login,
+    /// E-mail address, which receives temporary passwords.
+    pub email: Email,
     /// Given name.
     pub first_name: Name,
     /// Family name.

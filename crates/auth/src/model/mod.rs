@@ -7,6 +7,7 @@ pub(crate) mod code;
 mod contact_owner;
 mod directory;
 mod employee;
+mod employee_change;
 mod held_permissions;
 mod introspection;
 mod password;
@@ -38,6 +39,7 @@ pub use employee::{
     Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewOwner, NewPassword, Reference, Role,
     RoleChoice, StaffCredentials, WeakPassword, is_last_owner,
 };
+pub use employee_change::{EmployeeDraft, EmployeeEditor, EmployeeReference, EmployeeUpdate};
 pub use held_permissions::{HeldPermissions, PermissionsNotHeld, check_held};
 pub use introspection::{
     ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient,

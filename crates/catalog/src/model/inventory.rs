@@ -1,7 +1,7 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{InventoryId, Line, Money, Name, NomenclatureId, StockLevel, WarehouseId};
+use kontor_kernel::{InventoryId, Line, Money, Name, NomenclatureId, WarehouseId};
 
-use super::{Edit, Reference};
+use super::{Edit, Reference, StockLevel};
 
 /// Stock level of one item in one warehouse.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,6 @@ mod fuzzy;
 mod inventory;
 mod movement;
 mod nomenclature;
-mod period;
 mod photo;
 mod plan;
 mod promotion;
@@ -17,6 +16,7 @@ mod relevance;
 mod sale;
 mod search;
 mod share_link;
+mod stock_level;
 mod subscription;
 mod warehouse;
 mod word_variants;
@@ -31,10 +31,9 @@ pub use discount::{
 };
 pub use fuzzy::NearQuery;
 pub use inventory::{Inventory, InventoryDraft, StockChange, StockedItem};
-pub use kontor_kernel::MoveDirection;
+pub use kontor_kernel::{EndsBeforeStart, MoveDirection, Period, Phase};
 pub use movement::{StockEntry, StockReason, StockSource};
 pub use nomenclature::{CardLabels, Nomenclature, NomenclatureKind, UnknownKind};
-pub use period::{EndsBeforeStart, Period, Phase};
 pub use photo::{Gallery, GalleryError, PhotoUrl, PhotoUrlError};
 pub use plan::{
     AssignOutcome, CatalogPlan, InvalidPlanPosition, InvalidPlanSlug, PlanAssignment, PlanChange, PlanDraft,
@@ -46,6 +45,7 @@ pub use relevance::Relevance;
 pub use sale::{MissingPrice, price_of_new_stock};
 pub use search::{SearchQuery, SearchTerm, SearchText, SearchWord};
 pub use share_link::ShareLink;
+pub use stock_level::{StockLevel, StockLevelError};
 pub use subscription::{BillingPeriod, BillingRefusal, InvalidBillingPeriod};
 pub use warehouse::{Warehouse, WarehouseChange, WarehouseDraft};
 

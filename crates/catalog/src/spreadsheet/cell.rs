@@ -1,6 +1,8 @@
 use std::borrow::Cow;
 
-use kontor_kernel::{Money, MoneyError, Quantity, StockLevel};
+use kontor_kernel::{Money, MoneyError, Quantity};
+
+use crate::model::StockLevel;
 
 /// Cell of a file. Numbers are plain decimal text, an empty cell is empty text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use kontor_kernel::{InventoryId, Line, Money, Name, NomenclatureId, StockLevel, WarehouseId};
+use kontor_kernel::{InventoryId, Line, Money, Name, NomenclatureId, WarehouseId};
 
 use super::card_sheet::item_key;
 use super::cell::{money, stock_level};
@@ -10,7 +10,7 @@ use super::ports::SheetReader;
 use super::sheet::{Fields, PartSink, SeenKeys, Sheet};
 use super::vocabulary::{AMBIGUOUS_NAME, Dictionary};
 use super::{Content, ImportReport, ItemKey, Layout, ReadOptions, RowPreview, RowProblems, SheetError, quotable};
-use crate::model::{Reference, price_of_new_stock};
+use crate::model::{Reference, StockLevel, price_of_new_stock};
 
 /// Column of a stock sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

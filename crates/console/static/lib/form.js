@@ -118,7 +118,7 @@ export function RecordForm({ fields, record, save, etag = null, reread, submit, 
     event.preventDefault();
     if (!busy && !readonly) void write(values, tag, base);
   };
-  useActions(readonly ? [] : [{ id: `${id}-save`, label: submit ?? t('save'), keys: 'ctrl+s', icon: 'check', run: () => {
+  useActions(readonly ? [] : [{ id: `${id}-save`, form: id, label: submit ?? t('save'), keys: 'ctrl+s', icon: 'check', run: () => {
     const form = document.getElementById(id);
     if (form instanceof HTMLFormElement) form.requestSubmit();
   } }]);

@@ -42,6 +42,18 @@ export function number(value) {
   return value === null || value === undefined ? '–' : format('number', (l) => new Intl.NumberFormat(l)).format(value);
 }
 
+/** Returns a number in few characters, as axes show it: `12K`. @param {number} value */
+export const compact = (value) => format('compact', (l) => new Intl.NumberFormat(l, { notation: 'compact', maximumFractionDigits: 1 })).format(value);
+
+/** Returns day and month of a date without a time. @param {string} value */
+export const day = (value) => format('day', (l) => new Intl.DateTimeFormat(l, { day: 'numeric', month: 'short', timeZone: 'UTC' })).format(new Date(value));
+
+/** Returns the date some days before today in the project's time zone, as the API takes it. @param {number} [before] */
+export function dayBefore(before = 0) {
+  const today = new Intl.DateTimeFormat('sv-SE', { timeZone: project.zone }).format(new Date());
+  return new Date(Date.parse(today) - before * 86400000).toISOString().slice(0, 10);
+}
+
 /** @param {string | null | undefined} value */
 export function dateTime(value) {
   return value ? format('dateTime', (l) => new Intl.DateTimeFormat(l, {

@@ -49,6 +49,7 @@ const paths = {
   brand: 'M4 4h8l8 8-8 8-8-8zM8 8h.01',
   tree: 'M4 4h6v4H4zM14 10h6v4h-6zM14 17h6v4h-6zM7 8v11h7M7 12h7',
   building: 'M4 21V5l8-2v18M12 9h8v12M8 9h.01M8 13h.01M8 17h.01M16 13h.01M16 17h.01M3 21h18',
+  chart: 'M4 20h16M7 20v-7M12 20V5M17 20v-10',
   blank: '',
   drag: 'M9 6h.01M15 6h.01M9 12h.01M15 12h.01M9 18h.01M15 18h.01',
 };

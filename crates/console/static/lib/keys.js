@@ -10,6 +10,7 @@ import { recall, remember, store, useLayoutEffect, useRef } from './html.js';
  * @property {string} [icon]
  * @property {() => void} run
  * @property {boolean} [hidden] not listed in the palette
+ * @property {string} [form] id of the form that it submits
  */
 
 /** Actions of the screen, newest last. */
@@ -33,11 +34,9 @@ const isFrame = (actions) => actions.some((action) => action.id === 'palette');
 /** Offers actions while the component is shown: their keys work and the palette lists them. @param {Action[]} actions */
 export function useActions(actions) {
   const layer = useRef(Symbol('actions')).current;
-  // Not while rendering: a component that is gone before its effects ran would stay here.
-  useLayoutEffect(() => {
-    layers.set(layer, actions);
-    return () => void layers.delete(layer);
-  });
+  // Not while rendering: a component that is gone before its effects ran would stay here. A layer keeps its place when it is drawn again.
+  useLayoutEffect(() => void layers.set(layer, actions));
+  useLayoutEffect(() => () => void layers.delete(layer), []);
 }
 
 /** Returns the name of the key, letters by position. @param {KeyboardEvent} event */
@@ -72,7 +71,9 @@ function listen(event) {
   const dialog = document.querySelector('dialog[open]');
   const pressed = ctrl ? `ctrl+${name}` : pending ? `${pending} ${name}` : name;
   const actions = currentActions();
-  const found = actions.find((action) => action.keys === pressed);
+  const meant = actions.filter((action) => action.keys === pressed);
+  // Of several forms, the one with the focus.
+  const found = meant.find((action) => action.form && document.getElementById(action.form)?.contains(document.activeElement)) ?? meant[0];
   clearTimeout(timer);
   pending = '';
   if (dialog && !(found && ctrl)) return;

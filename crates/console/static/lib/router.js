@@ -1,6 +1,8 @@
 // @ts-check
 // The address is the state: paths below /console/ choose the screen, the query string its filters.
 import { html, store } from './html.js';
+import { screenAt } from './sections.js';
+import { can } from './session.js';
 
 export const BASE = '/console';
 
@@ -98,31 +100,12 @@ export function follow() {
   });
 }
 
-/** A link within the console. @param {{ to: string, class?: string, children?: any, [name: string]: unknown }} props */
-export function Link({ to, children, ...rest }) {
-  return html`<a href=${BASE + to} ...${rest}>${children}</a>`;
-}
+/** `true` unless the role may not open the screen of the address. @param {string} to */
+const mayOpen = (to) => can(screenAt(to.split('?')[0] ?? '')?.screen.permission);
 
-/**
- * Returns the parameters of a path that follows a pattern, or `null`. `/orders/:id` matches `/orders/12`.
- * @param {string} pattern
- * @param {string} path
- * @returns {Record<string, string> | null}
- */
-export function match(pattern, path) {
-  const wanted = pattern.split('/');
-  const given = path.split('/');
-  if (wanted.length !== given.length) return null;
-  /** @type {Record<string, string>} */
-  const found = {};
-  for (const [index, part] of wanted.entries()) {
-    const value = given[index] ?? '';
-    if (part.startsWith(':')) {
-      if (!value) return null;
-      found[part.slice(1)] = decodeURIComponent(value);
-    } else if (part !== value) return null;
-  }
-  return found;
+/** A link within the console. If the role may not open its screen, only its text is drawn. @param {{ to: string, class?: string, children?: any, [name: string]: unknown }} props */
+export function Link({ to, children, ...rest }) {
+  return mayOpen(to) ? html`<a href=${BASE + to} ...${rest}>${children}</a>` : html`<span>${children}</span>`;
 }
 
 /** Returns the screen's address for a link of the API such as `/api/orders/3`, if there is one. @param {string | null | undefined} link */

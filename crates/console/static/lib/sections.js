@@ -16,6 +16,7 @@
 /** @type {Screen[]} */
 export const screens = [
   { path: '/', title: 'nav.today', icon: 'today', keys: 'g t', section: 'section.work', permission: null, texts: [], load: () => import('../screens/today.js') },
+  { path: '/reports', title: 'nav.reports', icon: 'chart', keys: 'g v', section: 'section.work', permission: 'view-statistics', texts: ['sales'], load: () => import('../screens/reports.js') },
   { path: '/tasks', title: 'nav.tasks', icon: 'tasks', keys: 'g w', section: 'section.work', permission: 'view-tasks', texts: [], load: () => import('../screens/tasks.js') },
   { path: '/tasks/:id', title: 'nav.task', permission: 'view-tasks', texts: [], load: () => import('../screens/task.js') },
 
@@ -67,6 +68,18 @@ export const screens = [
   { path: '/departments', title: 'nav.departments', icon: 'tree', section: 'section.settings', permission: 'view-departments', texts: ['settings'], load: () => import('../screens/departments.js') },
   { path: '/roles', title: 'nav.roles', icon: 'columns', keys: 'g r', section: 'section.settings', permission: 'view-roles', texts: ['settings', 'access'], load: () => import('../screens/roles.js') },
 ];
+
+const patterns = screens.map((screen) => ({ screen, parts: screen.path.split('/') }));
+
+/** Returns the screen of an address without a query, with its parameters: `/orders/:id` takes `/orders/12`. @param {string} path */
+export function screenAt(path) {
+  const given = path.split('/');
+  const found = patterns.find(({ parts }) => parts.length === given.length && parts.every((part, index) => (part.startsWith(':') ? given[index] : part === given[index])));
+  return found && {
+    screen: found.screen,
+    params: Object.fromEntries(found.parts.flatMap((part, index) => (part.startsWith(':') ? [[part.slice(1), decodeURIComponent(given[index] ?? '')]] : []))),
+  };
+}
 
 /**
  * Actions that the palette offers everywhere.

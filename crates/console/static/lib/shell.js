@@ -8,8 +8,8 @@ import { language, LANGUAGES, loadTexts, setLanguage, t } from './i18n.js';
 import { Icon } from './icons.js';
 import { keysLabel, setSingleKeys, singleKeys, useActions } from './keys.js';
 import { forget, useLoad } from './load.js';
-import { askWith, Link, match, navigate, place } from './router.js';
-import { actions, screens } from './sections.js';
+import { askWith, Link, navigate, place } from './router.js';
+import { actions, screenAt, screens } from './sections.js';
 import { can, expired, user } from './session.js';
 import { SignIn, SignInAgain } from './sign-in.js';
 import { Empty, Failure, Skeleton } from './ui.js';
@@ -125,7 +125,7 @@ function UserMenu() {
 
 /** Shows the screen of the address. @param {{ path: string }} props */
 function Outlet({ path }) {
-  const found = find(path);
+  const found = screenAt(path);
   const pattern = found?.screen.path ?? '';
   const loaded = useLoad(async () => {
     if (!found) return null;
@@ -142,15 +142,6 @@ function Outlet({ path }) {
   if (loaded.data?.pattern !== pattern) return html`<div class="page"><${Skeleton} /></div>`;
   const { Screen } = loaded.data;
   return html`<div class="page"><${Boundary} key=${path}><${Screen} params=${found.params} /><//></div>`;
-}
-
-/** @param {string} path */
-function find(path) {
-  for (const screen of screens) {
-    const params = match(screen.path, path);
-    if (params) return { screen, params };
-  }
-  return null;
 }
 
 /** Keeps an error of one screen within it. */

@@ -76,7 +76,7 @@ export function Table({ id, table, to, fixed = {}, order, actions = NONE, bulk =
   const answer = useMemo(() => answerOf(table, loaded.data), [loaded.data]);
   const rows = /** @type {Row[]} */ (answer?.[table.root] ?? []);
   const columns = /** @type {Column[]} */ ((answer?.columns ?? []).map((/** @type {any} */ column) => ({
-    key: column.key, text: maybe(`column.${table.root}.${column.key}`) ?? maybe(`column.${column.key}`) ?? column.text,
+    key: column.key, text: maybe(`column.${table.root}.${column.key}`) ?? maybe(`column.${column.key}`) ?? maybe(`field.${column.key}`) ?? column.text,
   })));
   const shown = columns.filter((column) => !chosen.hidden.includes(column.key));
   const paging = answer?.pagination;

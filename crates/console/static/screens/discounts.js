@@ -81,7 +81,7 @@ function DiscountList() {
   }));
   return html`<${Page} title=${t('nav.discounts')} actions=${create}
       note=${stats && t('discount.stats', { codes: number(stats.promo_codes), n: stats.usages, sum: money(stats.discount_amount) })} />
-    <${Tabs} label=${t('column.status')} tabs=${tabs} />
+    <${Tabs} label=${t('field.status')} tabs=${tabs} />
     <${Table} key=${status ?? 'all'} id="discounts" table=${tables.discounts} fixed=${fixed} to=${(/** @type {Row} */ row) => `/discounts/${idOf(row)}`} cells=${cells}
       empty=${{ icon: 'money', title: t('discount.none'), text: t('discount.noneText'), action: create }} />`;
 }
@@ -104,7 +104,7 @@ function OneDiscount({ id }) {
       title: discount.name,
       actions: offered.map((command) => html`<button type="button" key=${command} class="button" onClick=${() => run(command)}>${t(`discount.${command}`)}</button>`),
       side: html`<${Card} title=${t('discount.use')}><${Facts} rows=${[
-        [t('column.status'), state(discount.status)], [t('column.used_count'), most ? `${number(used)} / ${number(most)}` : number(used)], [t('column.used_amount'), money(discount.used_amount)],
+        [t('field.status'), state(discount.status)], [t('column.used_count'), most ? `${number(used)} / ${number(most)}` : number(used)], [t('column.used_amount'), money(discount.used_amount)],
       ]} /><//>`,
       below: html`<${Table} id="usages" table=${tables.usages} fixed=${fixed} to=${can('view-orders') ? order : undefined} empty=${{ icon: 'money', title: t('discount.unused') }} />`,
     };

@@ -155,7 +155,7 @@ function Problems({ errors, total }) {
 /** @param {{ rows: Preview[] }} props */
 function Rows({ rows }) {
   return html`<${Card} title=${t('import.first', { n: rows.length })} flush><div class="table-scroll" tabindex="0" role="group" aria-label=${t('import.first', { n: rows.length })}><table>
-    <thead><tr><th scope="col">${t('import.row')}</th><th scope="col">${t('import.effect')}</th><th scope="col">${t('column.article')}</th><th scope="col">${t('import.values')}</th></tr></thead>
+    <thead><tr><th scope="col">${t('import.row')}</th><th scope="col">${t('import.effect')}</th><th scope="col">${t('field.article')}</th><th scope="col">${t('import.values')}</th></tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${row.row}><td>${row.row}</td><td><${Badge} kind=${COLOURS[row.action]}>${t(`import.action.${row.action}`)}<//></td>
       <td>${row.article ?? '–'}${row.warehouse && html`<div class="faint">${row.warehouse}</div>`}</td>
       <td><ul class="plain">${Object.entries(row.fields).map(([name, value]) => html`<li key=${name}>${columnText(name)}: ${name in row.before && html`<s>${row.before[name] || '–'}</s> → `}${value || '–'}</li>`)}</ul></td></tr>`)}</tbody></table></div><//>`;

@@ -108,7 +108,7 @@ function StockCard({ item }) {
     <${Loading} of=${loaded} lines=${2}>${(/** @type {any} */ { inventories }) => html`
       ${inventories.length === 0 && html`<${Empty} icon="stock" title=${t('item.stockNone')} />`}
       <ul class="list">${inventories.map((/** @type {any} */ level) => html`<li key=${level.id}>
-        <div class="grow"><${Link} to=${`/stock/${level.id}`}>${level.warehouse.name}<//><p class="faint">${t('column.reserved')}: ${number(level.reserved)}</p></div>
+        <div class="grow"><${Link} to=${`/stock/${level.id}`}>${level.warehouse.name}<//><p class="faint">${t('field.reserved')}: ${number(level.reserved)}</p></div>
         <span>${money(level.price)}</span><b>${number(level.available)}</b></li>`)}</ul>
       ${can('create-inventories') && html`<details class="card-body"><summary class="link">${t('item.stockAdd')}</summary>
         <${NewLevel} item=${item} taken=${inventories.map((/** @type {any} */ level) => level.warehouse.id)} done=${loaded.reload} /></details>`}`}<//>

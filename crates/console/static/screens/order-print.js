@@ -38,7 +38,7 @@ function Slip({ order }) {
     <p>${order.counterparty.name || ''} ${order.counterparty.phone ? phone(order.counterparty.phone) : ''}</p>
     <p>${[order.delivery_type.name, order.delivery_subtype?.name, order.shop?.name, order.address].filter(Boolean).join(', ')}</p>
     <div class="table-scroll" tabindex="0" role="region" aria-label=${t('order.lines')}><table>
-      <thead><tr><th scope="col">${t('column.article')}</th><th scope="col">${t('field.nomenclature_id')}</th><th scope="col">${t('field.warehouse_id')}</th><th scope="col" class="right">${t('field.quantity')}</th></tr></thead>
+      <thead><tr><th scope="col">${t('field.article')}</th><th scope="col">${t('field.nomenclature_id')}</th><th scope="col">${t('field.warehouse_id')}</th><th scope="col" class="right">${t('field.quantity')}</th></tr></thead>
       <tbody>${lines.map((line) => html`<tr key=${line.id}><td>${line.nomenclature.article ?? ''}</td><td>${line.nomenclature.name}</td><td>${line.warehouse?.name ?? ''}</td>
         <td class="right"><b>${number(line.quantity - line.refunded_quantity)}</b></td></tr>`)}</tbody>
     </table></div>

@@ -74,7 +74,7 @@ function OrderView({ order, etag, reload }) {
       </div>
       <div>
         <${Card} title=${t('column.counterparty')}><${Facts} rows=${[
-          [t('column.counterparty'), can('view-counterparties') ? html`<${Link} to=${`/customers/${order.counterparty.id}`}>${order.counterparty.name || `№ ${order.counterparty.id}`}<//>` : order.counterparty.name],
+          [t('column.counterparty'), html`<${Link} to=${`/customers/${order.counterparty.id}`}>${order.counterparty.name || `№ ${order.counterparty.id}`}<//>`],
           [t('field.phone'), order.counterparty.phone ? html`<a href=${`tel:+${order.counterparty.phone}`}>${phone(order.counterparty.phone)}</a>` : '–'],
           [t('order.delivery'), [order.delivery_type.name, order.delivery_subtype?.name].filter(Boolean).join(', ')],
           order.shop ? [t('order.shop'), order.shop.name] : null,

@@ -49,7 +49,7 @@ function Offers({ application }) {
   return html`<${Card} flush><${Loading} of=${loaded}>${(/** @type {Catalog} */ { subscriptionNomenclatures: plans }) => html`
     ${plans.length === 0 && html`<${Empty} icon="views" title=${t('plan.none')} text=${t('plan.noneText')} />`}
     <ul class="list">${plans.map((plan) => html`<li key=${plan.id}>
-      <div class="grow">${can('view-nomenclatures') ? html`<${Link} to=${`/items/${plan.id}`}>${plan.name}<//>` : plan.name}
+      <div class="grow"><${Link} to=${`/items/${plan.id}`}>${plan.name}<//>
         <p class="faint">${t('subscription.every', { sum: money(plan.price), n: plan.billing_period_months ?? 1 })}${plan.assignment && ` · ${plan.assignment.plan_slug}`}</p></div>
       ${plan.assignment ? html`<${Badge} kind=${plan.assignment.is_active ? 'good' : 'plain'}>${t(plan.assignment.is_active ? 'plan.offered' : 'plan.hidden')}<//>` : html`<span class="faint">${t('plan.notOffered')}</span>`}
       ${can('edit-applications') && html`<button type="button" class="button small" aria-label=${`${t(plan.assignment ? 'edit' : 'plan.offer')}: ${plan.name}`} onClick=${() => edit(plan)}>${t(plan.assignment ? 'edit' : 'plan.offer')}</button>`}

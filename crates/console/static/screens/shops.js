@@ -129,7 +129,7 @@ function Days({ shop, edits, refresh }) {
     { part: 'holidays', rows: shop.holidays.map(({ id, date: day, is_yearly: yearly, name }) => ({ id, date: day, text: [name, yearly && t('shop.yearly')].filter(Boolean).join(' · ') })) },
   ];
   return html`<${Card}><${Facts} rows=${[
-      [t('column.status'), html`<${Badge} kind=${shop.is_open_now ? 'good' : 'plain'}>${t(shop.is_open_now ? 'shop.openNow' : 'shop.closedNow')}<//>`],
+      [t('field.status'), html`<${Badge} kind=${shop.is_open_now ? 'good' : 'plain'}>${t(shop.is_open_now ? 'shop.openNow' : 'shop.closedNow')}<//>`],
       [t('shop.nextChange'), dateTime(shop.next_change_at)],
     ]} /><//>
     ${lists.map(({ part, rows }) => html`<${Card} key=${part} title=${t(`shop.${part}`)} flush actions=${edits && html`<button type="button" class="button small" onClick=${() => edit(part, {})}><${Icon} name="plus" size=${14} />${t('add')}</button>`}>

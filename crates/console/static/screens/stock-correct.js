@@ -163,12 +163,12 @@ function Sheet({ warehouses }) {
   <//>
   <section class="table-frame" aria-label=${t('nav.correct')}>
     ${lines.length > 0 && html`<div class="table-scroll"><table ref=${table}>
-      <thead><tr><th scope="col">${t('column.article')}</th><th scope="col">${t('field.nomenclature_id')}</th><th scope="col" class="right">${t('column.quantity')}</th>
-        <th scope="col" class="right">${t('correct.counted')}</th><th scope="col" class="right">${t('correct.difference')}</th><th scope="col">${t('column.status')}</th><th scope="col"><span class="sr-only">${t('table.actions')}</span></th></tr></thead>
+      <thead><tr><th scope="col">${t('field.article')}</th><th scope="col">${t('field.nomenclature_id')}</th><th scope="col" class="right">${t('column.quantity')}</th>
+        <th scope="col" class="right">${t('correct.counted')}</th><th scope="col" class="right">${t('correct.difference')}</th><th scope="col">${t('field.status')}</th><th scope="col"><span class="sr-only">${t('table.actions')}</span></th></tr></thead>
       <tbody>${lines.map((line, index) => {
         const difference = line.level && /^\d+$/.test(line.count) ? Number(line.count) - line.level.quantity : null;
         return html`<tr key=${line.key}>
-          <td><input aria-label=${t('column.article')} data-cell=${`article-${index}`} value=${line.article} disabled=${busy} onPaste=${(/** @type {ClipboardEvent} */ e) => onPaste(e, -1)}
+          <td><input aria-label=${t('field.article')} data-cell=${`article-${index}`} value=${line.article} disabled=${busy} onPaste=${(/** @type {ClipboardEvent} */ e) => onPaste(e, -1)}
             onInput=${(/** @type {any} */ e) => change(line.key, { article: e.target.value, level: null, state: 'new' })} onBlur=${() => line.state === 'new' && void look(line, warehouse)}
             onKeyDown=${(/** @type {KeyboardEvent} */ e) => keys(e, index, 'article')} /></td>
           <td>${line.level?.name ?? html`<span class="faint">–</span>`}</td><td class="right">${number(line.level?.quantity)}</td>

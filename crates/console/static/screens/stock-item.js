@@ -31,9 +31,9 @@ export default function StockItem({ params: { id } }) {
     title: level.nomenclature.name, note: level.warehouse.name, more: cause,
     history: (/** @type {number} */ page, /** @type {AbortSignal} */ signal) => get('/api/inventories/{id}/history', { id, page, per_page: 25 }, { signal }),
     side: html`<${Card}><${Facts} rows=${[
-      [t('column.quantity'), number(level.quantity)], [t('column.reserved'), number(level.reserved)],
+      [t('column.quantity'), number(level.quantity)], [t('field.reserved'), number(level.reserved)],
       [t('column.available'), html`<b>${number(level.available)}</b>`], [t('field.price'), money(level.price)],
-      [t('column.article'), html`<${Link} to=${`/items/${level.nomenclature.id}`}>${level.nomenclature.article ?? t('nav.item')}<//>`],
+      [t('field.article'), html`<${Link} to=${`/items/${level.nomenclature.id}`}>${level.nomenclature.article ?? t('nav.item')}<//>`],
       [t('column.updated_at'), dateTime(level.updated_at)],
     ]} /><//>`,
   })} />`;

@@ -74,7 +74,7 @@ function Head({ subscription, refresh }) {
   ].filter((command) => command !== null) : [];
   useActions(commands);
   return html`<${Page} title=${`${subscription.nomenclature.name} · № ${id}`} crumbs=${[{ label: t('nav.subscriptions'), to: '/subscriptions' }]}
-    badge=${html`<${Badge} kind=${KINDS[status]}>${t(`subscription.status.${status}`)}<//>${parked && html` <${Badge} kind="warn">${t('column.parked')}<//>`}`}
+    badge=${html`<${Badge} kind=${KINDS[status]}>${t(`subscription.status.${status}`)}<//>${parked && html` <${Badge} kind="warn">${t('field.parked')}<//>`}`}
     actions=${html`${commands.slice(0, parked ? 2 : 1).map((command, index) => html`<button type="button" key=${command.id} class=${index === 0 ? 'button primary' : 'button'} onClick=${command.run}>
       <${Icon} name=${command.icon} size=${16} />${command.label}</button>`)}<${Menu} label=${t('table.actions')} items=${commands.slice(parked ? 2 : 1)} />`} />`;
 }
@@ -87,7 +87,7 @@ function Reason({ subscription }) {
     ${parked && html`<div class="form-problem" role="note"><p><b>${t(`parked.${parked}`)}</b></p><p>${t(`parkedText.${parked}`)}</p><p>${ago(subscription.parked_at)}</p></div>`}
     ${!subscription.application_is_active && html`<p class="form-problem">${t('subscription.inactive')}</p>`}
     <${Facts} rows=${[
-      [t('column.status'), t(`subscription.because.${status}`)],
+      [t('field.status'), t(`subscription.because.${status}`)],
       [t('subscription.access'), paid ? t('subscription.until', { date: dateTime(end) }) : t('subscription.noAccess')],
       last ? [t('subscription.last'), html`<${PaymentBadge} payment=${last} /> ${money(last.amount)}, ${dateTime(last.created_at)}${last.reason && html`<p class="note">${last.reason}</p>`}`] : null,
       [t('subscription.next'), parked ? t('subscription.nextParked') : next ? html`<b>${money((terms ?? subscription).amount)}</b>, ${dateTime(next)}` : t('subscription.nextNone')],
@@ -119,10 +119,10 @@ function About({ subscription }) {
   const { counterparty, nomenclature } = subscription;
   const name = counterparty.name || phone(counterparty.phone);
   return html`<${Card}><${Facts} rows=${[
-    [t('column.counterparty'), can('view-counterparties') ? html`<${Link} to=${`/customers/${counterparty.id}`}>${name}<//>` : name],
-    [t('column.phone'), phone(counterparty.phone)],
-    [t('column.nomenclature'), can('view-nomenclatures') ? html`<${Link} to=${`/items/${nomenclature.id}`}>${nomenclature.name}<//>` : nomenclature.name],
-    [t('column.amount'), t('subscription.every', { sum: money(subscription.amount), n: subscription.billing_period_months })],
+    [t('column.counterparty'), html`<${Link} to=${`/customers/${counterparty.id}`}>${name}<//>`],
+    [t('field.phone'), phone(counterparty.phone)],
+    [t('column.nomenclature'), html`<${Link} to=${`/items/${nomenclature.id}`}>${nomenclature.name}<//>`],
+    [t('field.amount'), t('subscription.every', { sum: money(subscription.amount), n: subscription.billing_period_months })],
     [t('column.application'), subscription.application?.name ?? t('all')],
     [t('subscription.method'), subscription.saved_payment_method_id ? `№ ${subscription.saved_payment_method_id}` : null],
     [t('column.created_at'), dateTime(subscription.created_at)],

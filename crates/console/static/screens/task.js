@@ -41,8 +41,8 @@ export default function TaskScreen({ params }) {
     title: task.title, badge: html`<${Badge}>${task.status.name}<//>`,
     side: html`<${Card}><${Facts} rows=${[
       [t('column.author'), task.author?.name], [t('column.created_at'), dateTime(task.created_at)], [t('column.closed_at'), dateTime(task.closed_at)],
-      task.order_id ? [t('column.order_id'), html`<${Link} to=${`/orders/${task.order_id}`}>№ ${task.order_id}<//>`] : null,
-      task.counterparty_id ? [t('column.counterparty_id'), html`<${Link} to=${`/customers/${task.counterparty_id}`}>№ ${task.counterparty_id}<//>`] : null,
+      task.order_id ? [t('field.order_id'), html`<${Link} to=${`/orders/${task.order_id}`}>№ ${task.order_id}<//>`] : null,
+      task.counterparty_id ? [t('field.counterparty_id'), html`<${Link} to=${`/customers/${task.counterparty_id}`}>№ ${task.counterparty_id}<//>`] : null,
     ]} /><//>`,
   })} />`;
 }

@@ -1,7 +1,8 @@
 // @ts-check
-// What waits today: orders by state, unpaid ones, low stock, tasks. Each figure leads to its list.
+// What waits today: orders by state, unpaid ones, low stock, tasks, sales. Each figure leads to its list.
 import { get } from '../lib/api.js';
-import { ago, dateTime, money, phone } from '../lib/format.js';
+import { Chart, pointsOf } from '../lib/chart.js';
+import { ago, dateTime, money, number, phone } from '../lib/format.js';
 import { cx, html } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { useLoad } from '../lib/load.js';
@@ -44,12 +45,23 @@ export default function Today() {
     <${Loading} of=${loaded} lines=${2}>${(/** @type {Figure[]} */ list) => (list.length
       ? html`<div class="tiles">${list.map((figure) => html`<${Link} key=${figure.to} to=${figure.to} class=${cx('tile', figure.attention && 'attention')}>
           <span>${figure.label}</span><b>${figure.total}</b><//>`)}</div>`
-      : html`<${Empty} icon="key" title=${t('today.nothing')} text=${t('today.nothingText')} />`)}<//>
+      : !can('view-statistics') && html`<${Empty} icon="key" title=${t('today.nothing')} text=${t('today.nothingText')} />`)}<//>
     <div class="halves">
+      ${can('view-statistics') && html`<${Sales} />`}
       ${can('view-orders') && html`<${Waiting} />`}
       ${can('view-tasks') && html`<${Tasks} id=${employee?.id} />`}
       ${can('view-inventories') && html`<${Low} />`}
     </div>`;
+}
+
+/** Revenue of the last thirty days. */
+function Sales() {
+  const loaded = useLoad((signal) => get('/api/reports/orders', {}, { signal }), []);
+  return html`<${Card} title=${t('today.sales')} actions=${html`<${Link} to="/reports">${t('nav.reports')}<//>`}>
+    <${Loading} of=${loaded} lines=${3}>${(/** @type {import('../types/shapes').Answered<'/api/reports/orders', 'get'>} */ { report }) => html`
+      <p><b>${money(report.total.revenue)}</b> <span class="faint">${t('nav.orders')}: ${number(report.total.orders)}</span></p>
+      <${Chart} small title=${t('today.sales')} points=${pointsOf(report.rows, (row) => row.revenue)} text=${money} column=${t('chart.day')} />`}<//>
+  <//>`;
 }
 
 /** The oldest paid orders. */

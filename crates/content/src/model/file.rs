@@ -87,9 +87,9 @@ pub struct StoredFile {
     pub created_at: DateTime<Utc>,
 }
 
-/// File of an order, with the name of its uploader.
+/// File in a list, with the name of its uploader.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OrderFile {
+pub struct ListedFile {
     /// File.
     pub file: StoredFile,
     /// Name of the employee who uploaded it, if there is one.

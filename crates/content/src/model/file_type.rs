@@ -105,6 +105,12 @@ impl FileType {
     }
 }
 
+impl From<FileType> for i64 {
+    fn from(kind: FileType) -> Self {
+        kind.id()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! Files and their contents, content pages, and the trees of blocks and menu items.
+//! Files and their contents, content pages, the trees of blocks and menu items, and slides.
 
 mod file;
 mod file_type;
@@ -6,10 +6,12 @@ mod media;
 mod page;
 mod part;
 mod picture_width;
+mod readable_text;
+mod slide;
 mod slug;
 mod tree;
 
-pub use file::{InvalidSha256, NewFile, OrderFile, Sha256, StoredContent, StoredFile};
+pub use file::{InvalidSha256, ListedFile, NewFile, Sha256, StoredContent, StoredFile};
 pub use file_type::{ContentRefusal, FileType, UnknownFileType};
 pub use kontor_kernel::{FileKey, InvalidFileKey};
 pub use media::{Dimensions, Inspection, InvalidDimensions, MediaType, UnknownMediaType};
@@ -22,5 +24,6 @@ pub use part::{
     PartCode, Place, PlaceChange, PlaceDraft, ShownItem, shifted,
 };
 pub use picture_width::{PictureWidth, UnknownPictureWidth};
+pub use slide::{Slide, SlideChange, SlideContent, SlideLink, SlideLinkError};
 pub use slug::{InvalidSlug, Slug};
 pub use tree::{Node, Tree, TreeRefusal};

@@ -2,10 +2,10 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{
     Edit, HtmlCleaner, Line, Name, PageId, PageTagId, PageTypeId, PhotoUrl, Prose, Record, Resource, SafeHtml, UserId,
-    readable_text,
 };
 
 use super::Slug;
+use super::readable_text::readable_text;
 use crate::PageRefusal;
 
 /// Content page: an article, a news item, the text of an offer. It belongs to the project, and every application shows

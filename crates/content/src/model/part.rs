@@ -30,7 +30,7 @@ impl PartCode {
     }
 }
 
-/// Record of an application that is part of a tree: a block or a menu item.
+/// Record of an application: a block, a menu item or a slide.
 pub trait ApplicationPart: Audited + Clone + Send + Sync + 'static {
     /// Identifier type.
     type Id: Copy + Into<i64> + Send + Sync + 'static;

@@ -4,9 +4,9 @@ use kontor_payments::TAKEOVER_DELAY;
 use kontor_payments::model::{PaymentMode, PaymentSubject, ReceiptItem, ReceiptTerms, VatCode};
 use uuid::Uuid;
 
-use super::model::{EditMode, LineCommand, LinesRefused};
 use super::paid;
 use super::work::{Draft, Work};
+use super::{EditMode, LineCommand, LinesRefused};
 use crate::OrderRefusal;
 use crate::change::{ChangedLine, LineChangeSet, PromoEffect, PromoUse, Totals};
 use crate::model::{CartRefused, Order, OrderLine, OrderStatus, PreparedPayment, Promo, PromoProblem};

@@ -2,7 +2,7 @@
 
 use kontor_kernel::{Money, Quantity, Violations};
 
-use super::model::{LineCommand, LineEdit, LinesRefused};
+use super::{LineCommand, LineEdit, LinesRefused};
 use crate::OrderRefusal;
 use crate::model::{Order, OrderLine};
 use crate::refund::{self, DecidedRefund, ReturnedLine};

@@ -4,8 +4,8 @@ use kontor_payments::{CancelOutcome, PaymentRequested};
 use uuid::Uuid;
 
 use super::decide::{Terms, decide, renewed_payment};
-use super::model::{EditMode, LineCommand, LineEdit, LinesRefused};
 use super::preview::OrderPreview;
+use super::{EditMode, LineCommand, LineEdit, LinesRefused};
 use crate::change::{LineChangeSet, OrderUpdate, OrderedRefund};
 use crate::error::{OrderError, OrderRefusal};
 use crate::model::{Order, PromoCode};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kontor_kernel::{InventoryId, Money, NomenclatureId, Quantity, ReservationId, WarehouseId};
 use kontor_payments::model::VatCode;
 
-use super::model::{LineEdit, LinesRefused};
+use super::{LineEdit, LinesRefused};
 use crate::change::StockClaim;
 use crate::model::{Cart, CartLine, LineProblem, Order, OrderLine};
 use crate::placement::{Allocated, Allocation, CartSnapshot, ItemKind, OfferedItem, WarehouseStock, vat};

@@ -7,7 +7,6 @@ mod history;
 mod notice_text;
 mod order;
 mod payment;
-mod reservation;
 mod status;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -26,10 +25,9 @@ pub use kontor_payments::model::PaymentMethod;
 pub use notice_text::{NoticeSubject, NoticeText};
 pub use order::{
     Customer, DeliveryOptionRef, Named, Order, OrderLine, OrderRefund, OrderRefundState, PaymentState, PaymentType,
-    Place, ReservationState,
+    Place, ReservationRecord, ReservationState,
 };
 pub use payment::{PaidEvent, PreparedPayment};
-pub use reservation::ReservationRecord;
 pub use status::OrderStatus;
 pub use transitions::{
     ChargeEffect, ChargeOutcome, MOVES, MoneyCondition, MoveCause, Notice, StockEffect, Transition, TransitionContext,

@@ -5,9 +5,8 @@ use kontor_kernel::{
     ApplicationId, CounterpartyId, DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, InventoryId, Money,
     NomenclatureId, OrderId, OrderRefundId, PaymentTypeId, Quantity, ReservationId, ShopId, UserId, WarehouseId,
 };
-use strum::{EnumString, IntoStaticStr, VariantArray};
-
 use kontor_payments::model::VatCode;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::{DeliveryCharge, OrderStatus, PaymentMethod, TransitionContext};
 use crate::tickets::Tickets;
@@ -307,12 +306,40 @@ impl Order {
     }
 }
 
+/// Order line in the list of the lines of all orders, for staff.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReservationRecord {
+    /// Identifier of the line.
+    pub id: ReservationId,
+    /// Order.
+    pub order_id: OrderId,
+    /// Status of the order.
+    pub order_status: OrderStatus,
+    /// Item, with its name when it was ordered.
+    pub item: Named<NomenclatureId>,
+    /// Warehouse; `None` for a service.
+    pub warehouse: Option<Named<WarehouseId>>,
+    /// Number of units.
+    pub quantity: Quantity,
+    /// Price per unit.
+    pub unit_price: Money,
+    /// Price of the line.
+    pub total: Money,
+    /// State of the reservation.
+    pub state: ReservationState,
+    /// Creation time.
+    pub created_at: DateTime<Utc>,
+    /// Time of the last change.
+    pub updated_at: DateTime<Utc>,
+}
+
 #[cfg(test)]
 mod tests {
+    use kontor_kernel::Word;
+
     use super::*;
     use crate::model::PromoProblem;
     use crate::model::testing::an_order;
-    use kontor_kernel::Word;
 
     #[test]
     fn words_are_as_they_are_stored_and_told() {

@@ -35,6 +35,7 @@ pub enum PlacedOutcome {
 }
 
 /// Use cases of carts, of new orders and of the lines of orders.
+#[derive(Clone)]
 pub struct PlacementService {
     /// Reads the data that carts are priced from.
     pub carts: Arc<dyn CartReader>,

@@ -216,3 +216,16 @@ fn the_largest_amount_is_still_an_amount() {
     let refused = price(&[line(1, 1, 2, most / 2 + 1)], &[], None, at()).unwrap_err();
     assert_eq!(refused.violations().fields().keys().collect::<Vec<_>>(), ["products.0.quantity"]);
 }
+
+#[test]
+fn half_a_penny_is_one() {
+    assert_eq!(percent(1, 5_000), 1);
+    assert_eq!(percent(333, 1_000), 33);
+}
+
+#[test]
+fn a_share_is_rounded_half_up_and_is_never_more_than_the_whole() {
+    assert_eq!((percent(10_049, 100), percent(10_050, 100)), (100, 101));
+    assert_eq!((percent(333, 10_000), percent(333, 20_000), percent(0, 10_000)), (333, 333, 0));
+    assert_eq!(percent(i64::MAX, 10_000), i64::MAX);
+}

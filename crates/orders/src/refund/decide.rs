@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use kontor_kernel::{Money, distribute};
 
-use super::model::{
+use super::{
     DecidedRefund, RefundCommand, RefundLine, RefundProblem, RefundRefused, RefundScope, ReturnEffect, ReturnedLine,
 };
 use crate::model::{Order, OrderLine, OrderStatus, ReservationState};

@@ -3,8 +3,8 @@
 use kontor_kernel::Money;
 use kontor_payments::model::RefundIntent;
 
+use super::RefundRefused;
 use super::decide::external_refund;
-use super::model::RefundRefused;
 use crate::audit::figure;
 use crate::change::OrderedRefund;
 use crate::charge_outcome::EffectEntry;

@@ -3,7 +3,7 @@
 use kontor_kernel::{Money, Quantity};
 use kontor_payments::model::{PaymentMode, PaymentSubject, Receipt, ReceiptItem, ReceiptProblem};
 
-use super::model::{DecidedRefund, ReturnedLine};
+use super::{DecidedRefund, ReturnedLine};
 use crate::model::{Order, OrderLine, ReservationState};
 use crate::placement::delivery_name;
 

@@ -15,8 +15,11 @@ mod suggestion;
 mod task;
 mod task_notices;
 
+pub use crate::delivery_prices::{DeliveryPrice, NewDeliveryPrice};
 pub use crate::departments::{Department, DepartmentChange, DepartmentDraft};
-pub use application::{AppToken, Application, ApplicationDraft, IssuedApplication};
+pub use crate::payment_types::{PaymentTypeChange, PaymentTypeDraft};
+pub use crate::project_settings::{HoldHours, OutOfRange, PieceLimit, ProjectChange, ProjectSettings};
+pub use application::{AppToken, Application, ApplicationChange, ApplicationDraft, IssuedApplication};
 pub use branch::{Branch, BranchChange, BranchDraft};
 pub use checkout::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentChoice, PaymentType};
 pub use dictionary::{Country, Dictionary, DictionaryItem, StorageUnit};

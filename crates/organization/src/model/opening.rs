@@ -204,6 +204,9 @@ pub enum TimesRefused {
     /// The day is long past, or too far ahead.
     #[error("must be at most one year in the past and five years in the future")]
     DayOutOfRange,
+    /// The day of a holiday already has one.
+    #[error("is already a holiday")]
+    DayTaken,
 }
 
 /// Change of opening times by staff.
@@ -224,6 +227,8 @@ pub enum TimesChange {
         /// `true` if it recurs every year.
         is_yearly: bool,
     },
+    /// Replaces the holiday with this identifier.
+    ChangeHoliday(ShopHoliday),
     /// Removes a holiday.
     RemoveHoliday(ShopHolidayId),
     /// Adds an exception.
@@ -312,6 +317,14 @@ impl OpeningTimes {
                 let replaces = self.holidays.iter().any(|holiday| holiday.day == *day);
                 room(if replaces { 0 } else { self.holidays.len() }, MAX_DAYS_AHEAD)?;
                 self.check_day(*day, now)
+            }
+            TimesChange::ChangeHoliday(ShopHoliday { id, day, .. }) => {
+                let before = self.holidays.iter().find(|holiday| holiday.id == *id).ok_or(TimesRefused::Unknown)?;
+                if self.holidays.iter().any(|other| other.day == *day && other.id != *id) {
+                    return Err(TimesRefused::DayTaken);
+                }
+                // A holiday of every year may have begun long ago.
+                if before.day == *day { Ok(()) } else { self.check_day(*day, now) }
             }
             TimesChange::RemoveHoliday(id) => unless(self.holidays.iter().any(|holiday| holiday.id == *id)),
             TimesChange::AddException(terms) => {
@@ -471,6 +484,22 @@ mod tests {
         for far in ["9999-01-01", "2020-01-01", "2035-01-01"] {
             assert_eq!(judged(far, None), Err(TimesRefused::DayOutOfRange), "{far}");
         }
+    }
+
+    #[test]
+    fn a_holiday_moves_to_a_free_day() {
+        let holiday = |id, day: &str| {
+            let id = ShopHolidayId::new(id).unwrap();
+            ShopHoliday { id, day: day.parse().unwrap(), name: None, is_yearly: true }
+        };
+        let holidays = vec![holiday(1, "2001-01-01"), holiday(2, "2026-05-01")];
+        let shop = OpeningTimes { holidays, ..times("Europe/Moscow", &[]) };
+        let now = moment("2026-04-01T00:00:00Z");
+        let judged = |id, day: &str| shop.check(&TimesChange::ChangeHoliday(holiday(id, day)), now);
+        assert_eq!((judged(1, "2001-01-01"), judged(2, "2026-05-02")), (Ok(()), Ok(())));
+        assert_eq!(judged(1, "2026-05-01"), Err(TimesRefused::DayTaken));
+        assert_eq!(judged(1, "2002-01-01"), Err(TimesRefused::DayOutOfRange));
+        assert_eq!(judged(3, "2026-05-03"), Err(TimesRefused::Unknown));
     }
 
     #[test]

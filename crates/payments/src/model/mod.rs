@@ -7,11 +7,7 @@ mod method;
 mod purpose;
 mod receipt;
 mod refund;
-mod renewal;
 mod request;
-mod saved_method;
-#[cfg(test)]
-pub(crate) mod testing;
 
 pub use charge::{Charge, ChargeFailure, ChargeProblem, ChargeState, NewCharge};
 pub use fiscal::{
@@ -22,16 +18,37 @@ pub use gateway::{
     GatewayMethod, GatewayPage, GatewayPayment, GatewayRefund, GatewayStatus, InvalidProviderId, PaymentMismatch,
     ProviderId,
 };
-pub use method::{PaymentMethod, UnknownPaymentMethod};
+pub use method::{MethodReference, PaymentMethod, SavedMethod, UnknownPaymentMethod};
 pub use purpose::ChargePurpose;
 pub use receipt::{
     InvalidTaxSystem, InvalidVatCode, MAX_DESCRIPTION_LENGTH, MAX_LINES, PaymentMode, PaymentSubject, Receipt,
     ReceiptContact, ReceiptItem, ReceiptLine, ReceiptProblem, Registration, TaxSystem, VatCode,
 };
 pub use refund::{NewRefund, NothingToRefund, Refund, RefundIntent, RefundRequest, RefundState};
-pub use renewal::Renewal;
-pub use request::ChargeRequest;
-pub use saved_method::{MethodReference, SavedMethod};
+pub use request::{ChargeRequest, Renewal};
+
+#[cfg(test)]
+pub(crate) mod testing {
+    //! Sample receipts for tests of rules.
+
+    use kontor_kernel::{Money, Phone, Quantity};
+
+    use super::{PaymentMode, PaymentSubject, Receipt, ReceiptContact, ReceiptItem, VatCode};
+
+    /// A receipt of a prepayment of this amount for one item.
+    pub fn a_receipt(total: Money) -> Receipt {
+        let item = ReceiptItem {
+            name: "Tea".to_owned(),
+            quantity: Quantity::ONE,
+            total,
+            vat: VatCode::NONE,
+            subject: PaymentSubject::Commodity,
+            mode: PaymentMode::FullPrepayment,
+        };
+        let customer = ReceiptContact::Phone(Phone::parse("79001234567").unwrap());
+        Receipt::new(customer, None, &[item], total).unwrap()
+    }
+}
 
 #[cfg(test)]
 mod tests {

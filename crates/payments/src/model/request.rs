@@ -1,12 +1,10 @@
 //! Charge requests to the acquirer.
 
-use kontor_kernel::Money;
+use kontor_kernel::{Money, SubscriptionId};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{
-    ChargePurpose, GatewayPayment, MethodReference, PaymentMethod, PaymentMismatch, ProviderId, Receipt, Renewal,
-};
+use super::{ChargePurpose, GatewayPayment, MethodReference, PaymentMethod, PaymentMismatch, ProviderId, Receipt};
 
 /// Charge request to the acquirer. It is stored unchanged before the first call, so that every retry is the same
 /// request under the same key.
@@ -79,10 +77,25 @@ impl ChargeRequest {
     }
 }
 
+/// Attempt to charge a period of a subscription. The acquirer returns it in the metadata of the payment, so that
+/// a restored database finds its earlier charges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Renewal {
+    /// Installation. Other installations use the same subscription numbers.
+    pub installation: Uuid,
+    /// Subscription.
+    pub subscription: SubscriptionId,
+    /// Number of the period.
+    pub period: u32,
+    /// Number of the attempt in the period, from 1.
+    pub number: u32,
+}
+
 #[cfg(test)]
 mod tests {
+    use kontor_kernel::{OrderId, SavedMethodId, VerificationId};
+
     use super::*;
-    use kontor_kernel::{OrderId, SavedMethodId, SubscriptionId, VerificationId};
 
     #[test]
     fn a_stored_request_reads_back_unchanged() {

@@ -11,7 +11,6 @@ use uuid::Uuid;
 use super::*;
 use crate::change::{Change, ChargeChange};
 use crate::charging::ChargeService;
-use crate::error::VerificationError;
 use crate::model::{Charge, ChargeFailure, ChargeState, GatewayPayment, GatewayStatus, ProviderId};
 use crate::ports::{Answer, MockChargeStore, MockPaymentGateway, MockVerificationStore, Reading, VerificationStored};
 

@@ -5,7 +5,7 @@ use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_content::model::{MenuItem, MenuItemChange, MenuItemDraft, PlaceChange, PlaceDraft};
-use kontor_content::{MenuOrderService, PartService};
+use kontor_content::{PartOrderService, PartService};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{MenuItemId, MoveDirection};
 use serde::Serialize;
@@ -25,6 +25,7 @@ pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(create_menu_item)
+        .service(show_menu_item)
         .service(update_menu_item)
         .service(delete_menu_item)
         .service(move_menu_item_up)
@@ -123,6 +124,20 @@ async fn create_menu_item(
     created(service.create(&staff, id.parse()?, body.0.into()).await?)
 }
 
+/// Get a menu item
+#[utoipa::path(
+    tag = "Application categories, brands, menu items",
+    responses((status = 200, body = MenuItemResponse)),
+)]
+#[get("/api/applications/{id}/menu_items/{menu_item_id}")]
+async fn show_menu_item(
+    staff: SignedInStaff,
+    service: Data<PartService<MenuItem>>,
+    path: TwoIds,
+) -> Answer<MenuItemResponse> {
+    answer(service.read(&staff, path.0.parse()?, path.1.parse()?).await?)
+}
+
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct ChangedMenuItem {
@@ -204,7 +219,7 @@ async fn delete_menu_item(staff: SignedInStaff, service: Data<PartService<MenuIt
 #[post("/api/applications/{id}/menu_items/{menu_item_id}/up")]
 async fn move_menu_item_up(
     staff: SignedInStaff,
-    service: Data<MenuOrderService>,
+    service: Data<PartOrderService<MenuItem>>,
     path: TwoIds,
 ) -> Answer<MenuItemResponse> {
     answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, MoveDirection::Up).await?)
@@ -220,7 +235,7 @@ async fn move_menu_item_up(
 #[post("/api/applications/{id}/menu_items/{menu_item_id}/down")]
 async fn move_menu_item_down(
     staff: SignedInStaff,
-    service: Data<MenuOrderService>,
+    service: Data<PartOrderService<MenuItem>>,
     path: TwoIds,
 ) -> Answer<MenuItemResponse> {
     answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, MoveDirection::Down).await?)

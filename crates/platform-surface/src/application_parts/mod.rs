@@ -1,7 +1,8 @@
-//! Content of an application: blocks and menu items.
+//! Content of an application: blocks, menu items and slides.
 
 mod blocks;
 mod menu_items;
+mod slides;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -9,9 +10,11 @@ use utoipa_actix_web::service_config::ServiceConfig;
 pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
     blocks::table_routes(config);
     menu_items::table_routes(config);
+    slides::table_routes(config);
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     blocks::routes(config);
     menu_items::routes(config);
+    slides::routes(config);
 }

@@ -15,6 +15,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(list_counterparty_bank_requisites)
         .service(create_counterparty_bank_requisite)
+        .service(show_counterparty_bank_requisite)
         .service(update_counterparty_bank_requisite);
 }
 
@@ -53,6 +54,17 @@ async fn create_counterparty_bank_requisite(
     let customer = id.parse()?;
     let draft = body.0.completed(&request, &staff, &throttle, &suggestions).await?;
     created(service.create(&staff, customer, draft).await?)
+}
+
+/// Get a bank account of a customer
+#[utoipa::path(tag = "Customers", responses((status = 200, body = BankRequisiteResponse)))]
+#[get("/api/counterparties/{id}/bank_requisites/{requisiteId}")]
+async fn show_counterparty_bank_requisite(
+    staff: SignedInStaff,
+    service: Data<CustomerPartService<BankRequisite>>,
+    path: TwoIds,
+) -> Answer<BankRequisiteResponse> {
+    answer(service.read(&staff, path.0.parse()?, path.1.parse()?).await?)
 }
 
 /// Update a bank account of a customer

@@ -19,6 +19,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(list_counterparty_contacts)
         .service(create_counterparty_contact)
+        .service(show_counterparty_contact)
         .service(update_counterparty_contact);
 }
 
@@ -92,6 +93,17 @@ async fn create_counterparty_contact(
     body: Body<NewContact>,
 ) -> Created<ContactResponse> {
     created(service.create(&staff, id.parse()?, body.0.into()).await?)
+}
+
+/// Get a contact of a customer
+#[utoipa::path(tag = "Customers", responses((status = 200, body = ContactResponse)))]
+#[get("/api/counterparties/{id}/contacts/{contactId}")]
+async fn show_counterparty_contact(
+    staff: SignedInStaff,
+    service: Data<CustomerPartService<CustomerContact>>,
+    path: TwoIds,
+) -> Answer<ContactResponse> {
+    answer(service.read(&staff, path.0.parse()?, path.1.parse()?).await?)
 }
 
 #[derive(Deserr, ToSchema)]

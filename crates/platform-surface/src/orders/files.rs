@@ -5,13 +5,13 @@ use std::fs::File;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post};
 use kontor_content::FileService;
-use kontor_content::model::{FileType, OrderFile};
+use kontor_content::model::{FileType, ListedFile};
 use kontor_kernel::listing::Sort;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::files::{FileRecord, FileResponse};
-use crate::table::{Cell, Column, Table, TableAnswer, TableRequest, list_params};
+use crate::files::{self, FileRecord, FileResponse};
+use crate::table::{Table, TableAnswer, TableRequest, list_params};
 use kontor_web::Settings;
 use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Created, created};
@@ -23,20 +23,11 @@ pub(crate) fn table_routes(config: &mut ServiceConfig<'_>) {
     config.service(list_order_files_table);
 }
 
-const FILES: Table<OrderFile> = Table {
+const FILES: Table<ListedFile> = Table {
     id: 36,
     resource: "files",
     version: None,
-    columns: &[
-        Column::new("id", "No.", |kept| Cell::plain(kept.file.id.get())),
-        Column::with_icon("name", "Name", |kept| {
-            Cell::linked(kept.file.name.as_str(), format!("/api/files/{}", kept.file.id))
-        }),
-        Column::new("mime_type", "Type", |kept| Cell::plain(kept.file.media.mime())),
-        Column::new("size", "Bytes", |kept| Cell::plain(kept.file.content.size)),
-        Column::new("creator", "Added by", |kept| Cell::plain(kept.creator_name.clone())),
-        Column::new("created_at", "Added", |kept| Cell::moment(kept.file.created_at)),
-    ],
+    columns: files::TABLE.columns,
     sorts: &["id", "name", "size", "created_at"],
     filters: &[],
     search: None,

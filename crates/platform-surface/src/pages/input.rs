@@ -110,3 +110,11 @@ impl ChangedPage {
         })
     }
 }
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+pub(super) struct PagePreviewInput {
+    /// HTML as written by staff.
+    #[deserr(default)]
+    pub content: Option<wire::Prose>,
+}

@@ -9,8 +9,8 @@ use actix_web::{delete, get, post, put};
 use kontor_content::{PageHistory, PageService, PageViewer};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use self::input::{ChangedPage, NewPage};
-use self::record::{PageResponse, PageTagList};
+use self::input::{ChangedPage, NewPage, PagePreviewInput};
+use self::record::{PagePreview, PageResponse, PageTagList};
 use self::table::{PageParams, TABLE};
 use crate::table::{TableAnswer, TableRequest};
 use kontor_web::envelope::{Answer, Created, answer, created};
@@ -23,7 +23,13 @@ pub(super) fn outer_routes(config: &mut ServiceConfig<'_>) {
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(create_page).service(show_page).service(update_page).service(delete_page).service(list_page_history);
+    config
+        .service(create_page)
+        .service(preview_page)
+        .service(show_page)
+        .service(update_page)
+        .service(delete_page)
+        .service(list_page_history);
 }
 
 /// Create a content page
@@ -38,6 +44,19 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[post("/api/pages")]
 async fn create_page(staff: SignedInStaff, service: Data<PageService>, body: Body<NewPage>) -> Created<PageResponse> {
     created(service.create(&staff, body.0.draft()?).await?)
+}
+
+/// Get HTML as customers see it in a content page
+///
+/// Nothing is stored. The HTML is sanitized as in `GET /api/counterparty/pages/{slug}`.
+#[utoipa::path(tag = "Content", request_body = PagePreviewInput, responses((status = 200, body = PagePreview)))]
+#[post("/api/pages/preview")]
+async fn preview_page(
+    staff: SignedInStaff,
+    pages: Data<PageViewer>,
+    body: Body<PagePreviewInput>,
+) -> Answer<PagePreview> {
+    answer(pages.preview(&staff, body.0.content.map(|html| html.0).as_ref())?)
 }
 
 /// Get a content page

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use kontor_content::model::{Page, PageTag};
+use kontor_kernel::SafeHtml;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -68,3 +69,16 @@ impl From<PageTag> for DatedTagRecord {
 
 list!(/// Tags of content pages.
     pub(super) PageTagList { page_tags: [DatedTagRecord], page_tags_count });
+
+/// HTML of a content page as customers see it.
+#[derive(Serialize, ToSchema)]
+pub(super) struct PagePreview {
+    /// Sanitized HTML. Empty if nothing is left.
+    content: String,
+}
+
+impl From<Option<SafeHtml>> for PagePreview {
+    fn from(html: Option<SafeHtml>) -> Self {
+        Self { content: html.map(Into::into).unwrap_or_default() }
+    }
+}

@@ -4,8 +4,8 @@ use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post, put};
 use chrono::NaiveDate;
 use deserr::Deserr;
-use kontor_kernel::Violations;
-use kontor_organization::model::{ExceptionTerms, Interval, InvalidInterval, OpeningTimes, TimesChange};
+use kontor_kernel::{ShopExceptionId, ShopHoursId, Violations};
+use kontor_organization::model::{ExceptionTerms, Interval, InvalidInterval, OpeningTimes, ShopHoliday, TimesChange};
 use kontor_organization::{OpeningTimesService, StaffShopService};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -20,13 +20,16 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(list_hours)
         .service(add_hours)
+        .service(show_hours)
         .service(update_hours)
         .service(remove_hours)
         .service(list_holidays)
         .service(set_holiday)
+        .service(update_holiday)
         .service(remove_holiday)
         .service(list_exceptions)
         .service(add_exception)
+        .service(show_exception)
         .service(update_exception)
         .service(remove_exception);
 }
@@ -95,6 +98,15 @@ async fn add_hours(
     let change = TimesChange::AddHours(new.weekday.0, interval(new.opens_at, new.closes_at)?);
     let one = |times: OpeningTimes, about| times.hours.into_iter().find(|hours| hours.id.get() == about);
     created(changed(&staff, &service, &id, change, one).await?)
+}
+
+/// Get opening hours of a shop
+#[utoipa::path(tag = "Shops", responses((status = 200, body = HoursResponse)))]
+#[get("/api/shops/{id}/hours/{hour_id}")]
+async fn show_hours(staff: SignedInStaff, shops: Data<StaffShopService>, path: TwoIds) -> Answer<HoursResponse> {
+    let id: ShopHoursId = path.1.parse()?;
+    let hours = times(&staff, &shops, &path.0).await?.hours.into_iter().find(|hours| hours.id == id);
+    answer(hours.ok_or_else(ApiError::not_found)?)
 }
 
 /// Update opening hours of a shop
@@ -168,6 +180,29 @@ async fn set_holiday(
     created(changed(&staff, &service, &id, change, one).await?)
 }
 
+/// Update a holiday of a shop
+///
+/// Replaces all fields. Another day must not be a holiday yet.
+#[utoipa::path(tag = "Shops", request_body = HolidayInput, responses((status = 200, body = HolidayResponse)))]
+#[put("/api/shops/{id}/holidays/{holiday_id}")]
+async fn update_holiday(
+    staff: SignedInStaff,
+    service: Data<OpeningTimesService>,
+    path: TwoIds,
+    body: Body<HolidayInput>,
+) -> Answer<HolidayResponse> {
+    let new = body.0;
+    let holiday = ShopHoliday {
+        id: path.1.parse()?,
+        day: new.date.0,
+        name: new.name.map(|name| name.0),
+        is_yearly: new.is_yearly.is_some_and(|flag| flag.0),
+    };
+    let change = TimesChange::ChangeHoliday(holiday);
+    let one = |times: OpeningTimes, about| times.holidays.into_iter().find(|holiday| holiday.id.get() == about);
+    answer(changed(&staff, &service, &path.0, change, one).await?)
+}
+
 /// Remove a holiday from a shop
 #[utoipa::path(tag = "Shops", responses((status = 200, body = Message)))]
 #[delete("/api/shops/{id}/holidays/{holiday_id}")]
@@ -239,6 +274,19 @@ async fn add_exception(
     let change = TimesChange::AddException(body.0.terms()?);
     let one = |times: OpeningTimes, about| times.exceptions.into_iter().find(|other| other.id.get() == about);
     created(changed(&staff, &service, &id, change, one).await?)
+}
+
+/// Get special opening hours of a shop
+#[utoipa::path(tag = "Shops", responses((status = 200, body = ExceptionResponse)))]
+#[get("/api/shops/{id}/exceptions/{exception_id}")]
+async fn show_exception(
+    staff: SignedInStaff,
+    shops: Data<StaffShopService>,
+    path: TwoIds,
+) -> Answer<ExceptionResponse> {
+    let id: ShopExceptionId = path.1.parse()?;
+    let exceptions = times(&staff, &shops, &path.0).await?.exceptions;
+    answer(exceptions.into_iter().find(|exception| exception.id == id).ok_or_else(ApiError::not_found)?)
 }
 
 /// Update special opening hours of a shop

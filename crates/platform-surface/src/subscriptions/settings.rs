@@ -171,7 +171,7 @@ pub(super) async fn show_subscription_settings(
 /// Replace the charging settings of subscriptions
 ///
 /// Fields that are not sent get their default values. The settings apply to a subscription from its next notice, charge
-/// or change.
+/// or change. They share the version and the history of the settings of the project.
 #[utoipa::path(tag = "Subscriptions", request_body = SettingsInput, responses((status = 200, body = SettingsResponse)))]
 #[put("/api/subscriptions/settings")]
 pub(super) async fn set_subscription_settings(

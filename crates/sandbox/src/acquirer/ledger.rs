@@ -1,21 +1,21 @@
 //! The acquirer's state: payments, refunds, saved methods, idempotence keys and deadlines of one shop.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::deadlines::Deadlines;
+use super::amount::Amount;
 use super::idempotence::{Fingerprint, Keys};
 use super::method::{Method, SavedMethod};
 use super::order::{BindingOrder, PaymentOrder, RefundOrder, Source};
 use super::payer::Act;
-use super::payment::{CONFIRMATION_WINDOW, Payment, Status};
+use super::payment::{CONFIRMATION_WINDOW, Payment, Refund, RefundStatus, Status};
 use super::receipt::{About, AttachedReceipt, Receipt, ReceiptOrder, Registration};
-use super::refund::{Refund, RefundStatus};
 use super::refusal::Refusal;
 use super::script::{Ending, Script, Step};
-use super::{amount::Amount, view};
+use super::view;
 use crate::bounded::Bounded;
 use crate::faults::FaultKind;
 use crate::ids::IdGenerator;
@@ -381,15 +381,48 @@ impl Ledger {
     }
 }
 
+/// Waiting objects, the earliest deadline first.
+pub struct Deadlines {
+    /// Maximum number of objects. When it is reached, a new object replaces the one that is due next.
+    capacity: usize,
+    waiting: VecDeque<(DateTime<Utc>, Object)>,
+}
+
+impl Deadlines {
+    pub fn new(capacity: usize) -> Self {
+        Self { capacity: capacity.max(1), waiting: VecDeque::new() }
+    }
+
+    pub fn add(&mut self, due: DateTime<Utc>, object: Object) {
+        if self.waiting.len() == self.capacity {
+            self.waiting.pop_front();
+        }
+        // Most objects wait equally long, so new ones usually belong at the end.
+        let place = self.waiting.partition_point(|(earlier, _)| *earlier <= due);
+        self.waiting.insert(place, (due, object));
+    }
+
+    /// Returns the earliest deadline.
+    pub fn next(&self) -> Option<DateTime<Utc>> {
+        self.waiting.front().map(|(due, _)| *due)
+    }
+
+    /// Removes and returns the next object whose deadline has passed.
+    pub fn take_due(&mut self, now: DateTime<Utc>) -> Option<Object> {
+        self.waiting.pop_front_if(|(due, _)| *due <= now).map(|(_, object)| object)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use chrono::TimeDelta;
+    use serde_json::json;
+
     use super::*;
     use crate::acquirer::cards::CardNumber;
     use crate::acquirer::method::Kind;
     use crate::acquirer::payer::Means;
     use crate::acquirer::payment::{Canceled, Verdict};
-    use chrono::TimeDelta;
-    use serde_json::json;
 
     const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 

@@ -5,10 +5,9 @@ use serde_json::{Map, Value};
 
 use super::amount::Amount;
 use super::method::Method;
-use super::receipt::AttachedReceipt;
+use super::receipt::{AttachedReceipt, Registration};
 use super::refusal::Refusal;
 use super::script::Step;
-use crate::named::named;
 
 /// Time the payer has to confirm.
 pub const CONFIRMATION_WINDOW: TimeDelta = TimeDelta::hours(1);
@@ -194,6 +193,28 @@ impl Payment {
     pub fn is_refundable(&self) -> bool {
         matches!(self.status, Status::Succeeded { .. }) && self.refunded < self.amount
     }
+}
+
+named! {
+    /// Status of a refund.
+    RefundStatus {
+        Pending = "pending",
+        Succeeded = "succeeded",
+        Canceled = "canceled",
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Refund {
+    pub id: String,
+    pub payment_id: String,
+    pub status: RefundStatus,
+    pub amount: Amount,
+    pub created_at: DateTime<Utc>,
+    pub description: Option<String>,
+    pub metadata: Map<String, Value>,
+    /// State of the fiscal receipt, if there is one.
+    pub receipt: Option<Registration>,
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use serde_json::{Map, Value};
 use super::amount::Amount;
 use super::order::{given, wrong};
 use super::refusal::Refusal;
-use crate::named::named;
 
 const MAX_ITEMS: usize = 80;
 const MAX_DESCRIPTION_LENGTH: usize = 128;

@@ -4,9 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::ledger::Shop;
 use super::method::{Method, SavedMethod, Standing};
-use super::payment::{Confirmation, Payment, Status};
+use super::payment::{Confirmation, Payment, Refund, RefundStatus, Status};
 use super::receipt::{About, Receipt, Registration};
-use super::refund::{Refund, RefundStatus};
 use crate::state::moment;
 
 /// An object under construction. Absent fields are left out, as the provider does.

@@ -6,7 +6,7 @@ use actix_web::http::StatusCode;
 use actix_web::{HttpResponse, ResponseError};
 use serde_json::{Map, Value};
 
-use crate::answers;
+use crate::server;
 
 /// Reason why a control request is rejected.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ impl ResponseError for Wrong {
     }
 
     fn error_response(&self) -> HttpResponse {
-        answers::message(self.status_code(), &self.to_string())
+        server::message(self.status_code(), &self.to_string())
     }
 }
 

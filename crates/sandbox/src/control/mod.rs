@@ -2,22 +2,19 @@
 
 mod acquirer;
 mod clock;
-mod contacts;
 mod faults;
-mod hooks;
 mod input;
-mod messages;
-mod objects;
+mod outside;
 mod scripts;
 mod telephony;
 
 use actix_web::web::{self, ServiceConfig};
 
-use crate::answers;
+use crate::server;
 
 /// Registers the routes under `/control`.
 pub fn routes(config: &mut ServiceConfig) {
-    let path = |path: &str| web::resource(path).default_service(web::to(answers::wrong_method));
+    let path = |path: &str| web::resource(path).default_service(web::to(server::wrong_method));
     config.service(
         web::scope("/control")
             .service(
@@ -35,8 +32,8 @@ pub fn routes(config: &mut ServiceConfig) {
             .service(path("/charges").route(web::get().to(acquirer::charges)))
             .service(path("/refunds/{id}").route(web::post().to(acquirer::end_refund)))
             .service(path("/notifications").route(web::get().to(acquirer::notifications)))
-            .service(path("/messages").route(web::get().to(messages::list)))
-            .service(path("/contacts").route(web::post().to(contacts::share)))
+            .service(path("/messages").route(web::get().to(outside::messages)))
+            .service(path("/contacts").route(web::post().to(outside::contact)))
             .service(
                 path("/telephony")
                     .route(web::get().to(telephony::settings))
@@ -45,9 +42,9 @@ pub fn routes(config: &mut ServiceConfig) {
             .service(path("/calls").route(web::post().to(telephony::call)))
             .service(path("/callchecks").route(web::get().to(telephony::checks)))
             .service(path("/callchecks/{id}").route(web::post().to(telephony::give_up)))
-            .service(path("/objects").route(web::get().to(objects::list)))
-            .service(path("/hooks").route(web::post().to(hooks::open)))
-            .service(path("/hooks/{id}").route(web::get().to(hooks::deliveries)))
+            .service(path("/objects").route(web::get().to(outside::objects)))
+            .service(path("/hooks").route(web::post().to(outside::open_hook)))
+            .service(path("/hooks/{id}").route(web::get().to(outside::hook_deliveries)))
             .service(
                 path("/faults")
                     .route(web::get().to(faults::list))
@@ -55,6 +52,6 @@ pub fn routes(config: &mut ServiceConfig) {
                     .route(web::delete().to(faults::clear)),
             )
             .service(path("/clock").route(web::get().to(clock::show)).route(web::post().to(clock::advance)))
-            .default_service(web::to(answers::not_found)),
+            .default_service(web::to(server::not_found)),
     );
 }

@@ -1,7 +1,5 @@
 //! Customers log in, order, pay and delete their accounts.
 
-use std::sync::Arc;
-
 use chrono::TimeDelta;
 use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, KeyOwner, ResponseNumbers};
 use kontor_auth::{CustomerAuthentication, LogoutExtent};
@@ -11,7 +9,7 @@ use kontor_orders::model::{Address, Cart, CartLine, DeliveryRequest, PaymentMeth
 use kontor_orders::{ContactOrderCommand, OrderCommand, PlacedOutcome, PlacementError};
 use kontor_payments::model::{GatewayStatus, ProviderId};
 
-use crate::act::{Act, ActResult, Effect, Member, Scene};
+use super::{Act, ActResult, Effect, Member, Scene};
 use crate::invariants;
 
 /// Requests a code. It always runs alone, so that the latest code is known.
@@ -123,7 +121,7 @@ pub fn orders(scene: Scene, member: Member, key: u64, wish: OrderCommand) -> Act
             answer_number: ResponseNumbers::default().next(at, u32::try_from(key % 1_000).unwrap_or_default()),
         };
         let request = IdempotentRequest::new(claim);
-        let answer = Arc::clone(&request).run(services.placement.place(member.scope, &wish)).await;
+        let answer = services.placement_for(&request).place(member.scope, &wish).await;
         if request.lost_key() {
             return ActResult { outcome: "overtaken".to_owned(), ..ActResult::nothing("orders") };
         }

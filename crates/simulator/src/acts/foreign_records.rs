@@ -10,7 +10,7 @@ use kontor_kernel::{Line, Listing, PageRequest};
 use kontor_orders::refund::{RefundCommand, RefundScope};
 use kontor_subscriptions::StaffCommand;
 
-use crate::act::{Act, ActResult, Effect, Member, Scene};
+use super::{Act, ActResult, Effect, Member, Scene};
 use crate::invariants::TENANT_ISOLATION;
 use crate::merchant::Merchant;
 

@@ -9,7 +9,7 @@ use kontor_payments::ports::SavedMethodStore;
 use kontor_subscriptions::model::PlanChoice;
 use kontor_subscriptions::{Agreement, Purchase, ScheduleCommand, StaffCommand, TermsEdit};
 
-use crate::act::{Act, ActResult, Effect, Member, Scene};
+use super::{Act, ActResult, Effect, Member, Scene};
 
 async fn method(scene: &mut Scene, member: &Member) -> Option<SavedMethodId> {
     let methods = SavedMethodStore::list(&scene.services.database, member.scope).await.ok()?;

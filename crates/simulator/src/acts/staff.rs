@@ -4,17 +4,17 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use kontor_catalog::model::StockChange;
+use kontor_catalog::model::{StockChange, StockLevel};
 use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader, StockSheetRepository as _};
 use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetError, SheetRow, StockSheet};
-use kontor_kernel::{Clock as _, Edit, Line, Money, Quantity, Stamp, StockLevel};
+use kontor_kernel::{Clock as _, Edit, Line, Money, Quantity, Stamp};
 use kontor_orders::OrderChange;
 use kontor_orders::lines::{LineCommand, LineEdit, LinesChanged};
 use kontor_orders::model::{Order, OrderStatus};
 use kontor_orders::refund::{RefundCommand, RefundLine, RefundScope};
 use kontor_orders::tickets::{Scan, ScanAnswer, ScanId, ScanOutcome};
 
-use crate::act::{Act, ActResult, Effect, Scene};
+use super::{Act, ActResult, Effect, Scene};
 use crate::invariants;
 
 fn told(order: &Order) -> String {

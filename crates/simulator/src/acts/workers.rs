@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
 use kontor_kernel::Clock as _;
 
-use crate::act::{Act, ActResult, Effect, Scene};
+use super::{Act, ActResult, Effect, Scene};
 use crate::invariants;
 
 /// All duties of a worker.

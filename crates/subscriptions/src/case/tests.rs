@@ -4,9 +4,9 @@ use chrono::TimeDelta;
 use kontor_kernel::{CounterpartyId, NomenclatureId, OrderId, ProjectId, SubscriptionId, SubscriptionPaymentId};
 
 use super::*;
-use crate::access::grants_access;
 use crate::forecast::forecast;
 use crate::retry::RetryReason;
+use crate::state::grants_access;
 use crate::terms::Terms;
 
 mod staff;

@@ -28,7 +28,7 @@ use actix_web::middleware::Next;
 use actix_web::web::Bytes;
 use actix_web::{Error, HttpMessage, web};
 use chrono::TimeDelta;
-use kontor_adapter_diesel::{IdempotentRequest, KeyClaim};
+use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, RequestContext};
 use tokio::time::Instant;
 
 use self::answer::capture;
@@ -207,7 +207,8 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
     async fn execute(self, request: ServiceRequest, ticket: ExecutionGuard) -> Result<ServiceResponse<BoxBody>, Error> {
         let running = actix_web::rt::spawn(async move {
             let work = IdempotentRequest::new(self.claim.clone());
-            let response = Arc::clone(&work).run(self.next.call(request)).await?;
+            request.extensions_mut().insert(RequestContext::from(Arc::clone(&work)));
+            let response = self.next.call(request).await?;
             self.settle(&work, response, ticket).await
         });
         running.await.unwrap_or_else(|error| Err(ApiError::internal(&error).into()))
@@ -241,6 +242,8 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
 
     /// Returns the response of the request that finished first.
     async fn wait_for_other(&self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
+        // Reading the result stores no key.
+        request.extensions_mut().insert(RequestContext::default());
         loop {
             let lease;
             (request, lease) = match self.look_up(request).await? {

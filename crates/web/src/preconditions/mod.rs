@@ -1,7 +1,7 @@
 //! Optimistic concurrency: `ETag`, `If-Match` and `If-None-Match` prevent lost updates.
 //!
-//! **Position.** The innermost middleware. It runs after authentication, rate limits and the idempotency lookup, before
-//! the handler and so before validation. The policy of an endpoint names its versioned record.
+//! **Position.** The middleware runs after authentication, rate limits and the idempotency lookup, before the handler
+//! and so before validation. The policy of an endpoint names its versioned record.
 //!
 //! **Checks.** The version is compared twice: before the handler, for a quick response, and in the transaction of the
 //! handler's write, where the record is locked ([`kontor_adapter_diesel::VersionedRequest`]).
@@ -16,7 +16,7 @@ use actix_web::http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, HeaderValue, I
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, web};
-use kontor_adapter_diesel::{Database, LastChange, VersionedRecord, VersionedRequest, VersionedRow};
+use kontor_adapter_diesel::{Database, LastChange, RequestContext, VersionedRecord, VersionedRequest, VersionedRow};
 use kontor_kernel::ProjectId;
 use kontor_kernel::history::Author;
 use serde_json::{Value, json};
@@ -74,11 +74,12 @@ impl Target {
             Admitted::Customer(scope) => (scope.app.project_id, Some(scope.counterparty_id.get())),
             _ => return None,
         };
+        let settings = (record == VersionedRecord::Settings).then(|| project.get());
         let mut numbers = numbers(policy.path, request.path())?;
         // A write to a part of a record counts as a write to the record.
         numbers.truncate(record.numbers());
-        // A path without numbers refers to the calling customer.
-        numbers.extend(customer.filter(|_| !policy.path.contains('{')));
+        // A path without numbers refers to the calling customer, or to the settings of the caller's project.
+        numbers.extend(customer.or(settings).filter(|_| !policy.path.contains('{')));
         let name = numbers.iter().fold(record.kind().to_owned(), |name, number| format!("{name}-{number}"));
         let database = request.app_data::<web::Data<Database>>()?.clone();
         Some(Self { database, record, project, numbers, name, by_customer: customer.is_some() })
@@ -208,6 +209,13 @@ async fn show(
     Ok(response)
 }
 
+/// Makes the writes of the request check the record. The request may have an idempotency key too.
+fn add_to_context(request: &ServiceRequest, work: &Arc<VersionedRequest>) {
+    let mut extensions = request.extensions_mut();
+    let context = extensions.remove::<RequestContext>().unwrap_or_default();
+    extensions.insert(RequestContext { versioned: Some(Arc::clone(work)), ..context });
+}
+
 /// Changes or deletes a record, if `If-Match` names its current version.
 async fn change(
     request: ServiceRequest,
@@ -235,7 +243,8 @@ async fn change(
         expected = known;
     }
     let work = VersionedRequest::new(target.row(), expected);
-    let response = Arc::clone(&work).run(next.call(request)).await?;
+    add_to_context(&request, &work);
+    let response = next.call(request).await?;
     if work.is_stale() {
         return Ok(target.refuse(response.into_parts().0).await);
     }
@@ -267,7 +276,8 @@ async fn make(
         return Ok(next.call(request).await?.map_into_boxed_body());
     };
     let work = VersionedRequest::making(target.record.new_row(target.project, &target.numbers));
-    let response = Arc::clone(&work).run(next.call(request)).await?;
+    add_to_context(&request, &work);
+    let response = next.call(request).await?;
     let made = work.left().and_then(|left| Some((left.made?, left.version)));
     let name = made.map(|(number, _)| format!("{}-{number}", target.name)).unwrap_or_default();
     Ok(answered(response, &name, made.map(|(_, version)| version)))

@@ -4,10 +4,10 @@ use crate::{ApiError, NamedError, NextAction};
 use std::fmt::Display;
 
 use actix_web::http::StatusCode;
-use kontor_auth::model::{NEXT_HEARTBEAT, RequestStatus};
+use kontor_auth::model::{EmployeeReference, NEXT_HEARTBEAT, RequestStatus};
 use kontor_auth::{
-    AccessRequestRefusal, AgentRefusal, ContactLoginError, CustomerLoginError, HeartbeatError, IntrospectionError,
-    PermissionRefusal, PhoneChangeError, RoleRefusal, SendCodeError, StaffLoginError,
+    AccessRequestRefusal, AgentRefusal, ContactLoginError, CustomerLoginError, EmployeeRefusal, HeartbeatError,
+    IntrospectionError, PermissionRefusal, PhoneChangeError, RoleRefusal, SendCodeError, StaffLoginError,
 };
 use kontor_kernel::Violations;
 
@@ -130,6 +130,32 @@ impl From<AccessRequestRefusal> for ApiError {
 impl From<AgentRefusal> for ApiError {
     fn from(refusal: AgentRefusal) -> Self {
         agent_refused(refusal, "permissions", "expires_at")
+    }
+}
+
+impl From<EmployeeRefusal> for ApiError {
+    fn from(refusal: EmployeeRefusal) -> Self {
+        match refusal {
+            EmployeeRefusal::PermissionsNotHeld(denied) => denied.into(),
+            EmployeeRefusal::UnknownReferences(unknown) => {
+                let mut violations = Violations::default();
+                for reference in unknown {
+                    let (field, wrong) = match reference {
+                        EmployeeReference::Role => ("role_id", "must be the id of a role of the project"),
+                        EmployeeReference::Branch => ("branch_id", "must be the id of a branch of the project"),
+                        EmployeeReference::Department => {
+                            ("department_id", "must be the id of a department of the project")
+                        }
+                    };
+                    violations.add(field, wrong);
+                }
+                violations.into()
+            }
+            EmployeeRefusal::LoginTaken => Self::invalid("login", "is already in use"),
+            EmployeeRefusal::OwnAccount => Self::invalid("id", "is your own; another employee must change this"),
+            EmployeeRefusal::OwnRole => Self::invalid("role_id", "is your own role; another employee must change it"),
+            EmployeeRefusal::LastOwner => Self::invalid("id", "is the last owner of the project"),
+        }
     }
 }
 

@@ -14,7 +14,7 @@ impl From<ContentError> for ApiError {
     }
 }
 
-/// Errors shared by blocks and menu items. Only the slug has different field names: it is the `identifier` of a block,
+/// Errors shared by blocks, menu items and slides. Only the slug has different field names: it is the `identifier` of a block,
 /// so each module maps it itself.
 impl From<PartRefusal> for ApiError {
     fn from(refusal: PartRefusal) -> Self {
@@ -28,6 +28,7 @@ impl From<PartRefusal> for ApiError {
             PartRefusal::SlugTaken => Self::invalid("slug", "is already taken"),
             PartRefusal::UnknownType => Self::invalid("block_type_id", "must be the id of a block type"),
             PartRefusal::HasChildren => Self::invalid("id", "has children"),
+            PartRefusal::Period(refused) => Self::invalid("ends_at", refused),
         }
     }
 }

@@ -4,8 +4,8 @@ use crate::ApiError;
 use kontor_kernel::Violations;
 use kontor_organization::model::TimesRefused;
 use kontor_organization::{
-    ApplicationRefusal, BranchRefusal, BranchRequisiteRefusal, DepartmentRefusal, IntegrationRefusal, ShopRefusal,
-    ShowcaseError, StaffMenuRefusal, TaskReference, TaskRefusal,
+    ApplicationRefusal, BranchRefusal, BranchRequisiteRefusal, DeliveryPriceRefusal, DepartmentRefusal,
+    IntegrationRefusal, ShopRefusal, ShowcaseError, StaffMenuRefusal, TaskReference, TaskRefusal, UnknownDelivery,
 };
 
 impl From<ShowcaseError> for ApiError {
@@ -46,6 +46,24 @@ impl From<BranchRefusal> for ApiError {
     }
 }
 
+impl From<DeliveryPriceRefusal> for ApiError {
+    fn from(DeliveryPriceRefusal::Unknown(unknown): DeliveryPriceRefusal) -> Self {
+        let mut violations = Violations::default();
+        for unknown in unknown {
+            let (place, field, wrong) = match unknown {
+                UnknownDelivery::Type(place) => {
+                    (place, "delivery_type_id", "must be the id of a delivery type of the project")
+                }
+                UnknownDelivery::Subtype(place) => {
+                    (place, "delivery_subtype_id", "must be the id of a subtype of the delivery type")
+                }
+            };
+            violations.add(format!("delivery_prices.{place}.{field}"), wrong);
+        }
+        violations.into()
+    }
+}
+
 impl From<DepartmentRefusal> for ApiError {
     fn from(refusal: DepartmentRefusal) -> Self {
         match refusal {
@@ -70,7 +88,7 @@ impl From<ShopRefusal> for ApiError {
     fn from(refusal: ShopRefusal) -> Self {
         match refusal {
             ShopRefusal::UnknownBranch => Self::invalid("branch_id", "must be the id of a branch of the project"),
-            ShopRefusal::Times(TimesRefused::DayOutOfRange) => Self::invalid("date", refusal),
+            ShopRefusal::Times(TimesRefused::DayOutOfRange | TimesRefused::DayTaken) => Self::invalid("date", refusal),
             ShopRefusal::Times(TimesRefused::Overlap(_)) => Self::invalid("opens_at", refusal),
             ShopRefusal::Times(TimesRefused::Unknown) => Self::not_found(),
             ShopRefusal::Times(TimesRefused::Full) => Self::invalid("id", "has reached the maximum per shop"),

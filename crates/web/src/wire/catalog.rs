@@ -72,6 +72,15 @@ wire_numbers! {
     /// `1` new, `2` in progress, `3` done, `4` canceled.
     TaskStatusId = organization::TaskStatus, |id| organization::TaskStatus::from_id(id).ok_or("must be 1, 2, 3 or 4"),
         listed_at(integer_schema().minimum(Some(1)), "/api/task_statuses");
+    /// `1` employment contract, `2` avatar, `3` order file.
+    FileTypeId = content::FileType, content::FileType::from_id,
+        listed_at(integer_schema().minimum(Some(1)), "/api/file_types");
+    /// Maximum number of units.
+    PieceLimit = organization::PieceLimit, organization::PieceLimit::new,
+        integer_schema().minimum(Some(0)).maximum(Some(organization::PieceLimit::MAX));
+    /// Hours of a reservation.
+    HoldHours = organization::HoldHours, organization::HoldHours::new,
+        integer_schema().minimum(Some(1)).maximum(Some(organization::HoldHours::MAX));
     /// `1` Monday to `7` Sunday.
     Weekday = organization::Weekday, organization::Weekday::new,
         integer_schema().minimum(Some(1)).maximum(Some(7));

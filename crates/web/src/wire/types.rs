@@ -119,6 +119,7 @@ wire_ids! {
     DeliverySubtypeId => "/api/counterparty/delivery_types/{type_id}/subtypes";
     DeliverySubtypeParamId => "/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}/params";
     DeliveryTypeId => "/api/delivery_types";
+    DepartmentId => "/api/departments";
     DiscountId;
     MenuItemId;
     NomenclatureId;
@@ -128,6 +129,7 @@ wire_ids! {
     PaymentTypeId => "/api/counterparty/payment_types";
     PermissionId => "/api/permissions";
     ReservationId;
+    RoleId => "/api/roles";
     SavedMethodId => "/api/counterparty/payment-methods";
     ScreenId => "/api/screens";
     ShopId => "/api/counterparty/shops";
@@ -242,6 +244,9 @@ wire_texts! {
     Link = kernel::Link, text, kernel::Link::parse, "must be a path or an http, https, mailto or tel address",
         string_schema().format(Some(SchemaFormat::Custom("uri-reference".to_owned()))).min_length(Some(1))
             .max_length(Some(kernel::Link::MAX)).examples(["https://shop.example/sale"]);
+    SlideLink = content::SlideLink, text, content::SlideLink::parse, "must begin with https://, http:// or /",
+        string_schema().format(Some(SchemaFormat::Custom("uri-reference".to_owned()))).min_length(Some(1))
+            .max_length(Some(content::SlideLink::MAX)).examples(["/sale"]);
     PaymentMethodType = orders::PaymentMethod, text, orders::PaymentMethod::parse, "must be a string",
         string_schema().enum_values(Some(orders::PaymentMethod::all().iter().map(|method| method.word())));
 }
@@ -308,8 +313,8 @@ impl WireValue for kernel::Money {
 pub type Money = In<kernel::Money>;
 
 macro_rules! wire_counts {
-    ($($name:ident, $least:literal;)+) => {$(
-        impl WireValue for kernel::$name {
+    ($($owner:ident $name:ident, $least:literal;)+) => {$(
+        impl WireValue for $owner::$name {
             fn from_scalar(scalar: Scalar) -> Result<Self, String> {
                 integer(scalar).and_then(|number| Self::new(number).map_err(|error| error.to_string()))
             }
@@ -327,14 +332,14 @@ macro_rules! wire_counts {
             }
         }
 
-        #[doc = concat!("[`kernel::", stringify!($name), "`] over the wire.")]
-        pub type $name = In<kernel::$name>;
+        #[doc = concat!("[`", stringify!($owner), "::", stringify!($name), "`] over the wire.")]
+        pub type $name = In<$owner::$name>;
     )+};
 }
 
 wire_counts! {
-    Quantity, 1;
-    StockLevel, 0;
+    kernel Quantity, 1;
+    catalog StockLevel, 0;
 }
 
 impl WireValue for i64 {

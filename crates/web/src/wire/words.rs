@@ -78,6 +78,8 @@ wire_words! {
     JobKind = bulk::JobKind, text, all();
     /// Job state.
     JobState = bulk::JobState, text, all();
+    /// Language of messages to customers.
+    Language = kontor_kernel::Language, word, all();
     /// Handling of periods missed during a pause of the service.
     MissedPeriodsWord = subscriptions::MissedPeriods, text, all();
     /// Status of a new discount.

@@ -1,9 +1,7 @@
 //! Webhooks, deliveries, and the policy for outbound calls.
 
-mod address;
 mod circuit;
 mod delivery;
-mod event;
 mod host;
 mod outbound;
 mod request;
@@ -11,15 +9,14 @@ mod slots;
 mod test_delivery;
 mod webhook;
 
-pub use address::is_public;
 pub use circuit::{CircuitBreaker, MAX_PER_ENDPOINT};
 pub use delivery::{
     Delivery, DeliveryState, DeliveryStatus, InvalidDeliveryState, Pending, ProjectDelivery, RETRY_AFTER_MINUTES,
     SendFailure, SendOutcome,
 };
-pub use event::PublicEvent;
+pub use host::is_public;
 pub use outbound::{EndpointUrl, OutboundPolicy, UrlError, UrlRefusal};
-pub use request::{DeliveryRequest, Message};
+pub use request::{DeliveryRequest, Message, PublicEvent};
 pub use slots::{MAX_PER_PROJECT, WaitingEndpoint, allocate_slots, free_slots};
 pub use test_delivery::TestDelivery;
 pub use webhook::{IssuedWebhook, Webhook, WebhookChange, WebhookDraft, WebhookSecret};

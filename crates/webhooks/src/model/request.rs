@@ -1,5 +1,8 @@
+//! Events, and the requests that deliver them.
+
 use chrono::{DateTime, Utc};
 use kontor_kernel::hex;
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
 use crate::model::{EndpointUrl, WebhookSecret};
@@ -59,12 +62,22 @@ impl DeliveryRequest {
     }
 }
 
+/// Events sent to webhooks. The string form is the header `X-Webhook-Event` and the topic of the outbox row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+pub enum PublicEvent {
+    /// `order.paid`: an order of the application was paid.
+    #[strum(serialize = "order.paid")]
+    OrderPaid,
+}
+
 #[cfg(test)]
 mod tests {
+    use chrono::TimeDelta;
+    use kontor_kernel::Word;
+    use kontor_kernel::testing::{CountingRandom, PlainCipher};
+
     use super::*;
     use crate::ports::MockSigner;
-    use chrono::TimeDelta;
-    use kontor_kernel::testing::{CountingRandom, PlainCipher};
 
     #[test]
     fn the_signature_covers_the_time_of_the_attempt_and_the_exact_body() {
@@ -102,5 +115,12 @@ mod tests {
         let url = EndpointUrl::parse("https://shop.example/hook").unwrap();
         let request = DeliveryRequest::sign(message, url, &secret, DateTime::UNIX_EPOCH, &signer);
         assert!(!format!("{request:?}").contains(secret.reveal()));
+    }
+
+    #[test]
+    fn the_one_public_event_is_order_paid() {
+        assert_eq!(PublicEvent::all().iter().map(|event| event.word()).collect::<Vec<_>>(), ["order.paid"]);
+        assert_eq!(PublicEvent::from_word("order.paid"), Some(PublicEvent::OrderPaid));
+        assert_eq!(PublicEvent::from_word("order.created"), None);
     }
 }

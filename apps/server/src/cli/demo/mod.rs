@@ -1,7 +1,6 @@
 //! `kontor demo`: a complete shop with one command.
 
 mod client;
-mod landing_text;
 mod restore;
 mod seed;
 mod sheet;
@@ -25,8 +24,8 @@ use crate::adapters::SystemClock;
 use crate::config::{Config, Development, Flags, Layers, SmtpTls};
 use crate::service::instance::{DemoParts, Instance};
 use crate::service::landing::LandingMarkup;
-use crate::service::time_lock::TimeLock;
 use crate::service::wiring::Adapters;
+use crate::service::worker::TimeLock;
 
 use travel::Traveller;
 
@@ -175,7 +174,7 @@ impl Demo {
         };
         write(&made_path, &made)?;
         write(&path, &file)?;
-        welcome.say(landing_text::welcome(&file));
+        welcome.say(tour::welcome(&file));
         Ok(Self { file, instance, sandbox })
     }
 

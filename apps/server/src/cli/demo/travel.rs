@@ -13,8 +13,8 @@ use kontor_subscriptions::{Forecast, SubscriptionScheduler, forecast};
 use serde_json::{Value, json};
 
 use crate::config::Development;
-use crate::service::time_lock::TimeLock;
 use crate::service::wiring::Adapters;
+use crate::service::worker::TimeLock;
 
 /// Maximum number of charges in the result; there may be more.
 const MAX_LISTED: u32 = 1_000;

@@ -5,26 +5,29 @@ use std::sync::Arc;
 use kontor_adapter_diesel::Database;
 use kontor_adapter_files::Inspector;
 use kontor_adapter_messaging::HmacSigner;
-use kontor_adapter_spreadsheet::Spreadsheets;
+use kontor_adapter_spreadsheet::{Limits, Spreadsheets};
 use kontor_auth::miniapp::{MiniAppLogin, Verifier};
 use kontor_auth::{
-    AccessRequestService, AgentService, CallbackLogin, CustomerSessions, Introspection, KnownAddresses, PhoneChange,
-    StaffSessions,
+    AccessRequestService, AgentService, CallbackLogin, CustomerSessions, EmployeeService, Introspection,
+    KnownAddresses, PhoneChange, StaffSessions,
 };
-use kontor_catalog::bulk::BulkService;
+use kontor_catalog::bulk::{BulkService, ExportRunner, JobRunner};
 use kontor_catalog::ports::{Assignable, AssortmentRepository};
 use kontor_catalog::spreadsheet::SpreadsheetService;
 use kontor_catalog::storefront::{FavouriteService, SearchHistory, StorefrontService};
 use kontor_catalog::{AssortmentService, CategoryService, NomenclatureService, WarehouseService};
 use kontor_content::model::ApplicationPart;
-use kontor_content::ports::PartRepository;
-use kontor_content::{FileService, MenuOrderService, PartService};
+use kontor_content::ports::{PartOrder, PartRepository};
+use kontor_content::{FileService, PartOrderService, PartService};
 use kontor_customers::model::CustomerRecordPart;
 use kontor_customers::ports::CustomerPartRepository;
 use kontor_customers::{CustomerPartService, StaffCustomerService};
+use kontor_kernel::{Clock, Random, SecretCipher};
 use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
 use kontor_orders::{FewestWarehouses, OrderService, PlacementService};
-use kontor_organization::{BranchRequisiteService, BranchService, IntegrationService, OpeningTimesService};
+use kontor_organization::{
+    BranchRequisiteService, BranchService, IntegrationService, OpeningTimesService, ProjectSettingsService,
+};
 use kontor_payments::ChargeService;
 use kontor_payments::verification::VerificationService;
 use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, SubscriptionService};
@@ -39,9 +42,25 @@ pub struct Make<'a> {
 }
 
 impl Make<'_> {
+    /// Returns the adapters that most services need. Cloning all of them would cost more, and a request does it often.
+    pub fn basics(&self) -> (Arc<dyn Clock>, Arc<dyn Random>, Arc<dyn SecretCipher>) {
+        (self.around.clock.clone(), self.around.random.clone(), self.around.cipher.clone())
+    }
+
     pub fn known_addresses(&self) -> KnownAddresses {
         let (clock, cipher) = (self.around.clock.clone(), self.around.cipher.clone());
         KnownAddresses { addresses: self.store.clone(), clock, cipher }
+    }
+
+    pub fn employees(&self) -> EmployeeService {
+        EmployeeService {
+            employees: self.store.clone(),
+            roles: self.store.clone(),
+            histories: self.store.clone(),
+            hasher: self.around.hasher.clone(),
+            clock: self.around.clock.clone(),
+            random: self.around.random.clone(),
+        }
     }
 
     pub fn spreadsheets(&self) -> SpreadsheetService {
@@ -100,8 +119,11 @@ impl Make<'_> {
         OpeningTimesService { shops: self.store.clone(), times: self.store.clone(), clock: self.around.clock.clone() }
     }
 
-    pub fn menu_order(&self) -> MenuOrderService {
-        MenuOrderService { parts: self.store.clone(), order: self.store.clone(), clock: self.around.clock.clone() }
+    pub fn part_order<P: ApplicationPart>(&self) -> PartOrderService<P>
+    where
+        Database: PartRepository<P> + PartOrder<P>,
+    {
+        PartOrderService { parts: self.store.clone(), order: self.store.clone(), clock: self.around.clock.clone() }
     }
 
     pub fn warehouses(&self) -> WarehouseService {
@@ -134,6 +156,14 @@ impl Make<'_> {
         BranchService { branches: self.store.clone(), histories: self.store.clone(), clock: self.around.clock.clone() }
     }
 
+    pub fn project_settings(&self) -> ProjectSettingsService {
+        ProjectSettingsService {
+            settings: self.store.clone(),
+            histories: self.store.clone(),
+            clock: self.around.clock.clone(),
+        }
+    }
+
     pub fn branch_requisites(&self) -> BranchRequisiteService {
         BranchRequisiteService {
             branches: self.store.clone(),
@@ -154,7 +184,7 @@ impl Make<'_> {
     }
 
     pub fn bulk(&self) -> BulkService {
-        let Adapters { uploads, clock, .. } = self.around.clone();
+        let (uploads, clock) = (self.around.uploads.clone(), self.around.clock.clone());
         BulkService { jobs: self.store.clone(), exports: self.store.clone(), uploads, clock }
     }
 
@@ -169,47 +199,52 @@ impl Make<'_> {
     }
 
     pub fn staff_sessions(&self) -> StaffSessions {
-        let Adapters { hasher, clock, random, cipher, lifetimes, .. } = self.around.clone();
+        let (clock, random, cipher) = self.basics();
+        let (hasher, lifetimes) = (self.around.hasher.clone(), self.around.lifetimes);
         let (staff, tokens) = (self.store.clone(), self.store.clone());
         StaffSessions { staff, tokens, hasher, clock, random, cipher, lifetimes }
     }
 
     pub fn customer_sessions(&self) -> CustomerSessions {
-        let Adapters { codes: sender, clock, random, cipher, lifetimes, .. } = self.around.clone();
+        let (clock, random, cipher) = self.basics();
+        let (sender, lifetimes) = (self.around.codes.clone(), self.around.lifetimes);
         let (accounts, codes, tokens) = (self.store.clone(), self.store.clone(), self.store.clone());
         CustomerSessions { accounts, codes, tokens, sender, clock, random, cipher, lifetimes }
     }
 
     pub fn miniapps(&self) -> MiniAppLogin {
-        let Adapters { clock, random, cipher, lifetimes, contact_lifetime, .. } = self.around.clone();
+        let (clock, random, cipher) = self.basics();
+        let Adapters { lifetimes, contact_lifetime, .. } = *self.around;
         let (bots, accounts) = (self.store.clone(), self.store.clone());
         let verifier = Verifier::new(Arc::new(HmacSigner), cipher.clone(), contact_lifetime);
         MiniAppLogin { bots, accounts, verifier, clock, random, cipher, lifetimes }
     }
 
     pub fn callback_login(&self) -> CallbackLogin {
-        let Adapters { calls: verifier, call_notices: notices, clock, random, cipher, lifetimes, .. } =
-            self.around.clone();
+        let (clock, random, cipher) = self.basics();
+        let (verifier, notices) = (self.around.calls.clone(), self.around.call_notices.clone());
+        let lifetimes = self.around.lifetimes;
         CallbackLogin { attempts: self.store.clone(), verifier, notices, clock, random, cipher, lifetimes }
     }
 
     pub fn access_requests(&self) -> AccessRequestService {
-        let Adapters { clock, random, cipher, .. } = self.around.clone();
+        let (clock, random, cipher) = self.basics();
         AccessRequestService { requests: self.store.clone(), clock, random, cipher }
     }
 
     pub fn agents(&self) -> AgentService {
-        let Adapters { clock, random, cipher, .. } = self.around.clone();
+        let (clock, random, cipher) = self.basics();
         AgentService { agents: self.store.clone(), clock, random, cipher }
     }
 
     pub fn phone_change(&self) -> PhoneChange {
-        let Adapters { codes: sender, clock, random, cipher, .. } = self.around.clone();
+        let (clock, random, cipher) = self.basics();
+        let sender = self.around.codes.clone();
         PhoneChange { phones: self.store.clone(), sender, clock, random, cipher }
     }
 
     pub fn introspection(&self) -> Introspection {
-        let Adapters { clock, cipher, .. } = self.around.clone();
+        let (clock, _, cipher) = self.basics();
         Introspection { clients: self.store.clone(), clock, cipher }
     }
 
@@ -220,15 +255,17 @@ impl Make<'_> {
     }
 
     pub fn placement(&self, charges: Arc<ChargeService>) -> PlacementService {
-        let Adapters { clock, random, payment_page: page, .. } = self.around.clone();
+        let (clock, random, _) = self.basics();
+        let page = self.around.payment_page.clone();
         let (carts, store, orders) = (self.store.clone(), self.store.clone(), self.store.clone());
         let allocation = Arc::new(FewestWarehouses);
         PlacementService { carts, store, orders, charges, clock, random, page, allocation }
     }
 
     pub fn subscriptions(&self, charges: Arc<ChargeService>) -> SubscriptionService {
-        let Adapters { clock, random, payment_page, consent_text, .. } = self.around.clone();
-        let return_url = payment_page.return_url;
+        let (clock, random, _) = self.basics();
+        let (return_url, consent_text) =
+            (self.around.payment_page.return_url.clone(), self.around.consent_text.clone());
         SubscriptionService { store: self.store.clone(), charges, clock, random, return_url, consent_text }
     }
 
@@ -238,22 +275,23 @@ impl Make<'_> {
     }
 
     pub fn staff_subscriptions(&self, charges: Arc<ChargeService>) -> StaffSubscriptions {
-        let Adapters { clock, random, .. } = self.around.clone();
+        let (clock, random, _) = self.basics();
         StaffSubscriptions { register: self.store.clone(), store: self.store.clone(), charges, clock, random }
     }
 
     pub fn method_changes(&self, charges: Arc<ChargeService>) -> MethodChangeService {
-        let Adapters { clock, random, verification: terms, consent_text, .. } = self.around.clone();
+        let (clock, random, _) = self.basics();
+        let (terms, consent_text) = (self.around.verification.clone(), self.around.consent_text.clone());
         MethodChangeService { store: self.store.clone(), charges, clock, random, terms, consent_text }
     }
 
     pub fn orders(&self) -> OrderService {
-        let Adapters { clock, random, .. } = self.around.clone();
+        let (clock, random, _) = self.basics();
         OrderService { orders: self.store.clone(), store: self.store.clone(), clock, random }
     }
 
     pub fn tickets(&self) -> TicketService {
-        let Adapters { clock, cipher, .. } = self.around.clone();
+        let (clock, _, cipher) = self.basics();
         let (tickets, orders) = (self.store.clone(), self.store.clone());
         TicketService { tickets, orders, tokens: TicketTokens { cipher }, clock, terms: TicketTerms::default() }
     }
@@ -266,5 +304,23 @@ impl Make<'_> {
             random: self.around.random.clone(),
             terms: self.around.verification.clone(),
         }
+    }
+}
+
+impl Adapters {
+    /// Returns the runner of imports, for the worker and for the command line.
+    pub fn job_runner(&self, database: &Database) -> Arc<JobRunner> {
+        let store = Arc::new(database.clone());
+        let reader = Arc::new(Spreadsheets::with_limits(Limits::large()));
+        let (uploads, clock) = (self.uploads.clone(), self.clock.clone());
+        Arc::new(JobRunner { reader, cards: store.clone(), stock: store.clone(), jobs: store, uploads, clock })
+    }
+
+    /// Returns the runner of exports, for the worker and for the command line.
+    pub fn export_runner(&self, database: &Database) -> Arc<ExportRunner> {
+        let store = Arc::new(database.clone());
+        let (files, clock) = (self.uploads.clone(), self.clock.clone());
+        let writers = Arc::new(Spreadsheets::default());
+        Arc::new(ExportRunner { exports: store.clone(), source: store, writers, files, clock })
     }
 }

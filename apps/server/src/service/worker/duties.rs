@@ -6,8 +6,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::step_context::{IDLE, StepContext, Trouble};
-use super::{Worker, steps};
+use super::{IDLE, StepContext, Trouble, Worker, steps};
 use crate::service::supervision::sleep;
 
 /// Recurring task of a worker.

@@ -8,9 +8,7 @@ use kontor_auth::PasswordSendOutcome;
 use kontor_organization::TaskMailOutcome;
 use kontor_subscriptions::ports::SubscriptionReader;
 
-use super::Worker;
-use super::step_context::{StepContext, Trouble, pause};
-use crate::service::bulk;
+use super::{StepContext, Trouble, Worker, on_a_thread, pause};
 
 /// Maximum number of subscriptions in a step, so that a worker that is stopping does not keep others waiting.
 const MAX_SUBSCRIPTIONS: u32 = 200;
@@ -54,6 +52,8 @@ pub(super) async fn charges(worker: &Worker, context: StepContext<'_>) -> Result
 /// Requests a refund, or reads its state.
 pub(super) async fn refunds(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
     let round = worker.refunds.reconcile(context.owner, 1).await?;
+    let problems = u64::try_from(round.suspicious.len()).unwrap_or(u64::MAX);
+    metrics::counter!("kontor_refund_problems_total").increment(problems);
     for (purpose, why) in round.suspicious {
         tracing::error!(%purpose, %why, "a payment needs review; see `kontor payment --help`");
     }
@@ -119,8 +119,8 @@ pub(super) async fn import(worker: &Worker, context: StepContext<'_>) -> Result<
     // An expired lease cannot be used again, even by the process that held it.
     let owner = format!("{}:{}:{}", worker.name, context.slot, context.round);
     let Some(leased) = worker.jobs.lease(None, &owner).await? else { return Ok(tidied > 0) };
-    let (job, stop) = (leased.job.id, context.stop.clone());
-    let outcome = bulk::work(worker.jobs.clone(), leased, move |_| !stop.is_cancelled()).await?;
+    let (job, jobs, stop) = (leased.job.id, worker.jobs.clone(), context.stop.clone());
+    let outcome = on_a_thread(move |runtime| jobs.run(runtime, &leased, &mut |_| !stop.is_cancelled())).await?;
     tracing::info!(%job, ?outcome, "an import");
     Ok(true)
 }
@@ -130,8 +130,8 @@ pub(super) async fn export(worker: &Worker, context: StepContext<'_>) -> Result<
     let tidied = worker.exports.remove_finished_files().await?;
     let owner = format!("{}:export:{}:{}", worker.name, context.slot, context.round);
     let Some(leased) = worker.exports.lease(&owner).await? else { return Ok(tidied > 0) };
-    let (job, stop) = (leased.held.job, context.stop.clone());
-    let outcome = bulk::export(worker.exports.clone(), leased, move |_| !stop.is_cancelled()).await?;
+    let (job, exports, stop) = (leased.held.job, worker.exports.clone(), context.stop.clone());
+    let outcome = on_a_thread(move |runtime| exports.run(runtime, &leased, &mut |_| !stop.is_cancelled())).await?;
     tracing::info!(%job, ?outcome, "an export");
     Ok(true)
 }

@@ -3,13 +3,15 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-/// A source of choices (`SplitMix64`).
+use kontor_kernel::testing;
+
+/// A source of choices.
 #[derive(Clone)]
-pub struct Dice(u64);
+pub struct Dice(testing::Dice);
 
 impl Dice {
     pub fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(testing::Dice::new(seed))
     }
 
     /// Returns a random seed.
@@ -17,16 +19,9 @@ impl Dice {
         RandomState::new().hash_one("seed") % 1_000_000
     }
 
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ (mixed >> 31)
-    }
-
     /// Returns a number below `sides`.
     pub fn below(&mut self, sides: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(sides).unwrap()).unwrap()
+        usize::try_from(self.0.below(u64::try_from(sides).unwrap())).unwrap()
     }
 
     pub fn one_in(&mut self, sides: usize) -> bool {
@@ -51,6 +46,6 @@ impl Dice {
 
     /// Returns a separate source of choices.
     pub fn split(&mut self) -> Self {
-        Self(self.next())
+        Self(self.0.split())
     }
 }

@@ -1,173 +1,30 @@
 //! A small reader of Rust sources: it finds which modules a file uses, from `use` lines and inline paths. Comments,
-//! strings and tests are ignored.
+//! attributes and tests are ignored. Strings count as words only.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+
 /// A module as its path below the crate; the crate itself is empty.
 pub type Module = Vec<String>;
 
-/// Relevant parts of a source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Token {
-    Word(String),
-    Text(String),
-    Colons,
-    Sign(char),
+fn is_sign(token: &TokenTree, sign: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == sign)
 }
 
-fn is_word(letter: char) -> bool {
-    letter.is_alphanumeric() || letter == '_'
+fn is_for_tests(attribute: &TokenStream) -> bool {
+    matches!(attribute.to_string().replace(' ', "").as_str(), "cfg(test)" | "test")
 }
 
-/// Reads up to the end of a string that has begun; `hashes` of a raw one.
-fn text(letters: &[char], mut place: usize, hashes: Option<usize>) -> (String, usize) {
-    let mut text = String::new();
-    while let Some(letter) = letters.get(place) {
-        match (letter, hashes) {
-            ('\\', None) => place += 1,
-            ('"', None) => return (text, place + 1),
-            ('"', Some(count))
-                if letters.iter().skip(place + 1).take(count).filter(|sign| **sign == '#').count() == count =>
-            {
-                return (text, place + 1 + count);
-            }
-            _ => text.push(*letter),
-        }
-        place += 1;
-    }
-    (text, place)
-}
-
-fn comment(letters: &[char], mut place: usize) -> usize {
-    if letters.get(place + 1) == Some(&'/') {
-        while letters.get(place).is_some_and(|letter| *letter != '\n') {
-            place += 1;
-        }
-        return place;
-    }
-    let mut depth = 0;
-    while place < letters.len() {
-        match (letters[place], letters.get(place + 1)) {
-            ('/', Some('*')) => {
-                depth += 1;
-                place += 2;
-            }
-            ('*', Some('/')) => {
-                depth -= 1;
-                place += 2;
-                if depth == 0 {
-                    return place;
-                }
-            }
-            _ => place += 1,
-        }
-    }
-    place
-}
-
-fn tokens(source: &str) -> Vec<Token> {
-    let letters: Vec<char> = source.chars().collect();
-    let (mut tokens, mut place) = (Vec::new(), 0);
-    while let Some(&letter) = letters.get(place) {
-        let next = letters.get(place + 1).copied();
-        match letter {
-            '/' if matches!(next, Some('/' | '*')) => place = comment(&letters, place),
-            '"' => {
-                let (read, end) = text(&letters, place + 1, None);
-                tokens.push(Token::Text(read));
-                place = end;
-            }
-            // A character literal, or a lifetime.
-            '\'' => {
-                let end = if next == Some('\\') {
-                    letters.iter().skip(place + 3).position(|sign| *sign == '\'')
-                } else {
-                    None
-                };
-                place += match end {
-                    Some(length) => length + 4,
-                    None if letters.get(place + 2) == Some(&'\'') => 3,
-                    None => 1,
-                };
-            }
-            ':' if next == Some(':') => {
-                tokens.push(Token::Colons);
-                place += 2;
-            }
-            _ if is_word(letter) => {
-                let word: String = letters.iter().skip(place).take_while(|letter| is_word(**letter)).collect();
-                place += word.chars().count();
-                let hashes = letters.iter().skip(place).take_while(|sign| **sign == '#').count();
-                if matches!(word.as_str(), "r" | "br" | "b") && letters.get(place + hashes) == Some(&'"') {
-                    let (read, end) = text(&letters, place + hashes + 1, (word != "b").then_some(hashes));
-                    tokens.push(Token::Text(read));
-                    place = end;
-                } else {
-                    tokens.push(Token::Word(word));
-                }
-            }
-            _ => {
-                if !letter.is_whitespace() {
-                    tokens.push(Token::Sign(letter));
-                }
-                place += 1;
-            }
-        }
-    }
-    tokens
-}
-
-fn word(token: Option<&Token>) -> Option<&str> {
-    match token {
-        Some(Token::Word(word)) => Some(word),
-        _ => None,
-    }
-}
-
-fn sign(token: Option<&Token>) -> Option<char> {
-    match token {
-        Some(Token::Sign(sign)) => Some(*sign),
-        _ => None,
-    }
-}
-
-/// Returns the position after the bracketed part that starts here.
-fn behind(tokens: &[Token], mut place: usize) -> usize {
-    let mut depth = 0;
-    while place < tokens.len() {
-        match sign(tokens.get(place)) {
-            Some('{' | '(' | '[') => depth += 1,
-            Some('}' | ')' | ']') => {
-                depth -= 1;
-                if depth == 0 {
-                    return place + 1;
-                }
-            }
-            _ => {}
-        }
-        place += 1;
-    }
-    place
-}
-
-/// Returns the position after one item: its block, or its semicolon.
-fn behind_item(tokens: &[Token], mut place: usize) -> usize {
-    while place < tokens.len() {
-        match sign(tokens.get(place)) {
-            Some(';') => return place + 1,
-            Some('{') => return behind(tokens, place),
-            Some('(' | '[') => place = behind(tokens, place),
-            _ => place += 1,
-        }
-    }
-    place
-}
-
-fn is_for_tests(attribute: &[Token]) -> bool {
-    let words: Vec<&str> = attribute.iter().filter_map(|token| word(Some(token))).collect();
-    matches!(words.as_slice(), ["cfg", "test"] | ["test"])
+/// Returns the number of tokens of the item at the start.
+fn item_length(tokens: &[TokenTree]) -> usize {
+    let is_end = |token: &TokenTree| {
+        let is_body = matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
+        is_body || is_sign(token, ';')
+    };
+    tokens.iter().position(is_end).map_or(tokens.len(), |last| last + 1)
 }
 
 /// A path as written, and the name a `use` gives it.
@@ -191,99 +48,101 @@ struct Read {
 }
 
 /// Expands a tree of `use`.
-fn tree(tokens: &[Token], mut place: usize, before: &[String], found: &mut Vec<Named>) -> usize {
+fn tree(tokens: &[TokenTree], before: &[String], found: &mut Vec<Named>) {
     let mut path = before.to_vec();
-    loop {
-        match tokens.get(place) {
-            Some(Token::Word(word)) if word == "as" => {
-                let name = self::word(tokens.get(place + 1)).map(ToOwned::to_owned);
-                found.push(Named { path, name });
-                return place + 2;
+    for (place, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Ident(word) if word == "as" => {
+                let name = tokens.get(place + 1).map(ToString::to_string);
+                return found.push(Named { path, name });
             }
-            Some(Token::Word(word)) => {
-                path.push(word.clone());
-                place += 1;
+            TokenTree::Ident(word) => path.push(word.to_string()),
+            TokenTree::Group(branches) => {
+                let branches: Vec<TokenTree> = branches.stream().into_iter().collect();
+                let branches = branches.split(|token| is_sign(token, ',')).filter(|branch| !branch.is_empty());
+                return branches.for_each(|branch| tree(branch, &path, found));
             }
-            Some(Token::Colons) => place += 1,
-            Some(Token::Sign('*')) => {
-                found.push(Named { path, name: None });
-                return place + 1;
-            }
-            Some(Token::Sign('{')) => {
-                place += 1;
-                while place < tokens.len() && sign(tokens.get(place)) != Some('}') {
-                    place = tree(tokens, place, &path, found);
-                    if sign(tokens.get(place)) == Some(',') {
-                        place += 1;
-                    }
-                }
-                return place + 1;
-            }
-            _ => {
-                if path.last().is_some_and(|last| last == "self") && path.len() > 1 {
-                    path.pop();
-                }
-                let name = path.last().cloned();
-                found.push(Named { path, name });
-                return place;
-            }
+            token if is_sign(token, '*') => return found.push(Named { path, name: None }),
+            _ => {}
         }
     }
+    if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
+        path.pop();
+    }
+    let name = path.last().cloned();
+    found.push(Named { path, name });
 }
 
 impl Read {
     fn of(source: &str) -> Self {
         let mut read = Self::default();
-        read.block(&tokens(source), &Module::new());
+        read.block(source.parse().unwrap(), &Module::new());
         read
     }
 
-    fn block(&mut self, tokens: &[Token], module: &Module) {
-        let mut place = 0;
-        let mut for_tests = false;
+    fn block(&mut self, tokens: TokenStream, module: &Module) {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let (mut place, mut for_tests) = (0, false);
         while place < tokens.len() {
-            let next = tokens.get(place + 1);
-            match &tokens[place] {
-                Token::Sign('#') if sign(next) == Some('[') => {
-                    let end = behind(tokens, place + 1);
-                    for_tests |= is_for_tests(&tokens[place..end]);
-                    place = end;
+            let (before, rest) = tokens.split_at(place);
+            match rest {
+                [sign, TokenTree::Group(attribute), ..] if is_sign(sign, '#') => {
+                    for_tests |= is_for_tests(&attribute.stream());
+                    place += 2;
                     continue;
                 }
-                Token::Word(item) if for_tests => {
-                    if let ("mod", Some(name), Some(';')) = (item.as_str(), word(next), sign(tokens.get(place + 2))) {
-                        self.tests.push([module.as_slice(), &[name.to_owned()]].concat());
+                [sign, inner, TokenTree::Group(_), ..] if is_sign(sign, '#') && is_sign(inner, '!') => place += 3,
+                [TokenTree::Ident(_), ..] if for_tests => {
+                    let length = item_length(rest);
+                    if let [.., TokenTree::Ident(item), TokenTree::Ident(name), TokenTree::Punct(_)] = &rest[..length]
+                        && item == "mod"
+                    {
+                        self.tests.push([module.as_slice(), &[name.to_string()]].concat());
                     }
-                    place = behind_item(tokens, place);
+                    place += length;
                 }
-                Token::Word(item) if item == "mod" && sign(tokens.get(place + 2)) == Some('{') => {
-                    let end = behind(tokens, place + 2);
-                    let inner = [module.as_slice(), &[word(next).unwrap().to_owned()]].concat();
-                    self.block(&tokens[place + 3..end - 1], &inner);
+                [TokenTree::Ident(item), TokenTree::Ident(name), TokenTree::Group(body), ..] if item == "mod" => {
+                    let inner = [module.as_slice(), &[name.to_string()]].concat();
+                    self.block(body.stream(), &inner);
                     self.modules.push(inner);
-                    place = end;
+                    place += 3;
                 }
-                Token::Word(item) if item == "use" => {
+                [TokenTree::Ident(item), next, ..] if item == "use" && !is_sign(next, '<') => {
+                    let length = rest.iter().position(|token| is_sign(token, ';')).unwrap_or(rest.len());
                     let mut found = Vec::new();
-                    place = tree(tokens, place + 1, &[], &mut found);
+                    tree(&rest[1..length], &[], &mut found);
                     self.uses.extend(found.into_iter().map(|named| (module.clone(), named)));
+                    place += length;
                 }
                 // A visibility is not an arrow.
-                Token::Word(item) if item == "pub" && sign(next) == Some('(') => place = behind(tokens, place + 1),
-                Token::Word(first) => {
-                    let mut path = vec![first.clone()];
-                    let begins = place == 0 || tokens[place - 1] != Token::Colons;
+                [TokenTree::Ident(item), TokenTree::Group(_), ..] if item == "pub" => place += 2,
+                [TokenTree::Ident(first), ..] => {
+                    let mut path = vec![first.to_string()];
                     place += 1;
-                    while let (Some(Token::Colons), Some(name)) = (tokens.get(place), word(tokens.get(place + 1))) {
-                        path.push(name.to_owned());
-                        place += 2;
+                    while let [one, other, TokenTree::Ident(name), ..] = &tokens[place..]
+                        && is_sign(one, ':')
+                        && is_sign(other, ':')
+                    {
+                        path.push(name.to_string());
+                        place += 3;
                     }
-                    if begins && path.len() > 1 {
+                    let continues = matches!(
+                        before,
+                        [.., TokenTree::Punct(colon), last]
+                            if colon.as_char() == ':' && colon.spacing() == Spacing::Joint && is_sign(last, ':')
+                    );
+                    if path.len() > 1 && !continues {
                         self.inline.push((module.clone(), path));
                     }
                 }
-                Token::Text(text) => {
-                    self.words.extend(text.split(|letter| !is_word(letter)).map(ToOwned::to_owned));
+                [TokenTree::Group(group), ..] => {
+                    self.block(group.stream(), module);
+                    place += 1;
+                }
+                [TokenTree::Literal(literal), ..] => {
+                    let text = literal.to_string().replace("\\n", " ");
+                    let words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+                    self.words.extend(words.map(ToOwned::to_owned));
                     place += 1;
                 }
                 _ => place += 1,
@@ -466,9 +325,7 @@ mod tests {
             "mod inner { use super::super::b; }",
             "mod inner { fn f() { crate::b::call() } }",
             "#[cfg(feature = \"x\")]\nuse crate::b;",
-            "const C: char = '\\''; use crate::b;",
-            "const C: char = '\"'; use crate::b;",
-            "const C: &str = r#\"\"use\"#; use crate::b;",
+            "#![doc = \"a\"]\nfn f(x: crate::b::Thing) {}",
         ] {
             let found = arrows(&[("", ""), ("a", line), ("b", "")]);
             assert!(
@@ -483,10 +340,8 @@ mod tests {
         for line in [
             "// use crate::b;",
             "/// [`crate::b::Thing`]\nfn f() {}",
-            "/* use crate::b; /* use crate::b; */ use crate::b; */",
+            "//! [`crate::b::Thing`]",
             "const C: &str = \"use crate::b;\";",
-            "const C: &str = \"\\\"; use crate::b;\";",
-            "const C: &str = r#\"\"use crate::b;\"#;",
             "#[cfg(test)]\nmod tests { use crate::b; }",
             "#[cfg(test)]\nuse crate::b;",
             "#[cfg(test)]\n#[allow(unused)]\nfn f() { crate::b::call(); }",
@@ -500,8 +355,10 @@ mod tests {
 
     #[test]
     fn tests_in_files_of_their_own_count_for_nothing() {
-        let files = [("", ""), ("a", "#[cfg(test)]\nmod tests;"), ("a::tests", "use crate::b;"), ("b", "")];
-        assert_eq!(arrows(&files), NONE);
+        for line in ["#[cfg(test)]\nmod tests;", "#[cfg(test)]\npub(crate) mod tests;"] {
+            let files = [("", ""), ("a", line), ("a::tests", "use crate::b;"), ("b", "")];
+            assert_eq!(arrows(&files), NONE);
+        }
         let files = [("", ""), ("a", "mod tests;"), ("a::tests", "use crate::b;"), ("b", "")];
         assert_eq!(arrows(&files), ["a::tests > b"]);
     }

@@ -16,8 +16,9 @@ use crate::shopfront::Shopfront;
 use crate::support::{Answer, send};
 
 /// Single records that need no version, with the reason.
-const WITHOUT: [(&str, &str); 7] = [
+const WITHOUT: [(&str, &str); 8] = [
     ("DELETE /api/agents/{agent}/tokens/{token}", "a token never changes, it ends"),
+    ("PUT /api/shops/{id}/holidays/{holiday_id}", "a holiday of a day is replaced as a whole"),
     ("DELETE /api/shops/{id}/holidays/{holiday_id}", "a holiday of a day is replaced as a whole"),
     (
         "DELETE /api/branches/{branchId}/bank_requisites/{bankId}/integrations/{id}/parameters/{parameterId}",
@@ -34,7 +35,9 @@ fn name(policy: &Policy) -> String {
 }
 
 fn writes_one(policy: &Policy) -> bool {
-    let one = policy.path.ends_with('}') || policy.path == "/api/counterparty";
+    const SINGLE: [&str; 4] =
+        ["/api/counterparty", "/api/project", "/api/project/delivery_prices", "/api/subscriptions/settings"];
+    let one = policy.path.ends_with('}') || SINGLE.contains(&policy.path);
     one && ["PUT", "PATCH", "DELETE"].contains(&policy.method.as_str())
 }
 

@@ -75,6 +75,7 @@ impl Records {
         let ids = [
             ("blocks", create(&format!("{shown}/blocks"), block, "block").await),
             ("menu_items", create(&format!("{shown}/menu_items"), json!({ "name": "Item" }), "menuItem").await),
+            ("slides", create(&format!("{shown}/slides"), json!({ "title": "Slide" }), "slide").await),
             // The preceding shop belongs to the other project already.
             ("hours", "1".to_owned()),
             ("holidays", "1".to_owned()),
@@ -87,6 +88,7 @@ impl Records {
                     .to_string(),
             ),
             ("tasks", create("/api/tasks", json!({ "title": "Task" }), "task").await),
+            ("payment_types", create("/api/payment_types", json!({ "name": "Cheque" }), "paymentType").await),
             ("pages", create("/api/pages", json!({ "title": "Page" }), "page").await),
             ("agents", create("/api/agents", json!({ "name": "Agent" }), "agent").await),
             ("agent-access-requests", asked),
@@ -185,10 +187,15 @@ pub fn body(policy: &Policy) -> Value {
         }
         (
             "POST" | "PUT",
-            "/api/shops/{id}/holidays" | "/api/shops/{id}/exceptions" | "/api/shops/{id}/exceptions/{exception_id}",
+            "/api/shops/{id}/holidays"
+            | "/api/shops/{id}/holidays/{holiday_id}"
+            | "/api/shops/{id}/exceptions"
+            | "/api/shops/{id}/exceptions/{exception_id}",
         ) => json!({ "date": "2026-12-31" }),
         ("POST", "/api/users/{id}/create_menu_from_user_items") => json!({ "name": "Menu" }),
+        ("PUT", "/api/applications/{id}/payment_types") => json!({ "payment_type_ids": [] }),
         ("POST", "/api/applications/{id}/blocks") => json!({ "name": "Block", "block_type_id": 1 }),
+        ("POST", "/api/applications/{id}/slides") => json!({ "title": "Slide" }),
         ("POST", "/api/applications/{id}/menu_items") => json!({ "name": "Item" }),
         ("POST", "/api/applications/{application}/webhooks") => json!({ "url": "http://127.0.0.1:9/y" }),
         (
@@ -209,6 +216,7 @@ pub fn body(policy: &Policy) -> Value {
         ("PUT", "/api/counterparties/{id}") => json!({ "is_company": false }),
         ("POST", "/api/counterparties/{id}/contacts") => json!({ "kind": "phone", "value": "79001234567" }),
         ("POST", "/api/counterparties/{id}/bank_requisites" | "/api/branches/{id}/bank_requisites") => account(),
+        ("PUT", "/api/project/delivery_prices") => json!({ "delivery_prices": [] }),
         ("PUT", "/api/orders/{id}") => json!({ "status_id": 3 }),
         ("POST", "/api/subscriptions/{id}/pause") => json!({ "until": "2999-01-01T00:00:00Z" }),
         ("POST", "/api/subscriptions/{id}/billing-day") => json!({ "day": 1 }),

@@ -1,9 +1,10 @@
 //! Requests that may be repeated under an idempotency key.
 //!
-//! A request with a key runs within [`IdempotentRequest::run`]. Its first write operation stores the key in the same
-//! transaction, so the change and the key are committed together. The unique key arbitrates between processes; the
-//! loser is rolled back completely. An operation that only prepares the request ([`prepares`]) stores no key. The
-//! response is added later ([`answers`]), and nothing waits for it: without it the changed record can still be read.
+//! A request with a key writes by a handle of its own ([`Database::for_request`](super::Database::for_request)). Its
+//! first write operation stores the key in the same transaction, so the change and the key are committed together. The
+//! unique key arbitrates between processes; the loser is rolled back completely. An operation that only prepares the
+//! request ([`note_preparation`](super::AnyConnection::note_preparation)) stores no key. The response is added later
+//! ([`answers`]), and nothing waits for it: without it the changed record can still be read.
 
 mod answers;
 mod request;
@@ -12,7 +13,5 @@ mod rows;
 pub use answers::ResponseNumbers;
 pub(crate) use answers::last_expired_number;
 pub use request::{IdempotentRequest, KeyClaim, KeyOwner};
-pub(super) use request::{RequestGuard, current, note};
-pub(crate) use request::{names, note_created, prepares};
 pub(crate) use rows::delete_keys_of_owner;
 pub use rows::{StoredKey, StoredResponse};

@@ -1,7 +1,5 @@
 //! Request with an idempotency key, as its operations see it.
 
-use std::cell::RefCell;
-use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -10,7 +8,8 @@ use kontor_kernel::StoreError;
 
 use super::answers::KEY_LIFE;
 use super::rows;
-use crate::database::{Abort, AnyConnection, preconditions};
+use crate::database::operation::Operation;
+use crate::database::{Abort, AnyConnection};
 
 /// Owner of an idempotency key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,41 +63,11 @@ pub struct IdempotentRequest {
     overtaken: AtomicBool,
 }
 
-/// Record that an operation created, changed or deleted.
-#[derive(Debug, Clone)]
-pub(super) struct Named {
-    pub resource: &'static str,
-    pub id: i64,
-    /// `true` if the record was created. A created record takes precedence over others.
-    pub is_new: bool,
-}
-
-tokio::task_local! {
-    static REQUEST: Arc<IdempotentRequest>;
-}
-
-/// Write operation that runs on this thread.
-struct Step {
-    request: Arc<IdempotentRequest>,
-    named: Option<Named>,
-    /// `true` if the key is not stored with this operation.
-    keyless: bool,
-}
-
-thread_local! {
-    static STEP: RefCell<Option<Step>> = const { RefCell::new(None) };
-}
-
 impl IdempotentRequest {
     /// Creates a request that has written nothing yet.
     pub fn new(claim: KeyClaim) -> Arc<Self> {
         let no = || AtomicBool::new(false);
         Arc::new(Self { claim, entered: no(), stored: no(), overtaken: no() })
-    }
-
-    /// Runs the request. Operations that it writes in this task store the key.
-    pub async fn run<T>(self: Arc<Self>, work: impl Future<Output = T>) -> T {
-        REQUEST.scope(self, work).await
     }
 
     /// Returns the data that the request stores.
@@ -116,6 +85,34 @@ impl IdempotentRequest {
         self.stored.load(Ordering::SeqCst)
     }
 
+    /// Notes that the request begins an operation. Returns `true` if the operation has a key to store.
+    pub(in crate::database) fn begins_to_write(&self) -> bool {
+        self.entered.store(true, Ordering::SeqCst);
+        !self.is_stored()
+    }
+
+    /// Begins an attempt of an operation.
+    pub(in crate::database) fn begin_attempt(&self) {
+        // The request that held the key may have been rolled back since the last attempt.
+        self.overtaken.store(false, Ordering::SeqCst);
+    }
+
+    /// Stores the key in the transaction of the operation. Returns `false` if the operation stores none.
+    pub(in crate::database) fn store_key<R>(
+        &self,
+        connection: &mut AnyConnection,
+        operation: &Operation,
+    ) -> Result<bool, Abort<R>> {
+        if !operation.stores_key_of(self.claim.owner) {
+            return Ok(false);
+        }
+        if rows::claim(connection, &self.claim, operation.named)? == 0 {
+            self.overtaken.store(true, Ordering::SeqCst);
+            return Err(Abort::Store(StoreError::Unavailable("the same request is already in progress".to_owned())));
+        }
+        Ok(true)
+    }
+
     /// Notes that the operation that stored the key is committed.
     pub(in crate::database) fn committed(&self) {
         self.stored.store(true, Ordering::SeqCst);
@@ -125,84 +122,4 @@ impl IdempotentRequest {
     pub fn lost_key(&self) -> bool {
         self.overtaken.load(Ordering::SeqCst)
     }
-}
-
-/// Returns the request of this task, if it has a key that is not stored yet.
-pub(in crate::database) fn current() -> Option<Arc<IdempotentRequest>> {
-    let request = REQUEST.try_with(Arc::clone).ok()?;
-    request.entered.store(true, Ordering::SeqCst);
-    (!request.is_stored()).then_some(request)
-}
-
-/// Guard that binds the thread to a request until it is dropped.
-pub(in crate::database) struct RequestGuard;
-
-impl RequestGuard {
-    /// Begins an attempt of an operation.
-    pub fn begin(request: Option<&Arc<IdempotentRequest>>) -> Self {
-        if let Some(request) = request {
-            // The request that held the key may have been rolled back since the last attempt.
-            request.overtaken.store(false, Ordering::SeqCst);
-        }
-        STEP.set(request.map(|request| Step { request: Arc::clone(request), named: None, keyless: false }));
-        Self
-    }
-}
-
-impl Drop for RequestGuard {
-    fn drop(&mut self) {
-        STEP.set(None);
-    }
-}
-
-/// Notes the record that the operation created.
-pub(crate) fn note_created(resource: &'static str, id: i64) {
-    names(resource, id, true);
-}
-
-/// Notes the record that the operation is about, so that its state can be returned if the response is lost.
-pub(crate) fn names(resource: &'static str, id: i64, is_new: bool) {
-    if is_new {
-        preconditions::note_created(resource, id);
-    }
-    STEP.with_borrow_mut(|step| {
-        if let Some(step) = step
-            && step.named.as_ref().is_none_or(|named| is_new && !named.is_new)
-        {
-            step.named = Some(Named { resource, id, is_new });
-        }
-    });
-}
-
-/// Notes that all keys of an owner are deleted, including the key of the current request.
-pub(super) fn note_keys_deleted(owner: KeyOwner) {
-    STEP.with_borrow_mut(|step| {
-        if let Some(step) = step {
-            step.keyless |= step.request.claim.owner == owner;
-        }
-    });
-}
-
-/// Notes that the operation only prepares the request and stores no key. If nothing follows, a repeated request runs
-/// again and finds the preparation done.
-pub(crate) fn prepares() {
-    STEP.with_borrow_mut(|step| {
-        if let Some(step) = step {
-            step.keyless = true;
-        }
-    });
-}
-
-/// Stores the key in the transaction of the operation. Returns `true` if there was a key to store.
-pub(in crate::database) fn note<R>(connection: &mut AnyConnection) -> Result<bool, Abort<R>> {
-    let noted = STEP.with_borrow(|step| {
-        let step = step.as_ref().filter(|step| !step.keyless)?;
-        Some((Arc::clone(&step.request), step.named.clone()))
-    });
-    let Some((request, named)) = noted else { return Ok(false) };
-    if rows::claim(connection, &request.claim, named.as_ref())? == 0 {
-        request.overtaken.store(true, Ordering::SeqCst);
-        return Err(Abort::Store(StoreError::Unavailable("the same request is already in progress".to_owned())));
-    }
-    Ok(true)
 }

@@ -6,7 +6,8 @@ use diesel::sql_types::{BigInt, Binary, Nullable, Text, Timestamp};
 use kontor_kernel::StoreError;
 
 use super::answers::{forget, insert, last_expired_number};
-use super::request::{KeyClaim, KeyOwner, Named, note_keys_deleted};
+use super::request::{KeyClaim, KeyOwner};
+use crate::database::operation::Named;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::statement::{Statement, Value, by_place};
@@ -75,7 +76,7 @@ const ON_CONFLICT_TAKE_OVER: &str = " ON CONFLICT (id) DO UPDATE SET fingerprint
      answer_number = excluded.answer_number, expires_at = excluded.expires_at WHERE idempotency_keys.expires_at <= ";
 
 /// Stores a key. Returns `0` if the key is already taken.
-pub(super) fn claim(connection: &mut AnyConnection, claim: &KeyClaim, named: Option<&Named>) -> QueryResult<usize> {
+pub(super) fn claim(connection: &mut AnyConnection, claim: &KeyClaim, named: Option<Named>) -> QueryResult<usize> {
     let row: [Value; 8] = [
         claim.id.as_str().into(),
         claim.fingerprint.as_str().into(),
@@ -98,7 +99,7 @@ pub(super) fn claim(connection: &mut AnyConnection, claim: &KeyClaim, named: Opt
 
 /// Deletes all keys of a caller. The current request then stores no key either, if it belongs to the same caller.
 pub(crate) fn delete_keys_of_owner(connection: &mut AnyConnection, owner: KeyOwner) -> QueryResult<()> {
-    note_keys_deleted(owner);
+    connection.note_keys_deleted(owner);
     let own = Statement::new("id >= ").value(owner.keys("")).sql(" AND id < ");
     // `~` sorts after every hash.
     remove(connection, own.value(owner.keys("~")))
@@ -194,8 +195,8 @@ mod tests {
                 let mut saved = Vec::new();
                 for owner in [own, other] {
                     let claim = claim(owner, numbers.next(DateTime::UNIX_EPOCH, round));
-                    let request = IdempotentRequest::new(claim.clone());
-                    request.run(db.database.record_heartbeat("a", claim.at)).await.unwrap();
+                    let request = db.database.for_request(IdempotentRequest::new(claim.clone()));
+                    request.record_heartbeat("a", claim.at).await.unwrap();
                     saved.push(StoredResponse { claim, is_stored: true, answer: b"done".to_vec() });
                 }
                 let forget = move |connection: &mut AnyConnection| Ok::<_, Abort<StoreError>>(delete_keys_of_owner(connection, own)?);

@@ -36,7 +36,7 @@ pub async fn branch(db: &TestDatabase, project: ProjectId) -> BranchId {
 pub async fn application(db: &TestDatabase, project: ProjectId, branch_id: BranchId, title: &str) -> ApplicationId {
     let draft = ApplicationDraft { branch_id, name: name(title), url: None, wholesale: false };
     let token = format!("{project}/{title}");
-    ApplicationRepository::insert(&db.database, project, draft, token, NOON).await.unwrap().id
+    ApplicationRepository::insert(&db.database, system(project), draft, token).await.unwrap().id
 }
 
 pub fn category_draft(title: &str) -> CategoryDraft {

@@ -29,7 +29,7 @@ database_tests! {
             let database = db.database.clone();
             let adding = tokio::spawn(async move {
                 let draft = kontor_organization::model::ApplicationDraft { branch_id: here, name: name(title), url: None, wholesale: false };
-                kontor_organization::ports::ApplicationRepository::insert(&database, project, draft, title.to_owned(), NOON).await
+                kontor_organization::ports::ApplicationRepository::insert(&database, system(project), draft, title.to_owned()).await
             });
             let mut added = 0;
             while !adding.is_finished() || added < 2 {

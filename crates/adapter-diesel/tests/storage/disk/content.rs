@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, TimeDelta};
 use kontor_content::model::*;
-use kontor_content::ports::{FileRepository, MenuOrder, PartRepository};
+use kontor_content::ports::{FileRepository, PartOrder, PartRepository};
 use kontor_kernel::{
     ApplicationId, BlockTypeId, BranchId, DeletableRepository, Edit, MoveDirection, ProjectId, RecordRepository,
     ShopId, Stamp,
@@ -85,7 +85,7 @@ scenarios! {
         items.insert(system(project), site, menu_item("First")).await.unwrap();
         run.begin(db);
         let second = run.step("insert", async || items.insert(system(project), site, menu_item("Second")).await).await;
-        run.step("shift", async || MenuOrder::shift(&db.database, system(project), site, second.id, MoveDirection::Up).await).await;
+        run.step("shift", async || PartOrder::<MenuItem>::shift(&db.database, system(project), site, second.id, MoveDirection::Up).await).await;
     }
 
     async fn file_stored_and_deleted(db, run) {

@@ -99,7 +99,8 @@ scenarios! {
     async fn written_under_a_key(db, run) {
         run.begin(db);
         let (claim, now) = (idempotency::claim("k", idempotency::now()), idempotency::now());
-        run.step("write", async || IdempotentRequest::new(claim.clone()).run(db.database.record_heartbeat("a", now)).await).await;
+        let bound = || db.database.for_request(IdempotentRequest::new(claim.clone()));
+        run.step("write", async || bound().record_heartbeat("a", now).await).await;
         let saved = || StoredResponse { claim: claim.clone(), is_stored: true, answer: b"done".to_vec() };
         run.step("answer", async || db.database.keep_answers(vec![saved()]).await).await;
     }

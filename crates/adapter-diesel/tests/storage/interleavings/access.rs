@@ -1,7 +1,5 @@
 //! Codes, tokens and sessions of a customer, and idempotency keys.
 
-use std::sync::Arc;
-
 use chrono::TimeDelta;
 use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, StoredResponse, tests_with};
 use kontor_auth::model::{CodeRedemption, NewCode, NewToken, RedeemOutcome, TokenOwner};
@@ -62,7 +60,8 @@ impl Actor<'_> {
         let (counter, now) = (self.counter(), self.counter().clock.now());
         let claim = KeyClaim { answer_number: 700 + pieces, ..claim("key", now) };
         let request = IdempotentRequest::new(claim);
-        let placed = Arc::clone(&request).run(counter.place(&counter.command(&[(self.facts["vase"], pieces)]))).await;
+        let placement = counter.placement_for(&request);
+        let placed = placement.place(counter.customer, &counter.command(&[(self.facts["vase"], pieces)])).await;
         Ok(format!("{} stored: {}, overtaken: {}", told(placed), request.is_stored(), request.lost_key()))
     }
 }

@@ -1,11 +1,11 @@
 //! Orders with their charges, refunds, tickets and stock: concurrent customers, staff and acquirer.
 
 use kontor_adapter_diesel::tests_with;
-use kontor_catalog::model::{Edit, StockChange};
+use kontor_catalog::model::{Edit, StockChange, StockLevel};
 use kontor_catalog::ports::{DiscountRepository, DiscountRewrite, InventoryRepository, WarehouseRepository};
 use kontor_kernel::{
     Clock as _, DiscountId, DiscountStatus, InventoryId, Line, NomenclatureId, OrderId, Prose, Quantity, ReservationId,
-    Stamp, StockLevel, StoreError, WarehouseId,
+    Stamp, StoreError, WarehouseId,
 };
 use kontor_orders::lines::{LineCommand, LineEdit};
 use kontor_orders::model::OrderStatus;

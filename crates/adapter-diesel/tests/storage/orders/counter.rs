@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use chrono::TimeDelta;
 use futures_util::future::BoxFuture;
 use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_adapter_diesel::{Database, IdempotentRequest};
 use kontor_kernel::{
     Clock as _, CounterpartyId, CustomerScope, DeliveryTypeId, FixedClock, NomenclatureId, OrderId, Quantity, Random,
     ShopId, TokenId,
@@ -191,6 +192,11 @@ impl<'a> Counter<'a> {
         OrderCommand { payment_method: Some(PaymentMethod::BankCard), ..self.command(lines) }
     }
 
+    /// The same services, which write for a request.
+    pub fn placement_for(&self, request: &Arc<IdempotentRequest>) -> PlacementService {
+        placement_for(&self.placement, &self.house.db.database, request)
+    }
+
     pub async fn place(&self, command: &OrderCommand) -> Result<PlacedOutcome, PlacementError> {
         self.placement.place(self.customer, command).await
     }
@@ -231,4 +237,13 @@ impl<'a> Counter<'a> {
     pub fn wait(&self, seconds: i64) {
         self.clock.advance(TimeDelta::seconds(seconds));
     }
+}
+
+/// Returns the services with orders that are written for a request.
+pub fn placement_for(
+    placement: &PlacementService,
+    database: &Database,
+    request: &Arc<IdempotentRequest>,
+) -> PlacementService {
+    PlacementService { store: Arc::new(database.for_request(Arc::clone(request))), ..placement.clone() }
 }

@@ -3,8 +3,6 @@
 //!
 //! `CUTS=all` breaks at every message in every way; otherwise the ways alternate.
 
-use std::sync::Arc;
-
 use kontor_adapter_diesel::testing::wire::{Break, Fault, Side, Wire};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
 use kontor_adapter_diesel::{Database, IdempotentRequest, KeyClaim, KeyOwner, PoolOptions, tests_with};
@@ -39,12 +37,12 @@ struct Trial<'a> {
 
 impl Trial<'_> {
     async fn order(&self, key: Option<&str>) -> End {
-        let placing = self.counter.place(&self.command);
-        let Some(key) = key else { return end(placing.await.err()) };
+        let Some(key) = key else { return end(self.counter.place(&self.command).await.err()) };
         let now = self.counter.clock.now();
         let owner = KeyOwner { guard: "counterparty", id: Some(self.counter.customer.counterparty_id.get()) };
         let request = IdempotentRequest::new(KeyClaim { owner, ..idempotency::claim(key, now) });
-        let outcome = Arc::clone(&request).run(placing).await;
+        let placement = self.counter.placement_for(&request);
+        let outcome = placement.place(self.counter.customer, &self.command).await;
         if request.lost_key() { End::Overtaken } else { end(outcome.err()) }
     }
 

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::testing::{TestDatabase, moment, pause};
-use kontor_adapter_diesel::{IdempotentRequest, look_again};
+use kontor_adapter_diesel::{Database, IdempotentRequest, look_again};
 use kontor_kernel::{CounterpartyId, CustomerScope, StoreError};
 use kontor_orders::{OrderCommand, PlacementError, PlacementService};
 use tokio::task::JoinHandle;
 
 use crate::fixtures::{number, run};
 use crate::idempotency;
-use crate::orders::counter::Counter;
+use crate::orders::counter::{Counter, placement_for};
 
 const PIECES: i64 = 100_000;
 const TASKS: i64 = 4;
@@ -56,7 +56,8 @@ impl<'a> OrderLoad<'a> {
             let customer = counter.customer;
             let of = move |id| CustomerScope { counterparty_id: CounterpartyId::new(id).unwrap(), ..customer };
             let command = counter.online(&[(item, 1)]);
-            tokio::spawn(order(counter.placement.clone(), numbers.map(of), command, watch.clone()))
+            let (database, placement) = (db.database.clone(), counter.placement.clone());
+            tokio::spawn(order(database, placement, numbers.map(of), command, watch.clone()))
         });
         Self { counter, tasks: tasks.collect(), watch, item }
     }
@@ -96,6 +97,7 @@ impl<'a> OrderLoad<'a> {
 }
 
 async fn order(
+    database: Database,
     placement: Arc<PlacementService>,
     customers: impl Iterator<Item = CustomerScope>,
     command: OrderCommand,
@@ -108,7 +110,7 @@ async fn order(
         }
         let id = customer.counterparty_id.get();
         let placed = if id % 2 == 0 {
-            insist(&placement, customer, &command, &mut told.again).await
+            insist(&database, &placement, customer, &command, &mut told.again).await
         } else {
             placement.place(customer, &command).await.map(drop)
         };
@@ -128,6 +130,7 @@ async fn order(
 
 /// Sends an order with a key until it succeeds.
 async fn insist(
+    database: &Database,
     placement: &PlacementService,
     customer: CustomerScope,
     command: &OrderCommand,
@@ -136,7 +139,7 @@ async fn insist(
     let key = format!("order-{}", customer.counterparty_id.get());
     loop {
         let request = IdempotentRequest::new(idempotency::claim(&key, idempotency::now()));
-        let placed = Arc::clone(&request).run(placement.place(customer, command)).await.map(drop);
+        let placed = placement_for(placement, database, &request).place(customer, command).await.map(drop);
         if request.lost_key() {
             return Ok(());
         }

@@ -5,12 +5,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::database_tests;
-use kontor_catalog::model::{Edit, StockChange};
+use kontor_catalog::model::{Edit, StockChange, StockLevel};
 use kontor_catalog::ports::InventoryRepository;
 use kontor_catalog::spreadsheet::ImportMode;
 use kontor_catalog::spreadsheet::ports::StockSheetRepository;
 use kontor_catalog::{InventoryError, InventoryRefusal};
-use kontor_kernel::{InventoryId, StockLevel};
+use kontor_kernel::InventoryId;
 use kontor_orders::model::OrderStatus;
 use kontor_orders::{PlacedOutcome, PlacementError};
 

@@ -4,12 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kontor_adapter_diesel::database_tests;
-use kontor_catalog::model::{Edit, StockChange};
+use kontor_catalog::model::{Edit, StockChange, StockLevel};
 use kontor_catalog::ports::InventoryRepository;
 use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader, StockSheetRepository};
 use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetError, SheetRow, StockSheet};
 use kontor_kernel::history::Author;
-use kontor_kernel::{InventoryId, Line, Stamp, StockLevel, UserId};
+use kontor_kernel::{InventoryId, Line, Stamp, UserId};
 use kontor_orders::model::OrderStatus;
 
 use super::books::{changes, differences, movements};

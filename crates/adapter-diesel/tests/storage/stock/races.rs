@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use kontor_adapter_diesel::database_tests;
-use kontor_catalog::model::{Edit, InventoryDraft, StockChange};
+use kontor_catalog::model::{Edit, InventoryDraft, StockChange, StockLevel};
 use kontor_catalog::ports::{InventoryRepository, WarehouseRepository};
 use kontor_catalog::spreadsheet::ImportMode;
 use kontor_catalog::spreadsheet::ports::StockSheetRepository;
 use kontor_catalog::{InventoryError, InventoryRefusal, WarehouseError, WarehouseRefusal};
-use kontor_kernel::{InventoryId, Money, Stamp, StockLevel};
+use kontor_kernel::{InventoryId, Money, Stamp};
 use kontor_orders::model::OrderStatus;
 use kontor_orders::{PlacedOutcome, PlacementError};
 

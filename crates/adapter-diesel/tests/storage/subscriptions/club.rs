@@ -34,6 +34,18 @@ impl<'a> Club<'a> {
         let counter = Counter::open(db).await;
         // The application needs a warehouse to sell anything.
         counter.goods("Anchor", 1, 100).await;
+        // The employee of `staff`, whose changes are in the history.
+        let p = counter.house.project;
+        let at = "'2026-01-01 00:00:00', '2026-01-01 00:00:00'";
+        counter
+            .house
+            .run(format!(
+                "INSERT INTO roles (project_id, name, is_owner, created_at, updated_at) VALUES ({p}, 'Owner', TRUE, {at}); \
+                 INSERT INTO users (project_id, role_id, login, email, password_hash, first_name, last_name, is_banned, is_sick, \
+                 active_seconds, created_at, updated_at) SELECT {p}, id, 'club-{p}', 'club@e.ru', '', 'Ivan', 'S', FALSE, FALSE, \
+                 0, {at} FROM roles WHERE project_id = {p}"
+            ))
+            .await;
         let mut club = Self::serving(counter, 0);
         club.gold = club.plan("Gold", 99_000, 1).await;
         club

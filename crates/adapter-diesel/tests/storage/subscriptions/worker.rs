@@ -2,7 +2,7 @@
 
 use chrono::TimeDelta;
 use kontor_adapter_diesel::database_tests;
-use kontor_kernel::Clock as _;
+use kontor_kernel::{Clock as _, Stamp};
 use kontor_orders::model::OrderStatus;
 use kontor_organization::ports::ApplicationRepository;
 use kontor_payments::model::{ReceiptTerms, VatCode};
@@ -21,8 +21,10 @@ impl Club<'_> {
 
     /// Activates or deactivates the application of the customers.
     async fn switch(&self, is_active: bool) {
-        let (id, now) = (self.counter.customer.app.application_id, self.counter.clock.now());
-        ApplicationRepository::switch(&self.counter.house.db.database, id, is_active, now).await.unwrap();
+        let app = self.counter.customer.app;
+        let stamp = Stamp::of_system(app.project_id, self.counter.clock.now());
+        let applications: &dyn ApplicationRepository = &self.counter.house.db.database;
+        applications.switch(stamp, app.application_id, is_active).await.unwrap();
     }
 }
 

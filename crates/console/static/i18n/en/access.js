@@ -82,7 +82,7 @@ export default {
   'resource.permissions': 'Permissions',
   'resource.reservations': 'Order lines',
   'resource.roles': 'Roles',
-  'resource.shops': 'Shops',
+  'resource.shops': 'Shops', 'resource.statistics': 'Statistics',
   'resource.subscriptions': 'Subscriptions',
   'resource.tasks': 'Tasks',
   'resource.users': 'Employees',

@@ -24,8 +24,8 @@ export default {
   'field.weekday': 'Day', 'field.opens_at': 'Opens', 'field.closes_at': 'Closes', 'field.date': 'Date', 'field.note': 'Note',
   'field.is_yearly': 'Every year', 'field.block_type_id': 'Type', 'field.identifier': 'Identifier', 'field.link': 'Link', 'field.text': 'Text',
   'field.avatar': 'Picture',
-  'column.slug': 'Address', 'column.page_type': 'Type', 'column.tags': 'Tags', 'column.views_count': 'Views',
-  'column.is_fallback': 'For missing pages', 'column.time_zone': 'Time zone',
-  'filter.page_type_id': 'Type', 'filter.branch_id': 'Branch', 'search.pages': 'Title or text', 'search.shops': 'Name or address',
+  'column.slug': 'Address', 'column.page_type': 'Type', 'column.views_count': 'Views',
+  'column.is_fallback': 'For missing pages',
+  'search.pages': 'Title or text', 'search.shops': 'Name or address',
   'column.pages.title': 'Title', 'field.hours': 'Hours', 'field.exceptions': 'Special hours', 'field.holidays': 'Holidays',
 };

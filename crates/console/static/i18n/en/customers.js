@@ -13,8 +13,6 @@ export default {
   'customer.contactsNone': 'No further contacts.',
   'customer.ordersNone': 'No orders yet',
   'customer.deleteText': 'Personal data is cleared, also in the history. Orders are kept. This cannot be undone.',
-  'field.is_company': 'Company',
-  'field.inn': 'INN',
   'field.kpp': 'KPP',
   'field.last_name': 'Last name',
   'field.first_name': 'First name',

@@ -82,7 +82,6 @@ export default {
   'field.correspondent_account': 'Correspondent account',
   'field.key': 'Name of the parameter',
   'field.is_secret': 'Secret: the value is encrypted and not shown again',
-  'column.kpp': 'KPP',
   'column.applications': 'Applications',
   'column.event': 'Event',
   'column.response_status': 'Response',

@@ -82,7 +82,7 @@ export default {
   'resource.permissions': 'Права',
   'resource.reservations': 'Строки заказов',
   'resource.roles': 'Роли',
-  'resource.shops': 'Магазины',
+  'resource.shops': 'Магазины', 'resource.statistics': 'Статистика',
   'resource.subscriptions': 'Подписки',
   'resource.tasks': 'Задачи',
   'resource.users': 'Сотрудники',

@@ -24,8 +24,8 @@ export default {
   'field.weekday': 'День', 'field.opens_at': 'Открытие', 'field.closes_at': 'Закрытие', 'field.date': 'Дата', 'field.note': 'Примечание',
   'field.is_yearly': 'Каждый год', 'field.block_type_id': 'Тип', 'field.identifier': 'Имя для приложения', 'field.link': 'Ссылка',
   'field.text': 'Текст', 'field.avatar': 'Картинка',
-  'column.slug': 'Адрес', 'column.page_type': 'Тип', 'column.tags': 'Метки', 'column.views_count': 'Просмотры',
-  'column.is_fallback': 'Вместо ненайденных', 'column.time_zone': 'Часовой пояс',
-  'filter.page_type_id': 'Тип', 'filter.branch_id': 'Организация', 'search.pages': 'Название или текст', 'search.shops': 'Название или адрес',
+  'column.slug': 'Адрес', 'column.page_type': 'Тип', 'column.views_count': 'Просмотры',
+  'column.is_fallback': 'Вместо ненайденных',
+  'search.pages': 'Название или текст', 'search.shops': 'Название или адрес',
   'column.pages.title': 'Название', 'field.hours': 'Часы', 'field.exceptions': 'Особые часы', 'field.holidays': 'Праздники',
 };

@@ -13,8 +13,6 @@ export default {
   'customer.contactsNone': 'Других контактов нет.',
   'customer.ordersNone': 'Заказов пока нет',
   'customer.deleteText': 'Личные данные стираются, в том числе из истории. Заказы остаются. Отменить нельзя.',
-  'field.is_company': 'Компания',
-  'field.inn': 'ИНН',
   'field.kpp': 'КПП',
   'field.last_name': 'Фамилия',
   'field.first_name': 'Имя',

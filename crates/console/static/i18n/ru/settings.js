@@ -82,7 +82,6 @@ export default {
   'field.correspondent_account': 'Корреспондентский счёт',
   'field.key': 'Название параметра',
   'field.is_secret': 'Секрет: значение шифруется и больше не показывается',
-  'column.kpp': 'КПП',
   'column.applications': 'Приложения',
   'column.event': 'Событие',
   'column.response_status': 'Ответ',

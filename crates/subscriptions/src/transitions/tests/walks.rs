@@ -4,7 +4,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use proptest::prelude::*;
 
 use super::*;
-use crate::access::grants_access;
+use crate::state::grants_access;
 
 /// A charge as the walk sees it, with the end of its period.
 #[derive(Debug, Clone, Copy)]

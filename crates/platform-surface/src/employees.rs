@@ -1,0 +1,194 @@
+//! Accounts of employees, managed by staff.
+
+use actix_web::http::StatusCode;
+use actix_web::web::{Data, Json, Path};
+use actix_web::{get, post, put};
+use deserr::Deserr;
+use kontor_auth::EmployeeService;
+use kontor_auth::model::{EmployeeDraft, EmployeeUpdate};
+use serde::Serialize;
+use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
+
+use super::employee_record::EmployeeRecord;
+use kontor_web::envelope::{Answer, Created, answer};
+use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
+use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, Settings, SignedInStaff};
+
+/// Registers the routes. Other files register further paths below `/api/users`.
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(create_user)
+        .service(show_user)
+        .service(update_user)
+        .service(ban_user)
+        .service(unban_user)
+        .service(list_user_history);
+}
+
+#[derive(Serialize, ToSchema)]
+struct UserResponse {
+    user: EmployeeRecord,
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewUser {
+    /// Unique in the whole service. Upper and lower case are equal.
+    login: wire::Login,
+    /// Address that receives the temporary password.
+    email: wire::Email,
+    first_name: wire::Name,
+    last_name: wire::Name,
+    #[deserr(default)]
+    middle_name: Option<wire::Name>,
+    #[deserr(default)]
+    phone: Option<wire::Phone>,
+    /// Role of the employee. It must not have permissions that the caller does not hold.
+    role_id: wire::RoleId,
+    /// Branch of the employee. Without it, the employee belongs to all branches.
+    #[deserr(default)]
+    branch_id: Option<wire::BranchId>,
+    #[deserr(default)]
+    department_id: Option<wire::DepartmentId>,
+}
+
+into_domain!(NewUser => EmployeeDraft {
+    login, email, first_name, last_name, middle_name, phone, role_id, branch_id, department_id,
+});
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedUser {
+    /// Address that receives temporary passwords. Another address invalidates the one that was sent before.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Email>, nullable = false)]
+    email: NonNullPatch<wire::Email>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    first_name: NonNullPatch<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    last_name: NonNullPatch<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>)]
+    middle_name: Patch<wire::Name>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Phone>)]
+    phone: Patch<wire::Phone>,
+    /// Role of the employee. It must not have permissions that the caller does not hold.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::RoleId>, nullable = false)]
+    role_id: NonNullPatch<wire::RoleId>,
+    /// `null` assigns the employee to all branches.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::BranchId>)]
+    branch_id: Patch<wire::BranchId>,
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::DepartmentId>)]
+    department_id: Patch<wire::DepartmentId>,
+    /// `true` if the employee is on sick leave.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Flag>, nullable = false)]
+    is_sick: NonNullPatch<wire::Flag>,
+}
+
+into_domain!(ChangedUser => EmployeeUpdate {
+    email, first_name, last_name, middle_name, phone, role_id, branch_id, department_id, is_sick,
+});
+
+/// Create an employee
+///
+/// The employee gets a temporary password by e-mail, valid for one hour. `POST /api/send_password` sends another one.
+#[utoipa::path(tag = "Staff", request_body = NewUser, responses((status = 201, body = UserResponse)))]
+#[post("/api/users")]
+async fn create_user(
+    staff: SignedInStaff,
+    service: Data<EmployeeService>,
+    config: Data<Settings>,
+    body: Body<NewUser>,
+) -> Created<UserResponse> {
+    let employee = service.create(&staff, body.0.into()).await?;
+    Ok((Json(UserResponse { user: EmployeeRecord::of(employee, &config) }), StatusCode::CREATED))
+}
+
+/// Get an employee
+#[utoipa::path(tag = "Staff", params(("id" = i64, Path)), responses((status = 200, body = UserResponse)))]
+#[get("/api/users/{id}")]
+async fn show_user(
+    staff: SignedInStaff,
+    service: Data<EmployeeService>,
+    config: Data<Settings>,
+    id: Path<PathId>,
+) -> Answer<UserResponse> {
+    let employee = service.read(&staff, id.parse()?).await?;
+    Ok(Json(UserResponse { user: EmployeeRecord::of(employee, &config) }))
+}
+
+/// Update an employee
+///
+/// Fields that are not sent keep their values. Another role applies at once. Callers cannot change their own role, nor
+/// an employee with permissions that they do not hold. The last owner of the project keeps the role.
+#[utoipa::path(
+    tag = "Staff",
+    params(("id" = i64, Path)),
+    request_body = ChangedUser,
+    responses((status = 200, body = UserResponse)),
+)]
+#[put("/api/users/{id}")]
+async fn update_user(
+    staff: SignedInStaff,
+    service: Data<EmployeeService>,
+    config: Data<Settings>,
+    id: Path<PathId>,
+    body: Body<ChangedUser>,
+) -> Answer<UserResponse> {
+    let employee = service.update(&staff, id.parse()?, body.0.into()).await?;
+    Ok(Json(UserResponse { user: EmployeeRecord::of(employee, &config) }))
+}
+
+/// Defines the handlers that ban an employee and lift the ban.
+macro_rules! bans {
+    ($($handler:ident, $path:literal, $banned:literal, $summary:literal, $description:literal;)+) => {$(
+        #[utoipa::path(
+            tag = "Staff",
+            summary = $summary,
+            description = $description,
+            params(("id" = i64, Path)),
+            responses((status = 200, body = UserResponse)),
+        )]
+        #[post($path)]
+        async fn $handler(
+            staff: SignedInStaff,
+            service: Data<EmployeeService>,
+            config: Data<Settings>,
+            id: Path<PathId>,
+        ) -> Answer<UserResponse> {
+            let employee = service.set_banned(&staff, id.parse()?, $banned).await?;
+            Ok(Json(UserResponse { user: EmployeeRecord::of(employee, &config) }))
+        }
+    )+};
+}
+
+bans! {
+    ban_user, "/api/users/{id}/ban", true, "Ban an employee",
+        "Revokes the tokens and the temporary password of the employee at once. Callers cannot ban themselves, nor an \
+         employee with permissions that they do not hold. The last owner of the project cannot be banned.";
+    unban_user, "/api/users/{id}/unban", false, "Unban an employee",
+        "The employee can log in again. The employee must not have permissions that the caller does not hold.";
+}
+
+/// List the history of an employee
+///
+/// Newest first. Changes by commands of the operator are not included.
+#[utoipa::path(tag = "Staff", params(("id" = i64, Path), PageQuery), responses((status = 200, body = HistoryList)))]
+#[get("/api/users/{id}/history")]
+async fn list_user_history(
+    staff: SignedInStaff,
+    service: Data<EmployeeService>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<HistoryList> {
+    let page = query.0.page()?;
+    answer(service.history(&staff, id.parse()?, page).await?)
+}

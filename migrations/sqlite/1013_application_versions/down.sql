@@ -1,0 +1,2 @@
+ALTER TABLE applications DROP COLUMN token_issued_at;
+ALTER TABLE applications DROP COLUMN version;

@@ -1,0 +1,1 @@
+ALTER TABLE payment_types DROP COLUMN version;
