@@ -5,7 +5,7 @@ use chrono::DateTime;
 use kontor_kernel::history::Author;
 use kontor_kernel::{
     AppScope, ApplicationId, CategoryId, CounterpartyId, DeliveryTypeId, DiscountId, DiscountStatus, DiscountTarget,
-    DiscountValue, InventoryId, Money, NomenclatureId, ProjectId, Quantity, ReservationId, ShopId, WarehouseId,
+    DiscountValue, InventoryId, ProjectId, ShopId, WarehouseId,
 };
 use uuid::Uuid;
 
@@ -13,8 +13,8 @@ use super::*;
 use crate::change::{PlacedOrder, PromoEffect, Totals};
 use crate::model::testing::{a_line, an_order};
 use crate::model::{
-    Cart, CartLine, DeliveryRequest, Discount, Named, Order, OrderLine, OrderStatus, Promo, PromoCode, References,
-    ShopReference, TypeReference,
+    Cart, CartLine, DeliveryRequest, Discount, Named, OrderLine, Promo, PromoCode, References, ShopReference,
+    TypeReference,
 };
 use crate::placement::{
     Buyer, CartSnapshot, FewestWarehouses, ItemKind, OfferedItem, OrderCommand, OrderContext, Packaging,

@@ -3,8 +3,8 @@ use std::sync::{Arc, Mutex};
 use chrono::DateTime;
 use kontor_kernel::testing::{CountingRandom, staff_with};
 use kontor_kernel::{
-    DiscountId, DiscountStatus, DiscountTarget, DiscountValue, FixedClock, InventoryId, Line, Money, NomenclatureId,
-    OrderId, Permission, ProjectId, ProjectScoped, Quantity, ReservationId, Resource, Staff, Stamp, WarehouseId,
+    DiscountId, DiscountStatus, DiscountTarget, DiscountValue, FixedClock, InventoryId, OrderId, Permission, ProjectId,
+    ProjectScoped, Resource, Staff, Stamp, WarehouseId,
 };
 use kontor_payments::ChargeService;
 use kontor_payments::model::{
@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::*;
 use crate::change::{OrderUpdate, PromoEffect};
 use crate::model::testing::{a_line, a_payment, an_order};
-use crate::model::{Discount, Named, Order, OrderLine, OrderStatus, PreparedPayment, Promo, ReservationState};
+use crate::model::{Discount, Named, OrderLine, PreparedPayment, Promo, ReservationState};
 use crate::placement::{CartSnapshot, ItemKind, OfferedItem, Packaging, WarehouseStock};
 use crate::ports::{Decision, MockCartReader, MockOrderReader, MockOrderStore};
 use crate::refund::ReturnEffect;

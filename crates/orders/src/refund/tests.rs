@@ -1,4 +1,3 @@
-use kontor_kernel::{Line, Money, Quantity, ReservationId};
 use kontor_payments::model::RefundIntent;
 use proptest::prelude::*;
 use uuid::Uuid;

@@ -1,13 +1,7 @@
-use std::sync::Arc;
-
-use chrono::NaiveDate;
 use kontor_kernel::testing::staff_with;
-use kontor_kernel::{Money, NomenclatureId, Permission, Resource, Zone};
 
 use super::*;
-use crate::model::Named;
 use crate::ports::MockReportReader;
-use crate::{ReportError, ReportRefusal};
 
 fn day(text: &str) -> NaiveDate {
     text.parse().unwrap()

@@ -1,14 +1,7 @@
-use std::sync::Arc;
-
-use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
-use kontor_kernel::{
-    AppScope, ApplicationId, CounterpartyId, CustomerScope, ExposeSecret as _, FixedClock, Money, Permission,
-    ProjectId, Quantity, Resource, ShopId, TicketScanId, TokenId, UserId, Word as _,
-};
+use kontor_kernel::{AppScope, ApplicationId, CounterpartyId, FixedClock, TokenId, Word as _};
 
 use super::*;
-use crate::model::OrderStatus;
 use crate::model::testing::an_order;
 use crate::ports::{MockOrderReader, MockTicketStore};
 

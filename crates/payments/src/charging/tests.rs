@@ -1,5 +1,3 @@
-use std::sync::Arc;
-
 use chrono::{DateTime, TimeDelta};
 use kontor_kernel::testing::CountingRandom;
 use kontor_kernel::{
@@ -9,13 +7,9 @@ use strum::VariantArray;
 use uuid::Uuid;
 
 use super::*;
-use crate::change::{Change, ChargeChange};
 use crate::model::testing::a_receipt;
-use crate::model::{
-    Charge, ChargeFailure, ChargePurpose, ChargeRequest, ChargeState, GatewayMethod, GatewayPayment, GatewayStatus,
-    MethodReference, NewCharge, PaymentMethod, ProviderId, Registration, Renewal,
-};
-use crate::ports::{Answer, ChargeStored, MockChargeStore, MockPaymentGateway, Reading};
+use crate::model::{ChargeRequest, GatewayMethod, MethodReference, PaymentMethod, Renewal};
+use crate::ports::{MockChargeStore, MockPaymentGateway};
 
 fn purpose() -> ChargePurpose {
     ChargePurpose::Order(OrderId::new(7).unwrap())

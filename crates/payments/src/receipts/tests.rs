@@ -1,17 +1,15 @@
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use chrono::{DateTime, TimeDelta};
 use kontor_kernel::{FixedClock, Money, OrderId, Phone, ProjectId, Quantity, ReceiptId};
 use uuid::Uuid;
 
 use super::*;
-use crate::change::{Change, ReceiptChange};
 use crate::model::{
-    ChargePurpose, FiscalReceipt, GatewayPayment, GatewayReceipt, GatewayRefund, GatewayStatus, HandOverRequest,
-    PaymentMode, PaymentSubject, ProviderId, Receipt, ReceiptContact, ReceiptItem, ReceiptState, ReceiptTask,
-    Registration, VatCode,
+    GatewayPayment, GatewayRefund, GatewayStatus, PaymentMode, PaymentSubject, Receipt, ReceiptContact, ReceiptItem,
+    ReceiptState, VatCode,
 };
-use crate::ports::{Answer, MockPaymentGateway, MockReceiptStore, Reading};
+use crate::ports::{MockPaymentGateway, MockReceiptStore};
 
 const CHARGE: Uuid = Uuid::from_u128(7);
 

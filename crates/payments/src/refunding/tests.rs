@@ -1,18 +1,11 @@
-use std::sync::Arc;
-
-use chrono::{DateTime, TimeDelta};
 use kontor_kernel::testing::CountingRandom;
-use kontor_kernel::{ChargeId, FixedClock, Money, ProjectId, RefundId, VerificationId};
+use kontor_kernel::{FixedClock, Money, ProjectId, RefundId, VerificationId};
 use uuid::Uuid;
 
 use super::*;
-use crate::change::{Change, RefundChange};
 use crate::model::testing::a_receipt;
-use crate::model::{
-    ChargePurpose, GatewayPage, GatewayRefund, GatewayStatus, ProviderId, Refund, RefundIntent, RefundRequest,
-    RefundState, Registration,
-};
-use crate::ports::{Answer, ExternalRefundStored, MockPaymentGateway, MockRefundStore, Reading, RefundStored};
+use crate::model::{GatewayPage, RefundRequest, RefundState};
+use crate::ports::{MockPaymentGateway, MockRefundStore};
 
 fn due() -> Refund {
     Refund {

@@ -1,18 +1,10 @@
-use std::sync::Arc;
-
-use chrono::{DateTime, TimeDelta};
 use kontor_kernel::testing::CountingRandom;
-use kontor_kernel::{
-    AppScope, ApplicationId, ChargeId, CounterpartyId, CustomerScope, FixedClock, Money, ProjectId, TokenId,
-    VerificationId,
-};
-use uuid::Uuid;
+use kontor_kernel::{AppScope, ChargeId, FixedClock, TokenId};
 
 use super::*;
 use crate::change::{Change, ChargeChange};
-use crate::charging::ChargeService;
-use crate::model::{Charge, ChargeFailure, ChargeState, GatewayPayment, GatewayStatus, ProviderId};
-use crate::ports::{Answer, MockChargeStore, MockPaymentGateway, MockVerificationStore, Reading, VerificationStored};
+use crate::model::{ChargeFailure, GatewayPayment, GatewayStatus, ProviderId};
+use crate::ports::{Answer, MockChargeStore, MockPaymentGateway, MockVerificationStore, Reading};
 
 fn terms() -> VerificationTerms {
     VerificationTerms { amount: Money::from_minor(100).unwrap(), return_url: "https://shop.example".to_owned() }
