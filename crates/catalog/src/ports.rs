@@ -252,12 +252,8 @@ pub struct DiscountRewrite {
 #[async_trait]
 pub trait DiscountRepository: Send + Sync {
     /// Returns one page of the project's discounts. The field `status` is the [state](Discount::state) at `at`.
-    async fn list(
-        &self,
-        project: ProjectId,
-        listing: Listing,
-        at: DateTime<Utc>,
-    ) -> Result<Page<Discount>, StoreError>;
+    async fn list(&self, project: ProjectId, listing: Listing, at: DateTime<Utc>)
+    -> Result<Page<Discount>, StoreError>;
 
     /// Returns the project's discount statistics at `at`.
     async fn stats(&self, project: ProjectId, at: DateTime<Utc>) -> Result<DiscountStats, StoreError>;
@@ -304,12 +300,8 @@ pub trait PromotionRepository: Send + Sync {
 
     /// Changes a promotion of the project. Refuses `PromotionError::NotFound`, `PromotionRefusal::Period` and
     /// `PromotionRefusal::UnknownReferences`.
-    async fn update(
-        &self,
-        stamp: Stamp,
-        id: PromotionId,
-        change: PromotionChange,
-    ) -> Result<Promotion, PromotionError>;
+    async fn update(&self, stamp: Stamp, id: PromotionId, change: PromotionChange)
+    -> Result<Promotion, PromotionError>;
 
     /// Deletes a promotion of the project. Its discounts stay. Refuses `PromotionError::NotFound`.
     async fn delete(&self, stamp: Stamp, id: PromotionId) -> Result<(), PromotionError>;

@@ -101,10 +101,7 @@ mod tests {
     }
 
     fn service(promotions: MockPromotionRepository) -> PromotionService {
-        PromotionService {
-            promotions: Arc::new(promotions),
-            clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
-        }
+        PromotionService { promotions: Arc::new(promotions), clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)) }
     }
 
     fn of_project(project: i64) -> MockPromotionRepository {

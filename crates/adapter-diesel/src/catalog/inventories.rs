@@ -142,7 +142,7 @@ impl InventoryRepository for Database {
         self.read_snapshot(move |connection| {
             let mut own = Statement::new("i.deleted_at IS NULL AND i.project_id = ").value(project.get());
             if let Some(text) = &listing.text {
-                own = own.sql(" AND i.nomenclature_id IN ").then(items_found(connection, project, text));
+                own = own.sql(" AND i.nomenclature_id IN ").then(items_found(connection, project, text)?);
             }
             let found = STOCK.page_of_many(connection, own, &listing, &totals)?;
             let items = unreadable::records(connection, "inventories", &found.items, load)?;

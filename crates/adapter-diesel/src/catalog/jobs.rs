@@ -255,6 +255,9 @@ fn still_held(outcome: Result<(), PartError>) -> Result<bool, StoreError> {
     }
 }
 
+/// Number of written rows from which the tables are analyzed when a job is finished.
+const ANALYZED: i64 = 1_000;
+
 #[async_trait]
 impl JobRepository for Database {
     async fn insert(&self, project: ProjectId, job: NewJob, most: u32, at: DateTime<Utc>) -> Result<Job, JobError> {
@@ -430,9 +433,9 @@ impl JobRepository for Database {
     }
 
     async fn finish(&self, held: JobLease, ending: Ending) -> Result<bool, StoreError> {
-        self.write(move |connection| {
+        let finished = self.write(move |connection| {
             let problems = u64::try_from(ending.problems.total()).unwrap_or(u64::MAX);
-            let counted: Option<i64> = diesel::update(held_by!(held))
+            let counted: Option<(i64, i64)> = diesel::update(held_by!(held))
                 .set((
                     jobs::state.eq(ending.state.word()),
                     jobs::failure.eq(ending.failure.as_deref()),
@@ -441,14 +444,18 @@ impl JobRepository for Database {
                     jobs::leased_until.eq(None::<NaiveDateTime>),
                     jobs::finished_at.eq(Some(ending.at.naive_utc())),
                 ))
-                .returning(jobs::problems_count)
+                .returning((jobs::problems_count, jobs::created_count + jobs::updated_count))
                 .get_result(connection)
                 .optional()?;
-            let Some(counted) = counted else { return Ok(false) };
+            let Some((counted, written)) = counted else { return Ok(None) };
             job_steps::store_problems(connection, &held, &ending.problems, counted)?;
-            Ok::<_, Abort<StoreError>>(true)
-        })
-        .await
+            Ok::<_, Abort<StoreError>>(Some(written))
+        });
+        let written = finished.await?;
+        if written.is_some_and(|written| written >= ANALYZED) {
+            self.analyze_tables().await;
+        }
+        Ok(written.is_some())
     }
 
     async fn release(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError> {

@@ -11,8 +11,8 @@ use kontor_catalog::spreadsheet::{ProblemLine, SpreadsheetService};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::query::JobQuery;
-use self::record::{JobErrorList, JobList, JobRowList};
 pub(super) use self::record::JobResponse;
+use self::record::{JobErrorList, JobList, JobRowList};
 use crate::sheets::{ExportQuery, download};
 use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Answer, answer};

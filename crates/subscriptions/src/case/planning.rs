@@ -8,7 +8,7 @@ use crate::dunning::NextAttempt;
 use crate::model::{Announcement, AttemptState, Subscription};
 use crate::refusal::MoveRefused;
 use crate::state::{MethodStanding, PlanStanding, SubscriptionEvent, SubscriptionStatus};
-use crate::transitions::SubscriptionNotice;
+use crate::effect::SubscriptionNotice;
 
 /// Next planned step of a subscription.
 enum Next {
