@@ -107,6 +107,7 @@ files! {
     "screens/order.js",
     "screens/orders.js",
     "screens/pages.js",
+    "screens/payment-types.js",
     "screens/plans.js",
     "screens/price-change.js",
     "screens/project.js",

@@ -55,16 +55,19 @@ export const screens = [
   { path: '/agents', title: 'nav.agents', icon: 'agents', keys: 'g b', section: 'section.access', permission: 'view-agents', texts: ['access'], load: () => import('../screens/agents.js') },
   { path: '/agents/:id', title: 'nav.agent', permission: 'view-agents', texts: ['access'], load: () => import('../screens/agent.js') },
 
-  { path: '/project', title: 'nav.project', icon: 'settings', section: 'section.settings', permission: 'view-dictionaries', texts: ['settings'], load: () => import('../screens/project.js') },
+  { path: '/project', title: 'nav.project', icon: 'settings', section: 'section.settings', permission: 'view-settings', texts: ['settings'], load: () => import('../screens/project.js') },
+  { path: '/payment-types', title: 'nav.paymentTypes', icon: 'money', section: 'section.settings', permission: 'view-dictionaries', texts: ['settings'], load: () => import('../screens/payment-types.js') },
   { path: '/branches', title: 'nav.branches', icon: 'building', section: 'section.settings', permission: 'view-branches', texts: ['settings', 'customers'], load: () => import('../screens/branches.js') },
   { path: '/branches/:id', title: 'nav.branch', permission: 'view-branches', texts: ['settings', 'customers'], load: () => import('../screens/branches.js') },
   { path: '/branches/:id/accounts/:account', title: 'nav.account', permission: 'view-branches', texts: ['settings', 'customers'], load: () => import('../screens/branches.js') },
   { path: '/warehouses', title: 'nav.warehouses', icon: 'box', section: 'section.settings', permission: 'view-warehouses', texts: ['settings'], load: () => import('../screens/warehouses.js') },
   { path: '/warehouses/:id', title: 'nav.warehouse', permission: 'view-warehouses', texts: ['settings'], load: () => import('../screens/warehouses.js') },
   { path: '/applications', title: 'nav.applications', icon: 'key', section: 'section.settings', permission: 'view-applications', texts: ['settings'], load: () => import('../screens/applications.js') },
+  { path: '/applications/:id', title: 'nav.application', permission: 'view-applications', texts: ['settings'], load: () => import('../screens/applications.js') },
   { path: '/webhooks', title: 'nav.webhooks', icon: 'link', section: 'section.settings', permission: 'view-webhooks', texts: ['settings'], load: () => import('../screens/webhooks.js') },
   { path: '/webhooks/:application/:id', title: 'nav.webhook', permission: 'view-webhooks', texts: ['settings'], load: () => import('../screens/webhooks.js') },
-  { path: '/employees', title: 'nav.employees', icon: 'user', keys: 'g e', section: 'section.settings', permission: 'view-users', texts: ['settings'], load: () => import('../screens/employees.js') },
+  { path: '/employees', title: 'nav.employees', icon: 'user', keys: 'g e', section: 'section.settings', permission: 'view-users', texts: ['settings', 'customers'], load: () => import('../screens/employees.js') },
+  { path: '/employees/:id', title: 'nav.employee', permission: 'view-users', texts: ['settings', 'customers'], load: () => import('../screens/employees.js') },
   { path: '/departments', title: 'nav.departments', icon: 'tree', section: 'section.settings', permission: 'view-departments', texts: ['settings'], load: () => import('../screens/departments.js') },
   { path: '/roles', title: 'nav.roles', icon: 'columns', keys: 'g r', section: 'section.settings', permission: 'view-roles', texts: ['settings', 'access'], load: () => import('../screens/roles.js') },
 ];
@@ -94,5 +97,6 @@ export const actions = [
   { id: 'page-new', title: 'do.pageNew', icon: 'plus', permission: 'create-pages', to: '/pages/new', keys: 'c p' },
   { id: 'task-new', title: 'do.taskNew', icon: 'plus', permission: 'create-tasks', to: '/tasks/new', keys: 'c t' },
   { id: 'agent-new', title: 'do.agentNew', icon: 'plus', permission: 'create-agents', to: '/agents/new' },
+  { id: 'employee-new', title: 'do.employeeNew', icon: 'plus', permission: 'create-users', to: '/employees/new' },
   { id: 'branch-new', title: 'branch.new', icon: 'plus', permission: 'create-branches', to: '/branches/new' },
 ];

@@ -64,6 +64,7 @@ export const options = {
   parked: worded((word) => t(`parked.${word}`), ['above_consent', 'contradicting_answers', 'customer_limit', 'paid_today', 'work_failed']),
   subscriptionStatuses: worded((word) => t(`subscription.status.${word}`), ['active', 'charging', 'past_due', 'canceled']),
   roles: named('/api/roles', 'roles', 'view-roles'),
+  departments: named('/api/departments', 'departments', 'view-departments'),
   deliveryTypes: named('/api/delivery_types', 'deliveryTypes'),
   warehouses: () => once('warehouses', async () => {
     if (!can('view-warehouses')) return [];
