@@ -114,6 +114,7 @@ files! {
     "screens/reports.js",
     "screens/roles.js",
     "screens/shops.js",
+    "screens/slides.js",
     "screens/stock-correct.js",
     "screens/stock-item.js",
     "screens/stock.js",

@@ -47,7 +47,7 @@ export function Field({ id, field, value, values, errors, changed, onChange }) {
   return html`<div class=${cx('field', (field.wide || kind === 'area' || kind === 'html' || kind === 'picture') && 'wide', changed && 'changed')}>
     <label for=${id}>${label}${field.required && html`<span class="faint"> *</span>`}</label>
     ${kind === 'area' ? html`<textarea ...${common} rows="3" maxlength=${field.max} value=${value ?? ''} onInput=${text} />`
-      : kind === 'html' ? html`<${HtmlField} common=${common} value=${value ?? ''} onInput=${text} rows=${field.rows} />`
+      : kind === 'html' ? html`<${HtmlField} common=${common} value=${value ?? ''} onInput=${text} rows=${field.rows} clean=${field.clean} />`
         : kind === 'choice' ? html`<${ChoiceField} common=${common} field=${field} value=${value} onChange=${onChange} />`
           : kind === 'picture' ? html`<${PictureField} common=${common} label=${label} value=${value} onInput=${text} onChange=${onChange} />`
           : kind === 'tags' ? html`<${TagsField} common=${common} field=${field} value=${value ?? []} onChange=${onChange} />`

@@ -33,6 +33,9 @@ const NOTHING = {};
 /** @param {string | null | undefined} etag @returns {Options} */
 export const matching = (etag) => (etag ? { match: etag } : {});
 
+/** Takes any version: for writes that do not depend on what was read. Projects may require the header. */
+export const ANY = { match: '*' };
+
 /** @param {Values} values */
 const filled = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
 

@@ -46,7 +46,8 @@ export const screens = [
   { path: '/pages/:id', title: 'nav.page', permission: 'view-pages', texts: ['content'], load: () => import('../screens/pages.js') },
   { path: '/blocks', title: 'nav.blocks', icon: 'columns', section: 'section.content', permission: 'view-blocks', texts: ['content'], load: () => import('../screens/content-trees.js') },
   { path: '/menus', title: 'nav.menus', icon: 'menu', section: 'section.content', permission: 'view-applications', texts: ['content'], load: () => import('../screens/content-trees.js') },
-  { path: '/files', title: 'nav.files', icon: 'image', section: 'section.content', permission: 'view-files', texts: ['content'], load: () => import('../screens/files.js') },
+  { path: '/slides', title: 'nav.slides', icon: 'image', section: 'section.content', permission: 'view-slides', texts: ['content'], load: () => import('../screens/slides.js') },
+  { path: '/files', title: 'nav.files', icon: 'file', section: 'section.content', permission: 'view-files', texts: ['content'], load: () => import('../screens/files.js') },
   { path: '/shops', title: 'nav.shops', icon: 'clock', section: 'section.content', permission: 'view-shops', texts: ['content'], load: () => import('../screens/shops.js') },
   { path: '/shops/:id', title: 'nav.shop', permission: 'view-shops', texts: ['content'], load: () => import('../screens/shops.js') },
 

@@ -77,7 +77,7 @@ export const options = {
 const dates = { name: 'date', kind: 'dates' };
 
 /** @type {Record<'orders' | 'items' | 'stock' | 'customers' | 'tasks' | 'agents' | 'categories'
-  | 'branches' | 'deliveries' | 'warehouses'
+  | 'branches' | 'deliveries' | 'warehouses' | 'files'
   | 'discounts' | 'jobs' | 'pages' | 'shops' | 'subscriptions' | 'upcoming' | 'usages', Description>} */
 export const tables = {
   orders: {
@@ -158,6 +158,15 @@ export const tables = {
   jobs: {
     path: '/api/jobs', root: 'jobs', sorts: [], filters: [],
     columns: ['id', 'kind', 'status', 'file_name', 'created', 'updated', 'errors_total', 'created_at'],
+  },
+  files: {
+    path: '/api/files', root: 'files', search: true, sorts: ['id', 'size', 'created_at'], hidden: ['mime_type'],
+    columns: ['id', 'name', 'mime_type', 'size', 'creator', 'order_id', 'created_at'],
+    filters: [
+      { name: 'file_type_id', kind: 'choice', options: options.fileTypes },
+      { name: 'creator_id', kind: 'choice', options: options.responsible, needs: 'view-users' },
+      dates,
+    ],
   },
   pages: {
     path: '/api/tables/pages', root: 'pages', search: true, sorts: ['id', 'title', 'views_count', 'created_at', 'updated_at'],
