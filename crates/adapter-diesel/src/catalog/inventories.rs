@@ -202,7 +202,8 @@ impl InventoryRepository for Database {
                 quantity: change.quantity.as_set().map(|pieces| i64::from(pieces.get())),
                 price: change.price.as_set().map(|price| price.minor()),
             };
-            let cause = Cause::new(Reason::Edit, &stamp);
+            let comment = change.comment.as_deref().map(str::to_owned);
+            let cause = Cause { comment, ..Cause::new(Reason::Edit, &stamp) };
             if stock::set(connection, &[wanted], &cause)? == 0 {
                 return Err(Abort::refused(InventoryRefusal::BelowReserved { reserved }));
             }

@@ -271,7 +271,8 @@ impl JobRunner {
         if (pass.watch)(progress) { Ok(()) } else { Err(PassAbort::Stopped) }
     }
 
-    /// In partial mode the first pass only reads; the second pass finds the problems of rows.
+    /// In partial mode the first pass only reads, except for the rows of the preview. The second pass finds the
+    /// problems of rows.
     fn check<W: BlockOn>(
         &self,
         pass: &mut Pass<'_, W>,
@@ -281,11 +282,14 @@ impl JobRunner {
     ) -> Result<(), PassAbort> {
         let project = pass.held.project;
         let checked = match sheet {
-            _ if !pass.compares => Ok(ImportReport::default()),
+            _ if !pass.compares && step.after > 0 => Ok(ImportReport::default()),
             PartSheet::Cards(sheet) => pass.waits.wait(self.cards.check(project, sheet)),
             PartSheet::Stock(sheet) => pass.waits.wait(self.stock.check(project, sheet)),
         };
-        let report = checked.map_err(store)?;
+        let mut report = checked.map_err(store)?;
+        if !pass.compares {
+            report = ImportReport { rows: report.rows, ..ImportReport::default() };
+        }
         *wrong |= !report.problems.is_empty();
         require_lease(pass.waits.wait(self.jobs.advance(pass.held.clone(), step, report))?)
     }

@@ -9,7 +9,7 @@ use super::{
     NewExport, NewJob,
 };
 use crate::spreadsheet::ports::SheetFormat;
-use crate::spreadsheet::{ImportKind, ReadOptions};
+use crate::spreadsheet::{ImportKind, ReadOptions, RowPreview};
 
 /// File to import in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,6 +145,23 @@ impl BulkService {
     /// Returns one job of a project, for operators.
     pub async fn read_for(&self, project: ProjectId, id: JobId) -> Result<Job, JobError> {
         self.jobs.find(id).await?.and_then(|job| job.within(project)).ok_or(JobError::NotFound)
+    }
+
+    /// Returns the first rows of an import, as they were to be written when they were checked.
+    pub async fn first_rows(&self, staff: &Staff, id: JobId) -> Result<Vec<RowPreview>, JobError> {
+        let job = self.read(staff, id).await?;
+        Ok(self.jobs.first_rows(job.id).await?)
+    }
+
+    /// Returns one page of the stored problems of an import, in the order of the file.
+    pub async fn problem_page(
+        &self,
+        staff: &Staff,
+        id: JobId,
+        page: PageRequest,
+    ) -> Result<Page<JobProblem>, JobError> {
+        let job = self.read(staff, id).await?;
+        Ok(self.jobs.problem_page(job.id, page).await?)
     }
 
     /// Cancels a job. Rows already written are kept.

@@ -58,10 +58,12 @@ pub struct InventoryDraft {
 }
 
 /// Change of a stock level.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StockChange {
     /// Units in the warehouse, reserved units included.
     pub quantity: Edit<StockLevel>,
     /// Price of one unit.
     pub price: Edit<Money>,
+    /// Reason in the words of the employee, stored with the movement.
+    pub comment: Option<Line<250>>,
 }

@@ -26,8 +26,8 @@ pub use crate::tags::{Tag, TagDraft};
 pub use card::{Card, CardChange, CardRefusal, Packaging};
 pub use category::{Category, CategoryChange, CategoryCode, CategoryDraft, InvalidCategoryCode};
 pub use discount::{
-    Discount, DiscountChange, DiscountDraft, DiscountFilter, DiscountKind, DiscountState, DiscountStats, DiscountTerms,
-    DiscountUsage, PromoTerms, StatusRefusal, TargetChange, TargetKind, TermsRefusal,
+    Discount, DiscountChange, DiscountDraft, DiscountKind, DiscountState, DiscountStats, DiscountTerms, DiscountUsage,
+    PromoTerms, StatusRefusal, TargetChange, TargetKind, TermsRefusal,
 };
 pub use fuzzy::NearQuery;
 pub use inventory::{Inventory, InventoryDraft, StockChange, StockedItem};
@@ -39,7 +39,7 @@ pub use plan::{
     AssignOutcome, CatalogPlan, InvalidPlanPosition, InvalidPlanSlug, PlanAssignment, PlanChange, PlanDraft,
     PlanPosition, PlanSlug,
 };
-pub use promotion::{Promotion, PromotionDraft};
+pub use promotion::{Promotion, PromotionChange, PromotionDraft, PromotionStats};
 pub use reference::{Reference, StorageUnit};
 pub use relevance::Relevance;
 pub use sale::{MissingPrice, price_of_new_stock};

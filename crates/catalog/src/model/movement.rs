@@ -1,5 +1,5 @@
 use kontor_kernel::history::HistoryEntry;
-use kontor_kernel::{JobId, OrderId};
+use kontor_kernel::{JobId, Line, OrderId};
 
 /// Reason of a stock movement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
@@ -63,4 +63,6 @@ pub struct StockEntry {
     pub reason: StockReason,
     /// Cause; `None` for manual edits.
     pub source: Option<StockSource>,
+    /// Comment of the employee who made a manual edit.
+    pub comment: Option<Line<250>>,
 }

@@ -184,6 +184,7 @@ impl From<PromotionRefusal> for ApiError {
                     violations.add(format!("{}.{}", field_of_promotion(reference.list), reference.place), named);
                 }
             }
+            PromotionRefusal::Period(wrong) => violations.add("ends_at", wrong),
         }
         violations.into()
     }

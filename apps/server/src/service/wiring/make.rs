@@ -250,7 +250,8 @@ impl Make<'_> {
 
     pub fn deliveries(&self) -> DeliveryService {
         let (webhooks, deliveries) = (self.store.clone(), self.store.clone());
-        DeliveryService { webhooks, deliveries, clock: self.around.clock.clone() }
+        let Adapters { clock, random, .. } = self.around.clone();
+        DeliveryService { webhooks, deliveries, clock, random }
     }
 
     pub fn placement(&self, charges: Arc<ChargeService>) -> PlacementService {

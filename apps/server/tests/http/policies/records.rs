@@ -29,6 +29,7 @@ impl Records {
         let hooks = format!("/api/applications/{}/webhooks", shop.project.application_id);
         let hook = server.as_staff(&owner, Method::POST, &hooks).json(&json!({ "url": "http://127.0.0.1:9/x" }));
         let hook = send(hook).await.expect(201)["webhook"]["id"].clone();
+        send(server.as_staff(&owner, Method::POST, &format!("{hooks}/{hook}/test"))).await.expect(201);
         let brand = server
             .insert(format!(
                 "INSERT INTO brands (project_id, name, name_key, created_at, updated_at) \
@@ -97,6 +98,7 @@ impl Records {
                 "discounts",
                 create("/api/discounts", json!({ "name": "Sale", "type": "percent", "value": 5 }), "discount").await,
             ),
+            ("promotions", create("/api/promotions", json!({ "name": "Weeks" }), "promotion").await),
             ("departments", create("/api/departments", json!({ "name": "Sales" }), "department").await),
             ("permissions", create("/api/permissions", permission, "permission").await),
             ("roles", create("/api/roles", json!({ "name": "Clerk" }), "role").await),
