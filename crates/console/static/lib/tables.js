@@ -63,6 +63,7 @@ export const options = {
   pageTypes: named('/api/page_types', 'pageTypes'),
   parked: worded((word) => t(`parked.${word}`), ['above_consent', 'contradicting_answers', 'customer_limit', 'paid_today', 'work_failed']),
   subscriptionStatuses: worded((word) => t(`subscription.status.${word}`), ['active', 'charging', 'past_due', 'canceled']),
+  deliveryStatuses: worded((word) => t(`delivery.${word}`), ['pending', 'delivered', 'failed']),
   roles: named('/api/roles', 'roles', 'view-roles'),
   departments: named('/api/departments', 'departments', 'view-departments'),
   deliveryTypes: named('/api/delivery_types', 'deliveryTypes'),
@@ -77,7 +78,7 @@ export const options = {
 const dates = { name: 'date', kind: 'dates' };
 
 /** @type {Record<'orders' | 'items' | 'stock' | 'customers' | 'tasks' | 'agents' | 'categories'
-  | 'branches' | 'deliveries' | 'warehouses' | 'files'
+  | 'branches' | 'deliveries' | 'webhookDeliveries' | 'warehouses' | 'files' | 'promotions'
   | 'discounts' | 'jobs' | 'pages' | 'shops' | 'subscriptions' | 'upcoming' | 'usages', Description>} */
 export const tables = {
   orders: {
@@ -146,6 +147,12 @@ export const tables = {
     columns: ['event', 'status', 'response_status', 'attempts', 'created_at', 'delivered_at', 'next_attempt_at', 'last_error', 'delivery_id'],
     hidden: ['delivered_at', 'delivery_id'],
   },
+  webhookDeliveries: {
+    path: '/api/webhook_deliveries', root: 'webhookDeliveries', sorts: ['id'],
+    columns: ['id', 'event', 'status', 'webhook', 'response_status', 'attempts', 'created_at', 'delivered_at', 'next_attempt_at', 'last_error'],
+    hidden: ['delivered_at'],
+    filters: [{ name: 'status', kind: 'choice', options: options.deliveryStatuses }],
+  },
   warehouses: {
     path: '/api/tables/warehouses', root: 'warehouses', sorts: ['id', 'name', 'created_at', 'updated_at'], hidden: ['id', 'created_at', 'updated_at'],
     filters: [{ name: 'branch_id', kind: 'choice', options: options.branches, needs: 'view-branches' }, dates],
@@ -154,6 +161,10 @@ export const tables = {
     path: '/api/discounts', root: 'discounts', search: true, sorts: [], hidden: ['created_at'],
     columns: ['name', 'status', 'value', 'code', 'target', 'ends_at', 'used_count', 'used_amount', 'created_at'],
     filters: [{ name: 'has_code', kind: 'flag' }],
+  },
+  promotions: {
+    path: '/api/promotions', root: 'promotions', sorts: [], filters: [],
+    columns: ['name', 'starts_at', 'ends_at', 'discounts', 'nomenclatures', 'created_at'],
   },
   jobs: {
     path: '/api/jobs', root: 'jobs', sorts: [], filters: [],
