@@ -38,7 +38,7 @@ const resource = (id) => ({
     { name: 'last_name', kind: 'text', required: true, max: 255 },
     { name: 'first_name', kind: 'text', required: true, max: 255 },
     { name: 'middle_name', kind: 'text', max: 255 },
-    { name: 'login', kind: 'text', required: true, max: 255, locked: id !== 'new' },
+    { name: 'login', kind: 'text', required: true, max: 100, locked: id !== 'new' },
     { name: 'email', kind: 'email', required: true, hint: 'employee.emailHint' },
     { name: 'role_id', kind: 'choice', required: true, options: grantable, locked: isOwn(Number(id)), when: () => id === 'new' || can('view-roles') },
     { name: 'phone', kind: 'phone' },
