@@ -19,7 +19,7 @@ const resource = (application) => ({
     { name: 'title', kind: 'text', required: true, max: 255, wide: true },
     { name: 'description', kind: 'html', max: 65535 },
     { name: 'photo', kind: 'picture' },
-    { name: 'link', kind: 'text', max: 2048, wide: true, hint: 'slide.linkHint' },
+    { name: 'link', kind: 'text', max: 500, wide: true, hint: 'slide.linkHint' },
     { name: 'starts_at', kind: 'datetime' },
     { name: 'ends_at', kind: 'datetime' },
     { name: 'is_active', kind: 'check' },
