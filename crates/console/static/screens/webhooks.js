@@ -115,6 +115,7 @@ function OneWebhook({ application, id }) {
     refresh();
   };
   const test = async () => {
+    if (testing) return;
     setTesting(true);
     await sendTest(path);
     setTesting(false);
@@ -128,7 +129,7 @@ function OneWebhook({ application, id }) {
   return html`<${RecordPage} resource=${resource} id=${id} to=${`/webhooks?application=${application}`} crumb="nav.webhooks" edits=${edits}
     view=${(/** @type {any} */ { name, url, is_active: active }, /** @type {() => void} */ refresh, /** @type {string | null} */ etag) => ({
       title: name ?? url, below,
-      actions: edits && html`${active && html`<button type="button" class="button" disabled=${testing} onClick=${test}><${Icon} name="link" size=${16} />${t(testing ? 'webhook.testing' : 'webhook.test')}</button>`}
+      actions: edits && html`${active && html`<button type="button" class="button" aria-disabled=${testing} onClick=${test}><${Icon} name="link" size=${16} />${t(testing ? 'webhook.testing' : 'webhook.test')}</button>`}
         <button type="button" class="button" onClick=${() => rotate(etag, refresh)}><${Icon} name="key" size=${16} />${t('webhook.rotate')}</button>`,
     })} />`;
 }
