@@ -62,11 +62,11 @@ fn delivery((row, event_id, topic): LoggedRow) -> Result<Delivery, StoreError> {
 }
 
 /// A logged row with the application and the name of its webhook.
-type ProjectRow = (LoggedRow, i64, Option<String>);
+type ProjectRow = (DeliveryRow, String, String, i64, Option<String>);
 
-fn project_delivery((row, application, name): ProjectRow) -> Result<ProjectDelivery, StoreError> {
+fn project_delivery((row, event_id, topic, application, name): ProjectRow) -> Result<ProjectDelivery, StoreError> {
     Ok(ProjectDelivery {
-        delivery: delivery(row)?,
+        delivery: delivery((row, event_id, topic))?,
         application_id: decode::id(application)?,
         webhook_name: decode::optional_text(name.as_deref())?,
     })
@@ -79,7 +79,9 @@ fn load(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectDelive
         .inner_join(outbox_events::table.on(outbox_events::id.eq(webhook_deliveries::outbox_event_id)))
         .filter(webhook_deliveries::id.eq_any(ids.to_vec()))
         .select((
-            (DeliveryRow::as_select(), outbox_events::event_id, outbox_events::topic),
+            DeliveryRow::as_select(),
+            outbox_events::event_id,
+            outbox_events::topic,
             webhooks::application_id,
             webhooks::name,
         ))

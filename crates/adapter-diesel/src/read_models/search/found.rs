@@ -403,7 +403,7 @@ impl Search {
         let found = self.index_or_table(connection, total)?;
         if total <= MAX_SORTED {
             let both = Statement::new("SELECT min(").then(value.clone()).sql(") AS lowest, max(").then(value);
-            return Ok(Some(both.sql(") AS highest").then(found())));
+            return Ok(Some(both.sql(") AS highest").then(found)));
         }
         let end = |direction: &'static str| {
             let one = Statement::new("(SELECT ").then(value.clone()).then(found.clone()).sql(" ORDER BY ");

@@ -22,7 +22,7 @@ const TABLES: [&str; 3] = ["nomenclatures", "counterparties", "pages"];
 const LARGE: &str = "0.2";
 
 /// Time until the shares are read again.
-const SHARES_LIFETIME: Duration = Duration::from_secs(600);
+const SHARES_LIFETIME: Duration = Duration::from_mins(10);
 
 by_place! {
     struct CountRow {

@@ -59,8 +59,8 @@ impl Shelf {
     /// Changes of this field in its history, latest first: old and new value.
     async fn told(&self, db: &TestDatabase, field: &str) -> Vec<(Option<String>, Option<String>)> {
         let lines = Histories::page(&db.database, self.project, Resource::Applications, self.site.get(), page(1, 100));
-        let changed = lines.await.unwrap().items.into_iter().filter(|line| line.action == HistoryAction::Changed);
-        let changes = changed.flat_map(|line| {
+        let lines = lines.await.unwrap().items.into_iter().filter(|line| line.action == HistoryAction::Changed);
+        let changes = lines.flat_map(|line| {
             assert_eq!((line.author, line.at), (Author::System, NOON));
             line.changes
         });
