@@ -25,11 +25,12 @@ mod searches;
 mod service;
 mod showcase;
 
+pub use crate::model::Tag;
 pub use facets::{Facet, FacetValue, Facets};
 pub use favourites::{FavouriteError, FavouriteService};
 pub use filter::{ProductFilter, ProductOrder};
 pub use plans::{Plan, PlanCard, PlanGroup, StorefrontPlanService};
-pub use product::{PriceRange, Product, ProductCard, StorefrontBrand, StorefrontCategory, Tag};
+pub use product::{PriceRange, Product, ProductCard, StorefrontBrand, StorefrontCategory};
 pub use searches::{MAX_SEARCHES, Search, SearchHistory, SearchRequest};
 pub use service::{StorefrontError, StorefrontService};
 pub use showcase::{Country, ShowcaseService, Slide};
