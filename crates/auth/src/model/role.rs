@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{Edit, Line, Name, PermissionId, RoleId};
+use kontor_kernel::{Line, Name, PermissionId, RoleId, draft_and_change};
 
 use super::GrantedPermission;
 
@@ -24,24 +24,16 @@ pub struct StaffRole {
     pub updated_at: DateTime<Utc>,
 }
 
-/// Fields of a new role.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RoleDraft {
-    /// Name.
-    pub name: Name,
-    /// Purpose, in words.
-    pub description: Option<Line<500>>,
-    /// Permissions.
-    pub permissions: Vec<PermissionId>,
-}
-
-/// Change of a role.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct RoleChange {
-    /// Name.
-    pub name: Edit<Name>,
-    /// Purpose, in words.
-    pub description: Edit<Option<Line<500>>>,
-    /// New set of permissions, replacing the old one.
-    pub permissions: Edit<Vec<PermissionId>>,
+draft_and_change! {
+    /// Fields of a new role.
+    RoleDraft,
+    /// Change of a role.
+    RoleChange {
+        /// Name.
+        name: Name,
+        /// Purpose, in words.
+        description: Option<Line<500>>,
+        /// Permissions; a change replaces the whole set.
+        permissions: Vec<PermissionId>,
+    }
 }
