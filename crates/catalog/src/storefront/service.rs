@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use kontor_kernel::{
     AppScope, CategoryId, Clock, HtmlCleaner, Money, NomenclatureId, Page, PageRequest, PendingViews, RateLimiter,
-    StoreError, Visitor,
+    ReadError, StoreError, Visitor,
 };
 
 use super::ports::{StorefrontReader, ViewCounter};
@@ -12,15 +12,7 @@ use super::{
 };
 
 /// Error of a storefront read.
-#[derive(Debug, thiserror::Error)]
-pub enum StorefrontError {
-    /// The application does not show the product.
-    #[error("there is no such product")]
-    NotFound,
-    /// Storage failure.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
+pub type StorefrontError = ReadError;
 
 /// Use cases of the storefront.
 pub struct StorefrontService {
