@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, CustomerScope};
+use kontor_kernel::{Clock, CounterpartyId, CustomerScope, FileId};
 
 use crate::CustomerError;
 use crate::model::{Customer, ProfileChange};
@@ -35,6 +35,22 @@ impl ProfileService {
     }
 }
 
+/// Use cases of customer records for operators.
+pub struct CustomerAdministration {
+    /// Storage of customers.
+    pub customers: Arc<dyn CustomerRepository>,
+    /// Clock.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl CustomerAdministration {
+    /// Sets or removes the avatar of a customer. The file must have the avatar type and be uploaded by staff of
+    /// their project.
+    pub async fn set_avatar(&self, id: CounterpartyId, avatar: Option<FileId>) -> Result<(), CustomerError> {
+        self.customers.set_avatar(id, avatar, self.clock.now()).await
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,8 +58,7 @@ mod tests {
     use crate::ports::MockCustomerRepository;
     use chrono::{DateTime, TimeDelta};
     use kontor_kernel::{
-        AppScope, ApplicationId, CounterpartyId, Edit, Email, FixedClock, Name, Phone, ProjectId, ProjectScoped,
-        TokenId,
+        AppScope, ApplicationId, Edit, Email, FixedClock, Name, Phone, ProjectId, ProjectScoped, TokenId,
     };
 
     fn record() -> Customer {

@@ -15,7 +15,6 @@
 //! **Ports**: [`ports::StorefrontReader`], [`ports::ViewCounter`], [`ports::Favourites`], [`ports::SearchLog`],
 //! [`ports::Showcase`], [`ports::StorefrontPlans`], and [`kontor_kernel::HtmlCleaner`]
 
-mod facets;
 mod favourites;
 mod filter;
 mod plans;
@@ -26,9 +25,8 @@ mod service;
 mod showcase;
 
 pub use crate::model::Tag;
-pub use facets::{Facet, FacetValue, Facets};
 pub use favourites::{FavouriteError, FavouriteService};
-pub use filter::{ProductFilter, ProductOrder};
+pub use filter::{Facet, FacetValue, Facets, ProductFilter, ProductOrder};
 pub use plans::{Plan, PlanCard, PlanGroup, StorefrontPlanService};
 pub use product::{PriceRange, Product, ProductCard, StorefrontBrand, StorefrontCategory};
 pub use searches::{MAX_SEARCHES, Search, SearchHistory, SearchRequest};
