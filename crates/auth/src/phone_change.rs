@@ -141,16 +141,11 @@ mod tests {
     use super::*;
     use crate::ports::{MockCodeSender, MockPhoneRepository, SendError};
     use chrono::TimeDelta;
-    use kontor_kernel::testing::{CountingRandom, PlainCipher};
-    use kontor_kernel::{AppScope, ApplicationId, FixedClock, TokenId};
+    use kontor_kernel::FixedClock;
+    use kontor_kernel::testing::{CountingRandom, PlainCipher, app_scope, customer_scope};
 
     fn customer() -> CustomerScope {
-        let app = AppScope {
-            project_id: ProjectId::new(2).unwrap(),
-            application_id: ApplicationId::new(8).unwrap(),
-            wholesale: false,
-        };
-        CustomerScope { app, counterparty_id: CounterpartyId::new(4).unwrap(), token_id: TokenId::new(1).unwrap() }
+        customer_scope(app_scope(2, 8))
     }
 
     fn phone() -> Phone {

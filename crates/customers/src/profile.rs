@@ -54,42 +54,18 @@ impl CustomerAdministration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{CustomerKind, DecidedChange, PersonalData};
+    use crate::model::{DecidedChange, PersonalData, samples};
     use crate::ports::MockCustomerRepository;
     use chrono::{DateTime, TimeDelta};
-    use kontor_kernel::{
-        AppScope, ApplicationId, Edit, Email, FixedClock, Name, Phone, ProjectId, ProjectScoped, TokenId,
-    };
+    use kontor_kernel::testing::{app_scope, customer_scope};
+    use kontor_kernel::{Edit, Email, FixedClock, Phone, ProjectId, ProjectScoped};
 
     fn record() -> Customer {
-        Customer {
-            id: CounterpartyId::new(4).unwrap(),
-            kind: CustomerKind { id: 1, name: Name::parse("Person").unwrap(), created_at: DateTime::UNIX_EPOCH },
-            manager: None,
-            avatar: None,
-            first_name: None,
-            last_name: None,
-            middle_name: None,
-            birthday: None,
-            address: None,
-            phone_1: Phone::parse("79001234567").ok(),
-            phone_2: None,
-            email: Email::parse("anna@x.ru").ok(),
-            created_at: DateTime::UNIX_EPOCH,
-            updated_at: DateTime::UNIX_EPOCH,
-        }
+        Customer { email: Email::parse("anna@x.ru").ok(), ..samples::customer() }
     }
 
     fn scope() -> CustomerScope {
-        CustomerScope {
-            app: AppScope {
-                project_id: ProjectId::new(1).unwrap(),
-                application_id: ApplicationId::new(1).unwrap(),
-                wholesale: false,
-            },
-            counterparty_id: CounterpartyId::new(4).unwrap(),
-            token_id: TokenId::new(1).unwrap(),
-        }
+        customer_scope(app_scope(1, 1))
     }
 
     fn service(customers: MockCustomerRepository) -> ProfileService {

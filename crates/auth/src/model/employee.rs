@@ -154,6 +154,34 @@ pub struct Employee {
     pub permissions: Vec<GrantedPermission>,
 }
 
+#[cfg(test)]
+impl Employee {
+    /// Sample employee for tests, of project 1 and without permissions.
+    pub(crate) fn sample(id: i64) -> Self {
+        let name = Name::parse("Anna").unwrap();
+        Self {
+            id: UserId::new(id).unwrap(),
+            project_id: ProjectId::new(1).unwrap(),
+            login: Login::parse("anna").unwrap(),
+            email: Email::parse("anna@x.ru").unwrap(),
+            first_name: name.clone(),
+            last_name: name.clone(),
+            middle_name: None,
+            phone: None,
+            avatar: None,
+            role: Role { id: RoleId::new(5).unwrap(), name, description: None },
+            branch: None,
+            department: None,
+            creator: None,
+            is_banned: false,
+            is_sick: false,
+            active_time: TimeDelta::zero(),
+            last_activity_at: None,
+            permissions: Vec::new(),
+        }
+    }
+}
+
 /// First employee of a project, who holds all permissions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewOwner {
