@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::miniapp::MiniAppProvider;
 use crate::model::{
     Audience, ClientSession, CodeRedemption, Employee, EmployeeChange, EmployeeEditor, EmployeeFilter, EmployeeSummary,
-    EmployeeUpdate, FoundPermission, GrantedPermission, Login, NewCode, NewEmployee, NewIntrospectionClient, NewOwner,
+    EmployeeUpdate, FoundPermission, GrantedPermission, Login, NewCode, NewEmployee, NewIntrospectionClient,
     NewPhoneCode, NewToken, PasswordRecipient, PasswordRequest, PermissionChange, PermissionDraft, PhoneChangeAttempt,
     PhoneChangeOutcome, PhoneOwnership, RedeemOutcome, Reference, RoleChange, RoleChoice, RoleDraft, StaffCredentials,
     StaffRole, StoredCustomerToken, StoredIntrospection, StoredStaffToken, TemporaryPassword, TokenOwner, TokenUse,
@@ -76,10 +76,6 @@ pub trait StaffRepository: Send + Sync {
 
     /// Returns the employee with their permissions.
     async fn employee(&self, user: UserId) -> Result<Option<Employee>, StoreError>;
-
-    /// Stores an employee with the owner role of the project, which is created if there is none. Refuses a login in use
-    /// and a branch of another project.
-    async fn insert_owner(&self, owner: NewOwner) -> Result<UserId, StaffRegistryError>;
 
     /// Stores an employee. Refuses an unknown project, a login in use, and a role, branch or department of another
     /// project.

@@ -182,23 +182,6 @@ impl Employee {
     }
 }
 
-/// First employee of a project, who holds all permissions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewOwner {
-    /// Project.
-    pub project_id: ProjectId,
-    /// Branch of the employee.
-    pub branch_id: Option<BranchId>,
-    /// Login.
-    pub login: Login,
-    /// E-mail address.
-    pub email: Email,
-    /// Hash of the password.
-    pub password_hash: String,
-    /// Time of creation.
-    pub created_at: DateTime<Utc>,
-}
-
 /// Role assigned to an employee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoleChoice {

@@ -36,7 +36,7 @@ pub use callback::{
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, RedeemOutcome};
 pub use contact_owner::ContactOwner;
 pub use employee::{
-    Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewOwner, NewPassword, Reference, Role,
+    Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewPassword, Reference, Role,
     RoleChoice, StaffCredentials, WeakPassword, is_last_owner,
 };
 pub use employee_change::{EmployeeDraft, EmployeeEditor, EmployeeReference, EmployeeUpdate};
