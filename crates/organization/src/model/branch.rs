@@ -1,6 +1,8 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
-use kontor_kernel::{BranchId, Email, Inn, Kpp, Line, Name, Phone, Resource, Violations, draft_and_change};
+use kontor_kernel::{BranchId, Email, Inn, Kpp, Line, Name, Phone, Record, Resource, Violations, draft_and_change};
+
+use crate::BranchRefusal;
 
 /// Business, legal entity or operating unit of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +45,17 @@ impl Audited for Branch {
             ("phone", self.phone.as_ref().map(ToString::to_string)),
             ("email", self.email.as_ref().map(ToString::to_string)),
         ]
+    }
+}
+
+impl Record for Branch {
+    type Id = BranchId;
+    type Draft = BranchDraft;
+    type Change = BranchChange;
+    type Refusal = BranchRefusal;
+
+    fn admit(draft: &BranchDraft, _now: DateTime<Utc>) -> Result<(), BranchRefusal> {
+        draft.check().map_err(BranchRefusal::Invalid)
     }
 }
 
