@@ -1,9 +1,7 @@
-use std::fmt;
-
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{
     BranchId, DepartmentId, Edit, Email, FileId, FileKey, Line, Name, PermissionId, Phone, ProjectId, RoleId, ScreenId,
-    SecretString, TextError, UserId,
+    SecretString, TextError, UserId, wraps_text,
 };
 
 /// Login of an employee: one line of at most 100 characters in lower case, unique in the whole service.
@@ -15,18 +13,9 @@ impl Login {
     pub fn parse(text: &str) -> Result<Self, TextError> {
         Line::<100>::parse(&text.to_lowercase()).map(|line| Self(line.into()))
     }
-
-    /// Returns the text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Display for Login {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+wraps_text!(Login);
 
 /// New password: 8 to 200 characters.
 #[derive(Debug, Clone)]

@@ -1,10 +1,9 @@
 use std::collections::BTreeSet;
-use std::fmt;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{
     AppScope, CounterpartyId, ExposeSecret, Line, Permission, ProjectId, Random, SecretCipher, SecretString, TextError,
-    TokenId, UserId,
+    TokenId, UserId, wraps_text,
 };
 
 /// Presented bearer token, `<id>|<secret>`. Neither half authenticates alone.
@@ -119,18 +118,9 @@ impl Device {
             Err(error) => Err(error),
         }
     }
-
-    /// Returns the text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Display for Device {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
+wraps_text!(Device);
 
 /// Stored token of an employee.
 #[derive(Debug, Clone, PartialEq, Eq)]

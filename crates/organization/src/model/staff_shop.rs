@@ -1,6 +1,8 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
-use kontor_kernel::{BranchId, Line, Name, Phone, PhotoUrl, Record, Resource, ShopId, Zone, draft_and_change};
+use kontor_kernel::{
+    BranchId, Line, Name, Phone, PhotoUrl, Record, Resource, ShopId, Zone, draft_and_change, wraps_text,
+};
 
 use super::OpeningTimes;
 use crate::ShopRefusal;
@@ -27,18 +29,9 @@ macro_rules! coordinates {
                     _ => Err($error),
                 }
             }
-
-            /// Text of the value.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
         }
 
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
+        wraps_text!($name);
     )+};
 }
 
