@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    CountryId, DictionaryItemId, InvalidId, Language, Name, Permission, ProjectId, Resource, Staff, StorageUnitId,
-    StoreError, Word as _, Zone,
+    CountryId, DictionaryItemId, InvalidId, Language, Name, Permission, ProjectId, Resource, Staff, StorageUnit,
+    StorageUnitId, StoreError, Word as _, Zone,
 };
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
@@ -58,17 +58,6 @@ pub struct DictionaryItem {
     pub avatar: Option<String>,
     /// Creation time.
     pub created_at: DateTime<Utc>,
-}
-
-/// Unit in which goods are counted or measured.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StorageUnit {
-    /// Identifier.
-    pub id: StorageUnitId,
-    /// Name.
-    pub name: Name,
-    /// Abbreviation.
-    pub abbreviation: Name,
 }
 
 /// Country of origin.

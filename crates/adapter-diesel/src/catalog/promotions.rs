@@ -8,11 +8,10 @@ use kontor_catalog::ports::PromotionRepository;
 use kontor_catalog::{PromotionError, PromotionList, PromotionReference, PromotionRefusal};
 use kontor_kernel::{Page, PageRequest, ProjectId, Stamp, StoreError};
 
-use super::categories::reference;
 use super::staff_discounts::period;
 use super::storefront::photo;
 use crate::database::{Abort, AnyConnection, Database, Driver, on_each};
-use crate::decode;
+use crate::decode::{self, reference};
 use crate::histories;
 use crate::schema::{discounts, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions};
 

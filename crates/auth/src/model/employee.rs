@@ -1,7 +1,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{
-    BranchId, DepartmentId, Edit, Email, FileId, FileKey, Line, Name, PermissionId, Phone, ProjectId, RoleId, ScreenId,
-    SecretString, TextError, UserId, wraps_text,
+    BranchId, DepartmentId, Edit, Email, FileId, FileKey, Line, Name, PermissionId, Phone, ProjectId, Reference,
+    RoleId, ScreenId, SecretString, TextError, UserId, wraps_text,
 };
 
 /// Login of an employee: one line of at most 100 characters in lower case, unique in the whole service.
@@ -51,15 +51,6 @@ pub struct StaffCredentials {
     pub temporary_hash: Option<String>,
     /// `true` if the employee is banned.
     pub is_banned: bool,
-}
-
-/// Reference to another record, by identifier and name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference<Id> {
-    /// Identifier.
-    pub id: Id,
-    /// Name.
-    pub name: Name,
 }
 
 /// Role of an employee.

@@ -36,11 +36,12 @@ pub use callback::{
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, RedeemOutcome};
 pub use contact_owner::ContactOwner;
 pub use employee::{
-    Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewPassword, Reference, Role,
+    Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewPassword, Role,
     RoleChoice, StaffCredentials, WeakPassword, is_last_owner,
 };
 pub use employee_change::{EmployeeDraft, EmployeeEditor, EmployeeReference, EmployeeUpdate};
 pub use held_permissions::{HeldPermissions, PermissionsNotHeld, check_held};
+pub use kontor_kernel::Reference;
 pub use introspection::{
     ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient,
     StoredIntrospection, TokenState,

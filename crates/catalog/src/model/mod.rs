@@ -29,10 +29,10 @@ pub use inventory::{
     Inventory, InventoryDraft, StockChange, StockEntry, StockLevel, StockLevelError, StockReason, StockSource,
     StockedItem,
 };
-pub use kontor_kernel::{EndsBeforeStart, MoveDirection, Period, Phase, PhotoUrl, PhotoUrlError};
-pub use nomenclature::{
-    CardLabels, MissingPrice, Nomenclature, NomenclatureKind, Reference, StorageUnit, UnknownKind, price_of_new_stock,
+pub use kontor_kernel::{
+    EndsBeforeStart, MoveDirection, Period, Phase, PhotoUrl, PhotoUrlError, Reference, StorageUnit,
 };
+pub use nomenclature::{CardLabels, MissingPrice, Nomenclature, NomenclatureKind, UnknownKind, price_of_new_stock};
 pub use plan::{
     AssignOutcome, CatalogPlan, InvalidPlanPosition, InvalidPlanSlug, PlanAssignment, PlanChange, PlanDraft,
     PlanPosition, PlanSlug,

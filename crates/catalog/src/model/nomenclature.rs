@@ -1,8 +1,8 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{
-    BrandId, CategoryId, CountryId, Money, Name, NomenclatureId, NomenclatureTypeId, Resource, StorageUnitId, TagId,
-    VatId,
+    BrandId, CategoryId, CountryId, Money, Name, NomenclatureId, NomenclatureTypeId, Reference, Resource, StorageUnit,
+    TagId, VatId,
 };
 
 use super::Card;
@@ -97,26 +97,6 @@ pub struct CardLabels {
     pub vat: Option<Reference<VatId>>,
     /// Tags, by identifier.
     pub tags: Vec<Reference<TagId>>,
-}
-
-/// Reference to another record, by identifier and name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference<Id> {
-    /// Identifier of the record.
-    pub id: Id,
-    /// Name.
-    pub name: Name,
-}
-
-/// Unit in which goods are counted, of the system-wide dictionary.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StorageUnit {
-    /// Identifier of the unit.
-    pub id: StorageUnitId,
-    /// Name.
-    pub name: Name,
-    /// Abbreviation, such as `kg`.
-    pub abbreviation: Name,
 }
 
 /// Error: services and subscription plans are sold at their own price, so they need one. The price of goods is that of
