@@ -85,6 +85,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/screens", permissions::screen_routes);
     below(config, "/api/branches", |config| {
         branches::routes(config);
+        config.service(branches::list_branch_history);
         branch_requisites::routes(config);
         requisite_integrations::routes(config);
     });

@@ -10,10 +10,9 @@ use kontor_catalog::ports::InventoryRepository;
 use kontor_catalog::{InventoryError, InventoryReference, InventoryRefusal};
 use kontor_kernel::{InventoryId, Listing, Page, PageRequest, ProjectId, ProjectScoped, Stamp, StoreError};
 
-use super::categories::reference;
 use super::lock_row;
 use crate::database::{Abort, AnyConnection, Database, Driver, Topic, found, on_duplicate};
-use crate::decode;
+use crate::decode::{self, reference};
 use crate::listing::{Source, Totals, unsearched};
 use crate::locks::lock_item_of_stock;
 use crate::read_models::offers;

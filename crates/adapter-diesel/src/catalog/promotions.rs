@@ -11,11 +11,10 @@ use kontor_kernel::{
     DiscountId, NomenclatureId, Page, PageRequest, ProjectId, ProjectScoped, PromotionId, Stamp, StoreError,
 };
 
-use super::categories::reference;
 use super::staff_discounts::period;
 use super::storefront::photo;
 use crate::database::{Abort, AnyConnection, Database, Driver, on_each};
-use crate::decode;
+use crate::decode::{self, reference};
 use crate::records::{self, StoredRecord};
 use crate::schema::{discounts, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions};
 use crate::statement::{Statement, by_place};

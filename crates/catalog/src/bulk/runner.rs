@@ -3,13 +3,14 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::history::Author;
-use kontor_kernel::{Clock, JobId, Stamp, StoreError};
+use kontor_kernel::{Clock, JobId, ProjectId, Stamp, StoreError};
 
 use super::ports::{JobRepository, UploadStore};
 use super::{Ending, JobLease, JobPhase, JobState, LeasedJob, PartError, PassResult, Progress, Step};
 use crate::spreadsheet::ports::{ItemSheetRepository, SheetReader, StockSheetRepository};
 use crate::spreadsheet::{
-    CardSheet, ImportError, ImportKind, ImportMode, ImportReport, Layout, Part, RowProblems, SheetError, StockSheet,
+    CardSheet, ImportError, ImportKind, ImportMode, ImportReport, Layout, Part, ReadOptions, RowPreview, RowProblems,
+    SheetError, StockSheet,
 };
 
 /// Waits for the futures of ports. Files are read on a thread that may block, and only the process knows how such a
@@ -136,6 +137,28 @@ impl JobRunner {
             self.uploads.remove_file(place).await?;
         }
         Ok(strangers.len())
+    }
+
+    /// Returns the location of the table in a file of any size, and its first rows after the import. For operators:
+    /// checks no permission. Reads the file on the calling thread.
+    pub async fn preview(
+        &self,
+        project: ProjectId,
+        kind: ImportKind,
+        file: &Path,
+        options: &ReadOptions,
+    ) -> Result<(Layout, Vec<RowPreview>), ImportError> {
+        let (layout, report) = match kind {
+            ImportKind::Nomenclatures => {
+                let sheet = CardSheet::read_top(&*self.reader, file, options)?;
+                (sheet.layout.clone(), self.cards.check(project, Arc::new(sheet)).await?)
+            }
+            ImportKind::Inventories => {
+                let sheet = StockSheet::read_top(&*self.reader, file, options)?;
+                (sheet.layout.clone(), self.stock.check(project, Arc::new(sheet)).await?)
+            }
+        };
+        Ok((layout, report.rows))
     }
 
     /// Continues a job until it ends. `watch` is called after every part, and repeatedly while the file is prepared. It
