@@ -36,16 +36,16 @@ pub use callback::{
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, RedeemOutcome};
 pub use contact_owner::ContactOwner;
 pub use employee::{
-    Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewPassword, Role,
-    RoleChoice, StaffCredentials, WeakPassword, is_last_owner,
+    Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewPassword, Role, RoleChoice, StaffCredentials,
+    WeakPassword, is_last_owner,
 };
 pub use employee_change::{EmployeeDraft, EmployeeEditor, EmployeeReference, EmployeeUpdate};
 pub use held_permissions::{HeldPermissions, PermissionsNotHeld, check_held};
-pub use kontor_kernel::Reference;
 pub use introspection::{
     ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient,
     StoredIntrospection, TokenState,
 };
+pub use kontor_kernel::Reference;
 pub use permission::{FoundPermission, PermissionChange, PermissionDraft, PermissionName, PermissionNameError};
 pub use session::{ClientSession, HeartbeatEffect, MAX_COUNTED_GAP, NEXT_HEARTBEAT, SESSION_BREAK};
 pub use token::{
