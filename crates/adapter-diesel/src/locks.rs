@@ -12,7 +12,7 @@ use diesel::result::QueryResult;
 use kontor_kernel::ProjectId;
 
 use crate::database::AnyConnection;
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 
 const CHUNK: usize = 500;
 
@@ -69,13 +69,11 @@ pub(crate) fn lock_spreadsheet_items<'a>(
     let mut items = Vec::with_capacity(articles.len() + numbers.len());
     for articles in articles.chunks(CHUNK) {
         let named = with_articles("id", project, articles.iter().copied());
-        let rows: Vec<IdRow> = named.rows(connection)?;
-        items.extend(rows.into_iter().map(|row| row.id));
+        items.extend(named.scalars::<i64>(connection)?);
     }
     for numbers in numbers.chunks(CHUNK) {
         let own = Statement::new("SELECT id FROM nomenclatures WHERE project_id = ").value(project.get());
-        let rows: Vec<IdRow> = own.sql(" AND id").among(numbers).rows(connection)?;
-        items.extend(rows.into_iter().map(|row| row.id));
+        items.extend(own.sql(" AND id").among(numbers).scalars::<i64>(connection)?);
     }
     lock_items(connection, &items)
 }
@@ -106,8 +104,8 @@ pub(crate) fn lock_item_of_stock(
         return Ok(());
     }
     let stocked = Statement::new("SELECT nomenclature_id FROM inventories WHERE project_id = ").value(project.get());
-    let stocked: Vec<IdRow> = stocked.sql(" AND id = ").value(inventory).rows(connection)?;
-    lock_items(connection, &stocked.into_iter().map(|row| row.id).collect::<Vec<_>>())
+    let stocked: Vec<i64> = stocked.sql(" AND id = ").value(inventory).scalars(connection)?;
+    lock_items(connection, &stocked)
 }
 
 /// Locks the items of a warehouse. The caller holds a lock on the warehouse.
@@ -117,6 +115,6 @@ pub(crate) fn lock_items_of_warehouse(connection: &mut AnyConnection, warehouse:
     }
     let shelved =
         Statement::new("SELECT nomenclature_id FROM inventories WHERE deleted_at IS NULL AND warehouse_id = ");
-    let shelved: Vec<IdRow> = shelved.value(warehouse).rows(connection)?;
-    lock_items(connection, &shelved.into_iter().map(|row| row.id).collect::<Vec<_>>())
+    let shelved: Vec<i64> = shelved.value(warehouse).scalars(connection)?;
+    lock_items(connection, &shelved)
 }

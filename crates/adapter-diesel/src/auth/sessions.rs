@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use diesel::sql_types::BigInt;
 use kontor_auth::model::ClientSession;
 use kontor_auth::ports::{ClientSessions, SessionStart};
 use kontor_kernel::{ApplicationId, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
@@ -24,12 +23,6 @@ struct SessionRow {
     started_at: NaiveDateTime,
     last_seen_at: NaiveDateTime,
     duration_micros: i64,
-}
-
-#[derive(QueryableByName)]
-struct Started {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
 }
 
 impl TryFrom<SessionRow> for ClientSession {
@@ -95,8 +88,7 @@ fn start(
         insert = insert.sql(" FOR KEY SHARE OF t");
     }
     insert = insert.sql(" ON CONFLICT (token_id) WHERE status = 'active' DO NOTHING RETURNING id");
-    let started: Vec<Started> = insert.load(connection)?;
-    Ok(started.first().map(|row| row.id))
+    insert.scalar(connection).optional()
 }
 
 #[async_trait]

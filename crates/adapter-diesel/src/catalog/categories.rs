@@ -1,7 +1,6 @@
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool};
 use kontor_catalog::model::{Category, CategoryChange, CategoryCode, CategoryDraft, Edit, PhotoUrl, Reference};
 use kontor_catalog::ports::CategoryRepository;
 use kontor_catalog::{CategoryError, CategoryRefusal};
@@ -14,7 +13,7 @@ use crate::decode;
 use crate::listing::{Source, in_order, key_contains};
 use crate::records::{self, StoredRecord};
 use crate::schema::{categories, projects};
-use crate::statement::{Statement, by_place};
+use crate::statement::Statement;
 use crate::unreadable;
 
 diesel::alias!(const PARENTS: Alias<Parents> = categories as parents);
@@ -92,12 +91,6 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
     Ok(all)
 }
 
-by_place! {
-    struct FreeRow {
-        code: i64 as BigInt,
-    }
-}
-
 /// Returns the code after the largest. If the largest code is in use, returns the smallest free code.
 pub(super) fn next_code(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i64> {
     let largest: Option<i64> = categories::table
@@ -108,15 +101,14 @@ pub(super) fn next_code(connection: &mut AnyConnection, project: ProjectId) -> Q
     if next <= CategoryCode::MAX_CODE {
         return Ok(next);
     }
-    let free: FreeRow = Statement::new(
+    Statement::new(
         "SELECT min(f.code) FROM (SELECT 1 AS code UNION ALL SELECT c.code + 1 FROM categories c WHERE c.project_id = ",
     )
     .value(project.get())
     .sql(") AS f WHERE NOT EXISTS (SELECT 1 FROM categories t WHERE t.code = f.code AND t.project_id = ")
     .value(project.get())
     .sql(")")
-    .row(connection)?;
-    Ok(free.code)
+    .scalar(connection)
 }
 
 /// Source of the category list for staff.
@@ -241,21 +233,14 @@ fn require_parent(
     if found!(connection, own)? { Ok(()) } else { Err(Abort::refused(CategoryRefusal::UnknownParent)) }
 }
 
-by_place! {
-    struct AnswerRow {
-        answer: bool as Bool,
-    }
-}
-
 /// Returns `true` if a category is `other` or a descendant of it.
 fn is_descendant(connection: &mut AnyConnection, category: CategoryId, other: CategoryId) -> QueryResult<bool> {
     // UNION instead of UNION ALL: it ends even if the categories form a cycle.
-    let row: AnswerRow = Statement::new("WITH RECURSIVE above (id) AS (SELECT id FROM categories WHERE id = ")
+    Statement::new("WITH RECURSIVE above (id) AS (SELECT id FROM categories WHERE id = ")
         .value(category.get())
         .sql(" UNION SELECT up.parent_id FROM categories up JOIN above ON up.id = above.id WHERE up.parent_id IS NOT NULL) ")
         .sql("SELECT EXISTS (SELECT 1 FROM above WHERE id = ")
         .value(other.get())
         .sql(")")
-        .row(connection)?;
-    Ok(row.answer)
+        .scalar(connection)
 }

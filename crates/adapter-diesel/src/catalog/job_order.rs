@@ -4,7 +4,7 @@ use chrono::NaiveDateTime;
 use kontor_kernel::{JobId, StoreError};
 
 use crate::database::{Abort, Database, on_duplicate};
-use crate::lease::{Key as _, LeaseRequest, Leased, Queue};
+use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::statement::Statement;
 
 /// Jobs that may be taken: those whose lease has expired, and the first queued ones of projects where none runs. They
@@ -53,7 +53,7 @@ pub(super) async fn take_next<R: Send + 'static, T: Send + 'static>(
     let now = request.now;
     // This read does not occupy the only writer.
     let mut due: Vec<i64> = database
-        .read(move |connection| Ok::<_, Abort<StoreError>>(i64::rows(due(queue, only, now), connection)?))
+        .read(move |connection| Ok::<_, Abort<StoreError>>(due(queue, only, now).scalars(connection)?))
         .await?;
     due.sort_unstable();
     for id in due.into_iter().take(MAX_LEASE_ROUNDS) {

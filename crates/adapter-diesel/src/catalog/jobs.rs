@@ -22,7 +22,7 @@ use crate::decode;
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::records;
 use crate::schema::{job_errors, jobs, projects};
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -291,19 +291,18 @@ impl JobRepository for Database {
 
     async fn list(&self, project: ProjectId, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, StoreError> {
         self.read_snapshot(move |connection| {
-            let total: IdRow = Statement::new("SELECT count(*) FROM (")
+            let total: i64 = Statement::new("SELECT count(*) FROM (")
                 .then(listed(project, &filter))
                 .sql(") AS listed")
-                .row(connection)?;
+                .scalar(connection)?;
             let pages = format!(" ORDER BY id DESC LIMIT {} OFFSET {}", page.limit(), page.offset());
-            let ids: Vec<IdRow> = listed(project, &filter).sql(pages).rows(connection)?;
-            let ids: Vec<i64> = ids.into_iter().map(|row| row.id).collect();
+            let ids: Vec<i64> = listed(project, &filter).sql(pages).scalars(connection)?;
             let rows: Vec<JobRow> =
                 jobs::table.filter(jobs::id.eq_any(&ids)).select(JobRow::as_select()).load(connection)?;
             let mut found = unreadable::rows("jobs", rows, |row| row.id, Job::try_from)?;
             found.extend(exports::load(connection, &ids)?);
             found.sort_unstable_by_key(|job| Reverse(job.id));
-            Ok(decode::page(found, total.id, page)?)
+            Ok(decode::page(found, total, page)?)
         })
         .await
     }

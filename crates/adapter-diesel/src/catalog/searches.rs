@@ -13,15 +13,15 @@ use kontor_kernel::{StoreError, Visitor};
 use crate::database::{AnyConnection, Database};
 use crate::decode;
 use crate::schema::search_requests;
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 
 const CHUNK: usize = 500;
 
 /// Returns those customers that are not deleted, and prevents their deletion until the transaction ends.
 fn present(connection: &mut AnyConnection, customers: &[i64]) -> Result<BTreeSet<i64>, QueryError> {
     let statement = Statement::new("SELECT id FROM counterparties WHERE deleted_at IS NULL AND id").among(customers);
-    let rows: Vec<IdRow> = statement.locked(connection, " ORDER BY id FOR SHARE").rows(connection)?;
-    Ok(rows.into_iter().map(|row| row.id).collect())
+    let present = statement.locked(connection, " ORDER BY id FOR SHARE").scalars(connection)?;
+    Ok(present.into_iter().collect())
 }
 
 /// Writes searches, ordered by customer and text, so that concurrent processes wait for each other without deadlock.

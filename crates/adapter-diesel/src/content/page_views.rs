@@ -4,7 +4,7 @@ use diesel::result::QueryResult;
 use kontor_kernel::PageId;
 
 use crate::database::{AnyConnection, Topic};
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 
 const CHUNK: usize = 500;
 
@@ -24,10 +24,10 @@ pub(super) fn add(connection: &mut AnyConnection, mut views: Vec<(PageId, u64)>)
             .once()
             .run(connection)?;
         let projects = Statement::new("SELECT DISTINCT project_id FROM pages WHERE id").among(&ids);
-        let projects: Vec<IdRow> = projects.rows(connection)?;
+        let projects: Vec<i64> = projects.scalars(connection)?;
         connection.declare_unchanged(Topic::Storefront);
         for project in projects {
-            connection.invalidate(Topic::Views, project.id);
+            connection.invalidate(Topic::Views, project);
         }
     }
     Ok(())

@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_content::model::{Page, PageFilter, PageOrder, PageTag, PageType, Slug};
 use kontor_content::ports::PageReader;
 use kontor_kernel::listing::Sort;
@@ -18,10 +17,10 @@ use crate::unreadable;
 
 by_place! {
     struct NamedRow {
-        id: i64 as BigInt,
-        name: String as Text,
-        avatar: Option<String> as Nullable<Text>,
-        created_at: NaiveDateTime as Timestamp,
+        id: i64,
+        name: String,
+        avatar: Option<String>,
+        created_at: NaiveDateTime,
     }
 }
 

@@ -8,7 +8,7 @@ use diesel::result::Error as QueryError;
 
 use crate::database::{AnyConnection, Driver};
 use crate::schema::counterparties;
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 
 #[diesel::dsl::auto_type]
 fn existing_customer(customer: i64) -> _ {
@@ -67,8 +67,8 @@ pub(crate) fn lock_customer_of(connection: &mut AnyConnection, of: CustomerOf) -
         }
     };
     // The customer of a record never changes.
-    let customer: Option<IdRow> = whose.row(connection).optional()?;
-    if let Some(IdRow { id }) = customer {
+    let customer: Option<i64> = whose.scalar(connection).optional()?;
+    if let Some(id) = customer {
         let held = Statement::new("SELECT id FROM counterparties WHERE id = ").value(id);
         held.sql(" FOR SHARE").run(connection)?;
     }

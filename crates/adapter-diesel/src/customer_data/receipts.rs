@@ -1,7 +1,6 @@
 //! Receipts with data of deleted customers.
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
 use serde_json::Value;
 
 use crate::database::{AnyConnection, found};
@@ -10,8 +9,8 @@ use crate::statement::{Statement, by_place};
 
 by_place! {
     struct RequestRow {
-        id: i64 as BigInt,
-        request: String as Text,
+        id: i64,
+        request: String,
     }
 }
 

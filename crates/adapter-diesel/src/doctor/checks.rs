@@ -1,6 +1,5 @@
 //! Comparisons of `kontor doctor`.
 
-use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
 use super::{ComparisonStep, Difference, next};
@@ -8,19 +7,19 @@ use crate::database::{Abort, AnyConnection};
 use crate::read_models::offer_counts::{self, CountDifference};
 use crate::read_models::offers::{self, DifferingOffer};
 use crate::read_models::search;
-use crate::statement::{IdRow, by_place};
+use crate::statement::by_place;
 
 by_place! {
     struct StockRow {
-        project: i64 as BigInt,
-        id: i64 as BigInt,
-        quantity: i64 as BigInt,
-        reserved: i64 as BigInt,
-        moved: i64 as BigInt,
-        moved_reserved: i64 as BigInt,
-        quantity_left: i64 as BigInt,
-        reserved_left: i64 as BigInt,
-        held: i64 as BigInt,
+        project: i64,
+        id: i64,
+        quantity: i64,
+        reserved: i64,
+        moved: i64,
+        moved_reserved: i64,
+        quantity_left: i64,
+        reserved_left: i64,
+        held: i64,
     }
 }
 
@@ -60,12 +59,12 @@ pub(super) fn stock(
 
 by_place! {
     struct DiscountRow {
-        project: i64 as BigInt,
-        id: i64 as BigInt,
-        used: i64 as BigInt,
-        amount: i64 as BigInt,
-        usages: i64 as BigInt,
-        let_off: i64 as BigInt,
+        project: i64,
+        id: i64,
+        used: i64,
+        amount: i64,
+        usages: i64,
+        let_off: i64,
     }
 }
 
@@ -99,8 +98,7 @@ pub(super) fn items(
     project: Option<i64>,
     last: i64,
 ) -> Result<ComparisonStep, Abort<StoreError>> {
-    let rows: Vec<IdRow> = next("t.id", "nomenclatures", project, last).rows(connection)?;
-    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let ids: Vec<i64> = next("t.id", "nomenclatures", project, last).scalars(connection)?;
     if ids.is_empty() {
         return Ok(ComparisonStep { count: 0, last: None, differences: Vec::new() });
     }
@@ -122,7 +120,7 @@ pub(super) fn items(
         derived: None,
     };
     Ok(ComparisonStep {
-        count: count(&rows),
+        count: count(&ids),
         last: ids.last().copied(),
         differences: shown.iter().map(of_offer).chain(unfound.iter().map(of_search)).collect(),
     })
@@ -134,8 +132,7 @@ pub(super) fn counts(
     project: Option<i64>,
     last: i64,
 ) -> Result<ComparisonStep, Abort<StoreError>> {
-    let rows: Vec<IdRow> = next("t.id", "applications", project, last).rows(connection)?;
-    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let ids: Vec<i64> = next("t.id", "applications", project, last).scalars(connection)?;
     let off: Vec<CountDifference> =
         if ids.is_empty() { Vec::new() } else { offer_counts::wrong_counts(&ids).rows(connection)? };
     let differ = |off: CountDifference| Difference {
@@ -148,7 +145,7 @@ pub(super) fn counts(
         derived: Some(off.counted),
     };
     Ok(ComparisonStep {
-        count: count(&rows),
+        count: count(&ids),
         last: ids.last().copied(),
         differences: off.into_iter().map(differ).collect(),
     })

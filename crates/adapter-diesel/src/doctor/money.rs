@@ -1,6 +1,5 @@
 //! Money of orders (allocated, captured and refunded), and their tickets.
 
-use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
 use super::checks::{compared, count};
@@ -10,25 +9,25 @@ use crate::statement::by_place;
 
 by_place! {
     struct MoneyRow {
-        project: i64 as BigInt,
-        id: i64 as BigInt,
-        price: i64 as BigInt,
-        delivery: i64 as BigInt,
-        captured: i64 as BigInt,
-        refunded: i64 as BigInt,
-        refunding: i64 as BigInt,
-        lines: i64 as BigInt,
-        lines_returned: i64 as BigInt,
-        charges: i64 as BigInt,
-        charged: i64 as BigInt,
-        charge_refunded: i64 as BigInt,
-        charge_refunding: i64 as BigInt,
-        told: i64 as BigInt,
-        on_their_way: i64 as BigInt,
-        tickets: i64 as BigInt,
-        tickets_of_lines: i64 as BigInt,
-        redeemed: i64 as BigInt,
-        entered: i64 as BigInt,
+        project: i64,
+        id: i64,
+        price: i64,
+        delivery: i64,
+        captured: i64,
+        refunded: i64,
+        refunding: i64,
+        lines: i64,
+        lines_returned: i64,
+        charges: i64,
+        charged: i64,
+        charge_refunded: i64,
+        charge_refunding: i64,
+        told: i64,
+        on_their_way: i64,
+        tickets: i64,
+        tickets_of_lines: i64,
+        redeemed: i64,
+        entered: i64,
     }
 }
 

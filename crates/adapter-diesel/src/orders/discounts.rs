@@ -2,7 +2,6 @@
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use diesel::sql_types::BigInt;
 use kontor_kernel::{DiscountId, Money, StoreError};
 use kontor_orders::change::{AppliedDiscounts, PromoUse};
 use kontor_orders::model::Discount;
@@ -25,8 +24,8 @@ pub(super) fn automatic(project: i64, items: &[i64]) -> Statement {
 
 by_place! {
     struct SeenRow {
-        id: i64 as BigInt,
-        version: i64 as BigInt,
+        id: i64,
+        version: i64,
     }
 }
 

@@ -13,7 +13,7 @@ use super::refunds::insert_refund;
 use super::saved_methods;
 use crate::database::{Abort, AnyConnection, Driver};
 use crate::schema::charges;
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 
 /// Stores a charge without other records. The caller has locked the customer.
 pub(crate) fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<ChargeStored, Abort<StoreError>> {
@@ -170,12 +170,11 @@ pub(crate) fn mark_sending(connection: &mut AnyConnection, id: i64, until: Naive
         .sql(" WHERE id = ")
         .value(id)
         .sql(" AND state IN ('prepared', 'pending') RETURNING saved_method_id AS id");
-    let method: Option<IdRow> = let_go.row(connection).optional()?;
+    let method: Option<i64> = let_go.scalar(connection).optional()?;
     let Some(method) = method else { return Ok(false) };
     let active =
-        Statement::new("SELECT id FROM saved_payment_methods WHERE is_active = TRUE AND id = ").value(method.id);
-    let active: Option<IdRow> = active.locked(connection, " FOR SHARE").row(connection).optional()?;
-    if active.is_some() {
+        Statement::new("SELECT id FROM saved_payment_methods WHERE is_active = TRUE AND id = ").value(method);
+    if active.locked(connection, " FOR SHARE").finds(connection)? {
         return Ok(true);
     }
     Statement::new("UPDATE charges SET departing_until = NULL WHERE id = ").value(id).run(connection)?;
@@ -184,21 +183,18 @@ pub(crate) fn mark_sending(connection: &mut AnyConnection, id: i64, until: Naive
 
 /// Returns `true` if a request that uses the method may still be in progress.
 pub(crate) fn is_sending(connection: &mut AnyConnection, method: i64, at: NaiveDateTime) -> QueryResult<bool> {
-    let any: Option<IdRow> = Statement::new("SELECT id FROM charges WHERE saved_method_id = ")
+    Statement::new("SELECT id FROM charges WHERE saved_method_id = ")
         .value(method)
         .sql(" AND departing_until > ")
         .value(at)
         .sql(" LIMIT 1")
-        .row(connection)
-        .optional()?;
-    Ok(any.is_some_and(|charge| charge.id > 0))
+        .finds(connection)
 }
 
 /// Returns the refundable amount of a charge and locks the charge until the transaction ends.
 pub(crate) fn lock_refundable(connection: &mut AnyConnection, charge: i64) -> QueryResult<i64> {
     let left = Statement::new("SELECT captured - refunded - refunding AS id FROM charges WHERE id = ").value(charge);
-    let row: IdRow = left.locked(connection, " FOR NO KEY UPDATE").row(connection)?;
-    Ok(row.id)
+    left.locked(connection, " FOR NO KEY UPDATE").scalar(connection)
 }
 
 /// Returns the successful charge of the purpose and locks it until the transaction ends.
@@ -207,6 +203,6 @@ pub(crate) fn lock_paid(connection: &mut AnyConnection, purpose: ChargePurpose) 
         .value(purpose.kind())
         .sql(" AND purpose_id = ")
         .value(purpose.number());
-    let row: Option<IdRow> = paid.locked(connection, " FOR NO KEY UPDATE").row(connection).optional()?;
-    Ok(row.and_then(|row| ChargeId::new(row.id).ok()))
+    let id: Option<i64> = paid.locked(connection, " FOR NO KEY UPDATE").scalar(connection).optional()?;
+    Ok(id.and_then(|id| ChargeId::new(id).ok()))
 }

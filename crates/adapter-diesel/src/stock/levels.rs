@@ -1,7 +1,6 @@
 //! Stock levels set by staff and spreadsheets.
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable};
 
 use super::ledger::INSERT;
 use super::{Cause, Movement, ROWS, write_movements};
@@ -28,11 +27,11 @@ pub(crate) struct StockLevels {
 
 by_place! {
     struct CreatedRow {
-        id: i64 as BigInt,
-        item: i64 as BigInt,
-        warehouse: i64 as BigInt,
-        quantity: i64 as BigInt,
-        price: Option<i64> as Nullable<BigInt>,
+        id: i64,
+        item: i64,
+        warehouse: i64,
+        quantity: i64,
+        price: Option<i64>,
     }
 }
 

@@ -1,7 +1,6 @@
 //! Charge attempts of subscriptions, with their orders and charges.
 
 use chrono::{DateTime, Utc};
-use diesel::sql_types::{BigInt, Integer, Nullable, Text};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
     ApplicationId, CounterpartyId, Email, Money, OrderId, Phone, ProjectId, Quantity, StoreError, SubscriptionId,
@@ -52,18 +51,18 @@ pub(super) struct Payer {
 
 by_place! {
     struct ContactRow {
-        phone: Option<String> as Nullable<Text>,
-        email: Option<String> as Nullable<Text>,
-        tax_system: Option<i32> as Nullable<Integer>,
-        default_vat: Option<i32> as Nullable<Integer>,
+        phone: Option<String>,
+        email: Option<String>,
+        tax_system: Option<i32>,
+        default_vat: Option<i32>,
     }
 }
 
 by_place! {
     struct ItemRow {
-        id: i64 as BigInt,
-        name: String as Text,
-        vat: Option<i64> as Nullable<BigInt>,
+        id: i64,
+        name: String,
+        vat: Option<i64>,
     }
 }
 

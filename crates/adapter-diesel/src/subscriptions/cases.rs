@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Timestamp};
 use kontor_kernel::{CustomerScope, SavedMethodId, StoreError, SubscriptionId, Zone};
 use kontor_subscriptions::model::{Attempt, Subscription, SubscriptionView};
 use kontor_subscriptions::ports::WakePlace;
@@ -13,7 +12,7 @@ use kontor_subscriptions::{PlanStanding, SubscriptionCase};
 use super::rows::{PAYMENT_COLUMNS, PaymentRow, SUBSCRIPTION_COLUMNS, SubscriptionRow};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 
 /// Selection of subscriptions.
 pub(crate) enum Selection {
@@ -48,8 +47,7 @@ pub(crate) fn is_seen_by(
     id: SubscriptionId,
 ) -> QueryResult<bool> {
     let own = Statement::new("SELECT s.id FROM subscriptions s WHERE s.id = ").value(id.get()).sql(" AND ");
-    let rows: Vec<IdRow> = own.then(seen_by(customer)).rows(connection)?;
-    Ok(rows.iter().any(|row| row.id == id.get()))
+    own.then(seen_by(customer)).finds(connection)
 }
 
 /// Locks a subscription until the transaction ends. It is read afterwards: a statement that waits for a lock returns
@@ -94,8 +92,8 @@ impl Selection {
 
 by_place! {
     struct MomentRow {
-        of: i64 as BigInt,
-        at: NaiveDateTime as Timestamp,
+        of: i64,
+        at: NaiveDateTime,
     }
 }
 

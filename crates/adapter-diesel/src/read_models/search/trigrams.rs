@@ -5,27 +5,20 @@
 //! and be read with every word. The server combines them with an index by project where that is less work.
 
 use diesel::connection::SimpleConnection;
-use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
 use crate::database::{Abort, AnyConnection, Database, conclude, is_lost};
-use crate::statement::{Statement, by_place};
+use crate::statement::Statement;
 
 const EXTENSION: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm";
 
 const TABLES: [&str; 3] = ["nomenclatures", "counterparties", "pages"];
 
-by_place! {
-    struct CountRow {
-        count: i64 as BigInt,
-    }
-}
-
 fn are_indexed(connection: &mut AnyConnection) -> Result<bool, Abort<StoreError>> {
     let indexes = "SELECT count(*) FROM pg_indexes WHERE schemaname = current_schema() \
         AND indexname IN ('nomenclatures_search', 'counterparties_search', 'pages_search')";
-    let row: CountRow = Statement::new(indexes).row(connection)?;
-    Ok(usize::try_from(row.count) == Ok(TABLES.len()))
+    let count: i64 = Statement::new(indexes).scalar(connection)?;
+    Ok(usize::try_from(count) == Ok(TABLES.len()))
 }
 
 fn make(connection: &mut AnyConnection) -> diesel::QueryResult<()> {
