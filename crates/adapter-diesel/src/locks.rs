@@ -24,13 +24,8 @@ fn project(connection: &mut AnyConnection, project: ProjectId, how: &'static str
     Ok(())
 }
 
-/// Locks the project, so that no other transaction assigns its unique values.
+/// Locks the project, so that no other transaction assigns its unique values or adds services or applications.
 pub(crate) fn lock_project(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
-    project(connection, of, " FOR NO KEY UPDATE")
-}
-
-/// Prevents new services in the project. Needed to add an application, which sells all services.
-pub(crate) fn lock_services(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
     project(connection, of, " FOR NO KEY UPDATE")
 }
 
@@ -38,6 +33,15 @@ pub(crate) fn lock_services(connection: &mut AnyConnection, of: ProjectId) -> Qu
 /// add services do not block each other.
 pub(crate) fn lock_applications(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
     project(connection, of, " FOR SHARE")
+}
+
+/// Locks these rows of a table, in the order of their ids.
+pub(crate) fn lock_rows(connection: &mut AnyConnection, table: &'static str, ids: &[i64]) -> QueryResult<()> {
+    if connection.is_postgres() {
+        let rows = Statement::new(format!("SELECT id FROM {table} WHERE id")).among(ids);
+        rows.sql(" ORDER BY id FOR NO KEY UPDATE").run(connection)?;
+    }
+    Ok(())
 }
 
 /// Locks these items, so that no other transaction changes them or their offers.
@@ -49,8 +53,7 @@ pub(crate) fn lock_items(connection: &mut AnyConnection, items: &[i64]) -> Query
     items.sort_unstable();
     items.dedup();
     for items in items.chunks(CHUNK) {
-        let cards = Statement::new("SELECT id FROM nomenclatures WHERE id").among(items);
-        cards.sql(" ORDER BY id FOR NO KEY UPDATE").run(connection)?;
+        lock_rows(connection, "nomenclatures", items)?;
     }
     Ok(())
 }

@@ -6,13 +6,14 @@ use kontor_catalog::ports::CategoryRepository;
 use kontor_catalog::{CategoryError, CategoryRefusal};
 use kontor_kernel::{CategoryId, Listing, Page, ProjectId, ProjectScoped, Stamp, StoreError};
 
-use super::{CHUNK, lock_row};
+use super::CHUNK;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::decode;
 use crate::listing::{Source, in_order, key_contains};
+use crate::locks::lock_project;
 use crate::records::{self, StoredRecord};
-use crate::schema::{categories, projects};
+use crate::schema::categories;
 use crate::statement::Statement;
 use crate::unreadable;
 
@@ -169,7 +170,7 @@ impl CategoryRepository for Database {
             let code = if let Some(code) = draft.code {
                 code.get()
             } else {
-                lock_row!(connection, projects::table.find(project.get()).select(projects::id));
+                lock_project(connection, project)?;
                 next_code(connection, project)?
             };
             diesel::insert_into(categories::table)
@@ -197,7 +198,7 @@ impl CategoryRepository for Database {
             let project = stamp.project_id;
             if let Edit::Set(Some(parent)) = change.parent_id {
                 // Two changes that would close a cycle together wait for each other here.
-                lock_row!(connection, projects::table.find(project.get()).select(projects::id));
+                lock_project(connection, project)?;
                 require_parent(connection, project, Some(parent))?;
                 if is_descendant(connection, parent, id)? {
                     return Err(Abort::refused(CategoryRefusal::Cycle));

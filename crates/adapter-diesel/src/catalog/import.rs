@@ -12,12 +12,12 @@ use kontor_catalog::spreadsheet::{
 };
 use kontor_kernel::{NomenclatureId, ProjectId, Stamp, StoreError};
 
-use super::{cards, import_words, import_writes, job_steps, lock_row};
+use super::{cards, import_words, import_writes, job_steps};
 use crate::database::{Abort, AnyConnection, Database, Topic};
-use crate::locks::{lock_spreadsheet_items, with_articles};
+use crate::locks::{lock_project, lock_spreadsheet_items, with_articles};
 use crate::read_models::offers;
 use crate::records;
-use crate::schema::{inventories, nomenclatures, projects};
+use crate::schema::{inventories, nomenclatures};
 use crate::statement::Statement;
 
 const CHUNK: usize = 500;
@@ -95,7 +95,7 @@ fn apply(
     let project = stamp.project_id;
     connection.invalidate(Topic::Storefront, project.get());
     // Imports of a project run one after the other: they create the same categories and brands.
-    lock_row!(connection, projects::table.find(project.get()).select(projects::id));
+    lock_project(connection, project)?;
     let mut words = import_words::load(connection, project)?;
     let known = known(connection, project, sheet, true)?;
     let decision = Decision::of(sheet, &words, &known);

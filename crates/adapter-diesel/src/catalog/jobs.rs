@@ -16,10 +16,11 @@ use kontor_kernel::{JobId, Page, PageRequest, ProjectId, ProjectScoped, StoreErr
 use super::import_columns;
 use super::job_order::take_next;
 use super::job_steps::{self, held_by, stored as count};
-use super::{exports, lock_row};
+use super::exports;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::decode;
 use crate::lease::{LeaseRequest, Leased, Queue};
+use crate::locks::lock_project;
 use crate::records;
 use crate::schema::{job_errors, jobs, projects};
 use crate::statement::Statement;
@@ -168,7 +169,7 @@ pub(super) fn require_room(
     project: ProjectId,
     most: u32,
 ) -> Result<(), Abort<JobError>> {
-    lock_row!(connection, projects::table.find(project.get()).select(projects::id));
+    lock_project(connection, project)?;
     if waiting(connection, project)? < i64::from(most) {
         Ok(())
     } else {

@@ -17,6 +17,7 @@ use kontor_orders::tickets::{
 
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
+use crate::locks::lock_rows;
 use crate::order_history::{self, Entry, figure};
 use crate::schema::{order_tickets, orders};
 use crate::statement::{Statement, Value, by_place};
@@ -62,7 +63,7 @@ fn known_shops(connection: &mut AnyConnection, batch: &ScanBatch) -> Result<BTre
     }
     let named: Vec<i64> = named.into_iter().collect();
     let own = Statement::new("SELECT id FROM shops WHERE project_id = ").value(batch.stamp.project_id.get());
-    Ok(own.sql(" AND id").among(&named).scalars(connection)?.into_iter().collect())
+    Ok(own.sql(" AND id").among(&named).scalars::<i64>(connection)?.into_iter().collect())
 }
 
 /// Locks the orders of all scans, so that concurrent batches wait for each other without deadlock.
@@ -78,9 +79,7 @@ fn lock_orders(connection: &mut AnyConnection, batch: &ScanBatch) -> Result<(), 
         .tuple(references.into_iter().map(Value::from))
         .once()
         .scalars(connection)?;
-    let held = Statement::new("SELECT id FROM orders WHERE id").among(&orders);
-    held.sql(" ORDER BY id FOR NO KEY UPDATE").run(connection)?;
-    Ok(())
+    Ok(lock_rows(connection, "orders", &orders)?)
 }
 
 fn answer(
