@@ -33,7 +33,6 @@ mod storefront_groups;
 mod storefront_plans;
 mod storefront_query;
 mod storefront_reductions;
-mod storefront_views;
 mod tags;
 mod warehouses;
 

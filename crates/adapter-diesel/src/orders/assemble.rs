@@ -13,7 +13,7 @@ use kontor_orders::tickets::{TicketReference, Tickets};
 use super::{refunds, tickets};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
-use crate::receipt_terms;
+use crate::payments::receipt_vat;
 use crate::records;
 use crate::statement::{Statement, by_place};
 
@@ -198,7 +198,7 @@ fn line(row: LineRow, photos: Vec<String>) -> Result<OrderLine, StoreError> {
         product_discount: decode::money(row.product_discount)?,
         promo_discount: decode::money(row.promo_discount)?,
         total: decode::money(row.total)?,
-        vat: row.vat_code.map(receipt_terms::vat).transpose()?,
+        vat: row.vat_code.map(receipt_vat).transpose()?,
         is_ticket: row.is_ticket,
         refunded_quantity: u32::try_from(row.refunded_quantity).map_err(StoreError::corrupt)?,
         refunded_amount: decode::money(row.refunded_amount)?,
@@ -232,7 +232,7 @@ fn order(row: OrderRow, lines: Vec<OrderLine>, refunds: Vec<OrderRefund>) -> Res
         final_price: decode::money(row.final_price)?,
         delivery_charge: DeliveryCharge {
             price: decode::money(row.delivery_price)?,
-            vat: row.delivery_vat_code.map(receipt_terms::vat).transpose()?,
+            vat: row.delivery_vat_code.map(receipt_vat).transpose()?,
         },
         promo_code: row.promo_code,
         delivery_type: DeliveryOptionRef {

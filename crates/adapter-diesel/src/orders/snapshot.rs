@@ -19,7 +19,7 @@ use crate::applications::is_paid_online;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::decode;
 use crate::discount_rows::{COLUMNS, DiscountRow};
-use crate::receipt_terms::terms;
+use crate::payments::receipt_terms;
 use crate::schema::applications;
 use crate::statement::{Statement, by_place};
 
@@ -120,7 +120,7 @@ fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapsho
     };
     Ok(CartSnapshot {
         contact: unconfirmed::terms(found.contact_max_pieces, found.contact_max_value, found.contact_hold_hours)?,
-        receipts: found.default_vat_code.map(|vat| terms(found.tax_system_code, vat)).transpose()?,
+        receipts: found.default_vat_code.map(|vat| receipt_terms(found.tax_system_code, vat)).transpose()?,
         items,
         automatic,
         promo,

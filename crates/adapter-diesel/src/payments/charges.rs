@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
+use kontor_kernel::history::Author;
 use kontor_kernel::{ChargeId, StoreError, Word};
-use kontor_payments::change::{ChargeChange, RecordedChange};
+use kontor_payments::change::{Change, ChargeChange, RecordedChange};
 use kontor_payments::model::{Charge, ChargePurpose, ChargeState, NewCharge};
 use kontor_payments::ports::ChargeStored;
 
@@ -14,6 +15,28 @@ use super::saved_methods;
 use crate::database::{Abort, AnyConnection, Driver};
 use crate::schema::charges;
 use crate::statement::Statement;
+
+/// Steps that hand charges on to all domains. `charge_outcomes` implements them for connections: the modules of orders
+/// and subscriptions call them and do not use each other.
+pub(crate) trait ChargeConsequences {
+    /// Commits the new state of a charge, with the effects on its purpose.
+    fn record_charge(
+        &mut self,
+        id: ChargeId,
+        change: &ChargeChange,
+        at: DateTime<Utc>,
+    ) -> Result<Change, Abort<StoreError>>;
+
+    /// Applies a refund to the subscription periods that the charge paid. `ends` states that the paid period ends with
+    /// it. Returns `false` if the refund must be refused, since no such period is current.
+    fn refund_periods(
+        &mut self,
+        charge: Option<ChargeId>,
+        ends: bool,
+        author: Author,
+        at: DateTime<Utc>,
+    ) -> Result<bool, Abort<StoreError>>;
+}
 
 /// Stores a charge without other records. The caller has locked the customer.
 pub(crate) fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<ChargeStored, Abort<StoreError>> {

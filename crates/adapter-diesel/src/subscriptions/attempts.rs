@@ -17,7 +17,6 @@ use super::write::{NewPayment, insert_payment};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::payments::{self, ChargeConsequences as _, Key};
-use crate::receipt_terms;
 use crate::statement::{Statement, by_place};
 
 /// Reason why no attempt can be made.
@@ -90,7 +89,7 @@ fn bill(
     )
     .value(payer.customer.get())
     .row(connection)?;
-    let terms = default_vat.map(|vat| receipt_terms::terms(tax_system, vat)).transpose()?;
+    let terms = default_vat.map(|vat| payments::receipt_terms(tax_system, vat)).transpose()?;
     let (mut lines, mut total) = (Vec::with_capacity(attempts.len()), Money::ZERO);
     for (_, attempt) in attempts {
         let (item, amount) = (attempt.terms.plan, attempt.terms.amount);
