@@ -2,15 +2,29 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{ApplicationId, PaymentTypeId, ProjectId};
+use kontor_kernel::{ApplicationId, PaymentTypeId, ProjectId, ProjectScoped, StoreError};
 
-use crate::database::AnyConnection;
+use crate::database::{AnyConnection, Database};
+use crate::records;
 use crate::schema::applications;
 use crate::statement::Statement;
 
 /// Returns the project of an application.
 pub(crate) fn project_of(connection: &mut AnyConnection, application: i64) -> QueryResult<Option<i64>> {
     applications::table.find(application).select(applications::project_id).first(connection).optional()
+}
+
+/// Returns the owner of an application, as several ports do.
+pub(crate) async fn owner(
+    database: &Database,
+    application: ApplicationId,
+) -> Result<Option<ProjectScoped<()>>, StoreError> {
+    database
+        .read(move |connection| {
+            let project = project_of(connection, application.get())?;
+            Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
+        })
+        .await
 }
 
 /// Returns `FROM` and `WHERE` of the payment types that an application accepts: those linked to it, or all of its

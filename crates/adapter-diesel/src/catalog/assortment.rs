@@ -8,11 +8,10 @@ use kontor_kernel::{ApplicationId, BrandId, CategoryId, Listing, Page, ProjectSc
 
 use super::assortment_order::{Links, MoveOutcome};
 use super::{brands as brand_records, categories as category_records, lock_row};
-use crate::applications::project_of;
+use crate::applications::owner;
 use crate::database::{Abort, AnyConnection, Database, Topic, found};
 use crate::histories;
 use crate::listing::{Source, in_order, key_contains};
-use crate::records;
 use crate::schema::{application_brands, application_categories, applications, brands, categories};
 use crate::statement::Statement;
 use crate::unreadable;
@@ -37,11 +36,7 @@ fn record_order<R>(
 #[async_trait]
 impl ApplicationDirectory for Database {
     async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError> {
-        self.read(move |connection| {
-            let project = project_of(connection, application.get())?;
-            Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
-        })
-        .await
+        owner(self, application).await
     }
 }
 

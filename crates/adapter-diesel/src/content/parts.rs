@@ -16,7 +16,7 @@ use kontor_kernel::{
 };
 
 use super::slugs::Slugs;
-use crate::applications::project_of;
+use crate::applications::owner;
 use crate::database::{Abort, AnyConnection, Database, on_reference};
 use crate::decode;
 use crate::listing::Source;
@@ -192,11 +192,7 @@ pub(super) fn require_within<P: StoredPart>(part: &P, application: ApplicationId
 #[async_trait]
 impl<P: StoredPart> PartRepository<P> for Database {
     async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError> {
-        self.read(move |connection| {
-            let project = project_of(connection, application.get())?;
-            Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
-        })
-        .await
+        owner(self, application).await
     }
 
     async fn page(

@@ -97,17 +97,6 @@ impl LearnedColumns {
     }
 }
 
-/// Columns that release the lease and schedule the next check.
-#[derive(AsChangeset)]
-#[diesel(table_name = charges, treat_none_as_null = true)]
-struct ReleasedLease {
-    next_check_at: Option<NaiveDateTime>,
-    leased_until: Option<NaiveDateTime>,
-    lease_owner: Option<String>,
-    departing_until: Option<NaiveDateTime>,
-    updated_at: NaiveDateTime,
-}
-
 /// Writes a change of a charge, with the refund that is due and the method to be saved. Returns `None` if its outcome
 /// was known before: duplicate, late and reordered notifications change nothing.
 pub(crate) fn record<'a>(
@@ -127,13 +116,13 @@ pub(crate) fn record<'a>(
     let open = charges::table
         .filter(charges::id.eq(id))
         .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::word)));
-    let returned = ReleasedLease {
-        next_check_at: change.next_check_at().map(|next| next.naive_utc()),
-        leased_until: None,
-        lease_owner: None,
-        departing_until: None,
-        updated_at: moment,
-    };
+    let returned = (
+        charges::next_check_at.eq(change.next_check_at().map(|next| next.naive_utc())),
+        charges::leased_until.eq(None::<NaiveDateTime>),
+        charges::lease_owner.eq(None::<String>),
+        charges::departing_until.eq(None::<NaiveDateTime>),
+        charges::updated_at.eq(moment),
+    );
     let counted = (learned, returned, charges::checks.eq(charges::checks + 1));
     let written = if matches!(change, ChargeChange::Succeeded { .. }) {
         diesel::update(open).set((counted, charges::captured.eq(charges::amount))).execute(connection)?

@@ -161,16 +161,6 @@ impl LearnedColumns {
     }
 }
 
-/// Columns that release the lease and schedule the next check.
-#[derive(AsChangeset)]
-#[diesel(table_name = refunds, treat_none_as_null = true)]
-struct ReleasedLease {
-    next_check_at: Option<NaiveDateTime>,
-    leased_until: Option<NaiveDateTime>,
-    lease_owner: Option<String>,
-    updated_at: NaiveDateTime,
-}
-
 /// Records a change. It applies only to its own attempt, and while the outcome is open.
 pub(crate) fn record(
     connection: &mut AnyConnection,
@@ -183,12 +173,12 @@ pub(crate) fn record(
         .filter(refunds::id.eq(id))
         .filter(refunds::idempotence_key.eq(key.to_string()))
         .filter(refunds::state.eq_any(RefundState::OPEN.map(RefundState::word)));
-    let returned = ReleasedLease {
-        next_check_at: change.next_check_at().map(|next| next.naive_utc()),
-        leased_until: None,
-        lease_owner: None,
-        updated_at: at,
-    };
+    let returned = (
+        refunds::next_check_at.eq(change.next_check_at().map(|next| next.naive_utc())),
+        refunds::leased_until.eq(None::<NaiveDateTime>),
+        refunds::lease_owner.eq(None::<String>),
+        refunds::updated_at.eq(at),
+    );
     let written: Option<(i64, i64, i64)> = diesel::update(under_way)
         .set((LearnedColumns::of(change, at), returned, refunds::checks.eq(refunds::checks + 1)))
         .returning((refunds::project_id, refunds::charge_id, refunds::amount))
