@@ -11,7 +11,7 @@ use crate::schema::jobs;
 use crate::statement::Statement;
 
 /// Maximum problems stored per job.
-pub(super) const MAX_STORED_PROBLEMS: u64 = 10_000;
+const MAX_STORED_PROBLEMS: u64 = 10_000;
 
 /// Rows per insert, well below the maximum number of bound values.
 const ROWS: usize = 500;

@@ -61,7 +61,7 @@ pub(crate) fn conclude<R: From<StoreError>>(abort: Abort<R>) -> R {
     }
 }
 
-pub(crate) fn store_error(error: &QueryError) -> StoreError {
+pub(super) fn store_error(error: &QueryError) -> StoreError {
     let passes = is_lost(error) || is_conflict(error) || is_read_only(error) || is_disk_error(error);
     if passes || error.to_string().contains("database is locked") {
         StoreError::Unavailable(error.to_string())
@@ -103,7 +103,7 @@ fn has_message(error: &QueryError, texts: &[&str]) -> bool {
 }
 
 /// `true` if SQLite cannot write to the disk at this time. An immediate retry does not help.
-pub(super) fn is_disk_error(error: &QueryError) -> bool {
+fn is_disk_error(error: &QueryError) -> bool {
     has_message(error, &DISK_FULL_MESSAGES) || has_message(error, &DISK_FAILURE_MESSAGES)
 }
 

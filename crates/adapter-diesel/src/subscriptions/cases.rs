@@ -41,7 +41,7 @@ pub(crate) fn seen_by(customer: CustomerScope) -> Statement {
 }
 
 /// Returns `true` if the customer has the subscription and the calling application may see it.
-pub(crate) fn is_seen_by(
+pub(super) fn is_seen_by(
     connection: &mut AnyConnection,
     customer: CustomerScope,
     id: SubscriptionId,

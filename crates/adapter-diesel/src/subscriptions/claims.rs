@@ -9,7 +9,7 @@ use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::statement::{Statement, Value};
 
 /// Returns `true` if a subscription of the customer, in any application, claims one of the plans. `except` is ignored.
-pub(crate) fn is_claimed(
+pub(super) fn is_claimed(
     connection: &mut AnyConnection,
     customer: CounterpartyId,
     plans: &BTreeSet<NomenclatureId>,

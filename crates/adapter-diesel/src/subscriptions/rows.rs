@@ -160,7 +160,7 @@ by_place! {
 }
 
 /// Columns of a subscription payment, from the table `a`.
-pub(crate) const PAYMENT_COLUMNS: &str = "SELECT a.id, a.subscription_id, a.period, a.number, a.origin, a.planned, a.state, \
+pub(super) const PAYMENT_COLUMNS: &str = "SELECT a.id, a.subscription_id, a.period, a.number, a.origin, a.planned, a.state, \
      a.order_id, a.amount, a.currency, a.saved_method_id, a.nomenclature_id, a.billing_months, a.reason, a.started_at, a.ended_at FROM subscription_payments a";
 
 impl TryFrom<PaymentRow> for Attempt {
