@@ -11,10 +11,11 @@ use kontor_kernel::{Page, PageRequest, ProjectId, Stamp, StoreError};
 use super::categories::reference;
 use super::staff_discounts::period;
 use super::storefront::photo;
-use crate::database::{Abort, AnyConnection, Database, Driver, on_each};
+use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::decode;
 use crate::histories;
 use crate::schema::{discounts, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions};
+use crate::statement::Statement;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = promotions)]
@@ -80,18 +81,15 @@ fn complete<R>(connection: &mut AnyConnection, rows: Vec<PromotionRow>) -> Resul
 }
 
 /// Returns those of these records that belong to the project and locks them until the commit.
-macro_rules! own {
-    ($connection:expr, $table:ident, $project:expr, $ids:expr) => {{
-        let own = $table::table
-            .filter($table::project_id.eq($project.get()))
-            .filter($table::id.eq_any($ids.to_vec()))
-            .select($table::id);
-        let own: Vec<i64> = match $connection.driver() {
-            Driver::Postgres(pg) => own.for_key_share().load(pg)?,
-            Driver::Sqlite(sqlite) => own.load(sqlite)?,
-        };
-        own.into_iter().collect::<BTreeSet<i64>>()
-    }};
+fn own(
+    connection: &mut AnyConnection,
+    table: &'static str,
+    project: ProjectId,
+    ids: &[i64],
+) -> QueryResult<BTreeSet<i64>> {
+    let own = Statement::new(format!("SELECT id FROM {table} WHERE project_id = ")).value(project.get());
+    let own: Vec<i64> = own.sql(" AND id").among(ids).locked(connection, " FOR KEY SHARE").scalars(connection)?;
+    Ok(own.into_iter().collect())
 }
 
 fn foreign(list: PromotionList, wanted: &[i64], own: &BTreeSet<i64>) -> Vec<PromotionReference> {
@@ -127,8 +125,9 @@ impl PromotionRepository for Database {
             let (project, at) = (stamp.project_id, stamp.at);
             let shown: Vec<i64> = draft.discount_ids.iter().map(|id| id.get()).collect();
             let items: Vec<i64> = draft.nomenclature_ids.iter().map(|id| id.get()).collect();
-            let mut unknown = foreign(PromotionList::Discounts, &shown, &own!(connection, discounts, project, shown));
-            let own = own!(connection, nomenclatures, project, items);
+            let known = own(connection, "discounts", project, &shown)?;
+            let mut unknown = foreign(PromotionList::Discounts, &shown, &known);
+            let own = own(connection, "nomenclatures", project, &items)?;
             unknown.extend(foreign(PromotionList::Nomenclatures, &items, &own));
             if !unknown.is_empty() {
                 return Err(Abort::refused(PromotionRefusal::UnknownReferences(unknown)));

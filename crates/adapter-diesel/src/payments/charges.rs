@@ -12,7 +12,7 @@ use super::charge_rows::{ChargeRow, conflicting_charge, insert};
 use super::receipts::{self, About};
 use super::refunds::insert_refund;
 use super::saved_methods;
-use crate::database::{Abort, AnyConnection, Driver};
+use crate::database::{Abort, AnyConnection};
 use crate::schema::charges;
 use crate::statement::Statement;
 
@@ -106,13 +106,11 @@ pub(crate) fn record<'a>(
     at: DateTime<Utc>,
 ) -> Result<Option<RecordedChange<'a>>, Abort<StoreError>> {
     let moment = at.naive_utc();
-    let reason = charges::table.find(id).select(charges::reason);
-    let before: Option<Option<String>> = match connection.driver() {
-        Driver::Postgres(pg) => reason.for_no_key_update().first(pg).optional()?,
-        Driver::Sqlite(sqlite) => reason.first(sqlite).optional()?,
-    };
+    let reason = Statement::new("SELECT reason FROM charges WHERE id = ").value(id);
+    let reason = reason.locked(connection, " FOR NO KEY UPDATE").scalar::<Option<String>>(connection);
+    let before = reason.optional()?.flatten();
     let learned = LearnedColumns::of(change, moment);
-    let repeated = learned.reason.is_some() && before.flatten() == learned.reason;
+    let repeated = learned.reason.is_some() && before == learned.reason;
     let open = charges::table
         .filter(charges::id.eq(id))
         .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::word)));
