@@ -17,11 +17,7 @@ use crate::statement::Statement;
 const CHUNK: usize = 500;
 
 fn project(connection: &mut AnyConnection, project: ProjectId, how: &'static str) -> QueryResult<()> {
-    if connection.is_postgres() {
-        let own = Statement::new("SELECT id FROM projects WHERE id = ").value(project.get());
-        own.sql(how).run(connection)?;
-    }
-    Ok(())
+    Statement::new("SELECT id FROM projects WHERE id = ").value(project.get()).hold(connection, how)
 }
 
 /// Locks the project, so that no other transaction assigns its unique values or adds services or applications.
@@ -37,11 +33,8 @@ pub(crate) fn lock_applications(connection: &mut AnyConnection, of: ProjectId) -
 
 /// Locks these rows of a table, in the order of their ids.
 pub(crate) fn lock_rows(connection: &mut AnyConnection, table: &'static str, ids: &[i64]) -> QueryResult<()> {
-    if connection.is_postgres() {
-        let rows = Statement::new(format!("SELECT id FROM {table} WHERE id")).among(ids);
-        rows.sql(" ORDER BY id FOR NO KEY UPDATE").run(connection)?;
-    }
-    Ok(())
+    let rows = Statement::new(format!("SELECT id FROM {table} WHERE id")).among(ids);
+    rows.hold(connection, " ORDER BY id FOR NO KEY UPDATE")
 }
 
 /// Locks these items, so that no other transaction changes them or their offers.

@@ -211,6 +211,11 @@ impl Statement {
         if connection.is_postgres() { self.sql(clause) } else { self }
     }
 
+    /// Locks the selected rows until the transaction ends, as [`Statement::locked`], without returning them.
+    pub fn hold(self, connection: &mut AnyConnection, clause: &'static str) -> QueryResult<()> {
+        if connection.is_postgres() { self.sql(clause).run(connection).map(|_| ()) } else { Ok(()) }
+    }
+
     /// Caches the statement only if it concerns few lines of an order. Most orders have a line or two, so few forms
     /// stay prepared.
     pub fn of_lines(self, lines: usize) -> Self {

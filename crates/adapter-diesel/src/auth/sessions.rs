@@ -71,7 +71,7 @@ fn start(
     customer: &CustomerScope,
     at: NaiveDateTime,
 ) -> Result<Option<i64>, QueryError> {
-    let mut insert = Statement::new(
+    let insert = Statement::new(
         "INSERT INTO client_sessions (project_id, application_id, counterparty_id, token_id, status, started_at, \
          last_seen_at, duration_micros) SELECT t.project_id, t.application_id, t.subject_id, t.id, 'active', ",
     )
@@ -84,11 +84,11 @@ fn start(
     .value(guard::COUNTERPARTY)
     .sql(" AND t.subject_id = ")
     .value(customer.counterparty_id.get());
-    if connection.is_postgres() {
-        insert = insert.sql(" FOR KEY SHARE OF t");
-    }
-    insert = insert.sql(" ON CONFLICT (token_id) WHERE status = 'active' DO NOTHING RETURNING id");
-    insert.scalar(connection).optional()
+    let insert = insert.locked(connection, " FOR KEY SHARE OF t");
+    insert
+        .sql(" ON CONFLICT (token_id) WHERE status = 'active' DO NOTHING RETURNING id")
+        .scalar(connection)
+        .optional()
 }
 
 #[async_trait]

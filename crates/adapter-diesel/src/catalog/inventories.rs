@@ -107,11 +107,8 @@ fn hold(
     id: i64,
     clause: &'static str,
 ) -> QueryResult<()> {
-    if connection.is_postgres() {
-        let own = Statement::new(format!("SELECT id FROM {table} WHERE project_id = ")).value(project.get());
-        own.sql(" AND id = ").value(id).sql(clause).run(connection)?;
-    }
-    Ok(())
+    let own = Statement::new(format!("SELECT id FROM {table} WHERE project_id = ")).value(project.get());
+    own.sql(" AND id = ").value(id).hold(connection, clause)
 }
 
 /// Requires that the records belong to the project and that the item is kept in warehouses. The item is locked: it must

@@ -59,7 +59,7 @@ pub(crate) fn lock_customer_of(connection: &mut AnyConnection, of: CustomerOf) -
     let customer: Option<i64> = whose.scalar(connection).optional()?;
     if let Some(id) = customer {
         let held = Statement::new("SELECT id FROM counterparties WHERE id = ").value(id);
-        held.sql(" FOR SHARE").run(connection)?;
+        held.hold(connection, " FOR SHARE")?;
     }
     Ok(())
 }

@@ -18,9 +18,7 @@ type Refused = Abort<OrderError>;
 /// Loads the order and locks it until the transaction ends.
 pub(crate) fn locked(connection: &mut AnyConnection, order: OrderId) -> Result<ProjectScoped<Order>, Refused> {
     let row = || Statement::new(" WHERE o.id = ").value(order.get());
-    if connection.is_postgres() {
-        Statement::new("SELECT o.id FROM orders o").then(row()).sql(" FOR NO KEY UPDATE").run(connection)?;
-    }
+    Statement::new("SELECT o.id FROM orders o").then(row()).hold(connection, " FOR NO KEY UPDATE")?;
     let found = assemble::orders(connection, row()).map_err(Abort::into_store)?;
     found.into_iter().next().ok_or(Abort::Refused(OrderError::NotFound))
 }

@@ -39,9 +39,9 @@ pub(super) fn check_automatic_discounts(
 ) -> Result<bool, QueryError> {
     let AppliedDiscounts { seen, covering } = priced_by;
     let covering: Vec<i64> = covering.iter().map(|id| id.get()).collect();
-    if !covering.is_empty() && connection.is_postgres() {
+    if !covering.is_empty() {
         let held = Statement::new("SELECT id FROM discounts WHERE id").among(&covering);
-        held.sql(" ORDER BY id FOR SHARE").run(connection)?;
+        held.hold(connection, " ORDER BY id FOR SHARE")?;
     }
     let current: Vec<SeenRow> =
         Statement::new("SELECT id, version").then(automatic(project, items)).rows(connection)?;

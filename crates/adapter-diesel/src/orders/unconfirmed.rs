@@ -41,14 +41,11 @@ pub(super) fn terms(max_pieces: i64, max_value: i64, hold_hours: i64) -> Result<
 pub(super) fn admit(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Abort<PlaceRefused>> {
     let (Some(terms), Orderer::Contact(person)) = (order.contact, &order.orderer) else { return Ok(()) };
     let (project, phone) = (order.project_id.get(), person.phone.as_str());
-    if connection.is_postgres() {
-        Statement::new("SELECT contact FROM login_contacts WHERE project_id = ")
-            .value(project)
-            .sql(" AND contact = ")
-            .value(phone)
-            .sql(" FOR NO KEY UPDATE")
-            .run(connection)?;
-    }
+    Statement::new("SELECT contact FROM login_contacts WHERE project_id = ")
+        .value(project)
+        .sql(" AND contact = ")
+        .value(phone)
+        .hold(connection, " FOR NO KEY UPDATE")?;
     let reserved: ReservedRow = Statement::new(
         "WITH unconfirmed AS (SELECT id, final_price FROM orders WHERE reserved_until IS NOT NULL AND project_id = ",
     )

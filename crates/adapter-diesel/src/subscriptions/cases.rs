@@ -53,11 +53,7 @@ pub(super) fn is_seen_by(
 /// Locks a subscription until the transaction ends. It is read afterwards: a statement that waits for a lock returns
 /// joined rows as they were before the wait.
 pub(crate) fn lock(connection: &mut AnyConnection, id: SubscriptionId) -> QueryResult<()> {
-    if connection.is_postgres() {
-        let own = Statement::new("SELECT id FROM subscriptions WHERE id = ").value(id.get());
-        own.sql(" FOR NO KEY UPDATE").run(connection)?;
-    }
-    Ok(())
+    Statement::new("SELECT id FROM subscriptions WHERE id = ").value(id.get()).hold(connection, " FOR NO KEY UPDATE")
 }
 
 impl Selection {
