@@ -277,12 +277,7 @@ impl Histories for Database {
                 .filter(histories::resource.eq(resource.name()))
                 .filter(histories::resource_id.eq(number));
             let total: i64 = of_record.count().get_result(connection)?;
-            let lines: Vec<LineRow> = lines(project, resource, number)
-                .sql(" LIMIT ")
-                .value(page.limit())
-                .sql(" OFFSET ")
-                .value(page.offset())
-                .rows(connection)?;
+            let lines: Vec<LineRow> = lines(project, resource, number).page(page).rows(connection)?;
             Ok(decode::page(
                 unreadable::rows("histories", lines, |line| line.id, HistoryEntry::try_from)?,
                 total,

@@ -16,6 +16,7 @@ use diesel::serialize::ToSql;
 use diesel::sql_types::{BigInt, Binary, Bool, HasSqlType, Integer, Nullable, Text, Timestamp, Untyped};
 use diesel::sqlite::Sqlite;
 use diesel::{QueryableByName, RunQueryDsl};
+use kontor_kernel::PageRequest;
 
 use crate::database::{AnyConnection, on_each};
 use crate::time_codec::Moment;
@@ -133,6 +134,11 @@ impl Statement {
                 self.sql(format!(" IN ({})", list.join(", ")))
             }
         }
+    }
+
+    /// Appends the limits of a page.
+    pub fn page(self, page: PageRequest) -> Self {
+        self.sql(" LIMIT ").value(page.limit()).sql(" OFFSET ").value(page.offset())
     }
 
     /// Appends another statement.

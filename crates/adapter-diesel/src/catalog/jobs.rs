@@ -294,8 +294,7 @@ impl JobRepository for Database {
                 .then(listed(project, &filter))
                 .sql(") AS listed")
                 .scalar(connection)?;
-            let pages = format!(" ORDER BY id DESC LIMIT {} OFFSET {}", page.limit(), page.offset());
-            let ids: Vec<i64> = listed(project, &filter).sql(pages).scalars(connection)?;
+            let ids: Vec<i64> = listed(project, &filter).sql(" ORDER BY id DESC").page(page).scalars(connection)?;
             let rows: Vec<JobRow> =
                 jobs::table.filter(jobs::id.eq_any(&ids)).select(JobRow::as_select()).load(connection)?;
             let mut found = unreadable::rows("jobs", rows, |row| row.id, Job::try_from)?;

@@ -1,6 +1,5 @@
 //! Persons: employees, and the pictures of anyone.
 
-use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_content::model::FileType;
@@ -31,7 +30,7 @@ pub(crate) fn is_avatar(connection: &mut AnyConnection, project: i64, file: File
         .filter(files::project_id.eq(project))
         .filter(files::file_type_id.eq(FileType::Avatar.id()))
         .filter(files::state.eq(READY));
-    diesel::select(exists(avatar)).get_result(connection)
+    found!(connection, avatar)
 }
 
 /// Decodes the stored key of a picture.

@@ -68,10 +68,8 @@ pub(super) fn page(
          FROM (SELECT * FROM order_events WHERE order_id = "
     ))
     .value(order.get())
-    .sql(" ORDER BY id DESC LIMIT ")
-    .value(page.limit())
-    .sql(" OFFSET ")
-    .value(page.offset())
+    .sql(" ORDER BY id DESC")
+    .page(page)
     .sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC"))
     .rows(connection)?;
     Ok(decode::page(unreadable::rows("order_events", rows, |row| row.id, OrderEntry::try_from)?, total, page)?)

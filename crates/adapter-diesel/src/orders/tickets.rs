@@ -35,15 +35,8 @@ impl TicketStore for Database {
         self.read_snapshot(move |connection| {
             let total = Statement::new("SELECT count(*) FROM ticket_scans WHERE order_id = ").value(order.get());
             let total: i64 = total.scalar(connection)?;
-            let rows = load_scans(
-                connection,
-                Statement::new("s.order_id = ")
-                    .value(order.get())
-                    .sql(" ORDER BY s.id DESC LIMIT ")
-                    .value(page.limit())
-                    .sql(" OFFSET ")
-                    .value(page.offset()),
-            )?;
+            let own = Statement::new("s.order_id = ").value(order.get()).sql(" ORDER BY s.id DESC").page(page);
+            let rows = load_scans(connection, own)?;
             Ok(decode::page(unreadable::rows("ticket_scans", rows, |row| row.id, StoredScan::try_from)?, total, page)?)
         })
         .await

@@ -103,10 +103,8 @@ pub(crate) fn history(
          {AUTHOR_NAMES}, p.created_at FROM (SELECT m.*"
     ))
     .then(of_record())
-    .sql(" ORDER BY m.id DESC LIMIT ")
-    .value(page.limit())
-    .sql(" OFFSET ")
-    .value(page.offset())
+    .sql(" ORDER BY m.id DESC")
+    .page(page)
     .sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC"))
     .rows(connection)?;
     Ok(decode::page(unreadable::rows("stock_movements", rows, |row| row.id, StockEntry::try_from)?, count, page)?)

@@ -181,13 +181,9 @@ pub(crate) fn consents(
     )
     .value(id.get())
     .sql(" ORDER BY id DESC");
-    let rows: Vec<ConsentRow> = asked(own, page).rows(connection)?;
+    let rows: Vec<ConsentRow> = own.page(page).rows(connection)?;
     let consents = unreadable::rows("subscription_consents", rows, |row| row.id, ConsentedTerms::try_from)?;
     Ok(decode::page(consents, total, page)?)
-}
-
-fn asked(statement: Statement, page: PageRequest) -> Statement {
-    statement.sql(" LIMIT ").value(page.limit()).sql(" OFFSET ").value(page.offset())
 }
 
 #[async_trait]
@@ -225,7 +221,7 @@ impl SubscriptionReader for Database {
         self.read_snapshot(move |connection| {
             let total = counted(connection, "subscription_payments", id)?;
             let own = Statement::new(PAYMENT_COLUMNS).sql(" WHERE a.subscription_id = ").value(id.get());
-            let rows: Vec<PaymentRow> = asked(own.sql(" ORDER BY a.id DESC"), page).rows(connection)?;
+            let rows: Vec<PaymentRow> = own.sql(" ORDER BY a.id DESC").page(page).rows(connection)?;
             let attempts = unreadable::rows("subscription_payments", rows, |row| row.id, Attempt::try_from)?;
             Ok::<_, Failed>(decode::page(attempts, total, page)?)
         })
@@ -243,7 +239,7 @@ impl SubscriptionReader for Database {
             .value(id.get())
             .sql(" ORDER BY id DESC");
             let rows: Vec<EntryRow> =
-                asked(own, page).sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC")).rows(connection)?;
+                own.page(page).sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC")).rows(connection)?;
             let entries = unreadable::rows("subscription_events", rows, |row| row.id, SubscriptionEntry::try_from)?;
             Ok::<_, Failed>(decode::page(entries, total, page)?)
         })

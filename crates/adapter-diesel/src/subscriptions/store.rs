@@ -314,10 +314,8 @@ impl SubscriptionStore for Database {
             }
             let rows: Vec<PaymentRow> = Statement::new(PAYMENT_COLUMNS)
                 .then(payments_of(customer, id))
-                .sql(" ORDER BY a.id DESC LIMIT ")
-                .value(page.limit())
-                .sql(" OFFSET ")
-                .value(page.offset())
+                .sql(" ORDER BY a.id DESC")
+                .page(page)
                 .rows(connection)?;
             let attempts = unreadable::rows("subscription_payments", rows, |row| row.id, Attempt::try_from)?;
             Ok(Some(decode::page(attempts, count, page)?))
