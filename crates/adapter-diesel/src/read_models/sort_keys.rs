@@ -1,6 +1,5 @@
 //! Sort keys of names, where a migration cleared them, and names of files in lower case, where a migration added them.
 
-
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, repeat_until_zero};
 use crate::statement::{Statement, Value, by_place};
