@@ -50,11 +50,7 @@ pub(super) fn stock(
             compared(place, "inventories.reserved", "reservations", row.reserved, row.held),
         ]
     };
-    Ok(ComparisonStep {
-        count: count(&rows),
-        last: rows.last().map(|row| row.id),
-        differences: rows.iter().flat_map(compare).flatten().collect(),
-    })
+    Ok(ComparisonStep::of(&rows, |row| row.id, rows.iter().flat_map(compare).flatten()))
 }
 
 by_place! {
@@ -85,11 +81,7 @@ pub(super) fn discounts(
             compared(place, "discounts.used_amount", "orders", row.amount, row.let_off),
         ]
     };
-    Ok(ComparisonStep {
-        count: count(&rows),
-        last: rows.last().map(|row| row.id),
-        differences: rows.iter().flat_map(compare).flatten().collect(),
-    })
+    Ok(ComparisonStep::of(&rows, |row| row.id, rows.iter().flat_map(compare).flatten()))
 }
 
 /// Compares the offers and the search index of items with their sources.
@@ -100,7 +92,7 @@ pub(super) fn items(
 ) -> Result<ComparisonStep, Abort<StoreError>> {
     let ids: Vec<i64> = next("t.id", "nomenclatures", project, last).scalars(connection)?;
     if ids.is_empty() {
-        return Ok(ComparisonStep { count: 0, last: None, differences: Vec::new() });
+        return Ok(ComparisonStep::of(&ids, |id| *id, []));
     }
     let shown: Vec<DifferingOffer> = offers::outdated_offers(&ids).rows(connection)?;
     let unfound = search::outdated_items(connection, &ids)?;
@@ -119,11 +111,8 @@ pub(super) fn items(
         stored: None,
         derived: None,
     };
-    Ok(ComparisonStep {
-        count: count(&ids),
-        last: ids.last().copied(),
-        differences: shown.iter().map(of_offer).chain(unfound.iter().map(of_search)).collect(),
-    })
+    let differences = shown.iter().map(of_offer).chain(unfound.iter().map(of_search));
+    Ok(ComparisonStep::of(&ids, |id| *id, differences))
 }
 
 /// Compares the offer counts of applications with their offers.
@@ -144,15 +133,7 @@ pub(super) fn counts(
         stored: Some(off.kept),
         derived: Some(off.counted),
     };
-    Ok(ComparisonStep {
-        count: count(&ids),
-        last: ids.last().copied(),
-        differences: off.into_iter().map(differ).collect(),
-    })
-}
-
-pub(super) fn count<T>(rows: &[T]) -> u64 {
-    u64::try_from(rows.len()).unwrap_or(u64::MAX)
+    Ok(ComparisonStep::of(&ids, |id| *id, off.into_iter().map(differ)))
 }
 
 pub(super) fn compared(

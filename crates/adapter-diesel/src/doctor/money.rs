@@ -2,7 +2,7 @@
 
 use kontor_kernel::StoreError;
 
-use super::checks::{compared, count};
+use super::checks::compared;
 use super::{ComparisonStep, next};
 use crate::database::{Abort, AnyConnection};
 use crate::statement::by_place;
@@ -88,9 +88,5 @@ pub(super) fn orders(
             compared(place, "order_tickets.redeemed", "ticket_scans", row.redeemed, row.entered),
         ]
     };
-    Ok(ComparisonStep {
-        count: count(&rows),
-        last: rows.last().map(|row| row.id),
-        differences: rows.iter().flat_map(compare).flatten().collect(),
-    })
+    Ok(ComparisonStep::of(&rows, |row| row.id, rows.iter().flat_map(compare).flatten()))
 }
