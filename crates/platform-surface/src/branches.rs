@@ -1,21 +1,21 @@
 //! Branches: the legal entities of a project and their units.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::listing::Sort;
-use kontor_organization::BranchService;
 use kontor_organization::model::{Branch, BranchChange, BranchDraft};
+use kontor_organization::{BranchHistory, BranchService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::table::{Cell, Column, Table, TableAnswer, TableRequest, list_params};
 use kontor_web::endpoints::handlers;
-use kontor_web::envelope::{Answer, list, one};
+use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
-use kontor_web::{HistoryList, SignedInStaff};
+use kontor_web::{HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 handlers! {
     BranchService, "Businesses";
@@ -41,11 +41,6 @@ handlers! {
     /// The branch must not be used by other records. Its bank accounts are deleted with it.
     delete "/api/branches/{id}" as delete_branch -> "The branch was deleted.",
         422 "Other records use the branch.";
-
-    /// List the history of a branch
-    ///
-    /// Newest first.
-    history "/api/branches/{id}/history" as list_branch_history -> HistoryList;
 }
 
 /// Registers the table, whose path is outside the prefix of the other routes.
@@ -131,6 +126,21 @@ struct ChangedBranch {
 }
 
 into_domain!(ChangedBranch => BranchChange { name, inn, kpp, address, phone, email });
+
+/// List the history of a branch
+///
+/// Newest first.
+#[utoipa::path(tag = "Businesses", params(PageQuery), responses((status = 200, body = HistoryList)))]
+#[get("/api/branches/{id}/history")]
+pub(super) async fn list_branch_history(
+    staff: SignedInStaff,
+    service: Data<BranchHistory>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<HistoryList> {
+    let page = query.0.page()?;
+    answer(service.page(&staff, id.parse()?, page).await?)
+}
 
 /// List branches as a table
 #[utoipa::path(tag = "Businesses", params(BranchParams), responses((status = 200, body = TableAnswer)))]

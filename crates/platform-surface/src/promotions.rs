@@ -1,22 +1,41 @@
 //! Promotions: announcements of discounts and products for a period.
 
-use actix_web::web::Data;
-use actix_web::{get, post};
+use actix_web::web::{Data, Path};
+use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_catalog::PromotionService;
-use kontor_catalog::model::{Period, Promotion, PromotionDraft};
+use kontor_catalog::model::{Period, Promotion, PromotionChange, PromotionDraft, PromotionStats};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use kontor_web::endpoints::handlers;
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::records::{Picture, picture};
-use kontor_web::wire::{self, InputErrors, NamedRecord};
-use kontor_web::{ApiError, Body, PageQuery, Query, SignedInStaff};
+use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
+use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_promotions).service(create_promotion);
+/// Registers the list, the creation and the statistics.
+pub(super) fn list_routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_promotions).service(create_promotion).service(show_promotion_stats);
+}
+
+handlers! {
+    PromotionService, "Sales";
+
+    /// Get a promotion
+    read "/api/promotions/{id}" as show_promotion -> PromotionResponse;
+
+    /// Update a promotion
+    ///
+    /// Fields that are not sent keep their values. Prices and orders do not change.
+    update "/api/promotions/{id}" as update_promotion(ChangedPromotion) -> PromotionResponse;
+
+    /// Delete a promotion
+    ///
+    /// Its discounts stay.
+    delete "/api/promotions/{id}" as delete_promotion -> "The promotion is deleted.";
 }
 
 #[derive(Serialize, ToSchema)]
@@ -116,4 +135,78 @@ async fn create_promotion(
         nomenclature_ids: new.nomenclature_ids.into_iter().flatten().map(|id| id.0).collect(),
     };
     created(service.create(&staff, draft).await?)
+}
+
+/// Change of a promotion.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ChangedPromotion {
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Name>, nullable = false)]
+    name: NonNullPatch<wire::Name>,
+    /// HTML.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Prose>)]
+    description: Patch<wire::Prose>,
+    /// URL of a picture.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::PhotoUrl>)]
+    photo: Patch<wire::PhotoUrl>,
+    /// Start of the promotion.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Moment>)]
+    starts_at: Patch<wire::Moment>,
+    /// End of the promotion, exclusive.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Moment>)]
+    ends_at: Patch<wire::Moment>,
+    /// Ids of discounts that the promotion announces, at most 500. Replaces the whole list.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<wire::DiscountId>>, nullable = false)]
+    discount_ids: NonNullPatch<Vec<wire::DiscountId>>,
+    /// Ids of products that the promotion shows, at most 500. Replaces the whole list.
+    #[deserr(default)]
+    #[schema(value_type = Option<Vec<wire::NomenclatureId>>, nullable = false)]
+    nomenclature_ids: NonNullPatch<Vec<wire::NomenclatureId>>,
+}
+
+into_domain!(ChangedPromotion => PromotionChange {
+    name, description, photo, starts_at, ends_at, discount_ids, nomenclature_ids
+});
+
+/// Use of the discounts of a promotion.
+#[derive(Serialize, ToSchema)]
+struct PromotionStatsRecord {
+    /// Number of discounts of the promotion.
+    discounts: u64,
+    /// Number of discounts with a promo code. Only promo codes record their use.
+    promo_codes: u64,
+    /// Number of orders that use one of these codes. Canceled orders are not included.
+    usages: u64,
+    /// Total discount that the codes gave these orders, decimal string.
+    discount_amount: String,
+}
+
+impl From<PromotionStats> for PromotionStatsRecord {
+    fn from(stats: PromotionStats) -> Self {
+        Self {
+            discounts: stats.discounts,
+            promo_codes: stats.promo_codes,
+            usages: stats.usages,
+            discount_amount: stats.amount.to_string(),
+        }
+    }
+}
+
+one!(PromotionFigures { stats: PromotionStatsRecord });
+
+/// Get promotion statistics
+#[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = PromotionFigures)))]
+#[get("/api/promotions/{id}/stats")]
+async fn show_promotion_stats(
+    staff: SignedInStaff,
+    service: Data<PromotionService>,
+    id: Path<PathId>,
+) -> Answer<PromotionFigures> {
+    answer(service.stats(&staff, id.parse()?).await?)
 }

@@ -54,9 +54,8 @@ pub(super) async fn take_next<R: Send + 'static, T: Send + 'static>(
 ) -> Result<Option<T>, StoreError> {
     let now = request.now;
     // This read does not occupy the only writer.
-    let mut due: Vec<i64> = database
-        .read(move |connection| Ok::<_, Abort<StoreError>>(due(queue, only, now).scalars(connection)?))
-        .await?;
+    let mut due: Vec<i64> =
+        database.read(move |connection| Ok::<_, Abort<StoreError>>(due(queue, only, now).scalars(connection)?)).await?;
     due.sort_unstable();
     for id in due.into_iter().take(MAX_LEASE_ROUNDS) {
         let mine = request.clone();
@@ -89,12 +88,7 @@ pub(super) fn waiting(connection: &mut AnyConnection, queue: &Queue, project: Pr
 }
 
 /// Cancels a job that is not finished. Returns `false` if it is finished already.
-pub(super) fn cancel(
-    connection: &mut AnyConnection,
-    queue: &Queue,
-    id: JobId,
-    at: NaiveDateTime,
-) -> QueryResult<bool> {
+pub(super) fn cancel(connection: &mut AnyConnection, queue: &Queue, id: JobId, at: NaiveDateTime) -> QueryResult<bool> {
     let canceled = Statement::new(format!("UPDATE {} SET state = ", queue.table))
         .value(JobState::Canceled.word())
         .sql(", parked_at = NULL, parked_reason = NULL, lease_owner = NULL, leased_until = NULL, finished_at = ")

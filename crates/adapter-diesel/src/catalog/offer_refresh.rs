@@ -74,8 +74,7 @@ impl Database {
 
     /// Refreshes the next batch of any unfinished warehouse. Returns `false` if there was none.
     pub async fn refresh_offers_next(&self) -> Result<bool, StoreError> {
-        let begun =
-            self.read(|connection| Ok::<_, Abort<StoreError>>(begun(None).sql(" LIMIT 1").finds(connection)?));
+        let begun = self.read(|connection| Ok::<_, Abort<StoreError>>(begun(None).sql(" LIMIT 1").finds(connection)?));
         Ok(begun.await? && self.refresh_offers(None).await?)
     }
 

@@ -8,6 +8,11 @@ use super::{Abort, AnyConnection, Database, DatabaseUrl};
 /// Number of the last record of a batch, if any, and the count it adds.
 type Done = (Option<i64>, u64);
 
+/// Indexes of other owners are left alone.
+const ENTER_NEW_ROWS: &str = "SELECT gin_clean_pending_list(c.oid) FROM pg_class c JOIN pg_am a ON a.oid = c.relam \
+    WHERE a.amname = 'gin' AND c.relkind = 'i' AND c.relnamespace = current_schema()::regnamespace \
+    AND pg_has_role(c.relowner, 'USAGE')";
+
 impl Database {
     /// Runs an operation on the records after a number, each time in its own transaction, until it returns no last
     /// number. Returns the sum of the counts.
@@ -18,8 +23,8 @@ impl Database {
         self.steps(step, false).await
     }
 
-    /// As [`Database::walk`], for operations that fill tables. Whenever the number of batches has doubled, `ANALYZE`
-    /// runs, so that no plan is made for much smaller tables.
+    /// As [`Database::walk`], for operations that fill tables. Whenever the number of batches has doubled, and at the
+    /// end, `ANALYZE` runs, so that no plan is made for much smaller tables.
     pub(crate) async fn fill(
         &self,
         step: impl Fn(&mut AnyConnection, i64) -> Result<Done, Abort<StoreError>> + Copy + Send + 'static,
@@ -40,16 +45,21 @@ impl Database {
             steps += 1;
             match next {
                 Some(next) => last = next,
-                None => return Ok(sum),
+                None => break,
             }
             if is_filling && steps.is_power_of_two() {
                 self.analyze_tables().await;
             }
         }
+        if is_filling {
+            self.analyze_tables().await;
+        }
+        Ok(sum)
     }
 
-    /// Runs `ANALYZE` on the growing tables. PostgreSQL does so itself, but some time later. Until then, after many
-    /// inserts, its plans fit small tables and scan large ones. SQLite needs no statistics.
+    /// Runs `ANALYZE` on the growing tables, and enters new rows into the text indexes. PostgreSQL does both itself, but
+    /// some time later. Until then, after many inserts, its plans fit small tables and scan large ones, and every search
+    /// reads the list of rows that the index does not contain yet. SQLite needs neither.
     pub(crate) async fn analyze_tables(&self) {
         if !matches!(self.url(), DatabaseUrl::Postgres(_)) {
             return;
@@ -57,7 +67,7 @@ impl Database {
         let tables = self.tables().growing;
         let looked = self.write_long(move |connection| {
             // Another session may be running it already.
-            connection.batch_execute(&format!("SET LOCAL lock_timeout = '1s'; ANALYZE {tables}"))?;
+            connection.batch_execute(&format!("SET LOCAL lock_timeout = '1s'; ANALYZE {tables}; {ENTER_NEW_ROWS}"))?;
             Ok::<_, Abort<StoreError>>(())
         });
         if let Err(error) = looked.await {

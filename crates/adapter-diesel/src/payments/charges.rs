@@ -182,8 +182,7 @@ pub(crate) fn mark_sending(connection: &mut AnyConnection, id: i64, until: Naive
         .sql(" AND state IN ('prepared', 'pending') RETURNING saved_method_id AS id");
     let method: Option<i64> = let_go.scalar(connection).optional()?;
     let Some(method) = method else { return Ok(false) };
-    let active =
-        Statement::new("SELECT id FROM saved_payment_methods WHERE is_active = TRUE AND id = ").value(method);
+    let active = Statement::new("SELECT id FROM saved_payment_methods WHERE is_active = TRUE AND id = ").value(method);
     if active.locked(connection, " FOR SHARE").finds(connection)? {
         return Ok(true);
     }

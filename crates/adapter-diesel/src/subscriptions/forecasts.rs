@@ -26,7 +26,8 @@ impl SubscriptionForecastReader for Database {
     async fn next_moment(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
         self.read(|connection| {
             let wakes: Option<NaiveDateTime> =
-                Statement::new("SELECT min(wake_at) FROM subscriptions WHERE wake_at IS NOT NULL").scalar(connection)?;
+                Statement::new("SELECT min(wake_at) FROM subscriptions WHERE wake_at IS NOT NULL")
+                    .scalar(connection)?;
             // The acquirer itself notifies about payments it knows.
             let asks: Option<NaiveDateTime> = Statement::new(
                 "SELECT min(c.next_check_at) FROM charges c JOIN subscription_payments a ON a.charge_id = c.id \
@@ -55,8 +56,9 @@ impl SubscriptionForecastReader for Database {
         most: u32,
     ) -> Result<(Vec<(SubscriptionId, Attempt)>, u64), StoreError> {
         self.read_snapshot(move |connection| {
-            let count: i64 =
-                Statement::new("SELECT count(*) FROM subscription_payments a").then(since(moment)).scalar(connection)?;
+            let count: i64 = Statement::new("SELECT count(*) FROM subscription_payments a")
+                .then(since(moment))
+                .scalar(connection)?;
             let rows: Vec<PaymentRow> = Statement::new(PAYMENT_COLUMNS)
                 .then(since(moment))
                 .sql(" ORDER BY a.started_at, a.id LIMIT ")

@@ -420,8 +420,7 @@ impl SubscriptionStore for Database {
             return Ok(Vec::new());
         }
         self.write(move |connection| {
-            let mine: Vec<i64> =
-                ordered(due()).locked(connection, " FOR UPDATE SKIP LOCKED").scalars(connection)?;
+            let mine: Vec<i64> = ordered(due()).locked(connection, " FOR UPDATE SKIP LOCKED").scalars(connection)?;
             let rows: Vec<LeasedRow> = Statement::new("UPDATE subscriptions SET wake_at = ")
                 .value(until.naive_utc())
                 .sql(", work_attempts = work_attempts + 1 WHERE id")

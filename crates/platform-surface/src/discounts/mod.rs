@@ -3,6 +3,7 @@
 mod input;
 mod query;
 mod record;
+mod table;
 
 use std::sync::Arc;
 
@@ -16,7 +17,9 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::input::{ChangedDiscount, NewDiscount};
 use self::query::DiscountQuery;
 use self::record::{DiscountFigures, DiscountList, DiscountResponse, UsageList};
+use self::table::{DiscountParams, TABLE};
 use crate::resource_page::ListAddress;
+use crate::table::{TableAnswer, TableRequest};
 use kontor_web::Settings;
 use kontor_web::envelope::{Answer, Created, answer};
 use kontor_web::records::Message;
@@ -37,6 +40,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(list_discount_usages);
 }
 
+/// Registers the table.
+pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_discounts_table);
+}
+
 type Shown = Result<Json<DiscountResponse>, ApiError>;
 
 /// List discounts
@@ -52,10 +60,26 @@ async fn list_discounts(
     service: Data<DiscountService>,
     query: Query<DiscountQuery>,
 ) -> Answer<DiscountList> {
-    let (filter, page) = query.0.checked()?;
-    let page = service.list(&staff, filter, page).await?;
+    let page = service.list(&staff, query.0.listing()?).await?;
     let address = ListAddress::of(&request, &config.public_url);
     Ok(Json(DiscountList::of(page, &address, clock.now())))
+}
+
+/// List discounts as a table
+///
+/// Newest first by default.
+#[utoipa::path(tag = "Sales", params(DiscountParams), responses((status = 200, body = TableAnswer)))]
+#[get("/api/tables/discounts")]
+async fn list_discounts_table(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    asked: TableRequest,
+) -> Answer<TableAnswer> {
+    let page = service.list(&staff, TABLE.listing(asked, 15)?).await?;
+    let at = clock.now();
+    let page = page.map(|discount| (discount.state(at), discount));
+    Ok(Json(TABLE.render(&page)))
 }
 
 /// Create a discount

@@ -1,8 +1,8 @@
 //! Query parameters of discounts.
 
 use deserr::Deserr;
-use kontor_catalog::model::DiscountFilter;
-use kontor_kernel::{PageRequest, Violations};
+use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
+use kontor_kernel::{Listing, Violations, Word as _};
 use utoipa::IntoParams;
 
 use kontor_web::paging::{PageNumber, PageSize, page_of};
@@ -35,14 +35,16 @@ pub(super) struct DiscountQuery {
 }
 
 impl DiscountQuery {
-    /// Returns the filter and the page.
-    pub(super) fn checked(self) -> Result<(DiscountFilter, PageRequest), Violations> {
+    /// Returns the requested listing.
+    pub(super) fn listing(self) -> Result<Listing, Violations> {
         let page = page_of(self.page.as_ref(), self.per_page.as_ref(), 15)?;
-        let filter = DiscountFilter {
-            query: self.query.map(|text| text.0),
-            state: self.status.map(|state| state.0),
-            has_code: self.has_code.map(|flag| flag.0),
-        };
-        Ok((filter, page))
+        let mut listing = Listing::unfiltered(Sort::descending("id"), page);
+        listing.text = self.query.map(|text| text.0);
+        let state = self.status.map(|state| ("status", FilterValue::Text(state.0.word().to_owned())));
+        let code = self.has_code.map(|flag| ("has_code", FilterValue::Flag(flag.0)));
+        for (field, value) in state.into_iter().chain(code) {
+            listing.conditions.push(Condition { field, comparison: Comparison::AnyOf(vec![value]) });
+        }
+        Ok(listing)
     }
 }

@@ -20,6 +20,8 @@ struct StockHistoryRecord {
     order_id: Option<i64>,
     /// Id of the job that made the movement.
     job_id: Option<i64>,
+    /// Comment of the employee who made the movement.
+    comment: Option<String>,
 }
 
 impl From<StockEntry> for StockHistoryRecord {
@@ -31,6 +33,7 @@ impl From<StockEntry> for StockHistoryRecord {
             reason: entry.reason.word(),
             order_id: order.map(Into::into),
             job_id: job.map(Into::into),
+            comment: entry.comment.map(Into::into),
         }
     }
 }

@@ -120,6 +120,17 @@ struct ChangedInventory {
     #[deserr(default)]
     #[schema(value_type = Option<wire::Money>, nullable = false)]
     price: NonNullPatch<wire::Money>,
+    /// Reason of the change, stored in the history. Without a change of quantity or price it is not stored.
+    #[deserr(default)]
+    #[schema(value_type = Option<wire::Line250>, nullable = false)]
+    comment: NonNullPatch<wire::Line250>,
+}
+
+impl From<ChangedInventory> for StockChange {
+    fn from(changed: ChangedInventory) -> Self {
+        let comment = changed.comment.0.map(|text| text.0);
+        Self { quantity: changed.quantity.into(), price: changed.price.into(), comment }
+    }
 }
 
 /// Update a stock level
@@ -138,8 +149,7 @@ async fn update_inventory(
     id: Path<PathId>,
     body: Body<ChangedInventory>,
 ) -> Answer<InventoryResponse> {
-    let change = StockChange { quantity: body.0.quantity.into(), price: body.0.price.into() };
-    answer(service.set_stock(&staff, id.parse()?, change).await?)
+    answer(service.set_stock(&staff, id.parse()?, body.0.into()).await?)
 }
 
 /// List the movements of a stock level

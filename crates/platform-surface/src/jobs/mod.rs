@@ -11,17 +11,19 @@ use kontor_catalog::spreadsheet::{ProblemLine, SpreadsheetService};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::query::JobQuery;
-use self::record::JobList;
 pub(super) use self::record::JobResponse;
+use self::record::{JobErrorList, JobList, JobRowList};
 use crate::sheets::{ExportQuery, download};
 use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Answer, answer};
-use kontor_web::{ApiError, PathId, Query, SignedInStaff};
+use kontor_web::{ApiError, PageQuery, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
         .service(list_jobs)
         .service(download_job_errors)
+        .service(list_job_rows)
+        .service(list_job_row_errors)
         .service(cancel_job)
         .service(file::download_job_file)
         .service(show_job);
@@ -68,6 +70,38 @@ async fn show_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<Pat
 #[post("/api/jobs/{id}/cancel")]
 async fn cancel_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<PathId>) -> Answer<JobResponse> {
     answer(service.cancel(&staff, id.parse()?).await?)
+}
+
+/// List the first rows of an import job
+///
+/// Returns at most 20 rows as they were to be written when the file was checked. Empty until then, and for exports.
+#[utoipa::path(
+    tag = "Jobs",
+    params(("id" = i64, Path)),
+    responses((status = 200, body = JobRowList)),
+)]
+#[get("/api/jobs/{id}/rows")]
+async fn list_job_rows(staff: SignedInStaff, service: Data<BulkService>, id: Path<PathId>) -> Answer<JobRowList> {
+    answer(service.first_rows(&staff, id.parse()?).await?)
+}
+
+/// List the errors of an import job
+///
+/// In the order of the file. Only the first 10,000 errors are stored; `errors_total` of the job counts all.
+#[utoipa::path(
+    tag = "Jobs",
+    params(("id" = i64, Path), PageQuery),
+    responses((status = 200, body = JobErrorList)),
+)]
+#[get("/api/jobs/{id}/row_errors")]
+async fn list_job_row_errors(
+    staff: SignedInStaff,
+    service: Data<BulkService>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<JobErrorList> {
+    let page = query.0.page()?;
+    answer(service.problem_page(&staff, id.parse()?, page).await?)
 }
 
 /// Download the errors of an import job

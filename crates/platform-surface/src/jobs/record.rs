@@ -7,7 +7,8 @@ use kontor_kernel::{UserId, Word as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::import_rows::HeaderRecord;
+use crate::import_rows::{HeaderRecord, RowRecord};
+use crate::sheets::RowProblemRecord;
 use kontor_web::envelope::{list, one};
 
 #[derive(Serialize, ToSchema)]
@@ -40,7 +41,7 @@ struct JobRecord {
     unchanged: u64,
     /// Number of rows skipped because of errors.
     skipped: u64,
-    /// Number of errors found. `GET /api/jobs/{id}/errors` returns the first 10,000.
+    /// Number of errors found. `GET /api/jobs/{id}/row_errors` and `GET /api/jobs/{id}/errors` return the first 10,000.
     errors_total: u64,
     /// Headers that are not imported.
     ignored_columns: Vec<String>,
@@ -102,3 +103,7 @@ one!(/// Job.
     pub JobResponse { job: JobRecord });
 list!(/// One page of jobs, with the total number of jobs.
     pub(super) JobList { jobs: [JobRecord], jobs_count of all, pagination });
+list!(/// First rows of an import.
+    pub(super) JobRowList { rows: [RowRecord], rows_count });
+list!(/// One page of the errors of an import, with the number of stored errors.
+    pub(super) JobErrorList { row_errors: [RowProblemRecord], row_errors_count of all, pagination });

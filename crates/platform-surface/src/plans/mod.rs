@@ -20,7 +20,12 @@ use kontor_web::wire::{self, InputErrors, NonNullPatch};
 use kontor_web::{ApiError, Body, PathId, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_assignable_plans).service(assign_plan).service(update_plan_assignment).service(unassign_plan);
+    config
+        .service(list_assignable_plans)
+        .service(assign_plan)
+        .service(show_plan_assignment)
+        .service(update_plan_assignment)
+        .service(unassign_plan);
 }
 
 /// List the subscription plans of the project for an application
@@ -119,6 +124,21 @@ impl From<ChangedPlanAssignment> for PlanChange {
 }
 
 type Ids = Path<(PathId, PathId)>;
+
+/// Get a plan assignment
+#[utoipa::path(
+    tag = "Applications",
+    params(("application" = i64, Path), ("assignment" = i64, Path)),
+    responses((status = 200, body = AssignmentResponse)),
+)]
+#[get("/api/applications/{application}/subscription-nomenclatures/{assignment}")]
+async fn show_plan_assignment(
+    staff: SignedInStaff,
+    service: Data<PlanService>,
+    ids: Ids,
+) -> Answer<AssignmentResponse> {
+    answer(service.read(&staff, ids.0.parse()?, ids.1.parse()?).await?)
+}
 
 /// Update a plan assignment
 ///

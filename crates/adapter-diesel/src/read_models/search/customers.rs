@@ -167,11 +167,10 @@ pub(crate) fn customers_named(
 
 /// Returns the customers that a query finds, unless they are more than [`MAX_FOUND_SINGLY`].
 fn find_few(connection: &mut AnyConnection, project: ProjectId, query: &SearchQuery) -> QueryResult<Option<Vec<i64>>> {
-    let ids: Vec<i64> =
-        Statement::new("SELECT rowid AS id FROM counterparty_search WHERE counterparty_search MATCH ")
-            .value(expression(project, query, Grams::Names))
-            .sql(format!(" LIMIT {}", MAX_FOUND_SINGLY + 1))
-            .scalars(connection)?;
+    let ids: Vec<i64> = Statement::new("SELECT rowid AS id FROM counterparty_search WHERE counterparty_search MATCH ")
+        .value(expression(project, query, Grams::Names))
+        .sql(format!(" LIMIT {}", MAX_FOUND_SINGLY + 1))
+        .scalars(connection)?;
     Ok((ids.len() <= MAX_FOUND_SINGLY).then_some(ids))
 }
 
