@@ -2,16 +2,29 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::Bool;
-use kontor_kernel::{ApplicationId, PaymentTypeId, ProjectId};
+use kontor_kernel::{ApplicationId, PaymentTypeId, ProjectId, ProjectScoped, StoreError};
 
-use crate::database::AnyConnection;
+use crate::database::{AnyConnection, Database};
+use crate::records;
 use crate::schema::applications;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::Statement;
 
 /// Returns the project of an application.
 pub(crate) fn project_of(connection: &mut AnyConnection, application: i64) -> QueryResult<Option<i64>> {
     applications::table.find(application).select(applications::project_id).first(connection).optional()
+}
+
+/// Returns the owner of an application, as several ports do.
+pub(crate) async fn owner(
+    database: &Database,
+    application: ApplicationId,
+) -> Result<Option<ProjectScoped<()>>, StoreError> {
+    database
+        .read(move |connection| {
+            let project = project_of(connection, application.get())?;
+            Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
+        })
+        .await
 }
 
 /// Returns `FROM` and `WHERE` of the payment types that an application accepts: those linked to it, or all of its
@@ -26,12 +39,6 @@ pub(crate) fn taken_by(project: ProjectId, application: ApplicationId) -> Statem
         .sql(" AND a.payment_type_id = p.id))")
 }
 
-by_place! {
-    struct TakenRow {
-        is_online: bool as Bool,
-    }
-}
-
 /// Returns `true` if a payment type is paid online. Returns `None` if the application does not accept it; without an
 /// application, if the project does not have it.
 pub(crate) fn is_paid_online(
@@ -44,9 +51,7 @@ pub(crate) fn is_paid_online(
         Some(application) => taken_by(project, application),
         None => Statement::new(" FROM payment_types p WHERE p.project_id = ").value(project.get()),
     };
-    let taken = Statement::new("SELECT p.is_online").then(own).sql(" AND p.id = ").value(id.get());
-    let found: Option<TakenRow> = taken.row(connection).optional()?;
-    Ok(found.map(|taken| taken.is_online))
+    Statement::new("SELECT p.is_online").then(own).sql(" AND p.id = ").value(id.get()).scalar(connection).optional()
 }
 
 /// Schedules the subscriptions of an application that was activated or deactivated. This includes subscriptions being
@@ -57,15 +62,13 @@ pub(crate) fn wake_subscriptions(
     at: NaiveDateTime,
 ) -> QueryResult<usize> {
     let owner = Statement::new("SELECT project_id FROM applications WHERE id = ").value(application.get());
-    let owner: Vec<IdRow> = owner.rows(connection)?;
-    let Some(project) = owner.first() else { return Ok(0) };
+    let Some(project) = owner.scalar::<i64>(connection).optional()? else { return Ok(0) };
     let its = Statement::new("SELECT id FROM subscriptions WHERE status <> 'canceled' AND application_id = ")
         .value(application.get())
         .sql(" AND project_id = ")
-        .value(project.id)
+        .value(project)
         .sql(" ORDER BY id")
         .locked(connection, " FOR NO KEY UPDATE");
-    let its: Vec<IdRow> = its.rows(connection)?;
-    let its: Vec<i64> = its.into_iter().map(|row| row.id).collect();
+    let its: Vec<i64> = its.scalars(connection)?;
     Statement::new("UPDATE subscriptions SET wake_at = ").value(at).sql(" WHERE id").among(&its).run(connection)
 }

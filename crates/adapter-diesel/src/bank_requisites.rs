@@ -2,11 +2,10 @@
 
 use chrono::NaiveDateTime;
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::{BankRequisite, BankRequisiteDraft, Stamp, StoreError};
 
 use crate::database::{Abort, AnyConnection};
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 use crate::{decode, unreadable};
 
 /// Table of the bank accounts of one kind of owner.
@@ -25,16 +24,16 @@ pub(crate) struct Placed {
 
 by_place! {
     struct RequisiteRow {
-        id: i64 as BigInt,
-        project_id: i64 as BigInt,
-        owner_id: i64 as BigInt,
-        bik: String as Text,
-        bank_name: String as Text,
-        correspondent_account: Option<String> as Nullable<Text>,
-        account: String as Text,
-        comment: Option<String> as Nullable<Text>,
-        created_at: NaiveDateTime as Timestamp,
-        updated_at: NaiveDateTime as Timestamp,
+        id: i64,
+        project_id: i64,
+        owner_id: i64,
+        bik: String,
+        bank_name: String,
+        correspondent_account: Option<String>,
+        account: String,
+        comment: Option<String>,
+        created_at: NaiveDateTime,
+        updated_at: NaiveDateTime,
     }
 }
 
@@ -88,7 +87,7 @@ impl Requisites {
     pub fn count(&self, connection: &mut AnyConnection, owner: i64) -> QueryResult<i64> {
         let Self { table, owner: column } = self;
         let count = Statement::new(format!("SELECT count(*) FROM {table} WHERE {column} = ")).value(owner);
-        Ok(count.row::<IdRow>(connection)?.id)
+        count.scalar(connection)
     }
 
     /// Inserts an account and returns its number.
@@ -117,7 +116,7 @@ impl Requisites {
             at.into(),
         ])
         .sql(" RETURNING id");
-        Ok(insert.row::<IdRow>(connection)?.id)
+        insert.scalar(connection)
     }
 
     /// Overwrites all fields of an account.

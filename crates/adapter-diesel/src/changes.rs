@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
-use diesel::sql_types::{BigInt, Bool, Timestamp};
 use kontor_kernel::{Change, ChangeLog, ChangePosition, ChangedList, ProjectId, StoreError};
 
 use crate::database::{Abort, Database};
@@ -11,9 +10,9 @@ use crate::statement::{Statement, by_place};
 
 by_place! {
     struct ChangeRow {
-        id: i64 as BigInt,
-        updated_at: NaiveDateTime as Timestamp,
-        is_deletion: bool as Bool,
+        id: i64,
+        updated_at: NaiveDateTime,
+        is_deletion: bool,
     }
 }
 

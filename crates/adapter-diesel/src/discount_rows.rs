@@ -2,7 +2,6 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::{DiscountStatus, DiscountTarget, DiscountValue, StoreError};
 
 use crate::decode;
@@ -14,21 +13,21 @@ by_place! {
     #[derive(Queryable, Selectable)]
     #[diesel(table_name = discounts)]
     pub(crate) struct DiscountRow {
-        pub id: i64 as BigInt,
-        pub name: String as Text,
-        pub code: Option<String> as Nullable<Text>,
-        pub kind: String as Text,
-        pub value: i64 as BigInt,
-        pub target: String as Text,
-        pub target_id: Option<i64> as Nullable<BigInt>,
-        pub minimum_sum: i64 as BigInt,
-        pub starts_at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        pub ends_at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        pub usage_limit: Option<i64> as Nullable<BigInt>,
-        pub customer_limit: Option<i64> as Nullable<BigInt>,
-        pub used_count: i64 as BigInt,
-        pub status: String as Text,
-        pub version: i64 as BigInt,
+        pub id: i64,
+        pub name: String,
+        pub code: Option<String>,
+        pub kind: String,
+        pub value: i64,
+        pub target: String,
+        pub target_id: Option<i64>,
+        pub minimum_sum: i64,
+        pub starts_at: Option<NaiveDateTime>,
+        pub ends_at: Option<NaiveDateTime>,
+        pub usage_limit: Option<i64>,
+        pub customer_limit: Option<i64>,
+        pub used_count: i64,
+        pub status: String,
+        pub version: i64,
     }
 }
 

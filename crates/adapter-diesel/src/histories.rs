@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::history::{Audited, Author, FieldChange, Histories, HistoryAction, HistoryEntry, diff};
 use kontor_kernel::{Page, PageRequest, ProjectId, Resource, Stamp, StoreError, Word};
 
@@ -171,14 +170,14 @@ pub(crate) fn author(stamp: &Stamp) -> (Option<i64>, Option<i64>) {
 
 by_place! {
     struct LineRow {
-        id: i64 as BigInt,
-        deed: String as Text,
-        user_id: Option<i64> as Nullable<BigInt>,
-        counterparty_id: Option<i64> as Nullable<BigInt>,
-        user_name: Option<String> as Nullable<Text>,
-        counterparty_name: Option<String> as Nullable<Text>,
-        changes: String as Text,
-        created_at: chrono::NaiveDateTime as Timestamp,
+        id: i64,
+        deed: String,
+        user_id: Option<i64>,
+        counterparty_id: Option<i64>,
+        user_name: Option<String>,
+        counterparty_name: Option<String>,
+        changes: String,
+        created_at: chrono::NaiveDateTime,
     }
 }
 
@@ -215,8 +214,8 @@ fn lines(project: ProjectId, resource: Resource, number: i64) -> Statement {
 
 by_place! {
     struct ChangesRow {
-        id: i64 as BigInt,
-        changes: String as Text,
+        id: i64,
+        changes: String,
     }
 }
 
@@ -278,12 +277,7 @@ impl Histories for Database {
                 .filter(histories::resource.eq(resource.name()))
                 .filter(histories::resource_id.eq(number));
             let total: i64 = of_record.count().get_result(connection)?;
-            let lines: Vec<LineRow> = lines(project, resource, number)
-                .sql(" LIMIT ")
-                .value(page.limit())
-                .sql(" OFFSET ")
-                .value(page.offset())
-                .rows(connection)?;
+            let lines: Vec<LineRow> = lines(project, resource, number).page(page).rows(connection)?;
             Ok(decode::page(
                 unreadable::rows("histories", lines, |line| line.id, HistoryEntry::try_from)?,
                 total,

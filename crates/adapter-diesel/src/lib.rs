@@ -39,7 +39,6 @@ mod organization;
 mod payments;
 pub mod queues;
 mod read_models;
-mod receipt_terms;
 mod records;
 mod schema;
 mod statement;

@@ -11,7 +11,7 @@ use quick_cache::sync::Cache;
 
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
-use crate::statement::{IdRow, Statement, Value};
+use crate::statement::{Statement, Value};
 
 /// Source of the records of a list.
 pub(crate) struct Source {
@@ -238,7 +238,7 @@ impl Source {
         let some = Statement::new(format!("SELECT count(*) FROM (SELECT 1 FROM {} WHERE ", self.from))
             .then(matching.clone())
             .sql(format!(" LIMIT {}) AS counted", ALWAYS_COUNTED + 1));
-        let few = some.row::<IdRow>(connection)?.id;
+        let few: i64 = some.scalar(connection)?;
         if few > ALWAYS_COUNTED {
             return Ok(CountedPage::Many(None));
         }
@@ -247,8 +247,7 @@ impl Source {
     }
 
     fn count(&self, connection: &mut AnyConnection, matching: Statement) -> QueryResult<i64> {
-        let count = Statement::new(format!("SELECT count(*) FROM {} WHERE ", self.from)).then(matching);
-        Ok(count.row::<IdRow>(connection)?.id)
+        Statement::new(format!("SELECT count(*) FROM {} WHERE ", self.from)).then(matching).scalar(connection)
     }
 
     fn numbers<R>(
@@ -265,8 +264,7 @@ impl Source {
             .value(rows.limit)
             .sql(" OFFSET ")
             .value(rows.offset);
-        let ids: Vec<IdRow> = ids.rows(connection)?;
-        Ok(ids.into_iter().map(|row| row.id).collect())
+        Ok(ids.scalars(connection)?)
     }
 
     fn column(&self, field: &str) -> Result<&'static str, StoreError> {

@@ -12,25 +12,16 @@ use diesel::result::QueryResult;
 use kontor_kernel::ProjectId;
 
 use crate::database::AnyConnection;
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 
 const CHUNK: usize = 500;
 
 fn project(connection: &mut AnyConnection, project: ProjectId, how: &'static str) -> QueryResult<()> {
-    if connection.is_postgres() {
-        let own = Statement::new("SELECT id FROM projects WHERE id = ").value(project.get());
-        own.sql(how).run(connection)?;
-    }
-    Ok(())
+    Statement::new("SELECT id FROM projects WHERE id = ").value(project.get()).hold(connection, how)
 }
 
-/// Locks the project, so that no other transaction assigns its unique values.
+/// Locks the project, so that no other transaction assigns its unique values or adds services or applications.
 pub(crate) fn lock_project(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
-    project(connection, of, " FOR NO KEY UPDATE")
-}
-
-/// Prevents new services in the project. Needed to add an application, which sells all services.
-pub(crate) fn lock_services(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
     project(connection, of, " FOR NO KEY UPDATE")
 }
 
@@ -38,6 +29,12 @@ pub(crate) fn lock_services(connection: &mut AnyConnection, of: ProjectId) -> Qu
 /// add services do not block each other.
 pub(crate) fn lock_applications(connection: &mut AnyConnection, of: ProjectId) -> QueryResult<()> {
     project(connection, of, " FOR SHARE")
+}
+
+/// Locks these rows of a table, in the order of their ids.
+pub(crate) fn lock_rows(connection: &mut AnyConnection, table: &'static str, ids: &[i64]) -> QueryResult<()> {
+    let rows = Statement::new(format!("SELECT id FROM {table} WHERE id")).among(ids);
+    rows.hold(connection, " ORDER BY id FOR NO KEY UPDATE")
 }
 
 /// Locks these items, so that no other transaction changes them or their offers.
@@ -49,8 +46,7 @@ pub(crate) fn lock_items(connection: &mut AnyConnection, items: &[i64]) -> Query
     items.sort_unstable();
     items.dedup();
     for items in items.chunks(CHUNK) {
-        let cards = Statement::new("SELECT id FROM nomenclatures WHERE id").among(items);
-        cards.sql(" ORDER BY id FOR NO KEY UPDATE").run(connection)?;
+        lock_rows(connection, "nomenclatures", items)?;
     }
     Ok(())
 }
@@ -69,13 +65,11 @@ pub(crate) fn lock_spreadsheet_items<'a>(
     let mut items = Vec::with_capacity(articles.len() + numbers.len());
     for articles in articles.chunks(CHUNK) {
         let named = with_articles("id", project, articles.iter().copied());
-        let rows: Vec<IdRow> = named.rows(connection)?;
-        items.extend(rows.into_iter().map(|row| row.id));
+        items.extend(named.scalars::<i64>(connection)?);
     }
     for numbers in numbers.chunks(CHUNK) {
         let own = Statement::new("SELECT id FROM nomenclatures WHERE project_id = ").value(project.get());
-        let rows: Vec<IdRow> = own.sql(" AND id").among(numbers).rows(connection)?;
-        items.extend(rows.into_iter().map(|row| row.id));
+        items.extend(own.sql(" AND id").among(numbers).scalars::<i64>(connection)?);
     }
     lock_items(connection, &items)
 }
@@ -106,8 +100,8 @@ pub(crate) fn lock_item_of_stock(
         return Ok(());
     }
     let stocked = Statement::new("SELECT nomenclature_id FROM inventories WHERE project_id = ").value(project.get());
-    let stocked: Vec<IdRow> = stocked.sql(" AND id = ").value(inventory).rows(connection)?;
-    lock_items(connection, &stocked.into_iter().map(|row| row.id).collect::<Vec<_>>())
+    let stocked: Vec<i64> = stocked.sql(" AND id = ").value(inventory).scalars(connection)?;
+    lock_items(connection, &stocked)
 }
 
 /// Locks the items of a warehouse. The caller holds a lock on the warehouse.
@@ -117,6 +111,6 @@ pub(crate) fn lock_items_of_warehouse(connection: &mut AnyConnection, warehouse:
     }
     let shelved =
         Statement::new("SELECT nomenclature_id FROM inventories WHERE deleted_at IS NULL AND warehouse_id = ");
-    let shelved: Vec<IdRow> = shelved.value(warehouse).rows(connection)?;
-    lock_items(connection, &shelved.into_iter().map(|row| row.id).collect::<Vec<_>>())
+    let shelved: Vec<i64> = shelved.value(warehouse).scalars(connection)?;
+    lock_items(connection, &shelved)
 }

@@ -240,16 +240,13 @@ fn lock<T: StoredRecord, R: Refusal>(
     project: ProjectId,
     id: i64,
 ) -> Result<T, Abort<RecordError<R>>> {
-    if connection.is_postgres() {
-        Statement::new("SELECT id FROM ")
-            .sql(T::TABLE)
-            .sql(" WHERE id = ")
-            .value(id)
-            .sql(" AND project_id = ")
-            .value(project.get())
-            .sql(" FOR NO KEY UPDATE")
-            .run(connection)?;
-    }
+    Statement::new("SELECT id FROM ")
+        .sql(T::TABLE)
+        .sql(" WHERE id = ")
+        .value(id)
+        .sql(" AND project_id = ")
+        .value(project.get())
+        .hold(connection, " FOR NO KEY UPDATE")?;
     load(connection, project, id)
 }
 

@@ -11,11 +11,12 @@ use diesel::deserialize::{self, FromSql};
 use diesel::pg::Pg;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
-use diesel::row::Row;
+use diesel::row::{NamedRow, Row};
 use diesel::serialize::ToSql;
 use diesel::sql_types::{BigInt, Binary, Bool, HasSqlType, Integer, Nullable, Text, Timestamp, Untyped};
 use diesel::sqlite::Sqlite;
 use diesel::{QueryableByName, RunQueryDsl};
+use kontor_kernel::PageRequest;
 
 use crate::database::{AnyConnection, on_each};
 use crate::time_codec::Moment;
@@ -135,6 +136,11 @@ impl Statement {
         }
     }
 
+    /// Appends the limits of a page.
+    pub fn page(self, page: PageRequest) -> Self {
+        self.sql(" LIMIT ").value(page.limit()).sql(" OFFSET ").value(page.offset())
+    }
+
     /// Appends another statement.
     pub fn then(mut self, other: Self) -> Self {
         self.unbounded |= other.unbounded;
@@ -158,6 +164,28 @@ impl Statement {
         on_each!(connection, concrete => self.get_result(concrete))
     }
 
+    /// Returns the only value of each row, as [`Statement::rows`].
+    pub fn scalars<T>(self, connection: &mut AnyConnection) -> QueryResult<Vec<T>>
+    where
+        T: Placed<Pg> + Placed<Sqlite> + 'static,
+    {
+        let rows: Vec<Scalar<T>> = self.rows(connection)?;
+        Ok(rows.into_iter().map(|row| row.0).collect())
+    }
+
+    /// Returns the only value of the first row, as [`Statement::rows`].
+    pub fn scalar<T>(self, connection: &mut AnyConnection) -> QueryResult<T>
+    where
+        T: Placed<Pg> + Placed<Sqlite> + 'static,
+    {
+        self.row::<Scalar<T>>(connection).map(|row| row.0)
+    }
+
+    /// Returns `true` if there is a row. The value in it must be a number.
+    pub fn finds(self, connection: &mut AnyConnection) -> QueryResult<bool> {
+        Ok(!self.scalars::<i64>(connection)?.is_empty())
+    }
+
     /// Returns the number of changed rows, as [`Statement::rows`].
     pub fn run(self, connection: &mut AnyConnection) -> QueryResult<usize> {
         on_each!(connection, concrete => self.execute(concrete))
@@ -168,20 +196,14 @@ impl Statement {
     pub fn plan(self, connection: &mut AnyConnection) -> QueryResult<String> {
         by_place! {
             struct StepRow {
-                _id: i64 as BigInt,
-                _parent: i64 as BigInt,
-                _unused: i64 as BigInt,
-                detail: String as Text,
-            }
-        }
-        by_place! {
-            struct LineRow {
-                line: String as Text,
+                _id: i64,
+                _parent: i64,
+                _unused: i64,
+                detail: String,
             }
         }
         let lines: Vec<String> = if connection.is_postgres() {
-            let lines: Vec<LineRow> = Self::new("EXPLAIN (COSTS OFF) ").then(self).once().rows(connection)?;
-            lines.into_iter().map(|row| row.line).collect()
+            Self::new("EXPLAIN (COSTS OFF) ").then(self).once().scalars(connection)?
         } else {
             let steps: Vec<StepRow> = Self::new("EXPLAIN QUERY PLAN ").then(self).rows(connection)?;
             steps.into_iter().map(|step| step.detail).collect()
@@ -193,6 +215,11 @@ impl Statement {
     /// none.
     pub fn locked(self, connection: &AnyConnection, clause: &'static str) -> Self {
         if connection.is_postgres() { self.sql(clause) } else { self }
+    }
+
+    /// Locks the selected rows until the transaction ends, as [`Statement::locked`], without returning them.
+    pub fn hold(self, connection: &mut AnyConnection, clause: &'static str) -> QueryResult<()> {
+        if connection.is_postgres() { self.sql(clause).run(connection).map(|_| ()) } else { Ok(()) }
     }
 
     /// Caches the statement only if it concerns few lines of an order. Most orders have a line or two, so few forms
@@ -238,23 +265,23 @@ where
 }
 
 /// Value that is read by its position in a row.
-pub(crate) trait Placed<ST, DB: Backend>: Sized {
+pub(crate) trait Placed<DB: Backend>: Sized {
     /// Reads the value at a position.
     fn at<'a>(row: &impl Row<'a, DB>, place: usize) -> deserialize::Result<Self>;
 }
 
 macro_rules! placed {
     ($($value:ty as $sql:ty,)+) => {$(
-        impl<DB: Backend> Placed<$sql, DB> for $value
+        impl<DB: Backend> Placed<DB> for $value
         where
             Self: FromSql<$sql, DB>,
         {
             fn at<'a>(row: &impl Row<'a, DB>, place: usize) -> deserialize::Result<Self> {
-                row.get_value(place)
+                row.get_value::<$sql, Self, usize>(place)
             }
         }
 
-        impl<DB: Backend> Placed<Nullable<$sql>, DB> for Option<$value>
+        impl<DB: Backend> Placed<DB> for Option<$value>
         where
             $value: FromSql<$sql, DB>,
         {
@@ -273,7 +300,7 @@ placed! {
     Vec<u8> as Binary,
 }
 
-impl<DB: Backend> Placed<Timestamp, DB> for NaiveDateTime
+impl<DB: Backend> Placed<DB> for NaiveDateTime
 where
     Moment: FromSql<Timestamp, DB>,
 {
@@ -282,7 +309,7 @@ where
     }
 }
 
-impl<DB: Backend> Placed<Nullable<Timestamp>, DB> for Option<NaiveDateTime>
+impl<DB: Backend> Placed<DB> for Option<NaiveDateTime>
 where
     Moment: FromSql<Timestamp, DB>,
 {
@@ -295,7 +322,7 @@ where
 /// Declares the row of a [`Statement`], with its columns in the order of the statement. Reading by name would compare
 /// column names for every value of every row.
 macro_rules! by_place {
-    ($(#[$meta:meta])* $vis:vis struct $row:ident { $($open:vis $field:ident: $type:ty as $sql:ty,)+ }) => {
+    ($(#[$meta:meta])* $vis:vis struct $row:ident { $($open:vis $field:ident: $type:ty,)+ }) => {
         $(#[$meta])*
         $vis struct $row {
             $($open $field: $type,)+
@@ -303,22 +330,24 @@ macro_rules! by_place {
 
         impl<DB: diesel::backend::Backend> diesel::QueryableByName<DB> for $row
         where
-            $($type: $crate::statement::Placed<$sql, DB>,)+
+            $($type: $crate::statement::Placed<DB>,)+
         {
             fn build<'a>(row: &impl diesel::row::NamedRow<'a, DB>) -> diesel::deserialize::Result<Self> {
                 let mut places = 0_usize..;
                 let mut place = || places.next().ok_or(diesel::result::UnexpectedEndOfRow);
-                Ok(Self { $($field: <$type as $crate::statement::Placed<$sql, DB>>::at(row, place()?)?,)+ })
+                Ok(Self { $($field: <$type as $crate::statement::Placed<DB>>::at(row, place()?)?,)+ })
             }
         }
     };
 }
 pub(crate) use by_place;
 
-by_place! {
-    /// Row of one number.
-    pub(crate) struct IdRow {
-        pub id: i64 as BigInt,
+/// Row of one value.
+struct Scalar<T>(T);
+
+impl<T: Placed<DB>, DB: Backend> QueryableByName<DB> for Scalar<T> {
+    fn build<'a>(row: &impl NamedRow<'a, DB>) -> deserialize::Result<Self> {
+        T::at(row, 0).map(Self)
     }
 }
 

@@ -2,12 +2,11 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
 use crate::database::idempotency::last_expired_number;
 use crate::database::{Abort, AnyConnection, Database, Topic};
-use crate::statement::{Statement, Value, by_place};
+use crate::statement::{Statement, Value};
 
 /// Maximum rows per transaction, which limits the wait of other writers.
 pub const BATCH: usize = 500;
@@ -95,12 +94,6 @@ pub const SWEPT_TABLES: &[SweptTable] = &[
     swept("exports", "id", "finished_at", Retention::ConfiguredAfter, " AND file_place IS NULL"),
 ];
 
-by_place! {
-    struct OneRow {
-        _one: i64 as BigInt,
-    }
-}
-
 impl SweptTable {
     /// Appends the condition for expired rows.
     fn guarded(&self, statement: Statement, now: DateTime<Utc>, retention: TimeDelta) -> Statement {
@@ -128,8 +121,7 @@ impl SweptTable {
             }
             None => format!("SELECT CAST(1 AS BIGINT) FROM {table} WHERE "),
         };
-        let any: Vec<OneRow> = self.guarded(Statement::new(any), now, retention).sql(" LIMIT 1").rows(connection)?;
-        Ok(!any.is_empty())
+        self.guarded(Statement::new(any), now, retention).sql(" LIMIT 1").finds(connection)
     }
 
     /// Returns the statement that deletes a batch. The condition is both in the subquery and outside: between the two

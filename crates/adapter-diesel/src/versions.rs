@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::history::Author;
 use kontor_kernel::{ProjectId, StoreError};
 
@@ -287,11 +286,11 @@ pub struct LastChange {
 
 by_place! {
     struct ChangeRow {
-        at: NaiveDateTime as Timestamp,
-        user_id: Option<i64> as Nullable<BigInt>,
-        customer_id: Option<i64> as Nullable<BigInt>,
-        user_name: Option<String> as Nullable<Text>,
-        customer_name: Option<String> as Nullable<Text>,
+        at: NaiveDateTime,
+        user_id: Option<i64>,
+        customer_id: Option<i64>,
+        user_name: Option<String>,
+        customer_name: Option<String>,
     }
 }
 
@@ -334,12 +333,6 @@ impl Default for Required {
     }
 }
 
-by_place! {
-    struct RequiredRow {
-        required: bool as Bool,
-    }
-}
-
 impl Database {
     /// Returns the time and author of the last change of a record, if its kind has a history.
     pub async fn last_change(
@@ -378,9 +371,10 @@ impl Database {
         let before = self.cache_versions().version_anywhere(Topic::Access);
         let required = self
             .read_brief(move |connection| {
-                let rows: Vec<RequiredRow> =
-                    Statement::new("SELECT if_match_required FROM projects WHERE id = ").value(key).rows(connection)?;
-                Ok::<_, Abort<StoreError>>(rows.first().is_some_and(|row| row.required))
+                let required: Vec<bool> = Statement::new("SELECT if_match_required FROM projects WHERE id = ")
+                    .value(key)
+                    .scalars(connection)?;
+                Ok::<_, Abort<StoreError>>(required.first().copied().unwrap_or_default())
             })
             .await?;
         self.memory::<Required>().0.keep(self.cache_versions(), before, project, key, &required);

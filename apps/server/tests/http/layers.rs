@@ -55,7 +55,6 @@ const STORAGE: &[Floor] = &[
             "customer_data",
             "order_history",
             "read_models",
-            "receipt_terms",
             "stock",
         ],
     ),

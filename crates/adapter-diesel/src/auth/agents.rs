@@ -29,7 +29,8 @@ macro_rules! live {
     };
 }
 
-#[derive(Queryable)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = access_tokens)]
 struct TokenRow {
     id: i64,
     name: Option<String>,
@@ -283,17 +284,8 @@ impl AgentRepository for Database {
 
     async fn tokens(&self, agent: UserId) -> Result<Vec<AgentToken>, StoreError> {
         self.read(move |connection| {
-            let rows: Vec<TokenRow> = tokens_of!(agent)
-                .order(access_tokens::id)
-                .select((
-                    access_tokens::id,
-                    access_tokens::name,
-                    access_tokens::abilities,
-                    access_tokens::last_used_at,
-                    access_tokens::created_at,
-                    access_tokens::expires_at,
-                ))
-                .load(connection)?;
+            let rows: Vec<TokenRow> =
+                tokens_of!(agent).order(access_tokens::id).select(TokenRow::as_select()).load(connection)?;
             Ok(unreadable::rows("access_tokens", rows, |row| row.id, AgentToken::try_from)?)
         })
         .await

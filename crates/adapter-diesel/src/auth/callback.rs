@@ -28,7 +28,8 @@ mod state {
 /// next attempt.
 const MAX_EXCHANGE_ATTEMPTS: usize = 3;
 
-#[derive(Queryable)]
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = callback_attempts)]
 struct AttemptRow {
     id: i64,
     nonce_fingerprint: String,
@@ -36,20 +37,6 @@ struct AttemptRow {
     check_id: Option<String>,
     expires_at: NaiveDateTime,
 }
-
-const COLUMNS: (
-    callback_attempts::id,
-    callback_attempts::nonce_fingerprint,
-    callback_attempts::state,
-    callback_attempts::check_id,
-    callback_attempts::expires_at,
-) = (
-    callback_attempts::id,
-    callback_attempts::nonce_fingerprint,
-    callback_attempts::state,
-    callback_attempts::check_id,
-    callback_attempts::expires_at,
-);
 
 impl TryFrom<AttemptRow> for CallbackAttempt {
     type Error = StoreError;
@@ -135,7 +122,7 @@ fn free_phone(connection: &mut AnyConnection, attempt: i64) -> Result<(), QueryE
 }
 
 fn load(connection: &mut AnyConnection, attempt: i64) -> Result<AttemptRow, QueryError> {
-    callback_attempts::table.find(attempt).select(COLUMNS).first(connection)
+    callback_attempts::table.find(attempt).select(AttemptRow::as_select()).first(connection)
 }
 
 /// Consumes a verified attempt and returns its phone.
@@ -235,7 +222,7 @@ impl CallbackAttempts for Database {
                 .filter(callback_attempts::application_id.eq(app.application_id.get()))
                 .filter(callback_attempts::session_fingerprint.eq(&session))
                 .filter(callback_attempts::check_id.is_not_null())
-                .select(COLUMNS)
+                .select(AttemptRow::as_select())
                 .first(connection)
                 .optional()?;
             Ok::<_, Abort<StoreError>>(row.map(CallbackAttempt::try_from).transpose()?)
@@ -248,7 +235,7 @@ impl CallbackAttempts for Database {
         self.read(move |connection| {
             let row: Option<AttemptRow> = callback_attempts::table
                 .filter(callback_attempts::check_id.eq(check.as_str()))
-                .select(COLUMNS)
+                .select(AttemptRow::as_select())
                 .first(connection)
                 .optional()?;
             Ok::<_, Abort<StoreError>>(row.map(CallbackAttempt::try_from).transpose()?)

@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_auth::IntrospectionRegistryError;
 use kontor_auth::model::{Audience, IntrospectedToken, NewIntrospectionClient, StoredIntrospection};
 use kontor_auth::ports::IntrospectionClients;
@@ -31,16 +30,16 @@ impl Default for IntrospectionCache {
 
 by_place! {
     struct InquiryRow {
-        fingerprint: String as Text,
-        client_is_active: bool as Bool,
-        audience: String as Text,
-        project_id: i64 as BigInt,
-        application_id: i64 as BigInt,
-        application_name: String as Text,
-        application_is_active: bool as Bool,
-        token_fingerprint: Option<String> as Nullable<Text>,
-        expires_at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        handle: Option<String> as Nullable<Text>,
+        fingerprint: String,
+        client_is_active: bool,
+        audience: String,
+        project_id: i64,
+        application_id: i64,
+        application_name: String,
+        application_is_active: bool,
+        token_fingerprint: Option<String>,
+        expires_at: Option<NaiveDateTime>,
+        handle: Option<String>,
     }
 }
 

@@ -18,7 +18,6 @@ mod phones;
 mod registry;
 mod roles;
 mod sessions;
-mod sign_in_addresses;
 mod staff;
 mod tokens;
 mod uses;

@@ -9,9 +9,10 @@ use kontor_kernel::{BranchId, DepartmentId, FileId, Name, Phone, StoreError, Use
 
 use super::{EMPLOYEE, end_staff_tokens};
 use crate::customer_data::is_avatar;
-use crate::database::{Abort, AnyConnection, Driver, found, on_duplicate};
+use crate::database::{Abort, AnyConnection, found, on_duplicate};
 use crate::decode;
-use crate::schema::{branches, departments, projects, roles, temporary_passwords, users};
+use crate::schema::{branches, departments, roles, temporary_passwords, users};
+use crate::statement::Statement;
 
 type Outcome<T = ()> = Result<T, Abort<StaffRegistryError>>;
 
@@ -25,12 +26,8 @@ fn refused<T>(reason: StaffRegistryError) -> Outcome<T> {
 /// Locks a project, so that changes that could each remove its last owner run one after the other. SQLite has one
 /// writer. Returns `false` if the project does not exist.
 pub(super) fn hold_project(connection: &mut AnyConnection, project: i64) -> QueryResult<bool> {
-    let held = projects::table.find(project).select(projects::id);
-    let known = match connection.driver() {
-        Driver::Postgres(pg) => held.for_no_key_update().first::<i64>(pg).optional()?,
-        Driver::Sqlite(sqlite) => held.first::<i64>(sqlite).optional()?,
-    };
-    Ok(known.is_some())
+    let held = Statement::new("SELECT id FROM projects WHERE id = ").value(project);
+    held.locked(connection, " FOR NO KEY UPDATE").finds(connection)
 }
 
 fn require_project(connection: &mut AnyConnection, project: i64) -> Outcome {

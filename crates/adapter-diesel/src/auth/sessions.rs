@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use diesel::sql_types::BigInt;
 use kontor_auth::model::ClientSession;
 use kontor_auth::ports::{ClientSessions, SessionStart};
 use kontor_kernel::{ApplicationId, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
@@ -24,12 +23,6 @@ struct SessionRow {
     started_at: NaiveDateTime,
     last_seen_at: NaiveDateTime,
     duration_micros: i64,
-}
-
-#[derive(QueryableByName)]
-struct Started {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
 }
 
 impl TryFrom<SessionRow> for ClientSession {
@@ -78,7 +71,7 @@ fn start(
     customer: &CustomerScope,
     at: NaiveDateTime,
 ) -> Result<Option<i64>, QueryError> {
-    let mut insert = Statement::new(
+    let insert = Statement::new(
         "INSERT INTO client_sessions (project_id, application_id, counterparty_id, token_id, status, started_at, \
          last_seen_at, duration_micros) SELECT t.project_id, t.application_id, t.subject_id, t.id, 'active', ",
     )
@@ -91,12 +84,8 @@ fn start(
     .value(guard::COUNTERPARTY)
     .sql(" AND t.subject_id = ")
     .value(customer.counterparty_id.get());
-    if connection.is_postgres() {
-        insert = insert.sql(" FOR KEY SHARE OF t");
-    }
-    insert = insert.sql(" ON CONFLICT (token_id) WHERE status = 'active' DO NOTHING RETURNING id");
-    let started: Vec<Started> = insert.load(connection)?;
-    Ok(started.first().map(|row| row.id))
+    let insert = insert.locked(connection, " FOR KEY SHARE OF t");
+    insert.sql(" ON CONFLICT (token_id) WHERE status = 'active' DO NOTHING RETURNING id").scalar(connection).optional()
 }
 
 #[async_trait]

@@ -3,13 +3,13 @@ use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use kontor_auth::StaffRegistryError;
 use kontor_auth::model::{Employee, EmployeeChange, Login, NewEmployee, RoleChoice, StaffCredentials};
-use kontor_auth::ports::{MatchedPassword, SignIn, StaffRepository};
+use kontor_auth::ports::{MatchedPassword, SignIn, SignInAddresses, StaffRepository};
 use kontor_kernel::{DepartmentId, StoreError, TokenId, UserId};
 
 use super::{EMPLOYEE, Holder, employees, end_staff_tokens, insert_token, registry};
-use crate::database::Database;
+use crate::database::{Abort, Database, found, on_each};
 use crate::decode;
-use crate::schema::{temporary_passwords, users};
+use crate::schema::{sign_in_addresses, temporary_passwords, users};
 
 #[async_trait]
 impl StaffRepository for Database {
@@ -115,5 +115,31 @@ impl StaffRepository for Database {
     ) -> Result<UserId, StaffRegistryError> {
         let login = login.clone();
         self.write(move |connection| registry::update(connection, &login, &change, at.naive_utc())).await
+    }
+}
+
+#[async_trait]
+impl SignInAddresses for Database {
+    async fn contains(&self, fingerprint: &str) -> Result<bool, StoreError> {
+        let fingerprint = fingerprint.to_owned();
+        self.read(move |connection| {
+            Ok::<_, Abort<StoreError>>(found!(connection, sign_in_addresses::table.find(&fingerprint))?)
+        })
+        .await
+    }
+
+    async fn remember(&self, fingerprint: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
+        let fingerprint = fingerprint.to_owned();
+        self.write(move |connection| {
+            let row = (sign_in_addresses::fingerprint.eq(&fingerprint), sign_in_addresses::seen_at.eq(at.naive_utc()));
+            on_each!(connection, concrete => diesel::insert_into(sign_in_addresses::table)
+                .values(row)
+                .on_conflict(sign_in_addresses::fingerprint)
+                .do_update()
+                .set(sign_in_addresses::seen_at.eq(at.naive_utc()))
+                .execute(concrete))?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
     }
 }

@@ -11,6 +11,7 @@ use kontor_kernel::StoreError;
 use super::guard;
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
+use crate::locks::lock_rows;
 use crate::schema::access_tokens;
 use crate::statement::Statement;
 
@@ -36,7 +37,7 @@ pub(super) fn store(connection: &mut AnyConnection, uses: &[TokenUse]) -> Result
 
 fn store_some(connection: &mut AnyConnection, uses: &[TokenUse]) -> Result<(), QueryError> {
     let ids: Vec<i64> = uses.iter().map(|used| used.token.get()).collect();
-    lock(connection, "access_tokens", &ids)?;
+    lock_rows(connection, "access_tokens", &ids)?;
     let rows: Vec<Row> = access_tokens::table
         .filter(access_tokens::id.eq_any(&ids))
         .select((access_tokens::id, access_tokens::guard, access_tokens::subject_id, access_tokens::last_used_at))
@@ -63,16 +64,6 @@ fn store_some(connection: &mut AnyConnection, uses: &[TokenUse]) -> Result<(), Q
     Ok(())
 }
 
-fn lock(connection: &mut AnyConnection, table: &'static str, ids: &[i64]) -> Result<(), QueryError> {
-    if connection.is_postgres() {
-        Statement::new(format!("SELECT id FROM {table} WHERE id"))
-            .among(ids)
-            .sql(" ORDER BY id FOR NO KEY UPDATE")
-            .execute(connection)?;
-    }
-    Ok(())
-}
-
 fn mark_tokens(connection: &mut AnyConnection, tokens: &[(i64, NaiveDateTime)]) -> Result<(), QueryError> {
     let ids: Vec<i64> = tokens.iter().map(|(id, _)| *id).collect();
     let mut update = Statement::new("UPDATE access_tokens SET last_used_at = CASE id");
@@ -86,7 +77,7 @@ fn mark_tokens(connection: &mut AnyConnection, tokens: &[(i64, NaiveDateTime)]) 
 /// Updates the activity of users. A login may have recorded a later time already.
 fn mark_users(connection: &mut AnyConnection, users: &BTreeMap<i64, Activity>) -> Result<(), QueryError> {
     let ids: Vec<i64> = users.keys().copied().collect();
-    lock(connection, "users", &ids)?;
+    lock_rows(connection, "users", &ids)?;
     let mut update = Statement::new("UPDATE users SET active_seconds = active_seconds + CASE id");
     for (id, activity) in users {
         update = update.sql(format!(" WHEN {id} THEN {}", activity.active.num_seconds()));

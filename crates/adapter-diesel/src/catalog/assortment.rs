@@ -7,13 +7,13 @@ use kontor_kernel::history::FieldChange;
 use kontor_kernel::{ApplicationId, BrandId, CategoryId, Listing, Page, ProjectScoped, Resource, Stamp, StoreError};
 
 use super::assortment_order::{Links, MoveOutcome};
-use super::{brands as brand_records, categories as category_records, lock_row};
-use crate::applications::project_of;
+use super::{brands as brand_records, categories as category_records};
+use crate::applications::owner;
 use crate::database::{Abort, AnyConnection, Database, Topic, found};
 use crate::histories;
 use crate::listing::{Source, in_order, key_contains};
-use crate::records;
-use crate::schema::{application_brands, application_categories, applications, brands, categories};
+use crate::locks::lock_rows;
+use crate::schema::{application_brands, application_categories, brands, categories};
 use crate::statement::Statement;
 use crate::unreadable;
 
@@ -37,11 +37,7 @@ fn record_order<R>(
 #[async_trait]
 impl ApplicationDirectory for Database {
     async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError> {
-        self.read(move |connection| {
-            let project = project_of(connection, application.get())?;
-            Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
-        })
-        .await
+        owner(self, application).await
     }
 }
 
@@ -116,7 +112,7 @@ macro_rules! assortment {
                 };
                 self.write(move |connection| {
                     connection.invalidate(Topic::Storefront, stamp.project_id.get());
-                    lock_row!(connection, applications::table.find(application.get()).select(applications::id));
+                    lock_rows(connection, "applications", &[application.get()])?;
                     match links.shift(connection, application.get(), id.get(), shift)? {
                         MoveOutcome::NotShown => return Err(Abort::Refused(AssortmentError::NotFound)),
                         MoveOutcome::AtEnd => {}
@@ -136,7 +132,7 @@ macro_rules! assortment {
             async fn withdraw(&self, stamp: Stamp, application: ApplicationId, id: $id) -> Result<(), AssortmentError> {
                 self.write(move |connection| {
                     connection.invalidate(Topic::Storefront, stamp.project_id.get());
-                    lock_row!(connection, applications::table.find(application.get()).select(applications::id));
+                    lock_rows(connection, "applications", &[application.get()])?;
                     let gone = diesel::delete($links::table.find((application.get(), id.get()))).execute(connection)?;
                     if gone == 0 {
                         return Err(Abort::Refused(AssortmentError::NotFound));
@@ -159,7 +155,7 @@ macro_rules! assortment {
                     if !found!(connection, own)? {
                         return Err(Abort::refused(AssortmentRefusal::UnknownRecord));
                     }
-                    lock_row!(connection, applications::table.find(application.get()).select(applications::id));
+                    lock_rows(connection, "applications", &[application.get()])?;
                     connection.note_created(stringify!($records), id.get());
                     if !found!(connection, $links::table.find((application.get(), id.get())))? {
                         let last: Option<i64> = $links::table

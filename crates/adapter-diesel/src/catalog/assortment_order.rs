@@ -1,7 +1,6 @@
 //! Order of an application's assortment.
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable};
 use kontor_catalog::model::MoveDirection;
 
 use crate::database::AnyConnection;
@@ -31,9 +30,9 @@ pub(super) struct Links {
 
 by_place! {
     struct SpotRow {
-        place: i64 as BigInt,
-        neighbour: Option<i64> as Nullable<BigInt>,
-        neighbour_place: Option<i64> as Nullable<BigInt>,
+        place: i64,
+        neighbour: Option<i64>,
+        neighbour_place: Option<i64>,
     }
 }
 

@@ -1,20 +1,20 @@
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool};
 use kontor_catalog::model::{Category, CategoryChange, CategoryCode, CategoryDraft, Edit, PhotoUrl};
 use kontor_catalog::ports::CategoryRepository;
 use kontor_catalog::{CategoryError, CategoryRefusal};
 use kontor_kernel::{CategoryId, Listing, Page, ProjectId, ProjectScoped, Stamp, StoreError};
 
-use super::{CHUNK, lock_row};
+use super::CHUNK;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::decode::{self, reference};
 use crate::listing::{Source, in_order, key_contains};
+use crate::locks::lock_project;
 use crate::records::{self, StoredRecord};
-use crate::schema::{categories, projects};
-use crate::statement::{Statement, by_place};
+use crate::schema::categories;
+use crate::statement::Statement;
 use crate::unreadable;
 
 diesel::alias!(const PARENTS: Alias<Parents> = categories as parents);
@@ -84,12 +84,6 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
     Ok(all)
 }
 
-by_place! {
-    struct FreeRow {
-        code: i64 as BigInt,
-    }
-}
-
 /// Returns the code after the largest. If the largest code is in use, returns the smallest free code.
 pub(super) fn next_code(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i64> {
     let largest: Option<i64> = categories::table
@@ -100,15 +94,14 @@ pub(super) fn next_code(connection: &mut AnyConnection, project: ProjectId) -> Q
     if next <= CategoryCode::MAX_CODE {
         return Ok(next);
     }
-    let free: FreeRow = Statement::new(
+    Statement::new(
         "SELECT min(f.code) FROM (SELECT 1 AS code UNION ALL SELECT c.code + 1 FROM categories c WHERE c.project_id = ",
     )
     .value(project.get())
     .sql(") AS f WHERE NOT EXISTS (SELECT 1 FROM categories t WHERE t.code = f.code AND t.project_id = ")
     .value(project.get())
     .sql(")")
-    .row(connection)?;
-    Ok(free.code)
+    .scalar(connection)
 }
 
 /// Source of the category list for staff.
@@ -169,7 +162,7 @@ impl CategoryRepository for Database {
             let code = if let Some(code) = draft.code {
                 code.get()
             } else {
-                lock_row!(connection, projects::table.find(project.get()).select(projects::id));
+                lock_project(connection, project)?;
                 next_code(connection, project)?
             };
             diesel::insert_into(categories::table)
@@ -197,7 +190,7 @@ impl CategoryRepository for Database {
             let project = stamp.project_id;
             if let Edit::Set(Some(parent)) = change.parent_id {
                 // Two changes that would close a cycle together wait for each other here.
-                lock_row!(connection, projects::table.find(project.get()).select(projects::id));
+                lock_project(connection, project)?;
                 require_parent(connection, project, Some(parent))?;
                 if is_descendant(connection, parent, id)? {
                     return Err(Abort::refused(CategoryRefusal::Cycle));
@@ -233,21 +226,14 @@ fn require_parent(
     if found!(connection, own)? { Ok(()) } else { Err(Abort::refused(CategoryRefusal::UnknownParent)) }
 }
 
-by_place! {
-    struct AnswerRow {
-        answer: bool as Bool,
-    }
-}
-
 /// Returns `true` if a category is `other` or a descendant of it.
 fn is_descendant(connection: &mut AnyConnection, category: CategoryId, other: CategoryId) -> QueryResult<bool> {
     // UNION instead of UNION ALL: it ends even if the categories form a cycle.
-    let row: AnswerRow = Statement::new("WITH RECURSIVE above (id) AS (SELECT id FROM categories WHERE id = ")
+    Statement::new("WITH RECURSIVE above (id) AS (SELECT id FROM categories WHERE id = ")
         .value(category.get())
         .sql(" UNION SELECT up.parent_id FROM categories up JOIN above ON up.id = above.id WHERE up.parent_id IS NOT NULL) ")
         .sql("SELECT EXISTS (SELECT 1 FROM above WHERE id = ")
         .value(other.get())
         .sql(")")
-        .row(connection)?;
-    Ok(row.answer)
+        .scalar(connection)
 }

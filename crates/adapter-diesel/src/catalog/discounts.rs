@@ -1,7 +1,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
 use kontor_catalog::model::{Discount, DiscountStats, DiscountTerms, DiscountUsage};
 use kontor_catalog::ports::{DiscountRepository, DiscountRewrite};
 use kontor_catalog::{DiscountError, DiscountRefusal};
@@ -60,14 +59,14 @@ fn refusal(held: &Discount, rewrite: &DiscountRewrite) -> DiscountRefusal {
 
 by_place! {
     struct StatsRow {
-        active: i64 as BigInt,
-        scheduled: i64 as BigInt,
-        expired: i64 as BigInt,
-        paused: i64 as BigInt,
-        archived: i64 as BigInt,
-        promo_codes: i64 as BigInt,
-        usages: i64 as BigInt,
-        amount: i64 as BigInt,
+        active: i64,
+        scheduled: i64,
+        expired: i64,
+        paused: i64,
+        archived: i64,
+        promo_codes: i64,
+        usages: i64,
+        amount: i64,
     }
 }
 

@@ -12,8 +12,8 @@ use kontor_catalog::spreadsheet::ReadOptions;
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_kernel::{JobId, ProjectId, ProjectScoped, StoreError, Word as _};
 
-use super::job_order::take_next;
-use super::job_steps::stored as count;
+use super::job_order::{self, take_next};
+use super::job_steps::{held_by, stored as count};
 use super::jobs::{next_number, require_room};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::lease::{LeaseRequest, Leased, Queue};
@@ -94,12 +94,6 @@ pub(super) fn load(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Jo
     Ok(unreadable::rows("exports", rows, |row| row.id, Job::try_from)?)
 }
 
-/// Returns the number of queued exports of the project.
-pub(super) fn waiting(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i64> {
-    let own = exports::table.filter(exports::project_id.eq(project.get())).filter(exports::parked_at.is_null());
-    own.filter(exports::state.eq(JobState::Queued.word())).count().get_result(connection)
-}
-
 /// Returns those of these file locations that an export refers to.
 pub(super) fn named(connection: &mut AnyConnection, places: &[String]) -> QueryResult<Vec<Option<String>>> {
     exports::table.filter(exports::file_place.eq_any(places)).select(exports::file_place).load(connection)
@@ -111,18 +105,7 @@ pub(super) fn cancel(
     id: JobId,
     at: NaiveDateTime,
 ) -> Result<Option<Job>, Abort<StoreError>> {
-    let open = [JobState::Queued.word(), JobState::Running.word()];
-    let canceled = diesel::update(exports::table.find(id.get()).filter(exports::state.eq_any(open)))
-        .set((
-            exports::state.eq(JobState::Canceled.word()),
-            exports::parked_at.eq(None::<NaiveDateTime>),
-            exports::parked_reason.eq(None::<String>),
-            exports::lease_owner.eq(None::<String>),
-            exports::leased_until.eq(None::<NaiveDateTime>),
-            exports::finished_at.eq(Some(at)),
-        ))
-        .execute(connection)?;
-    let canceled = if canceled == 0 { None } else { row(connection, id)? };
+    let canceled = if job_order::cancel(connection, &EXPORTS, id, at)? { row(connection, id)? } else { None };
     Ok(canceled.map(Job::try_from).transpose()?)
 }
 
@@ -161,16 +144,6 @@ fn leased(row: LeasedRow) -> Result<LeasedExport, StoreError> {
 
 fn format_of(id: i64, format: &str) -> Result<SheetFormat, StoreError> {
     decode::word("exports", id, "format", format)
-}
-
-/// Export held by this process.
-macro_rules! held_by {
-    ($held:expr) => {
-        exports::table
-            .find($held.job.get())
-            .filter(exports::state.eq(JobState::Running.word()))
-            .filter(exports::lease_owner.eq(Some(&$held.owner)))
-    };
 }
 
 #[async_trait]
@@ -228,7 +201,7 @@ impl ExportRepository for Database {
                 exports::total_rows.eq(Some(count(progress.total_rows)?)),
                 exports::leased_until.eq(Some(until.naive_utc())),
             );
-            Ok::<_, Abort<StoreError>>(diesel::update(held_by!(held)).set(set).execute(connection)? > 0)
+            Ok::<_, Abort<StoreError>>(diesel::update(held_by!(exports, held)).set(set).execute(connection)? > 0)
         })
         .await
     }
@@ -255,18 +228,13 @@ impl ExportRepository for Database {
                 exports::leased_until.eq(None::<NaiveDateTime>),
                 exports::finished_at.eq(Some(at.naive_utc())),
             );
-            Ok::<_, Abort<StoreError>>(diesel::update(held_by!(held)).set(over).execute(connection)? > 0)
+            Ok::<_, Abort<StoreError>>(diesel::update(held_by!(exports, held)).set(over).execute(connection)? > 0)
         })
         .await
     }
 
     async fn release_export(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError> {
-        self.write(move |connection| {
-            let back = (exports::leased_until.eq(Some(now.naive_utc())), exports::tries.eq(0));
-            diesel::update(held_by!(held)).set(back).execute(connection)?;
-            Ok::<_, Abort<StoreError>>(())
-        })
-        .await
+        job_order::release(self, &EXPORTS, held, now).await
     }
 
     async fn file(&self, id: JobId, now: DateTime<Utc>) -> Result<Option<ExportFile>, StoreError> {
@@ -299,11 +267,6 @@ impl ExportRepository for Database {
     }
 
     async fn forget_export(&self, id: JobId) -> Result<(), StoreError> {
-        self.write(move |connection| {
-            let export = exports::table.find(id.get());
-            diesel::update(export).set(exports::file_place.eq(None::<String>)).execute(connection)?;
-            Ok::<_, Abort<StoreError>>(())
-        })
-        .await
+        job_order::forget_file(self, &EXPORTS, id).await
     }
 }

@@ -3,32 +3,24 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
 use kontor_catalog::storefront::Product;
 use kontor_catalog::storefront::ports::{FavouriteOutcome, Favourites};
 use kontor_kernel::{AppScope, CustomerScope, NomenclatureId, Page, PageRequest, StoreError};
 
-use super::storefront::{ProductRow, TotalRow, known_total};
+use super::storefront::{ProductRow, known_total};
 use super::storefront_query::{count_favourites, favourites as kept};
 use crate::customer_data::lock_customer;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::decode;
 use crate::read_models::offers;
 use crate::schema::{favourites, storefront_offers};
-use crate::statement::{Statement, by_place};
+use crate::statement::Statement;
 use crate::unreadable;
-
-by_place! {
-    struct ItemRow {
-        id: i64 as BigInt,
-    }
-}
 
 /// Returns `true` if the application would show the item if it were in stock.
 fn sold_out(connection: &mut AnyConnection, app: AppScope, id: NomenclatureId) -> QueryResult<bool> {
     let offer = Statement::new("SELECT o.nomenclature_id AS id FROM (").then(offers::sold_out(app, id)).sql(") AS o");
-    let rows: Vec<ItemRow> = offer.rows(connection)?;
-    Ok(rows.iter().any(|row| row.id == id.get()))
+    Ok(offer.scalars::<i64>(connection)?.contains(&id.get()))
 }
 
 #[async_trait]
@@ -43,7 +35,7 @@ impl Favourites for Database {
             let rows: Vec<ProductRow> = kept(customer, page.limit(), page.offset(), at).rows(connection)?;
             let total = match known_total(page, rows.len()) {
                 Some(total) => total,
-                None => count_favourites(customer).row::<TotalRow>(connection)?.total,
+                None => count_favourites(customer).scalar(connection)?,
             };
             Ok(decode::page(unreadable::rows("nomenclatures", rows, |row| row.id, Product::try_from)?, total, page)?)
         })

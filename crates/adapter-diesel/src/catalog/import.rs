@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
 use kontor_catalog::bulk::{JobLease, PartError, Step};
 use kontor_catalog::spreadsheet::ports::ItemSheetRepository;
 use kontor_catalog::spreadsheet::{
@@ -13,21 +12,15 @@ use kontor_catalog::spreadsheet::{
 };
 use kontor_kernel::{NomenclatureId, ProjectId, Stamp, StoreError};
 
-use super::{cards, import_words, import_writes, job_steps, lock_row};
+use super::{cards, import_words, import_writes, job_steps};
 use crate::database::{Abort, AnyConnection, Database, Topic};
-use crate::locks::{lock_spreadsheet_items, with_articles};
+use crate::locks::{lock_project, lock_spreadsheet_items, with_articles};
 use crate::read_models::offers;
 use crate::records;
-use crate::schema::{inventories, nomenclatures, projects};
-use crate::statement::{Statement, by_place};
+use crate::schema::{inventories, nomenclatures};
+use crate::statement::Statement;
 
 const CHUNK: usize = 500;
-
-by_place! {
-    struct ItemRow {
-        id: i64 as BigInt,
-    }
-}
 
 /// Returns the items of the rows. Locks them until the end of the transaction if they are to be written.
 fn known(
@@ -55,11 +48,11 @@ fn known(
         }
         let mut ids = Vec::new();
         if !articles.is_empty() {
-            ids.extend(numbers_of(connection, with_articles("id", project, articles))?);
+            ids.extend(with_articles("id", project, articles).once().scalars::<i64>(connection)?);
         }
         if !numbers.is_empty() {
             let own = Statement::new("SELECT id FROM nomenclatures WHERE project_id = ").value(project.get());
-            ids.extend(numbers_of(connection, own.sql(" AND id").among(&numbers))?);
+            ids.extend(own.sql(" AND id").among(&numbers).once().scalars::<i64>(connection)?);
         }
         ids.sort_unstable();
         if ids.is_empty() {
@@ -83,11 +76,6 @@ fn known(
     Ok(known)
 }
 
-fn numbers_of(connection: &mut AnyConnection, items: Statement) -> Result<Vec<i64>, diesel::result::Error> {
-    let rows: Vec<ItemRow> = items.once().rows(connection)?;
-    Ok(rows.into_iter().map(|row| row.id).collect())
-}
-
 /// Refuses the import if there are problems, unless the mode is partial and accepts the valid rows.
 pub(super) fn accept(problems: &RowProblems, mode: ImportMode) -> Result<(), Abort<ImportError>> {
     if problems.is_empty() || mode == ImportMode::Partial {
@@ -107,7 +95,7 @@ fn apply(
     let project = stamp.project_id;
     connection.invalidate(Topic::Storefront, project.get());
     // Imports of a project run one after the other: they create the same categories and brands.
-    lock_row!(connection, projects::table.find(project.get()).select(projects::id));
+    lock_project(connection, project)?;
     let mut words = import_words::load(connection, project)?;
     let known = known(connection, project, sheet, true)?;
     let decision = Decision::of(sheet, &words, &known);

@@ -7,10 +7,10 @@ use kontor_catalog::spreadsheet::{ColumnMap, HeaderColumn, ImportKind, Layout, R
 use kontor_kernel::{ProjectId, StoreError, Word as _};
 use serde::{Deserialize, Serialize};
 
-use super::lock_row;
 use crate::database::{Abort, Database};
 use crate::decode;
-use crate::schema::{import_columns, projects};
+use crate::locks::lock_project;
+use crate::schema::import_columns;
 
 /// Headers with the names of their columns.
 type Entries = Vec<(String, Option<String>)>;
@@ -96,9 +96,9 @@ impl ColumnMaps for Database {
     async fn replace(&self, project: ProjectId, kind: ImportKind, map: ColumnMap) -> Result<(), StoreError> {
         let text = serde_json::to_string(&entries(&map)).map_err(StoreError::corrupt)?;
         self.write(move |connection| {
-            let project = project.get();
             // Concurrent saves run one after the other.
-            lock_row!(connection, projects::table.find(project).select(projects::id));
+            lock_project(connection, project)?;
+            let project = project.get();
             diesel::delete(import_columns::table.find((project, kind.word()))).execute(connection)?;
             if !map.is_empty() {
                 diesel::insert_into(import_columns::table)

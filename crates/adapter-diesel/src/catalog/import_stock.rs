@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text};
 use kontor_catalog::bulk::{JobLease, PartError, Step};
 use kontor_catalog::model::{NomenclatureKind, StockLevel};
 use kontor_catalog::spreadsheet::ports::StockSheetRepository;
@@ -21,39 +20,30 @@ use crate::decode::{self, reference};
 use crate::locks::{lock_spreadsheet_items, with_articles};
 use crate::read_models::offers;
 use crate::schema::warehouses;
-use crate::statement::Statement;
+use crate::statement::{Statement, by_place};
 use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
 
 const CHUNK: usize = 500;
 
-#[derive(QueryableByName)]
-struct ItemRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = Nullable<Text>)]
-    article: Option<String>,
-    #[diesel(sql_type = BigInt)]
-    kind_id: i64,
-    #[diesel(sql_type = Bool)]
-    is_subscription: bool,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    price: Option<i64>,
+by_place! {
+    struct ItemRow {
+        id: i64,
+        article: Option<String>,
+        kind_id: i64,
+        is_subscription: bool,
+        price: Option<i64>,
+    }
 }
 
-#[derive(QueryableByName)]
-struct StockRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = BigInt)]
-    nomenclature_id: i64,
-    #[diesel(sql_type = BigInt)]
-    warehouse_id: i64,
-    #[diesel(sql_type = BigInt)]
-    quantity: i64,
-    #[diesel(sql_type = BigInt)]
-    reserved: i64,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    price: Option<i64>,
+by_place! {
+    struct StockRow {
+        id: i64,
+        nomenclature_id: i64,
+        warehouse_id: i64,
+        quantity: i64,
+        reserved: i64,
+        price: Option<i64>,
+    }
 }
 
 const ITEM: &str = "id, article, kind_id, is_subscription, price";
@@ -100,12 +90,12 @@ fn target(
         let (articles, numbers) = named(rows);
         let mut items: Vec<ItemRow> = Vec::new();
         if !articles.is_empty() {
-            items.extend(with_articles(ITEM, project, articles).load::<ItemRow>(connection)?);
+            items.extend(with_articles(ITEM, project, articles).rows::<ItemRow>(connection)?);
         }
         if !numbers.is_empty() {
             let own = Statement::new("SELECT ").sql(ITEM).sql(" FROM nomenclatures WHERE project_id = ");
             let own = own.value(project.get()).sql(" AND id").among(&numbers).once();
-            items.extend(own.load::<ItemRow>(connection)?);
+            items.extend(own.rows::<ItemRow>(connection)?);
         }
         let ids: Vec<i64> = items.iter().map(|item| item.id).collect();
         for item in items {
@@ -117,7 +107,7 @@ fn target(
             "SELECT id, nomenclature_id, warehouse_id, quantity, reserved, price FROM inventories WHERE nomenclature_id",
         )
         .among(&ids);
-        let stock: Vec<StockRow> = locked(connection, stock, lock).load(connection)?;
+        let stock: Vec<StockRow> = locked(connection, stock, lock).rows(connection)?;
         let level = |pieces: i64| StockLevel::new(pieces).map_err(StoreError::corrupt);
         for row in stock {
             let place = (decode::id(row.id)?, decode::id(row.nomenclature_id)?, decode::id(row.warehouse_id)?);

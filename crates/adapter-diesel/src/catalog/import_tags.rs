@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::{Card, Tag};
 use kontor_catalog::spreadsheet::{CardDraft, ImportError, ReferenceLookup, ResolvedCard};
 use kontor_kernel::{Name, Stamp};
@@ -17,8 +16,8 @@ const ROWS: usize = 2_000;
 
 by_place! {
     struct TagRow {
-        id: i64 as BigInt,
-        name: String as Text,
+        id: i64,
+        name: String,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::decode::{self, reference};
 use crate::histories;
 use crate::schema::{brands, categories, countries, dictionary_items, storage_units, tags};
-use crate::statement::{IdRow, Statement, Value};
+use crate::statement::{Statement, Value};
 
 /// Loads every record of the project that an item can refer to.
 pub(super) fn load<R>(connection: &mut AnyConnection, project: ProjectId) -> Result<ReferenceLookup, Abort<R>> {
@@ -103,9 +103,9 @@ pub(super) fn complete(
                 at.naive_utc().into(),
             ])
             .sql(" RETURNING id");
-            let row: IdRow = brand.row(connection).map_err(on_duplicate(ImportError::Stale))?;
-            words.add_brand(reference(row.id, &name)?);
-            new_brands.push(row.id);
+            let id: i64 = brand.scalar(connection).map_err(on_duplicate(ImportError::Stale))?;
+            words.add_brand(reference(id, &name)?);
+            new_brands.push(id);
         }
     }
     histories::created_many::<Category, _>(connection, stamp, "categories", &new_categories)?;
@@ -131,12 +131,12 @@ fn insert_category(
         at.naive_utc().into(),
         at.naive_utc().into(),
     ];
-    let row: IdRow = Statement::new(
+    let id: i64 = Statement::new(
         "INSERT INTO categories (project_id, parent_id, name, name_key, sort_key, code, created_at, updated_at) VALUES ",
     )
     .tuple(values)
     .sql(" RETURNING id")
-    .row(connection)
+    .scalar(connection)
     .map_err(on_duplicate(ImportError::Stale))?;
-    Ok(decode::id(row.id)?)
+    Ok(decode::id(id)?)
 }

@@ -1,7 +1,6 @@
 //! Writes items in bulk, a few hundred rows per statement.
 
 use chrono::{DateTime, Utc};
-use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::{BillingPeriod, Card, Nomenclature, NomenclatureKind, SearchText, ShareLink};
 use kontor_catalog::spreadsheet::{ImportError, ResolvedCard};
 use kontor_kernel::history::{FieldChange, changed_fields};
@@ -81,8 +80,8 @@ fn found_by(card: &Card) -> SearchText {
 
 by_place! {
     struct InsertedRow {
-        id: i64 as BigInt,
-        article: String as Text,
+        id: i64,
+        article: String,
     }
 }
 

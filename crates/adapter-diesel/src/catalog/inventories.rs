@@ -10,8 +10,7 @@ use kontor_catalog::ports::InventoryRepository;
 use kontor_catalog::{InventoryError, InventoryReference, InventoryRefusal};
 use kontor_kernel::{InventoryId, Listing, Page, PageRequest, ProjectId, ProjectScoped, Stamp, StoreError};
 
-use super::lock_row;
-use crate::database::{Abort, AnyConnection, Database, Driver, Topic, found, on_duplicate};
+use crate::database::{Abort, AnyConnection, Database, Topic, found, on_duplicate};
 use crate::decode::{self, reference};
 use crate::listing::{Source, Totals, unsearched};
 use crate::locks::lock_item_of_stock;
@@ -99,6 +98,18 @@ const STOCK: Source = Source {
     search: unsearched,
 };
 
+/// Locks a record of a project until the transaction ends, on PostgreSQL.
+fn hold(
+    connection: &mut AnyConnection,
+    table: &'static str,
+    project: ProjectId,
+    id: i64,
+    clause: &'static str,
+) -> QueryResult<()> {
+    let own = Statement::new(format!("SELECT id FROM {table} WHERE project_id = ")).value(project.get());
+    own.sql(" AND id = ").value(id).hold(connection, clause)
+}
+
 /// Requires that the records belong to the project and that the item is kept in warehouses. The item is locked: it must
 /// remain goods until its stock level is stored.
 fn require_stockable(
@@ -110,13 +121,11 @@ fn require_stockable(
         .find(draft.warehouse_id.get())
         .filter(warehouses::project_id.eq(project.get()))
         .filter(warehouses::deleted_at.is_null());
-    if let Driver::Postgres(pg) = connection.driver() {
-        own.select(warehouses::id).for_share().load::<i64>(pg)?;
-    }
+    hold(connection, "warehouses", project, draft.warehouse_id.get(), " AND deleted_at IS NULL FOR SHARE")?;
     let has_warehouse = found!(connection, own)?;
     let item =
         nomenclatures::table.find(draft.nomenclature_id.get()).filter(nomenclatures::project_id.eq(project.get()));
-    lock_row!(connection, item.select(nomenclatures::id));
+    hold(connection, "nomenclatures", project, draft.nomenclature_id.get(), " FOR NO KEY UPDATE")?;
     let card: Option<(i64, bool)> =
         item.select((nomenclatures::kind_id, nomenclatures::is_subscription)).first(connection).optional()?;
     let unknown: Vec<InventoryReference> =
@@ -193,7 +202,8 @@ impl InventoryRepository for Database {
                 .filter(inventories::project_id.eq(stamp.project_id.get()))
                 .filter(inventories::deleted_at.is_null());
             lock_item_of_stock(connection, stamp.project_id, id.get())?;
-            lock_row!(connection, own.select(inventories::id));
+            let held = " AND deleted_at IS NULL FOR NO KEY UPDATE";
+            hold(connection, "inventories", stamp.project_id, id.get(), held)?;
             let reserved: Option<i64> = own.select(inventories::reserved).first(connection).optional()?;
             let reserved = level(reserved.ok_or(Abort::Refused(InventoryError::NotFound))?)?;
             let wanted = StockLevels {

@@ -11,18 +11,18 @@ use crate::schema::jobs;
 use crate::statement::Statement;
 
 /// Maximum problems stored per job.
-pub(super) const MAX_STORED_PROBLEMS: u64 = 10_000;
+const MAX_STORED_PROBLEMS: u64 = 10_000;
 
 /// Rows per insert, well below the maximum number of bound values.
 const ROWS: usize = 500;
 
 /// Job held by this process; only the holder may change it.
 macro_rules! held_by {
-    ($held:expr) => {
-        jobs::table
-            .filter(jobs::id.eq($held.job.get()))
-            .filter(jobs::state.eq("running"))
-            .filter(jobs::lease_owner.eq(Some(&$held.owner)))
+    ($jobs:ident, $held:expr) => {
+        $jobs::table
+            .filter($jobs::id.eq($held.job.get()))
+            .filter($jobs::state.eq("running"))
+            .filter($jobs::lease_owner.eq(Some(&$held.owner)))
     };
 }
 pub(super) use held_by;
@@ -46,7 +46,7 @@ pub(super) fn commit_step(
     report: &ImportReport,
 ) -> Result<(), Abort<PartError>> {
     let tally = Tally::from(report);
-    let known: Option<i64> = diesel::update(held_by!(held).filter(jobs::checkpoint.eq(i64::from(step.after))))
+    let known: Option<i64> = diesel::update(held_by!(jobs, held).filter(jobs::checkpoint.eq(i64::from(step.after))))
         .set((
             jobs::checkpoint.eq(i64::from(step.through)),
             jobs::done_rows.eq(jobs::done_rows + stored(step.rows)?),
@@ -88,9 +88,5 @@ pub(super) fn store_problems(
 
 /// Converts the refusal of an import into the refusal of a part.
 pub(super) fn of_part(abort: Abort<ImportError>) -> Abort<PartError> {
-    match abort {
-        Abort::Refused(error) => Abort::Refused(error.into()),
-        Abort::Query(error) => Abort::Query(error),
-        Abort::Store(error) => Abort::Store(error),
-    }
+    abort.map(PartError::from)
 }

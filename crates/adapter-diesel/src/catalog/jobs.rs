@@ -13,16 +13,18 @@ use kontor_catalog::bulk::{
 use kontor_catalog::spreadsheet::{ImportError, ImportKind, ImportMode, ImportReport, RowPreview};
 use kontor_kernel::{JobId, Page, PageRequest, ProjectId, ProjectScoped, StoreError, Word as _};
 
+use super::exports::{self, EXPORTS};
 use super::import_columns;
-use super::job_order::take_next;
+use super::job_order::{self, take_next};
+use super::job_rows;
 use super::job_steps::{self, held_by, stored as count};
-use super::{exports, job_rows, lock_row};
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::decode;
 use crate::lease::{LeaseRequest, Leased, Queue};
+use crate::locks::lock_project;
 use crate::records;
 use crate::schema::{job_errors, jobs, projects};
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -168,7 +170,7 @@ pub(super) fn require_room(
     project: ProjectId,
     most: u32,
 ) -> Result<(), Abort<JobError>> {
-    lock_row!(connection, projects::table.find(project.get()).select(projects::id));
+    lock_project(connection, project)?;
     if waiting(connection, project)? < i64::from(most) {
         Ok(())
     } else {
@@ -177,9 +179,7 @@ pub(super) fn require_room(
 }
 
 fn waiting(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i64> {
-    let imports = jobs::table.filter(jobs::project_id.eq(project.get())).filter(jobs::parked_at.is_null());
-    let imports: i64 = imports.filter(jobs::state.eq(JobState::Queued.word())).count().get_result(connection)?;
-    Ok(imports + exports::waiting(connection, project)?)
+    Ok(job_order::waiting(connection, &JOBS, project)? + job_order::waiting(connection, &EXPORTS, project)?)
 }
 
 /// Returns an id for an export. The table of imports issues the ids of both, so imports and exports never share one.
@@ -301,19 +301,17 @@ impl JobRepository for Database {
 
     async fn list(&self, project: ProjectId, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, StoreError> {
         self.read_snapshot(move |connection| {
-            let total: IdRow = Statement::new("SELECT count(*) FROM (")
+            let total: i64 = Statement::new("SELECT count(*) FROM (")
                 .then(listed(project, &filter))
                 .sql(") AS listed")
-                .row(connection)?;
-            let pages = format!(" ORDER BY id DESC LIMIT {} OFFSET {}", page.limit(), page.offset());
-            let ids: Vec<IdRow> = listed(project, &filter).sql(pages).rows(connection)?;
-            let ids: Vec<i64> = ids.into_iter().map(|row| row.id).collect();
+                .scalar(connection)?;
+            let ids: Vec<i64> = listed(project, &filter).sql(" ORDER BY id DESC").page(page).scalars(connection)?;
             let rows: Vec<JobRow> =
                 jobs::table.filter(jobs::id.eq_any(&ids)).select(JobRow::as_select()).load(connection)?;
             let mut found = unreadable::rows("jobs", rows, |row| row.id, Job::try_from)?;
             found.extend(exports::load(connection, &ids)?);
             found.sort_unstable_by_key(|job| Reverse(job.id));
-            Ok(decode::page(found, total.id, page)?)
+            Ok(decode::page(found, total, page)?)
         })
         .await
     }
@@ -360,18 +358,7 @@ impl JobRepository for Database {
 
     async fn cancel(&self, id: JobId, at: DateTime<Utc>) -> Result<Option<Job>, StoreError> {
         self.write(move |connection| {
-            let open = [JobState::Queued.word(), JobState::Running.word()];
-            let canceled = diesel::update(jobs::table.find(id.get()).filter(jobs::state.eq_any(open)))
-                .set((
-                    jobs::state.eq(JobState::Canceled.word()),
-                    jobs::parked_at.eq(None::<NaiveDateTime>),
-                    jobs::parked_reason.eq(None::<String>),
-                    jobs::lease_owner.eq(None::<String>),
-                    jobs::leased_until.eq(None::<NaiveDateTime>),
-                    jobs::finished_at.eq(Some(at.naive_utc())),
-                ))
-                .execute(connection)?;
-            if canceled == 0 {
+            if !job_order::cancel(connection, &JOBS, id, at.naive_utc())? {
                 return exports::cancel(connection, id, at.naive_utc());
             }
             Ok::<_, Abort<StoreError>>(row(connection, id)?.map(Job::try_from).transpose()?)
@@ -394,7 +381,7 @@ impl JobRepository for Database {
             job_steps::commit_step(connection, &held, step, &report)?;
             if step.after == 0 && !report.rows.is_empty() {
                 let preview = job_rows::text(&report.rows)?;
-                diesel::update(held_by!(held)).set(jobs::preview.eq(Some(preview))).execute(connection)?;
+                diesel::update(held_by!(jobs, held)).set(jobs::preview.eq(Some(preview))).execute(connection)?;
             }
             Ok(())
         });
@@ -403,7 +390,7 @@ impl JobRepository for Database {
 
     async fn renew(&self, held: JobLease, until: DateTime<Utc>) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            let renewed = diesel::update(held_by!(held)).set(jobs::leased_until.eq(Some(until.naive_utc())));
+            let renewed = diesel::update(held_by!(jobs, held)).set(jobs::leased_until.eq(Some(until.naive_utc())));
             Ok::<_, Abort<StoreError>>(renewed.execute(connection)? > 0)
         })
         .await
@@ -418,14 +405,14 @@ impl JobRepository for Database {
                 jobs::layout.eq(Some(&layout)),
                 jobs::leased_until.eq(Some(done.until.naive_utc())),
             );
-            let still = diesel::update(held_by!(held)).set(known).execute(connection)? > 0;
+            let still = diesel::update(held_by!(jobs, held)).set(known).execute(connection)? > 0;
             if still && !done.is_answer {
                 let nothing = (jobs::created_count.eq(0), jobs::updated_count.eq(0), jobs::unchanged_count.eq(0));
-                diesel::update(held_by!(held)).set(nothing).execute(connection)?;
+                diesel::update(held_by!(jobs, held)).set(nothing).execute(connection)?;
             }
             if still && done.go_on {
                 let top = (jobs::phase.eq(JobPhase::Writing.word()), jobs::checkpoint.eq(0), jobs::done_rows.eq(0));
-                diesel::update(held_by!(held)).set(top).execute(connection)?;
+                diesel::update(held_by!(jobs, held)).set(top).execute(connection)?;
             }
             Ok::<_, Abort<StoreError>>(still)
         })
@@ -435,7 +422,7 @@ impl JobRepository for Database {
     async fn finish(&self, held: JobLease, ending: Ending) -> Result<bool, StoreError> {
         let finished = self.write(move |connection| {
             let problems = u64::try_from(ending.problems.total()).unwrap_or(u64::MAX);
-            let counted: Option<(i64, i64)> = diesel::update(held_by!(held))
+            let counted: Option<(i64, i64)> = diesel::update(held_by!(jobs, held))
                 .set((
                     jobs::state.eq(ending.state.word()),
                     jobs::failure.eq(ending.failure.as_deref()),
@@ -459,13 +446,7 @@ impl JobRepository for Database {
     }
 
     async fn release(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError> {
-        self.write(move |connection| {
-            diesel::update(held_by!(held))
-                .set((jobs::leased_until.eq(Some(now.naive_utc())), jobs::tries.eq(0)))
-                .execute(connection)?;
-            Ok::<_, Abort<StoreError>>(())
-        })
-        .await
+        job_order::release(self, &JOBS, held, now).await
     }
 
     async fn list_ended_with_files(&self, limit: u32) -> Result<Vec<(JobId, String)>, StoreError> {
@@ -495,12 +476,7 @@ impl JobRepository for Database {
     }
 
     async fn forget_file(&self, id: JobId) -> Result<(), StoreError> {
-        self.write(move |connection| {
-            let job = jobs::table.find(id.get());
-            diesel::update(job).set(jobs::file_place.eq(None::<String>)).execute(connection)?;
-            Ok::<_, Abort<StoreError>>(())
-        })
-        .await
+        job_order::forget_file(self, &JOBS, id).await
     }
 }
 

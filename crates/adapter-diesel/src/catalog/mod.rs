@@ -34,7 +34,6 @@ mod storefront_groups;
 mod storefront_plans;
 mod storefront_query;
 mod storefront_reductions;
-mod storefront_views;
 mod tags;
 mod warehouses;
 
@@ -58,14 +57,3 @@ pub(crate) const READABLE: &[(&str, Read)] = &[
 
 /// Maximum ids in one statement.
 const CHUNK: usize = 1000;
-
-/// Locks a record until the transaction ends, so that decisions based on it stay valid. SQLite has one writer and needs
-/// no lock.
-macro_rules! lock_row {
-    ($connection:expr, $record:expr) => {
-        if let $crate::database::Driver::Postgres(pg) = $connection.driver() {
-            $record.for_no_key_update().load::<i64>(pg)?;
-        }
-    };
-}
-use lock_row;

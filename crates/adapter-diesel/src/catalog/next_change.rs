@@ -1,18 +1,11 @@
 //! Next time at which the data of a storefront changes without a write.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
-use diesel::sql_types::{Nullable, Timestamp};
 use kontor_kernel::{ProjectId, StoreError};
 
 use crate::database::{Abort, Database};
 use crate::decode;
-use crate::statement::{Statement, by_place};
-
-by_place! {
-    struct MomentRow {
-        moment: Option<NaiveDateTime> as Nullable<Timestamp>,
-    }
-}
+use crate::statement::Statement;
 
 /// Returns the next time at which an automatic discount or a slide starts or ends.
 fn next(project: ProjectId, at: NaiveDateTime) -> Statement {
@@ -50,8 +43,8 @@ impl Database {
         at: DateTime<Utc>,
     ) -> Result<Option<DateTime<Utc>>, StoreError> {
         self.read_brief(move |connection| {
-            let row: MomentRow = next(project, at.naive_utc()).row(connection)?;
-            Ok::<_, Abort<StoreError>>(row.moment.map(decode::moment))
+            let next: Option<NaiveDateTime> = next(project, at.naive_utc()).scalar(connection)?;
+            Ok::<_, Abort<StoreError>>(next.map(decode::moment))
         })
         .await
     }

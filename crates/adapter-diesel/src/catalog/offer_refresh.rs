@@ -2,7 +2,6 @@
 //! wait for one batch and not for a whole large warehouse.
 
 use diesel::result::{OptionalExtension as _, QueryResult};
-use diesel::sql_types::BigInt;
 use kontor_kernel::{ProjectId, StoreError, WarehouseId};
 
 use crate::database::{Abort, AnyConnection, Database, Topic};
@@ -14,16 +13,16 @@ const STEP: usize = 1_000;
 
 by_place! {
     struct StockRow {
-        id: i64 as BigInt,
-        item: i64 as BigInt,
+        id: i64,
+        item: i64,
     }
 }
 
 by_place! {
     struct BegunRow {
-        warehouse: i64 as BigInt,
-        project: i64 as BigInt,
-        after: i64 as BigInt,
+        warehouse: i64,
+        project: i64,
+        after: i64,
     }
 }
 
@@ -75,10 +74,7 @@ impl Database {
 
     /// Refreshes the next batch of any unfinished warehouse. Returns `false` if there was none.
     pub async fn refresh_offers_next(&self) -> Result<bool, StoreError> {
-        let begun = self.read(|connection| {
-            let any: Vec<BegunRow> = begun(None).sql(" LIMIT 1").rows(connection)?;
-            Ok::<_, Abort<StoreError>>(!any.is_empty())
-        });
+        let begun = self.read(|connection| Ok::<_, Abort<StoreError>>(begun(None).sql(" LIMIT 1").finds(connection)?));
         Ok(begun.await? && self.refresh_offers(None).await?)
     }
 

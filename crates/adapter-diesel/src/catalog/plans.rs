@@ -13,13 +13,14 @@ use kontor_catalog::{PlanError, PlanRefusal};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{ApplicationId, Line, Listing, Page, PageRequest, PlanAssignmentId, ProjectId, StoreError};
 
-use super::{cards, lock_row};
+use super::cards;
 use crate::database::{Abort, AnyConnection, Database, Topic, found, on_duplicate};
 use crate::decode;
 use crate::listing::{Source, unsearched};
+use crate::locks::lock_rows;
 use crate::read_models::search::{MAX_FOUND, Search};
 use crate::records;
-use crate::schema::{applications, nomenclatures, projects, subscription_nomenclatures};
+use crate::schema::{nomenclatures, projects, subscription_nomenclatures};
 use crate::statement::Statement;
 use crate::unreadable;
 
@@ -172,7 +173,7 @@ impl PlanRepository for Database {
                 return Err(Abort::refused(PlanRefusal::UnknownPlan));
             }
             // Concurrent additions to the application wait here, so that the count below stays valid.
-            lock_row!(connection, applications::table.find(application.get()).select(applications::id));
+            lock_rows(connection, "applications", &[application.get()])?;
             let known: Option<AssignmentRow> = subscription_nomenclatures::table
                 .filter(subscription_nomenclatures::application_id.eq(application.get()))
                 .filter(subscription_nomenclatures::nomenclature_id.eq(item))

@@ -3,7 +3,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
 use kontor_catalog::model::{PhotoUrl, Promotion, PromotionChange, PromotionDraft, PromotionStats};
 use kontor_catalog::ports::PromotionRepository;
 use kontor_catalog::{PromotionError, PromotionList, PromotionReference, PromotionRefusal};
@@ -13,7 +12,7 @@ use kontor_kernel::{
 
 use super::staff_discounts::period;
 use super::storefront::photo;
-use crate::database::{Abort, AnyConnection, Database, Driver, on_each};
+use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::decode::{self, reference};
 use crate::records::{self, StoredRecord};
 use crate::schema::{discounts, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions};
@@ -84,18 +83,15 @@ fn complete<R>(connection: &mut AnyConnection, rows: Vec<PromotionRow>) -> Resul
 }
 
 /// Returns those of these records that belong to the project and locks them until the commit.
-macro_rules! own {
-    ($connection:expr, $table:ident, $project:expr, $ids:expr) => {{
-        let own = $table::table
-            .filter($table::project_id.eq($project.get()))
-            .filter($table::id.eq_any($ids.to_vec()))
-            .select($table::id);
-        let own: Vec<i64> = match $connection.driver() {
-            Driver::Postgres(pg) => own.for_key_share().load(pg)?,
-            Driver::Sqlite(sqlite) => own.load(sqlite)?,
-        };
-        own.into_iter().collect::<BTreeSet<i64>>()
-    }};
+fn own(
+    connection: &mut AnyConnection,
+    table: &'static str,
+    project: ProjectId,
+    ids: &[i64],
+) -> QueryResult<BTreeSet<i64>> {
+    let own = Statement::new(format!("SELECT id FROM {table} WHERE project_id = ")).value(project.get());
+    let own: Vec<i64> = own.sql(" AND id").among(ids).locked(connection, " FOR KEY SHARE").scalars(connection)?;
+    Ok(own.into_iter().collect())
 }
 
 fn foreign(list: PromotionList, wanted: &[i64], own: &BTreeSet<i64>) -> Vec<PromotionReference> {
@@ -118,10 +114,10 @@ impl StoredRecord for Promotion {
 
 by_place! {
     struct StatsRow {
-        discounts: i64 as BigInt,
-        promo_codes: i64 as BigInt,
-        usages: i64 as BigInt,
-        amount: i64 as BigInt,
+        discounts: i64,
+        promo_codes: i64,
+        usages: i64,
+        amount: i64,
     }
 }
 
@@ -138,10 +134,11 @@ fn replace_links(
     let items: Option<Vec<i64>> = nomenclature_ids.map(|ids| ids.iter().map(|id| id.get()).collect());
     let mut unknown = Vec::new();
     if let Some(shown) = &shown {
-        unknown.extend(foreign(PromotionList::Discounts, shown, &own!(connection, discounts, project, shown)));
+        unknown.extend(foreign(PromotionList::Discounts, shown, &own(connection, "discounts", project, shown)?));
     }
     if let Some(items) = &items {
-        unknown.extend(foreign(PromotionList::Nomenclatures, items, &own!(connection, nomenclatures, project, items)));
+        let own = own(connection, "nomenclatures", project, items)?;
+        unknown.extend(foreign(PromotionList::Nomenclatures, items, &own));
     }
     if !unknown.is_empty() {
         return Err(Abort::refused(PromotionRefusal::UnknownReferences(unknown)));

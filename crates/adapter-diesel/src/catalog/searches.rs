@@ -1,4 +1,4 @@
-//! Search history of customers.
+//! Search history of customers, and views of products.
 
 use std::collections::BTreeSet;
 
@@ -6,22 +6,23 @@ use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use kontor_catalog::storefront::ports::SearchLog;
+use kontor_catalog::storefront::ports::{SearchLog, ViewCounter};
 use kontor_catalog::storefront::{Search, SearchRequest};
-use kontor_kernel::{StoreError, Visitor};
+use kontor_kernel::{NomenclatureId, StoreError, Visitor};
 
 use crate::database::{AnyConnection, Database};
 use crate::decode;
+use crate::read_models::views::{VIEWED, add_views};
 use crate::schema::search_requests;
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 
 const CHUNK: usize = 500;
 
 /// Returns those customers that are not deleted, and prevents their deletion until the transaction ends.
 fn present(connection: &mut AnyConnection, customers: &[i64]) -> Result<BTreeSet<i64>, QueryError> {
     let statement = Statement::new("SELECT id FROM counterparties WHERE deleted_at IS NULL AND id").among(customers);
-    let rows: Vec<IdRow> = statement.locked(connection, " ORDER BY id FOR SHARE").rows(connection)?;
-    Ok(rows.into_iter().map(|row| row.id).collect())
+    let present = statement.locked(connection, " ORDER BY id FOR SHARE").scalars(connection)?;
+    Ok(present.into_iter().collect())
 }
 
 /// Writes searches, ordered by customer and text, so that concurrent processes wait for each other without deadlock.
@@ -109,6 +110,27 @@ impl SearchLog for Database {
                 })
                 .collect();
             Ok(requests?)
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl ViewCounter for Database {
+    async fn add_views(&self, views: Vec<(NomenclatureId, u64)>) -> Result<(), StoreError> {
+        let mut views: Vec<(i64, u64)> = views.into_iter().map(|(id, count)| (id.get(), count)).collect();
+        views.sort_unstable();
+        self.write(move |connection| {
+            for views in views.chunks(VIEWED) {
+                let ids = add_views(connection, "nomenclatures", views)?;
+                Statement::new(
+                    "UPDATE storefront_offers SET popularity = (SELECT n.views_count FROM nomenclatures n \
+                     WHERE n.id = storefront_offers.nomenclature_id) WHERE nomenclature_id",
+                )
+                .among(&ids)
+                .run(connection)?;
+            }
+            Ok(())
         })
         .await
     }

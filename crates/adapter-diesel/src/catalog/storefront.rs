@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::result::Error as QueryError;
-use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
 use kontor_catalog::model::{NomenclatureKind, Packaging, PhotoUrl, Reference};
 use kontor_catalog::storefront::ports::StorefrontReader;
 use kontor_catalog::storefront::{
@@ -26,22 +25,22 @@ use crate::unreadable;
 by_place! {
     /// First columns of [`super::storefront_query::product`].
     pub(super) struct ProductRow {
-        pub(super) id: i64 as BigInt,
-        kind_id: i64 as BigInt,
-        name: String as Text,
-        article: Option<String> as Nullable<Text>,
-        price: i64 as BigInt,
-        wholesale: bool as Bool,
-        pieces_per_pack: i32 as Integer,
-        quantity_pack: i32 as Integer,
-        photos: Option<String> as Nullable<Text>,
-        category_id: Option<i64> as Nullable<BigInt>,
-        category_name: Option<String> as Nullable<Text>,
-        brand_id: Option<i64> as Nullable<BigInt>,
-        brand_name: Option<String> as Nullable<Text>,
-        quantity: i64 as BigInt,
-        reduction: i64 as BigInt,
-        is_favourite: bool as Bool,
+        pub(super) id: i64,
+        kind_id: i64,
+        name: String,
+        article: Option<String>,
+        price: i64,
+        wholesale: bool,
+        pieces_per_pack: i32,
+        quantity_pack: i32,
+        photos: Option<String>,
+        category_id: Option<i64>,
+        category_name: Option<String>,
+        brand_id: Option<i64>,
+        brand_name: Option<String>,
+        quantity: i64,
+        reduction: i64,
+        is_favourite: bool,
     }
 }
 
@@ -88,15 +87,9 @@ pub(super) fn reference<Id: TryFrom<i64, Error = InvalidId>>(
 }
 
 by_place! {
-    pub(super) struct TotalRow {
-        pub total: i64 as BigInt,
-    }
-}
-
-by_place! {
     pub(super) struct RangeRow {
-        lowest: Option<i64> as Nullable<BigInt>,
-        highest: Option<i64> as Nullable<BigInt>,
+        lowest: Option<i64>,
+        highest: Option<i64>,
     }
 }
 
@@ -144,7 +137,7 @@ fn searched(
 /// Returns the number of products, from the stored counts or by counting.
 fn total(connection: &mut AnyConnection, query: &OfferQuery<'_>) -> Result<i64, QueryError> {
     let statement = if query.filter.is_by_category() { query.stored_count() } else { query.count() };
-    Ok(statement.row::<TotalRow>(connection)?.total)
+    statement.scalar(connection)
 }
 
 #[async_trait]

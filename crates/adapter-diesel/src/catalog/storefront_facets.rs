@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use chrono::{DateTime, Utc};
-use diesel::sql_types::{BigInt, Text};
 use kontor_catalog::model::Reference;
 use kontor_catalog::storefront::{Facet, FacetValue, Facets, ProductFilter};
 use kontor_kernel::{AppScope, InvalidId, StoreError};
@@ -37,16 +36,16 @@ pub(super) fn facets(
 
 by_place! {
     struct CountRow {
-        facet: i64 as BigInt,
-        id: i64 as BigInt,
-        total: i64 as BigInt,
+        facet: i64,
+        id: i64,
+        total: i64,
     }
 }
 
 by_place! {
     struct NameRow {
-        id: i64 as BigInt,
-        name: String as Text,
+        id: i64,
+        name: String,
     }
 }
 

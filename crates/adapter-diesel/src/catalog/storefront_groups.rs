@@ -2,7 +2,6 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text};
 use kontor_catalog::storefront::{StorefrontBrand, StorefrontCategory};
 use kontor_kernel::{AppScope, CategoryId, StoreError};
 
@@ -10,21 +9,17 @@ use super::storefront::{photo, reference};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::schema::{application_brands, brands};
-use crate::statement::Statement;
+use crate::statement::{Statement, by_place};
 use crate::unreadable;
 
-#[derive(QueryableByName)]
-struct CategoryRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = Text)]
-    name: String,
-    #[diesel(sql_type = Nullable<Text>)]
-    photo: Option<String>,
-    #[diesel(sql_type = Nullable<BigInt>)]
-    parent_id: Option<i64>,
-    #[diesel(sql_type = Nullable<Text>)]
-    parent_name: Option<String>,
+by_place! {
+    struct CategoryRow {
+        id: i64,
+        name: String,
+        photo: Option<String>,
+        parent_id: Option<i64>,
+        parent_name: Option<String>,
+    }
 }
 
 impl TryFrom<CategoryRow> for StorefrontCategory {
@@ -76,7 +71,7 @@ pub(super) fn categories(
         Some(limit) => statement.sql(" LIMIT ").value(limit),
         None => statement,
     };
-    let rows: Vec<CategoryRow> = statement.load(connection)?;
+    let rows: Vec<CategoryRow> = statement.rows(connection)?;
     Ok(unreadable::rows("categories", rows, |row| row.id, StorefrontCategory::try_from)?)
 }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use diesel::QueryableByName;
-use diesel::sql_types::{BigInt, Integer, Nullable, Text};
+use diesel::sql_types::{BigInt, Nullable, Text};
 use kontor_catalog::model::BillingPeriod;
 use kontor_catalog::storefront::ports::StorefrontPlans;
 use kontor_catalog::storefront::{Plan, PlanCard};
@@ -19,13 +19,13 @@ use crate::unreadable;
 by_place! {
     /// First columns of [`offered`].
     struct PlanRow {
-        id: i64 as BigInt,
-        slug: String as Text,
-        nomenclature_id: i64 as BigInt,
-        name: String as Text,
-        price: i64 as BigInt,
-        months: Option<i32> as Nullable<Integer>,
-        currency: String as Text,
+        id: i64,
+        slug: String,
+        nomenclature_id: i64,
+        name: String,
+        price: i64,
+        months: Option<i32>,
+        currency: String,
     }
 }
 

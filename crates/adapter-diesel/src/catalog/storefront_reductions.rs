@@ -10,7 +10,6 @@ use std::fmt::Write;
 
 use chrono::{DateTime, Utc};
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Text};
 use kontor_kernel::AppScope;
 
 use super::storefront_query::{in_force, reduction_of_item};
@@ -162,11 +161,11 @@ impl Words {
 
 by_place! {
     struct ReachRow {
-        kind: String as Text,
-        value: i64 as BigInt,
-        minimum: i64 as BigInt,
-        target: String as Text,
-        id: i64 as BigInt,
+        kind: String,
+        value: i64,
+        minimum: i64,
+        target: String,
+        id: i64,
     }
 }
 

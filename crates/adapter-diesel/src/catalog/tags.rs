@@ -6,9 +6,9 @@ use kontor_catalog::ports::TagRepository;
 use kontor_catalog::{TagError, TagRefusal};
 use kontor_kernel::{Name, ProjectId, ProjectScoped, RecordError, Stamp, StoreError};
 
-use super::lock_row;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::decode;
+use crate::locks::lock_project;
 use crate::records::{self, StoredRecord};
 use crate::schema::{projects, tags};
 use crate::unreadable;
@@ -64,7 +64,7 @@ impl TagRepository for Database {
             let project = stamp.project_id.get();
             // Names are compared case-insensitively, which no key of this table does. So tags of a project are created
             // one after the other.
-            lock_row!(connection, projects::table.find(project).select(projects::id));
+            lock_project(connection, stamp.project_id)?;
             if !found!(connection, projects::table.find(project))? {
                 return Err(Abort::Refused(RecordError::NotFound));
             }

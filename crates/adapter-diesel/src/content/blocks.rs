@@ -1,7 +1,6 @@
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_content::model::{
     Block, BlockChange, BlockDraft, Menu, Node, PartCode, Place, PlaceChange, PlaceDraft, Slug,
 };
@@ -18,27 +17,27 @@ use crate::decode;
 use crate::listing::{Source, key_contains};
 use crate::records::StoredRecord;
 use crate::schema::blocks;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 
 by_place! {
     pub(super) struct BlockRow {
-        id: i64 as BigInt,
-        project_id: i64 as BigInt,
-        application_id: i64 as BigInt,
-        parent_id: Option<i64> as Nullable<BigInt>,
-        parent_name: Option<String> as Nullable<Text>,
-        code: i64 as BigInt,
-        slug: String as Text,
-        name: String as Text,
-        avatar: Option<String> as Nullable<Text>,
-        type_id: i64 as BigInt,
-        type_name: String as Text,
-        link: Option<String> as Nullable<Text>,
-        file: Option<String> as Nullable<Text>,
-        text: Option<String> as Nullable<Text>,
-        version: i64 as BigInt,
-        created_at: NaiveDateTime as Timestamp,
-        updated_at: NaiveDateTime as Timestamp,
+        id: i64,
+        project_id: i64,
+        application_id: i64,
+        parent_id: Option<i64>,
+        parent_name: Option<String>,
+        code: i64,
+        slug: String,
+        name: String,
+        avatar: Option<String>,
+        type_id: i64,
+        type_name: String,
+        link: Option<String>,
+        file: Option<String>,
+        text: Option<String>,
+        version: i64,
+        created_at: NaiveDateTime,
+        updated_at: NaiveDateTime,
     }
 }
 
@@ -82,8 +81,7 @@ impl StoredRecord for Block {
 
 fn require_type(connection: &mut AnyConnection, id: BlockTypeId) -> Result<(), Abort<PartError>> {
     let known = Statement::new("SELECT id FROM dictionary_items WHERE dictionary = 'block_types' AND id = ");
-    let known: Option<IdRow> = known.value(id.get()).row(connection).optional()?;
-    known.map(|_| ()).ok_or_else(|| Abort::refused(PartRefusal::UnknownType))
+    if known.value(id.get()).finds(connection)? { Ok(()) } else { Err(Abort::refused(PartRefusal::UnknownType)) }
 }
 
 impl StoredPart for Block {

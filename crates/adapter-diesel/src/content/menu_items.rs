@@ -1,6 +1,5 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_content::PartError;
 use kontor_content::model::{
     ApplicationPart as _, Menu, MenuItem, MenuItemChange, MenuItemDraft, Node, PartCode, Place, PlaceChange,
@@ -20,20 +19,20 @@ use crate::statement::{Statement, by_place};
 
 by_place! {
     pub(super) struct ItemRow {
-        id: i64 as BigInt,
-        project_id: i64 as BigInt,
-        application_id: i64 as BigInt,
-        parent_id: Option<i64> as Nullable<BigInt>,
-        parent_name: Option<String> as Nullable<Text>,
-        code: i64 as BigInt,
-        slug: String as Text,
-        position: i64 as BigInt,
-        name: String as Text,
-        avatar: Option<String> as Nullable<Text>,
-        preview: Option<String> as Nullable<Text>,
-        version: i64 as BigInt,
-        created_at: NaiveDateTime as Timestamp,
-        updated_at: NaiveDateTime as Timestamp,
+        id: i64,
+        project_id: i64,
+        application_id: i64,
+        parent_id: Option<i64>,
+        parent_name: Option<String>,
+        code: i64,
+        slug: String,
+        position: i64,
+        name: String,
+        avatar: Option<String>,
+        preview: Option<String>,
+        version: i64,
+        created_at: NaiveDateTime,
+        updated_at: NaiveDateTime,
     }
 }
 
@@ -195,14 +194,14 @@ impl OrderedPart for MenuItem {
 
 by_place! {
     struct ShownRow {
-        id: i64 as BigInt,
-        parent_id: Option<i64> as Nullable<BigInt>,
-        code: i64 as BigInt,
-        slug: String as Text,
-        name: String as Text,
-        avatar: Option<String> as Nullable<Text>,
-        preview: Option<String> as Nullable<Text>,
-        address: Option<String> as Nullable<Text>,
+        id: i64,
+        parent_id: Option<i64>,
+        code: i64,
+        slug: String,
+        name: String,
+        avatar: Option<String>,
+        preview: Option<String>,
+        address: Option<String>,
     }
 }
 

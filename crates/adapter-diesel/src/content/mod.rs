@@ -3,7 +3,6 @@
 mod blocks;
 mod files;
 mod menu_items;
-mod page_views;
 mod pages;
 mod part_order;
 mod parts;

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_content::model::{Page, PageChange, PageContent, PageDraft, PageTag, Slug, TagNames};
 use kontor_content::{PageError, PageRefusal};
 use kontor_kernel::{Edit, Line, PageTypeId, PhotoUrl, ProjectId, ProjectScoped, Stamp, StoreError};
@@ -19,28 +18,28 @@ use crate::locks::lock_project;
 use crate::read_models::search::{forget_page, note_page, page_text, pages_found, pages_to_find};
 use crate::records::{self, DeletableRecord, ListedRecord, RepositoryRecord, StoredRecord};
 use crate::schema::pages;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 use crate::unreadable;
 
 by_place! {
     struct PageRow {
-        id: i64 as BigInt,
-        project_id: i64 as BigInt,
-        type_id: Option<i64> as Nullable<BigInt>,
-        type_name: Option<String> as Nullable<Text>,
-        slug: String as Text,
-        title: String as Text,
-        description: Option<String> as Nullable<Text>,
-        preview: Option<String> as Nullable<Text>,
-        content: Option<String> as Nullable<Text>,
-        is_active: bool as Bool,
-        is_fallback: bool as Bool,
-        author_id: Option<i64> as Nullable<BigInt>,
-        author_name: Option<String> as Nullable<Text>,
-        views_count: i64 as BigInt,
-        version: i64 as BigInt,
-        created_at: NaiveDateTime as Timestamp,
-        updated_at: NaiveDateTime as Timestamp,
+        id: i64,
+        project_id: i64,
+        type_id: Option<i64>,
+        type_name: Option<String>,
+        slug: String,
+        title: String,
+        description: Option<String>,
+        preview: Option<String>,
+        content: Option<String>,
+        is_active: bool,
+        is_fallback: bool,
+        author_id: Option<i64>,
+        author_name: Option<String>,
+        views_count: i64,
+        version: i64,
+        created_at: NaiveDateTime,
+        updated_at: NaiveDateTime,
     }
 }
 
@@ -52,10 +51,10 @@ const PAGES: &str = "SELECT p.id, p.project_id, p.page_type_id, t.name, p.slug, 
 
 by_place! {
     struct TagRow {
-        page: i64 as BigInt,
-        id: i64 as BigInt,
-        name: String as Text,
-        created_at: NaiveDateTime as Timestamp,
+        page: i64,
+        id: i64,
+        name: String,
+        created_at: NaiveDateTime,
     }
 }
 
@@ -142,8 +141,7 @@ const SLUGS: Slugs = Slugs { table: "pages", within: "project_id" };
 fn require_type(connection: &mut AnyConnection, id: Option<PageTypeId>) -> Result<(), Abort<PageError>> {
     let Some(id) = id else { return Ok(()) };
     let known = Statement::new("SELECT id FROM dictionary_items WHERE dictionary = 'page_types' AND id = ");
-    let known: Option<IdRow> = known.value(id.get()).row(connection).optional()?;
-    known.map(|_| ()).ok_or_else(|| Abort::refused(PageRefusal::UnknownType))
+    if known.value(id.get()).finds(connection)? { Ok(()) } else { Err(Abort::refused(PageRefusal::UnknownType)) }
 }
 
 /// Removes the fallback flag from the other content pages of the project.
@@ -167,7 +165,7 @@ fn clear_other_fallbacks(connection: &mut AnyConnection, stamp: &Stamp, but: Opt
 fn tags(connection: &mut AnyConnection, stamp: &Stamp, names: &TagNames) -> QueryResult<Vec<i64>> {
     let mut ids = Vec::with_capacity(names.names().len());
     for name in names.names() {
-        let row: IdRow = Statement::new("INSERT INTO page_tags (project_id, name, name_key, created_at) VALUES ")
+        let id = Statement::new("INSERT INTO page_tags (project_id, name, name_key, created_at) VALUES ")
             .tuple([
                 stamp.project_id.get().into(),
                 name.as_str().into(),
@@ -175,8 +173,8 @@ fn tags(connection: &mut AnyConnection, stamp: &Stamp, names: &TagNames) -> Quer
                 stamp.at.naive_utc().into(),
             ])
             .sql(" ON CONFLICT (project_id, name_key) DO UPDATE SET name_key = page_tags.name_key RETURNING id")
-            .row(connection)?;
-        ids.push(row.id);
+            .scalar(connection)?;
+        ids.push(id);
     }
     Ok(ids)
 }

@@ -10,7 +10,7 @@ use kontor_kernel::{ApplicationId, MoveDirection, Stamp};
 use super::parts::{self, StoredPart};
 use crate::database::{AnyConnection, Database};
 use crate::records;
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 
 /// Part with a position among its siblings.
 pub(super) trait OrderedPart: StoredPart {
@@ -21,7 +21,7 @@ pub(super) trait OrderedPart: StoredPart {
 /// Returns the position after all of these siblings.
 pub(super) fn next_position(connection: &mut AnyConnection, siblings: Statement) -> QueryResult<i64> {
     let last = Statement::new("SELECT coalesce(max(position), 0)").then(siblings);
-    Ok(last.row::<IdRow>(connection)?.id + 1)
+    Ok(last.scalar::<i64>(connection)? + 1)
 }
 
 /// Assigns positions to siblings in this order, where they differ.
@@ -57,8 +57,7 @@ impl<P: OrderedPart> PartOrder<P> for Database {
             records::changed(connection, &stamp, number, |connection, before: &P| {
                 parts::require_within(before, application)?;
                 let order = Statement::new("SELECT id").then(before.siblings(&stamp)).sql(" ORDER BY position, id");
-                let order: Vec<IdRow> = order.rows(connection)?;
-                let order = shifted(order.into_iter().map(|row| row.id).collect(), number, shift);
+                let order = shifted(order.scalars(connection)?, number, shift);
                 arrange::<P>(connection, &stamp, &order)?;
                 Ok(1)
             })

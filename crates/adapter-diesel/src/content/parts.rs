@@ -6,7 +6,6 @@ use std::collections::HashSet;
 use async_trait::async_trait;
 use diesel::pg::Pg;
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Nullable};
 use diesel::sqlite::Sqlite;
 use diesel::{OptionalExtension as _, QueryableByName};
 use kontor_content::model::{ApplicationPart, Node, PartCode, PlaceChange, PlaceDraft, Slug, Tree};
@@ -17,12 +16,12 @@ use kontor_kernel::{
 };
 
 use super::slugs::Slugs;
-use crate::applications::project_of;
+use crate::applications::owner;
 use crate::database::{Abort, AnyConnection, Database, on_reference};
 use crate::decode;
 use crate::listing::Source;
 use crate::records::{self, StoredRecord};
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 use crate::unreadable;
 
 /// Position of a new part.
@@ -89,8 +88,8 @@ pub(super) fn load_many<P: StoredPart, R>(
 
 by_place! {
     struct BranchRow {
-        id: i64 as BigInt,
-        parent: Option<i64> as Nullable<BigInt>,
+        id: i64,
+        parent: Option<i64>,
     }
 }
 
@@ -103,8 +102,7 @@ pub(super) fn lock_application(
 ) -> Result<(), Abort<PartError>> {
     let own = Statement::new("SELECT id FROM applications WHERE id = ").value(application.get());
     let own = own.sql(" AND project_id = ").value(stamp.project_id.get()).locked(connection, " FOR NO KEY UPDATE");
-    let own: Option<IdRow> = own.row(connection).optional()?;
-    own.map(|_| ()).ok_or(Abort::Refused(RecordError::NotFound))
+    if own.finds(connection)? { Ok(()) } else { Err(Abort::Refused(RecordError::NotFound)) }
 }
 
 fn tree<P: TreePart>(connection: &mut AnyConnection, application: ApplicationId) -> QueryResult<Tree> {
@@ -128,8 +126,8 @@ fn require_free<P: TreePart>(
     if let Some(code) = code {
         let holder = Statement::new("SELECT id FROM ").sql(P::TABLE).sql(" WHERE application_id = ");
         let holder = holder.value(application.get()).sql(" AND code = ").value(code.get());
-        let holder: Option<IdRow> = holder.row(connection).optional()?;
-        if holder.is_some_and(|row| Some(row.id) != own) {
+        let holder: Option<i64> = holder.scalar(connection).optional()?;
+        if holder.is_some_and(|id| Some(id) != own) {
             return Err(Abort::refused(PartRefusal::CodeTaken));
         }
     }
@@ -144,7 +142,7 @@ fn require_free<P: TreePart>(
 
 fn next_code<P: TreePart>(connection: &mut AnyConnection, application: ApplicationId) -> Result<i64, Abort<PartError>> {
     let last = Statement::new("SELECT coalesce(max(code), 0) FROM ").sql(P::TABLE).sql(" WHERE application_id = ");
-    let last = last.value(application.get()).row::<IdRow>(connection)?.id;
+    let last: i64 = last.value(application.get()).scalar(connection)?;
     PartCode::new(last + 1).map(PartCode::get).map_err(|_| Abort::refused(PartRefusal::CodeTaken))
 }
 
@@ -194,11 +192,7 @@ pub(super) fn require_within<P: StoredPart>(part: &P, application: ApplicationId
 #[async_trait]
 impl<P: StoredPart> PartRepository<P> for Database {
     async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError> {
-        self.read(move |connection| {
-            let project = project_of(connection, application.get())?;
-            Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
-        })
-        .await
+        owner(self, application).await
     }
 
     async fn page(

@@ -2,26 +2,26 @@
 
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_content::model::{Page, PageFilter, PageOrder, PageTag, PageType, Slug};
 use kontor_content::ports::PageReader;
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{Listing, Page as PageOf, PageId, PageRequest, PageTypeId, ProjectId, StoreError};
 
-use super::{page_views, pages};
+use super::pages;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::listing::{Totals, of_project};
+use crate::read_models::views::{VIEWED, add_views};
 use crate::records::{self, ListedRecord as _};
 use crate::statement::{Statement, by_place};
 use crate::unreadable;
 
 by_place! {
     struct NamedRow {
-        id: i64 as BigInt,
-        name: String as Text,
-        avatar: Option<String> as Nullable<Text>,
-        created_at: NaiveDateTime as Timestamp,
+        id: i64,
+        name: String,
+        avatar: Option<String>,
+        created_at: NaiveDateTime,
     }
 }
 
@@ -122,6 +122,14 @@ impl PageReader for Database {
     }
 
     async fn add_views(&self, views: Vec<(PageId, u64)>) -> Result<(), StoreError> {
-        self.write(move |connection| Ok::<_, Abort<StoreError>>(page_views::add(connection, views.clone())?)).await
+        let mut views: Vec<(i64, u64)> = views.into_iter().map(|(id, count)| (id.get(), count)).collect();
+        views.sort_unstable();
+        self.write(move |connection| {
+            for views in views.chunks(VIEWED) {
+                add_views(connection, "pages", views)?;
+            }
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
     }
 }

@@ -1,6 +1,5 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_content::model::{ApplicationPart as _, Slide, SlideChange, SlideContent, SlideLink, TreeRefusal};
 use kontor_content::{PartError, PartRefusal};
 use kontor_kernel::{ApplicationId, Period, PhotoUrl, ProjectId, ProjectScoped, Stamp, StoreError};
@@ -12,24 +11,24 @@ use crate::decode;
 use crate::listing::{Source, unsearched};
 use crate::records::StoredRecord;
 use crate::schema::slides;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 
 by_place! {
     pub(super) struct SlideRow {
-        id: i64 as BigInt,
-        project_id: i64 as BigInt,
-        application_id: i64 as BigInt,
-        title: String as Text,
-        description: Option<String> as Nullable<Text>,
-        photo: Option<String> as Nullable<Text>,
-        link: Option<String> as Nullable<Text>,
-        position: i64 as BigInt,
-        is_active: bool as Bool,
-        starts_at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        ends_at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        version: i64 as BigInt,
-        created_at: NaiveDateTime as Timestamp,
-        updated_at: NaiveDateTime as Timestamp,
+        id: i64,
+        project_id: i64,
+        application_id: i64,
+        title: String,
+        description: Option<String>,
+        photo: Option<String>,
+        link: Option<String>,
+        position: i64,
+        is_active: bool,
+        starts_at: Option<NaiveDateTime>,
+        ends_at: Option<NaiveDateTime>,
+        version: i64,
+        created_at: NaiveDateTime,
+        updated_at: NaiveDateTime,
     }
 }
 
@@ -103,7 +102,7 @@ impl StoredPart for Slide {
         draft: &SlideContent,
     ) -> Result<i64, Abort<PartError>> {
         let beside = of_application(stamp.project_id, application);
-        let count = Statement::new("SELECT count(*)").then(beside.clone()).row::<IdRow>(connection)?.id;
+        let count: i64 = Statement::new("SELECT count(*)").then(beside.clone()).scalar(connection)?;
         if usize::try_from(count).is_ok_and(|count| count >= Self::MAX_PER_APPLICATION) {
             return Err(Abort::refused(PartRefusal::Tree(TreeRefusal::Full)));
         }

@@ -7,7 +7,7 @@ use kontor_kernel::StoreError;
 
 use crate::database::AnyConnection;
 use crate::decode::FromText;
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 
 impl FromText for Slug {
     fn from_text(text: &str) -> Result<Self, StoreError> {
@@ -31,8 +31,7 @@ impl Slugs {
 
     /// Returns the record with the slug.
     pub fn holder(&self, connection: &mut AnyConnection, owner: i64, slug: &Slug) -> QueryResult<Option<i64>> {
-        let holder = self.of("id", owner).sql(" = ").value(slug.as_str());
-        Ok(holder.row::<IdRow>(connection).optional()?.map(|row| row.id))
+        self.of("id", owner).sql(" = ").value(slug.as_str()).scalar(connection).optional()
     }
 
     /// Returns this slug, or the slug with a free number appended. The caller prevents concurrent assignments.
@@ -42,7 +41,7 @@ impl Slugs {
         }
         // `.` follows `-` in the sort order.
         let numbered = self.of("count(*)", owner).sql(" >= ").value(format!("{wanted}-"));
-        let many = numbered.sql(" AND slug < ").value(format!("{wanted}.")).row::<IdRow>(connection)?.id;
+        let many: i64 = numbered.sql(" AND slug < ").value(format!("{wanted}.")).scalar(connection)?;
         let mut number = u32::try_from(many).unwrap_or_default().saturating_add(2);
         loop {
             let next = wanted.numbered(number);

@@ -6,36 +6,25 @@ use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 
-use crate::database::{AnyConnection, Driver};
+use crate::database::AnyConnection;
 use crate::schema::counterparties;
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 
-#[diesel::dsl::auto_type]
-fn existing_customer(customer: i64) -> _ {
-    counterparties::table
-        .filter(counterparties::id.eq(customer))
-        .filter(counterparties::deleted_at.is_null())
-        .select(counterparties::id)
+/// SQLite has one writer: no deletion runs while a transaction writes.
+fn lock(connection: &mut AnyConnection, customer: i64, clause: &'static str) -> QueryResult<bool> {
+    let existing = Statement::new("SELECT id FROM counterparties WHERE deleted_at IS NULL AND id = ").value(customer);
+    existing.locked(connection, clause).finds(connection)
 }
 
 /// Prevents the deletion of a customer until the transaction ends. Returns `false` if the customer is deleted or does
 /// not exist.
 pub(crate) fn lock_customer(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
-    let found: Option<i64> = match connection.driver() {
-        Driver::Postgres(pg) => existing_customer(customer).for_share().get_result(pg).optional()?,
-        // SQLite has one writer: no deletion runs while this transaction writes.
-        Driver::Sqlite(sqlite) => existing_customer(customer).get_result(sqlite).optional()?,
-    };
-    Ok(found.is_some())
+    lock(connection, customer, " FOR SHARE")
 }
 
 /// The same for changes of the customer's record: they run one after the other.
 pub(crate) fn lock_customer_exclusively(connection: &mut AnyConnection, customer: i64) -> Result<bool, QueryError> {
-    let found: Option<i64> = match connection.driver() {
-        Driver::Postgres(pg) => existing_customer(customer).for_no_key_update().get_result(pg).optional()?,
-        Driver::Sqlite(sqlite) => existing_customer(customer).get_result(sqlite).optional()?,
-    };
-    Ok(found.is_some())
+    lock(connection, customer, " FOR NO KEY UPDATE")
 }
 
 /// Record that identifies the customer to lock.
@@ -67,10 +56,10 @@ pub(crate) fn lock_customer_of(connection: &mut AnyConnection, of: CustomerOf) -
         }
     };
     // The customer of a record never changes.
-    let customer: Option<IdRow> = whose.row(connection).optional()?;
-    if let Some(IdRow { id }) = customer {
+    let customer: Option<i64> = whose.scalar(connection).optional()?;
+    if let Some(id) = customer {
         let held = Statement::new("SELECT id FROM counterparties WHERE id = ").value(id);
-        held.sql(" FOR SHARE").run(connection)?;
+        held.hold(connection, " FOR SHARE")?;
     }
     Ok(())
 }

@@ -19,23 +19,6 @@ use crate::records::StoredRecord as _;
 use crate::schema::{charges, counterparties, favourites, saved_payment_methods, search_requests};
 use crate::statement::Statement;
 
-/// All personal columns of a record. A company keeps its name and numbers, which are not personal.
-#[derive(AsChangeset)]
-#[diesel(table_name = counterparties, treat_none_as_null = true)]
-struct AnonymizedColumns {
-    first_name: Option<String>,
-    last_name: Option<String>,
-    middle_name: Option<String>,
-    birthday: Option<chrono::NaiveDate>,
-    address: Option<String>,
-    phone_1: Option<String>,
-    phone_2: Option<String>,
-    email: Option<String>,
-    avatar_id: Option<i64>,
-    verified_at: Option<NaiveDateTime>,
-    deleted_at: Option<NaiveDateTime>,
-}
-
 /// Reason why a customer is not deleted.
 pub(super) enum DeleteError {
     /// The customer does not exist or was deleted before.
@@ -55,19 +38,20 @@ pub(super) fn delete_account(
     lock_customer_exclusively(connection, customer)?;
     let before = StaffCustomer::load(connection, customer)?.and_then(|found| found.within(stamp.project_id));
     let before = before.ok_or(Abort::Refused(DeleteError::NotFound))?;
-    let emptied = AnonymizedColumns {
-        first_name: None,
-        last_name: None,
-        middle_name: None,
-        birthday: None,
-        address: None,
-        phone_1: None,
-        phone_2: None,
-        email: None,
-        avatar_id: None,
-        verified_at: None,
-        deleted_at: Some(at),
-    };
+    // A company keeps its name and numbers, which are not personal.
+    let emptied = (
+        counterparties::first_name.eq(None::<String>),
+        counterparties::last_name.eq(None::<String>),
+        counterparties::middle_name.eq(None::<String>),
+        counterparties::birthday.eq(None::<chrono::NaiveDate>),
+        counterparties::address.eq(None::<String>),
+        counterparties::phone_1.eq(None::<String>),
+        counterparties::phone_2.eq(None::<String>),
+        counterparties::email.eq(None::<String>),
+        counterparties::avatar_id.eq(None::<i64>),
+        counterparties::verified_at.eq(None::<NaiveDateTime>),
+        counterparties::deleted_at.eq(at),
+    );
     // First statement: from here on nothing new is written for the customer, so the checks below stay valid.
     let left = diesel::update(
         counterparties::table

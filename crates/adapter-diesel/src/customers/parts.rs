@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use diesel::sql_types::BigInt;
 use kontor_customers::model::{CustomerRecordPart, Owned, part_changes};
 use kontor_customers::ports::CustomerPartRepository;
 use kontor_customers::{CustomerPartError, CustomerPartRefusal};
@@ -15,7 +14,7 @@ use crate::decode;
 use crate::histories;
 use crate::read_models::search::index_customer;
 use crate::schema::{counterparties, counterparty_bank_requisites, counterparty_contacts};
-use crate::statement::{Statement, by_place};
+use crate::statement::Statement;
 
 /// Columns that every such table has.
 pub(super) struct Place {
@@ -51,12 +50,6 @@ pub(super) trait StoredPart: CustomerRecordPart {
 pub(super) enum PartSelection {
     Numbered(i64),
     OfCustomer(i64),
-}
-
-by_place! {
-    struct CountRow {
-        count: i64 as BigInt,
-    }
 }
 
 type Outcome<T> = Result<T, Abort<CustomerPartError>>;
@@ -114,7 +107,7 @@ impl<P: StoredPart> CustomerPartRepository<P> for Database {
         self.write(move |connection| {
             lock_customer_record(connection, stamp.project_id, customer)?;
             let few = Statement::new(format!("SELECT count(*) FROM {} WHERE counterparty_id = ", P::TABLE));
-            if few.value(customer.get()).row::<CountRow>(connection)?.count >= P::MAX_PER_OWNER {
+            if few.value(customer.get()).scalar::<i64>(connection)? >= P::MAX_PER_OWNER {
                 return Err(Abort::refused(CustomerPartRefusal::TooMany));
             }
             let id = P::insert(connection, &stamp, customer.get(), &draft)?;

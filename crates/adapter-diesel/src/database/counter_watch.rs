@@ -8,7 +8,6 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use diesel::r2d2::ManageConnection;
-use diesel::sql_types::{BigInt, Integer};
 use kontor_kernel::StoreError;
 
 use super::connection::{Manager, Role};
@@ -27,9 +26,9 @@ pub struct CounterWatch {
 
 by_place! {
     struct CounterRow {
-        topic: i32 as Integer,
-        stripe: i32 as Integer,
-        version: i64 as BigInt,
+        topic: i32,
+        stripe: i32,
+        version: i64,
     }
 }
 

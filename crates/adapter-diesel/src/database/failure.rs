@@ -61,7 +61,7 @@ pub(crate) fn conclude<R: From<StoreError>>(abort: Abort<R>) -> R {
     }
 }
 
-pub(crate) fn store_error(error: &QueryError) -> StoreError {
+pub(super) fn store_error(error: &QueryError) -> StoreError {
     let passes = is_lost(error) || is_conflict(error) || is_read_only(error) || is_disk_error(error);
     if passes || error.to_string().contains("database is locked") {
         StoreError::Unavailable(error.to_string())
@@ -103,7 +103,7 @@ fn has_message(error: &QueryError, texts: &[&str]) -> bool {
 }
 
 /// `true` if SQLite cannot write to the disk at this time. An immediate retry does not help.
-pub(super) fn is_disk_error(error: &QueryError) -> bool {
+fn is_disk_error(error: &QueryError) -> bool {
     has_message(error, &DISK_FULL_MESSAGES) || has_message(error, &DISK_FAILURE_MESSAGES)
 }
 
@@ -133,7 +133,7 @@ fn has_place(information: &dyn DatabaseErrorInformation) -> bool {
 
 /// `true` if another attempt may not meet this error. This includes a record that the operation looked up and refers
 /// to, and that another transaction deleted in between: the next attempt does not find it and refuses by its name. On
-/// SQLite no other writer can intervene. An operation that maps the error itself ([`super::on_reference`]) does not get
+/// SQLite no other writer can intervene. An operation that maps the error itself ([`on_reference`]) does not get
 /// here.
 pub(super) fn is_retryable(error: &QueryError) -> bool {
     let gone = matches!(error, QueryError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _));
@@ -176,6 +176,24 @@ pub(super) fn at_commit<R>(error: QueryError, is_server: bool) -> Abort<R> {
         error => is_lost(error) || (!is_server && has_message(error, &DISK_FAILURE_MESSAGES)),
     };
     if unknown { Abort::Store(StoreError::OutcomeUnknown(error.to_string())) } else { Abort::Query(error) }
+}
+
+/// Maps a unique key violation of an insert or update to a refusal.
+pub(crate) fn on_duplicate<R>(refusal: impl Into<R>) -> impl FnOnce(QueryError) -> Abort<R> {
+    move |error| match error {
+        QueryError::DatabaseError(DatabaseErrorKind::UniqueViolation, _) => Abort::refused(refusal),
+        error => Abort::Query(error),
+    }
+}
+
+/// Maps a foreign key violation of a delete to a refusal. An operation that inserts a reference looks up the referenced
+/// record itself and refuses by its name. If the record is deleted in between, the operation runs again and does not
+/// find it (`is_retryable`).
+pub(crate) fn on_reference<R>(refusal: impl Into<R>) -> impl FnOnce(QueryError) -> Abort<R> {
+    move |error| match error {
+        QueryError::DatabaseError(DatabaseErrorKind::ForeignKeyViolation, _) => Abort::refused(refusal),
+        error => Abort::Query(error),
+    }
 }
 
 #[cfg(test)]

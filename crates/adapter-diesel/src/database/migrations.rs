@@ -6,7 +6,6 @@ use std::time::Duration;
 use diesel::backend::Backend;
 use diesel::connection::{BoxableConnection, SimpleConnection, TransactionManager};
 use diesel::migration::MigrationSource;
-use diesel::sql_types::Text;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use kontor_kernel::StoreError;
 
@@ -15,7 +14,7 @@ use super::connection::SQLITE_WAIT;
 use super::failure::{Abort, conclude, is_conflict};
 use super::write::{Transactions, begin, rolled_back};
 use super::{AnyConnection, Database, on_each};
-use crate::statement::{Statement, by_place};
+use crate::statement::Statement;
 
 const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
@@ -31,12 +30,6 @@ fn failed(error: impl std::fmt::Display) -> StoreError {
     StoreError::Failed(format!("migration: {error}"))
 }
 
-by_place! {
-    struct LimitRow {
-        limit: String as Text,
-    }
-}
-
 /// Runs work without the timeout of requests: a migration statement may take longer, and so may the wait for another
 /// process that migrates.
 fn without_timeout<T>(
@@ -49,8 +42,7 @@ fn without_timeout<T>(
         connection.batch_execute(SQLITE_WAIT).map_err(failed)?;
         return outcome;
     }
-    let row = Statement::new("SELECT current_setting('statement_timeout')").row(connection);
-    let LimitRow { limit } = row.map_err(failed)?;
+    let limit = Statement::new("SELECT current_setting('statement_timeout')").scalar(connection).map_err(failed)?;
     let set = |limit: String| Statement::new("SELECT set_config('statement_timeout', ").value(limit).sql(", FALSE)");
     set("0".to_owned()).run(connection).map_err(failed)?;
     let outcome = work(connection);

@@ -112,7 +112,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use crate::database::Abort;
-    use crate::statement::{IdRow, Statement};
+    use crate::statement::Statement;
     use crate::testing::{Kind, TestDatabase};
     use kontor_kernel::StoreError;
 
@@ -141,7 +141,7 @@ mod tests {
         let db = TestDatabase::fresh(Kind::Sqlite);
         let keys = "SELECT count(*) FROM idempotency_keys";
         let count = move |connection: &mut crate::AnyConnection| -> Result<i64, Abort<StoreError>> {
-            Ok(Statement::new(keys).row::<IdRow>(connection)?.id)
+            Ok(Statement::new(keys).scalar(connection)?)
         };
         let breaks = move |connection: &mut crate::AnyConnection| -> Result<i64, Abort<StoreError>> {
             panic!("{} keys, and the page cannot be read", count(connection).unwrap_or_default())

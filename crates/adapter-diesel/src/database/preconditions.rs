@@ -7,13 +7,12 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use diesel::result::QueryResult;
-use diesel::sql_types::BigInt;
+use diesel::result::{OptionalExtension as _, QueryResult};
 use kontor_kernel::StoreError;
 
 use super::operation::Operation;
 use super::{Abort, AnyConnection, Database};
-use crate::statement::{Statement, by_place};
+use crate::statement::Statement;
 
 /// Location of the version of a record.
 #[derive(Debug, Clone)]
@@ -23,12 +22,6 @@ pub struct VersionedRow {
     pub(crate) conditions: Vec<(&'static str, i64, &'static str)>,
     /// Further condition, as SQL.
     pub(crate) alive: &'static str,
-}
-
-by_place! {
-    struct VersionRow {
-        version: i64 as BigInt,
-    }
 }
 
 impl VersionedRow {
@@ -41,8 +34,7 @@ impl VersionedRow {
     }
 
     fn version(&self, connection: &mut AnyConnection) -> QueryResult<Option<i64>> {
-        let rows: Vec<VersionRow> = self.select(&self.conditions.iter().collect::<Vec<_>>()).rows(connection)?;
-        Ok(rows.first().map(|row| row.version))
+        self.select(&self.conditions.iter().collect::<Vec<_>>()).scalar(connection).optional()
     }
 
     /// Returns the version of the record, and locks it until the transaction ends. Conditions on other tables, such as
@@ -52,8 +44,7 @@ impl VersionedRow {
         if own.len() < self.conditions.len() && self.version(connection)?.is_none() {
             return Ok(None);
         }
-        let rows: Vec<VersionRow> = self.select(&own).locked(connection, " FOR NO KEY UPDATE").rows(connection)?;
-        Ok(rows.first().map(|row| row.version))
+        self.select(&own).locked(connection, " FOR NO KEY UPDATE").scalar(connection).optional()
     }
 }
 

@@ -1,6 +1,5 @@
 //! Comparisons of `kontor doctor`.
 
-use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
 use super::{ComparisonStep, Difference, next};
@@ -8,19 +7,19 @@ use crate::database::{Abort, AnyConnection};
 use crate::read_models::offer_counts::{self, CountDifference};
 use crate::read_models::offers::{self, DifferingOffer};
 use crate::read_models::search;
-use crate::statement::{IdRow, by_place};
+use crate::statement::by_place;
 
 by_place! {
     struct StockRow {
-        project: i64 as BigInt,
-        id: i64 as BigInt,
-        quantity: i64 as BigInt,
-        reserved: i64 as BigInt,
-        moved: i64 as BigInt,
-        moved_reserved: i64 as BigInt,
-        quantity_left: i64 as BigInt,
-        reserved_left: i64 as BigInt,
-        held: i64 as BigInt,
+        project: i64,
+        id: i64,
+        quantity: i64,
+        reserved: i64,
+        moved: i64,
+        moved_reserved: i64,
+        quantity_left: i64,
+        reserved_left: i64,
+        held: i64,
     }
 }
 
@@ -51,21 +50,17 @@ pub(super) fn stock(
             compared(place, "inventories.reserved", "reservations", row.reserved, row.held),
         ]
     };
-    Ok(ComparisonStep {
-        count: count(&rows),
-        last: rows.last().map(|row| row.id),
-        differences: rows.iter().flat_map(compare).flatten().collect(),
-    })
+    Ok(ComparisonStep::of(&rows, |row| row.id, rows.iter().flat_map(compare).flatten()))
 }
 
 by_place! {
     struct DiscountRow {
-        project: i64 as BigInt,
-        id: i64 as BigInt,
-        used: i64 as BigInt,
-        amount: i64 as BigInt,
-        usages: i64 as BigInt,
-        let_off: i64 as BigInt,
+        project: i64,
+        id: i64,
+        used: i64,
+        amount: i64,
+        usages: i64,
+        let_off: i64,
     }
 }
 
@@ -86,11 +81,7 @@ pub(super) fn discounts(
             compared(place, "discounts.used_amount", "orders", row.amount, row.let_off),
         ]
     };
-    Ok(ComparisonStep {
-        count: count(&rows),
-        last: rows.last().map(|row| row.id),
-        differences: rows.iter().flat_map(compare).flatten().collect(),
-    })
+    Ok(ComparisonStep::of(&rows, |row| row.id, rows.iter().flat_map(compare).flatten()))
 }
 
 /// Compares the offers and the search index of items with their sources.
@@ -99,10 +90,9 @@ pub(super) fn items(
     project: Option<i64>,
     last: i64,
 ) -> Result<ComparisonStep, Abort<StoreError>> {
-    let rows: Vec<IdRow> = next("t.id", "nomenclatures", project, last).rows(connection)?;
-    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let ids: Vec<i64> = next("t.id", "nomenclatures", project, last).scalars(connection)?;
     if ids.is_empty() {
-        return Ok(ComparisonStep { count: 0, last: None, differences: Vec::new() });
+        return Ok(ComparisonStep::of(&ids, |id| *id, []));
     }
     let shown: Vec<DifferingOffer> = offers::outdated_offers(&ids).rows(connection)?;
     let unfound = search::outdated_items(connection, &ids)?;
@@ -121,11 +111,8 @@ pub(super) fn items(
         stored: None,
         derived: None,
     };
-    Ok(ComparisonStep {
-        count: count(&rows),
-        last: ids.last().copied(),
-        differences: shown.iter().map(of_offer).chain(unfound.iter().map(of_search)).collect(),
-    })
+    let differences = shown.iter().map(of_offer).chain(unfound.iter().map(of_search));
+    Ok(ComparisonStep::of(&ids, |id| *id, differences))
 }
 
 /// Compares the offer counts of applications with their offers.
@@ -134,8 +121,7 @@ pub(super) fn counts(
     project: Option<i64>,
     last: i64,
 ) -> Result<ComparisonStep, Abort<StoreError>> {
-    let rows: Vec<IdRow> = next("t.id", "applications", project, last).rows(connection)?;
-    let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+    let ids: Vec<i64> = next("t.id", "applications", project, last).scalars(connection)?;
     let off: Vec<CountDifference> =
         if ids.is_empty() { Vec::new() } else { offer_counts::wrong_counts(&ids).rows(connection)? };
     let differ = |off: CountDifference| Difference {
@@ -147,15 +133,7 @@ pub(super) fn counts(
         stored: Some(off.kept),
         derived: Some(off.counted),
     };
-    Ok(ComparisonStep {
-        count: count(&rows),
-        last: ids.last().copied(),
-        differences: off.into_iter().map(differ).collect(),
-    })
-}
-
-pub(super) fn count<T>(rows: &[T]) -> u64 {
-    u64::try_from(rows.len()).unwrap_or(u64::MAX)
+    Ok(ComparisonStep::of(&ids, |id| *id, off.into_iter().map(differ)))
 }
 
 pub(super) fn compared(

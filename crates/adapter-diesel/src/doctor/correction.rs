@@ -6,7 +6,7 @@ use kontor_kernel::{ProjectId, StoreError};
 use super::next;
 use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::read_models::{offer_counts, offers, search};
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 use crate::stock;
 
 /// Counts of corrected records.
@@ -81,8 +81,7 @@ impl Database {
 
 /// Returns the numbers of these records, and locks them until the end of the transaction.
 fn held(connection: &mut AnyConnection, records: Statement) -> Result<Vec<i64>, Abort<StoreError>> {
-    let rows: Vec<IdRow> = records.locked(connection, " FOR NO KEY UPDATE").rows(connection)?;
-    Ok(rows.into_iter().map(|row| row.id).collect())
+    Ok(records.locked(connection, " FOR NO KEY UPDATE").scalars(connection)?)
 }
 
 fn discounts(connection: &mut AnyConnection, ids: &[i64], _: NaiveDateTime) -> Result<usize, Abort<StoreError>> {

@@ -105,6 +105,13 @@ struct ComparisonStep {
     differences: Vec<Difference>,
 }
 
+impl ComparisonStep {
+    fn of<T>(records: &[T], id: impl Fn(&T) -> i64, differences: impl IntoIterator<Item = Difference>) -> Self {
+        let count = u64::try_from(records.len()).unwrap_or(u64::MAX);
+        Self { count, last: records.last().map(id), differences: differences.into_iter().collect() }
+    }
+}
+
 type Check = fn(&mut AnyConnection, Option<i64>, i64) -> Result<ComparisonStep, Abort<StoreError>>;
 
 /// Counter for the records of a comparison.

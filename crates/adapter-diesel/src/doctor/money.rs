@@ -1,34 +1,33 @@
 //! Money of orders (allocated, captured and refunded), and their tickets.
 
-use diesel::sql_types::BigInt;
 use kontor_kernel::StoreError;
 
-use super::checks::{compared, count};
+use super::checks::compared;
 use super::{ComparisonStep, next};
 use crate::database::{Abort, AnyConnection};
 use crate::statement::by_place;
 
 by_place! {
     struct MoneyRow {
-        project: i64 as BigInt,
-        id: i64 as BigInt,
-        price: i64 as BigInt,
-        delivery: i64 as BigInt,
-        captured: i64 as BigInt,
-        refunded: i64 as BigInt,
-        refunding: i64 as BigInt,
-        lines: i64 as BigInt,
-        lines_returned: i64 as BigInt,
-        charges: i64 as BigInt,
-        charged: i64 as BigInt,
-        charge_refunded: i64 as BigInt,
-        charge_refunding: i64 as BigInt,
-        told: i64 as BigInt,
-        on_their_way: i64 as BigInt,
-        tickets: i64 as BigInt,
-        tickets_of_lines: i64 as BigInt,
-        redeemed: i64 as BigInt,
-        entered: i64 as BigInt,
+        project: i64,
+        id: i64,
+        price: i64,
+        delivery: i64,
+        captured: i64,
+        refunded: i64,
+        refunding: i64,
+        lines: i64,
+        lines_returned: i64,
+        charges: i64,
+        charged: i64,
+        charge_refunded: i64,
+        charge_refunding: i64,
+        told: i64,
+        on_their_way: i64,
+        tickets: i64,
+        tickets_of_lines: i64,
+        redeemed: i64,
+        entered: i64,
     }
 }
 
@@ -89,9 +88,5 @@ pub(super) fn orders(
             compared(place, "order_tickets.redeemed", "ticket_scans", row.redeemed, row.entered),
         ]
     };
-    Ok(ComparisonStep {
-        count: count(&rows),
-        last: rows.last().map(|row| row.id),
-        differences: rows.iter().flat_map(compare).flatten().collect(),
-    })
+    Ok(ComparisonStep::of(&rows, |row| row.id, rows.iter().flat_map(compare).flatten()))
 }

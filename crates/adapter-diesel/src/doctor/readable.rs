@@ -1,14 +1,13 @@
 //! Rows whose values are invalid, found by reading every record as the service does; and damage to the SQLite file.
 
 use chrono::DateTime;
-use diesel::sql_types::Text;
 use kontor_customers::model::StaffCustomer;
 use kontor_kernel::{ProjectId, StoreError};
 
 use super::next;
 use crate::database::{Abort, Database};
 use crate::records::{Read, readable};
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::Statement;
 use crate::subscriptions::{Selection, cases};
 use crate::unreadable::apart;
 use crate::{auth, catalog, content, orders, organization};
@@ -34,12 +33,6 @@ const OTHERS: &[(&str, Read)] = &[
     ("users", auth::try_to_read),
 ];
 
-by_place! {
-    struct FindingRow {
-        finding: String as Text,
-    }
-}
-
 impl Database {
     /// Reads every record of one project, or of all. Reports each row that cannot be read, and returns their number.
     pub async fn find_unreadable(
@@ -52,8 +45,7 @@ impl Database {
             let mut last = Some(0);
             while let Some(after) = last {
                 let looked = self.read_snapshot(move |connection| {
-                    let rows: Vec<IdRow> = next("t.id", table, project, after).rows(connection)?;
-                    let ids: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
+                    let ids: Vec<i64> = next("t.id", table, project, after).scalars(connection)?;
                     let (_, unreadable) = apart(connection, &ids, read)?;
                     Ok::<_, Abort<StoreError>>((ids.last().copied(), unreadable))
                 });
@@ -74,8 +66,9 @@ impl Database {
             if connection.is_postgres() {
                 return Ok::<_, Abort<StoreError>>(Vec::new());
             }
-            let findings: Vec<FindingRow> = Statement::new("PRAGMA quick_check(20)").rows(connection)?;
-            Ok(findings.into_iter().map(|row| row.finding).filter(|finding| finding != "ok").collect())
+            let mut findings: Vec<String> = Statement::new("PRAGMA quick_check(20)").scalars(connection)?;
+            findings.retain(|finding| finding != "ok");
+            Ok(findings)
         })
         .await
     }

@@ -1,7 +1,6 @@
 //! Customers, as in their records. Deleted customers are left out.
 
 use chrono::NaiveDateTime;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_catalog::bulk::{ExportCursor, ExportRow};
 use kontor_kernel::StoreError;
 
@@ -29,21 +28,21 @@ pub(super) const HEADER: [&str; 15] = [
 
 by_place! {
     struct CustomerRow {
-        id: i64 as BigInt,
-        kind: Option<String> as Nullable<Text>,
-        name: Option<String> as Nullable<Text>,
-        inn: Option<String> as Nullable<Text>,
-        kpp: Option<String> as Nullable<Text>,
-        last_name: Option<String> as Nullable<Text>,
-        first_name: Option<String> as Nullable<Text>,
-        middle_name: Option<String> as Nullable<Text>,
-        birthday: Option<String> as Nullable<Text>,
-        address: Option<String> as Nullable<Text>,
-        phone_1: Option<String> as Nullable<Text>,
-        phone_2: Option<String> as Nullable<Text>,
-        email: Option<String> as Nullable<Text>,
-        orders: i64 as BigInt,
-        created_at: NaiveDateTime as Timestamp,
+        id: i64,
+        kind: Option<String>,
+        name: Option<String>,
+        inn: Option<String>,
+        kpp: Option<String>,
+        last_name: Option<String>,
+        first_name: Option<String>,
+        middle_name: Option<String>,
+        birthday: Option<String>,
+        address: Option<String>,
+        phone_1: Option<String>,
+        phone_2: Option<String>,
+        email: Option<String>,
+        orders: i64,
+        created_at: NaiveDateTime,
     }
 }
 

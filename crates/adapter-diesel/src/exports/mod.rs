@@ -8,7 +8,6 @@ use std::borrow::Cow;
 
 use async_trait::async_trait;
 use chrono::{DateTime, FixedOffset, NaiveDateTime, SecondsFormat};
-use diesel::sql_types::Text;
 use kontor_catalog::bulk::ports::ExportSource;
 use kontor_catalog::bulk::{ExportCursor, ExportKind, ExportRow, ExportScope};
 use kontor_catalog::spreadsheet::Content;
@@ -16,7 +15,7 @@ use kontor_kernel::{ProjectId, StoreError, Zone};
 
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::Statement;
 
 /// Requested page.
 struct ExportPage {
@@ -51,8 +50,7 @@ impl ExportSource for Database {
                 ExportKind::Orders => orders::total(project, scope, zone(connection, project)?),
                 ExportKind::Customers => customers::total(project),
             };
-            let total: IdRow = total.row(connection)?;
-            Ok::<_, Abort<StoreError>>(decode::count(total.id)?)
+            Ok::<_, Abort<StoreError>>(decode::count(total.scalar(connection)?)?)
         })
         .await
     }
@@ -74,17 +72,11 @@ impl ExportSource for Database {
     }
 }
 
-by_place! {
-    struct ZoneRow {
-        name: String as Text,
-    }
-}
-
 /// Returns the time zone of the project.
 fn zone(connection: &mut AnyConnection, project: i64) -> Result<Zone, Abort<StoreError>> {
     let own = Statement::new("SELECT time_zone FROM projects WHERE id = ").value(project);
-    let row: ZoneRow = own.row(connection)?;
-    Ok(Zone::parse(&row.name).map_err(StoreError::corrupt)?)
+    let name: String = own.scalar(connection)?;
+    Ok(Zone::parse(&name).map_err(StoreError::corrupt)?)
 }
 
 fn text(text: Option<String>) -> Content<'static> {

@@ -1,7 +1,6 @@
 //! Orders, one row per line, as in their records.
 
 use chrono::{Days, NaiveDateTime};
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_catalog::bulk::{ExportCursor, ExportRow, ExportScope};
 use kontor_catalog::spreadsheet::Content;
 use kontor_kernel::{StoreError, Word as _, Zone};
@@ -40,33 +39,33 @@ pub(super) const HEADER: [&str; 22] = [
 
 by_place! {
     struct LineRow {
-        order_id: i64 as BigInt,
-        line_id: i64 as BigInt,
-        created_at: NaiveDateTime as Timestamp,
-        status: Option<String> as Nullable<Text>,
-        paid_at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        payment_open: bool as Bool,
-        captured: i64 as BigInt,
-        refunded: i64 as BigInt,
-        counterparty_id: i64 as BigInt,
-        company: Option<String> as Nullable<Text>,
-        last_name: Option<String> as Nullable<Text>,
-        first_name: Option<String> as Nullable<Text>,
-        middle_name: Option<String> as Nullable<Text>,
-        phone: Option<String> as Nullable<Text>,
-        email: Option<String> as Nullable<Text>,
-        nomenclature_id: i64 as BigInt,
-        article: Option<String> as Nullable<Text>,
-        name: String as Text,
-        quantity: i64 as BigInt,
-        unit_price: i64 as BigInt,
-        product_discount: i64 as BigInt,
-        promo_discount: i64 as BigInt,
-        total: i64 as BigInt,
-        refunded_quantity: i64 as BigInt,
-        refunded_amount: i64 as BigInt,
-        final_price: i64 as BigInt,
-        delivery_price: i64 as BigInt,
+        order_id: i64,
+        line_id: i64,
+        created_at: NaiveDateTime,
+        status: Option<String>,
+        paid_at: Option<NaiveDateTime>,
+        payment_open: bool,
+        captured: i64,
+        refunded: i64,
+        counterparty_id: i64,
+        company: Option<String>,
+        last_name: Option<String>,
+        first_name: Option<String>,
+        middle_name: Option<String>,
+        phone: Option<String>,
+        email: Option<String>,
+        nomenclature_id: i64,
+        article: Option<String>,
+        name: String,
+        quantity: i64,
+        unit_price: i64,
+        product_discount: i64,
+        promo_discount: i64,
+        total: i64,
+        refunded_quantity: i64,
+        refunded_amount: i64,
+        final_price: i64,
+        delivery_price: i64,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use diesel::sql_types::{BigInt, Nullable, Text};
 use kontor_catalog::bulk::{ExportCursor, ExportRow};
 use kontor_catalog::spreadsheet::Content;
 use kontor_kernel::{Name, StoreError};
@@ -19,21 +18,21 @@ pub(super) const HEADER: [&str; 8] =
 
 by_place! {
     struct StockRow {
-        id: i64 as BigInt,
-        article: Option<String> as Nullable<Text>,
-        warehouse_id: i64 as BigInt,
-        quantity: i64 as BigInt,
-        price: Option<i64> as Nullable<BigInt>,
-        name: String as Text,
-        reserved: i64 as BigInt,
-        item_id: i64 as BigInt,
+        id: i64,
+        article: Option<String>,
+        warehouse_id: i64,
+        quantity: i64,
+        price: Option<i64>,
+        name: String,
+        reserved: i64,
+        item_id: i64,
     }
 }
 
 by_place! {
     struct WarehouseRow {
-        id: i64 as BigInt,
-        name: String as Text,
+        id: i64,
+        name: String,
     }
 }
 

@@ -13,18 +13,20 @@
 //! A queue is a table with the columns `lease_owner`, `leased_until`, `lapses`, `parked_at` and `parked_reason`,
 //! declared by a [`Queue`]. This module does not depend on the meaning of the rows.
 
-mod key;
 mod parked;
 mod read;
 
+use std::fmt::Display;
+
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use diesel::pg::Pg;
 use diesel::result::QueryResult;
+use diesel::sqlite::Sqlite;
 use kontor_kernel::StoreError;
 
 use crate::database::{Abort, AnyConnection, Database};
-use crate::statement::Statement;
+use crate::statement::{Placed, Statement, Value};
 
-pub(crate) use key::Key;
 pub use parked::Parked;
 pub(crate) use parked::{count_parked, list_parked, release_parked};
 pub(crate) use read::Leased;
@@ -41,6 +43,15 @@ const MAX_LAPSE_PAUSE: TimeDelta = TimeDelta::hours(6);
 
 /// Lapses in a row after which a row is parked. With the pauses between them they take more than a day.
 const MAX_LAPSES: u32 = 17;
+
+/// Number or text that identifies a row.
+pub(crate) trait Key:
+    Clone + PartialEq + Display + Into<Value> + Placed<Pg> + Placed<Sqlite> + Send + Sync + 'static
+{
+}
+
+impl Key for i64 {}
+impl Key for String {}
 
 /// Table whose rows are leased.
 #[derive(Debug)]
@@ -125,7 +136,7 @@ impl Queue {
             .sql(" AND ")
             .then(self.free(request.now))
             .sql(format!(" RETURNING {key}"));
-        let mut taken = K::rows(take, connection)?;
+        let mut taken: Vec<K> = take.scalars(connection)?;
         let lapsed = self.park_lapsed(connection, &taken, request)?;
         taken.retain(|key| !lapsed.contains(key));
         Ok(taken)
@@ -198,7 +209,7 @@ impl Database {
             let (now, candidates) = (request.now, request.most.max(CANDIDATES));
             let due: Vec<K> = self
                 .read(move |connection| {
-                    Ok::<_, Abort<StoreError>>(K::rows(queue.select_free(now, candidates), connection)?)
+                    Ok::<_, Abort<StoreError>>(queue.select_free(now, candidates).scalars(connection)?)
                 })
                 .await?;
             if due.is_empty() {

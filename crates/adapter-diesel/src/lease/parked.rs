@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Text, Timestamp};
 
 use super::Queue;
 use crate::database::AnyConnection;
@@ -23,24 +22,17 @@ pub struct Parked {
 }
 
 by_place! {
-    struct CountRow {
-        count: i64 as BigInt,
-    }
-}
-
-by_place! {
     struct ParkedRow {
-        id: String as Text,
-        since: NaiveDateTime as Timestamp,
-        reason: String as Text,
+        id: String,
+        since: NaiveDateTime,
+        reason: String,
     }
 }
 
 /// Returns the number of parked rows of a queue.
 pub(crate) fn count_parked(connection: &mut AnyConnection, queue: &Queue) -> QueryResult<u64> {
     let count = format!("SELECT count(*) FROM {} WHERE parked_at IS NOT NULL", queue.table);
-    let row: CountRow = Statement::new(count).row(connection)?;
-    Ok(row.count.unsigned_abs())
+    Ok(Statement::new(count).scalar::<i64>(connection)?.unsigned_abs())
 }
 
 /// Returns at most `most` parked rows of a queue, the oldest first.

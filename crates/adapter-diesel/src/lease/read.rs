@@ -95,7 +95,7 @@ impl Queue {
         let reason = format!("{}: the worker failed or died {MAX_LAPSES} times in a row", self.table);
         let parked =
             self.park(leased, &reason, request).sql(format!(" AND lapses >= {MAX_LAPSES} RETURNING {}", self.key));
-        let parked = K::rows(parked, connection)?;
+        let parked: Vec<K> = parked.scalars(connection)?;
         if !parked.is_empty() {
             let rows = parked.len();
             tracing::error!(

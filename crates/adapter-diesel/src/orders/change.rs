@@ -18,21 +18,9 @@ type Refused = Abort<OrderError>;
 /// Loads the order and locks it until the transaction ends.
 pub(crate) fn locked(connection: &mut AnyConnection, order: OrderId) -> Result<ProjectScoped<Order>, Refused> {
     let row = || Statement::new(" WHERE o.id = ").value(order.get());
-    if connection.is_postgres() {
-        Statement::new("SELECT o.id FROM orders o").then(row()).sql(" FOR NO KEY UPDATE").run(connection)?;
-    }
+    Statement::new("SELECT o.id FROM orders o").then(row()).hold(connection, " FOR NO KEY UPDATE")?;
     let found = assemble::orders(connection, row()).map_err(Abort::into_store)?;
     found.into_iter().next().ok_or(Abort::Refused(OrderError::NotFound))
-}
-
-/// Columns to change; `None` leaves a column as it is.
-#[derive(AsChangeset)]
-#[diesel(table_name = orders)]
-struct Columns {
-    status_id: Option<i64>,
-    paid_at: Option<chrono::NaiveDateTime>,
-    captured: Option<i64>,
-    updated_at: chrono::NaiveDateTime,
 }
 
 /// Writes a change of a locked order; `before` is its state before the change. Refunded lines are written first, so
@@ -45,15 +33,12 @@ pub(super) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
         return Err(Abort::Refused(OrderRefusal::UnknownManager.into()));
     }
     let released = change.transition.is_some_and(|step| step.stock == StockEffect::Release);
-    let columns = Columns {
-        status_id: change.transition.map(|step| step.to.id()),
-        paid_at: change.captured.as_ref().map(|_| at),
-        captured: change.captured.as_ref().map(|captured| captured.amount.minor()),
-        updated_at: at,
-    };
+    let captured = change.captured.as_ref();
     diesel::update(orders::table.find(order.get()))
         .set((
-            columns,
+            change.transition.map(|step| orders::status_id.eq(step.to.id())),
+            captured.map(|captured| (orders::paid_at.eq(at), orders::captured.eq(captured.amount.minor()))),
+            orders::updated_at.eq(at),
             // Each of these columns may also be cleared.
             released.then_some(orders::payment_link.eq(None::<String>)),
             change.manager.as_set().map(|manager| orders::manager_id.eq(manager.map(i64::from))),

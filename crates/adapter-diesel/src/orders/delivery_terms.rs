@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text};
 use kontor_kernel::{Money, ProjectId, StoreError};
 use kontor_orders::model::{BY_DELIVERY, DeliveryChoice};
 use kontor_orders::ports::{DeliveryOption, DeliverySettings, DeliveryTerms, Priced};
@@ -14,12 +13,12 @@ use crate::statement::{Statement, by_place};
 
 by_place! {
     struct WayRow {
-        type_id: i64 as BigInt,
-        type_name: String as Text,
-        type_price: i64 as BigInt,
-        subtype_id: Option<i64> as Nullable<BigInt>,
-        subtype_name: Option<String> as Nullable<Text>,
-        subtype_price: Option<i64> as Nullable<BigInt>,
+        type_id: i64,
+        type_name: String,
+        type_price: i64,
+        subtype_id: Option<i64>,
+        subtype_name: Option<String>,
+        subtype_price: Option<i64>,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use diesel::sql_types::BigInt;
 use kontor_kernel::{DiscountId, Money, StoreError};
 use kontor_orders::change::{AppliedDiscounts, PromoUse};
 use kontor_orders::model::Discount;
@@ -25,8 +24,8 @@ pub(super) fn automatic(project: i64, items: &[i64]) -> Statement {
 
 by_place! {
     struct SeenRow {
-        id: i64 as BigInt,
-        version: i64 as BigInt,
+        id: i64,
+        version: i64,
     }
 }
 
@@ -40,9 +39,9 @@ pub(super) fn check_automatic_discounts(
 ) -> Result<bool, QueryError> {
     let AppliedDiscounts { seen, covering } = priced_by;
     let covering: Vec<i64> = covering.iter().map(|id| id.get()).collect();
-    if !covering.is_empty() && connection.is_postgres() {
+    if !covering.is_empty() {
         let held = Statement::new("SELECT id FROM discounts WHERE id").among(&covering);
-        held.sql(" ORDER BY id FOR SHARE").run(connection)?;
+        held.hold(connection, " ORDER BY id FOR SHARE")?;
     }
     let current: Vec<SeenRow> =
         Statement::new("SELECT id, version").then(automatic(project, items)).rows(connection)?;

@@ -3,7 +3,6 @@
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::history::{Author, HistoryAction, HistoryEntry};
 use kontor_kernel::{OrderId, Page, PageRequest, StoreError};
 use kontor_orders::charge_outcome::EffectEntry;
@@ -19,16 +18,16 @@ use crate::unreadable;
 
 by_place! {
     struct EntryRow {
-        id: i64 as BigInt,
-        actor: String as Text,
-        actor_id: Option<i64> as Nullable<BigInt>,
-        user_name: Option<String> as Nullable<Text>,
-        customer_name: Option<String> as Nullable<Text>,
-        event: String as Text,
-        status_id: i64 as BigInt,
-        detail: Option<String> as Nullable<Text>,
-        changes: String as Text,
-        created_at: NaiveDateTime as Timestamp,
+        id: i64,
+        actor: String,
+        actor_id: Option<i64>,
+        user_name: Option<String>,
+        customer_name: Option<String>,
+        event: String,
+        status_id: i64,
+        detail: Option<String>,
+        changes: String,
+        created_at: NaiveDateTime,
     }
 }
 
@@ -69,10 +68,8 @@ pub(super) fn page(
          FROM (SELECT * FROM order_events WHERE order_id = "
     ))
     .value(order.get())
-    .sql(" ORDER BY id DESC LIMIT ")
-    .value(page.limit())
-    .sql(" OFFSET ")
-    .value(page.offset())
+    .sql(" ORDER BY id DESC")
+    .page(page)
     .sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC"))
     .rows(connection)?;
     Ok(decode::page(unreadable::rows("order_events", rows, |row| row.id, OrderEntry::try_from)?, total, page)?)

@@ -2,7 +2,6 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Text};
 use kontor_kernel::{Language, Money, OrderId, Word as _};
 use kontor_orders::model::{Notice, NoticeSubject};
 
@@ -13,12 +12,12 @@ use crate::statement::{Statement, by_place};
 
 by_place! {
     struct AddresseeRow {
-        project: i64 as BigInt,
-        application: i64 as BigInt,
-        customer: i64 as BigInt,
-        price: i64 as BigInt,
-        currency: String as Text,
-        language: String as Text,
+        project: i64,
+        application: i64,
+        customer: i64,
+        price: i64,
+        currency: String,
+        language: String,
     }
 }
 

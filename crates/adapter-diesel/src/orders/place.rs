@@ -19,7 +19,7 @@ use crate::locks::lock_items;
 use crate::order_history::{self, Entry};
 use crate::read_models::offers;
 use crate::schema::{discount_usages, nomenclatures};
-use crate::statement::{IdRow, Statement, Value};
+use crate::statement::{Statement, Value};
 use crate::stock::{self, Cause, Movement, Reason, Reserved};
 
 type Refused = Abort<PlaceRefused>;
@@ -154,9 +154,9 @@ fn store(
             all = all.sql("), moved AS (").then(stock::entries(connection, reserved, &cause(PLACED)));
         }
         let all = all.sql(") SELECT id FROM placed");
-        return Ok(all.row::<IdRow>(connection)?.id);
+        return Ok(all.scalar(connection)?);
     }
-    let id = placed.row::<IdRow>(connection)?.id;
+    let id: i64 = placed.scalar(connection)?;
     insert_lines(connection, project, id, &order.lines, at)?;
     stock::write_movements(connection, reserved, &cause(id.into()))?;
     order_history::write(connection, &entry(id.into()), at)?;

@@ -15,7 +15,7 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::{Source, Totals, in_order, of_project, unsearched};
 use crate::read_models::search::{MAX_FOUND, customers_named, number_in};
 use crate::records;
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 use crate::unreadable;
 
 /// Loads the orders with these ids, ascending.
@@ -49,8 +49,7 @@ impl OrderReader for Database {
                     .sql(" ORDER BY o.id DESC")
             };
             let numbers = |connection: &mut AnyConnection| {
-                let rows: Vec<IdRow> = Statement::new("SELECT o.id FROM orders o").then(own()).rows(connection)?;
-                Ok(rows.into_iter().map(|row| row.id).collect())
+                Ok(Statement::new("SELECT o.id FROM orders o").then(own()).scalars(connection)?)
             };
             let whole = |connection: &mut AnyConnection| orders(connection, own());
             let found = unreadable::whole(connection, "orders", whole, numbers, numbered)?;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::history::Author;
 use kontor_kernel::{OrderId, RefundId, StoreError, Word};
 use kontor_orders::change::OrderedRefund;
@@ -27,15 +26,15 @@ type Refused = Abort<OrderError>;
 
 by_place! {
     struct RefundRow {
-        id: i64 as BigInt,
-        order_id: i64 as BigInt,
-        amount: i64 as BigInt,
-        of_lines: i64 as BigInt,
-        state: String as Text,
-        reason: String as Text,
-        restock: bool as Bool,
-        created_at: NaiveDateTime as Timestamp,
-        settled_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        id: i64,
+        order_id: i64,
+        amount: i64,
+        of_lines: i64,
+        state: String,
+        reason: String,
+        restock: bool,
+        created_at: NaiveDateTime,
+        settled_at: Option<NaiveDateTime>,
     }
 }
 
@@ -177,8 +176,8 @@ pub(crate) fn add_outside_refund(
 
 by_place! {
     struct LineRow {
-        inventory: Option<i64> as Nullable<BigInt>,
-        item: i64 as BigInt,
+        inventory: Option<i64>,
+        item: i64,
     }
 }
 

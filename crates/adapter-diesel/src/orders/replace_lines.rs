@@ -16,7 +16,7 @@ use crate::database::{Abort, AnyConnection, Topic};
 use crate::locks::lock_items;
 use crate::read_models::offers;
 use crate::schema::orders;
-use crate::statement::{IdRow, Statement, Value};
+use crate::statement::{Statement, Value};
 use crate::stock::{self, Cause, Movement, Reason, Reserved};
 
 type Refused = Abort<OrderError>;
@@ -124,7 +124,7 @@ fn write_totals(
     Ok(())
 }
 
-fn written(order: OrderId, rows: &[IdRow], expected: usize) -> Result<(), Refused> {
+fn written(order: OrderId, rows: &[i64], expected: usize) -> Result<(), Refused> {
     if rows.len() == expected {
         Ok(())
     } else {
@@ -138,7 +138,7 @@ fn remove(connection: &mut AnyConnection, order: OrderId, rework: &LineChangeSet
     }
     let ids: Vec<i64> = rework.removed.iter().map(|line| line.get()).collect();
     let held = Statement::new("DELETE FROM reservations WHERE state = 'held' AND order_id = ").value(order.get());
-    let gone: Vec<IdRow> = held.sql(" AND id").among(&ids).sql(" RETURNING id").rows(connection)?;
+    let gone: Vec<i64> = held.sql(" AND id").among(&ids).sql(" RETURNING id").scalars(connection)?;
     written(order, &gone, ids.len())
 }
 
@@ -173,6 +173,6 @@ fn update(
     .sql(") AS v WHERE reservations.id = v.column1 AND reservations.state = 'held' AND reservations.order_id = ")
     .value(order.get())
     .sql(" RETURNING reservations.id");
-    let rows: Vec<IdRow> = statement.of_lines(changed.len()).rows(connection)?;
+    let rows: Vec<i64> = statement.of_lines(changed.len()).scalars(connection)?;
     written(order, &rows, changed.len())
 }

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::QueryResult;
-use diesel::sql_types::{BigInt, Nullable, Text};
 use kontor_kernel::{ProjectId, StoreError};
 use kontor_orders::model::Named;
 use kontor_orders::ports::ReportReader;
@@ -17,37 +16,31 @@ use crate::decode;
 use crate::statement::{Statement, Value, by_place};
 
 by_place! {
-    struct CountRow {
-        count: i64 as BigInt,
-    }
-}
-
-by_place! {
     struct SpanRow {
-        number: i64 as BigInt,
-        orders: i64 as BigInt,
-        revenue: i64 as BigInt,
-        refunds: i64 as BigInt,
-        refunded: i64 as BigInt,
+        number: i64,
+        orders: i64,
+        revenue: i64,
+        refunds: i64,
+        refunded: i64,
     }
 }
 
 by_place! {
     struct SoldRow {
-        item: i64 as BigInt,
-        quantity: i64 as BigInt,
-        revenue: i64 as BigInt,
-        returned: i64 as BigInt,
-        refunded: i64 as BigInt,
+        item: i64,
+        quantity: i64,
+        revenue: i64,
+        returned: i64,
+        refunded: i64,
     }
 }
 
 by_place! {
     struct CardRow {
-        id: i64 as BigInt,
-        name: String as Text,
-        article: Option<String> as Nullable<Text>,
-        available: Option<i64> as Nullable<BigInt>,
+        id: i64,
+        name: String,
+        article: Option<String>,
+        available: Option<i64>,
     }
 }
 
@@ -70,7 +63,7 @@ fn settled(project: ProjectId, since: Statement, until: Statement) -> Statement 
 /// Returns `true` if more than `most` orders were paid. It counts no further.
 fn has_more(connection: &mut AnyConnection, paid: Statement, most: u32) -> QueryResult<bool> {
     let counted = Statement::new("SELECT COUNT(*) FROM (SELECT o.id FROM orders o WHERE ").then(paid);
-    let CountRow { count } = counted.sql(" LIMIT ").value(i64::from(most) + 1).sql(") AS counted").row(connection)?;
+    let count: i64 = counted.sql(" LIMIT ").value(i64::from(most) + 1).sql(") AS counted").scalar(connection)?;
     Ok(count > i64::from(most))
 }
 

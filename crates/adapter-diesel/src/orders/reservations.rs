@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::{Listing, Page, ProjectId, Quantity, StoreError, Word};
 use kontor_orders::model::{Named, OrderStatus, ReservationRecord, ReservationState};
 use kontor_orders::ports::ReservationReader;
@@ -15,19 +14,19 @@ use crate::unreadable;
 
 by_place! {
     struct LineRow {
-        id: i64 as BigInt,
-        order: i64 as BigInt,
-        status: i64 as BigInt,
-        item: i64 as BigInt,
-        name: String as Text,
-        warehouse: Option<i64> as Nullable<BigInt>,
-        warehouse_name: Option<String> as Nullable<Text>,
-        quantity: i64 as BigInt,
-        unit_price: i64 as BigInt,
-        total: i64 as BigInt,
-        state: String as Text,
-        created_at: NaiveDateTime as Timestamp,
-        updated_at: NaiveDateTime as Timestamp,
+        id: i64,
+        order: i64,
+        status: i64,
+        item: i64,
+        name: String,
+        warehouse: Option<i64>,
+        warehouse_name: Option<String>,
+        quantity: i64,
+        unit_price: i64,
+        total: i64,
+        state: String,
+        created_at: NaiveDateTime,
+        updated_at: NaiveDateTime,
     }
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text};
 use kontor_kernel::{CategoryId, StoreError};
 use kontor_orders::model::{
     DeliveryRequest, Discount, DiscountTarget, ParamReference, Promo, References, ShopReference, SubtypeReference,
@@ -20,7 +19,7 @@ use crate::applications::is_paid_online;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::decode;
 use crate::discount_rows::{COLUMNS, DiscountRow};
-use crate::receipt_terms::terms;
+use crate::payments::receipt_terms;
 use crate::schema::applications;
 use crate::statement::{Statement, by_place};
 
@@ -28,60 +27,60 @@ type Failed = Abort<StoreError>;
 
 by_place! {
     struct CardRow {
-        id: i64 as BigInt,
-        name: String as Text,
-        kind_id: i64 as BigInt,
-        category_id: Option<i64> as Nullable<BigInt>,
-        price: Option<i64> as Nullable<BigInt>,
-        wholesale: bool as Bool,
-        pieces_per_pack: i32 as Integer,
-        vat_id: Option<i64> as Nullable<BigInt>,
-        type_id: Option<i64> as Nullable<BigInt>,
+        id: i64,
+        name: String,
+        kind_id: i64,
+        category_id: Option<i64>,
+        price: Option<i64>,
+        wholesale: bool,
+        pieces_per_pack: i32,
+        vat_id: Option<i64>,
+        type_id: Option<i64>,
     }
 }
 
 by_place! {
     struct StockRow {
-        id: i64 as BigInt,
-        warehouse_id: i64 as BigInt,
-        nomenclature_id: i64 as BigInt,
-        quantity: i64 as BigInt,
-        reserved: i64 as BigInt,
-        price: Option<i64> as Nullable<BigInt>,
+        id: i64,
+        warehouse_id: i64,
+        nomenclature_id: i64,
+        quantity: i64,
+        reserved: i64,
+        price: Option<i64>,
     }
 }
 
 by_place! {
     struct AncestorRow {
-        leaf: i64 as BigInt,
-        id: i64 as BigInt,
+        leaf: i64,
+        id: i64,
     }
 }
 
 by_place! {
     /// Terms of a project, and its records with the ids that an order refers to; `None` for missing ones.
     struct TermsRow {
-        currency: String as Text,
-        tax_system_code: Option<i32> as Nullable<Integer>,
-        default_vat_code: Option<i32> as Nullable<Integer>,
-        customer_id: Option<i64> as Nullable<BigInt>,
-        phone: Option<String> as Nullable<Text>,
-        email: Option<String> as Nullable<Text>,
-        type_name: Option<String> as Nullable<Text>,
-        type_price: Option<i64> as Nullable<BigInt>,
-        type_is_active: Option<bool> as Nullable<Bool>,
-        subtype_of: Option<i64> as Nullable<BigInt>,
-        subtype_price: Option<i64> as Nullable<BigInt>,
-        subtype_is_active: Option<bool> as Nullable<Bool>,
-        param_of: Option<i64> as Nullable<BigInt>,
-        param_is_active: Option<bool> as Nullable<Bool>,
-        param_address: Option<String> as Nullable<Text>,
-        shop_is_active: Option<bool> as Nullable<Bool>,
-        shop_address: Option<String> as Nullable<Text>,
-        contact_max_pieces: i64 as BigInt,
-        contact_max_value: i64 as BigInt,
-        contact_hold_hours: i64 as BigInt,
-        charges_delivery: bool as Bool,
+        currency: String,
+        tax_system_code: Option<i32>,
+        default_vat_code: Option<i32>,
+        customer_id: Option<i64>,
+        phone: Option<String>,
+        email: Option<String>,
+        type_name: Option<String>,
+        type_price: Option<i64>,
+        type_is_active: Option<bool>,
+        subtype_of: Option<i64>,
+        subtype_price: Option<i64>,
+        subtype_is_active: Option<bool>,
+        param_of: Option<i64>,
+        param_is_active: Option<bool>,
+        param_address: Option<String>,
+        shop_is_active: Option<bool>,
+        shop_address: Option<String>,
+        contact_max_pieces: i64,
+        contact_max_value: i64,
+        contact_hold_hours: i64,
+        charges_delivery: bool,
     }
 }
 
@@ -121,7 +120,7 @@ fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapsho
     };
     Ok(CartSnapshot {
         contact: unconfirmed::terms(found.contact_max_pieces, found.contact_max_value, found.contact_hold_hours)?,
-        receipts: found.default_vat_code.map(|vat| terms(found.tax_system_code, vat)).transpose()?,
+        receipts: found.default_vat_code.map(|vat| receipt_terms(found.tax_system_code, vat)).transpose()?,
         items,
         automatic,
         promo,

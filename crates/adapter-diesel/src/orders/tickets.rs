@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::history::Author;
 use kontor_kernel::{OrderId, Page, PageRequest, Quantity, ShopId, StoreError, UserId, Word};
 use kontor_orders::change::{ChangedLine, LineChangeSet, PlacedOrder};
@@ -18,9 +17,10 @@ use kontor_orders::tickets::{
 
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
+use crate::locks::lock_rows;
 use crate::order_history::{self, Entry, figure};
 use crate::schema::{order_tickets, orders};
-use crate::statement::{IdRow, Statement, Value, by_place};
+use crate::statement::{Statement, Value, by_place};
 use crate::unreadable;
 
 type Failed = Abort<StoreError>;
@@ -34,16 +34,9 @@ impl TicketStore for Database {
     async fn of_order(&self, order: OrderId, page: PageRequest) -> Result<Page<StoredScan>, StoreError> {
         self.read_snapshot(move |connection| {
             let total = Statement::new("SELECT count(*) FROM ticket_scans WHERE order_id = ").value(order.get());
-            let total = total.row::<IdRow>(connection)?.id;
-            let rows = load_scans(
-                connection,
-                Statement::new("s.order_id = ")
-                    .value(order.get())
-                    .sql(" ORDER BY s.id DESC LIMIT ")
-                    .value(page.limit())
-                    .sql(" OFFSET ")
-                    .value(page.offset()),
-            )?;
+            let total: i64 = total.scalar(connection)?;
+            let own = Statement::new("s.order_id = ").value(order.get()).sql(" ORDER BY s.id DESC").page(page);
+            let rows = load_scans(connection, own)?;
             Ok(decode::page(unreadable::rows("ticket_scans", rows, |row| row.id, StoredScan::try_from)?, total, page)?)
         })
         .await
@@ -63,8 +56,7 @@ fn known_shops(connection: &mut AnyConnection, batch: &ScanBatch) -> Result<BTre
     }
     let named: Vec<i64> = named.into_iter().collect();
     let own = Statement::new("SELECT id FROM shops WHERE project_id = ").value(batch.stamp.project_id.get());
-    let rows: Vec<IdRow> = own.sql(" AND id").among(&named).rows(connection)?;
-    Ok(rows.into_iter().map(|row| row.id).collect())
+    Ok(own.sql(" AND id").among(&named).scalars::<i64>(connection)?.into_iter().collect())
 }
 
 /// Locks the orders of all scans, so that concurrent batches wait for each other without deadlock.
@@ -74,16 +66,13 @@ fn lock_orders(connection: &mut AnyConnection, batch: &ScanBatch) -> Result<(), 
     if references.is_empty() || !connection.is_postgres() {
         return Ok(());
     }
-    let orders: Vec<IdRow> = Statement::new("SELECT order_id FROM order_tickets WHERE project_id = ")
+    let orders: Vec<i64> = Statement::new("SELECT order_id FROM order_tickets WHERE project_id = ")
         .value(batch.stamp.project_id.get())
         .sql(" AND reference IN ")
         .tuple(references.into_iter().map(Value::from))
         .once()
-        .rows(connection)?;
-    let orders: Vec<i64> = orders.into_iter().map(|row| row.id).collect();
-    let held = Statement::new("SELECT id FROM orders WHERE id").among(&orders);
-    held.sql(" ORDER BY id FOR NO KEY UPDATE").run(connection)?;
-    Ok(())
+        .scalars(connection)?;
+    Ok(lock_rows(connection, "orders", &orders)?)
 }
 
 fn answer(
@@ -122,16 +111,16 @@ fn answer(
 
 by_place! {
     struct OrderRow {
-        id: i64 as BigInt,
-        status: i64 as BigInt,
-        price: i64 as BigInt,
-        placed_at: NaiveDateTime as Timestamp,
-        paid_at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        captured: i64 as BigInt,
-        kept: i64 as BigInt,
-        shop: Option<i64> as Nullable<BigInt>,
-        total: i64 as BigInt,
-        redeemed: i64 as BigInt,
+        id: i64,
+        status: i64,
+        price: i64,
+        placed_at: NaiveDateTime,
+        paid_at: Option<NaiveDateTime>,
+        captured: i64,
+        kept: i64,
+        shop: Option<i64>,
+        total: i64,
+        redeemed: i64,
     }
 }
 
@@ -177,8 +166,8 @@ pub(super) fn pieces(number: i64) -> Result<u32, StoreError> {
 by_place! {
     #[derive(Default)]
     struct EntryRow {
-        at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        shop: Option<i64> as Nullable<BigInt>,
+        at: Option<NaiveDateTime>,
+        shop: Option<i64>,
     }
 }
 
@@ -223,14 +212,13 @@ fn store_scan(
         earlier.shop.into(),
         batch.stamp.at.naive_utc().into(),
     ];
-    let kept: Vec<IdRow> = Statement::new(
+    let kept = Statement::new(
         "INSERT INTO ticket_scans (project_id, order_id, scan_id, token_fingerprint, quantity, shop_id, is_dated, \
          scanned_at, user_id, outcome, redeemed_count, total_tickets, earlier_at, earlier_shop_id, created_at) VALUES ",
     )
     .tuple(values)
-    .sql(" ON CONFLICT (project_id, scan_id) DO NOTHING RETURNING id")
-    .rows(connection)?;
-    Ok(!kept.is_empty())
+    .sql(" ON CONFLICT (project_id, scan_id) DO NOTHING RETURNING id");
+    Ok(kept.finds(connection)?)
 }
 
 /// Counts an admission on its order. The statement repeats the guard, and a CHECK constraint enforces it.
@@ -270,23 +258,23 @@ fn count(connection: &mut AnyConnection, batch: &ScanBatch, scan: &CheckedScan, 
 
 by_place! {
     struct ScanRow {
-        id: i64 as BigInt,
-        scan_id: String as Text,
-        fingerprint: String as Text,
-        order_id: Option<i64> as Nullable<BigInt>,
-        quantity: i64 as BigInt,
-        shop_id: Option<i64> as Nullable<BigInt>,
-        shop: Option<String> as Nullable<Text>,
-        dated: bool as Bool,
-        scanned_at: NaiveDateTime as Timestamp,
-        created_at: NaiveDateTime as Timestamp,
-        user_id: i64 as BigInt,
-        outcome: String as Text,
-        redeemed: i64 as BigInt,
-        total: i64 as BigInt,
-        earlier_at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        earlier_shop_id: Option<i64> as Nullable<BigInt>,
-        earlier_shop: Option<String> as Nullable<Text>,
+        id: i64,
+        scan_id: String,
+        fingerprint: String,
+        order_id: Option<i64>,
+        quantity: i64,
+        shop_id: Option<i64>,
+        shop: Option<String>,
+        dated: bool,
+        scanned_at: NaiveDateTime,
+        created_at: NaiveDateTime,
+        user_id: i64,
+        outcome: String,
+        redeemed: i64,
+        total: i64,
+        earlier_at: Option<NaiveDateTime>,
+        earlier_shop_id: Option<i64>,
+        earlier_shop: Option<String>,
     }
 }
 

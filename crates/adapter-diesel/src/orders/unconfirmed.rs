@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::BigInt;
 use kontor_kernel::{OrderId, ProjectId, StoreError};
 use kontor_orders::change::{Orderer, PlacedOrder};
 use kontor_orders::charge_outcome::decide_hold_expiry;
@@ -15,15 +14,15 @@ use crate::customer_data::{self, CustomerOf};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::schema::{orders, projects};
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 
 /// Orders per batch.
 const BATCH: i64 = 100;
 
 by_place! {
     struct ReservedRow {
-        pieces: i64 as BigInt,
-        value: i64 as BigInt,
+        pieces: i64,
+        value: i64,
     }
 }
 
@@ -42,14 +41,11 @@ pub(super) fn terms(max_pieces: i64, max_value: i64, hold_hours: i64) -> Result<
 pub(super) fn admit(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Abort<PlaceRefused>> {
     let (Some(terms), Orderer::Contact(person)) = (order.contact, &order.orderer) else { return Ok(()) };
     let (project, phone) = (order.project_id.get(), person.phone.as_str());
-    if connection.is_postgres() {
-        Statement::new("SELECT contact FROM login_contacts WHERE project_id = ")
-            .value(project)
-            .sql(" AND contact = ")
-            .value(phone)
-            .sql(" FOR NO KEY UPDATE")
-            .run(connection)?;
-    }
+    Statement::new("SELECT contact FROM login_contacts WHERE project_id = ")
+        .value(project)
+        .sql(" AND contact = ")
+        .value(phone)
+        .hold(connection, " FOR NO KEY UPDATE")?;
     let reserved: ReservedRow = Statement::new(
         "WITH unconfirmed AS (SELECT id, final_price FROM orders WHERE reserved_until IS NOT NULL AND project_id = ",
     )
@@ -71,13 +67,11 @@ pub(super) fn admit(connection: &mut AnyConnection, order: &PlacedOrder) -> Resu
 
 /// Returns unconfirmed orders whose time has expired. Uses the index `orders_unconfirmed`.
 fn expired(connection: &mut AnyConnection, at: NaiveDateTime) -> Result<Vec<i64>, Abort<StoreError>> {
-    let rows: Vec<IdRow> =
-        Statement::new("SELECT id FROM orders WHERE reserved_until IS NOT NULL AND reserved_until <= ")
-            .value(at)
-            .sql(" ORDER BY reserved_until LIMIT ")
-            .value(BATCH)
-            .rows(connection)?;
-    Ok(rows.into_iter().map(|row| row.id).collect())
+    Ok(Statement::new("SELECT id FROM orders WHERE reserved_until IS NOT NULL AND reserved_until <= ")
+        .value(at)
+        .sql(" ORDER BY reserved_until LIMIT ")
+        .value(BATCH)
+        .scalars(connection)?)
 }
 
 /// Cancels an order, unless it was confirmed or canceled in the meantime.

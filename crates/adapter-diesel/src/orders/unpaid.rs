@@ -10,22 +10,21 @@ use super::charge_outcome::{lock, write};
 use crate::customer_data::{CustomerOf, lock_customer_of};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::payments::{self, Key};
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 
 /// Orders per batch.
 const BATCH: i64 = 100;
 
 /// Returns orders that have waited since before this time, without an open charge. Uses the index `orders_waiting`.
 fn waiting(connection: &mut AnyConnection, since: DateTime<Utc>) -> Result<Vec<i64>, Abort<StoreError>> {
-    let rows: Vec<IdRow> = Statement::new("SELECT o.id FROM orders o WHERE o.status_id = 2 AND o.updated_at <= ")
+    Ok(Statement::new("SELECT o.id FROM orders o WHERE o.status_id = 2 AND o.updated_at <= ")
         .value(since.naive_utc())
         .sql(
             " AND NOT EXISTS (SELECT 1 FROM charges c WHERE c.purpose = 'order' AND c.purpose_id = o.id \
              AND c.state IN ('prepared', 'pending', 'succeeded')) ORDER BY o.updated_at LIMIT ",
         )
         .value(BATCH)
-        .rows(connection)?;
-    Ok(rows.into_iter().map(|row| row.id).collect())
+        .scalars(connection)?)
 }
 
 /// Cancels an order if it still waits for a payment. Locks the customer before the order, as in every transaction.

@@ -9,7 +9,7 @@ use kontor_organization::{ApplicationError, ApplicationRefusal};
 use super::require_branch;
 use crate::applications::{project_of, wake_subscriptions};
 use crate::database::{Abort, AnyConnection, BoundedCache, Database, Topic, on_each, on_reference};
-use crate::locks::lock_services;
+use crate::locks::lock_project;
 use crate::read_models::offers;
 use crate::records::StoredRecord;
 use crate::schema::{applications, nomenclatures};
@@ -107,7 +107,8 @@ impl ApplicationRepository for Database {
         let (project, at) = (stamp.project_id, stamp.at.naive_utc());
         records::insert(self, stamp, move |connection| {
             connection.invalidate(Topic::Storefront, project.get());
-            lock_services(connection, project)?;
+            // An application sells all services of the project.
+            lock_project(connection, project)?;
             require_branch(connection, &stamp, Some(draft.branch_id), ApplicationRefusal::UnknownBranch)?;
             let id: i64 = diesel::insert_into(applications::table)
                 .values((

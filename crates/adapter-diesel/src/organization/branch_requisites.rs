@@ -11,7 +11,7 @@ use kontor_organization::{BranchRequisiteError, BranchRequisiteRefusal};
 
 use crate::bank_requisites::{Placed, Requisites};
 use crate::database::{Abort, AnyConnection, Database};
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 use crate::{decode, histories};
 
 pub(super) const REQUISITES: Requisites = Requisites { table: "branch_bank_requisites", owner: "branch_id" };
@@ -25,8 +25,7 @@ fn lock_branch(connection: &mut AnyConnection, project: ProjectId, branch: Branc
         .sql(" AND project_id = ")
         .value(project.get())
         .locked(connection, " FOR NO KEY UPDATE");
-    let found: Vec<IdRow> = own.rows(connection)?;
-    if found.is_empty() { Err(Abort::Refused(RecordError::NotFound)) } else { Ok(()) }
+    if own.finds(connection)? { Ok(()) } else { Err(Abort::Refused(RecordError::NotFound)) }
 }
 
 fn one(connection: &mut AnyConnection, branch: BranchId, id: i64) -> Outcome<BankRequisite> {

@@ -2,8 +2,7 @@
 
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
-use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
+use diesel::result::{OptionalExtension as _, QueryResult};
 use kontor_kernel::history::FieldChange;
 use kontor_kernel::{IntegrationId, IntegrationParameterId, ProjectScoped, Stamp, StoreError, Word};
 use kontor_organization::model::{
@@ -13,7 +12,7 @@ use kontor_organization::ports::IntegrationRepository;
 use kontor_organization::{IntegrationError, IntegrationRefusal};
 
 use crate::database::{Abort, AnyConnection, Database};
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 use crate::unreadable;
 use crate::{decode, histories, records};
 
@@ -22,13 +21,13 @@ const MAX_PARAMETERS: i64 = 50;
 
 by_place! {
     struct IntegrationRow {
-        id: i64 as BigInt,
-        name: String as Text,
-        type_id: i64 as BigInt,
-        type_name: String as Text,
-        owner: String as Text,
-        is_active: Option<bool> as Nullable<Bool>,
-        updated_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        id: i64,
+        name: String,
+        type_id: i64,
+        type_name: String,
+        owner: String,
+        is_active: Option<bool>,
+        updated_at: Option<NaiveDateTime>,
     }
 }
 
@@ -66,8 +65,7 @@ fn used(connection: &mut AnyConnection, found: Statement) -> Result<Vec<UsedInte
 }
 
 fn number(connection: &mut AnyConnection, query: Statement) -> QueryResult<Option<i64>> {
-    let rows: Vec<IdRow> = query.rows(connection)?;
-    Ok(rows.first().map(|row| row.id))
+    query.scalar(connection).optional()
 }
 
 fn of_owner(owner: IntegrationOwner) -> Statement {
@@ -150,18 +148,12 @@ fn record_change<R>(
 }
 
 by_place! {
-    struct SwitchRow {
-        is_active: bool as Bool,
-    }
-}
-
-by_place! {
     struct ParameterRow {
-        id: i64 as BigInt,
-        key: String as Text,
-        value: String as Text,
-        is_secret: bool as Bool,
-        created_at: NaiveDateTime as Timestamp,
+        id: i64,
+        key: String,
+        value: String,
+        is_secret: bool,
+        created_at: NaiveDateTime,
     }
 }
 
@@ -218,8 +210,8 @@ impl IntegrationRepository for Database {
     ) -> Result<UsedIntegration, IntegrationError> {
         self.write(move |connection| {
             let link = link(connection, &stamp, owner, id)?;
-            let was: SwitchRow =
-                Statement::new("SELECT is_active FROM integration_links WHERE id = ").value(link).row(connection)?;
+            let was: bool =
+                Statement::new("SELECT is_active FROM integration_links WHERE id = ").value(link).scalar(connection)?;
             Statement::new("UPDATE integration_links SET version = version + 1, is_active = ")
                 .value(is_active)
                 .sql(", updated_at = ")
@@ -227,8 +219,8 @@ impl IntegrationRepository for Database {
                 .sql(" WHERE id = ")
                 .value(link)
                 .run(connection)?;
-            if was.is_active != is_active {
-                let change = (Some(was.is_active.to_string()), Some(is_active.to_string()));
+            if was != is_active {
+                let change = (Some(was.to_string()), Some(is_active.to_string()));
                 record_change(connection, &stamp, owner, (id, "is_active"), change)?;
             }
             let found = integrations(Some(owner)).sql(" WHERE g.id = ").value(id.get());

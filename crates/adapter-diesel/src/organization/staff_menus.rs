@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashMap};
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::OptionalExtension as _;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::{Name, Permission, ProjectId, ProjectScoped, StaffMenuId, Stamp, StoreError, UserId};
 use kontor_organization::model::{MenuScreen, StaffMenu, StaffMenuItem, StaffMenuItems};
 use kontor_organization::ports::{MenuOwner, StaffMenuStore};
@@ -13,7 +12,7 @@ use kontor_organization::{StaffMenuError, StaffMenuRefusal};
 
 use crate::database::{Abort, AnyConnection, Database, Topic, on_duplicate};
 use crate::decode;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 use crate::unreadable;
 
 /// Maximum menus per project.
@@ -21,34 +20,34 @@ const MAX_MENUS: i64 = 100;
 
 by_place! {
     struct MenuRow {
-        id: i64 as BigInt,
-        name: String as Text,
-        created_at: NaiveDateTime as Timestamp,
-        is_project: Option<i64> as Nullable<BigInt>,
-        is_own: Option<i64> as Nullable<BigInt>,
+        id: i64,
+        name: String,
+        created_at: NaiveDateTime,
+        is_project: Option<i64>,
+        is_own: Option<i64>,
     }
 }
 
 by_place! {
     struct ItemRow {
-        menu: i64 as BigInt,
-        screen: Option<i64> as Nullable<BigInt>,
-        name: String as Text,
-        url: String as Text,
+        menu: i64,
+        screen: Option<i64>,
+        name: String,
+        url: String,
     }
 }
 
 by_place! {
     struct NamedRow {
-        id: i64 as BigInt,
-        name: String as Text,
+        id: i64,
+        name: String,
     }
 }
 
 by_place! {
     struct UserRow {
-        project: i64 as BigInt,
-        is_owner: bool as Bool,
+        project: i64,
+        is_owner: bool,
     }
 }
 
@@ -131,7 +130,7 @@ fn insert(
 ) -> Result<StaffMenu, Abort<StaffMenuError>> {
     let project = stamp.project_id.get();
     let many = Statement::new("SELECT count(*) FROM staff_menus WHERE project_id = ").value(project);
-    if many.row::<IdRow>(connection)?.id >= MAX_MENUS {
+    if many.scalar::<i64>(connection)? >= MAX_MENUS {
         return Err(Abort::refused(StaffMenuRefusal::Full));
     }
     let known = screens(connection).map_err(Abort::into_store)?;
@@ -142,12 +141,11 @@ fn insert(
     if let Some(place) = unknown {
         return Err(Abort::refused(StaffMenuRefusal::UnknownScreen(place)));
     }
-    let id = Statement::new("INSERT INTO staff_menus (project_id, name, created_at) VALUES ")
+    let id: i64 = Statement::new("INSERT INTO staff_menus (project_id, name, created_at) VALUES ")
         .tuple([project.into(), name.as_str().into(), stamp.at.naive_utc().into()])
         .sql(" RETURNING id")
-        .row::<IdRow>(connection)
-        .map_err(on_duplicate(StaffMenuRefusal::NameTaken))?
-        .id;
+        .scalar(connection)
+        .map_err(on_duplicate(StaffMenuRefusal::NameTaken))?;
     let rows = items.items().iter().zip(1_i64..).map(|(item, place)| {
         let screen = item.screen_id.map(kontor_kernel::ScreenId::get);
         [id.into(), place.into(), screen.into(), item.name.as_str().into(), item.url.as_str().into()]

@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use chrono::{NaiveDate, NaiveDateTime};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::{Line, PhotoUrl, ProjectId, ProjectScoped, ShopId, Stamp, StoreError, Zone};
 use kontor_organization::model::{
     ExceptionTerms, Interval, Latitude, Longitude, OpeningTimes, ShopChange, ShopDetails, ShopException, ShopHoliday,
@@ -22,28 +21,28 @@ use crate::decode;
 use crate::listing::{Source, key_contains, unsearched};
 use crate::records::{self, DeletableRecord, ListedRecord, RepositoryRecord, StoredRecord};
 use crate::schema::shops;
-use crate::statement::{IdRow, Statement, Value, by_place};
+use crate::statement::{Statement, Value, by_place};
 use crate::unreadable;
 use crate::versions::VersionedRecord;
 
 by_place! {
     struct ShopRow {
-        id: i64 as BigInt,
-        project_id: i64 as BigInt,
-        branch_id: i64 as BigInt,
-        branch_name: String as Text,
-        name: String as Text,
-        address: String as Text,
-        phone: Option<String> as Nullable<Text>,
-        photo: Option<String> as Nullable<Text>,
-        latitude: Option<String> as Nullable<Text>,
-        longitude: Option<String> as Nullable<Text>,
-        zone: Option<String> as Nullable<Text>,
-        project_zone: String as Text,
-        is_active: bool as Bool,
-        version: i64 as BigInt,
-        created_at: NaiveDateTime as Timestamp,
-        updated_at: NaiveDateTime as Timestamp,
+        id: i64,
+        project_id: i64,
+        branch_id: i64,
+        branch_name: String,
+        name: String,
+        address: String,
+        phone: Option<String>,
+        photo: Option<String>,
+        latitude: Option<String>,
+        longitude: Option<String>,
+        zone: Option<String>,
+        project_zone: String,
+        is_active: bool,
+        version: i64,
+        created_at: NaiveDateTime,
+        updated_at: NaiveDateTime,
     }
 }
 
@@ -53,34 +52,34 @@ const SHOPS: &str = "SELECT s.id, s.project_id, s.branch_id, b.name, s.name, s.a
 
 by_place! {
     struct HoursRow {
-        shop: i64 as BigInt,
-        id: i64 as BigInt,
-        weekday: i64 as BigInt,
-        opens: String as Text,
-        closes: String as Text,
-        version: i64 as BigInt,
+        shop: i64,
+        id: i64,
+        weekday: i64,
+        opens: String,
+        closes: String,
+        version: i64,
     }
 }
 
 by_place! {
     struct HolidayRow {
-        shop: i64 as BigInt,
-        id: i64 as BigInt,
-        day: String as Text,
-        name: Option<String> as Nullable<Text>,
-        is_yearly: bool as Bool,
+        shop: i64,
+        id: i64,
+        day: String,
+        name: Option<String>,
+        is_yearly: bool,
     }
 }
 
 by_place! {
     struct ExceptionRow {
-        shop: i64 as BigInt,
-        id: i64 as BigInt,
-        day: String as Text,
-        opens: Option<String> as Nullable<Text>,
-        closes: Option<String> as Nullable<Text>,
-        note: Option<String> as Nullable<Text>,
-        version: i64 as BigInt,
+        shop: i64,
+        id: i64,
+        day: String,
+        opens: Option<String>,
+        closes: Option<String>,
+        note: Option<String>,
+        version: i64,
     }
 }
 
@@ -297,7 +296,7 @@ fn insert(
     values: impl IntoIterator<Item = Value>,
 ) -> QueryResult<i64> {
     let insert = Statement::new(format!("INSERT INTO {table} ({columns}) VALUES ")).tuple(values);
-    Ok(insert.sql(" RETURNING id").row::<IdRow>(connection)?.id)
+    insert.sql(" RETURNING id").scalar(connection)
 }
 
 fn remove(connection: &mut AnyConnection, table: &'static str, id: i64) -> QueryResult<i64> {
@@ -347,7 +346,7 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
             let set = set.tuple(values).sql(
                 " ON CONFLICT (shop_id, day) DO UPDATE SET name = excluded.name, is_yearly = excluded.is_yearly RETURNING id",
             );
-            Ok(set.row::<IdRow>(connection)?.id)
+            set.scalar(connection)
         }
         TimesChange::ChangeHoliday(ShopHoliday { id, day, name, is_yearly }) => {
             Statement::new("UPDATE shop_holidays SET day = ")

@@ -1,7 +1,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Integer, Nullable, Text, Timestamp};
 use kontor_kernel::{Stamp, StoreError, UserId, Word};
 use kontor_organization::COLLECTION_PERIOD;
 use kontor_organization::model::{TaskLine, TaskMail, TaskNotice, TaskSnapshot, TaskStatus};
@@ -56,25 +55,25 @@ pub(super) fn add_notifications<R>(
 
 by_place! {
     struct MailRow {
-        user_id: i64 as BigInt,
-        wanted: i64 as BigInt,
-        requested_at: NaiveDateTime as Timestamp,
-        attempts: i32 as Integer,
-        email: Option<String> as Nullable<Text>,
+        user_id: i64,
+        wanted: i64,
+        requested_at: NaiveDateTime,
+        attempts: i32,
+        email: Option<String>,
     }
 }
 
 by_place! {
     struct NewsRow {
-        id: i64 as BigInt,
-        task_id: i64 as BigInt,
-        reason: String as Text,
-        title: String as Text,
-        status_id: i64 as BigInt,
-        status_name: String as Text,
-        author_id: Option<i64> as Nullable<BigInt>,
-        responsible_id: Option<i64> as Nullable<BigInt>,
-        deadline: Option<NaiveDateTime> as Nullable<Timestamp>,
+        id: i64,
+        task_id: i64,
+        reason: String,
+        title: String,
+        status_id: i64,
+        status_name: String,
+        author_id: Option<i64>,
+        responsible_id: Option<i64>,
+        deadline: Option<NaiveDateTime>,
     }
 }
 

@@ -1,6 +1,5 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::{CounterpartyId, Line, OrderId, ProjectId, ProjectScoped, Stamp, StoreError, UserId};
 use kontor_organization::model::{Task, TaskChange, TaskDraft, TaskSnapshot, TaskStatus};
 use kontor_organization::{TaskError, TaskReference, TaskRefusal};
@@ -13,28 +12,28 @@ use crate::histories;
 use crate::listing::{Source, key_contains, unsearched};
 use crate::records::{self, ListedRecord, RepositoryRecord, StoredRecord};
 use crate::schema::tasks;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 use crate::unreadable;
 
 by_place! {
     struct TaskRow {
-        id: i64 as BigInt,
-        project_id: i64 as BigInt,
-        title: String as Text,
-        description: Option<String> as Nullable<Text>,
-        status_id: i64 as BigInt,
-        status_name: String as Text,
-        author_id: Option<i64> as Nullable<BigInt>,
-        author_name: Option<String> as Nullable<Text>,
-        responsible_id: Option<i64> as Nullable<BigInt>,
-        responsible_name: Option<String> as Nullable<Text>,
-        deadline: Option<NaiveDateTime> as Nullable<Timestamp>,
-        order_id: Option<i64> as Nullable<BigInt>,
-        counterparty_id: Option<i64> as Nullable<BigInt>,
-        closed_at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        version: i64 as BigInt,
-        created_at: NaiveDateTime as Timestamp,
-        updated_at: NaiveDateTime as Timestamp,
+        id: i64,
+        project_id: i64,
+        title: String,
+        description: Option<String>,
+        status_id: i64,
+        status_name: String,
+        author_id: Option<i64>,
+        author_name: Option<String>,
+        responsible_id: Option<i64>,
+        responsible_name: Option<String>,
+        deadline: Option<NaiveDateTime>,
+        order_id: Option<i64>,
+        counterparty_id: Option<i64>,
+        closed_at: Option<NaiveDateTime>,
+        version: i64,
+        created_at: NaiveDateTime,
+        updated_at: NaiveDateTime,
     }
 }
 
@@ -104,7 +103,7 @@ fn require_own(
             TaskReference::Customer => "SELECT id FROM counterparties WHERE deleted_at IS NULL AND project_id = ",
         };
         let own = Statement::new(own).value(project.get()).sql(" AND id = ").value(id);
-        if own.row::<IdRow>(connection).optional()?.is_none() {
+        if !own.finds(connection)? {
             unknown.push(reference);
         }
     }

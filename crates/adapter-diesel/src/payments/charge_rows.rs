@@ -12,7 +12,7 @@ use crate::schema::charges;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = charges)]
-pub(crate) struct ChargeRow {
+pub(super) struct ChargeRow {
     pub id: i64,
     project_id: i64,
     application_id: Option<i64>,

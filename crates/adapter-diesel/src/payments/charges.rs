@@ -2,8 +2,9 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
+use kontor_kernel::history::Author;
 use kontor_kernel::{ChargeId, StoreError, Word};
-use kontor_payments::change::{ChargeChange, RecordedChange};
+use kontor_payments::change::{Change, ChargeChange, RecordedChange};
 use kontor_payments::model::{Charge, ChargePurpose, ChargeState, NewCharge};
 use kontor_payments::ports::ChargeStored;
 
@@ -11,9 +12,31 @@ use super::charge_rows::{ChargeRow, conflicting_charge, insert};
 use super::receipts::{self, About};
 use super::refunds::insert_refund;
 use super::saved_methods;
-use crate::database::{Abort, AnyConnection, Driver};
+use crate::database::{Abort, AnyConnection};
 use crate::schema::charges;
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
+
+/// Steps that hand charges on to all domains. `charge_outcomes` implements them for connections: the modules of orders
+/// and subscriptions call them and do not use each other.
+pub(crate) trait ChargeConsequences {
+    /// Commits the new state of a charge, with the effects on its purpose.
+    fn record_charge(
+        &mut self,
+        id: ChargeId,
+        change: &ChargeChange,
+        at: DateTime<Utc>,
+    ) -> Result<Change, Abort<StoreError>>;
+
+    /// Applies a refund to the subscription periods that the charge paid. `ends` states that the paid period ends with
+    /// it. Returns `false` if the refund must be refused, since no such period is current.
+    fn refund_periods(
+        &mut self,
+        charge: Option<ChargeId>,
+        ends: bool,
+        author: Author,
+        at: DateTime<Utc>,
+    ) -> Result<bool, Abort<StoreError>>;
+}
 
 /// Stores a charge without other records. The caller has locked the customer.
 pub(crate) fn store(connection: &mut AnyConnection, new: &NewCharge) -> Result<ChargeStored, Abort<StoreError>> {
@@ -74,17 +97,6 @@ impl LearnedColumns {
     }
 }
 
-/// Columns that release the lease and schedule the next check.
-#[derive(AsChangeset)]
-#[diesel(table_name = charges, treat_none_as_null = true)]
-struct ReleasedLease {
-    next_check_at: Option<NaiveDateTime>,
-    leased_until: Option<NaiveDateTime>,
-    lease_owner: Option<String>,
-    departing_until: Option<NaiveDateTime>,
-    updated_at: NaiveDateTime,
-}
-
 /// Writes a change of a charge, with the refund that is due and the method to be saved. Returns `None` if its outcome
 /// was known before: duplicate, late and reordered notifications change nothing.
 pub(crate) fn record<'a>(
@@ -94,23 +106,21 @@ pub(crate) fn record<'a>(
     at: DateTime<Utc>,
 ) -> Result<Option<RecordedChange<'a>>, Abort<StoreError>> {
     let moment = at.naive_utc();
-    let reason = charges::table.find(id).select(charges::reason);
-    let before: Option<Option<String>> = match connection.driver() {
-        Driver::Postgres(pg) => reason.for_no_key_update().first(pg).optional()?,
-        Driver::Sqlite(sqlite) => reason.first(sqlite).optional()?,
-    };
+    let reason = Statement::new("SELECT reason FROM charges WHERE id = ").value(id);
+    let reason = reason.locked(connection, " FOR NO KEY UPDATE").scalar::<Option<String>>(connection);
+    let before = reason.optional()?.flatten();
     let learned = LearnedColumns::of(change, moment);
-    let repeated = learned.reason.is_some() && before.flatten() == learned.reason;
+    let repeated = learned.reason.is_some() && before == learned.reason;
     let open = charges::table
         .filter(charges::id.eq(id))
         .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::word)));
-    let returned = ReleasedLease {
-        next_check_at: change.next_check_at().map(|next| next.naive_utc()),
-        leased_until: None,
-        lease_owner: None,
-        departing_until: None,
-        updated_at: moment,
-    };
+    let returned = (
+        charges::next_check_at.eq(change.next_check_at().map(|next| next.naive_utc())),
+        charges::leased_until.eq(None::<NaiveDateTime>),
+        charges::lease_owner.eq(None::<String>),
+        charges::departing_until.eq(None::<NaiveDateTime>),
+        charges::updated_at.eq(moment),
+    );
     let counted = (learned, returned, charges::checks.eq(charges::checks + 1));
     let written = if matches!(change, ChargeChange::Succeeded { .. }) {
         diesel::update(open).set((counted, charges::captured.eq(charges::amount))).execute(connection)?
@@ -170,12 +180,10 @@ pub(crate) fn mark_sending(connection: &mut AnyConnection, id: i64, until: Naive
         .sql(" WHERE id = ")
         .value(id)
         .sql(" AND state IN ('prepared', 'pending') RETURNING saved_method_id AS id");
-    let method: Option<IdRow> = let_go.row(connection).optional()?;
+    let method: Option<i64> = let_go.scalar(connection).optional()?;
     let Some(method) = method else { return Ok(false) };
-    let active =
-        Statement::new("SELECT id FROM saved_payment_methods WHERE is_active = TRUE AND id = ").value(method.id);
-    let active: Option<IdRow> = active.locked(connection, " FOR SHARE").row(connection).optional()?;
-    if active.is_some() {
+    let active = Statement::new("SELECT id FROM saved_payment_methods WHERE is_active = TRUE AND id = ").value(method);
+    if active.locked(connection, " FOR SHARE").finds(connection)? {
         return Ok(true);
     }
     Statement::new("UPDATE charges SET departing_until = NULL WHERE id = ").value(id).run(connection)?;
@@ -184,21 +192,18 @@ pub(crate) fn mark_sending(connection: &mut AnyConnection, id: i64, until: Naive
 
 /// Returns `true` if a request that uses the method may still be in progress.
 pub(crate) fn is_sending(connection: &mut AnyConnection, method: i64, at: NaiveDateTime) -> QueryResult<bool> {
-    let any: Option<IdRow> = Statement::new("SELECT id FROM charges WHERE saved_method_id = ")
+    Statement::new("SELECT id FROM charges WHERE saved_method_id = ")
         .value(method)
         .sql(" AND departing_until > ")
         .value(at)
         .sql(" LIMIT 1")
-        .row(connection)
-        .optional()?;
-    Ok(any.is_some_and(|charge| charge.id > 0))
+        .finds(connection)
 }
 
 /// Returns the refundable amount of a charge and locks the charge until the transaction ends.
 pub(crate) fn lock_refundable(connection: &mut AnyConnection, charge: i64) -> QueryResult<i64> {
     let left = Statement::new("SELECT captured - refunded - refunding AS id FROM charges WHERE id = ").value(charge);
-    let row: IdRow = left.locked(connection, " FOR NO KEY UPDATE").row(connection)?;
-    Ok(row.id)
+    left.locked(connection, " FOR NO KEY UPDATE").scalar(connection)
 }
 
 /// Returns the successful charge of the purpose and locks it until the transaction ends.
@@ -207,6 +212,6 @@ pub(crate) fn lock_paid(connection: &mut AnyConnection, purpose: ChargePurpose) 
         .value(purpose.kind())
         .sql(" AND purpose_id = ")
         .value(purpose.number());
-    let row: Option<IdRow> = paid.locked(connection, " FOR NO KEY UPDATE").row(connection).optional()?;
-    Ok(row.and_then(|row| ChargeId::new(row.id).ok()))
+    let id: Option<i64> = paid.locked(connection, " FOR NO KEY UPDATE").scalar(connection).optional()?;
+    Ok(id.and_then(|id| ChargeId::new(id).ok()))
 }

@@ -6,7 +6,6 @@
 mod charge_reviews;
 mod charge_rows;
 mod charges;
-mod consequences;
 mod queues;
 mod receipt_reviews;
 mod receipt_rows;
@@ -19,9 +18,11 @@ mod saved_methods;
 mod verifications;
 
 pub(crate) use charge_rows::{Key, insert, load};
-pub(crate) use charges::{contradict, is_sending, lock_paid, lock_refundable, mark_sending, record, store};
-pub(crate) use consequences::ChargeConsequences;
+pub(crate) use charges::{
+    ChargeConsequences, contradict, is_sending, lock_paid, lock_refundable, mark_sending, record, store,
+};
 pub(crate) use queues::{CHARGES, RECEIPTS, REFUNDS, lease_charge, lease_refund};
+pub(crate) use receipt_settings::{terms as receipt_terms, vat as receipt_vat};
 pub(crate) use receipts::hand_over;
 pub(crate) use refunds::{
     claim_comparison, compared, find as load_refund, insert_outside, is_comparison_due, is_known as is_refund_known,

@@ -199,16 +199,6 @@ impl LearnedColumns {
     }
 }
 
-/// Columns that release the lease and schedule the next check.
-#[derive(AsChangeset)]
-#[diesel(table_name = receipts, treat_none_as_null = true)]
-struct ReleasedLease {
-    next_check_at: Option<NaiveDateTime>,
-    leased_until: Option<NaiveDateTime>,
-    lease_owner: Option<String>,
-    updated_at: NaiveDateTime,
-}
-
 /// Records a change. It applies only to its own attempt, and while the outcome is open.
 fn record(
     connection: &mut AnyConnection,
@@ -221,12 +211,12 @@ fn record(
         .filter(receipts::id.eq(id))
         .filter(receipts::tries.eq(i32::try_from(tries).map_err(StoreError::corrupt)?))
         .filter(receipts::state.eq_any(ReceiptState::OPEN.map(ReceiptState::word)));
-    let returned = ReleasedLease {
-        next_check_at: change.next_check_at().map(|next| next.naive_utc()),
-        leased_until: None,
-        lease_owner: None,
-        updated_at: at,
-    };
+    let returned = (
+        receipts::next_check_at.eq(change.next_check_at().map(|next| next.naive_utc())),
+        receipts::leased_until.eq(None::<NaiveDateTime>),
+        receipts::lease_owner.eq(None::<String>),
+        receipts::updated_at.eq(at),
+    );
     let written = diesel::update(under_way)
         .set((LearnedColumns::of(change, at), returned, receipts::checks.eq(receipts::checks + 1)))
         .execute(connection)?;

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::Timestamp;
 use kontor_kernel::{ChargeId, RefundId, StoreError, Word};
 use kontor_payments::change::{Change, RefundChange};
 use kontor_payments::model::{Charge, GatewayRefund, NewRefund, ProviderId, Refund, RefundIntent, RefundState};
@@ -14,7 +13,7 @@ use super::refund_rows::{Key, load};
 use crate::database::{Abort, AnyConnection, on_each};
 use crate::decode;
 use crate::schema::{charges, refunds};
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::Statement;
 
 /// Stores a refund whose money is reserved. Returns `None` if there is one with this key.
 pub(super) fn insert_refund(
@@ -162,16 +161,6 @@ impl LearnedColumns {
     }
 }
 
-/// Columns that release the lease and schedule the next check.
-#[derive(AsChangeset)]
-#[diesel(table_name = refunds, treat_none_as_null = true)]
-struct ReleasedLease {
-    next_check_at: Option<NaiveDateTime>,
-    leased_until: Option<NaiveDateTime>,
-    lease_owner: Option<String>,
-    updated_at: NaiveDateTime,
-}
-
 /// Records a change. It applies only to its own attempt, and while the outcome is open.
 pub(crate) fn record(
     connection: &mut AnyConnection,
@@ -184,12 +173,12 @@ pub(crate) fn record(
         .filter(refunds::id.eq(id))
         .filter(refunds::idempotence_key.eq(key.to_string()))
         .filter(refunds::state.eq_any(RefundState::OPEN.map(RefundState::word)));
-    let returned = ReleasedLease {
-        next_check_at: change.next_check_at().map(|next| next.naive_utc()),
-        leased_until: None,
-        lease_owner: None,
-        updated_at: at,
-    };
+    let returned = (
+        refunds::next_check_at.eq(change.next_check_at().map(|next| next.naive_utc())),
+        refunds::leased_until.eq(None::<NaiveDateTime>),
+        refunds::lease_owner.eq(None::<String>),
+        refunds::updated_at.eq(at),
+    );
     let written: Option<(i64, i64, i64)> = diesel::update(under_way)
         .set((LearnedColumns::of(change, at), returned, refunds::checks.eq(refunds::checks + 1)))
         .returning((refunds::project_id, refunds::charge_id, refunds::amount))
@@ -281,9 +270,7 @@ fn due_comparison(at: DateTime<Utc>) -> Statement {
 
 /// Returns `true` if the next comparison is due. An idle worker takes no write lock.
 pub(crate) fn is_comparison_due(connection: &mut AnyConnection, at: DateTime<Utc>) -> QueryResult<bool> {
-    let due = Statement::new("SELECT id FROM refund_comparisons WHERE ").then(due_comparison(at));
-    let due: Option<IdRow> = due.row(connection).optional()?;
-    Ok(due.is_some_and(|row| row.id > 0))
+    Statement::new("SELECT id FROM refund_comparisons WHERE ").then(due_comparison(at)).finds(connection)
 }
 
 /// Claims the next comparison if it is due.
@@ -291,19 +278,13 @@ pub(crate) fn claim_comparison(
     connection: &mut AnyConnection,
     at: DateTime<Utc>,
 ) -> QueryResult<Option<NaiveDateTime>> {
-    by_place! {
-        struct UntilRow {
-            until: NaiveDateTime as Timestamp,
-        }
-    }
-    let claimed: Option<UntilRow> = Statement::new("UPDATE refund_comparisons SET claimed_until = ")
+    Statement::new("UPDATE refund_comparisons SET claimed_until = ")
         .value((at + COMPARISON_LEASE).naive_utc())
         .sql(" WHERE ")
         .then(due_comparison(at))
         .sql(" RETURNING compared_until")
-        .row(connection)
-        .optional()?;
-    Ok(claimed.map(|row| row.until))
+        .scalar(connection)
+        .optional()
 }
 
 /// Stores the end of the compared time range.

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_kernel::{StoreError, SubscriptionId};
 use kontor_payments::model::{GatewayPayment, GatewayStatus, ProviderId, Renewal};
 use ring::digest;
@@ -10,13 +9,13 @@ use uuid::Uuid;
 
 use crate::database::{Abort, AnyConnection, Database, GenerationFile};
 use crate::decode;
-use crate::statement::{IdRow, Statement, Value, by_place};
+use crate::statement::{Statement, Value, by_place};
 
 by_place! {
     struct InstallationRow {
-        name: String as Text,
-        generation: i64 as BigInt,
-        held_since: Option<NaiveDateTime> as Nullable<Timestamp>,
+        name: String,
+        generation: i64,
+        held_since: Option<NaiveDateTime>,
     }
 }
 
@@ -46,17 +45,11 @@ pub(crate) struct MarkedAttempt {
 }
 
 by_place! {
-    struct MadeRow {
-        made_at: NaiveDateTime as Timestamp,
-    }
-}
-
-by_place! {
     struct KnownRow {
-        payment: String as Text,
-        number: i64 as BigInt,
-        key: String as Text,
-        is_canceled: bool as Bool,
+        payment: String,
+        number: i64,
+        key: String,
+        is_canceled: bool,
     }
 }
 
@@ -69,8 +62,9 @@ pub(crate) fn mark(
     number: u32,
 ) -> Result<MarkedAttempt, Abort<StoreError>> {
     let installation: Uuid = decode::text(&installation(connection)?.name)?;
-    let MadeRow { made_at } =
-        Statement::new("SELECT created_at FROM subscriptions WHERE id = ").value(subscription.get()).row(connection)?;
+    let made_at = Statement::new("SELECT created_at FROM subscriptions WHERE id = ")
+        .value(subscription.get())
+        .scalar(connection)?;
     let renewal = Renewal { installation, subscription, period, number };
     let own = key(renewal, made_at);
     let known: Vec<KnownRow> = Statement::new(
@@ -102,8 +96,7 @@ pub(crate) fn mark(
 pub(crate) fn count_charge(connection: &mut AnyConnection) -> QueryResult<bool> {
     let counted =
         "UPDATE installation SET generation = generation + 1 WHERE id = 1 AND held_since IS NULL RETURNING id";
-    let counted: Option<IdRow> = Statement::new(counted).row(connection).optional()?;
-    Ok(counted.is_some_and(|row| row.id > 0))
+    Statement::new(counted).finds(connection)
 }
 
 /// Assigns a payment that the acquirer already has to a charge.
@@ -135,14 +128,12 @@ fn compare(
     let own: Uuid = decode::text(&installation(connection)?.name)?;
     let mut compared = PaymentComparison::default();
     for payment in payments {
-        let known: Option<IdRow> = Statement::new("SELECT id FROM charges WHERE provider_payment_id = ")
+        let known = Statement::new("SELECT id FROM charges WHERE provider_payment_id = ")
             .value(payment.id.as_str())
             .sql(" OR idempotence_key = ")
             .value(payment.key.map(|key| key.to_string()).unwrap_or_default())
-            .sql(" LIMIT 1")
-            .row(connection)
-            .optional()?;
-        if known.is_some_and(|row| row.id > 0) {
+            .sql(" LIMIT 1");
+        if known.finds(connection)? {
             compared.known += 1;
             continue;
         }

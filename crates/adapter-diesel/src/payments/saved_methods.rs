@@ -9,9 +9,10 @@ use kontor_payments::model::{
 };
 use kontor_payments::ports::SavedMethodStore;
 
-use crate::database::{Abort, AnyConnection, Database, Driver, on_each};
+use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::decode;
 use crate::schema::saved_payment_methods as table;
+use crate::statement::Statement;
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -82,16 +83,6 @@ fn of_customer(customer: CustomerScope) -> _ {
     table::table.filter(table::counterparty_id.eq(counterparty)).filter(table::application_id.eq(application))
 }
 
-#[diesel::dsl::auto_type]
-fn active(id: i64, counterparty: i64, provider: String) -> _ {
-    table::table
-        .filter(table::id.eq(id))
-        .filter(table::counterparty_id.eq(counterparty))
-        .filter(table::provider_method_id.eq(provider))
-        .filter(table::is_active.eq(true))
-        .select(table::id)
-}
-
 /// Locks a method against deactivation until the transaction ends. Returns `false` if it belongs to another customer or
 /// is not active.
 pub(super) fn lock_method(
@@ -99,12 +90,13 @@ pub(super) fn lock_method(
     new: &NewCharge,
     method: &MethodReference,
 ) -> QueryResult<bool> {
-    let (id, customer, provider) = (method.id.get(), new.counterparty_id.get(), method.provider_id.to_string());
-    let found: Option<i64> = match connection.driver() {
-        Driver::Postgres(pg) => active(id, customer, provider).for_share().get_result(pg).optional()?,
-        Driver::Sqlite(sqlite) => active(id, customer, provider).get_result(sqlite).optional()?,
-    };
-    Ok(found.is_some())
+    let own = Statement::new("SELECT id FROM saved_payment_methods WHERE is_active = TRUE AND id = ")
+        .value(method.id.get())
+        .sql(" AND counterparty_id = ")
+        .value(new.counterparty_id.get())
+        .sql(" AND provider_method_id = ")
+        .value(method.provider_id.to_string());
+    own.locked(connection, " FOR SHARE").finds(connection)
 }
 
 /// Returns the acquirer's identifier of an active method of the customer, and its kind. The caller has locked the

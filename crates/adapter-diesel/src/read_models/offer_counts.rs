@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use diesel::result::Error as QueryError;
-use diesel::sql_types::{BigInt, Nullable};
 
 use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
@@ -29,8 +28,8 @@ fn slot(connection: &AnyConnection) -> String {
 by_place! {
     /// Columns of `RETURNING application_id, category_id` of offers.
     pub(crate) struct OfferPlace {
-        application_id: i64 as BigInt,
-        category_id: Option<i64> as Nullable<BigInt>,
+        application_id: i64,
+        category_id: Option<i64>,
     }
 }
 
@@ -65,11 +64,11 @@ impl Changes {
 by_place! {
     /// A count that differs from the number of offers. The category is 0 for all offers.
     pub(crate) struct CountDifference {
-        pub project: i64 as BigInt,
-        pub application: i64 as BigInt,
-        pub category: i64 as BigInt,
-        pub kept: i64 as BigInt,
-        pub counted: i64 as BigInt,
+        pub project: i64,
+        pub application: i64,
+        pub category: i64,
+        pub kept: i64,
+        pub counted: i64,
     }
 }
 

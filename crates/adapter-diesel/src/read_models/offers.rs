@@ -10,7 +10,6 @@
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use diesel::sql_types::{BigInt, Nullable};
 use kontor_kernel::{AppScope, NomenclatureId, StoreError};
 
 use super::offer_counts::Changes;
@@ -23,12 +22,6 @@ use crate::statement::{Statement, by_place};
 const CHUNK: usize = 500;
 
 const RETURNING_PLACE: &str = " RETURNING application_id, category_id";
-
-#[derive(QueryableByName)]
-struct ItemRow {
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-}
 
 /// Recreates the offers of these items in all applications. Part of the transaction that changed the items.
 pub(crate) fn refresh(connection: &mut AnyConnection, items: &[i64]) -> Result<(), QueryError> {
@@ -53,8 +46,7 @@ pub(crate) fn refresh_locked(connection: &mut AnyConnection, items: &[i64]) -> R
     let mut changes = Changes::default();
     let mut touched = 0;
     for items in items.chunks(CHUNK) {
-        let rows: Vec<ItemRow> = differing(items).load(connection)?;
-        let ids: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
+        let ids: Vec<i64> = differing(items).scalars(connection)?;
         if !ids.is_empty() {
             derive(connection, &ids, &mut changes)?;
             touched += u64::try_from(ids.len()).unwrap_or(u64::MAX);
@@ -151,11 +143,11 @@ fn differing(items: &[i64]) -> Statement {
 by_place! {
     /// An offer that differs from the expected one, with the shown and the expected price, if any.
     pub(crate) struct DifferingOffer {
-        project: i64 as BigInt,
-        application: i64 as BigInt,
-        item: i64 as BigInt,
-        shown: Option<i64> as Nullable<BigInt>,
-        due: Option<i64> as Nullable<BigInt>,
+        project: i64,
+        application: i64,
+        item: i64,
+        shown: Option<i64>,
+        due: Option<i64>,
     }
 }
 

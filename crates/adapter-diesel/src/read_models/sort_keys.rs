@@ -1,15 +1,13 @@
 //! Sort keys of names, where a migration cleared them, and names of files in lower case, where a migration added them.
 
-use diesel::sql_types::{BigInt, Text};
-
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, repeat_until_zero};
 use crate::statement::{Statement, Value, by_place};
 
 by_place! {
     struct NameRow {
-        id: i64 as BigInt,
-        name: String as Text,
+        id: i64,
+        name: String,
     }
 }
 

@@ -9,7 +9,7 @@ use kontor_kernel::history::Author;
 use super::ledger::INSERT;
 use super::{Cause, Reason};
 use crate::database::AnyConnection;
-use crate::statement::{IdRow, Statement};
+use crate::statement::Statement;
 
 /// Corrects ledger and figures of stock levels, with one movement per level that differs. The quantity is taken from
 /// the stock level. The reserved quantity is taken from the order lines, limited by the quantity. The caller has locked
@@ -28,7 +28,7 @@ pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDate
     for value in cause.values() {
         movements = movements.sql(", ").value(value);
     }
-    let entered: Vec<IdRow> = movements
+    let entered: Vec<i64> = movements
         .sql(format!(
             " FROM (SELECT s.*, {} AS moved, {} AS moved_reserved, {} AS quantity_left, {} AS reserved_left, \
              CASE WHEN {HELD} <= s.quantity THEN {HELD} ELSE s.reserved END AS due FROM inventories s WHERE s.id",
@@ -43,18 +43,18 @@ pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDate
              OR i.due <> i.reserved_left ORDER BY i.id RETURNING inventory_id",
         )
         .once()
-        .rows(connection)?;
+        .scalars(connection)?;
     let reserved = Statement::new("UPDATE inventories SET reserved = h.held, updated_at = ")
         .value(at)
         .sql(format!(" FROM (SELECT s.id AS inventory, {HELD} AS held FROM inventories s WHERE s.id"));
-    let moved_reserved: Vec<IdRow> = reserved
+    let moved_reserved: Vec<i64> = reserved
         .among(ids)
         .sql(
             ") AS h WHERE inventories.id = h.inventory AND inventories.reserved <> h.held \
              AND h.held <= inventories.quantity RETURNING inventories.id",
         )
         .once()
-        .rows(connection)?;
-    let corrected: BTreeSet<i64> = entered.iter().chain(&moved_reserved).map(|row| row.id).collect();
+        .scalars(connection)?;
+    let corrected: BTreeSet<i64> = entered.into_iter().chain(moved_reserved).collect();
     Ok(corrected.len())
 }

@@ -1,7 +1,6 @@
 //! History of a stock level: its movements.
 
 use chrono::NaiveDateTime;
-use diesel::sql_types::{BigInt, Bool, Nullable, Text, Timestamp};
 use kontor_catalog::model::{StockEntry, StockReason, StockSource};
 use kontor_kernel::history::{FieldChange, HistoryAction, HistoryEntry};
 use kontor_kernel::{InventoryId, Page, PageRequest, ProjectId, StoreError, Word as _};
@@ -13,30 +12,24 @@ use crate::statement::{Statement, by_place};
 use crate::unreadable;
 
 by_place! {
-    struct CountRow {
-        count: i64 as BigInt,
-    }
-}
-
-by_place! {
     struct MovementRow {
-        id: i64 as BigInt,
-        quantity: i64 as BigInt,
-        reserved: i64 as BigInt,
-        quantity_after: i64 as BigInt,
-        reserved_after: i64 as BigInt,
-        price_before: Option<i64> as Nullable<BigInt>,
-        price_after: Option<i64> as Nullable<BigInt>,
-        reason: String as Text,
-        is_first: bool as Bool,
-        source: Option<String> as Nullable<Text>,
-        source_id: Option<i64> as Nullable<BigInt>,
-        comment: Option<String> as Nullable<Text>,
-        actor: String as Text,
-        actor_id: Option<i64> as Nullable<BigInt>,
-        user_name: Option<String> as Nullable<Text>,
-        customer_name: Option<String> as Nullable<Text>,
-        created_at: NaiveDateTime as Timestamp,
+        id: i64,
+        quantity: i64,
+        reserved: i64,
+        quantity_after: i64,
+        reserved_after: i64,
+        price_before: Option<i64>,
+        price_after: Option<i64>,
+        reason: String,
+        is_first: bool,
+        source: Option<String>,
+        source_id: Option<i64>,
+        comment: Option<String>,
+        actor: String,
+        actor_id: Option<i64>,
+        user_name: Option<String>,
+        customer_name: Option<String>,
+        created_at: NaiveDateTime,
     }
 }
 
@@ -103,7 +96,7 @@ pub(crate) fn history(
             .sql(" AND m.inventory_id = ")
             .value(id.get())
     };
-    let CountRow { count } = Statement::new("SELECT count(*)").then(of_record()).row(connection)?;
+    let count: i64 = Statement::new("SELECT count(*)").then(of_record()).scalar(connection)?;
     // Names are loaded for the entries of the page only.
     let rows: Vec<MovementRow> = Statement::new(format!(
         "SELECT p.id, p.quantity, p.reserved, p.quantity_after, p.reserved_after, p.price_before, p.price_after, \
@@ -112,10 +105,8 @@ pub(crate) fn history(
          {AUTHOR_NAMES}, p.created_at FROM (SELECT m.*"
     ))
     .then(of_record())
-    .sql(" ORDER BY m.id DESC LIMIT ")
-    .value(page.limit())
-    .sql(" OFFSET ")
-    .value(page.offset())
+    .sql(" ORDER BY m.id DESC")
+    .page(page)
     .sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC"))
     .rows(connection)?;
     Ok(decode::page(unreadable::rows("stock_movements", rows, |row| row.id, StockEntry::try_from)?, count, page)?)

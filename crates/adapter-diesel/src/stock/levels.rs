@@ -1,11 +1,11 @@
 //! Stock levels set by staff and spreadsheets.
 
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable};
 
 use super::ledger::INSERT;
 use super::{Cause, Movement, ROWS, write_movements};
 use crate::database::AnyConnection;
+use crate::locks::lock_rows;
 use crate::statement::{Statement, Value, by_place};
 
 /// A stock level to create.
@@ -28,11 +28,11 @@ pub(crate) struct StockLevels {
 
 by_place! {
     struct CreatedRow {
-        id: i64 as BigInt,
-        item: i64 as BigInt,
-        warehouse: i64 as BigInt,
-        quantity: i64 as BigInt,
-        price: Option<i64> as Nullable<BigInt>,
+        id: i64,
+        item: i64,
+        warehouse: i64,
+        quantity: i64,
+        price: Option<i64>,
     }
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn create(
 pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause: &Cause) -> QueryResult<usize> {
     let mut written = 0;
     for wanted in wanted.chunks(ROWS) {
-        lock_levels(connection, wanted)?;
+        lock_rows(connection, "inventories", &wanted.iter().map(|to| to.inventory).collect::<Vec<_>>())?;
         let values = || wanted.iter().map(|to| vec![to.inventory.into(), to.quantity.into(), to.price.into()]);
         // The movement is the difference to the current figures, so it is written first. The rows are locked.
         let mut movements = Statement::new(INSERT).sql(
@@ -118,14 +118,4 @@ pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause:
             .run(connection)?;
     }
     Ok(written)
-}
-
-/// Locks stock levels until the transaction ends. SQLite has one writer and needs no lock.
-fn lock_levels(connection: &mut AnyConnection, wanted: &[StockLevels]) -> QueryResult<()> {
-    if connection.is_postgres() {
-        let ids: Vec<i64> = wanted.iter().map(|to| to.inventory).collect();
-        let rows = Statement::new("SELECT id FROM inventories WHERE id").among(&ids);
-        rows.sql(" ORDER BY id FOR NO KEY UPDATE").run(connection)?;
-    }
-    Ok(())
 }

@@ -3,7 +3,6 @@
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable};
 use kontor_kernel::Money;
 
 use super::Movement;
@@ -23,17 +22,11 @@ pub(crate) enum Reserved {
 
 by_place! {
     struct FiguresRow {
-        project: i64 as BigInt,
-        item: i64 as BigInt,
-        warehouse: i64 as BigInt,
-        quantity: i64 as BigInt,
-        reserved: i64 as BigInt,
-    }
-}
-
-by_place! {
-    struct PriceRow {
-        price: Option<i64> as Nullable<BigInt>,
+        project: i64,
+        item: i64,
+        warehouse: i64,
+        quantity: i64,
+        reserved: i64,
     }
 }
 
@@ -84,8 +77,7 @@ pub(crate) fn reserve(
         return Ok(Reserved::Done(held));
     }
     let current = Statement::new("SELECT price FROM inventories WHERE id = ").value(inventory);
-    let current: Option<PriceRow> = current.row(connection).optional()?;
-    let is_same = current.is_some_and(|current| current.price == Some(price.minor()));
+    let is_same = current.scalar::<Option<i64>>(connection).optional()?.flatten() == Some(price.minor());
     Ok(if is_same { Reserved::NotEnough } else { Reserved::PriceChanged })
 }
 

@@ -18,12 +18,9 @@ pub(crate) fn retire(connection: &mut AnyConnection, warehouse: i64, at: NaiveDa
         return Ok(false);
     }
     lock_items_of_warehouse(connection, warehouse)?;
-    if connection.is_postgres() {
-        Statement::new("SELECT id FROM inventories WHERE warehouse_id = ")
-            .value(warehouse)
-            .sql(" AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE")
-            .run(connection)?;
-    }
+    Statement::new("SELECT id FROM inventories WHERE warehouse_id = ")
+        .value(warehouse)
+        .hold(connection, " AND deleted_at IS NULL ORDER BY id FOR NO KEY UPDATE")?;
     // Units may have been added before the rows were locked.
     if diesel::select(stocked).get_result(connection)? {
         return Ok(false);
@@ -36,11 +33,7 @@ pub(crate) fn retire(connection: &mut AnyConnection, warehouse: i64, at: NaiveDa
 
 /// Prevents the deletion of a project's warehouses while stock is written.
 pub(crate) fn lock_warehouses(connection: &mut AnyConnection, project: i64) -> QueryResult<()> {
-    if connection.is_postgres() {
-        Statement::new("SELECT id FROM warehouses WHERE project_id = ")
-            .value(project)
-            .sql(" AND deleted_at IS NULL ORDER BY id FOR SHARE")
-            .run(connection)?;
-    }
-    Ok(())
+    Statement::new("SELECT id FROM warehouses WHERE project_id = ")
+        .value(project)
+        .hold(connection, " AND deleted_at IS NULL ORDER BY id FOR SHARE")
 }

@@ -1,7 +1,6 @@
 //! Charge attempts of subscriptions, with their orders and charges.
 
 use chrono::{DateTime, Utc};
-use diesel::sql_types::{BigInt, Integer, Nullable, Text};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
     ApplicationId, CounterpartyId, Email, Money, OrderId, Phone, ProjectId, Quantity, StoreError, SubscriptionId,
@@ -18,7 +17,6 @@ use super::write::{NewPayment, insert_payment};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::payments::{self, ChargeConsequences as _, Key};
-use crate::receipt_terms;
 use crate::statement::{Statement, by_place};
 
 /// Reason why no attempt can be made.
@@ -52,18 +50,18 @@ pub(super) struct Payer {
 
 by_place! {
     struct ContactRow {
-        phone: Option<String> as Nullable<Text>,
-        email: Option<String> as Nullable<Text>,
-        tax_system: Option<i32> as Nullable<Integer>,
-        default_vat: Option<i32> as Nullable<Integer>,
+        phone: Option<String>,
+        email: Option<String>,
+        tax_system: Option<i32>,
+        default_vat: Option<i32>,
     }
 }
 
 by_place! {
     struct ItemRow {
-        id: i64 as BigInt,
-        name: String as Text,
-        vat: Option<i64> as Nullable<BigInt>,
+        id: i64,
+        name: String,
+        vat: Option<i64>,
     }
 }
 
@@ -91,7 +89,7 @@ fn bill(
     )
     .value(payer.customer.get())
     .row(connection)?;
-    let terms = default_vat.map(|vat| receipt_terms::terms(tax_system, vat)).transpose()?;
+    let terms = default_vat.map(|vat| payments::receipt_terms(tax_system, vat)).transpose()?;
     let (mut lines, mut total) = (Vec::with_capacity(attempts.len()), Money::ZERO);
     for (_, attempt) in attempts {
         let (item, amount) = (attempt.terms.plan, attempt.terms.amount);

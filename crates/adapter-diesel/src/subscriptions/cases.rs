@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Timestamp};
 use kontor_kernel::{CustomerScope, SavedMethodId, StoreError, SubscriptionId, Zone};
 use kontor_subscriptions::model::{Attempt, Subscription, SubscriptionView};
 use kontor_subscriptions::ports::WakePlace;
@@ -13,7 +12,7 @@ use kontor_subscriptions::{PlanStanding, SubscriptionCase};
 use super::rows::{PAYMENT_COLUMNS, PaymentRow, SUBSCRIPTION_COLUMNS, SubscriptionRow};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 
 /// Selection of subscriptions.
 pub(crate) enum Selection {
@@ -42,24 +41,19 @@ pub(crate) fn seen_by(customer: CustomerScope) -> Statement {
 }
 
 /// Returns `true` if the customer has the subscription and the calling application may see it.
-pub(crate) fn is_seen_by(
+pub(super) fn is_seen_by(
     connection: &mut AnyConnection,
     customer: CustomerScope,
     id: SubscriptionId,
 ) -> QueryResult<bool> {
     let own = Statement::new("SELECT s.id FROM subscriptions s WHERE s.id = ").value(id.get()).sql(" AND ");
-    let rows: Vec<IdRow> = own.then(seen_by(customer)).rows(connection)?;
-    Ok(rows.iter().any(|row| row.id == id.get()))
+    own.then(seen_by(customer)).finds(connection)
 }
 
 /// Locks a subscription until the transaction ends. It is read afterwards: a statement that waits for a lock returns
 /// joined rows as they were before the wait.
 pub(crate) fn lock(connection: &mut AnyConnection, id: SubscriptionId) -> QueryResult<()> {
-    if connection.is_postgres() {
-        let own = Statement::new("SELECT id FROM subscriptions WHERE id = ").value(id.get());
-        own.sql(" FOR NO KEY UPDATE").run(connection)?;
-    }
-    Ok(())
+    Statement::new("SELECT id FROM subscriptions WHERE id = ").value(id.get()).hold(connection, " FOR NO KEY UPDATE")
 }
 
 impl Selection {
@@ -94,8 +88,8 @@ impl Selection {
 
 by_place! {
     struct MomentRow {
-        of: i64 as BigInt,
-        at: NaiveDateTime as Timestamp,
+        of: i64,
+        at: NaiveDateTime,
     }
 }
 

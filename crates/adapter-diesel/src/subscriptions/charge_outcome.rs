@@ -2,7 +2,6 @@
 //! subscription.
 
 use chrono::{DateTime, Utc};
-use diesel::sql_types::BigInt;
 use kontor_kernel::history::Author;
 use kontor_kernel::{ChargeId, StoreError};
 use kontor_payments::change::{ChargeChange, RecordedChange};
@@ -13,7 +12,7 @@ use super::write::{ChangeContext, write};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::payments;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 
 type Failed = Abort<StoreError>;
 
@@ -41,7 +40,7 @@ pub(crate) fn apply_charge(
     let open = Statement::new("SELECT subscription_id FROM subscription_payments WHERE charge_id = ")
         .value(charge.id.get())
         .sql(" AND state IN ('processing', 'needs_reconciliation') ORDER BY subscription_id");
-    let open: Vec<IdRow> = open.rows(connection)?;
+    let open: Vec<i64> = open.scalars(connection)?;
     if open.is_empty() {
         return Ok(false);
     }
@@ -52,7 +51,7 @@ pub(crate) fn apply_charge(
         _ => None,
     };
     let (method, mut returns_money) = (decode::optional_id(method)?, false);
-    for IdRow { id } in open {
+    for id in open {
         let case = lock(connection, id, at)?;
         let case = case.ok_or_else(|| StoreError::corrupt(format!("subscription {id} was not found")))?;
         match charge_outcome::decide(&case, change, order_returns_money, method, at) {
@@ -74,8 +73,8 @@ pub(crate) fn apply_doubt(connection: &mut AnyConnection, charge: ChargeId, at: 
     let of_charge = Statement::new("SELECT subscription_id FROM subscription_payments WHERE charge_id = ")
         .value(charge.get())
         .sql(" ORDER BY subscription_id");
-    let of_charge: Vec<IdRow> = of_charge.rows(connection)?;
-    for IdRow { id } in of_charge {
+    let of_charge: Vec<i64> = of_charge.scalars(connection)?;
+    for id in of_charge {
         let Some(case) = lock(connection, id, at)? else { continue };
         let parked = charge_outcome::decide_contradiction(&case, at).map_err(StoreError::corrupt)?;
         write(connection, &ChangeContext::new(&case, Author::System), &parked)?;
@@ -94,8 +93,8 @@ pub(crate) fn refund_periods(
 ) -> Result<bool, Failed> {
     by_place! {
         struct PaidRow {
-            subscription: i64 as BigInt,
-            period: i64 as BigInt,
+            subscription: i64,
+            period: i64,
         }
     }
     let rows: Vec<PaidRow> = Statement::new(

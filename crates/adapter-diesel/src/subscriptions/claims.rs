@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use diesel::result::{OptionalExtension as _, QueryResult};
+use diesel::result::QueryResult;
 use kontor_kernel::{CounterpartyId, NomenclatureId, SubscriptionId};
 
 use crate::database::{Abort, AnyConnection, on_duplicate};
-use crate::statement::{IdRow, Statement, Value};
+use crate::statement::{Statement, Value};
 
 /// Returns `true` if a subscription of the customer, in any application, claims one of the plans. `except` is ignored.
-pub(crate) fn is_claimed(
+pub(super) fn is_claimed(
     connection: &mut AnyConnection,
     customer: CounterpartyId,
     plans: &BTreeSet<NomenclatureId>,
     except: Option<SubscriptionId>,
 ) -> QueryResult<bool> {
     let plans = numbers(plans);
-    let other: Option<IdRow> = Statement::new(
+    let other = Statement::new(
         "SELECT s.id FROM subscriptions s LEFT JOIN subscription_consents n ON n.id = s.next_consent_id \
          WHERE s.status <> 'canceled' AND s.counterparty_id = ",
     )
@@ -27,10 +27,8 @@ pub(crate) fn is_claimed(
     .among(&plans)
     .sql(" OR n.nomenclature_id")
     .among(&plans)
-    .sql(") LIMIT 1")
-    .row(connection)
-    .optional()?;
-    Ok(other.is_some())
+    .sql(") LIMIT 1");
+    other.finds(connection)
 }
 
 /// Claims plans for a subscription before the plans are stored on it. The caller has locked the customer; the primary

@@ -2,7 +2,6 @@
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
-use diesel::sql_types::{BigInt, Nullable, Timestamp};
 use kontor_kernel::{StoreError, SubscriptionId};
 use kontor_subscriptions::SubscriptionCase;
 use kontor_subscriptions::model::Attempt;
@@ -12,7 +11,7 @@ use super::cases::{Selection, cases};
 use super::rows::{PAYMENT_COLUMNS, PaymentRow};
 use crate::database::{Abort, Database};
 use crate::decode;
-use crate::statement::{Statement, by_place};
+use crate::statement::Statement;
 
 type Failed = Abort<StoreError>;
 
@@ -25,22 +24,18 @@ fn since(moment: DateTime<Utc>) -> Statement {
 #[async_trait]
 impl SubscriptionForecastReader for Database {
     async fn next_moment(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
-        by_place! {
-            struct MomentRow {
-                at: Option<NaiveDateTime> as Nullable<Timestamp>,
-            }
-        }
         self.read(|connection| {
-            let wakes: MomentRow =
-                Statement::new("SELECT min(wake_at) FROM subscriptions WHERE wake_at IS NOT NULL").row(connection)?;
+            let wakes: Option<NaiveDateTime> =
+                Statement::new("SELECT min(wake_at) FROM subscriptions WHERE wake_at IS NOT NULL")
+                    .scalar(connection)?;
             // The acquirer itself notifies about payments it knows.
-            let asks: MomentRow = Statement::new(
+            let asks: Option<NaiveDateTime> = Statement::new(
                 "SELECT min(c.next_check_at) FROM charges c JOIN subscription_payments a ON a.charge_id = c.id \
                  WHERE c.state IN ('prepared', 'pending') AND c.parked_at IS NULL AND c.provider_payment_id IS NULL \
                  AND a.state IN ('processing', 'needs_reconciliation')",
             )
-            .row(connection)?;
-            Ok::<_, Failed>(wakes.at.into_iter().chain(asks.at).min().map(decode::moment))
+            .scalar(connection)?;
+            Ok::<_, Failed>(wakes.into_iter().chain(asks).min().map(decode::moment))
         })
         .await
     }
@@ -60,14 +55,10 @@ impl SubscriptionForecastReader for Database {
         moment: DateTime<Utc>,
         most: u32,
     ) -> Result<(Vec<(SubscriptionId, Attempt)>, u64), StoreError> {
-        by_place! {
-            struct CountRow {
-                count: i64 as BigInt,
-            }
-        }
         self.read_snapshot(move |connection| {
-            let CountRow { count } =
-                Statement::new("SELECT count(*) FROM subscription_payments a").then(since(moment)).row(connection)?;
+            let count: i64 = Statement::new("SELECT count(*) FROM subscription_payments a")
+                .then(since(moment))
+                .scalar(connection)?;
             let rows: Vec<PaymentRow> = Statement::new(PAYMENT_COLUMNS)
                 .then(since(moment))
                 .sql(" ORDER BY a.started_at, a.id LIMIT ")

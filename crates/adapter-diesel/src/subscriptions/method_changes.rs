@@ -3,7 +3,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_kernel::history::Author;
 use kontor_kernel::{CustomerScope, MethodBindingId, StoreError, SubscriptionId};
 use kontor_payments::change::{ChargeChange, RecordedChange};
@@ -18,17 +17,17 @@ use crate::customer_data::lock_customer_exclusively;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::payments::{self, Key};
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 
 type Failed = Abort<StoreError>;
 
 by_place! {
     struct ChangeRow {
-        id: i64 as BigInt,
-        subscription: i64 as BigInt,
-        charge: i64 as BigInt,
-        method: Option<i64> as Nullable<BigInt>,
-        expires_at: NaiveDateTime as Timestamp,
+        id: i64,
+        subscription: i64,
+        charge: i64,
+        method: Option<i64>,
+        expires_at: NaiveDateTime,
     }
 }
 
@@ -84,8 +83,7 @@ fn begin(connection: &mut AnyConnection, new: &NewMethodChange) -> Result<Method
         new.expires_at().naive_utc().into(),
         new.at.naive_utc().into(),
     ]);
-    let IdRow { id } = insert.sql(" RETURNING id").row(connection)?;
-    let id = decode::id(id)?;
+    let id = decode::id(insert.sql(" RETURNING id").scalar(connection)?)?;
     let charge = payments::insert(connection, &new.charge(id, &case.subscription.terms.currency))?;
     Ok(MethodChangeBegun::New(MethodChange {
         id,
@@ -98,10 +96,10 @@ fn begin(connection: &mut AnyConnection, new: &NewMethodChange) -> Result<Method
 
 by_place! {
     struct AgreedRow {
-        subscription: i64 as BigInt,
-        text_version: String as Text,
-        address: Option<String> as Nullable<Text>,
-        created_at: NaiveDateTime as Timestamp,
+        subscription: i64,
+        text_version: String,
+        address: Option<String>,
+        created_at: NaiveDateTime,
     }
 }
 

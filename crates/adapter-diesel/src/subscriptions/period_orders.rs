@@ -10,7 +10,7 @@ use kontor_payments::model::VatCode;
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::order_history::{self, Entry};
-use crate::statement::{IdRow, Statement, Value};
+use crate::statement::{Statement, Value};
 
 /// Delivery type of orders without delivery: pickup.
 const NOTHING_DELIVERED: i64 = 1;
@@ -60,7 +60,7 @@ pub(super) fn place(connection: &mut AnyConnection, order: &PeriodOrder<'_>) -> 
          version) VALUES (0, 0",
     );
     let insert = row.into_iter().fold(insert, |insert, value| insert.sql(", ").value(value));
-    let IdRow { id } = insert.sql(") RETURNING id").row(connection)?;
+    let id: i64 = insert.sql(") RETURNING id").scalar(connection)?;
     for line in order.lines {
         insert_line(connection, order, id, line)?;
     }

@@ -1,22 +1,21 @@
 //! A plan as an application offers it now, and the warehouse that every sale needs.
 
 use diesel::result::{OptionalExtension as _, QueryResult};
-use diesel::sql_types::{BigInt, Integer, Nullable, Text};
 use kontor_kernel::{AppScope, StoreError};
 use kontor_subscriptions::model::{PlanChoice, PlanOffer};
 
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 
 by_place! {
     struct OfferRow {
-        plan: i64 as BigInt,
-        slug: String as Text,
-        name: String as Text,
-        amount: i64 as BigInt,
-        currency: String as Text,
-        months: Option<i32> as Nullable<Integer>,
+        plan: i64,
+        slug: String,
+        name: String,
+        amount: i64,
+        currency: String,
+        months: Option<i32>,
     }
 }
 
@@ -53,9 +52,8 @@ pub(super) fn plan(
 
 /// Returns `true` if the application has a warehouse. Every sale needs one.
 pub(super) fn has_warehouse(connection: &mut AnyConnection, application: i64) -> QueryResult<bool> {
-    let any = Statement::new("SELECT warehouse_id AS id FROM warehouse_applications WHERE application_id = ")
+    Statement::new("SELECT warehouse_id AS id FROM warehouse_applications WHERE application_id = ")
         .value(application)
-        .sql(" LIMIT 1");
-    let found: Option<IdRow> = any.row(connection).optional()?;
-    Ok(found.is_some_and(|row| row.id > 0))
+        .sql(" LIMIT 1")
+        .finds(connection)
 }

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::OptionalExtension as _;
-use diesel::sql_types::{BigInt, Integer, Nullable, Text, Timestamp};
 use kontor_kernel::history::{HistoryAction, HistoryEntry, changed_fields};
 use kontor_kernel::{
     Listing, Page, PageRequest, ProjectId, ProjectScoped, Resource, Stamp, StoreError, SubscriptionId,
@@ -21,7 +20,7 @@ use crate::decode;
 use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES, changed_many};
 use crate::listing::{Source, Totals, in_order, unsearched};
 use crate::locks::lock_project;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 use crate::unreadable;
 
 type Failed = Abort<StoreError>;
@@ -44,14 +43,14 @@ const SUBSCRIPTIONS: Source = Source {
 
 by_place! {
     struct NamesRow {
-        id: i64 as BigInt,
-        customer: String as Text,
-        phone: Option<String> as Nullable<Text>,
-        application: Option<String> as Nullable<Text>,
-        plan: String as Text,
-        parked_at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        updated_at: NaiveDateTime as Timestamp,
-        version: i64 as BigInt,
+        id: i64,
+        customer: String,
+        phone: Option<String>,
+        application: Option<String>,
+        plan: String,
+        parked_at: Option<NaiveDateTime>,
+        updated_at: NaiveDateTime,
+        version: i64,
     }
 }
 
@@ -93,15 +92,15 @@ fn records(connection: &mut AnyConnection, ids: &[i64], now: DateTime<Utc>) -> R
 
 by_place! {
     struct EntryRow {
-        id: i64 as BigInt,
-        actor: String as Text,
-        actor_id: Option<i64> as Nullable<BigInt>,
-        user_name: Option<String> as Nullable<Text>,
-        customer_name: Option<String> as Nullable<Text>,
-        event: String as Text,
-        status: String as Text,
-        changes: String as Text,
-        created_at: NaiveDateTime as Timestamp,
+        id: i64,
+        actor: String,
+        actor_id: Option<i64>,
+        user_name: Option<String>,
+        customer_name: Option<String>,
+        event: String,
+        status: String,
+        changes: String,
+        created_at: NaiveDateTime,
     }
 }
 
@@ -128,17 +127,17 @@ impl TryFrom<EntryRow> for SubscriptionEntry {
 
 by_place! {
     struct ConsentRow {
-        id: i64 as BigInt,
-        plan: i64 as BigInt,
-        slug: String as Text,
-        amount: i64 as BigInt,
-        currency: String as Text,
-        months: i32 as Integer,
-        method: Option<i64> as Nullable<BigInt>,
-        text_version: String as Text,
-        address: Option<String> as Nullable<Text>,
-        application: Option<i64> as Nullable<BigInt>,
-        created_at: NaiveDateTime as Timestamp,
+        id: i64,
+        plan: i64,
+        slug: String,
+        amount: i64,
+        currency: String,
+        months: i32,
+        method: Option<i64>,
+        text_version: String,
+        address: Option<String>,
+        application: Option<i64>,
+        created_at: NaiveDateTime,
     }
 }
 
@@ -166,7 +165,7 @@ impl TryFrom<ConsentRow> for ConsentedTerms {
 /// Counts the rows of a table that belong to a subscription.
 fn counted(connection: &mut AnyConnection, table: &'static str, id: SubscriptionId) -> Result<i64, Failed> {
     let count = Statement::new("SELECT count(*) FROM ").sql(table).sql(" WHERE subscription_id = ").value(id.get());
-    Ok(count.row::<IdRow>(connection)?.id)
+    Ok(count.scalar(connection)?)
 }
 
 /// Returns the consents of a customer, latest first.
@@ -182,13 +181,9 @@ pub(crate) fn consents(
     )
     .value(id.get())
     .sql(" ORDER BY id DESC");
-    let rows: Vec<ConsentRow> = asked(own, page).rows(connection)?;
+    let rows: Vec<ConsentRow> = own.page(page).rows(connection)?;
     let consents = unreadable::rows("subscription_consents", rows, |row| row.id, ConsentedTerms::try_from)?;
     Ok(decode::page(consents, total, page)?)
-}
-
-fn asked(statement: Statement, page: PageRequest) -> Statement {
-    statement.sql(" LIMIT ").value(page.limit()).sql(" OFFSET ").value(page.offset())
 }
 
 #[async_trait]
@@ -226,7 +221,7 @@ impl SubscriptionReader for Database {
         self.read_snapshot(move |connection| {
             let total = counted(connection, "subscription_payments", id)?;
             let own = Statement::new(PAYMENT_COLUMNS).sql(" WHERE a.subscription_id = ").value(id.get());
-            let rows: Vec<PaymentRow> = asked(own.sql(" ORDER BY a.id DESC"), page).rows(connection)?;
+            let rows: Vec<PaymentRow> = own.sql(" ORDER BY a.id DESC").page(page).rows(connection)?;
             let attempts = unreadable::rows("subscription_payments", rows, |row| row.id, Attempt::try_from)?;
             Ok::<_, Failed>(decode::page(attempts, total, page)?)
         })
@@ -244,7 +239,7 @@ impl SubscriptionReader for Database {
             .value(id.get())
             .sql(" ORDER BY id DESC");
             let rows: Vec<EntryRow> =
-                asked(own, page).sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC")).rows(connection)?;
+                own.page(page).sql(format!(") p{ACTORS_OF_PAGE} ORDER BY p.id DESC")).rows(connection)?;
             let entries = unreadable::rows("subscription_events", rows, |row| row.id, SubscriptionEntry::try_from)?;
             Ok::<_, Failed>(decode::page(entries, total, page)?)
         })
@@ -258,7 +253,7 @@ impl SubscriptionReader for Database {
     async fn parked(&self) -> Result<u64, StoreError> {
         self.read(|connection| {
             let count = Statement::new("SELECT count(*) FROM subscriptions WHERE parked_at IS NOT NULL");
-            Ok::<_, Failed>(decode::count(count.row::<IdRow>(connection)?.id)?)
+            Ok::<_, Failed>(decode::count(count.scalar(connection)?)?)
         })
         .await
     }
@@ -287,15 +282,9 @@ impl SubscriptionReader for Database {
     }
 }
 
-by_place! {
-    struct PolicyRow {
-        policy: String as Text,
-    }
-}
-
 fn policy(connection: &mut AnyConnection, project: ProjectId) -> Result<SubscriptionPolicy, Failed> {
     let set = Statement::new("SELECT policy FROM subscription_settings WHERE project_id = ").value(project.get());
-    let row: Option<PolicyRow> = set.row(connection).optional()?;
-    let policy = row.map(|row| serde_json::from_str(&row.policy)).transpose().map_err(StoreError::corrupt)?;
+    let set: Option<String> = set.scalar(connection).optional()?;
+    let policy = set.map(|policy| serde_json::from_str(&policy)).transpose().map_err(StoreError::corrupt)?;
     Ok(policy.unwrap_or_default())
 }

@@ -1,7 +1,6 @@
 //! Rows of subscriptions and their payments.
 
 use chrono::NaiveDateTime;
-use diesel::sql_types::{BigInt, Bool, Integer, Nullable, Text, Timestamp};
 use kontor_kernel::StoreError;
 use kontor_subscriptions::model::{Attempt, Subscription};
 use kontor_subscriptions::{Period, Terms};
@@ -13,41 +12,41 @@ use crate::statement::by_place;
 by_place! {
     /// Columns of [`SUBSCRIPTION_COLUMNS`].
     pub(super) struct SubscriptionRow {
-        pub id: i64 as BigInt,
-        pub project: i64 as BigInt,
-        application: Option<i64> as Nullable<BigInt>,
-        pub counterparty: i64 as BigInt,
-        status: String as Text,
-        plan: i64 as BigInt,
-        slug: String as Text,
-        amount: i64 as BigInt,
-        currency: String as Text,
-        months: i32 as Integer,
-        method: Option<i64> as Nullable<BigInt>,
-        schedule: Option<String> as Nullable<Text>,
-        period_number: Option<i64> as Nullable<BigInt>,
-        period_start: Option<NaiveDateTime> as Nullable<Timestamp>,
-        period_end: Option<NaiveDateTime> as Nullable<Timestamp>,
-        unpaid: Option<i64> as Nullable<BigInt>,
-        next_charge_at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        wake_at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        canceled_at: Option<NaiveDateTime> as Nullable<Timestamp>,
-        parked: Option<String> as Nullable<Text>,
-        told_period: Option<i64> as Nullable<BigInt>,
-        told_of: Option<String> as Nullable<Text>,
-        missed: Option<String> as Nullable<Text>,
-        created_at: NaiveDateTime as Timestamp,
-        next_plan: Option<i64> as Nullable<BigInt>,
-        next_slug: Option<String> as Nullable<Text>,
-        next_amount: Option<i64> as Nullable<BigInt>,
-        next_currency: Option<String> as Nullable<Text>,
-        next_months: Option<i32> as Nullable<Integer>,
-        pub zone: String as Text,
-        pub policy: Option<String> as Nullable<Text>,
-        pub plan_is_offered: bool as Bool,
-        pub method_is_active: bool as Bool,
-        pub application_is_active: bool as Bool,
-        pub application_since: Option<NaiveDateTime> as Nullable<Timestamp>,
+        pub id: i64,
+        pub project: i64,
+        application: Option<i64>,
+        pub counterparty: i64,
+        status: String,
+        plan: i64,
+        slug: String,
+        amount: i64,
+        currency: String,
+        months: i32,
+        method: Option<i64>,
+        schedule: Option<String>,
+        period_number: Option<i64>,
+        period_start: Option<NaiveDateTime>,
+        period_end: Option<NaiveDateTime>,
+        unpaid: Option<i64>,
+        next_charge_at: Option<NaiveDateTime>,
+        wake_at: Option<NaiveDateTime>,
+        canceled_at: Option<NaiveDateTime>,
+        parked: Option<String>,
+        told_period: Option<i64>,
+        told_of: Option<String>,
+        missed: Option<String>,
+        created_at: NaiveDateTime,
+        next_plan: Option<i64>,
+        next_slug: Option<String>,
+        next_amount: Option<i64>,
+        next_currency: Option<String>,
+        next_months: Option<i32>,
+        pub zone: String,
+        pub policy: Option<String>,
+        pub plan_is_offered: bool,
+        pub method_is_active: bool,
+        pub application_is_active: bool,
+        pub application_since: Option<NaiveDateTime>,
     }
 }
 
@@ -141,27 +140,27 @@ impl TryFrom<&SubscriptionRow> for Subscription {
 by_place! {
     /// Columns of [`PAYMENT_COLUMNS`].
     pub(crate) struct PaymentRow {
-        pub id: i64 as BigInt,
-        pub subscription: i64 as BigInt,
-        period: i64 as BigInt,
-        number: i64 as BigInt,
-        origin: String as Text,
-        planned: bool as Bool,
-        state: String as Text,
-        order: i64 as BigInt,
-        amount: i64 as BigInt,
-        currency: String as Text,
-        method: Option<i64> as Nullable<BigInt>,
-        plan: Option<i64> as Nullable<BigInt>,
-        months: Option<i32> as Nullable<Integer>,
-        reason: Option<String> as Nullable<Text>,
-        started_at: NaiveDateTime as Timestamp,
-        ended_at: Option<NaiveDateTime> as Nullable<Timestamp>,
+        pub id: i64,
+        pub subscription: i64,
+        period: i64,
+        number: i64,
+        origin: String,
+        planned: bool,
+        state: String,
+        order: i64,
+        amount: i64,
+        currency: String,
+        method: Option<i64>,
+        plan: Option<i64>,
+        months: Option<i32>,
+        reason: Option<String>,
+        started_at: NaiveDateTime,
+        ended_at: Option<NaiveDateTime>,
     }
 }
 
 /// Columns of a subscription payment, from the table `a`.
-pub(crate) const PAYMENT_COLUMNS: &str = "SELECT a.id, a.subscription_id, a.period, a.number, a.origin, a.planned, a.state, \
+pub(super) const PAYMENT_COLUMNS: &str = "SELECT a.id, a.subscription_id, a.period, a.number, a.origin, a.planned, a.state, \
      a.order_id, a.amount, a.currency, a.saved_method_id, a.nomenclature_id, a.billing_months, a.reason, a.started_at, a.ended_at FROM subscription_payments a";
 
 impl TryFrom<PaymentRow> for Attempt {

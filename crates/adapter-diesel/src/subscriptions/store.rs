@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Nullable};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
     AppScope, CustomerScope, Page, PageRequest, SavedMethodId, StoreError, SubscriptionId, SubscriptionPaymentId,
@@ -29,7 +28,7 @@ use crate::customer_data::lock_customer_exclusively;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::payments::{self, Key};
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 use crate::unreadable;
 
 type Failed = Abort<StoreError>;
@@ -45,9 +44,9 @@ fn unfinished(
 ) -> Result<Option<UnfinishedPayment>, Failed> {
     by_place! {
         struct OpenRow {
-            subscription: i64 as BigInt,
-            order: i64 as BigInt,
-            charge: i64 as BigInt,
+            subscription: i64,
+            order: i64,
+            charge: i64,
         }
     }
     let open: Vec<OpenRow> = Statement::new(
@@ -135,9 +134,9 @@ fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<Check
 
 by_place! {
     struct OwnerRow {
-        project: i64 as BigInt,
-        application: Option<i64> as Nullable<BigInt>,
-        customer: i64 as BigInt,
+        project: i64,
+        application: Option<i64>,
+        customer: i64,
     }
 }
 
@@ -222,13 +221,13 @@ fn delete_method(
         Some(false) => return Ok(true),
         Some(true) => {}
     }
-    let charged_by: Vec<IdRow> = Statement::new("SELECT id FROM subscriptions WHERE counterparty_id = ")
+    let charged_by: Vec<i64> = Statement::new("SELECT id FROM subscriptions WHERE counterparty_id = ")
         .value(customer.counterparty_id.get())
         .sql(" AND saved_method_id = ")
         .value(method.get())
         .sql(" ORDER BY id")
-        .rows(connection)?;
-    for IdRow { id } in charged_by {
+        .scalars(connection)?;
+    for id in charged_by {
         let Some(case) = charge_outcome::lock(connection, id, at)? else { continue };
         // Another method may have been chosen while this transaction waited for the subscription: it stays.
         let Some(change) = case.without_method(method, at) else { continue };
@@ -275,8 +274,7 @@ impl SubscriptionStore for Database {
         self.read_snapshot(move |connection| {
             let numbers = |connection: &mut AnyConnection| {
                 let own = Statement::new("SELECT s.id FROM subscriptions s WHERE ").then(seen_by(customer));
-                let rows: Vec<IdRow> = own.sql(" ORDER BY s.id DESC").rows(connection)?;
-                Ok(rows.into_iter().map(|row| row.id).collect())
+                Ok(own.sql(" ORDER BY s.id DESC").scalars(connection)?)
             };
             let whole = |connection: &mut AnyConnection| cases(connection, &Selection::OfCustomer(customer), now);
             let load =
@@ -306,25 +304,18 @@ impl SubscriptionStore for Database {
         id: SubscriptionId,
         page: PageRequest,
     ) -> Result<Option<Page<Attempt>>, StoreError> {
-        by_place! {
-            struct CountRow {
-                count: i64 as BigInt,
-            }
-        }
         self.read_snapshot(move |connection| {
-            let CountRow { count } = Statement::new("SELECT count(*) FROM subscription_payments a")
+            let count: i64 = Statement::new("SELECT count(*) FROM subscription_payments a")
                 .then(payments_of(customer, id))
-                .row(connection)?;
+                .scalar(connection)?;
             // Each visible subscription has at least one payment.
             if count == 0 {
                 return Ok::<_, Failed>(None);
             }
             let rows: Vec<PaymentRow> = Statement::new(PAYMENT_COLUMNS)
                 .then(payments_of(customer, id))
-                .sql(" ORDER BY a.id DESC LIMIT ")
-                .value(page.limit())
-                .sql(" OFFSET ")
-                .value(page.offset())
+                .sql(" ORDER BY a.id DESC")
+                .page(page)
                 .rows(connection)?;
             let attempts = unreadable::rows("subscription_payments", rows, |row| row.id, Attempt::try_from)?;
             Ok(Some(decode::page(attempts, count, page)?))
@@ -415,8 +406,8 @@ impl SubscriptionStore for Database {
     ) -> Result<Vec<LeasedSubscription>, StoreError> {
         by_place! {
             struct LeasedRow {
-                id: i64 as BigInt,
-                attempts: i64 as BigInt,
+                id: i64,
+                attempts: i64,
             }
         }
         let due = move || Statement::new("SELECT id FROM subscriptions WHERE wake_at <= ").value(now.naive_utc());
@@ -424,13 +415,12 @@ impl SubscriptionStore for Database {
         // Usually nothing is due, and then the worker takes no lock. After a restore nothing is charged until the
         // database was compared with the acquirer; the transaction of a charge checks that again.
         let free = move || due().sql(" AND NOT EXISTS (SELECT 1 FROM installation WHERE held_since IS NOT NULL)");
-        let any: Vec<IdRow> = self.read(move |connection| Ok::<_, Failed>(ordered(free()).rows(connection)?)).await?;
-        if any.is_empty() {
+        let any = self.read(move |connection| Ok::<_, Failed>(ordered(free()).finds(connection)?));
+        if !any.await? {
             return Ok(Vec::new());
         }
         self.write(move |connection| {
-            let mine: Vec<IdRow> = ordered(due()).locked(connection, " FOR UPDATE SKIP LOCKED").rows(connection)?;
-            let mine: Vec<i64> = mine.into_iter().map(|row| row.id).collect();
+            let mine: Vec<i64> = ordered(due()).locked(connection, " FOR UPDATE SKIP LOCKED").scalars(connection)?;
             let rows: Vec<LeasedRow> = Statement::new("UPDATE subscriptions SET wake_at = ")
                 .value(until.naive_utc())
                 .sql(", work_attempts = work_attempts + 1 WHERE id")
@@ -467,15 +457,15 @@ impl SubscriptionStore for Database {
     ) -> Result<Vec<LeasedSubscription>, StoreError> {
         self.write(move |connection| {
             let ids: Vec<i64> = leased.iter().map(|leased| leased.id.get()).collect();
-            let rows: Vec<IdRow> = Statement::new("UPDATE subscriptions SET wake_at = ")
+            let kept: Vec<i64> = Statement::new("UPDATE subscriptions SET wake_at = ")
                 .value(until.naive_utc())
                 .sql(" WHERE wake_at = ")
                 .value(from.naive_utc())
                 .sql(" AND id")
                 .among(&ids)
                 .sql(" RETURNING id")
-                .rows(connection)?;
-            let still = |leased: &LeasedSubscription| rows.iter().any(|row| row.id == leased.id.get());
+                .scalars(connection)?;
+            let still = |leased: &LeasedSubscription| kept.contains(&leased.id.get());
             Ok::<_, Failed>(leased.iter().copied().filter(still).collect())
         })
         .await

@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Nullable, Text};
 use kontor_kernel::history::{Author, FieldChange};
 use kontor_kernel::{
     ApplicationId, ChargeId, CustomerScope, Language, OrderId, SavedMethodId, StoreError, SubscriptionId, Word as _,
@@ -19,7 +18,7 @@ use super::cases::{Selection, cases};
 use super::schedule;
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
-use crate::statement::{IdRow, Statement, Value, by_place};
+use crate::statement::{Statement, Value, by_place};
 
 fn moment(at: Option<DateTime<Utc>>) -> Value {
     at.map(|at| at.naive_utc()).into()
@@ -51,8 +50,7 @@ pub(super) fn insert(
          plan_slug, amount, currency, billing_months, saved_method_id, created_at, updated_at) VALUES (1",
     );
     let statement = row.into_iter().fold(statement, |statement, value| statement.sql(", ").value(value));
-    let IdRow { id } = statement.sql(") RETURNING id").row(connection)?;
-    Ok(decode::id(id)?)
+    Ok(decode::id(statement.sql(") RETURNING id").scalar(connection)?)?)
 }
 
 /// Stores a consent. Returns its id.
@@ -79,8 +77,7 @@ pub(super) fn consent(
         "INSERT INTO subscription_consents (subscription_id, nomenclature_id, plan_slug, amount, currency, \
          billing_months, saved_method_id, text_version, address, application_id, created_at) VALUES ",
     );
-    let IdRow { id } = statement.tuple(row).sql(" RETURNING id").row(connection)?;
-    Ok(id)
+    statement.tuple(row).sql(" RETURNING id").scalar(connection)
 }
 
 /// Data of an attempt besides its terms.
@@ -343,10 +340,10 @@ fn add_entry(
 
 by_place! {
     struct AddresseeRow {
-        application: Option<i64> as Nullable<BigInt>,
-        order: i64 as BigInt,
-        language: String as Text,
-        plan: Option<String> as Nullable<Text>,
+        application: Option<i64>,
+        order: i64,
+        language: String,
+        plan: Option<String>,
     }
 }
 

@@ -8,7 +8,6 @@ mod checkpoint;
 mod cluster;
 mod own_server;
 mod pair;
-mod pooler;
 mod postgres;
 mod profile;
 mod script;

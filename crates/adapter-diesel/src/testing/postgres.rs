@@ -7,8 +7,8 @@ use diesel::connection::{Connection, SimpleConnection};
 use diesel::{PgConnection, RunQueryDsl};
 
 use super::cluster::{Cluster, Manner};
-use super::pooler;
 use super::profile::Profile;
+use super::script::{Script, free_port};
 use crate::{Database, DatabaseUrl, PoolOptions};
 
 /// Separate database, dropped with the value.
@@ -137,7 +137,7 @@ fn used_by_tests(profile: Profile, base: &str) -> Result<String, String> {
     let place = place.trim_end_matches('/');
     Ok(match profile {
         Profile::PlainSearch => format!("postgres://kontor_test_plain@{place}/"),
-        Profile::Pgbouncer => format!("{account}@{}/", pooler::start(place)?),
+        Profile::Pgbouncer => format!("{account}@{}/", start_pooler(place)?),
         _ => base.to_owned(),
     })
 }
@@ -162,4 +162,26 @@ fn drop_leftovers(server: &Server, connection: &mut PgConnection) {
             let _ = server.administer(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"));
         }
     }
+}
+
+const POOLER: &str = "pool_mode = transaction\nlisten_addr = 127.0.0.1\nauth_type = trust\nmax_client_conn = 1000\n\
+     default_pool_size = 6\nserver_idle_timeout = 2\nignore_startup_parameters = extra_float_digits\n";
+
+/// Starts `pgbouncer` in transaction mode for this server, which ends with this process. Returns its address as
+/// `HOST:PORT`.
+fn start_pooler(server: &str) -> Result<String, String> {
+    let (host, port) = server.split_once(':').unwrap_or((server, "5432"));
+    let own = free_port()?;
+    let script = format!(
+        "set -e\nPATH=\"$PATH:/usr/sbin\"\ncommand -v pgbouncer >&2\nfolder=$(mktemp -d)\n\
+         echo '\"postgres\" \"\"' >\"$folder/users\"\n\
+         printf '[databases]\\n* = host={host} port={port}\\n[pgbouncer]\\n{POOLER}listen_port = {own}\\nauth_file = %s\\nunix_socket_dir = %s\\n' \
+         \"$folder/users\" \"$folder\" >\"$folder/pgbouncer.ini\"\n\
+         pgbouncer -q \"$folder/pgbouncer.ini\" >\"$folder/log\" 2>&1 &\npooler=$!\n\
+         for _ in $(seq 100); do [ -S \"$folder/.s.PGSQL.{own}\" ] && break; sleep 0.1; done\n\
+         [ -S \"$folder/.s.PGSQL.{own}\" ] || exit 1\necho ready\ncat >/dev/null || true\nkill $pooler; rm -rf \"$folder\"\n"
+    );
+    // It keeps running: the end of its input, which is the end of this process, stops it.
+    Script::start(&script).map_err(|reason| format!("pgbouncer: {reason}"))?.leave();
+    Ok(format!("127.0.0.1:{own}"))
 }

@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Integer, Timestamp};
 use kontor_kernel::{StoreError, WebhookId};
 use kontor_webhooks::model::{CircuitBreaker, WaitingEndpoint, allocate_slots, free_slots};
 
 use super::queue::DELIVERIES;
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
-use crate::lease::{Key as _, LeaseRequest};
-use crate::statement::{IdRow, Statement, by_place};
+use crate::lease::LeaseRequest;
+use crate::statement::{Statement, by_place};
 
 /// Endpoints with waiting deliveries, found with one index step each.
 const ENDPOINTS: &str = "WITH RECURSIVE waiting (webhook_id) AS (\
@@ -23,10 +22,10 @@ const ENDPOINTS: &str = "WITH RECURSIVE waiting (webhook_id) AS (\
 
 by_place! {
     struct EndpointRow {
-        id: i64 as BigInt,
-        project: i64 as BigInt,
-        hangs: i32 as Integer,
-        since: NaiveDateTime as Timestamp,
+        id: i64,
+        project: i64,
+        hangs: i32,
+        since: NaiveDateTime,
     }
 }
 
@@ -48,9 +47,9 @@ fn endpoints(now: NaiveDateTime) -> Statement {
 
 by_place! {
     struct RunningRow {
-        webhook: i64 as BigInt,
-        project: i64 as BigInt,
-        count: i64 as BigInt,
+        webhook: i64,
+        project: i64,
+        count: i64,
     }
 }
 
@@ -117,17 +116,17 @@ pub(super) fn look(
             .then(DELIVERIES.free(now))
             .sql(" ORDER BY next_attempt_at, id LIMIT ")
             .value(i64::try_from(share).unwrap_or(i64::MAX));
-        due.push(Due { webhook, deliveries: i64::rows(next, connection)? });
+        due.push(Due { webhook, deliveries: next.scalars(connection)? });
     }
     Ok(due)
 }
 
 by_place! {
     struct CircuitRow {
-        id: i64 as BigInt,
-        project: i64 as BigInt,
-        hangs: i32 as Integer,
-        paused_until: Option<NaiveDateTime> as diesel::sql_types::Nullable<Timestamp>,
+        id: i64,
+        project: i64,
+        hangs: i32,
+        paused_until: Option<NaiveDateTime>,
     }
 }
 
@@ -139,9 +138,8 @@ pub(super) fn take(
     request: &LeaseRequest,
 ) -> Result<Vec<i64>, Abort<StoreError>> {
     let webhooks: Vec<i64> = due.iter().map(|due| due.webhook).collect();
-    let projects: Vec<IdRow> =
-        Statement::new("SELECT DISTINCT project_id FROM webhooks WHERE id").among(&webhooks).rows(connection)?;
-    let projects: Vec<i64> = projects.into_iter().map(|row| row.id).collect();
+    let projects: Vec<i64> =
+        Statement::new("SELECT DISTINCT project_id FROM webhooks WHERE id").among(&webhooks).scalars(connection)?;
     let held = Statement::new("SELECT id, project_id, hangs, paused_until FROM webhooks WHERE project_id");
     let held = held.among(&projects);
     let held: Vec<CircuitRow> = held.locked(connection, " ORDER BY id FOR NO KEY UPDATE").rows(connection)?;

@@ -6,10 +6,10 @@ use kontor_webhooks::model::{EndpointUrl, Webhook, WebhookChange, WebhookDraft};
 use kontor_webhooks::ports::{NewWebhook, WebhookRepository};
 use kontor_webhooks::{WebhookError, WebhookRefusal};
 
-use crate::applications::project_of;
+use crate::applications::owner;
 use crate::database::{Abort, AnyConnection, Database, Topic};
+use crate::decode;
 use crate::schema::{applications, webhooks};
-use crate::{decode, records};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = webhooks)]
@@ -61,11 +61,7 @@ fn load(
 #[async_trait]
 impl WebhookRepository for Database {
     async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError> {
-        self.read(move |connection| {
-            let project = project_of(connection, application.get())?;
-            Ok(project.map(|project| records::of_project(project, Ok(()))).transpose()?)
-        })
-        .await
+        owner(self, application).await
     }
 
     async fn list(&self, application: ApplicationId) -> Result<Vec<Webhook>, StoreError> {

@@ -15,16 +15,11 @@ const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
 /// An owner (1), a clerk (2) who may see orders, an application (1) and a customer (1), with a token each: 1, 2 and 3.
 pub async fn people(db: &TestDatabase) {
-    let project = fixtures::project(db).await;
+    let project = fixtures::shop(db).await;
     fixtures::run(
         db,
         format!(
-            "INSERT INTO branches (id, project_id, name, created_at, updated_at)
-                 VALUES (1, {project}, 'Main', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
-             INSERT INTO applications
-                 (id, project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at)
-                 VALUES (1, {project}, 1, 'Shop', 'x', TRUE, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');
-             INSERT INTO roles (id, project_id, name, is_owner, created_at, updated_at) VALUES
+            "INSERT INTO roles (id, project_id, name, is_owner, created_at, updated_at) VALUES
                  (1, {project}, 'Owner', TRUE, '2026-01-01 00:00:00', '2026-01-01 00:00:00'),
                  (2, {project}, 'Clerk', FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');
              INSERT INTO permissions (id, screen_id, name, description) VALUES (999, 1, 'view-moon', 'See the moon');

@@ -22,16 +22,13 @@ pub fn at(seconds: i64) -> DateTime<Utc> {
 
 /// A project with applications 1 and 2.
 pub async fn shop(db: &TestDatabase) -> ProjectId {
-    let project = fixtures::project(db).await;
+    let project = fixtures::shop(db).await;
     fixtures::run(
         db,
         format!(
-            "INSERT INTO branches (id, project_id, name, created_at, updated_at)
-                 VALUES (1, {project}, 'Main', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
-             INSERT INTO applications
-                 (id, project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at) VALUES
-                 (1, {project}, 1, 'Shop', 'x', TRUE, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00'),
-                 (2, {project}, 1, 'Other', 'y', TRUE, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
+            "INSERT INTO applications
+                 (id, project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at)
+                 VALUES (2, {project}, 1, 'Other', 'y', TRUE, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
         ),
     )
     .await;

@@ -17,7 +17,6 @@ use kontor_kernel::listing::Sort;
 use kontor_kernel::{
     Contact, CounterpartyId, Edit, Line, Listing, Name, PageRequest, Phone, ProjectId, RecordError, Resource, Stamp,
 };
-use kontor_orders::PlacementError;
 use tokio::sync::Barrier;
 
 use crate::fixtures;
@@ -242,37 +241,12 @@ database_tests! {
             let customer = counter.another_customer().await;
             let command =
                 if round.is_multiple_of(2) { counter.online(&[(vase, 1)]) } else { counter.command(&[(vase, 1)]) };
-            let start = Arc::new(Barrier::new(4));
-            let orders: Vec<_> = (0..3).map(|_| {
-                let (placement, start, command) = (Arc::clone(&counter.placement), Arc::clone(&start), command.clone());
-                tokio::spawn(async move {
-                    start.wait().await;
-                    placement.place(customer, &command).await
-                })
-            }).collect();
-            let (database, gate, id) = (db.database.clone(), Arc::clone(&start), customer.counterparty_id);
-            let leaving = tokio::spawn(async move {
-                gate.wait().await;
-                staff(&database).delete(stamp(project), id).await
-            });
-            let mut placed = 0;
-            for order in orders {
-                match order.await.unwrap() {
-                    Ok(_) => placed += 1,
-                    Err(PlacementError::CustomerDeleted) => {}
-                    Err(other) => panic!("{other:?}"),
-                }
-            }
-            let of_customer = format!("SELECT count(*) AS number FROM orders WHERE counterparty_id = {id}");
-            assert_eq!(counter.house.number(of_customer).await, placed);
-            match leaving.await.unwrap() {
+            let (database, id) = (db.database.clone(), customer.counterparty_id);
+            let leaving = async move { staff(&database).delete(stamp(project), id).await };
+            match counter.order_during(customer, &command, leaving).await {
                 Ok(()) => {
                     left += 1;
-                    let open = format!(
-                        "SELECT count(*) AS number FROM charges p \
-                         WHERE p.counterparty_id = {id} AND p.state IN ('prepared', 'pending')"
-                    );
-                    assert_eq!(counter.house.number(open).await, 0, "nobody pays who has left");
+                    assert_eq!(counter.open_charges(id).await, 0, "nobody pays who has left");
                 }
                 Err(RecordError::Refused(PaymentOpen)) => {
                     kept += 1;

@@ -26,6 +26,23 @@ pub async fn project(db: &TestDatabase) -> ProjectId {
         .unwrap()
 }
 
+/// A project with branch 1 and application 1.
+pub async fn shop(db: &TestDatabase) -> ProjectId {
+    let project = project(db).await;
+    run(
+        db,
+        format!(
+            "INSERT INTO branches (id, project_id, name, created_at, updated_at)
+                 VALUES (1, {project}, 'Main', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
+             INSERT INTO applications
+                 (id, project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at)
+                 VALUES (1, {project}, 1, 'Shop', 'x', TRUE, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
+        ),
+    )
+    .await;
+    project
+}
+
 /// A customer of the project.
 pub async fn customer(database: &Database, project: ProjectId, id: CounterpartyId) -> Customer {
     let found = CustomerRepository::find(database, id).await.unwrap();

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::StaffRegistryError;
 use kontor_auth::miniapp::MiniAppProvider;
@@ -15,26 +14,10 @@ use kontor_auth::ports::{
 };
 use kontor_kernel::{AppScope, ApplicationId, BranchId, Contact, CounterpartyId, Permission, ProjectId, UserId};
 
-use crate::{fixtures, staff};
+use crate::fixtures::{self, shop};
+use crate::staff;
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
-
-/// A project with branch 1 and application 1.
-pub async fn shop(db: &TestDatabase) -> ProjectId {
-    let project = fixtures::project(db).await;
-    fixtures::run(
-        db,
-        format!(
-            "INSERT INTO branches (id, project_id, name, created_at, updated_at)
-                 VALUES (1, {project}, 'Main', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
-             INSERT INTO applications
-                 (id, project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at)
-                 VALUES (1, {project}, 1, 'Shop', 'x', TRUE, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
-        ),
-    )
-    .await;
-    project
-}
 
 pub fn owner(project_id: ProjectId, login: &str) -> NewEmployee {
     let branch_id = Some(BranchId::new(1).unwrap());

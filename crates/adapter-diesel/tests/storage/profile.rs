@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{
     CodeRedemption, NewCode, NewPhoneCode, NewToken, PhoneChangeAttempt, PhoneChangeOutcome, PhoneOwnership,
@@ -14,10 +13,10 @@ use kontor_customers::CustomerError;
 use kontor_customers::model::{Customer, DecidedChange, PersonalData};
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{ApplicationId, Contact, CounterpartyId, Edit, Email, Name, Phone, ProjectId, TokenId};
-use kontor_orders::{OrderCommand, PlacementError};
+use kontor_orders::PlacementError;
 use tokio::sync::Barrier;
 
-use crate::fixtures;
+use crate::fixtures::{self, shop};
 use crate::orders::counter::Counter;
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
@@ -74,23 +73,6 @@ async fn prove(
     let fingerprint = fingerprint.to_owned();
     let attempt = PhoneChangeAttempt { project_id, customer, phone: phone(to), fingerprint, at: at(seconds) };
     db.change_phone(attempt).await.unwrap()
-}
-
-/// A project with application 1.
-async fn shop(db: &TestDatabase) -> ProjectId {
-    let project = fixtures::project(db).await;
-    fixtures::run(
-        db,
-        format!(
-            "INSERT INTO branches (id, project_id, name, created_at, updated_at)
-                 VALUES (1, {project}, 'Main', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
-             INSERT INTO applications
-                 (id, project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at)
-                 VALUES (1, {project}, 1, 'Shop', 'x', TRUE, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
-        ),
-    )
-    .await;
-    project
 }
 
 async fn log_in(db: &Database, project_id: ProjectId, contact: &str, fingerprint: &str) -> RedeemOutcome {
@@ -372,39 +354,14 @@ database_tests! {
         let (mut left, mut kept) = (0, 0);
         for round in 0..12_usize {
             let customer = counter.another_customer().await;
-            let command: OrderCommand =
+            let command =
                 if round.is_multiple_of(2) { counter.online(&[(vase, 1)]) } else { counter.command(&[(vase, 1)]) };
-            let start = Arc::new(Barrier::new(4));
-            let orders: Vec<_> = (0..3).map(|_| {
-                let (placement, start, command) = (Arc::clone(&counter.placement), Arc::clone(&start), command.clone());
-                tokio::spawn(async move {
-                    start.wait().await;
-                    placement.place(customer, &command).await
-                })
-            }).collect();
-            let (database, gate, id) = (db.database.clone(), Arc::clone(&start), customer.counterparty_id);
-            let leaving = tokio::spawn(async move {
-                gate.wait().await;
-                database.delete_account(project, id, at(9)).await
-            });
-            let mut placed = 0;
-            for order in orders {
-                match order.await.unwrap() {
-                    Ok(_) => placed += 1,
-                    Err(PlacementError::CustomerDeleted) => {}
-                    Err(other) => panic!("{other:?}"),
-                }
-            }
-            let of_customer = format!("SELECT count(*) AS number FROM orders WHERE counterparty_id = {id}");
-            assert_eq!(counter.house.number(of_customer).await, placed);
-            match leaving.await.unwrap() {
+            let (database, id) = (db.database.clone(), customer.counterparty_id);
+            let leaving = async move { database.delete_account(project, id, at(9)).await };
+            match counter.order_during(customer, &command, leaving).await {
                 Ok(()) => {
                     left += 1;
-                    let open = format!(
-                        "SELECT count(*) AS number FROM charges p \
-                         WHERE p.counterparty_id = {id} AND p.state IN ('prepared', 'pending')"
-                    );
-                    assert_eq!(counter.house.number(open).await, 0, "nobody pays who has left");
+                    assert_eq!(counter.open_charges(id).await, 0, "nobody pays who has left");
                 }
                 Err(CustomerError::PaymentOpen) => kept += 1,
                 Err(other) => panic!("{other:?}"),

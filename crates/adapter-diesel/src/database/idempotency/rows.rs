@@ -2,7 +2,6 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
-use diesel::sql_types::{BigInt, Binary, Nullable, Text, Timestamp};
 use kontor_kernel::StoreError;
 
 use super::answers::{forget, insert, last_expired_number};
@@ -42,13 +41,13 @@ pub struct StoredResponse {
 
 by_place! {
     struct KeyRow {
-        fingerprint: String as Text,
-        resource: Option<String> as Nullable<Text>,
-        resource_id: Option<i64> as Nullable<BigInt>,
-        lease_owner: String as Text,
-        leased_until: NaiveDateTime as Timestamp,
-        answer: Option<Vec<u8>> as Nullable<Binary>,
-        expires_at: NaiveDateTime as Timestamp,
+        fingerprint: String,
+        resource: Option<String>,
+        resource_id: Option<i64>,
+        lease_owner: String,
+        leased_until: NaiveDateTime,
+        answer: Option<Vec<u8>>,
+        expires_at: NaiveDateTime,
     }
 }
 
@@ -62,12 +61,6 @@ impl From<KeyRow> for StoredKey {
             answer: row.answer,
             expires_at: decode::moment(row.expires_at),
         }
-    }
-}
-
-by_place! {
-    struct NumberRow {
-        answer_number: Option<i64> as Nullable<BigInt>,
     }
 }
 
@@ -108,8 +101,8 @@ pub(crate) fn delete_keys_of_owner(connection: &mut AnyConnection, owner: KeyOwn
 /// Deletes the keys that match a condition, and their responses.
 fn remove(connection: &mut AnyConnection, condition: Statement) -> QueryResult<()> {
     let keys = Statement::new("DELETE FROM idempotency_keys WHERE ").then(condition).sql(" RETURNING answer_number");
-    let removed: Vec<NumberRow> = keys.rows(connection)?;
-    let numbers: Vec<i64> = removed.into_iter().filter_map(|row| row.answer_number).collect();
+    let numbers: Vec<Option<i64>> = keys.scalars(connection)?;
+    let numbers: Vec<i64> = numbers.into_iter().flatten().collect();
     forget(connection, &numbers)
 }
 
@@ -164,7 +157,6 @@ mod tests {
     use super::*;
     use crate::database::idempotency::{IdempotentRequest, ResponseNumbers};
     use crate::database_tests;
-    use crate::statement::IdRow;
 
     fn claim(owner: KeyOwner, answer_number: i64) -> KeyClaim {
         let at: DateTime<Utc> = "2026-06-30T12:00:00Z".parse().unwrap();
@@ -182,7 +174,7 @@ mod tests {
     async fn answers(database: &Database) -> Result<i64, StoreError> {
         let count = |connection: &mut AnyConnection| {
             let count = Statement::new("SELECT count(*) AS id FROM idempotency_answers");
-            Ok::<_, Abort<StoreError>>(count.row::<IdRow>(connection)?.id)
+            Ok::<_, Abort<StoreError>>(count.scalar(connection)?)
         };
         database.read(count).await
     }

@@ -1,7 +1,6 @@
 //! Search text and sort keys of customers, updated in the transactions that write their records.
 
 use diesel::QueryResult;
-use diesel::sql_types::{BigInt, Nullable, Text, Timestamp};
 use kontor_catalog::model::{SearchQuery, SearchText};
 use kontor_customers::model::title;
 use kontor_kernel::{Line, Phone, ProjectId, StoreError};
@@ -11,21 +10,21 @@ use super::terms::{Grams, conditions_by_grams, document, expression};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, repeat_until_zero};
 use crate::decode;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 
 by_place! {
     struct CustomerRow {
-        id: i64 as BigInt,
-        project_id: i64 as BigInt,
-        name: Option<String> as Nullable<Text>,
-        last_name: Option<String> as Nullable<Text>,
-        first_name: Option<String> as Nullable<Text>,
-        middle_name: Option<String> as Nullable<Text>,
-        phone_1: Option<String> as Nullable<Text>,
-        phone_2: Option<String> as Nullable<Text>,
-        email: Option<String> as Nullable<Text>,
-        inn: Option<String> as Nullable<Text>,
-        deleted_at: Option<chrono::NaiveDateTime> as Nullable<Timestamp>,
+        id: i64,
+        project_id: i64,
+        name: Option<String>,
+        last_name: Option<String>,
+        first_name: Option<String>,
+        middle_name: Option<String>,
+        phone_1: Option<String>,
+        phone_2: Option<String>,
+        email: Option<String>,
+        inn: Option<String>,
+        deleted_at: Option<chrono::NaiveDateTime>,
     }
 }
 
@@ -34,8 +33,8 @@ const COLUMNS: &str = "SELECT id, project_id, name, last_name, first_name, middl
 
 by_place! {
     struct ContactRow {
-        customer: i64 as BigInt,
-        value: String as Text,
+        customer: i64,
+        value: String,
     }
 }
 
@@ -168,12 +167,11 @@ pub(crate) fn customers_named(
 
 /// Returns the customers that a query finds, unless they are more than [`MAX_FOUND_SINGLY`].
 fn find_few(connection: &mut AnyConnection, project: ProjectId, query: &SearchQuery) -> QueryResult<Option<Vec<i64>>> {
-    let rows: Vec<IdRow> =
-        Statement::new("SELECT rowid AS id FROM counterparty_search WHERE counterparty_search MATCH ")
-            .value(expression(project, query, Grams::Names))
-            .sql(format!(" LIMIT {}", MAX_FOUND_SINGLY + 1))
-            .rows(connection)?;
-    Ok((rows.len() <= MAX_FOUND_SINGLY).then(|| rows.into_iter().map(|row| row.id).collect()))
+    let ids: Vec<i64> = Statement::new("SELECT rowid AS id FROM counterparty_search WHERE counterparty_search MATCH ")
+        .value(expression(project, query, Grams::Names))
+        .sql(format!(" LIMIT {}", MAX_FOUND_SINGLY + 1))
+        .scalars(connection)?;
+    Ok((ids.len() <= MAX_FOUND_SINGLY).then_some(ids))
 }
 
 fn find_newest(connection: &AnyConnection, project: ProjectId, query: &SearchQuery) -> Statement {

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, HashSet};
 
 use diesel::result::Error as QueryError;
-use diesel::sql_types::{BigInt, Nullable, Text};
 use kontor_catalog::model::{NearQuery, Relevance, SearchQuery, SearchText};
 use kontor_kernel::{Line, PageRequest, ProjectId};
 
 use super::terms::{conditions, matched, matched_in_parts};
 use crate::database::AnyConnection;
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::{Statement, by_place};
 
 /// Maximum records that a search of staff counts and pages through. A user with more matches refines the search, and
 /// counting a million would take too long.
@@ -35,32 +34,26 @@ const MAX_COMPARED: i64 = 3_000;
 const FIRST_COMPARED: i64 = 200;
 
 by_place! {
-    struct TotalRow {
-        total: i64 as BigInt,
-    }
-}
-
-by_place! {
     struct CandidateRow {
-        part: i64 as BigInt,
-        id: i64 as BigInt,
-        line: String as Text,
+        part: i64,
+        id: i64,
+        line: String,
     }
 }
 
 by_place! {
     struct TextRow {
-        id: i64 as BigInt,
-        line: String as Text,
+        id: i64,
+        line: String,
     }
 }
 
 by_place! {
     struct NamedRow {
-        id: i64 as BigInt,
-        name: String as Text,
-        article: Option<String> as Nullable<Text>,
-        line: String as Text,
+        id: i64,
+        name: String,
+        article: Option<String>,
+        line: String,
     }
 }
 
@@ -157,13 +150,7 @@ impl Search {
 
     fn count(&self, connection: &mut AnyConnection, most: i64) -> Result<i64, QueryError> {
         let few = Statement::new("SELECT count(*) AS total FROM (SELECT 1").then(self.matched(connection)?);
-        let row: TotalRow = few.sql(" LIMIT ").value(most).sql(") AS few").row(connection)?;
-        Ok(row.total)
-    }
-
-    fn ids(statement: Statement, connection: &mut AnyConnection) -> Result<Vec<i64>, QueryError> {
-        let rows: Vec<IdRow> = statement.rows(connection)?;
-        Ok(rows.into_iter().map(|row| row.id).collect())
+        few.sql(" LIMIT ").value(most).sql(") AS few").scalar(connection)
     }
 
     /// Returns the ids of the matches in ascending order, at most [`Self::most`]. If there are more, SQLite returns the
@@ -174,7 +161,7 @@ impl Search {
         }
         let order = if connection.is_postgres() { "" } else { " ORDER BY nomenclature_search.rowid" };
         let matches = self.select().then(self.matched(connection)?).sql(order).sql(" LIMIT ").value(self.most);
-        let mut ids = Self::ids(matches, connection)?;
+        let mut ids: Vec<i64> = matches.scalars(connection)?;
         ids.sort_unstable();
         Ok(ids)
     }
@@ -205,7 +192,7 @@ impl Search {
             .value(format!("{first}{}", char::MAX));
         let begins = if ids.is_empty() { begins } else { begins.sql(format!(" AND NOT {}", self.id)).among(&ids) };
         let begins = begins.sql(format!(" ORDER BY {}, {} LIMIT ", self.name, self.id)).value(count);
-        ids.extend(Self::ids(begins, connection)?);
+        ids.extend(begins.scalars::<i64>(connection)?);
         Ok(ids)
     }
 
@@ -384,7 +371,7 @@ impl Search {
             .value(last - first)
             .sql(" OFFSET ")
             .value(first);
-        Ok(Found { ids: Self::ids(statement, connection)?, total })
+        Ok(Found { ids: statement.scalars(connection)?, total })
     }
 
     /// Selects from the index or from the table, whichever is faster for this total. PostgreSQL decides by its

@@ -1,7 +1,6 @@
 //! Search index of items.
 
 use diesel::result::Error as QueryError;
-use diesel::sql_types::{BigInt, Binary, Bool, Nullable, Text};
 use kontor_catalog::model::SearchText;
 use kontor_kernel::{Line, Name, ProjectId, StoreError};
 
@@ -15,10 +14,10 @@ const ROWS: usize = 200;
 
 by_place! {
     struct ItemRow {
-        id: i64 as BigInt,
-        project_id: i64 as BigInt,
-        name: String as Text,
-        article: Option<String> as Nullable<Text>,
+        id: i64,
+        project_id: i64,
+        name: String,
+        article: Option<String>,
     }
 }
 
@@ -102,14 +101,14 @@ pub(crate) fn refill<R>(connection: &mut AnyConnection, items: &[i64]) -> Result
 
 by_place! {
     struct EntryRow {
-        id: i64 as BigInt,
-        project_id: i64 as BigInt,
-        name: String as Text,
-        article: Option<String> as Nullable<Text>,
-        search_text: Option<String> as Nullable<Text>,
-        article_search: Option<String> as Nullable<Text>,
-        sort_key: Option<Vec<u8>> as Nullable<Binary>,
-        is_listed: bool as Bool,
+        id: i64,
+        project_id: i64,
+        name: String,
+        article: Option<String>,
+        search_text: Option<String>,
+        article_search: Option<String>,
+        sort_key: Option<Vec<u8>>,
+        is_listed: bool,
     }
 }
 

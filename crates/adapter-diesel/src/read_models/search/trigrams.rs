@@ -7,11 +7,10 @@ use std::time::{Duration, Instant};
 
 use diesel::QueryResult;
 use diesel::connection::SimpleConnection;
-use diesel::sql_types::BigInt;
 use kontor_kernel::{ProjectId, StoreError};
 
 use crate::database::{Abort, AnyConnection, Database, conclude, is_lost};
-use crate::statement::{IdRow, Statement, by_place};
+use crate::statement::Statement;
 
 const EXTENSIONS: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm; CREATE EXTENSION IF NOT EXISTS btree_gin;";
 
@@ -24,17 +23,11 @@ const LARGE: &str = "0.2";
 /// Time until the shares are read again.
 const SHARES_LIFETIME: Duration = Duration::from_mins(10);
 
-by_place! {
-    struct CountRow {
-        count: i64 as BigInt,
-    }
-}
-
 fn are_indexed(connection: &mut AnyConnection) -> Result<bool, Abort<StoreError>> {
     let indexes = "SELECT count(*) FROM pg_indexes WHERE schemaname = current_schema() \
         AND indexname IN ('nomenclatures_search', 'counterparties_search', 'pages_search')";
-    let row: CountRow = Statement::new(indexes).row(connection)?;
-    Ok(usize::try_from(row.count) == Ok(TABLES.len()))
+    let count: i64 = Statement::new(indexes).scalar(connection)?;
+    Ok(usize::try_from(count) == Ok(TABLES.len()))
 }
 
 /// Returns the projects that have a large share of all items, by the statistics of the server.
@@ -48,8 +41,7 @@ fn large_projects(connection: &mut AnyConnection) -> QueryResult<Vec<i64>> {
         unnest(s.most_common_vals::text::bigint[], s.most_common_freqs) AS v(id, share) \
         WHERE s.schemaname = current_schema() AND s.tablename = 'nomenclatures' AND s.attname = 'project_id' \
         AND v.share >= ";
-    let rows: Vec<IdRow> = Statement::new(shares).sql(LARGE).rows(connection)?;
-    let projects: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
+    let projects: Vec<i64> = Statement::new(shares).sql(LARGE).scalars(connection)?;
     connection.large_projects = Some((Instant::now(), projects.clone()));
     Ok(projects)
 }

@@ -24,7 +24,7 @@ fn code() -> NewCode {
 
 scenarios! {
     async fn signed_in_by_code(db, run) {
-        let project = login::shop(db).await;
+        let project = fixtures::shop(db).await;
         run.begin(db);
         let found = run.step("find or create", async || db.database.find_or_create(project, &login::phone(), START).await).await;
         run.step("code", async || CodeRepository::replace(&db.database, project, &login::phone(), code()).await).await;
@@ -40,7 +40,7 @@ scenarios! {
     }
 
     async fn wrong_code(db, run) {
-        let project = login::shop(db).await;
+        let project = fixtures::shop(db).await;
         db.database.find_or_create(project, &login::phone(), START).await.unwrap();
         CodeRepository::replace(&db.database, project, &login::phone(), code()).await.unwrap();
         run.begin(db);
@@ -66,7 +66,7 @@ scenarios! {
     }
 
     async fn staff_sign_in_and_out(db, run) {
-        let project = login::shop(db).await;
+        let project = fixtures::shop(db).await;
         let user = db.database.insert_employee(login::owner(project, "boss")).await.unwrap();
         run.begin(db);
         let sign_in = || SignIn { user_id: user, proved: MatchedPassword::Own("hash".to_owned()), token: login::token("f", START) };
@@ -75,7 +75,7 @@ scenarios! {
     }
 
     async fn employed(db, run) {
-        let project = login::shop(db).await;
+        let project = fixtures::shop(db).await;
         run.begin(db);
         run.step("insert", async || db.database.insert_employee(employee(project, "anna", RoleChoice::Owner)).await).await;
     }

@@ -7,9 +7,10 @@ use kontor_auth::ports::CustomerAccounts;
 use kontor_kernel::{Contact, Name, PaymentTypeId, Phone};
 use kontor_orders::change::ContactPerson;
 use kontor_orders::model::{Address, Order};
-use kontor_orders::{ContactOrderCommand, PlacedOutcome, PlacementError};
+use kontor_orders::{ContactOrderCommand, PlacedOutcome};
 
 use super::counter::Counter;
+use super::races::at_once;
 
 /// A counter with a courier and cash.
 pub async fn with_courier(counter: &Counter<'_>) -> PaymentTypeId {
@@ -47,24 +48,12 @@ pub fn order(outcome: PlacedOutcome) -> Order {
 
 /// Sends all forms at once; returns the number of orders.
 pub async fn race(counter: &Counter<'_>, forms: Vec<ContactOrderCommand>) -> usize {
-    let start = Arc::new(tokio::sync::Barrier::new(forms.len()));
     let app = counter.customer.app;
-    let racers = forms.into_iter().map(|form| {
-        let (placement, start) = (Arc::clone(&counter.placement), Arc::clone(&start));
-        tokio::spawn(async move {
-            start.wait().await;
-            placement.place_by_contact(app, &form).await
-        })
+    let orders = forms.into_iter().map(|form| {
+        let placement = Arc::clone(&counter.placement);
+        async move { placement.place_by_contact(app, &form).await }
     });
-    let mut won = 0;
-    for racer in racers.collect::<Vec<_>>() {
-        match racer.await.unwrap() {
-            Ok(_) => won += 1,
-            Err(PlacementError::Refused(_)) => {}
-            Err(other) => panic!("{other:?}"),
-        }
-    }
-    won
+    at_once(orders.collect()).await
 }
 
 database_tests! {

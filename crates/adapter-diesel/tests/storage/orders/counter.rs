@@ -16,6 +16,7 @@ use kontor_orders::ports::OrderReader;
 use kontor_orders::{FewestWarehouses, OrderCommand, PaymentPage, PlacedOutcome, PlacementError, PlacementService};
 use kontor_payments::testing::acquirer::Acquirer;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
+use tokio::sync::Barrier;
 
 use crate::storehouse::{Item, StockFixture};
 
@@ -199,6 +200,51 @@ impl<'a> Counter<'a> {
 
     pub async fn place(&self, command: &OrderCommand) -> Result<PlacedOutcome, PlacementError> {
         self.placement.place(self.customer, command).await
+    }
+
+    /// Places three orders of a customer while other work runs. Returns the outcome of the work. Every order either is
+    /// stored, or finds the customer deleted.
+    pub async fn order_during<T: Send + 'static>(
+        &self,
+        customer: CustomerScope,
+        command: &OrderCommand,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> T {
+        let start = Arc::new(Barrier::new(4));
+        let orders: Vec<_> = (0..3)
+            .map(|_| {
+                let (placement, start, command) = (Arc::clone(&self.placement), Arc::clone(&start), command.clone());
+                tokio::spawn(async move {
+                    start.wait().await;
+                    placement.place(customer, &command).await
+                })
+            })
+            .collect();
+        let work = tokio::spawn(async move {
+            start.wait().await;
+            work.await
+        });
+        let mut placed = 0;
+        for order in orders {
+            match order.await.unwrap() {
+                Ok(_) => placed += 1,
+                Err(PlacementError::CustomerDeleted) => {}
+                Err(other) => panic!("{other:?}"),
+            }
+        }
+        let id = customer.counterparty_id;
+        let of_customer = format!("SELECT count(*) AS number FROM orders WHERE counterparty_id = {id}");
+        assert_eq!(self.house.number(of_customer).await, placed);
+        work.await.unwrap()
+    }
+
+    /// Returns the number of charges of a customer whose outcome is open.
+    pub async fn open_charges(&self, id: CounterpartyId) -> i64 {
+        let open = format!(
+            "SELECT count(*) AS number FROM charges p \
+             WHERE p.counterparty_id = {id} AND p.state IN ('prepared', 'pending')"
+        );
+        self.house.number(open).await
     }
 
     /// Places an order that must succeed.

@@ -6,9 +6,7 @@ use async_trait::async_trait;
 use kontor_adapter_diesel::{Abort, Database, database_tests};
 use kontor_kernel::StoreError;
 use kontor_orders::ports::{CartQuery, CartReader};
-use kontor_orders::{
-    CartSnapshot, FewestWarehouses, ItemKind, PaymentPage, PlacedOutcome, PlacementError, PlacementService,
-};
+use kontor_orders::{CartSnapshot, ItemKind, PlacedOutcome, PlacementError, PlacementService};
 
 use super::counter::Counter;
 use super::races::race;
@@ -46,19 +44,9 @@ async fn execute(database: &Database, statement: String) {
 
 impl Counter<'_> {
     fn meddled(&self, statement: String, always: bool) -> PlacementService {
-        let store = Arc::new(self.house.db.database.clone());
         let database = self.house.db.database.clone();
         let carts = Meddling { database, statement: Mutex::new(Some(statement)), always };
-        PlacementService {
-            carts: Arc::new(carts),
-            orders: store.clone(),
-            store,
-            charges: self.payments.clone(),
-            clock: self.clock.clone(),
-            random: self.random.clone(),
-            page: PaymentPage { return_url: String::new() },
-            allocation: Arc::new(FewestWarehouses),
-        }
+        PlacementService { carts: Arc::new(carts), ..PlacementService::clone(&self.placement) }
     }
 
     async fn service(&self, name: &'static str, price: i64) -> i64 {

@@ -109,17 +109,7 @@ database_tests! {
             clock: counter.clock.clone(),
             random: counter.random.clone(),
         };
-        let PlacementService { carts, store, orders, clock, random, page, allocation, .. } = &*counter.placement;
-        let dying = PlacementService {
-            charges: Arc::new(charges),
-            carts: carts.clone(),
-            store: store.clone(),
-            orders: orders.clone(),
-            clock: clock.clone(),
-            random: random.clone(),
-            page: page.clone(),
-            allocation: allocation.clone(),
-        };
+        let dying = PlacementService { charges: Arc::new(charges), ..PlacementService::clone(&counter.placement) };
         dying.place(counter.customer, &counter.online(&[(vase, 1)])).await.unwrap();
         let order = counter.only_order().await;
         assert_eq!((order.status, order.payment_link, order.payment_open), (OrderStatus::WaitingForPayment, None, true));

@@ -11,7 +11,7 @@ use kontor_catalog::{DiscountError, DiscountRefusal};
 use kontor_kernel::{Clock, DiscountId, DiscountStatus, DiscountValue, ProjectId, Quantity, Stamp, StoreError};
 use kontor_orders::model::{OrderStatus, PromoProblem};
 use kontor_orders::ports::{CartQuery, CartReader};
-use kontor_orders::{CartSnapshot, FewestWarehouses, PaymentPage, PlacedOutcome, PlacementError, PlacementService};
+use kontor_orders::{CartSnapshot, PlacedOutcome, PlacementError, PlacementService};
 
 use super::counter::Counter;
 use super::office::Office;
@@ -63,23 +63,13 @@ impl Counter<'_> {
 
     /// A placement during which staff change the discount.
     fn disturbed(&self, id: DiscountId, change: Change) -> PlacementService {
-        let store = Arc::new(self.house.db.database.clone());
         let carts = Interfering {
             database: self.house.db.database.clone(),
             id,
             stamp: self.stamp(),
             change: Mutex::new(Some(change)),
         };
-        PlacementService {
-            carts: Arc::new(carts),
-            orders: store.clone(),
-            store,
-            charges: self.payments.clone(),
-            clock: self.clock.clone(),
-            random: self.random.clone(),
-            page: PaymentPage { return_url: String::new() },
-            allocation: Arc::new(FewestWarehouses),
-        }
+        PlacementService { carts: Arc::new(carts), ..PlacementService::clone(&self.placement) }
     }
 }
 

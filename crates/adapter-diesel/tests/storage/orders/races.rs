@@ -11,12 +11,23 @@ use super::counter::Counter;
 
 /// Runs the same order for many customers at the same time. Returns the number of successful orders.
 pub async fn race(placement: &Arc<PlacementService>, wishes: Vec<(CustomerScope, OrderCommand)>) -> usize {
-    let start = Arc::new(tokio::sync::Barrier::new(wishes.len()));
-    let racers = wishes.into_iter().map(|(customer, command)| {
-        let (placement, start) = (Arc::clone(placement), Arc::clone(&start));
+    let orders = wishes.into_iter().map(|(customer, command)| {
+        let placement = Arc::clone(placement);
+        async move { placement.place(customer, &command).await }
+    });
+    at_once(orders.collect()).await
+}
+
+/// Runs orders at the same time. Returns the number of successful ones.
+pub async fn at_once<T: Send + 'static>(
+    orders: Vec<impl Future<Output = Result<T, PlacementError>> + Send + 'static>,
+) -> usize {
+    let start = Arc::new(tokio::sync::Barrier::new(orders.len()));
+    let racers = orders.into_iter().map(|order| {
+        let start = Arc::clone(&start);
         tokio::spawn(async move {
             start.wait().await;
-            placement.place(customer, &command).await
+            order.await
         })
     });
     let mut won = 0;
@@ -99,12 +110,8 @@ database_tests! {
         let vase = counter.goods("Vase", 10, 100).await;
         let second = Database::open(db.url(), pool_options()).unwrap();
         let store = Arc::new(second);
-        let page = kontor_orders::PaymentPage { return_url: String::new() };
-        let (charges, clock, random) = (counter.payments.clone(), counter.clock.clone(), counter.random.clone());
-        let (carts, orders) = (store.clone(), store.clone());
-        let allocation = Arc::new(kontor_orders::FewestWarehouses);
-        let elsewhere = PlacementService { carts, store, orders, charges, clock, random, page, allocation };
-        let elsewhere = Arc::new(elsewhere);
+        let usual = PlacementService::clone(&counter.placement);
+        let elsewhere = Arc::new(PlacementService { carts: store.clone(), orders: store.clone(), store, ..usual });
         let wishes = || vec![(counter.customer, counter.command(&[(vase, 1)])); 30];
         let (here, there) = tokio::join!(race(&counter.placement, wishes()), race(&elsewhere, wishes()));
         assert_eq!((here + there, counter.stock(vase).await), (10, (10, 10)));

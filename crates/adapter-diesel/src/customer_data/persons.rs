@@ -1,13 +1,24 @@
-//! Pictures of persons: requirements for the file, and its key in records.
+//! Persons: employees, and the pictures of anyone.
 
-use diesel::dsl::exists;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_content::model::FileType;
-use kontor_kernel::{FileId, FileKey, StoreError};
+use kontor_kernel::{FileId, FileKey, ProjectId, StoreError, UserId};
 
-use crate::database::AnyConnection;
-use crate::schema::files;
+use crate::database::{AnyConnection, found};
+use crate::schema::{files, users};
+
+/// Kind of the users who are employees, not agents.
+pub(crate) const EMPLOYEE: &str = "employee";
+
+/// Returns `true` if the user is an employee of the project.
+pub(crate) fn is_employee(connection: &mut AnyConnection, project: ProjectId, id: UserId) -> QueryResult<bool> {
+    let own = users::table
+        .filter(users::id.eq(id.get()))
+        .filter(users::project_id.eq(project.get()))
+        .filter(users::kind.eq(EMPLOYEE));
+    found!(connection, own)
+}
 
 /// State of a file that can be shown.
 pub(crate) const READY: &str = "ready";
@@ -19,7 +30,7 @@ pub(crate) fn is_avatar(connection: &mut AnyConnection, project: i64, file: File
         .filter(files::project_id.eq(project))
         .filter(files::file_type_id.eq(FileType::Avatar.id()))
         .filter(files::state.eq(READY));
-    diesel::select(exists(avatar)).get_result(connection)
+    found!(connection, avatar)
 }
 
 /// Decodes the stored key of a picture.
