@@ -1,6 +1,5 @@
 //! Branches: the legal entities of a project and their units.
 
-use actix_web::web::{Data, Json};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -9,13 +8,19 @@ use kontor_organization::BranchService;
 use kontor_organization::model::{Branch, BranchChange, BranchDraft};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Cell, Column, Table, TableAnswer, TableRequest, list_params};
-use kontor_web::endpoints::handlers;
-use kontor_web::envelope::{Answer, list, one};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Table, list_params};
+use kontor_web::HistoryList;
+use kontor_web::envelope::{list, one};
 use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
-use kontor_web::{HistoryList, SignedInStaff};
+
+handlers! {
+    fn table_routes; BranchService, "Businesses";
+
+    /// List branches as a table
+    table "/api/tables/branches" as list_branches_table(BranchParams) = page() -> TABLE;
+}
 
 handlers! {
     BranchService, "Businesses";
@@ -46,11 +51,6 @@ handlers! {
     ///
     /// Newest first.
     history "/api/branches/{id}/history" as list_branch_history -> HistoryList;
-}
-
-/// Registers the table, whose path is outside the prefix of the other routes.
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_branches_table);
 }
 
 list!(BranchList { branches: [BranchRecord], branches_count });
@@ -131,17 +131,6 @@ struct ChangedBranch {
 }
 
 into_domain!(ChangedBranch => BranchChange { name, inn, kpp, address, phone, email });
-
-/// List branches as a table
-#[utoipa::path(tag = "Businesses", params(BranchParams), responses((status = 200, body = TableAnswer)))]
-#[get("/api/tables/branches")]
-async fn list_branches_table(
-    staff: SignedInStaff,
-    service: Data<BranchService>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
-}
 
 const TABLE: Table<Branch> = Table {
     id: 42,

@@ -8,7 +8,7 @@ use kontor_catalog::model::{Brand, BrandChange, BrandDraft};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use kontor_web::endpoints::handlers;
+use crate::endpoints::handlers;
 use kontor_web::envelope::{list, one};
 use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, PhotoRecord, into_domain};
 

@@ -8,7 +8,7 @@ use kontor_organization::model::{Department, DepartmentChange, DepartmentDraft};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use kontor_web::endpoints::handlers;
+use crate::endpoints::handlers;
 use kontor_web::envelope::{list, one};
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
 

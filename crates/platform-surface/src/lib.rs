@@ -28,6 +28,7 @@ mod directory_query;
 mod discounts;
 mod employee_record;
 mod employees;
+mod endpoints;
 mod exports;
 mod files;
 mod import_columns;
@@ -91,7 +92,6 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     branches::table_routes(config);
     below(config, "/api/applications", |config| {
         applications::routes(config);
-        applications::action_routes(config);
         webhooks::routes(config);
         webhook_deliveries::routes(config);
         assortment::routes(config);
@@ -103,7 +103,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/payment_types", payment_types::routes);
     project_settings::routes(config);
     suggestions::routes(config);
-    categories::routes(config);
+    below(config, "/api/categories", categories::routes);
     category_tables::routes(config);
     application_parts::table_routes(config);
     shops::table_routes(config);
@@ -127,8 +127,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     import_columns::routes(config);
     nomenclatures::routes(config);
     inventories::routes(config);
-    inventories::placed_routes(config);
     reservations::routes(config);
+    reservations::line_routes(config);
     reports::routes(config);
     below(config, "/api/changes", changes::routes);
     customers::table_routes(config);
@@ -137,7 +137,6 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
         customers::routes(config);
     });
     orders::routes(config);
-    orders::files::table_routes(config);
     files::table_routes(config);
     subscriptions::table_routes(config);
     below(config, "/api/subscriptions", subscriptions::routes);

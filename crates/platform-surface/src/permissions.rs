@@ -1,18 +1,27 @@
 //! Permissions, and the screens that group them.
 
-use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post, put};
 use deserr::Deserr;
 use kontor_auth::PermissionService;
 use kontor_auth::model::{PermissionChange, PermissionDraft};
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::PermissionRecord;
-use kontor_web::endpoints::handlers;
-use kontor_web::envelope::{Answer, answer, list, one};
+use crate::endpoints::handlers;
+use kontor_web::envelope::{list, one};
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
-use kontor_web::{PathId, SignedInStaff};
+
+handlers! {
+    fn screen_routes; PermissionService, "Roles and departments";
+
+    /// List screens
+    ///
+    /// Each screen groups the permissions of one resource.
+    list "/api/screens" as list_screens = screens() -> ScreenList;
+
+    /// Get a screen
+    read "/api/screens/{id}" as show_screen = screen(id) -> ScreenResponse;
+}
 
 handlers! {
     PermissionService, "Roles and departments";
@@ -72,29 +81,5 @@ struct ChangedPermission {
 
 into_domain!(ChangedPermission => PermissionChange { name, screen_id, description });
 
-pub(super) fn screen_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_screens).service(show_screen);
-}
-
 one!(ScreenResponse { screen: NamedRecord });
 list!(ScreenList { screens: [NamedRecord], screens_count });
-
-/// List screens
-///
-/// Each screen groups the permissions of one resource.
-#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = ScreenList)))]
-#[get("/api/screens")]
-async fn list_screens(staff: SignedInStaff, service: Data<PermissionService>) -> Answer<ScreenList> {
-    answer(service.screens(&staff).await?)
-}
-
-/// Get a screen
-#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = ScreenResponse)))]
-#[get("/api/screens/{id}")]
-async fn show_screen(
-    staff: SignedInStaff,
-    service: Data<PermissionService>,
-    id: Path<PathId>,
-) -> Answer<ScreenResponse> {
-    answer(service.screen(&staff, id.parse()?).await?)
-}

@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::employee_record::PermissionRecord;
-use kontor_web::endpoints::handlers;
+use crate::endpoints::handlers;
 use kontor_web::envelope::{list, one};
 use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
 

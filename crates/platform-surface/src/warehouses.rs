@@ -1,6 +1,5 @@
 //! Warehouses of a project.
 
-use actix_web::web::{Data, Json};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -10,13 +9,19 @@ use kontor_kernel::BranchId;
 use kontor_kernel::listing::Sort;
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
-use kontor_web::endpoints::handlers;
-use kontor_web::envelope::{Answer, one};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, list_params};
+use kontor_web::HistoryList;
+use kontor_web::envelope::one;
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
-use kontor_web::{HistoryList, SignedInStaff};
+
+handlers! {
+    fn table_routes; WarehouseService, "Warehouses";
+
+    /// List warehouses as a table
+    table "/api/tables/warehouses" as list_warehouses_table(WarehouseParams) = list() -> TABLE;
+}
 
 handlers! {
     WarehouseService, "Warehouses";
@@ -42,11 +47,6 @@ handlers! {
     ///
     /// Newest first.
     history "/api/warehouses/{id}/history" as list_warehouse_history -> HistoryList;
-}
-
-/// Registers the table, whose path is outside the prefix of the other routes.
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_warehouses_table);
 }
 
 one!(WarehouseResponse { warehouse: WarehouseRecord });
@@ -110,21 +110,6 @@ struct ChangedWarehouse {
 }
 
 into_domain!(ChangedWarehouse => WarehouseChange { name, branch_id, address, application_ids });
-
-/// List warehouses as a table
-#[utoipa::path(
-    tag = "Warehouses",
-    params(WarehouseParams),
-    responses((status = 200, body = TableAnswer)),
-)]
-#[get("/api/tables/warehouses")]
-async fn list_warehouses_table(
-    staff: SignedInStaff,
-    service: Data<WarehouseService>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
-}
 
 const TABLE: Table<Warehouse> = Table {
     id: 11,

@@ -20,7 +20,6 @@ pub mod content_headers;
 pub mod customer_record;
 pub mod delivery_option;
 pub mod dry_run;
-pub mod endpoints;
 pub mod envelope;
 pub mod error;
 pub mod error_codes;

@@ -11,14 +11,30 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::endpoints::handlers;
 use kontor_web::envelope::list;
-use kontor_web::records::{AccessTokenRecord, Message};
+use kontor_web::records::AccessTokenRecord;
 use kontor_web::refusals::agent_refused;
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, PathId, SignedInStaff};
 
+handlers! {
+    fn token_routes; AgentService, "Agents";
+
+    /// List the tokens of an agent
+    ///
+    /// Token values are not included.
+    list "/api/agents/{agent}/tokens" as list_agent_tokens = tokens(id) -> AgentTokenList;
+
+    /// Revoke a token of an agent
+    ///
+    /// The token stops working at once.
+    delete "/api/agents/{agent}/tokens/{token}" as revoke_agent_token = revoke_token(ids) -> "The token was deleted.";
+}
+
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_agent_tokens).service(issue_agent_token).service(revoke_agent_token);
+    token_routes(config);
+    config.service(issue_agent_token);
 }
 
 /// Token of an agent, without its secret.
@@ -56,23 +72,6 @@ list!(AgentTokenList { tokens: [AgentTokenRecord], tokens_count });
 struct IssuedToken {
     token: AgentTokenRecord,
     access_token: AccessTokenRecord,
-}
-
-/// List the tokens of an agent
-///
-/// Token values are not included.
-#[utoipa::path(
-    tag = "Agents",
-    params(("agent" = i64, Path)),
-    responses((status = 200, body = AgentTokenList)),
-)]
-#[get("/api/agents/{agent}/tokens")]
-async fn list_agent_tokens(
-    staff: SignedInStaff,
-    service: Data<AgentService>,
-    agent: Path<PathId>,
-) -> Result<Json<AgentTokenList>, ApiError> {
-    Ok(Json(service.tokens(&staff, agent.parse()?).await?.into()))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -123,22 +122,4 @@ async fn issue_agent_token(
     })?;
     let answer = IssuedToken { token: issued.record.into(), access_token: issued.token.into() };
     Ok((Json(answer), StatusCode::CREATED))
-}
-
-/// Revoke a token of an agent
-///
-/// The token stops working at once.
-#[utoipa::path(
-    tag = "Agents",
-    params(("agent" = i64, Path), ("token" = i64, Path)),
-    responses((status = 200, body = Message)),
-)]
-#[delete("/api/agents/{agent}/tokens/{token}")]
-async fn revoke_agent_token(
-    staff: SignedInStaff,
-    service: Data<AgentService>,
-    path: Path<(PathId, PathId)>,
-) -> Result<Json<Message>, ApiError> {
-    service.revoke_token(&staff, path.0.parse()?, path.1.parse()?).await?;
-    Ok(Json(Message::new("The token was deleted.")))
 }

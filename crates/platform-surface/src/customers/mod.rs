@@ -6,7 +6,7 @@ mod input;
 mod record;
 mod table;
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post, put};
 use kontor_customers::StaffCustomerService;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -15,12 +15,20 @@ use self::input::{ChangedCustomer, NewCustomer};
 pub(super) use self::record::StaffCustomerRecord;
 use self::record::{CounterpartyResponse, CustomerHistory, CustomerList, shown};
 use self::table::{CustomerParams, TABLE};
-use crate::table::{TableAnswer, TableRequest};
+use crate::endpoints::handlers;
+use crate::table::TableRequest;
 use kontor_web::Settings;
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::named::NamedErrorBody;
 use kontor_web::records::Message;
 use kontor_web::{Body, PathId, SignedInStaff};
+
+handlers! {
+    fn table_routes; StaffCustomerService, "Customers";
+
+    /// List customers as a table
+    table "/api/tables/counterparties" as list_counterparties_table(CustomerParams) = list() -> TABLE;
+}
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
@@ -32,11 +40,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(list_counterparty_history);
     contacts::routes(config);
     bank_requisites::routes(config);
-}
-
-/// Registers the table, whose path is outside the prefix of the other routes.
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_counterparties_table);
 }
 
 /// List customers
@@ -132,15 +135,4 @@ async fn list_counterparty_history(
     id: Path<PathId>,
 ) -> Answer<CustomerHistory> {
     answer(service.history(&staff, id.parse()?).await?)
-}
-
-/// List customers as a table
-#[utoipa::path(tag = "Customers", params(CustomerParams), responses((status = 200, body = TableAnswer)))]
-#[get("/api/tables/counterparties")]
-async fn list_counterparties_table(
-    staff: SignedInStaff,
-    service: Data<StaffCustomerService>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }

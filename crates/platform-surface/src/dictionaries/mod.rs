@@ -4,7 +4,6 @@ mod items;
 mod settings;
 
 use actix_web::get;
-use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use kontor_organization::DictionaryService;
 use kontor_organization::model::Country;
@@ -12,31 +11,46 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::endpoints::handlers;
 use kontor_web::delivery_option::DeliveryOptionRecord;
-use kontor_web::envelope::{Answer, answer, list, one};
+use kontor_web::envelope::{list, one};
 use kontor_web::records::{Picture, StorageUnitRecord, picture};
 use kontor_web::routes::below;
-use kontor_web::{PathId, SignedInStaff};
+
+handlers! {
+    fn unit_routes; DictionaryService, "Dictionaries";
+
+    /// List storage units
+    ///
+    /// Storage units are units of count or measure for goods.
+    list "/api/storage_units" as list_storage_units = storage_units() -> StorageUnitList;
+
+    /// Get a storage unit
+    read "/api/storage_units/{id}" as show_storage_unit = storage_unit(id) -> StorageUnitResponse;
+}
+
+handlers! {
+    fn list_routes; DictionaryService, "Dictionaries";
+
+    /// List countries
+    ///
+    /// Returns the countries of origin of goods.
+    list "/api/countries" as list_countries = countries() -> StaffCountryList;
+
+    /// List delivery types
+    ///
+    /// Returns the delivery types of the project.
+    list "/api/delivery_types" as list_delivery_types = delivery_types() -> StaffDeliveryTypeList;
+}
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     items::routes(config);
-    below(config, "/api/storage_units", |config| {
-        config.service(list_storage_units).service(show_storage_unit);
-    });
+    below(config, "/api/storage_units", unit_routes);
     below(config, "/api/settings", settings::routes);
-    config.service(list_countries).service(list_delivery_types);
+    list_routes(config);
 }
 
 list!(StaffDeliveryTypeList { delivery_types: [DeliveryOptionRecord], delivery_types_count });
-
-/// List delivery types
-///
-/// Returns the delivery types of the project.
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StaffDeliveryTypeList)))]
-#[get("/api/delivery_types")]
-async fn list_delivery_types(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<StaffDeliveryTypeList> {
-    answer(service.delivery_types(&staff).await?)
-}
 
 #[derive(Serialize, ToSchema)]
 struct StaffCountryRecord {
@@ -55,35 +69,6 @@ impl From<Country> for StaffCountryRecord {
 
 list!(StaffCountryList { countries: [StaffCountryRecord], countries_count });
 
-/// List countries
-///
-/// Returns the countries of origin of goods.
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StaffCountryList)))]
-#[get("/api/countries")]
-async fn list_countries(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<StaffCountryList> {
-    answer(service.countries(&staff).await?)
-}
-
 list!(StorageUnitList { units: [StorageUnitRecord], units_count });
 
-/// List storage units
-///
-/// Storage units are units of count or measure for goods.
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StorageUnitList)))]
-#[get("/api/storage_units")]
-async fn list_storage_units(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<StorageUnitList> {
-    answer(service.storage_units(&staff).await?)
-}
-
 one!(StorageUnitResponse { unit: StorageUnitRecord });
-
-/// Get a storage unit
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StorageUnitResponse)))]
-#[get("/api/storage_units/{id}")]
-async fn show_storage_unit(
-    staff: SignedInStaff,
-    service: Data<DictionaryService>,
-    id: Path<PathId>,
-) -> Answer<StorageUnitResponse> {
-    answer(service.storage_unit(&staff, id.parse()?).await?)
-}

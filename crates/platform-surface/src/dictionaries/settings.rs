@@ -1,19 +1,23 @@
 //! Settings of the project.
 
 use actix_web::get;
-use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use kontor_organization::DictionaryService;
 use kontor_organization::model::Setting;
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::{PathId, SignedInStaff};
+use crate::endpoints::handlers;
+use kontor_web::envelope::{list, one};
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_settings).service(show_setting);
+handlers! {
+    DictionaryService, "Dictionaries";
+
+    /// List the project's settings
+    list "/api/settings" as list_settings = settings() -> SettingList;
+
+    /// Get a setting of the project
+    read "/api/settings/{id}" as show_setting = setting(id) -> SettingResponse;
 }
 
 #[derive(Serialize, ToSchema)]
@@ -35,22 +39,4 @@ impl From<Setting> for SettingRecord {
 
 list!(SettingList { settings: [SettingRecord], settings_count });
 
-/// List the project's settings
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = SettingList)))]
-#[get("/api/settings")]
-async fn list_settings(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<SettingList> {
-    answer(service.settings(&staff).await?)
-}
-
 one!(SettingResponse { setting: SettingRecord });
-
-/// Get a setting of the project
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = SettingResponse)))]
-#[get("/api/settings/{id}")]
-async fn show_setting(
-    staff: SignedInStaff,
-    service: Data<DictionaryService>,
-    id: Path<PathId>,
-) -> Answer<SettingResponse> {
-    answer(service.setting(&staff, id.parse()?).await?)
-}

@@ -16,25 +16,40 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::input::{ChangedDiscount, NewDiscount};
 use self::query::DiscountQuery;
 use self::record::{DiscountFigures, DiscountList, DiscountResponse, UsageList};
+use crate::endpoints::handlers;
 use crate::resource_page::ListAddress;
 use kontor_web::Settings;
-use kontor_web::envelope::{Answer, Created, answer};
-use kontor_web::records::Message;
-use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::envelope::{Answer, Created};
+use kontor_web::{ApiError, Body, PathId, Query, SignedInStaff};
+
+handlers! {
+    fn usual_routes; DiscountService, "Sales";
+
+    /// Get discount statistics
+    read "/api/discounts/stats" as show_discount_stats = stats() -> DiscountFigures;
+
+    /// Delete a discount
+    ///
+    /// The discount must not be used by an order. Archive it instead if it is.
+    delete "/api/discounts/{id}" as delete_discount -> "The discount is deleted.", 422 "Orders use the discount.";
+
+    /// List the orders that used a promo code
+    ///
+    /// Newest first.
+    list "/api/discounts/{id}/usages" as list_discount_usages = usages(id, page) -> UsageList;
+}
 
 /// Registers the routes. `stats` precedes `{id}`, because it would match as an id.
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    usual_routes(config);
     config
         .service(list_discounts)
         .service(create_discount)
-        .service(show_discount_stats)
         .service(show_discount)
         .service(update_discount)
-        .service(delete_discount)
         .service(pause_discount)
         .service(activate_discount)
-        .service(archive_discount)
-        .service(list_discount_usages);
+        .service(archive_discount);
 }
 
 type Shown = Result<Json<DiscountResponse>, ApiError>;
@@ -71,13 +86,6 @@ async fn create_discount(
     Ok((Json(DiscountResponse::of(discount, clock.now())), StatusCode::CREATED))
 }
 
-/// Get discount statistics
-#[utoipa::path(tag = "Sales", responses((status = 200, body = DiscountFigures)))]
-#[get("/api/discounts/stats")]
-async fn show_discount_stats(staff: SignedInStaff, service: Data<DiscountService>) -> Answer<DiscountFigures> {
-    answer(service.stats(&staff).await?)
-}
-
 /// Get a discount
 #[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = DiscountResponse)))]
 #[get("/api/discounts/{id}")]
@@ -109,20 +117,6 @@ async fn update_discount(
 ) -> Shown {
     let discount = service.update(&staff, id.parse()?, body.0.into()).await?;
     Ok(Json(DiscountResponse::of(discount, clock.now())))
-}
-
-/// Delete a discount
-///
-/// The discount must not be used by an order. Archive it instead if it is.
-#[utoipa::path(
-    tag = "Sales",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = Message), (status = 422, description = "Orders use the discount.")),
-)]
-#[delete("/api/discounts/{id}")]
-async fn delete_discount(staff: SignedInStaff, service: Data<DiscountService>, id: Path<PathId>) -> Answer<Message> {
-    service.delete(&staff, id.parse()?).await?;
-    Ok(Json(Message::new("The discount is deleted.")))
 }
 
 /// Pause a discount
@@ -174,19 +168,4 @@ async fn archive_discount(
     id: Path<PathId>,
 ) -> Shown {
     Ok(Json(DiscountResponse::of(service.archive(&staff, id.parse()?).await?, clock.now())))
-}
-
-/// List the orders that used a promo code
-///
-/// Newest first.
-#[utoipa::path(tag = "Sales", params(("id" = i64, Path), PageQuery), responses((status = 200, body = UsageList)))]
-#[get("/api/discounts/{id}/usages")]
-async fn list_discount_usages(
-    staff: SignedInStaff,
-    service: Data<DiscountService>,
-    id: Path<PathId>,
-    query: Query<PageQuery>,
-) -> Answer<UsageList> {
-    let page = query.0.page()?;
-    answer(service.usages(&staff, id.parse()?, page).await?)
 }

@@ -3,59 +3,44 @@
 mod history;
 mod record;
 
-use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post, put};
 use deserr::Deserr;
 use kontor_catalog::InventoryService;
 use kontor_catalog::model::{InventoryDraft, StockChange};
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::history::StockHistoryList;
 pub(super) use self::record::InventoryRecord;
 use self::record::{InventoryList, InventoryParams, InventoryResponse, TABLE};
-use crate::table::{TableAnswer, TableRequest};
-use kontor_web::envelope::{Answer, Created, answer, created};
-use kontor_web::wire::{self, InputErrors, NonNullPatch};
-use kontor_web::{Body, PageQuery, PathId, Query, SignedInStaff};
+use crate::endpoints::handlers;
+use kontor_web::wire::{self, InputErrors, NonNullPatch, into_domain};
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_inventories).service(list_inventories_table).service(create_inventory);
-}
+handlers! {
+    InventoryService, "Stock";
 
-/// Registers the routes with placeholders.
-pub(super) fn placed_routes(config: &mut ServiceConfig<'_>) {
-    config.service(show_inventory).service(update_inventory).service(list_inventory_history);
-}
+    /// List stock levels
+    list "/api/inventories" as list_inventories = list(rows InventoryParams TABLE 100) -> InventoryList;
 
-/// List stock levels
-#[utoipa::path(
-    tag = "Stock",
-    params(InventoryParams),
-    responses((status = 200, body = InventoryList)),
-)]
-#[get("/api/inventories")]
-async fn list_inventories(
-    staff: SignedInStaff,
-    service: Data<InventoryService>,
-    asked: TableRequest,
-) -> Answer<InventoryList> {
-    answer(service.list(&staff, TABLE.listing(asked, 100)?).await?)
-}
+    /// List stock levels as a table
+    table "/api/tables/inventories" as list_inventories_table(InventoryParams) = list() -> TABLE;
 
-/// List stock levels as a table
-#[utoipa::path(
-    tag = "Stock",
-    params(InventoryParams),
-    responses((status = 200, body = TableAnswer)),
-)]
-#[get("/api/tables/inventories")]
-async fn list_inventories_table(
-    staff: SignedInStaff,
-    service: Data<InventoryService>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
+    /// Create a stock level
+    ///
+    /// The warehouse must not have a stock level of this item yet.
+    create "/api/inventories" as create_inventory(NewInventory) -> InventoryResponse;
+
+    /// Get a stock level
+    read "/api/inventories/{id}" as show_inventory -> InventoryResponse;
+
+    /// Update a stock level
+    ///
+    /// Sets quantity and price. Fields that are not sent keep their values.
+    update "/api/inventories/{id}" as update_inventory(ChangedInventory) = set_stock(id, input) -> InventoryResponse;
+
+    /// List the movements of a stock level
+    ///
+    /// Newest first.
+    history "/api/inventories/{id}/history" as list_inventory_history -> StockHistoryList;
 }
 
 #[derive(Deserr, ToSchema)]
@@ -70,44 +55,7 @@ struct NewInventory {
     price: wire::Money,
 }
 
-/// Create a stock level
-///
-/// The warehouse must not have a stock level of this item yet.
-#[utoipa::path(
-    tag = "Stock",
-    request_body = NewInventory,
-    responses((status = 201, body = InventoryResponse)),
-)]
-#[post("/api/inventories")]
-async fn create_inventory(
-    staff: SignedInStaff,
-    service: Data<InventoryService>,
-    body: Body<NewInventory>,
-) -> Created<InventoryResponse> {
-    let new = body.0;
-    let draft = InventoryDraft {
-        warehouse_id: new.warehouse_id.0,
-        nomenclature_id: new.nomenclature_id.0,
-        quantity: new.quantity.0,
-        price: new.price.0,
-    };
-    created(service.create(&staff, draft).await?)
-}
-
-/// Get a stock level
-#[utoipa::path(
-    tag = "Stock",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = InventoryResponse)),
-)]
-#[get("/api/inventories/{id}")]
-async fn show_inventory(
-    staff: SignedInStaff,
-    service: Data<InventoryService>,
-    id: Path<PathId>,
-) -> Answer<InventoryResponse> {
-    answer(service.read(&staff, id.parse()?).await?)
-}
+into_domain!(NewInventory => InventoryDraft { warehouse_id, nomenclature_id, quantity, price });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -122,41 +70,4 @@ struct ChangedInventory {
     price: NonNullPatch<wire::Money>,
 }
 
-/// Update a stock level
-///
-/// Sets quantity and price. Fields that are not sent keep their values.
-#[utoipa::path(
-    tag = "Stock",
-    params(("id" = i64, Path)),
-    request_body = ChangedInventory,
-    responses((status = 200, body = InventoryResponse)),
-)]
-#[put("/api/inventories/{id}")]
-async fn update_inventory(
-    staff: SignedInStaff,
-    service: Data<InventoryService>,
-    id: Path<PathId>,
-    body: Body<ChangedInventory>,
-) -> Answer<InventoryResponse> {
-    let change = StockChange { quantity: body.0.quantity.into(), price: body.0.price.into() };
-    answer(service.set_stock(&staff, id.parse()?, change).await?)
-}
-
-/// List the movements of a stock level
-///
-/// Newest first.
-#[utoipa::path(
-    tag = "Stock",
-    params(("id" = i64, Path), PageQuery),
-    responses((status = 200, body = StockHistoryList)),
-)]
-#[get("/api/inventories/{id}/history")]
-async fn list_inventory_history(
-    staff: SignedInStaff,
-    service: Data<InventoryService>,
-    id: Path<PathId>,
-    query: Query<PageQuery>,
-) -> Answer<StockHistoryList> {
-    let page = query.0.page()?;
-    answer(service.history(&staff, id.parse()?, page).await?)
-}
+into_domain!(ChangedInventory => StockChange { quantity, price });

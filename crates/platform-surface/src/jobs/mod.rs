@@ -13,18 +13,27 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::query::JobQuery;
 use self::record::JobList;
 pub(super) use self::record::JobResponse;
+use crate::endpoints::handlers;
 use crate::sheets::{ExportQuery, download};
 use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::{ApiError, PathId, Query, SignedInStaff};
 
+handlers! {
+    fn usual_routes; BulkService, "Jobs";
+
+    /// Get an import or export job
+    read "/api/jobs/{id}" as show_job -> JobResponse;
+
+    /// Cancel an import or export job
+    ///
+    /// Rows already written by an import are kept.
+    post "/api/jobs/{id}/cancel" as cancel_job = cancel(id) -> JobResponse, 409 "The job has already finished.";
+}
+
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(list_jobs)
-        .service(download_job_errors)
-        .service(cancel_job)
-        .service(file::download_job_file)
-        .service(show_job);
+    usual_routes(config);
+    config.service(list_jobs).service(download_job_errors).service(file::download_job_file);
 }
 
 /// Returns `202` with the queued job.
@@ -44,30 +53,6 @@ pub(super) fn queued(job: Job) -> HttpResponse {
 async fn list_jobs(staff: SignedInStaff, service: Data<BulkService>, query: Query<JobQuery>) -> Answer<JobList> {
     let page = query.0.page()?;
     answer(service.list(&staff, query.0.into(), page).await?)
-}
-
-/// Get an import or export job
-#[utoipa::path(
-    tag = "Jobs",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = JobResponse)),
-)]
-#[get("/api/jobs/{id}")]
-async fn show_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<PathId>) -> Answer<JobResponse> {
-    answer(service.read(&staff, id.parse()?).await?)
-}
-
-/// Cancel an import or export job
-///
-/// Rows already written by an import are kept.
-#[utoipa::path(
-    tag = "Jobs",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = JobResponse), (status = 409, description = "The job has already finished.")),
-)]
-#[post("/api/jobs/{id}/cancel")]
-async fn cancel_job(staff: SignedInStaff, service: Data<BulkService>, id: Path<PathId>) -> Answer<JobResponse> {
-    answer(service.cancel(&staff, id.parse()?).await?)
 }
 
 /// Download the errors of an import job

@@ -1,6 +1,6 @@
 //! Orders of the project.
 
-pub(super) mod files;
+mod files;
 mod history;
 mod lines;
 mod payments;
@@ -26,24 +26,51 @@ use self::refunds::OrderRefundRecord;
 use self::table::{ORDERS, OrderParams, OrderTableParams, TABLE};
 use super::exports;
 use super::tickets;
-use crate::table::{TableAnswer, TableRequest};
+use crate::endpoints::handlers;
 use kontor_web::envelope::list;
 use kontor_web::order_record::{OrderRecord, OrderStatusId};
-use kontor_web::records::Message;
 use kontor_web::routes::below;
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
 use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 
+handlers! {
+    fn table_routes; OrderService, "Orders";
+
+    /// List orders as a table
+    table "/api/tables/orders" as list_orders_table(OrderTableParams) = list() -> TABLE;
+}
+
+handlers! {
+    fn usual_routes; OrderService, "Orders";
+
+    /// List orders
+    ///
+    /// Returns every order of the project, newest first.
+    list "/api/orders" as list_orders = list(rows OrderParams ORDERS 100) -> OrderList;
+
+    /// Get an order
+    read "/api/orders/{id}" as show_order -> OrderResponse;
+
+    /// Cancel an order
+    ///
+    /// Releases the reserved stock and the use of the promo code. The order itself is kept. Paid orders must be refunded
+    /// first.
+    delete "/api/orders/{id}" as cancel_order = cancel(id) -> "The order was canceled.",
+        422 "The order is paid or too far in its processing to be canceled.";
+}
+
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_orders_table);
+    table_routes(config);
+    files::table_routes(config);
     below(config, "/api/orders", |config| {
-        config.service(list_orders).service(placement::create_order).service(placement::calculate_order);
+        usual_routes(config);
+        config.service(placement::create_order).service(placement::calculate_order);
         config.service(exports::export_orders);
         config
             .service(tickets::redeem_tickets)
             .service(tickets::redeem_ticket_batch)
             .service(tickets::list_ticket_scans);
-        config.service(show_order).service(update_order).service(cancel_order).service(refunds::request_refund);
+        config.service(update_order).service(refunds::request_refund);
         config.service(payments::record_payment);
         config.service(files::add_order_file).service(history::list_order_history);
         config.service(lines::add_order_line).service(lines::update_order_line);
@@ -185,38 +212,6 @@ impl From<(Order, domain::OrderPreview)> for OrderResponse {
 
 list!(OrderList { orders: [StaffOrder], orders_count of all });
 
-/// List orders
-///
-/// Returns every order of the project, newest first.
-#[utoipa::path(
-    tag = "Orders",
-    params(OrderParams),
-    responses((status = 200, body = OrderList)),
-)]
-#[get("/api/orders")]
-async fn list_orders(
-    staff: SignedInStaff,
-    service: Data<OrderService>,
-    asked: TableRequest,
-) -> Result<Json<OrderList>, ApiError> {
-    Ok(Json(service.list(&staff, ORDERS.listing(asked, 100)?).await?.into()))
-}
-
-/// Get an order
-#[utoipa::path(
-    tag = "Orders",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OrderResponse)),
-)]
-#[get("/api/orders/{id}")]
-async fn show_order(
-    staff: SignedInStaff,
-    service: Data<OrderService>,
-    id: Path<PathId>,
-) -> Result<Json<OrderResponse>, ApiError> {
-    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct OrderPatch {
@@ -266,42 +261,4 @@ async fn update_order(
         return Ok(Json(service.preview_update(&staff, id, &change).await?.into()));
     }
     Ok(Json(service.update(&staff, id, change).await?.into()))
-}
-
-/// Cancel an order
-///
-/// Releases the reserved stock and the use of the promo code. The order itself is kept. Paid orders must be refunded
-/// first.
-#[utoipa::path(
-    tag = "Orders",
-    params(("id" = i64, Path)),
-    responses(
-        (status = 200, body = Message),
-        (status = 422, description = "The order is paid or too far in its processing to be canceled."),
-    ),
-)]
-#[delete("/api/orders/{id}")]
-async fn cancel_order(
-    staff: SignedInStaff,
-    service: Data<OrderService>,
-    id: Path<PathId>,
-) -> Result<Json<Message>, ApiError> {
-    service.cancel(&staff, id.parse()?).await?;
-    Ok(Json(Message::new("The order was canceled.")))
-}
-
-/// List orders as a table
-#[utoipa::path(
-    tag = "Orders",
-    params(OrderTableParams),
-    responses((status = 200, body = TableAnswer)),
-)]
-#[get("/api/tables/orders")]
-async fn list_orders_table(
-    staff: SignedInStaff,
-    service: Data<OrderService>,
-    asked: TableRequest,
-) -> Result<Json<TableAnswer>, ApiError> {
-    let page = service.list(&staff, TABLE.listing(asked, 15)?).await?;
-    Ok(Json(TABLE.render(&page)))
 }

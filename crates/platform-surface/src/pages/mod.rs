@@ -4,7 +4,7 @@ mod input;
 mod record;
 mod table;
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post, put};
 use kontor_content::{PageHistory, PageService, PageViewer};
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -12,24 +12,38 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::input::{ChangedPage, NewPage, PagePreviewInput};
 use self::record::{PagePreview, PageResponse, PageTagList};
 use self::table::{PageParams, TABLE};
-use crate::table::{TableAnswer, TableRequest};
+use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, Created, answer, created};
-use kontor_web::records::Message;
 use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+
+handlers! {
+    fn table_routes; PageService, "Content";
+
+    /// List content pages as a table
+    table "/api/tables/pages" as list_pages_table(PageParams) = page() -> TABLE;
+}
+
+handlers! {
+    fn usual_routes; PageService, "Content";
+
+    /// Get a content page
+    ///
+    /// Returns the HTML as written by staff, not sanitized.
+    read "/api/pages/{id}" as show_page -> PageResponse;
+
+    /// Delete a content page
+    delete "/api/pages/{id}" as delete_page -> "The page was deleted.";
+}
 
 /// Registers the table and the tags, whose paths are outside the prefix of the other routes.
 pub(super) fn outer_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_pages_table).service(list_page_tags);
+    table_routes(config);
+    config.service(list_page_tags);
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(create_page)
-        .service(preview_page)
-        .service(show_page)
-        .service(update_page)
-        .service(delete_page)
-        .service(list_page_history);
+    usual_routes(config);
+    config.service(create_page).service(preview_page).service(update_page).service(list_page_history);
 }
 
 /// Create a content page
@@ -59,15 +73,6 @@ async fn preview_page(
     answer(pages.preview(&staff, body.0.content.map(|html| html.0).as_ref())?)
 }
 
-/// Get a content page
-///
-/// Returns the HTML as written by staff, not sanitized.
-#[utoipa::path(tag = "Content", params(("id" = i64, Path)), responses((status = 200, body = PageResponse)))]
-#[get("/api/pages/{id}")]
-async fn show_page(staff: SignedInStaff, service: Data<PageService>, id: Path<PathId>) -> Answer<PageResponse> {
-    answer(service.read(&staff, id.parse()?).await?)
-}
-
 /// Update a content page
 ///
 /// Fields that are not sent keep their values. A new title does not change the slug.
@@ -88,14 +93,6 @@ async fn update_page(
     answer(service.update(&staff, id.parse()?, body.0.change()?).await?)
 }
 
-/// Delete a content page
-#[utoipa::path(tag = "Content", params(("id" = i64, Path)), responses((status = 200, body = Message)))]
-#[delete("/api/pages/{id}")]
-async fn delete_page(staff: SignedInStaff, service: Data<PageService>, id: Path<PathId>) -> Answer<Message> {
-    service.delete(&staff, id.parse()?).await?;
-    answer(Message::new("The page was deleted."))
-}
-
 /// List the history of a content page
 ///
 /// Newest first.
@@ -113,17 +110,6 @@ async fn list_page_history(
 ) -> Answer<HistoryList> {
     let page = query.0.page()?;
     answer(service.page(&staff, id.parse()?, page).await?)
-}
-
-/// List content pages as a table
-#[utoipa::path(tag = "Content", params(PageParams), responses((status = 200, body = TableAnswer)))]
-#[get("/api/tables/pages")]
-async fn list_pages_table(
-    staff: SignedInStaff,
-    service: Data<PageService>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
 /// List the tags of content pages

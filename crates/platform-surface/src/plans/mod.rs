@@ -14,13 +14,30 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::query::PlanQuery;
 use self::record::{AssignmentResponse, PlanPage};
+use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, answer};
-use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
 use kontor_web::{ApiError, Body, PathId, Query, SignedInStaff};
 
+handlers! {
+    fn usual_routes; PlanService, "Applications";
+
+    /// Update a plan assignment
+    ///
+    /// Fields that are not sent keep their values.
+    patch "/api/applications/{application}/subscription-nomenclatures/{assignment}" as update_plan_assignment(ChangedPlanAssignment) = update(ids, input)
+        -> AssignmentResponse;
+
+    /// Remove a subscription plan from an application
+    ///
+    /// Customers of the application no longer see the plan.
+    delete "/api/applications/{application}/subscription-nomenclatures/{assignment}" as unassign_plan = withdraw(ids)
+        -> "The application no longer offers the plan.";
+}
+
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_assignable_plans).service(assign_plan).service(update_plan_assignment).service(unassign_plan);
+    usual_routes(config);
+    config.service(list_assignable_plans).service(assign_plan);
 }
 
 /// List the subscription plans of the project for an application
@@ -119,37 +136,3 @@ impl From<ChangedPlanAssignment> for PlanChange {
 }
 
 type Ids = Path<(PathId, PathId)>;
-
-/// Update a plan assignment
-///
-/// Fields that are not sent keep their values.
-#[utoipa::path(
-    tag = "Applications",
-    params(("application" = i64, Path), ("assignment" = i64, Path)),
-    request_body = ChangedPlanAssignment,
-    responses((status = 200, body = AssignmentResponse)),
-)]
-#[patch("/api/applications/{application}/subscription-nomenclatures/{assignment}")]
-async fn update_plan_assignment(
-    staff: SignedInStaff,
-    service: Data<PlanService>,
-    ids: Ids,
-    body: Body<ChangedPlanAssignment>,
-) -> Answer<AssignmentResponse> {
-    let changed = service.update(&staff, ids.0.parse()?, ids.1.parse()?, body.0.into()).await?;
-    answer(changed)
-}
-
-/// Remove a subscription plan from an application
-///
-/// Customers of the application no longer see the plan.
-#[utoipa::path(
-    tag = "Applications",
-    params(("application" = i64, Path), ("assignment" = i64, Path)),
-    responses((status = 200, body = Message)),
-)]
-#[delete("/api/applications/{application}/subscription-nomenclatures/{assignment}")]
-async fn unassign_plan(staff: SignedInStaff, service: Data<PlanService>, ids: Ids) -> Answer<Message> {
-    service.withdraw(&staff, ids.0.parse()?, ids.1.parse()?).await?;
-    Ok(Json(Message::new("The application no longer offers the plan.")))
-}

@@ -7,7 +7,7 @@ mod times;
 
 use std::sync::Arc;
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post, put};
 use kontor_kernel::Clock;
 use kontor_organization::{ShopHistory, StaffShopService};
@@ -16,14 +16,17 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::input::{ChangedShop, NewShop};
 use self::record::{ShopView, StaffShopList, StaffShopResponse};
 use self::table::{ShopParams, TABLE};
-use crate::table::{TableAnswer, TableRequest};
+use crate::endpoints::handlers;
+use crate::table::TableRequest;
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
 use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
-/// Registers the table, whose path is outside the prefix of the other routes.
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_shops_table);
+handlers! {
+    fn table_routes; StaffShopService, "Shops";
+
+    /// List shops as a table
+    table "/api/tables/shops" as list_shops_table(ShopParams) = page() -> TABLE;
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -123,15 +126,4 @@ async fn list_shop_history(
 ) -> Answer<HistoryList> {
     let page = query.0.page()?;
     answer(service.page(&staff, id.parse()?, page).await?)
-}
-
-/// List shops as a table
-#[utoipa::path(tag = "Shops", params(ShopParams), responses((status = 200, body = TableAnswer)))]
-#[get("/api/tables/shops")]
-async fn list_shops_table(
-    staff: SignedInStaff,
-    service: Data<StaffShopService>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
 }

@@ -22,55 +22,44 @@ use self::record::{
     UpcomingList, upcoming,
 };
 use self::table::{SubscriptionParams, TABLE};
-use crate::table::{TableAnswer, TableRequest};
+use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
 
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_subscriptions_table);
+handlers! {
+    fn table_routes; StaffSubscriptions, "Subscriptions";
+
+    /// List subscriptions as a table
+    ///
+    /// Newest first.
+    table "/api/tables/subscriptions" as list_subscriptions_table(SubscriptionParams) = list() -> TABLE;
 }
 
+handlers! {
+    fn usual_routes; StaffSubscriptions, "Subscriptions";
+
+    /// List subscriptions
+    ///
+    /// Returns every subscription of the project, newest first.
+    list "/api/subscriptions" as list_subscriptions = list(rows SubscriptionParams TABLE 15) -> StaffSubscriptionList;
+
+    /// Get a subscription
+    read "/api/subscriptions/{id}" as show_subscription -> StaffSubscriptionResponse;
+}
+
+/// Registers the routes. `upcoming` and `settings` precede `{id}`, because they would match as an id.
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_subscriptions).service(list_upcoming_charges);
+    config.service(list_upcoming_charges);
     config.service(settings::show_subscription_settings).service(settings::set_subscription_settings);
-    config.service(show_subscription).service(list_subscription_payments).service(list_subscription_history);
+    config.service(list_subscription_payments).service(list_subscription_history);
     config.service(list_subscription_consents).service(cancel_subscription).service(pause_subscription);
     config
         .service(skip_subscription_period)
         .service(move_billing_day)
         .service(charge_subscription)
         .service(release_subscription);
-}
-
-/// List subscriptions as a table
-///
-/// Newest first.
-#[utoipa::path(tag = "Subscriptions", params(SubscriptionParams), responses((status = 200, body = TableAnswer)))]
-#[get("/api/tables/subscriptions")]
-async fn list_subscriptions_table(
-    staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
-    asked: TableRequest,
-) -> Result<Json<TableAnswer>, ApiError> {
-    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
-}
-
-/// List subscriptions
-///
-/// Returns every subscription of the project, newest first.
-#[utoipa::path(
-    tag = "Subscriptions",
-    params(SubscriptionParams),
-    responses((status = 200, body = StaffSubscriptionList)),
-)]
-#[get("/api/subscriptions")]
-async fn list_subscriptions(
-    staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
-    asked: TableRequest,
-) -> Answer<StaffSubscriptionList> {
-    answer(service.list(&staff, TABLE.listing(asked, 15)?).await?)
+    usual_routes(config);
 }
 
 /// List upcoming charges
@@ -87,21 +76,6 @@ async fn list_upcoming_charges(
 ) -> Answer<UpcomingList> {
     let (until, page) = (query.0.until(clock.now()), query.0.page()?);
     Ok(Json(upcoming(service.upcoming(&staff, until, page).await?)))
-}
-
-/// Get a subscription
-#[utoipa::path(
-    tag = "Subscriptions",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = StaffSubscriptionResponse)),
-)]
-#[get("/api/subscriptions/{id}")]
-async fn show_subscription(
-    staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
-    id: Path<PathId>,
-) -> Answer<StaffSubscriptionResponse> {
-    answer(service.read(&staff, id.parse()?).await?)
 }
 
 /// List the charges of a subscription
