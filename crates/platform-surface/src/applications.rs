@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use crate::endpoints::handlers;
 use kontor_web::HistoryList;
 use kontor_web::envelope::{list, one};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
+use kontor_web::wire::{self, InputErrors, change_body};
 
 handlers! {
     ApplicationService, "Applications";
@@ -120,27 +120,17 @@ impl From<NewApplication> for ApplicationDraft {
     }
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedApplication {
-    /// Branch that runs the application.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BranchId>, nullable = false)]
-    branch_id: NonNullPatch<wire::BranchId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    /// `null` removes the URL.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Link>)]
-    url: Patch<wire::Link>,
-    /// `true` if the application sells wholesale.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    wholesale: NonNullPatch<wire::Flag>,
+change_body! {
+    ChangedApplication => ApplicationChange {
+        /// Branch that runs the application.
+        branch_id: wire::BranchId,
+        name: wire::Name,
+        /// `null` removes the URL.
+        url: wire::Link | null,
+        /// `true` if the application sells wholesale.
+        wholesale: wire::Flag,
+    }
 }
-
-into_domain!(ChangedApplication => ApplicationChange { branch_id, name, url, wholesale });
 
 #[derive(Serialize, ToSchema)]
 struct IssuedApplicationRecord {

@@ -13,7 +13,7 @@ use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Table, list_params};
 use kontor_web::HistoryList;
 use kontor_web::envelope::{list, one};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
+use kontor_web::wire::{self, InputErrors, change_body, into_domain};
 
 handlers! {
     fn table_routes; BranchService, "Businesses";
@@ -105,32 +105,18 @@ struct NewBranch {
 
 into_domain!(NewBranch => BranchDraft { name, inn, kpp, address, phone, email });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedBranch {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    /// Taxpayer number (INN): 10 digits for a company, 12 for an entrepreneur.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Inn>)]
-    inn: Patch<wire::Inn>,
-    /// Only with an INN of 10 digits.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Kpp>)]
-    kpp: Patch<wire::Kpp>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    address: Patch<wire::Line500>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Phone>)]
-    phone: Patch<wire::Phone>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Email>)]
-    email: Patch<wire::Email>,
+change_body! {
+    ChangedBranch => BranchChange {
+        name: wire::Name,
+        /// Taxpayer number (INN): 10 digits for a company, 12 for an entrepreneur.
+        inn: wire::Inn | null,
+        /// Only with an INN of 10 digits.
+        kpp: wire::Kpp | null,
+        address: wire::Line500 | null,
+        phone: wire::Phone | null,
+        email: wire::Email | null,
+    }
 }
-
-into_domain!(ChangedBranch => BranchChange { name, inn, kpp, address, phone, email });
 
 const TABLE: Table<Branch> = Table {
     id: 42,

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use crate::endpoints::handlers;
 use kontor_web::HistoryList;
 use kontor_web::envelope::{list, one};
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull, into_domain};
+use kontor_web::wire::{self, InputErrors, NamedRecord, PhotoRecord, ZeroIsNull, change_body, into_domain};
 
 handlers! {
     CategoryService, "Catalog";
@@ -86,27 +86,15 @@ struct NewCategory {
 
 into_domain!(NewCategory => CategoryDraft { name, photo, parent_id, code, description });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedCategory {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    photo: Patch<wire::PhotoUrl>,
-    /// `null` makes the category a root.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::CategoryId>)]
-    parent_id: Patch<ZeroIsNull<wire::CategoryId>>,
-    /// Unique code.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::CategoryCode>, nullable = false)]
-    code: NonNullPatch<wire::CategoryCode>,
-    /// HTML.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    description: Patch<wire::Prose>,
+change_body! {
+    ChangedCategory => CategoryChange {
+        name: wire::Name,
+        photo: wire::PhotoUrl | null,
+        /// `null` makes the category a root.
+        parent_id: wire::CategoryId | null | 0,
+        /// Unique code.
+        code: wire::CategoryCode,
+        /// HTML.
+        description: wire::Prose | null,
+    }
 }
-
-into_domain!(ChangedCategory => CategoryChange { name, photo, parent_id, code, description });

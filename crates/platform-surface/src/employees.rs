@@ -12,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::EmployeeRecord;
 use kontor_web::envelope::{Answer, Created, answer};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
+use kontor_web::wire::{self, InputErrors, change_body, into_domain};
 use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, Settings, SignedInStaff};
 
 /// Registers the routes. Other files register further paths below `/api/users`.
@@ -57,45 +57,23 @@ into_domain!(NewUser => EmployeeDraft {
     login, email, first_name, last_name, middle_name, phone, role_id, branch_id, department_id,
 });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedUser {
-    /// Address that receives temporary passwords. Another address invalidates the one that was sent before.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Email>, nullable = false)]
-    email: NonNullPatch<wire::Email>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    first_name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    last_name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>)]
-    middle_name: Patch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Phone>)]
-    phone: Patch<wire::Phone>,
-    /// Role of the employee. It must not have permissions that the caller does not hold.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::RoleId>, nullable = false)]
-    role_id: NonNullPatch<wire::RoleId>,
-    /// `null` assigns the employee to all branches.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BranchId>)]
-    branch_id: Patch<wire::BranchId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::DepartmentId>)]
-    department_id: Patch<wire::DepartmentId>,
-    /// `true` if the employee is on sick leave.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_sick: NonNullPatch<wire::Flag>,
+change_body! {
+    ChangedUser => EmployeeUpdate {
+        /// Address that receives temporary passwords. Another address invalidates the one that was sent before.
+        email: wire::Email,
+        first_name: wire::Name,
+        last_name: wire::Name,
+        middle_name: wire::Name | null,
+        phone: wire::Phone | null,
+        /// Role of the employee. It must not have permissions that the caller does not hold.
+        role_id: wire::RoleId,
+        /// `null` assigns the employee to all branches.
+        branch_id: wire::BranchId | null,
+        department_id: wire::DepartmentId | null,
+        /// `true` if the employee is on sick leave.
+        is_sick: wire::Flag,
+    }
 }
-
-into_domain!(ChangedUser => EmployeeUpdate {
-    email, first_name, last_name, middle_name, phone, role_id, branch_id, department_id, is_sick,
-});
 
 /// Create an employee
 ///

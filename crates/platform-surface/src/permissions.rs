@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::employee_record::PermissionRecord;
 use crate::endpoints::handlers;
 use kontor_web::envelope::{list, one};
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
+use kontor_web::wire::{self, InputErrors, NamedRecord, change_body, into_domain};
 
 handlers! {
     fn screen_routes; PermissionService, "Roles and departments";
@@ -65,21 +65,13 @@ struct NewPermission {
 
 into_domain!(NewPermission => PermissionDraft { name, screen_id, description });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedPermission {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PermissionName>, nullable = false)]
-    name: NonNullPatch<wire::PermissionName>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::ScreenId>, nullable = false)]
-    screen_id: NonNullPatch<wire::ScreenId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    description: Patch<wire::Line500>,
+change_body! {
+    ChangedPermission => PermissionChange {
+        name: wire::PermissionName,
+        screen_id: wire::ScreenId,
+        description: wire::Line500 | null,
+    }
 }
-
-into_domain!(ChangedPermission => PermissionChange { name, screen_id, description });
 
 one!(ScreenResponse { screen: NamedRecord });
 list!(ScreenList { screens: [NamedRecord], screens_count });

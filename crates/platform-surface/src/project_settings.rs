@@ -13,7 +13,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, into_domain};
+use kontor_web::wire::{self, InputErrors, NamedRecord, change_body};
 use kontor_web::{Body, HistoryList, SignedInStaff};
 
 handlers! {
@@ -92,52 +92,25 @@ impl From<ProjectSettings> for ProjectRecord {
 
 one!(ProjectResponse { project: ProjectRecord });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedProject {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    /// IANA name of the time zone in which the days of filters and reports begin.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::ZoneName>, nullable = false)]
-    time_zone: NonNullPatch<wire::ZoneName>,
-    /// Language of messages to customers from now on.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Language>, nullable = false)]
-    language: NonNullPatch<wire::Language>,
-    /// `true` if changes and deletions of records require the header `If-Match`, from the next request on.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    if_match_required: NonNullPatch<wire::Flag>,
-    /// `true` if new orders include the price of their delivery.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    charges_delivery: NonNullPatch<wire::Flag>,
-    /// Maximum number of units that the unconfirmed contact form orders of one phone reserve together.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PieceLimit>, nullable = false)]
-    contact_max_pieces: NonNullPatch<wire::PieceLimit>,
-    /// Maximum total price of the unconfirmed contact form orders of one phone.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Money>, nullable = false)]
-    contact_max_value: NonNullPatch<wire::Money>,
-    /// Hours until an unconfirmed contact form order is canceled. Applies to new orders.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::HoldHours>, nullable = false)]
-    contact_hold_hours: NonNullPatch<wire::HoldHours>,
+change_body! {
+    ChangedProject => ProjectChange {
+        name: wire::Name,
+        /// IANA name of the time zone in which the days of filters and reports begin.
+        time_zone: wire::ZoneName,
+        /// Language of messages to customers from now on.
+        language: wire::Language,
+        /// `true` if changes and deletions of records require the header `If-Match`, from the next request on.
+        if_match_required: wire::Flag,
+        /// `true` if new orders include the price of their delivery.
+        charges_delivery: wire::Flag,
+        /// Maximum number of units that the unconfirmed contact form orders of one phone reserve together.
+        contact_max_pieces: wire::PieceLimit,
+        /// Maximum total price of the unconfirmed contact form orders of one phone.
+        contact_max_value: wire::Money,
+        /// Hours until an unconfirmed contact form order is canceled. Applies to new orders.
+        contact_hold_hours: wire::HoldHours,
+    }
 }
-
-into_domain!(ChangedProject => ProjectChange {
-    name,
-    time_zone,
-    language,
-    if_match_required,
-    charges_delivery,
-    contact_max_pieces,
-    contact_max_value,
-    contact_hold_hours,
-});
 
 /// Price of a delivery type or of one of its subtypes.
 #[derive(Serialize, ToSchema)]

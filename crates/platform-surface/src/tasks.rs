@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{list, one};
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, ZeroIsNull};
+use kontor_web::wire::{self, InputErrors, NamedRecord, ZeroIsNull, change_body};
 
 handlers! {
     fn table_routes; TaskService, "Tasks";
@@ -127,31 +127,17 @@ impl From<NewTask> for TaskDraft {
     }
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedTask {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    title: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    description: Patch<wire::Prose>,
-    /// `1` new, `2` in progress, `3` done, `4` canceled.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::TaskStatusId>, nullable = false)]
-    status_id: NonNullPatch<wire::TaskStatusId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::UserId>)]
-    responsible_id: Patch<ZeroIsNull<wire::UserId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Moment>)]
-    deadline: Patch<wire::Moment>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::OrderId>)]
-    order_id: Patch<ZeroIsNull<wire::OrderId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::CounterpartyId>)]
-    counterparty_id: Patch<ZeroIsNull<wire::CounterpartyId>>,
+change_body! {
+    ChangedTask {
+        title: wire::Name,
+        description: wire::Prose | null,
+        /// `1` new, `2` in progress, `3` done, `4` canceled.
+        status_id: wire::TaskStatusId,
+        responsible_id: wire::UserId | null | 0,
+        deadline: wire::Moment | null,
+        order_id: wire::OrderId | null | 0,
+        counterparty_id: wire::CounterpartyId | null | 0,
+    }
 }
 
 impl From<ChangedTask> for TaskChange {

@@ -14,7 +14,7 @@ use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::HistoryList;
 use kontor_web::envelope::one;
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
+use kontor_web::wire::{self, InputErrors, NamedRecord, change_body, into_domain};
 
 handlers! {
     fn table_routes; WarehouseService, "Warehouses";
@@ -91,25 +91,15 @@ struct NewWarehouse {
 
 into_domain!(NewWarehouse => WarehouseDraft { name, branch_id, address, application_ids });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedWarehouse {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BranchId>, nullable = false)]
-    branch_id: NonNullPatch<wire::BranchId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    address: Patch<wire::Line500>,
-    /// Ids of applications that sell from the warehouse. Replaces the whole list.
-    #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::ApplicationId>>, nullable = false)]
-    application_ids: NonNullPatch<Vec<wire::ApplicationId>>,
+change_body! {
+    ChangedWarehouse => WarehouseChange {
+        name: wire::Name,
+        branch_id: wire::BranchId,
+        address: wire::Line500 | null,
+        /// Ids of applications that sell from the warehouse. Replaces the whole list.
+        application_ids: Vec<wire::ApplicationId>,
+    }
 }
-
-into_domain!(ChangedWarehouse => WarehouseChange { name, branch_id, address, application_ids });
 
 const TABLE: Table<Warehouse> = Table {
     id: 11,

@@ -12,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::wire::{self, In, InputErrors, NonNullPatch, Patch, into_domain};
+use kontor_web::wire::{self, In, InputErrors, change_body};
 use kontor_web::{SignedInStaff, TwoIds};
 
 handlers! {
@@ -123,22 +123,14 @@ impl From<NewWebhook> for WebhookDraft {
     }
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedWebhook {
-    /// `null` removes the name.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>)]
-    name: Patch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<WebhookUrl>, nullable = false)]
-    url: NonNullPatch<WebhookUrl>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_active: NonNullPatch<wire::Flag>,
+change_body! {
+    ChangedWebhook => WebhookChange {
+        /// `null` removes the name.
+        name: wire::Name | null,
+        url: WebhookUrl,
+        is_active: wire::Flag,
+    }
 }
-
-into_domain!(ChangedWebhook => WebhookChange { name, url, is_active });
 
 /// Delete a webhook
 ///

@@ -14,7 +14,7 @@ pub(super) use self::record::AgentRecord;
 use self::record::{AgentList, AgentParams, AgentResponse, TABLE};
 use crate::endpoints::handlers;
 use kontor_web::routes::below;
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
+use kontor_web::wire::{self, InputErrors, change_body};
 
 handlers! {
     fn table_routes; AgentService, "Agents";
@@ -81,23 +81,13 @@ impl From<NewAgent> for AgentDraft {
     }
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedAgent {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    description: Patch<wire::Prose>,
-    /// Ids or names of the permissions. Replaces all permissions of the agent and applies to its tokens at once.
-    #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::PermissionRef>>, nullable = false)]
-    permissions: NonNullPatch<Vec<wire::PermissionRef>>,
-    /// `true` pauses the agent, `false` resumes it.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_banned: NonNullPatch<wire::Flag>,
+change_body! {
+    ChangedAgent => AgentChange {
+        name: wire::Name,
+        description: wire::Prose | null,
+        /// Ids or names of the permissions. Replaces all permissions of the agent and applies to its tokens at once.
+        permissions: Vec<wire::PermissionRef>,
+        /// `true` pauses the agent, `false` resumes it.
+        is_banned: wire::Flag,
+    }
 }
-
-into_domain!(ChangedAgent => AgentChange { name, description, permissions, is_banned });

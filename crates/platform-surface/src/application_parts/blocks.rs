@@ -15,7 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull};
+use kontor_web::wire::{self, InputErrors, NamedRecord, PhotoRecord, ZeroIsNull, change_body};
 use kontor_web::{ApiError, Body, HistoryList, PathId, SignedInStaff, TwoIds};
 
 handlers! {
@@ -164,37 +164,19 @@ async fn create_block(
     created(service.create(&staff, id.parse()?, body.0.into()).await.map_err(refusal)?)
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedBlock {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BlockTypeId>, nullable = false)]
-    block_type_id: NonNullPatch<wire::BlockTypeId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PartCode>, nullable = false)]
-    code: NonNullPatch<wire::PartCode>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Slug>, nullable = false)]
-    identifier: NonNullPatch<wire::Slug>,
-    /// `null` makes the block a root. Its children move with it.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BlockId>)]
-    parent_id: Patch<ZeroIsNull<wire::BlockId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    avatar: Patch<wire::PhotoUrl>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Link>)]
-    link: Patch<wire::Link>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    file: Patch<wire::PhotoUrl>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    text: Patch<wire::Prose>,
+change_body! {
+    ChangedBlock {
+        name: wire::Name,
+        block_type_id: wire::BlockTypeId,
+        code: wire::PartCode,
+        identifier: wire::Slug,
+        /// `null` makes the block a root. Its children move with it.
+        parent_id: wire::BlockId | null | 0,
+        avatar: wire::PhotoUrl | null,
+        link: wire::Link | null,
+        file: wire::PhotoUrl | null,
+        text: wire::Prose | null,
+    }
 }
 
 impl From<ChangedBlock> for BlockChange {

@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::one;
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull};
+use kontor_web::wire::{self, InputErrors, NamedRecord, PhotoRecord, ZeroIsNull, change_body};
 
 handlers! {
     fn table_routes; PartService<MenuItem>, "Application categories, brands, menu items";
@@ -135,28 +135,16 @@ impl From<NewMenuItem> for MenuItemDraft {
     }
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedMenuItem {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PartCode>, nullable = false)]
-    code: NonNullPatch<wire::PartCode>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Slug>, nullable = false)]
-    slug: NonNullPatch<wire::Slug>,
-    /// `null` makes the item a root. Its children move with it.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::MenuItemId>)]
-    parent_id: Patch<ZeroIsNull<wire::MenuItemId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    avatar: Patch<wire::PhotoUrl>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    preview: Patch<wire::PhotoUrl>,
+change_body! {
+    ChangedMenuItem {
+        name: wire::Name,
+        code: wire::PartCode,
+        slug: wire::Slug,
+        /// `null` makes the item a root. Its children move with it.
+        parent_id: wire::MenuItemId | null | 0,
+        avatar: wire::PhotoUrl | null,
+        preview: wire::PhotoUrl | null,
+    }
 }
 
 impl From<ChangedMenuItem> for MenuItemChange {

@@ -15,7 +15,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Created, created, list, one};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, PhotoRecord};
+use kontor_web::wire::{self, InputErrors, PhotoRecord, change_body};
 use kontor_web::{ApiError, Body, HistoryList, PathId, SignedInStaff};
 
 handlers! {
@@ -175,44 +175,16 @@ async fn create_slide(
     created(service.create(&staff, id.parse()?, body.0.content()?).await?)
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedSlide {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    title: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    description: Patch<wire::Prose>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    photo: Patch<wire::PhotoUrl>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::SlideLink>)]
-    link: Patch<wire::SlideLink>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_active: NonNullPatch<wire::Flag>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Moment>)]
-    starts_at: Patch<wire::Moment>,
-    /// End, exclusive. `null` removes it.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Moment>)]
-    ends_at: Patch<wire::Moment>,
-}
-
-impl From<ChangedSlide> for SlideChange {
-    fn from(changed: ChangedSlide) -> Self {
-        Self {
-            title: changed.title.into(),
-            description: changed.description.into(),
-            photo: changed.photo.into(),
-            link: changed.link.into(),
-            is_active: changed.is_active.into(),
-            starts_at: changed.starts_at.into(),
-            ends_at: changed.ends_at.into(),
-        }
+change_body! {
+    ChangedSlide => SlideChange {
+        title: wire::Name,
+        description: wire::Prose | null,
+        photo: wire::PhotoUrl | null,
+        link: wire::SlideLink | null,
+        is_active: wire::Flag,
+        starts_at: wire::Moment | null,
+        /// End, exclusive. `null` removes it.
+        ends_at: wire::Moment | null,
     }
 }
 

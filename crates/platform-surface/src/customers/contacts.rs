@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use crate::endpoints::handlers;
 use kontor_web::envelope::{list, one};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
+use kontor_web::wire::{self, InputErrors, change_body, into_domain};
 
 handlers! {
     CustomerPartService<CustomerContact>, "Customers";
@@ -82,22 +82,12 @@ struct NewContact {
 
 into_domain!(NewContact => ContactDraft { kind, value, name, comment });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedContact {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::ContactKind>, nullable = false)]
-    kind: NonNullPatch<wire::ContactKind>,
-    /// Phone, e-mail address or other value, depending on `kind`.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    value: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>)]
-    name: Patch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    comment: Patch<wire::Line500>,
+change_body! {
+    ChangedContact => ContactChange {
+        kind: wire::ContactKind,
+        /// Phone, e-mail address or other value, depending on `kind`.
+        value: wire::Name,
+        name: wire::Name | null,
+        comment: wire::Line500 | null,
+    }
 }
-
-into_domain!(ChangedContact => ContactChange { kind, value, name, comment });

@@ -13,7 +13,7 @@ use self::history::StockHistoryList;
 pub(super) use self::record::InventoryRecord;
 use self::record::{InventoryList, InventoryParams, InventoryResponse, TABLE};
 use crate::endpoints::handlers;
-use kontor_web::wire::{self, InputErrors, NonNullPatch, into_domain};
+use kontor_web::wire::{self, InputErrors, change_body, into_domain};
 
 handlers! {
     InventoryService, "Stock";
@@ -57,17 +57,11 @@ struct NewInventory {
 
 into_domain!(NewInventory => InventoryDraft { warehouse_id, nomenclature_id, quantity, price });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedInventory {
-    /// Units in the warehouse, including reserved units. At least the number of reserved units.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::StockLevel>, nullable = false)]
-    quantity: NonNullPatch<wire::StockLevel>,
-    /// Price of one unit.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Money>, nullable = false)]
-    price: NonNullPatch<wire::Money>,
+change_body! {
+    ChangedInventory => StockChange {
+        /// Units in the warehouse, including reserved units. At least the number of reserved units.
+        quantity: wire::StockLevel,
+        /// Price of one unit.
+        price: wire::Money,
+    }
 }
-
-into_domain!(ChangedInventory => StockChange { quantity, price });

@@ -12,7 +12,6 @@ mod table;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, put};
 use chrono::{DateTime, Utc};
-use deserr::Deserr;
 use kontor_kernel::Word;
 use kontor_orders::lines as domain;
 use kontor_orders::model::{Order, OrderLine};
@@ -30,7 +29,7 @@ use crate::endpoints::handlers;
 use kontor_web::envelope::list;
 use kontor_web::order_record::{OrderRecord, OrderStatusId};
 use kontor_web::routes::below;
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
+use kontor_web::wire::{self, NamedRecord, change_body};
 use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 
 handlers! {
@@ -212,24 +211,16 @@ impl From<(Order, domain::OrderPreview)> for OrderResponse {
 
 list!(OrderList { orders: [StaffOrder], orders_count of all });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct OrderPatch {
-    /// New status of the order.
-    #[deserr(default)]
-    #[schema(value_type = Option<OrderStatusId>, nullable = false)]
-    status_id: NonNullPatch<OrderStatusId>,
-    /// Employee responsible for the order. `null` removes them.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::UserId>)]
-    manager_id: Patch<wire::UserId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    comment: Patch<wire::Prose>,
-    /// `null` clears the address. Not allowed for orders with courier delivery.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    address: Patch<wire::Line500>,
+change_body! {
+    OrderPatch {
+        /// New status of the order.
+        status_id: OrderStatusId,
+        /// Employee responsible for the order. `null` removes them.
+        manager_id: wire::UserId | null,
+        comment: wire::Prose | null,
+        /// `null` clears the address. Not allowed for orders with courier delivery.
+        address: wire::Line500 | null,
+    }
 }
 
 /// Update an order

@@ -16,7 +16,7 @@ use self::query::PlanQuery;
 use self::record::{AssignmentResponse, PlanPage};
 use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, answer};
-use kontor_web::wire::{self, InputErrors, NonNullPatch};
+use kontor_web::wire::{self, InputErrors, change_body};
 use kontor_web::{ApiError, Body, PathId, Query, SignedInStaff};
 
 handlers! {
@@ -113,20 +113,14 @@ async fn assign_plan(
     Ok((Json(assignment.into()), status))
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedPlanAssignment {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PlanSlug>, nullable = false)]
-    plan_slug: NonNullPatch<wire::PlanSlug>,
-    /// Position in the list, lowest first. Equal positions are ordered by the id of the assignment.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PlanPosition>, nullable = false)]
-    position: NonNullPatch<wire::PlanPosition>,
-    /// `true` if customers can see the plan.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_active: NonNullPatch<wire::Flag>,
+change_body! {
+    ChangedPlanAssignment {
+        plan_slug: wire::PlanSlug,
+        /// Position in the list, lowest first. Equal positions are ordered by the id of the assignment.
+        position: wire::PlanPosition,
+        /// `true` if customers can see the plan.
+        is_active: wire::Flag,
+    }
 }
 
 impl From<ChangedPlanAssignment> for PlanChange {

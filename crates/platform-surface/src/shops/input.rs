@@ -4,7 +4,7 @@ use deserr::Deserr;
 use kontor_organization::model::{ShopChange, ShopDetails};
 use utoipa::ToSchema;
 
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch};
+use kontor_web::wire::{self, InputErrors, change_body};
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -47,37 +47,19 @@ impl From<NewShop> for ShopDetails {
     }
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-pub(super) struct ChangedShop {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>, nullable = false)]
-    address: NonNullPatch<wire::Line500>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BranchId>, nullable = false)]
-    branch_id: NonNullPatch<wire::BranchId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Phone>)]
-    phone: Patch<wire::Phone>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    photo: Patch<wire::PhotoUrl>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Latitude>)]
-    latitude: Patch<wire::Latitude>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Longitude>)]
-    longitude: Patch<wire::Longitude>,
-    /// `null` sets the time zone of the project.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::ZoneName>)]
-    time_zone: Patch<wire::ZoneName>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_active: NonNullPatch<wire::Flag>,
+change_body! {
+    pub(super) ChangedShop {
+        name: wire::Name,
+        address: wire::Line500,
+        branch_id: wire::BranchId,
+        phone: wire::Phone | null,
+        photo: wire::PhotoUrl | null,
+        latitude: wire::Latitude | null,
+        longitude: wire::Longitude | null,
+        /// `null` sets the time zone of the project.
+        time_zone: wire::ZoneName | null,
+        is_active: wire::Flag,
+    }
 }
 
 impl From<ChangedShop> for ShopChange {
