@@ -61,10 +61,7 @@ impl From<Vec<SavedMethod>> for PaymentMethodList {
 /// List saved payment methods
 ///
 /// Returns methods that the customer saved in this application and that can be charged, newest first.
-#[utoipa::path(
-    tag = "Client: subscriptions",
-    responses((status = 200, body = PaymentMethodList)),
-)]
+#[utoipa::path(tag = "Client: subscriptions", responses((status = 200, body = PaymentMethodList)))]
 #[get("/api/counterparty/payment-methods")]
 async fn list_payment_methods(
     customer: SignedInCustomer,
@@ -77,10 +74,7 @@ async fn list_payment_methods(
 ///
 /// The method is not charged any more, even if subscriptions use it. Paid subscriptions stay active until the end of
 /// their period. To continue after that, they need another method.
-#[utoipa::path(
-    tag = "Client: subscriptions",
-    responses((status = 200, body = Message)),
-)]
+#[utoipa::path(tag = "Client: subscriptions", responses((status = 200, body = Message)))]
 #[delete("/api/counterparty/payment-methods/{id}")]
 async fn delete_payment_method(
     customer: SignedInCustomer,

@@ -1,14 +1,15 @@
 //! Subscription plans of the storefront.
 
 use actix_web::get;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use kontor_catalog::storefront::{Plan, PlanCard, PlanGroup, StorefrontPlanService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use kontor_web::CallingApp;
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::wire::{NamedRecord, PhotoRecord};
-use kontor_web::{ApiError, CallingApp};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_plans).service(show_plan_catalog).service(show_grouped_plans);
@@ -96,9 +97,9 @@ struct PlanList {
 /// Returns the plans of the application in short form, ordered by position.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanList)))]
 #[get("/api/counterparty/subscription-plans")]
-async fn list_plans(app: CallingApp, service: Data<StorefrontPlanService>) -> Result<Json<PlanList>, ApiError> {
+async fn list_plans(app: CallingApp, service: Data<StorefrontPlanService>) -> Answer<PlanList> {
     let data = service.plans(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(PlanList { data }))
+    answer(PlanList { data })
 }
 
 #[derive(Serialize, ToSchema)]
@@ -111,12 +112,9 @@ struct PlanCatalog {
 /// Returns the plans of the application with all details, ordered by position.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanCatalog)))]
 #[get("/api/counterparty/subscription-catalog")]
-async fn show_plan_catalog(
-    app: CallingApp,
-    service: Data<StorefrontPlanService>,
-) -> Result<Json<PlanCatalog>, ApiError> {
+async fn show_plan_catalog(app: CallingApp, service: Data<StorefrontPlanService>) -> Answer<PlanCatalog> {
     let data = service.catalog(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(PlanCatalog { data }))
+    answer(PlanCatalog { data })
 }
 
 #[derive(Serialize, ToSchema)]
@@ -129,10 +127,7 @@ struct GroupedPlans {
 /// Returns plans with all details. Categories are ordered by their first plan.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = GroupedPlans)))]
 #[get("/api/counterparty/subscription-catalog/grouped")]
-async fn show_grouped_plans(
-    app: CallingApp,
-    service: Data<StorefrontPlanService>,
-) -> Result<Json<GroupedPlans>, ApiError> {
+async fn show_grouped_plans(app: CallingApp, service: Data<StorefrontPlanService>) -> Answer<GroupedPlans> {
     let data = service.grouped(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(GroupedPlans { data }))
+    answer(GroupedPlans { data })
 }

@@ -78,11 +78,7 @@ list_params! {
 }
 
 /// List the direct children of a category as a table
-#[utoipa::path(
-    tag = "Catalog",
-    params(("id" = i64, Path), ChildParams),
-    responses((status = 200, body = TableAnswer)),
-)]
+#[utoipa::path(tag = "Catalog", params(ChildParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/categories/{id}")]
 async fn list_subcategories_table(
     staff: SignedInStaff,
@@ -117,7 +113,7 @@ list_params! {
 /// Ordered as in the application.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
-    params(("id" = i64, Path), ShownCategoryParams),
+    params(ShownCategoryParams),
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/applications/{id}/categories")]
@@ -164,7 +160,7 @@ list_params! {
 /// Ordered as in the application.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
-    params(("id" = i64, Path), ShownBrandParams),
+    params(ShownBrandParams),
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/applications/{id}/brands")]

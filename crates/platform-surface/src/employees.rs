@@ -91,7 +91,7 @@ async fn create_user(
 }
 
 /// Get an employee
-#[utoipa::path(tag = "Staff", params(("id" = i64, Path)), responses((status = 200, body = UserResponse)))]
+#[utoipa::path(tag = "Staff", responses((status = 200, body = UserResponse)))]
 #[get("/api/users/{id}")]
 async fn show_user(
     staff: SignedInStaff,
@@ -107,12 +107,7 @@ async fn show_user(
 ///
 /// Fields that are not sent keep their values. Another role applies at once. Callers cannot change their own role, nor
 /// an employee with permissions that they do not hold. The last owner of the project keeps the role.
-#[utoipa::path(
-    tag = "Staff",
-    params(("id" = i64, Path)),
-    request_body = ChangedUser,
-    responses((status = 200, body = UserResponse)),
-)]
+#[utoipa::path(tag = "Staff", request_body = ChangedUser, responses((status = 200, body = UserResponse)))]
 #[put("/api/users/{id}")]
 async fn update_user(
     staff: SignedInStaff,
@@ -159,7 +154,7 @@ bans! {
 /// List the history of an employee
 ///
 /// Newest first. Changes by commands of the operator are not included.
-#[utoipa::path(tag = "Staff", params(("id" = i64, Path), PageQuery), responses((status = 200, body = HistoryList)))]
+#[utoipa::path(tag = "Staff", params(PageQuery), responses((status = 200, body = HistoryList)))]
 #[get("/api/users/{id}/history")]
 async fn list_user_history(
     staff: SignedInStaff,

@@ -129,11 +129,7 @@ struct AcceptedPaymentTypes {
 /// List the payment types of an application
 ///
 /// Returns every payment type of the project, with its state in the application.
-#[utoipa::path(
-    tag = "Applications",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = ApplicationPaymentTypeList)),
-)]
+#[utoipa::path(tag = "Applications", responses((status = 200, body = ApplicationPaymentTypeList)))]
 #[get("/api/applications/{id}/payment_types")]
 async fn list_application_payment_types(
     staff: SignedInStaff,
@@ -149,7 +145,6 @@ async fn list_application_payment_types(
 /// of the project, including future ones.
 #[utoipa::path(
     tag = "Applications",
-    params(("id" = i64, Path)),
     request_body = AcceptedPaymentTypes,
     responses((status = 200, body = ApplicationPaymentTypeList)),
 )]

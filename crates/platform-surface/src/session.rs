@@ -1,6 +1,6 @@
 //! Employee login with a password or a temporary password, current user, logout.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, get, post};
 use deserr::Deserr;
 use kontor_auth::{KnownAddresses, StaffSessions, TemporaryPasswords};
@@ -10,6 +10,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::EmployeeRecord;
 use kontor_web::Settings;
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::{
     STAFF_LOGIN, STAFF_LOGIN_ACCOUNT, STAFF_LOGIN_DAY, STAFF_LOGIN_HOUR, STAFF_LOGIN_IP, STAFF_PASSWORD_IP,
     STAFF_PASSWORD_LOGIN,
@@ -66,12 +67,12 @@ async fn send_password(
     throttle: Data<Throttle>,
     passwords: Data<TemporaryPasswords>,
     body: Body<PasswordRequest>,
-) -> Result<Json<Message>, ApiError> {
+) -> Answer<Message> {
     let login = body.0.login.0;
     let address = ip.subject();
     throttle.hit(&request, &[(STAFF_PASSWORD_IP, address.as_str()), (STAFF_PASSWORD_LOGIN, login.as_str())]).await?;
     passwords.request(&login).await?;
-    Ok(Json(Message::new("If the login exists, a temporary password is being sent.")))
+    answer(Message::new("If the login exists, a temporary password is being sent."))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -111,7 +112,7 @@ async fn log_in(
     sessions: Data<StaffSessions>,
     config: Data<Settings>,
     body: Body<StaffLogin>,
-) -> Result<Json<SignedInUser>, ApiError> {
+) -> Answer<SignedInUser> {
     let (login, password) = (body.0.login.0, body.0.password.0);
     let address = ip.subject();
     // A caller rejected by the full queue has not made an attempt, so the rate limit does not count it.
@@ -132,40 +133,29 @@ async fn log_in(
     }
     let record = EmployeeRecord::of(signed.employee, &config);
     let user = UserWithToken { record, access_token: signed.token.into() };
-    Ok(Json(SignedInUser { user }))
+    answer(SignedInUser { user })
 }
 
 /// Get the current employee
 ///
 /// Includes the employee's permissions.
-#[utoipa::path(
-    tag = "Staff login and current user",
-    responses((status = 200, body = CurrentUser)),
-)]
+#[utoipa::path(tag = "Staff login and current user", responses((status = 200, body = CurrentUser)))]
 #[get("/api/user")]
 async fn show_current_user(
     staff: SignedInStaff,
     sessions: Data<StaffSessions>,
     config: Data<Settings>,
-) -> Result<Json<CurrentUser>, ApiError> {
+) -> Answer<CurrentUser> {
     let employee = sessions.current(&staff).await?.ok_or_else(|| ApiError::unauthenticated("Unauthenticated."))?;
-    Ok(Json(CurrentUser { user: EmployeeRecord::of(employee, &config) }))
+    answer(CurrentUser { user: EmployeeRecord::of(employee, &config) })
 }
 
 /// Log out the employee
 ///
 /// Ends the login on this device, or on all devices with `from_all_devices`.
-#[utoipa::path(
-    tag = "Staff login and current user",
-    request_body = Logout,
-    responses((status = 200, body = Message)),
-)]
+#[utoipa::path(tag = "Staff login and current user", request_body = Logout, responses((status = 200, body = Message)))]
 #[post("/api/user/logout")]
-async fn log_out(
-    staff: SignedInStaff,
-    sessions: Data<StaffSessions>,
-    body: Body<Logout>,
-) -> Result<Json<Message>, ApiError> {
+async fn log_out(staff: SignedInStaff, sessions: Data<StaffSessions>, body: Body<Logout>) -> Answer<Message> {
     sessions.log_out(&staff, body.0.into()).await?;
-    Ok(Json(Message::new("Signed out.")))
+    answer(Message::new("Signed out."))
 }

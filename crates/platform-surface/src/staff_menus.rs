@@ -96,7 +96,6 @@ struct MenuAssignment {
 /// Sets or removes the employee's own menu.
 #[utoipa::path(
     tag = "Staff menus",
-    params(("id" = i64, Path)),
     request_body = MenuAssignment,
     responses((status = 200, body = Message)),
     extensions(("x-zero-to-null" = json!(["menu_id"]))),
@@ -160,7 +159,6 @@ struct NewMenu {
 /// screens they may view.
 #[utoipa::path(
     tag = "Staff menus",
-    params(("id" = i64, Path)),
     request_body = NewMenu,
     responses((status = 201, body = StaffMenuResponse)),
     extensions(("x-zero-to-null" = json!(["items.*.screen_id"]))),

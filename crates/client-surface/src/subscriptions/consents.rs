@@ -25,7 +25,7 @@ paginated!(
 /// Newest first.
 #[utoipa::path(
     tag = "Client: subscriptions",
-    params(("id" = i64, Path), SubscriptionPaymentQuery),
+    params(SubscriptionPaymentQuery),
     responses((status = 200, body = SubscriptionConsentPage)),
 )]
 #[get("/api/counterparty/subscriptions/{id}/consents")]

@@ -36,10 +36,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 /// List the customer's subscriptions
 ///
 /// Returns subscriptions of this application and those that belong to the whole project, newest first.
-#[utoipa::path(
-    tag = "Client: subscriptions",
-    responses((status = 200, body = SubscriptionList)),
-)]
+#[utoipa::path(tag = "Client: subscriptions", responses((status = 200, body = SubscriptionList)))]
 #[get("/api/counterparty/subscriptions")]
 async fn list_subscriptions(
     customer: SignedInCustomer,
@@ -49,11 +46,7 @@ async fn list_subscriptions(
 }
 
 /// Get a subscription of the customer
-#[utoipa::path(
-    tag = "Client: subscriptions",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = SubscriptionResponse)),
-)]
+#[utoipa::path(tag = "Client: subscriptions", responses((status = 200, body = SubscriptionResponse)))]
 #[get("/api/counterparty/subscriptions/{id}")]
 async fn show_subscription(
     customer: SignedInCustomer,

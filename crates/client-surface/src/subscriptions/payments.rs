@@ -27,7 +27,7 @@ paginated!(
 /// Newest first.
 #[utoipa::path(
     tag = "Client: subscriptions",
-    params(("id" = i64, Path), SubscriptionPaymentQuery),
+    params(SubscriptionPaymentQuery),
     responses((status = 200, body = SubscriptionPaymentPage)),
 )]
 #[get("/api/counterparty/subscriptions/{id}/payments")]

@@ -1,7 +1,6 @@
 //! Operations of the requesting program. They need no token; the secret of the request authenticates the program.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -13,16 +12,16 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
+use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::refusals::POLL_SECONDS;
 
 use super::{decline_reason, names, public_id};
 use crate::agents::AgentRecord;
 use kontor_web::Settings;
 use kontor_web::limits::{AGENT_ACCESS_CONSUME, AGENT_ACCESS_HOUR, AGENT_ACCESS_MINUTE, AGENT_ACCESS_STATUS};
-use kontor_web::named::NamedErrorBody;
 use kontor_web::records::AccessTokenRecord;
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, ClientIp, Throttle, review_page};
+use kontor_web::{Body, ClientIp, Throttle, review_page};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(create_access_request).service(check_access_request).service(consume_access_request);
@@ -72,7 +71,7 @@ async fn create_access_request(
     config: Data<Settings>,
     service: Data<AccessRequestService>,
     body: Body<NewAccessRequest>,
-) -> Result<(Json<CreatedAccessRequest>, StatusCode), ApiError> {
+) -> Created<CreatedAccessRequest> {
     let address = ip.subject();
     throttle.hit(&request, &[(AGENT_ACCESS_MINUTE, &address), (AGENT_ACCESS_HOUR, &address)]).await?;
     let wanted = body.0;
@@ -85,7 +84,7 @@ async fn create_access_request(
         review_url: format!("{base}{}", review_page::path_of(opened.public_id)),
         expires_at: opened.expires_at,
     };
-    Ok((Json(answer), StatusCode::CREATED))
+    created(answer)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -145,10 +144,10 @@ async fn check_access_request(
     service: Data<AccessRequestService>,
     path: Path<String>,
     body: Body<RequestSecret>,
-) -> Result<Json<AccessRequestStatus>, ApiError> {
+) -> Answer<AccessRequestStatus> {
     let id = public_id(&path)?;
     throttle.hit(&request, &[(AGENT_ACCESS_STATUS, &id.to_string())]).await?;
-    Ok(Json(service.status(id, &body.0.secret.0).await?.into()))
+    answer(service.status(id, &body.0.secret.0).await?)
 }
 
 #[derive(Serialize, ToSchema)]
@@ -184,9 +183,9 @@ async fn consume_access_request(
     service: Data<AccessRequestService>,
     path: Path<String>,
     body: Body<RequestSecret>,
-) -> Result<Json<ConsumedAccessRequest>, ApiError> {
+) -> Answer<ConsumedAccessRequest> {
     let id = public_id(&path)?;
     throttle.hit(&request, &[(AGENT_ACCESS_CONSUME, &id.to_string())]).await?;
     let (token, agent) = service.consume(id, &body.0.secret.0).await?;
-    Ok(Json(ConsumedAccessRequest { access_token: token.into(), agent: agent.into() }))
+    answer(ConsumedAccessRequest { access_token: token.into(), agent: agent.into() })
 }

@@ -1,6 +1,6 @@
 //! Operations of the employee who reviews a request.
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{get, post};
 use deserr::Deserr;
 use kontor_auth::AccessRequestService;
@@ -13,7 +13,7 @@ use crate::agents::AgentRecord;
 use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::named::NamedErrorBody;
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
-use kontor_web::{ApiError, Body, PageQuery, Query, SignedInStaff};
+use kontor_web::{Body, PageQuery, Query, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
@@ -33,11 +33,7 @@ list!(
 ///
 /// Requests that employees of the project have reviewed, approved or declined, newest first. A new request belongs to
 /// no project and is not listed: `review` claims it.
-#[utoipa::path(
-    tag = "Agent access",
-    params(PageQuery),
-    responses((status = 200, body = AccessRequestList)),
-)]
+#[utoipa::path(tag = "Agent access", params(PageQuery), responses((status = 200, body = AccessRequestList)))]
 #[get("/api/agent-access-requests")]
 async fn list_access_requests(
     staff: SignedInStaff,
@@ -66,9 +62,9 @@ async fn show_access_request_for_review(
     staff: SignedInStaff,
     service: Data<AccessRequestService>,
     path: Path<String>,
-) -> Result<Json<RequestResponse>, ApiError> {
+) -> Answer<RequestResponse> {
     let agent_access_request = service.show(&staff, public_id(&path)?).await?.into();
-    Ok(Json(RequestResponse { agent_access_request }))
+    answer(RequestResponse { agent_access_request })
 }
 
 #[derive(Deserr, ToSchema)]
@@ -99,10 +95,10 @@ async fn review_access_request(
     service: Data<AccessRequestService>,
     path: Path<String>,
     body: Body<AccessRequestReview>,
-) -> Result<Json<RequestResponse>, ApiError> {
+) -> Answer<RequestResponse> {
     let permissions = body.0.permissions.0.map(|names| names.0);
     let agent_access_request = service.review(&staff, public_id(&path)?, permissions).await?.into();
-    Ok(Json(RequestResponse { agent_access_request }))
+    answer(RequestResponse { agent_access_request })
 }
 
 #[derive(Deserr, ToSchema)]
@@ -143,11 +139,11 @@ async fn approve_access_request(
     service: Data<AccessRequestService>,
     path: Path<String>,
     body: Body<AccessRequestApproval>,
-) -> Result<Json<ApprovedAccessRequest>, ApiError> {
+) -> Answer<ApprovedAccessRequest> {
     let AccessRequestApproval { permissions, name } = body.0;
     let (permissions, name) = (permissions.0.map(|names| names.0), name.0.map(|name| name.0));
     let (request, status, agent) = service.approve(&staff, public_id(&path)?, permissions, name).await?;
-    Ok(Json(ApprovedAccessRequest { agent_access_request: (request, status).into(), agent: agent.into() }))
+    answer(ApprovedAccessRequest { agent_access_request: (request, status).into(), agent: agent.into() })
 }
 
 #[derive(Deserr, ToSchema)]
@@ -174,8 +170,8 @@ async fn decline_access_request(
     service: Data<AccessRequestService>,
     path: Path<String>,
     body: Body<AccessRequestDecline>,
-) -> Result<Json<RequestResponse>, ApiError> {
+) -> Answer<RequestResponse> {
     let reason = body.0.reason.map(|reason| reason.0);
     let agent_access_request = service.decline(&staff, public_id(&path)?, reason).await?.into();
-    Ok(Json(RequestResponse { agent_access_request }))
+    answer(RequestResponse { agent_access_request })
 }

@@ -1,7 +1,6 @@
 //! Tokens of an agent.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -12,7 +11,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::endpoints::handlers;
-use kontor_web::envelope::list;
+use kontor_web::envelope::{Created, created, list};
 use kontor_web::records::AccessTokenRecord;
 use kontor_web::refusals::agent_refused;
 use kontor_web::wire::{self, InputErrors};
@@ -92,19 +91,14 @@ struct NewToken {
 /// Create a token for an agent
 ///
 /// The response contains the token value. It is not shown again.
-#[utoipa::path(
-    tag = "Agents",
-    params(("agent" = i64, Path)),
-    request_body = NewToken,
-    responses((status = 201, body = IssuedToken)),
-)]
+#[utoipa::path(tag = "Agents", request_body = NewToken, responses((status = 201, body = IssuedToken)))]
 #[post("/api/agents/{agent}/tokens")]
 async fn issue_agent_token(
     staff: SignedInStaff,
     service: Data<AgentService>,
     agent: Path<PathId>,
     body: Body<NewToken>,
-) -> Result<(Json<IssuedToken>, StatusCode), ApiError> {
+) -> Created<IssuedToken> {
     let new = body.0;
     let (expiry, field) = match (new.expires_at, new.expires_in_days) {
         (None, None) => (None, "expires_at"),
@@ -121,5 +115,5 @@ async fn issue_agent_token(
         error => error.into(),
     })?;
     let answer = IssuedToken { token: issued.record.into(), access_token: issued.token.into() };
-    Ok((Json(answer), StatusCode::CREATED))
+    created(answer)
 }

@@ -149,7 +149,6 @@ impl From<NewBlock> for BlockDraft {
 /// An application can have at most 2,000 blocks in 16 levels.
 #[utoipa::path(
     tag = "Content",
-    params(("id" = i64, Path)),
     request_body = NewBlock,
     responses((status = 201, body = BlockResponse)),
     extensions(("x-zero-to-null" = json!(["parent_id"]))),

@@ -159,12 +159,7 @@ impl NewSlide {
 /// Create a slide
 ///
 /// The slide is added last. An application can have at most 200 slides.
-#[utoipa::path(
-    tag = "Content",
-    params(("id" = i64, Path)),
-    request_body = NewSlide,
-    responses((status = 201, body = StaffSlideResponse)),
-)]
+#[utoipa::path(tag = "Content", request_body = NewSlide, responses((status = 201, body = StaffSlideResponse)))]
 #[post("/api/applications/{id}/slides")]
 async fn create_slide(
     staff: SignedInStaff,

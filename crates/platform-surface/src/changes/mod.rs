@@ -41,11 +41,7 @@ macro_rules! changed {
 /// List changed customers
 ///
 /// Ordered by the time of change, oldest first.
-#[utoipa::path(
-    tag = "Customers",
-    params(ChangesQuery),
-    responses((status = 200, body = ChangedCounterparties)),
-)]
+#[utoipa::path(tag = "Customers", params(ChangesQuery), responses((status = 200, body = ChangedCounterparties)))]
 #[get("/api/changes/counterparties")]
 async fn list_changed_counterparties(
     staff: SignedInStaff,
@@ -70,11 +66,7 @@ async fn list_changed_counterparties(
 /// List changed stock
 ///
 /// Ordered by the time of change, oldest first.
-#[utoipa::path(
-    tag = "Stock",
-    params(ChangesQuery),
-    responses((status = 200, body = ChangedInventories)),
-)]
+#[utoipa::path(tag = "Stock", params(ChangesQuery), responses((status = 200, body = ChangedInventories)))]
 #[get("/api/changes/inventories")]
 async fn list_changed_inventories(
     staff: SignedInStaff,
@@ -88,11 +80,7 @@ async fn list_changed_inventories(
 /// List changed items
 ///
 /// Ordered by the time of change, oldest first.
-#[utoipa::path(
-    tag = "Catalog",
-    params(ChangesQuery),
-    responses((status = 200, body = ChangedNomenclatures)),
-)]
+#[utoipa::path(tag = "Catalog", params(ChangesQuery), responses((status = 200, body = ChangedNomenclatures)))]
 #[get("/api/changes/nomenclatures")]
 async fn list_changed_nomenclatures(
     staff: SignedInStaff,
@@ -106,11 +94,7 @@ async fn list_changed_nomenclatures(
 /// List changed orders
 ///
 /// Ordered by the time of change, oldest first.
-#[utoipa::path(
-    tag = "Orders",
-    params(ChangesQuery),
-    responses((status = 200, body = ChangedOrders)),
-)]
+#[utoipa::path(tag = "Orders", params(ChangesQuery), responses((status = 200, body = ChangedOrders)))]
 #[get("/api/changes/orders")]
 async fn list_changed_orders(
     staff: SignedInStaff,
@@ -124,11 +108,7 @@ async fn list_changed_orders(
 /// List changed subscriptions
 ///
 /// Ordered by the time of change, oldest first.
-#[utoipa::path(
-    tag = "Subscriptions",
-    params(ChangesQuery),
-    responses((status = 200, body = ChangedSubscriptions)),
-)]
+#[utoipa::path(tag = "Subscriptions", params(ChangesQuery), responses((status = 200, body = ChangedSubscriptions)))]
 #[get("/api/changes/subscriptions")]
 async fn list_changed_subscriptions(
     staff: SignedInStaff,

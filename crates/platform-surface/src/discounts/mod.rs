@@ -87,7 +87,7 @@ async fn create_discount(
 }
 
 /// Get a discount
-#[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = DiscountResponse)))]
+#[utoipa::path(tag = "Sales", responses((status = 200, body = DiscountResponse)))]
 #[get("/api/discounts/{id}")]
 async fn show_discount(
     staff: SignedInStaff,
@@ -103,7 +103,6 @@ async fn show_discount(
 /// Fields that are not sent keep their values. Existing orders keep their prices.
 #[utoipa::path(
     tag = "Sales",
-    params(("id" = i64, Path)),
     request_body = ChangedDiscount,
     responses((status = 200, body = DiscountResponse), (status = 409, description = "The discount is archived.")),
 )]
@@ -122,7 +121,6 @@ async fn update_discount(
 /// Pause a discount
 #[utoipa::path(
     tag = "Sales",
-    params(("id" = i64, Path)),
     responses((status = 200, body = DiscountResponse), (status = 409, description = "The discount is archived.")),
 )]
 #[post("/api/discounts/{id}/pause")]
@@ -140,7 +138,6 @@ async fn pause_discount(
 /// The discount applies within its dates.
 #[utoipa::path(
     tag = "Sales",
-    params(("id" = i64, Path)),
     responses(
         (status = 200, body = DiscountResponse),
         (status = 409, description = "The discount is archived, or its period is over."),
@@ -159,7 +156,7 @@ async fn activate_discount(
 /// Archive a discount
 ///
 /// The discount is stopped permanently.
-#[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = DiscountResponse)))]
+#[utoipa::path(tag = "Sales", responses((status = 200, body = DiscountResponse)))]
 #[post("/api/discounts/{id}/archive")]
 async fn archive_discount(
     staff: SignedInStaff,

@@ -16,7 +16,6 @@ use kontor_web::{ApiError, PathId, SignedInStaff};
 /// Available after the export has succeeded, for 24 hours.
 #[utoipa::path(
     tag = "Jobs",
-    params(("id" = i64, Path)),
     responses(
         (
             status = 200,

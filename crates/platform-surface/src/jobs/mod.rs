@@ -44,11 +44,7 @@ pub(super) fn queued(job: Job) -> HttpResponse {
 /// List import and export jobs
 ///
 /// Newest first.
-#[utoipa::path(
-    tag = "Jobs",
-    params(JobQuery),
-    responses((status = 200, body = JobList)),
-)]
+#[utoipa::path(tag = "Jobs", params(JobQuery), responses((status = 200, body = JobList)))]
 #[get("/api/jobs")]
 async fn list_jobs(staff: SignedInStaff, service: Data<BulkService>, query: Query<JobQuery>) -> Answer<JobList> {
     let page = query.0.page()?;
@@ -60,7 +56,7 @@ async fn list_jobs(staff: SignedInStaff, service: Data<BulkService>, query: Quer
 /// Returns a spreadsheet with row, column and reason. Only the first 10,000 errors are stored.
 #[utoipa::path(
     tag = "Jobs",
-    params(("id" = i64, Path), ExportQuery),
+    params(ExportQuery),
     responses((
         status = 200,
         description = "File contents.",

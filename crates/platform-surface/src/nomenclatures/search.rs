@@ -29,11 +29,7 @@ pub(super) struct ItemSearch {
 /// Search items
 ///
 /// Returns the best matches and the total number of matches, at most 10,000.
-#[utoipa::path(
-    tag = "Catalog",
-    request_body = ItemSearch,
-    responses((status = 200, body = NomenclatureList)),
-)]
+#[utoipa::path(tag = "Catalog", request_body = ItemSearch, responses((status = 200, body = NomenclatureList)))]
 #[post("/api/search_nomenclature")]
 pub(super) async fn search_nomenclature(
     staff: SignedInStaff,

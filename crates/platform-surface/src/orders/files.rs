@@ -59,7 +59,6 @@ struct OrderFileUpload {
 /// Only staff can read the content. The file is deleted when the customer is deleted.
 #[utoipa::path(
     tag = "Orders",
-    params(("id" = i64, Path)),
     request_body(content = OrderFileUpload, content_type = "multipart/form-data"),
     responses(
         (status = 201, body = FileResponse),

@@ -41,11 +41,7 @@ list!(/// One page of the history of an order, newest first.
 ///
 /// Newest first. Each entry has the author, the time and the old and new values. Entries reported by the acquirer have
 /// neither `user` nor `counterparty`.
-#[utoipa::path(
-    tag = "Orders",
-    params(("id" = i64, Path), PageQuery),
-    responses((status = 200, body = OrderHistoryList)),
-)]
+#[utoipa::path(tag = "Orders", params(PageQuery), responses((status = 200, body = OrderHistoryList)))]
 #[get("/api/orders/{id}/history")]
 pub(super) async fn list_order_history(
     staff: SignedInStaff,

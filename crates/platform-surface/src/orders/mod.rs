@@ -9,7 +9,7 @@ mod preview;
 mod refunds;
 mod table;
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, put};
 use chrono::{DateTime, Utc};
 use kontor_kernel::Word;
@@ -26,11 +26,11 @@ use self::table::{ORDERS, OrderParams, OrderTableParams, TABLE};
 use super::exports;
 use super::tickets;
 use crate::endpoints::handlers;
-use kontor_web::envelope::list;
+use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::order_record::{OrderRecord, OrderStatusId};
 use kontor_web::routes::below;
 use kontor_web::wire::{self, NamedRecord, change_body};
-use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
+use kontor_web::{Body, DryRun, PathId, Query, SignedInStaff};
 
 handlers! {
     fn table_routes; OrderService, "Orders";
@@ -228,7 +228,7 @@ change_body! {
 /// Changes the status or the details. Canceling releases the reserved stock; issuing removes it from the warehouse.
 #[utoipa::path(
     tag = "Orders",
-    params(("id" = i64, Path), DryRun),
+    params(DryRun),
     request_body = OrderPatch,
     responses((status = 200, body = OrderResponse)),
 )]
@@ -239,7 +239,7 @@ async fn update_order(
     id: Path<PathId>,
     dry_run: Query<DryRun>,
     body: Body<OrderPatch>,
-) -> Result<Json<OrderResponse>, ApiError> {
+) -> Answer<OrderResponse> {
     let Body(patch) = body;
     let change = OrderChange {
         status: patch.status_id.into(),
@@ -249,7 +249,7 @@ async fn update_order(
     };
     let id = id.parse()?;
     if dry_run.0.is_set() {
-        return Ok(Json(service.preview_update(&staff, id, &change).await?.into()));
+        return answer(service.preview_update(&staff, id, &change).await?);
     }
-    Ok(Json(service.update(&staff, id, change).await?.into()))
+    answer(service.update(&staff, id, change).await?)
 }

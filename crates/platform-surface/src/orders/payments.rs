@@ -1,15 +1,16 @@
 //! Payments of orders recorded by employees.
 
 use actix_web::post;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use deserr::Deserr;
 use kontor_orders::OrderService;
 use kontor_orders::change::ManualPayment;
 use utoipa::ToSchema;
 
 use super::OrderResponse;
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, PathId, SignedInStaff};
+use kontor_web::{Body, PathId, SignedInStaff};
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -26,7 +27,6 @@ struct RecordedPayment {
 /// stays issued; any other order becomes paid.
 #[utoipa::path(
     tag = "Orders",
-    params(("id" = i64, Path)),
     request_body(content = RecordedPayment, example = json!({ "method": "cash" })),
     responses(
         (status = 200, body = OrderResponse),
@@ -42,7 +42,7 @@ pub(super) async fn record_payment(
     service: Data<OrderService>,
     id: Path<PathId>,
     body: Body<RecordedPayment>,
-) -> Result<Json<OrderResponse>, ApiError> {
+) -> Answer<OrderResponse> {
     let payment = ManualPayment { method: body.0.method.0, receipt: body.0.receipt.map(|receipt| receipt.0) };
-    Ok(Json(service.record_payment(&staff, id.parse()?, payment).await?.into()))
+    answer(service.record_payment(&staff, id.parse()?, payment).await?)
 }

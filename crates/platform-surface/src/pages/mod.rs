@@ -78,7 +78,6 @@ async fn preview_page(
 /// Fields that are not sent keep their values. A new title does not change the slug.
 #[utoipa::path(
     tag = "Content",
-    params(("id" = i64, Path)),
     request_body = ChangedPage,
     responses((status = 200, body = PageResponse)),
     extensions(("x-zero-to-null" = json!(["page_type_id"]))),
@@ -96,11 +95,7 @@ async fn update_page(
 /// List the history of a content page
 ///
 /// Newest first.
-#[utoipa::path(
-    tag = "Content",
-    params(("page" = i64, Path), PageQuery),
-    responses((status = 200, body = HistoryList)),
-)]
+#[utoipa::path(tag = "Content", params(PageQuery), responses((status = 200, body = HistoryList)))]
 #[get("/api/pages/{page}/history")]
 async fn list_page_history(
     staff: SignedInStaff,

@@ -43,11 +43,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 /// List the subscription plans of the project for an application
 ///
 /// Each plan contains its assignment to the application, if any.
-#[utoipa::path(
-    tag = "Applications",
-    params(("application" = i64, Path), PlanQuery),
-    responses((status = 200, body = PlanPage)),
-)]
+#[utoipa::path(tag = "Applications", params(PlanQuery), responses((status = 200, body = PlanPage)))]
 #[get("/api/applications/{application}/subscription-nomenclatures/catalog")]
 async fn list_assignable_plans(
     staff: SignedInStaff,
@@ -92,7 +88,6 @@ impl From<NewPlanAssignment> for PlanDraft {
 /// Customers see the plan at once. A plan that is already assigned is not changed.
 #[utoipa::path(
     tag = "Applications",
-    params(("application" = i64, Path)),
     request_body = NewPlanAssignment,
     responses(
         (status = 201, body = AssignmentResponse),
@@ -129,4 +124,3 @@ impl From<ChangedPlanAssignment> for PlanChange {
     }
 }
 
-type Ids = Path<(PathId, PathId)>;

@@ -70,7 +70,7 @@ async fn create_shop(
 }
 
 /// Get a shop with its opening times
-#[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = StaffShopResponse)))]
+#[utoipa::path(tag = "Shops", responses((status = 200, body = StaffShopResponse)))]
 #[get("/api/shops/{id}")]
 async fn show_staff_shop(
     staff: SignedInStaff,
@@ -85,12 +85,7 @@ async fn show_staff_shop(
 /// Update a shop
 ///
 /// Fields that are not sent keep their values.
-#[utoipa::path(
-    tag = "Shops",
-    params(("id" = i64, Path)),
-    request_body = ChangedShop,
-    responses((status = 200, body = StaffShopResponse)),
-)]
+#[utoipa::path(tag = "Shops", request_body = ChangedShop, responses((status = 200, body = StaffShopResponse)))]
 #[put("/api/shops/{id}")]
 async fn update_shop(
     staff: SignedInStaff,
@@ -106,7 +101,7 @@ async fn update_shop(
 /// Delete a shop
 ///
 /// Orders keep their reference to the shop.
-#[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = Message)))]
+#[utoipa::path(tag = "Shops", responses((status = 200, body = Message)))]
 #[delete("/api/shops/{id}")]
 async fn delete_shop(staff: SignedInStaff, service: Data<StaffShopService>, id: Path<PathId>) -> Answer<Message> {
     service.delete(&staff, id.parse()?).await?;
@@ -116,7 +111,7 @@ async fn delete_shop(staff: SignedInStaff, service: Data<StaffShopService>, id: 
 /// List the history of a shop
 ///
 /// Newest first, including changes of opening times.
-#[utoipa::path(tag = "Shops", params(("id" = i64, Path), PageQuery), responses((status = 200, body = HistoryList)))]
+#[utoipa::path(tag = "Shops", params(PageQuery), responses((status = 200, body = HistoryList)))]
 #[get("/api/shops/{id}/history")]
 async fn list_shop_history(
     staff: SignedInStaff,

@@ -81,11 +81,7 @@ async fn list_upcoming_charges(
 /// List the charges of a subscription
 ///
 /// Newest first.
-#[utoipa::path(
-    tag = "Subscriptions",
-    params(("id" = i64, Path), PageQuery),
-    responses((status = 200, body = StaffPaymentList)),
-)]
+#[utoipa::path(tag = "Subscriptions", params(PageQuery), responses((status = 200, body = StaffPaymentList)))]
 #[get("/api/subscriptions/{id}/payments")]
 async fn list_subscription_payments(
     staff: SignedInStaff,
@@ -99,11 +95,7 @@ async fn list_subscription_payments(
 /// List the history of a subscription
 ///
 /// Newest first. Each entry has the author, the time and the old and new values.
-#[utoipa::path(
-    tag = "Subscriptions",
-    params(("id" = i64, Path), PageQuery),
-    responses((status = 200, body = SubscriptionHistoryList)),
-)]
+#[utoipa::path(tag = "Subscriptions", params(PageQuery), responses((status = 200, body = SubscriptionHistoryList)))]
 #[get("/api/subscriptions/{id}/history")]
 async fn list_subscription_history(
     staff: SignedInStaff,
@@ -117,11 +109,7 @@ async fn list_subscription_history(
 /// List the consents of a subscription
 ///
 /// Newest first.
-#[utoipa::path(
-    tag = "Subscriptions",
-    params(("id" = i64, Path), PageQuery),
-    responses((status = 200, body = ConsentList)),
-)]
+#[utoipa::path(tag = "Subscriptions", params(PageQuery), responses((status = 200, body = ConsentList)))]
 #[get("/api/subscriptions/{id}/consents")]
 async fn list_subscription_consents(
     staff: SignedInStaff,
@@ -164,7 +152,6 @@ fn into_response(field: &str, error: SubscriptionError) -> ApiError {
 /// Nothing is charged any more. Paid periods stay paid.
 #[utoipa::path(
     tag = "Subscriptions",
-    params(("id" = i64, Path)),
     responses(
         (status = 200, body = StaffSubscriptionResponse),
         (status = 422, description = "The subscription is canceled, or a charge is in progress."),
@@ -192,7 +179,6 @@ struct PauseInput {
 /// access is granted.
 #[utoipa::path(
     tag = "Subscriptions",
-    params(("id" = i64, Path)),
     request_body = PauseInput,
     responses(
         (status = 200, body = StaffSubscriptionResponse),
@@ -217,7 +203,6 @@ async fn pause_subscription(
 /// Nothing is charged and no access is granted for the length of that period. The billing day is not changed.
 #[utoipa::path(
     tag = "Subscriptions",
-    params(("id" = i64, Path)),
     responses(
         (status = 200, body = StaffSubscriptionResponse),
         (status = 422, description = "The subscription is not active, or a charge is in progress."),
@@ -244,7 +229,6 @@ struct BillingDayInput {
 /// The next period starts on the first such day that is not earlier than planned. The paid period lasts until then.
 #[utoipa::path(
     tag = "Subscriptions",
-    params(("id" = i64, Path)),
     request_body = BillingDayInput,
     responses(
         (status = 200, body = StaffSubscriptionResponse),
@@ -272,7 +256,6 @@ async fn move_billing_day(
 /// attempts and does not change the schedule of automatic ones.
 #[utoipa::path(
     tag = "Subscriptions",
-    params(("id" = i64, Path)),
     responses(
         (status = 200, body = StaffSubscriptionResponse),
         (status = 422, description = "No charge is due, a charge is in progress, the payment method cannot be charged, \
@@ -294,7 +277,6 @@ async fn charge_subscription(
 /// again before the next charge.
 #[utoipa::path(
     tag = "Subscriptions",
-    params(("id" = i64, Path)),
     responses(
         (status = 200, body = StaffSubscriptionResponse),
         (status = 422, description = "The subscription is not parked."),
