@@ -1,15 +1,71 @@
-//! Records of stock levels as shown to staff.
+//! Stock levels: quantity and price of an item in a warehouse.
 
+use actix_web::{get, post, put};
 use chrono::{DateTime, Utc};
-use kontor_catalog::model::{Inventory, StockedItem};
+use deserr::Deserr;
+use kontor_catalog::InventoryService;
+use kontor_catalog::model::{Inventory, InventoryDraft, StockChange, StockEntry, StockSource, StockedItem};
 use kontor_kernel::listing::Sort;
-use kontor_kernel::{NomenclatureId, WarehouseId};
+use kontor_kernel::{NomenclatureId, WarehouseId, Word as _};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{list, one};
-use kontor_web::wire::NamedRecord;
+use kontor_web::history::HistoryRecord;
+use kontor_web::wire::{self, InputErrors, NamedRecord, change_body, into_domain};
+
+handlers! {
+    InventoryService, "Stock";
+
+    /// List stock levels
+    list "/api/inventories" as list_inventories = list(rows InventoryParams TABLE 100) -> InventoryList;
+
+    /// List stock levels as a table
+    table "/api/tables/inventories" as list_inventories_table(InventoryParams) = list() -> TABLE;
+
+    /// Create a stock level
+    ///
+    /// The warehouse must not have a stock level of this item yet.
+    create "/api/inventories" as create_inventory(NewInventory) -> InventoryResponse;
+
+    /// Get a stock level
+    read "/api/inventories/{id}" as show_inventory -> InventoryResponse;
+
+    /// Update a stock level
+    ///
+    /// Sets quantity and price. Fields that are not sent keep their values.
+    update "/api/inventories/{id}" as update_inventory(ChangedInventory) = set_stock(id, input) -> InventoryResponse;
+
+    /// List the movements of a stock level
+    ///
+    /// Newest first.
+    history "/api/inventories/{id}/history" as list_inventory_history -> StockHistoryList;
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewInventory {
+    warehouse_id: wire::WarehouseId,
+    /// Id of the item. It must be goods.
+    nomenclature_id: wire::NomenclatureId,
+    /// Units in the warehouse.
+    quantity: wire::StockLevel,
+    /// Price of one unit.
+    price: wire::Money,
+}
+
+into_domain!(NewInventory => InventoryDraft { warehouse_id, nomenclature_id, quantity, price });
+
+change_body! {
+    ChangedInventory => StockChange {
+        /// Units in the warehouse, including reserved units. At least the number of reserved units.
+        quantity: wire::StockLevel,
+        /// Price of one unit.
+        price: wire::Money,
+    }
+}
 
 #[derive(Serialize, ToSchema)]
 struct StockedItemRecord {
@@ -59,12 +115,12 @@ impl From<Inventory> for InventoryRecord {
 }
 
 one!(/// Stock level.
-    pub(super) InventoryResponse { inventory: InventoryRecord });
+    InventoryResponse { inventory: InventoryRecord });
 list!(/// One page of stock levels, with the total number of records.
-    pub(super) InventoryList { inventories: [InventoryRecord], inventories_count of all });
+    InventoryList { inventories: [InventoryRecord], inventories_count of all });
 
 /// Table of `GET /api/tables/inventories`.
-pub(super) const TABLE: Table<Inventory> = Table {
+const TABLE: Table<Inventory> = Table {
     id: 2,
     resource: "inventories",
     version: Some(|row| row.version.into()),
@@ -102,3 +158,33 @@ list_params! {
     /// Query parameters of `GET /api/tables/inventories` and `GET /api/inventories`.
     InventoryParams of TABLE
 }
+
+/// Stock movement. The fields that change are `quantity`, `reserved` and `price`.
+#[derive(Serialize, ToSchema)]
+struct StockHistoryRecord {
+    #[serde(flatten)]
+    line: HistoryRecord,
+    /// `opening`, `creation`, `edit`, `upload`, `reservation`, `release`, `sale`, `correction`, `return` or
+    /// `write_off`.
+    reason: &'static str,
+    /// Id of the order that caused the movement.
+    order_id: Option<i64>,
+    /// Id of the job that made the movement.
+    job_id: Option<i64>,
+}
+
+impl From<StockEntry> for StockHistoryRecord {
+    fn from(entry: StockEntry) -> Self {
+        let order = entry.source.and_then(StockSource::order);
+        let job = entry.source.and_then(StockSource::job);
+        Self {
+            line: entry.line.into(),
+            reason: entry.reason.word(),
+            order_id: order.map(Into::into),
+            job_id: job.map(Into::into),
+        }
+    }
+}
+
+list!(/// One page of stock movements, newest first.
+    StockHistoryList { histories: [StockHistoryRecord], histories_count of all, pagination });

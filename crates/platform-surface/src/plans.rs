@@ -1,22 +1,21 @@
 //! Subscription plans that an application offers.
 
-mod query;
-mod record;
-
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, patch, post};
+use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_catalog::PlanService;
-use kontor_catalog::model::{AssignOutcome, PlanChange, PlanDraft};
-use utoipa::ToSchema;
+use kontor_catalog::model::{AssignOutcome, BillingPeriod, CatalogPlan, PlanAssignment, PlanChange, PlanDraft};
+use kontor_kernel::{PageRequest, Violations};
+use serde::Serialize;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use self::query::PlanQuery;
-use self::record::{AssignmentResponse, PlanPage};
 use crate::endpoints::handlers;
-use kontor_web::envelope::{Answer, answer};
-use kontor_web::wire::{self, InputErrors, change_body};
+use kontor_web::envelope::{Answer, answer, list, one};
+use kontor_web::paging::{PageNumber, PageSize, page_of};
+use kontor_web::wire::{self, InputErrors, NamedRecord, PhotoRecord, change_body};
 use kontor_web::{ApiError, Body, PathId, Query, SignedInStaff};
 
 handlers! {
@@ -124,3 +123,101 @@ impl From<ChangedPlanAssignment> for PlanChange {
     }
 }
 
+/// Search and page of the list of plans.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct PlanQuery {
+    /// Words of the name and the article, or parts of them, in any order and case. Best matches first.
+    #[deserr(default)]
+    #[param(inline)]
+    pub query: Option<wire::Name>,
+    #[deserr(default)]
+    #[param(inline)]
+    page: Option<PageNumber>,
+    /// 100 by default.
+    #[deserr(default)]
+    #[param(inline)]
+    per_page: Option<PageSize>,
+}
+
+impl PlanQuery {
+    /// Returns the requested page.
+    pub fn page(&self) -> Result<PageRequest, Violations> {
+        page_of(self.page.as_ref(), self.per_page.as_ref(), 100)
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct PlanAssignmentRecord {
+    id: i64,
+    application_id: i64,
+    nomenclature_id: i64,
+    /// Identifier of the plan for programs.
+    plan_slug: String,
+    position: i64,
+    /// `true` if customers can see the plan.
+    is_active: bool,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<PlanAssignment> for PlanAssignmentRecord {
+    fn from(assignment: PlanAssignment) -> Self {
+        Self {
+            id: assignment.id.get(),
+            application_id: assignment.application_id.get(),
+            nomenclature_id: assignment.nomenclature_id.get(),
+            plan_slug: assignment.slug.into(),
+            position: assignment.position.get(),
+            is_active: assignment.is_active,
+            created_at: assignment.created_at,
+            updated_at: assignment.updated_at,
+        }
+    }
+}
+
+one!(/// Assignment of a plan to an application.
+    AssignmentResponse { assignment: PlanAssignmentRecord });
+
+#[derive(Serialize, ToSchema)]
+struct CatalogPlanRecord {
+    /// Id of the item.
+    id: i64,
+    article: Option<String>,
+    name: String,
+    /// Price of one period, decimal string. Plans without a price are not offered.
+    #[schema(examples("490.00"))]
+    price: Option<String>,
+    /// ISO 4217 code.
+    #[schema(examples("RUB"))]
+    currency: String,
+    /// Length of a period, in months.
+    billing_period_months: Option<u8>,
+    category: Option<NamedRecord>,
+    photos: Vec<PhotoRecord>,
+    /// Assignment to the application. `null` if the plan is not assigned.
+    assignment: Option<PlanAssignmentRecord>,
+}
+
+impl From<CatalogPlan> for CatalogPlanRecord {
+    fn from(plan: CatalogPlan) -> Self {
+        let CatalogPlan { item, currency, assignment } = plan;
+        Self {
+            id: item.id.get(),
+            article: item.card.article.map(Into::into),
+            name: item.card.name.into(),
+            price: item.card.price.map(|price| price.to_string()),
+            currency,
+            billing_period_months: item.card.subscription.map(BillingPeriod::get),
+            category: item.labels.category.map(Into::into),
+            photos: item.card.photos.photos().iter().map(Into::into).collect(),
+            assignment: assignment.map(Into::into),
+        }
+    }
+}
+
+list!(/// One page of the plans of the project.
+PlanPage {
+    subscription_nomenclatures: [CatalogPlanRecord], subscription_nomenclatures_count of all, pagination
+});
