@@ -1,27 +1,27 @@
 //! Subscriptions of the logged-in customer.
 
-mod answers;
 mod bodies;
 mod checkout;
-mod consents;
 mod method_change;
 mod payments;
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{HttpRequest, get, patch, post};
+use kontor_subscriptions::model::SubscriptionView;
 use kontor_subscriptions::{SubscriptionService, SubscriptionStatus};
+use serde::Serialize;
+use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use self::answers::{SubscriptionList, SubscriptionResponse};
 use self::bodies::{ChangedSubscription, NewSubscription, ResumedSubscription, agreement};
-use kontor_web::envelope::{Answer, answer};
+use kontor_web::envelope::{Answer, answer, one};
 use kontor_web::limits::SUBSCRIPTION_PAYMENTS;
+use kontor_web::subscription_record::SubscriptionRecord;
 use kontor_web::{ApiError, Body, ClientIp, PathId, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     checkout::routes(config);
-    consents::routes(config);
     method_change::routes(config);
     payments::routes(config);
     config
@@ -171,4 +171,17 @@ async fn resume_subscription(
 ) -> Answer<SubscriptionResponse> {
     let agreement = agreement(&body.0.autopay_consent.0, address);
     answer(service.resume(*customer, id.parse()?, &agreement).await?)
+}
+
+one!(SubscriptionResponse { data: SubscriptionRecord });
+
+#[derive(Serialize, ToSchema)]
+struct SubscriptionList {
+    data: Vec<SubscriptionRecord>,
+}
+
+impl From<Vec<SubscriptionView>> for SubscriptionList {
+    fn from(views: Vec<SubscriptionView>) -> Self {
+        Self { data: views.into_iter().map(Into::into).collect() }
+    }
 }

@@ -1,12 +1,11 @@
 //! System-wide dictionaries, and other lists that staff select from.
 
 mod items;
-mod settings;
 
 use actix_web::get;
 use chrono::{DateTime, Utc};
 use kontor_organization::DictionaryService;
-use kontor_organization::model::Country;
+use kontor_organization::model::{Country, Setting};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -46,7 +45,7 @@ handlers! {
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     items::routes(config);
     below(config, "/api/storage_units", unit_routes);
-    below(config, "/api/settings", settings::routes);
+    below(config, "/api/settings", setting_routes);
     list_routes(config);
 }
 
@@ -72,3 +71,34 @@ list!(StaffCountryList { countries: [StaffCountryRecord], countries_count });
 list!(StorageUnitList { units: [StorageUnitRecord], units_count });
 
 one!(StorageUnitResponse { unit: StorageUnitRecord });
+
+handlers! {
+    fn setting_routes; DictionaryService, "Dictionaries";
+
+    /// List the project's settings
+    list "/api/settings" as list_settings = settings() -> SettingList;
+
+    /// Get a setting of the project
+    read "/api/settings/{id}" as show_setting = setting(id) -> SettingResponse;
+}
+
+#[derive(Serialize, ToSchema)]
+struct SettingRecord {
+    id: i64,
+    /// `project_name`, `currency` (ISO 4217), `time_zone` (IANA) or `language` (`ru`, `en`). Date filters use days of
+    /// the time zone. Notifications to customers use the language.
+    name: &'static str,
+    value: String,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Setting> for SettingRecord {
+    fn from(setting: Setting) -> Self {
+        let Setting { id, name, value, created_at } = setting;
+        Self { id: id.get(), name, value, created_at }
+    }
+}
+
+list!(SettingList { settings: [SettingRecord], settings_count });
+
+one!(SettingResponse { setting: SettingRecord });

@@ -2,19 +2,23 @@
 
 mod input;
 mod record;
-mod search;
 
 use actix_web::web::Data;
 use actix_web::{get, post, put};
+use deserr::Deserr;
 use kontor_catalog::NomenclatureService;
+use kontor_kernel::Listing;
+use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedNomenclature, NewNomenclature};
 pub(super) use self::record::NomenclatureRecord;
 use self::record::{NomenclatureList, NomenclatureParams, NomenclatureResponse, TABLE};
 use crate::endpoints::handlers;
-use kontor_web::envelope::{Created, created};
+use kontor_web::envelope::{Answer, Created, answer, created};
+use kontor_web::paging::{PageSize, page_of};
 use kontor_web::routes::below;
+use kontor_web::wire::{self, InputErrors};
 use kontor_web::{Body, HistoryList, SignedInStaff};
 
 handlers! {
@@ -47,7 +51,7 @@ handlers! {
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     table_routes(config);
-    config.service(search::search_nomenclature);
+    config.service(search_nomenclature);
     below(config, "/api/nomenclatures", |config| {
         usual_routes(config);
         config.service(create_nomenclature);
@@ -73,4 +77,32 @@ async fn create_nomenclature(
 ) -> Created<NomenclatureResponse> {
     let item = service.create(&staff, body.0.card()?).await?;
     created(item)
+}
+
+const MAX_RESULTS: i64 = 20;
+
+/// Search text and maximum number of results.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ItemSearch {
+    /// Words of the name and the article, or parts of them, in any order and case.
+    query: wire::Name,
+    /// Maximum number of items, 20 by default.
+    #[deserr(default)]
+    limit: Option<PageSize>,
+}
+
+/// Search items
+///
+/// Returns the best matches and the total number of matches, at most 10,000.
+#[utoipa::path(tag = "Catalog", request_body = ItemSearch, responses((status = 200, body = NomenclatureList)))]
+#[post("/api/search_nomenclature")]
+async fn search_nomenclature(
+    staff: SignedInStaff,
+    service: Data<NomenclatureService>,
+    body: Body<ItemSearch>,
+) -> Answer<NomenclatureList> {
+    let page = page_of(None, body.0.limit.as_ref(), MAX_RESULTS)?;
+    let best = Listing { text: Some(body.0.query.0), unsorted: true, ..Listing::unfiltered(TABLE.order, page) };
+    answer(service.list(&staff, best).await?)
 }

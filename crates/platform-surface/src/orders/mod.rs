@@ -1,36 +1,36 @@
 //! Orders of the project.
 
 mod files;
-mod history;
 mod lines;
-mod payments;
 mod placement;
 mod preview;
 mod refunds;
-mod table;
 
 use actix_web::web::{Data, Path};
-use actix_web::{delete, get, put};
+use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
-use kontor_kernel::Word;
-use kontor_orders::lines as domain;
-use kontor_orders::model::{Order, OrderLine};
-use kontor_orders::{OrderChange, OrderService};
+use deserr::Deserr;
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{ApplicationId, CounterpartyId, Word};
+use kontor_orders::change::ManualPayment;
+use kontor_orders::model::{Order, OrderEntry, OrderLine, OrderStatus};
+use kontor_orders::{OrderChange, OrderService, lines as domain};
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::preview::OrderPreview;
 use self::refunds::OrderRefundRecord;
-use self::table::{ORDERS, OrderParams, OrderTableParams, TABLE};
-use super::exports;
-use super::tickets;
+use super::{exports, tickets};
 use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Answer, answer, list};
+use kontor_web::history::HistoryRecord;
 use kontor_web::order_record::{OrderRecord, OrderStatusId};
 use kontor_web::routes::below;
-use kontor_web::wire::{self, NamedRecord, change_body};
-use kontor_web::{Body, DryRun, PathId, Query, SignedInStaff};
+use kontor_web::wire::{self, InputErrors, NamedRecord, change_body};
+use kontor_web::{Body, DryRun, PageQuery, PathId, Query, SignedInStaff};
 
 handlers! {
     fn table_routes; OrderService, "Orders";
@@ -70,8 +70,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
             .service(tickets::redeem_ticket_batch)
             .service(tickets::list_ticket_scans);
         config.service(update_order).service(refunds::request_refund);
-        config.service(payments::record_payment);
-        config.service(files::add_order_file).service(history::list_order_history);
+        config.service(record_payment);
+        config.service(files::add_order_file).service(list_order_history);
         config.service(lines::add_order_line).service(lines::update_order_line);
         config.service(lines::remove_order_line);
     });
@@ -252,4 +252,139 @@ async fn update_order(
         return answer(service.preview_update(&staff, id, &change).await?);
     }
     answer(service.update(&staff, id, change).await?)
+}
+
+/// History entry of an order. Fields of items are named `nomenclatures.{nomenclature_id}.quantity` and `.price`, those
+/// of lines `reservations.{id}.refunded_quantity`.
+#[derive(Serialize, ToSchema)]
+struct OrderHistoryRecord {
+    #[serde(flatten)]
+    line: HistoryRecord,
+    /// `created`, `status_changed`, `changed`, `lines_changed`, `payment_renewed`, `payment_withdrawn`,
+    /// `payment_suspicious`, `payment_failed`, `paid`, `paid_after_cancellation`, `paid_out_of_turn`,
+    /// `refund_requested`, `refunded`, `refund_failed`, `expired` or `tickets_redeemed`.
+    event: &'static str,
+    /// Status of the order after the event.
+    status_id: i64,
+    /// Amount, number of tickets or reason, depending on the event.
+    detail: Option<String>,
+}
+
+impl From<OrderEntry> for OrderHistoryRecord {
+    fn from(entry: OrderEntry) -> Self {
+        Self { line: entry.line.into(), event: entry.event.word(), status_id: entry.status.id(), detail: entry.detail }
+    }
+}
+
+list!(/// One page of the history of an order, newest first.
+    OrderHistoryList { histories: [OrderHistoryRecord], histories_count of all, pagination });
+
+/// List the history of an order
+///
+/// Newest first. Each entry has the author, the time and the old and new values. Entries reported by the acquirer have
+/// neither `user` nor `counterparty`.
+#[utoipa::path(tag = "Orders", params(PageQuery), responses((status = 200, body = OrderHistoryList)))]
+#[get("/api/orders/{id}/history")]
+async fn list_order_history(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    id: Path<PathId>,
+    query: Query<PageQuery>,
+) -> Answer<OrderHistoryList> {
+    answer(service.history(&staff, id.parse()?, query.0.page()?).await?)
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct RecordedPayment {
+    method: wire::HandMethodWord,
+    /// Number of the receipt from the cash register. It is shown in the history.
+    #[deserr(default)]
+    receipt: Option<wire::Line100>,
+}
+
+/// Record an offline payment of an order
+///
+/// Records that an employee took the full price in cash or at a terminal, for example at hand-over. An issued order
+/// stays issued; any other order becomes paid.
+#[utoipa::path(
+    tag = "Orders",
+    request_body(content = RecordedPayment, example = json!({ "method": "cash" })),
+    responses(
+        (status = 200, body = OrderResponse),
+        (
+            status = 409,
+            description = "The payment is not recorded: `order_already_paid`, `order_paid_online` or `order_final`.",
+        ),
+    ),
+)]
+#[post("/api/orders/{id}/record-payment")]
+async fn record_payment(
+    staff: SignedInStaff,
+    service: Data<OrderService>,
+    id: Path<PathId>,
+    body: Body<RecordedPayment>,
+) -> Answer<OrderResponse> {
+    let payment = ManualPayment { method: body.0.method.0, receipt: body.0.receipt.map(|receipt| receipt.0) };
+    answer(service.record_payment(&staff, id.parse()?, payment).await?)
+}
+
+const COLUMNS: &[Column<Order>] = &[
+    Column::with_icon("id", "Number", |order| Cell::linked(order.id.get(), format!("/api/orders/{}", order.id))),
+    Column::new("created_at", "Created", |order| {
+        Cell::plain(order.created_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
+    }),
+    Column::new("status", "Status", |order| Cell::plain(order.status_name.clone())),
+    Column::with_icon("counterparty", "Customer", |order| {
+        let customer = &order.customer;
+        Cell::linked(customer.name.clone(), format!("/api/counterparties/{}", customer.id))
+    }),
+    Column::new("phone", "Phone", |order| Cell::plain(order.customer.phone.clone())),
+    Column::with_icon("application", "Application", |order| match &order.application {
+        None => Cell::plain(Value::Null),
+        Some(made) => Cell::linked(made.name.clone(), format!("/api/applications/{}", made.id)),
+    }),
+    Column::new("price", "Sum", |order| Cell::plain(order.final_price.to_string())),
+    Column::new("manager", "Manager", |order| {
+        Cell::plain(order.manager.as_ref().map_or(Value::Null, |manager| manager.name.clone().into()))
+    }),
+];
+
+const STATUS: Filter = Filter::id::<OrderStatus>("status_id", "In these states.");
+const CUSTOMER: Filter = Filter::id::<CounterpartyId>("counterparty_id", "Of these customers.");
+const PRICE: Filter = Filter::money("price", "With this total.");
+const APPLICATIONS_HINT: &str = "Made through these applications.";
+
+const fn orders(filters: &'static [Filter]) -> Table<Order> {
+    Table {
+        id: 15,
+        resource: "orders",
+        version: Some(|row| row.version.into()),
+        columns: COLUMNS,
+        sorts: &["id", "created_at"],
+        filters,
+        search: Some(
+            "The full order number, phone or promo code; or parts of the customer's name, phones and other contacts.",
+        ),
+        period: Some("created_at"),
+        order: Sort::descending("id"),
+    }
+}
+
+/// Table of `GET /api/tables/orders`. Its filter by application is named `client_id`.
+const TABLE: Table<Order> =
+    orders(&[STATUS, CUSTOMER, PRICE, Filter::id::<ApplicationId>("client_id", APPLICATIONS_HINT)]);
+
+/// Table of `GET /api/orders`.
+const ORDERS: Table<Order> =
+    orders(&[STATUS, CUSTOMER, PRICE, Filter::id::<ApplicationId>("application_id", APPLICATIONS_HINT)]);
+
+list_params! {
+    /// Query parameters of `GET /api/tables/orders`.
+    OrderTableParams of TABLE
+}
+
+list_params! {
+    /// Query parameters of `GET /api/orders`.
+    OrderParams of ORDERS
 }

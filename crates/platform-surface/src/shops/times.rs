@@ -10,7 +10,7 @@ use kontor_organization::{OpeningTimesService, StaffShopService};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::record::{ExceptionList, ExceptionResponse, HolidayList, HolidayResponse, HoursList, HoursResponse};
+use super::{ExceptionList, ExceptionResponse, HolidayList, HolidayResponse, HoursList, HoursResponse};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors};

@@ -1,29 +1,35 @@
 //! Subscriptions of the project. These endpoints are not part of the service contract.
 
-mod query;
 mod record;
 mod settings;
-mod table;
 
 use std::sync::Arc;
 
 use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post};
+use chrono::{DateTime, TimeDelta, Utc};
 use deserr::Deserr;
-use kontor_kernel::{Clock, SubscriptionId};
-use kontor_subscriptions::{ScheduleCommand, StaffCommand, StaffSubscriptions, SubscriptionError, SubscriptionRefusal};
-use utoipa::ToSchema;
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{
+    ApplicationId, Clock, CounterpartyId, NomenclatureId, PageRequest, SubscriptionId, Violations, Word as _,
+};
+use kontor_subscriptions::model::SubscriptionRecord;
+use kontor_subscriptions::{
+    Park, ScheduleCommand, StaffCommand, StaffSubscriptions, SubscriptionError, SubscriptionRefusal, SubscriptionStatus,
+};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use self::query::UpcomingQuery;
 pub(super) use self::record::StaffSubscription;
 use self::record::{
     ConsentList, StaffPaymentList, StaffSubscriptionList, StaffSubscriptionResponse, SubscriptionHistoryList,
     UpcomingList, upcoming,
 };
-use self::table::{SubscriptionParams, TABLE};
 use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Answer, answer};
+use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
 
@@ -289,4 +295,84 @@ async fn release_subscription(
     id: Path<PathId>,
 ) -> Answer<StaffSubscriptionResponse> {
     command(&staff, &service, id.parse()?, StaffCommand::Release).await
+}
+
+/// Query parameters of `GET /api/subscriptions/upcoming`.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct UpcomingQuery {
+    /// Charges before this time. By default, the next 30 days.
+    #[deserr(default)]
+    #[param(value_type = Option<String>, format = DateTime)]
+    until: Option<wire::Moment>,
+    #[deserr(default)]
+    #[param(inline)]
+    page: Option<PageNumber>,
+    /// 15 by default.
+    #[deserr(default)]
+    #[param(inline)]
+    per_page: Option<PageSize>,
+}
+
+impl UpcomingQuery {
+    /// Returns the time before which charges are listed.
+    fn until(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        self.until.as_ref().map_or_else(|| now + TimeDelta::days(30), |until| until.0)
+    }
+
+    /// Returns the requested page.
+    fn page(&self) -> Result<PageRequest, Violations> {
+        page_of(self.page.as_ref(), self.per_page.as_ref(), 15)
+    }
+}
+
+/// Table of `GET /api/tables/subscriptions` and `GET /api/subscriptions`.
+const TABLE: Table<SubscriptionRecord> = Table {
+    id: 41,
+    resource: "subscriptions",
+    version: Some(|record| record.version.into()),
+    columns: &[
+        Column::with_icon("id", "No.", |record| {
+            let id = record.view.subscription.id;
+            Cell::linked(id.get(), format!("/api/subscriptions/{id}"))
+        }),
+        Column::new("status", "Status", |record| Cell::plain(record.view.subscription.status.word())),
+        Column::with_icon("counterparty", "Customer", |record| {
+            Cell::linked(record.customer.name.as_str(), format!("/api/counterparties/{}", record.customer.id))
+        }),
+        Column::with_icon("nomenclature", "Plan", |record| {
+            Cell::linked(record.plan.name.as_str(), format!("/api/nomenclatures/{}", record.plan.id))
+        }),
+        Column::with_icon("application", "Application", |record| match &record.application {
+            None => Cell::Linked { value: Value::Null, icon: None, link: None },
+            Some(made) => Cell::linked(made.name.as_str(), format!("/api/applications/{}", made.id)),
+        }),
+        Column::new("application_is_active", "Application active", |record| Cell::plain(record.application_active)),
+        Column::new("amount", "Sum", |record| Cell::plain(record.view.subscription.terms.amount.to_string())),
+        Column::new("current_period_end", "Paid until", |record| {
+            Cell::moment(record.view.subscription.period.map(|period| period.end))
+        }),
+        Column::new("next_charge_at", "Next charge", |record| Cell::moment(record.view.subscription.next_charge_at)),
+        Column::new("parked", "Parked", |record| {
+            Cell::plain(record.view.subscription.parked.map_or(Value::Null, |park| park.word().into()))
+        }),
+        Column::new("created_at", "Created", |record| Cell::moment(record.view.subscription.created_at)),
+    ],
+    sorts: &["id", "next_charge_at", "created_at"],
+    filters: &[
+        Filter::word::<SubscriptionStatus>("status", "In these states."),
+        Filter::word::<Park>("parked", "Parked for these reasons."),
+        Filter::id::<CounterpartyId>("counterparty_id", "Of these customers."),
+        Filter::id::<ApplicationId>("application_id", "Made in these applications."),
+        Filter::id::<NomenclatureId>("nomenclature_id", "To these plans."),
+    ],
+    search: None,
+    period: Some("created_at"),
+    order: Sort::descending("id"),
+};
+
+list_params! {
+    /// Query parameters of `GET /api/tables/subscriptions` and `GET /api/subscriptions`.
+    SubscriptionParams of TABLE
 }
