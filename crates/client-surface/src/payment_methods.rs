@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::envelope::{Answer, answer};
+use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::records::Message;
 use kontor_web::{PathId, SignedInCustomer};
 
@@ -47,16 +47,7 @@ impl From<SavedMethod> for PaymentMethodRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-struct PaymentMethodList {
-    data: Vec<PaymentMethodRecord>,
-}
-
-impl From<Vec<SavedMethod>> for PaymentMethodList {
-    fn from(saved: Vec<SavedMethod>) -> Self {
-        Self { data: saved.into_iter().map(Into::into).collect() }
-    }
-}
+list!(PaymentMethodList { data: [PaymentMethodRecord] });
 
 /// List saved payment methods
 ///

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::CallingApp;
-use kontor_web::envelope::{Answer, answer};
+use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::wire::{NamedRecord, PhotoRecord};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -87,10 +87,7 @@ impl From<PlanGroup> for PlanGroupRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-struct PlanList {
-    data: Vec<PlanRecord>,
-}
+list!(PlanList { data: [PlanRecord] });
 
 /// List subscription plans
 ///
@@ -98,14 +95,10 @@ struct PlanList {
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanList)))]
 #[get("/api/counterparty/subscription-plans")]
 async fn list_plans(app: CallingApp, service: Data<StorefrontPlanService>) -> Answer<PlanList> {
-    let data = service.plans(*app).await?.into_iter().map(Into::into).collect();
-    answer(PlanList { data })
+    answer(service.plans(*app).await?)
 }
 
-#[derive(Serialize, ToSchema)]
-struct PlanCatalog {
-    data: Vec<PlanCardRecord>,
-}
+list!(PlanCatalog { data: [PlanCardRecord] });
 
 /// Get the subscription catalog
 ///
@@ -113,14 +106,10 @@ struct PlanCatalog {
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanCatalog)))]
 #[get("/api/counterparty/subscription-catalog")]
 async fn show_plan_catalog(app: CallingApp, service: Data<StorefrontPlanService>) -> Answer<PlanCatalog> {
-    let data = service.catalog(*app).await?.into_iter().map(Into::into).collect();
-    answer(PlanCatalog { data })
+    answer(service.catalog(*app).await?)
 }
 
-#[derive(Serialize, ToSchema)]
-struct GroupedPlans {
-    data: Vec<PlanGroupRecord>,
-}
+list!(GroupedPlans { data: [PlanGroupRecord] });
 
 /// Get the subscription catalog by category
 ///
@@ -128,6 +117,5 @@ struct GroupedPlans {
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = GroupedPlans)))]
 #[get("/api/counterparty/subscription-catalog/grouped")]
 async fn show_grouped_plans(app: CallingApp, service: Data<StorefrontPlanService>) -> Answer<GroupedPlans> {
-    let data = service.grouped(*app).await?.into_iter().map(Into::into).collect();
-    answer(GroupedPlans { data })
+    answer(service.grouped(*app).await?)
 }

@@ -16,7 +16,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
 use crate::agents::AgentRecord;
-use kontor_web::envelope::{Answer, Created, answer, created, list};
+use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::limits::{AGENT_ACCESS_CONSUME, AGENT_ACCESS_HOUR, AGENT_ACCESS_MINUTE, AGENT_ACCESS_STATUS};
 use kontor_web::named::NamedErrorBody;
 use kontor_web::records::AccessTokenRecord;
@@ -271,11 +271,7 @@ async fn list_access_requests(
     answer(service.list(&staff, query.0.page()?).await?)
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct RequestResponse {
-    agent_access_request: AccessRequestRecord,
-}
+one!(RequestResponse { agent_access_request: AccessRequestRecord });
 
 /// Get an access request for review
 ///
@@ -291,8 +287,7 @@ async fn show_access_request_for_review(
     service: Data<AccessRequestService>,
     path: Path<String>,
 ) -> Answer<RequestResponse> {
-    let agent_access_request = service.show(&staff, public_id(&path)?).await?.into();
-    answer(RequestResponse { agent_access_request })
+    answer(service.show(&staff, public_id(&path)?).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -325,8 +320,7 @@ async fn review_access_request(
     body: Body<AccessRequestReview>,
 ) -> Answer<RequestResponse> {
     let permissions = body.0.permissions.0.map(|names| names.0);
-    let agent_access_request = service.review(&staff, public_id(&path)?, permissions).await?.into();
-    answer(RequestResponse { agent_access_request })
+    answer(service.review(&staff, public_id(&path)?, permissions).await?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -400,6 +394,5 @@ async fn decline_access_request(
     body: Body<AccessRequestDecline>,
 ) -> Answer<RequestResponse> {
     let reason = body.0.reason.map(|reason| reason.0);
-    let agent_access_request = service.decline(&staff, public_id(&path)?, reason).await?.into();
-    answer(RequestResponse { agent_access_request })
+    answer(service.decline(&staff, public_id(&path)?, reason).await?)
 }

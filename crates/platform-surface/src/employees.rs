@@ -1,17 +1,15 @@
 //! Accounts of employees, managed by staff.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{get, post, put};
 use deserr::Deserr;
 use kontor_auth::EmployeeService;
 use kontor_auth::model::{EmployeeDraft, EmployeeUpdate};
-use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::EmployeeRecord;
-use kontor_web::envelope::{Answer, Created, answer};
+use kontor_web::envelope::{Answer, Created, answer, created, one};
 use kontor_web::wire::{self, InputErrors, change_body, into_domain};
 use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, Settings, SignedInStaff};
 
@@ -26,10 +24,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(list_user_history);
 }
 
-#[derive(Serialize, ToSchema)]
-struct UserResponse {
-    user: EmployeeRecord,
-}
+one!(UserResponse { user: EmployeeRecord });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -86,8 +81,7 @@ async fn create_user(
     config: Data<Settings>,
     body: Body<NewUser>,
 ) -> Created<UserResponse> {
-    let employee = service.create(&staff, body.0.into()).await?;
-    Ok((Json(UserResponse { user: EmployeeRecord::of(employee, &config) }), StatusCode::CREATED))
+    created(EmployeeRecord::of(service.create(&staff, body.0.into()).await?, &config))
 }
 
 /// Get an employee
@@ -99,8 +93,7 @@ async fn show_user(
     config: Data<Settings>,
     id: Path<PathId>,
 ) -> Answer<UserResponse> {
-    let employee = service.read(&staff, id.parse()?).await?;
-    Ok(Json(UserResponse { user: EmployeeRecord::of(employee, &config) }))
+    answer(EmployeeRecord::of(service.read(&staff, id.parse()?).await?, &config))
 }
 
 /// Update an employee
@@ -116,8 +109,7 @@ async fn update_user(
     id: Path<PathId>,
     body: Body<ChangedUser>,
 ) -> Answer<UserResponse> {
-    let employee = service.update(&staff, id.parse()?, body.0.into()).await?;
-    Ok(Json(UserResponse { user: EmployeeRecord::of(employee, &config) }))
+    answer(EmployeeRecord::of(service.update(&staff, id.parse()?, body.0.into()).await?, &config))
 }
 
 /// Defines the handlers that ban an employee and lift the ban.
@@ -137,8 +129,7 @@ macro_rules! bans {
             config: Data<Settings>,
             id: Path<PathId>,
         ) -> Answer<UserResponse> {
-            let employee = service.set_banned(&staff, id.parse()?, $banned).await?;
-            Ok(Json(UserResponse { user: EmployeeRecord::of(employee, &config) }))
+            answer(EmployeeRecord::of(service.set_banned(&staff, id.parse()?, $banned).await?, &config))
         }
     )+};
 }

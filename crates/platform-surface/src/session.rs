@@ -10,7 +10,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::EmployeeRecord;
 use kontor_web::Settings;
-use kontor_web::envelope::{Answer, answer};
+use kontor_web::envelope::{Answer, answer, one};
 use kontor_web::limits::{
     STAFF_LOGIN, STAFF_LOGIN_ACCOUNT, STAFF_LOGIN_DAY, STAFF_LOGIN_HOUR, STAFF_LOGIN_IP, STAFF_PASSWORD_IP,
     STAFF_PASSWORD_LOGIN,
@@ -23,10 +23,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(send_password).service(log_in).service(show_current_user).service(log_out);
 }
 
-#[derive(Serialize, ToSchema)]
-struct CurrentUser {
-    user: EmployeeRecord,
-}
+one!(CurrentUser { user: EmployeeRecord });
 
 #[derive(Serialize, ToSchema)]
 struct UserWithToken {
@@ -35,10 +32,7 @@ struct UserWithToken {
     access_token: AccessTokenRecord,
 }
 
-#[derive(Serialize, ToSchema)]
-struct SignedInUser {
-    user: UserWithToken,
-}
+one!(SignedInUser { user: UserWithToken });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -132,8 +126,7 @@ async fn log_in(
         tracing::warn!(%error, "the IP address of a login was not stored");
     }
     let record = EmployeeRecord::of(signed.employee, &config);
-    let user = UserWithToken { record, access_token: signed.token.into() };
-    answer(SignedInUser { user })
+    answer(UserWithToken { record, access_token: signed.token.into() })
 }
 
 /// Get the current employee
@@ -147,7 +140,7 @@ async fn show_current_user(
     config: Data<Settings>,
 ) -> Answer<CurrentUser> {
     let employee = sessions.current(&staff).await?.ok_or_else(|| ApiError::unauthenticated("Unauthenticated."))?;
-    answer(CurrentUser { user: EmployeeRecord::of(employee, &config) })
+    answer(EmployeeRecord::of(employee, &config))
 }
 
 /// Log out the employee

@@ -8,14 +8,11 @@ mod payments;
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Json, Path};
 use actix_web::{HttpRequest, get, patch, post};
-use kontor_subscriptions::model::SubscriptionView;
 use kontor_subscriptions::{SubscriptionService, SubscriptionStatus};
-use serde::Serialize;
-use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::bodies::{ChangedSubscription, NewSubscription, ResumedSubscription, agreement};
-use kontor_web::envelope::{Answer, answer, one};
+use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::limits::SUBSCRIPTION_PAYMENTS;
 use kontor_web::subscription_record::SubscriptionRecord;
 use kontor_web::{ApiError, Body, ClientIp, PathId, SignedInCustomer, Throttle};
@@ -175,13 +172,4 @@ async fn resume_subscription(
 
 one!(SubscriptionResponse { data: SubscriptionRecord });
 
-#[derive(Serialize, ToSchema)]
-struct SubscriptionList {
-    data: Vec<SubscriptionRecord>,
-}
-
-impl From<Vec<SubscriptionView>> for SubscriptionList {
-    fn from(views: Vec<SubscriptionView>) -> Self {
-        Self { data: views.into_iter().map(Into::into).collect() }
-    }
-}
+list!(SubscriptionList { data: [SubscriptionRecord] });

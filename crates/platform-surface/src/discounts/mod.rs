@@ -4,8 +4,7 @@ mod record;
 
 use std::sync::Arc;
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, delete, get, post, put};
 use deserr::Deserr;
 use kontor_catalog::DiscountService;
@@ -14,13 +13,13 @@ use kontor_kernel::{Clock, DiscountStatus, PageRequest, Violations};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use self::record::{DiscountFigures, DiscountList, DiscountResponse, UsageList};
+use self::record::{DiscountFigures, DiscountList, DiscountRecord, DiscountResponse, UsageList};
 use crate::endpoints::handlers;
 use crate::resource_page::ListAddress;
-use kontor_web::envelope::{Answer, Created};
+use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::{self, In, InputErrors, NonNullPatch, Patch};
-use kontor_web::{ApiError, Body, PathId, Query, Settings, SignedInStaff};
+use kontor_web::{Body, PathId, Query, Settings, SignedInStaff};
 
 handlers! {
     fn usual_routes; DiscountService, "Sales";
@@ -52,8 +51,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(archive_discount);
 }
 
-type Shown = Result<Json<DiscountResponse>, ApiError>;
-
 /// List discounts
 ///
 /// Newest first.
@@ -70,7 +67,7 @@ async fn list_discounts(
     let (filter, page) = query.0.checked()?;
     let page = service.list(&staff, filter, page).await?;
     let address = ListAddress::of(&request, &config.public_url);
-    Ok(Json(DiscountList::of(page, &address, clock.now())))
+    answer(DiscountList::of(page, &address, clock.now()))
 }
 
 /// Create a discount
@@ -82,8 +79,7 @@ async fn create_discount(
     service: Data<DiscountService>,
     body: Body<NewDiscount>,
 ) -> Created<DiscountResponse> {
-    let discount = service.create(&staff, body.0.into()).await?;
-    Ok((Json(DiscountResponse::of(discount, clock.now())), StatusCode::CREATED))
+    created(DiscountRecord::of(service.create(&staff, body.0.into()).await?, clock.now()))
 }
 
 /// Get a discount
@@ -94,8 +90,8 @@ async fn show_discount(
     clock: Data<Arc<dyn Clock>>,
     service: Data<DiscountService>,
     id: Path<PathId>,
-) -> Shown {
-    Ok(Json(DiscountResponse::of(service.read(&staff, id.parse()?).await?, clock.now())))
+) -> Answer<DiscountResponse> {
+    answer(DiscountRecord::of(service.read(&staff, id.parse()?).await?, clock.now()))
 }
 
 /// Update a discount
@@ -113,9 +109,8 @@ async fn update_discount(
     service: Data<DiscountService>,
     id: Path<PathId>,
     body: Body<ChangedDiscount>,
-) -> Shown {
-    let discount = service.update(&staff, id.parse()?, body.0.into()).await?;
-    Ok(Json(DiscountResponse::of(discount, clock.now())))
+) -> Answer<DiscountResponse> {
+    answer(DiscountRecord::of(service.update(&staff, id.parse()?, body.0.into()).await?, clock.now()))
 }
 
 /// Pause a discount
@@ -129,8 +124,8 @@ async fn pause_discount(
     clock: Data<Arc<dyn Clock>>,
     service: Data<DiscountService>,
     id: Path<PathId>,
-) -> Shown {
-    Ok(Json(DiscountResponse::of(service.pause(&staff, id.parse()?).await?, clock.now())))
+) -> Answer<DiscountResponse> {
+    answer(DiscountRecord::of(service.pause(&staff, id.parse()?).await?, clock.now()))
 }
 
 /// Activate a discount
@@ -149,8 +144,8 @@ async fn activate_discount(
     clock: Data<Arc<dyn Clock>>,
     service: Data<DiscountService>,
     id: Path<PathId>,
-) -> Shown {
-    Ok(Json(DiscountResponse::of(service.activate(&staff, id.parse()?).await?, clock.now())))
+) -> Answer<DiscountResponse> {
+    answer(DiscountRecord::of(service.activate(&staff, id.parse()?).await?, clock.now()))
 }
 
 /// Archive a discount
@@ -163,8 +158,8 @@ async fn archive_discount(
     clock: Data<Arc<dyn Clock>>,
     service: Data<DiscountService>,
     id: Path<PathId>,
-) -> Shown {
-    Ok(Json(DiscountResponse::of(service.archive(&staff, id.parse()?).await?, clock.now())))
+) -> Answer<DiscountResponse> {
+    answer(DiscountRecord::of(service.archive(&staff, id.parse()?).await?, clock.now()))
 }
 
 /// Filters and page of the list of discounts.
