@@ -8,8 +8,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::delivery_option::DeliveryOptionRecord;
 use kontor_web::envelope::{Answer, answer, list, one};
+use kontor_web::records::DeliveryOptionRecord;
 use kontor_web::{CallingApp, PathId, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {

@@ -15,8 +15,8 @@ use super::products::TagRecord;
 use super::shops::ShopRecord;
 use super::showcase::CountryRecord;
 use kontor_web::CallingApp;
-use kontor_web::delivery_option::DeliveryOptionRecord;
 use kontor_web::envelope::{Answer, answer};
+use kontor_web::records::DeliveryOptionRecord;
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_dictionaries);

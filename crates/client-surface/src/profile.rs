@@ -13,10 +13,9 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::products::ProductRecord;
 use kontor_web::Settings;
-use kontor_web::customer_record::{CustomerType, ManagerRecord};
 use kontor_web::envelope::{Answer, answer, one};
 use kontor_web::file_contents::avatar;
-use kontor_web::records::{Message, Picture};
+use kontor_web::records::{CustomerType, ManagerRecord, Message, Picture};
 use kontor_web::wire::{self, change_body};
 use kontor_web::{ApiError, BearerCustomer, Body};
 

@@ -12,9 +12,8 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::page_record::PageTagRecord;
 use kontor_web::paging::{PageNumber, PageSize, page_of, paginated};
-use kontor_web::records::{Picture, picture};
+use kontor_web::records::{PageTagRecord, Picture, picture};
 use kontor_web::response_cache::{SortedByViews, ViewCountShown, Viewed};
 use kontor_web::wire::{self, InputErrors, NamedRecord, PhotoRecord};
 use kontor_web::{CallingApp, ClientIp, Query};

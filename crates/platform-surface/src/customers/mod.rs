@@ -17,12 +17,11 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, TableRequest, list_params};
-use kontor_web::customer_record::{CustomerType, ManagerRecord};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::file_contents::avatar;
 use kontor_web::history::HistoryRecord;
 use kontor_web::named::NamedErrorBody;
-use kontor_web::records::{Message, Picture};
+use kontor_web::records::{CustomerType, ManagerRecord, Message, Picture};
 use kontor_web::wire::{self, InputErrors, Patch, into_domain};
 use kontor_web::{Body, PathId, Settings, SignedInStaff};
 

@@ -11,9 +11,8 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::endpoints::handlers;
-use kontor_web::delivery_option::DeliveryOptionRecord;
 use kontor_web::envelope::{list, one};
-use kontor_web::records::{Picture, StorageUnitRecord, picture};
+use kontor_web::records::{DeliveryOptionRecord, Picture, StorageUnitRecord, picture};
 use kontor_web::routes::below;
 
 handlers! {
