@@ -16,7 +16,7 @@ use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::records::PageTagRecord;
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull};
+use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, PhotoRecord, ZeroIsNull, change_body};
 use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
 
 handlers! {
@@ -284,38 +284,24 @@ impl NewPage {
     }
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedPage {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    title: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Slug>, nullable = false)]
-    slug: NonNullPatch<wire::Slug>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    description: Patch<wire::Line500>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    preview: Patch<wire::PhotoUrl>,
-    /// HTML.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    content: Patch<wire::Prose>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PageTypeId>)]
-    page_type_id: Patch<ZeroIsNull<wire::PageTypeId>>,
-    /// Replaces all tags of the page.
-    #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::Line100>>, nullable = false)]
-    tags: NonNullPatch<Vec<wire::Named<wire::Line100>>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_active: NonNullPatch<wire::Flag>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_fallback: NonNullPatch<wire::Flag>,
+change_body! {
+    ChangedPage {
+        title: wire::Name,
+        slug: wire::Slug,
+        description: wire::Line500 | null,
+        preview: wire::PhotoUrl | null,
+        /// HTML.
+        content: wire::Prose | null,
+        page_type_id: wire::PageTypeId | null | 0,
+        {
+            /// Replaces all tags of the page.
+            #[deserr(default)]
+            #[schema(value_type = Option<Vec<wire::Line100>>, nullable = false)]
+            tags: NonNullPatch<Vec<wire::Named<wire::Line100>>>
+        },
+        is_active: wire::Flag,
+        is_fallback: wire::Flag,
+    }
 }
 
 impl ChangedPage {

@@ -22,7 +22,7 @@ use kontor_web::file_contents::avatar;
 use kontor_web::history::HistoryRecord;
 use kontor_web::named::NamedErrorBody;
 use kontor_web::records::{CustomerType, ManagerRecord, Message, Picture};
-use kontor_web::wire::{self, InputErrors, Patch, into_domain};
+use kontor_web::wire::{self, InputErrors, change_body, into_domain};
 use kontor_web::{Body, PathId, Settings, SignedInStaff};
 
 handlers! {
@@ -281,52 +281,30 @@ into_domain!(NewCustomer => CustomerDraft {
     phone_1, phone_2, email, manager_id,
 });
 
-/// Change of a customer. If a company becomes a person, the fields of companies are cleared.
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedCustomer {
-    /// `true` if the customer is a company after the change.
-    is_company: wire::Flag,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>)]
-    name: Patch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Inn>)]
-    inn: Patch<wire::Inn>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Kpp>)]
-    kpp: Patch<wire::Kpp>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>)]
-    first_name: Patch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>)]
-    last_name: Patch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>)]
-    middle_name: Patch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Date>)]
-    birthday: Patch<wire::Date>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    address: Patch<wire::Line500>,
-    /// Must not be the login phone of another customer.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Phone>)]
-    phone_1: Patch<wire::Phone>,
-    /// Additional phone. Not used for login.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Phone>)]
-    phone_2: Patch<wire::Phone>,
-    /// Must not be the login address of another customer.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Email>)]
-    email: Patch<wire::Email>,
-    /// Employee of the project.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::UserId>)]
-    manager_id: Patch<wire::UserId>,
+change_body! {
+    /// Change of a customer. If a company becomes a person, the fields of companies are cleared.
+    ChangedCustomer {
+        {
+            /// `true` if the customer is a company after the change.
+            is_company: wire::Flag
+        },
+        name: wire::Name | null,
+        inn: wire::Inn | null,
+        kpp: wire::Kpp | null,
+        first_name: wire::Name | null,
+        last_name: wire::Name | null,
+        middle_name: wire::Name | null,
+        birthday: wire::Date | null,
+        address: wire::Line500 | null,
+        /// Must not be the login phone of another customer.
+        phone_1: wire::Phone | null,
+        /// Additional phone. Not used for login.
+        phone_2: wire::Phone | null,
+        /// Must not be the login address of another customer.
+        email: wire::Email | null,
+        /// Employee of the project.
+        manager_id: wire::UserId | null,
+    }
 }
 
 into_domain!(ChangedCustomer => CustomerChange {

@@ -18,7 +18,7 @@ use crate::endpoints::handlers;
 use crate::resource_page::ListAddress;
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::paging::{PageNumber, PageSize, page_of};
-use kontor_web::wire::{self, In, InputErrors, NonNullPatch, Patch};
+use kontor_web::wire::{self, In, InputErrors, NonNullPatch, change_body};
 use kontor_web::{Body, PathId, Query, Settings, SignedInStaff};
 
 handlers! {
@@ -276,54 +276,32 @@ impl From<NewDiscount> for DiscountDraft {
     }
 }
 
-/// Change of a discount.
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedDiscount {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    /// Requires `value`.
-    #[deserr(default, rename = "type")]
-    #[schema(rename = "type", value_type = Option<wire::DiscountType>, nullable = false)]
-    kind: NonNullPatch<wire::DiscountType>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Money>, nullable = false)]
-    value: NonNullPatch<wire::Money>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    description: Patch<wire::Prose>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::DiscountTargetKind>, nullable = false)]
-    target: NonNullPatch<wire::DiscountTargetKind>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::CategoryId>)]
-    category_id: Patch<wire::CategoryId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::NomenclatureId>)]
-    nomenclature_id: Patch<wire::NomenclatureId>,
-    /// Cannot be changed once orders use it. `null` is allowed only if there is no code: a promo code cannot become an
-    /// automatic discount.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PromoCode>)]
-    code: Patch<wire::PromoCode>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Money>, nullable = false)]
-    minimum_sum: NonNullPatch<wire::Money>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Moment>)]
-    starts_at: Patch<wire::Moment>,
-    /// End of the discount, exclusive. `null` removes it.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Moment>)]
-    ends_at: Patch<wire::Moment>,
-    /// At least the number of orders that already use the code.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Quantity>)]
-    usage_limit: Patch<wire::Quantity>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Quantity>)]
-    customer_limit: Patch<wire::Quantity>,
+change_body! {
+    /// Change of a discount.
+    ChangedDiscount {
+        name: wire::Name,
+        {
+            /// Requires `value`.
+            #[deserr(default, rename = "type")]
+            #[schema(rename = "type", value_type = Option<wire::DiscountType>, nullable = false)]
+            kind: NonNullPatch<wire::DiscountType>
+        },
+        value: wire::Money,
+        description: wire::Prose | null,
+        target: wire::DiscountTargetKind,
+        category_id: wire::CategoryId | null,
+        nomenclature_id: wire::NomenclatureId | null,
+        /// Cannot be changed once orders use it. `null` is allowed only if there is no code: a promo code cannot become an
+        /// automatic discount.
+        code: wire::PromoCode | null,
+        minimum_sum: wire::Money,
+        starts_at: wire::Moment | null,
+        /// End of the discount, exclusive. `null` removes it.
+        ends_at: wire::Moment | null,
+        /// At least the number of orders that already use the code.
+        usage_limit: wire::Quantity | null,
+        customer_limit: wire::Quantity | null,
+    }
 }
 
 impl From<ChangedDiscount> for DiscountChange {

@@ -89,7 +89,7 @@ pub use crate::into_domain;
 /// - `T` is a `NonNullPatch<T>`: `null` is rejected. `T | null` is a `Patch<T>`: `null` empties the field. `T | null | 0`
 ///   is a `Patch<ZeroIsNull<T>>`: `0` does so, too.
 /// - With `=> DepartmentChange`, the body converts to the change as by [`into_domain!`](crate::into_domain).
-/// - If a field differs in its name, its type or its description, derive `Deserr` and `ToSchema`.
+/// - A field in braces, with its attributes, is declared as it stands. Such a body needs its own conversion.
 #[macro_export]
 macro_rules! change_body {
     (@fields $head:tt {$($done:tt)*} [$($names:ident)*]
@@ -127,6 +127,9 @@ macro_rules! change_body {
                 $field: $crate::wire::Patch<$crate::wire::ZeroIsNull<$type>>,
             } [$($names)* $field] $($rest)*
         }
+    };
+    (@fields $head:tt {$($done:tt)*} $names:tt { $($field:tt)+ }, $($rest:tt)*) => {
+        $crate::change_body! { @fields $head { $($done)* $($field)+, } $names $($rest)* }
     };
     (@fields [[$($meta:tt)*] [$visibility:vis] $name:ident => $change:ident] $done:tt [$($names:ident)+]) => {
         $crate::change_body! { @fields [[$($meta)*] [$visibility] $name] $done [$($names)+] }
