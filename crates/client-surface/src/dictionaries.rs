@@ -8,12 +8,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::brands::StorefrontBrandRecord;
-use super::categories::StorefrontCategoryRecord;
 use super::payment_types::PaymentTypeRecord;
 use super::products::TagRecord;
 use super::shops::ShopRecord;
-use super::showcase::CountryRecord;
+use super::showcase::{CountryRecord, StorefrontBrandRecord, StorefrontCategoryRecord};
 use kontor_web::CallingApp;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::records::DeliveryOptionRecord;
