@@ -98,5 +98,5 @@ async fn remove_favourite(
     id: Path<PathId>,
 ) -> Answer<Message> {
     service.remove(*customer, id.parse()?).await?;
-    Ok(Json(Message::new("The product was removed from favourites.")))
+    answer(Message::new("The product was removed from favourites."))
 }

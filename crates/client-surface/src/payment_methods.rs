@@ -1,6 +1,6 @@
 //! Saved payment methods of the logged-in customer.
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get};
 use chrono::{DateTime, Utc};
 use kontor_kernel::Word as _;
@@ -73,5 +73,5 @@ async fn delete_payment_method(
     id: Path<PathId>,
 ) -> Answer<Message> {
     service.delete_method(*customer, id.parse()?).await?;
-    Ok(Json(Message::new("The payment method was deleted.")))
+    answer(Message::new("The payment method was deleted."))
 }

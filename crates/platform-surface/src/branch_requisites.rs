@@ -24,8 +24,8 @@ handlers! {
     /// Update a bank account of a branch
     ///
     /// Fields that are not sent keep their values.
-    update "/api/branches/{id}/bank_requisites/{requisiteId}" as update_bank_requisite(ChangedBankRequisite) = update(ids, input)
-        -> BankRequisiteResponse;
+    update "/api/branches/{id}/bank_requisites/{requisiteId}" as update_bank_requisite(ChangedBankRequisite)
+        = update(ids, input) -> BankRequisiteResponse;
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {

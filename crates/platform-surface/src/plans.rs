@@ -24,8 +24,8 @@ handlers! {
     /// Update a plan assignment
     ///
     /// Fields that are not sent keep their values.
-    patch "/api/applications/{application}/subscription-nomenclatures/{assignment}" as update_plan_assignment(ChangedPlanAssignment) = update(ids, input)
-        -> AssignmentResponse;
+    patch "/api/applications/{application}/subscription-nomenclatures/{assignment}" as update_plan_assignment(ChangedPlanAssignment)
+        = update(ids, input) -> AssignmentResponse;
 
     /// Remove a subscription plan from an application
     ///

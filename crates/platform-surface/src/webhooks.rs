@@ -41,8 +41,8 @@ handlers! {
     /// Rotate the secret of a webhook
     ///
     /// All later attempts are signed with the new secret. The response contains it; it is not shown again.
-    post "/api/applications/{application}/webhooks/{webhook}/rotate-secret" as rotate_webhook_secret = rotate_secret(ids)
-        -> IssuedWebhookResponse;
+    post "/api/applications/{application}/webhooks/{webhook}/rotate-secret" as rotate_webhook_secret
+        = rotate_secret(ids) -> IssuedWebhookResponse;
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {

@@ -60,8 +60,8 @@ handlers! {
     /// Move a menu item down
     ///
     /// Moves it one position down among the items with the same parent. The last item is not changed.
-    post "/api/applications/{id}/menu_items/{menu_item_id}/down" as move_menu_item_down = shift(ids, {MoveDirection::Down})
-        -> MenuItemResponse;
+    post "/api/applications/{id}/menu_items/{menu_item_id}/down" as move_menu_item_down
+        = shift(ids, {MoveDirection::Down}) -> MenuItemResponse;
 }
 
 #[derive(Serialize, ToSchema)]

@@ -28,8 +28,8 @@ handlers! {
     /// Update a bank account of a customer
     ///
     /// Fields that are not sent keep their values.
-    update "/api/counterparties/{id}/bank_requisites/{requisiteId}" as update_counterparty_bank_requisite(ChangedBankRequisite) = update(ids, input)
-        -> BankRequisiteResponse;
+    update "/api/counterparties/{id}/bank_requisites/{requisiteId}" as update_counterparty_bank_requisite(ChangedBankRequisite)
+        = update(ids, input) -> BankRequisiteResponse;
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {

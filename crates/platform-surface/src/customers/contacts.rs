@@ -33,8 +33,8 @@ handlers! {
     /// Update a contact of a customer
     ///
     /// Fields that are not sent keep their values.
-    update "/api/counterparties/{id}/contacts/{contactId}" as update_counterparty_contact(ChangedContact) = update(ids, input)
-        -> ContactResponse;
+    update "/api/counterparties/{id}/contacts/{contactId}" as update_counterparty_contact(ChangedContact)
+        = update(ids, input) -> ContactResponse;
 }
 
 #[derive(Serialize, ToSchema)]

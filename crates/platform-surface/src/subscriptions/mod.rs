@@ -5,7 +5,7 @@ mod settings;
 
 use std::sync::Arc;
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{get, post};
 use chrono::{DateTime, TimeDelta, Utc};
 use deserr::Deserr;
@@ -81,7 +81,7 @@ async fn list_upcoming_charges(
     query: Query<UpcomingQuery>,
 ) -> Answer<UpcomingList> {
     let (until, page) = (query.0.until(clock.now()), query.0.page()?);
-    Ok(Json(upcoming(service.upcoming(&staff, until, page).await?)))
+    answer(upcoming(service.upcoming(&staff, until, page).await?))
 }
 
 /// List the charges of a subscription
