@@ -60,7 +60,9 @@ class Attack:
             self.store(f"/api/counterparties/{customer}/contacts", {"kind": "other", "value": line, "name": line, "comment": self.up_to(500)}, "contact")
         self.store("/api/agents", {"name": line, "description": prose, "permissions": ["view-orders"]}, "agent", ["/agents", "/agents/{}", "/approvals"])
         self.store("/api/departments", {"name": line, "description": self.up_to(500)}, "department", ["/departments"])
-        self.store("/api/roles", {"name": line, "description": self.up_to(500), "permissions": []}, "role", ["/roles"])
+        role = self.store("/api/roles", {"name": line, "description": self.up_to(500), "permissions": []}, "role", ["/roles"])
+        self.store("/api/users", {"login": "attack", "email": "attack@shop.example", "first_name": line, "last_name": line, "role_id": role or 1}, "user",
+                   ["/employees", "/employees/{}"])
         self.store("/api/tasks", {"title": line, "description": prose}, "task", ["/tasks", "/tasks/{}", "/"])
         asked = self.shop.anonymous("POST", "/api/agent-access-requests", {"name": line, "reason": self.up_to(900), "permissions": ["view-orders"]})
         self.paths.append(f"/approvals/{asked['publicId']}")
@@ -74,8 +76,10 @@ class Attack:
         branch = self.store("/api/branches", {"name": line, "address": self.up_to(500)}, "branch", ["/branches", "/branches/{}"])
         place = self.store("/api/warehouses", {"name": line, "address": self.up_to(500), "branch_id": branch or 1}, "warehouse", ["/warehouses", "/warehouses/{}"])
         if item and place:
-            self.store("/api/inventories", {"nomenclature_id": item, "warehouse_id": place, "quantity": 1, "price": "1.00"}, "inventory", ["/stock", "/stock/{}"])
+            level = self.store("/api/inventories", {"nomenclature_id": item, "warehouse_id": place, "quantity": 1, "price": "1.00"}, "inventory", ["/stock", "/stock/{}"])
+            self.keep("reason of a correction", "inventory", [], lambda: self.shop.call("PUT", f"/api/inventories/{level}", {"quantity": 2, "comment": self.up_to(250)}))
         self.store("/api/discounts", {"name": line, "description": prose, "type": "percent", "value": "5.00", "code": "ATTACK"}, "discount", ["/discounts", "/discounts/{}"])
+        self.store("/api/promotions", {"name": line, "description": prose}, "promotion", ["/promotions", "/promotions/{}"])
 
     def orders(self, customer):
         item = self.shop.call("GET", "/api/inventories?per_page=1&quantity_gt=9&order_by=quantity_desc")["inventories"][0]["nomenclature"]["id"]
@@ -84,7 +88,7 @@ class Attack:
         self.shop.call("POST", f"/api/orders/{order}/record-payment", {"method": "cash"})
         self.shop.call("POST", f"/api/orders/{order}/request-refund", {"everything": True, "restock": True, "reason": self.up_to(250)})
         for name in [one.replace("/", "") for one in self.all]:
-            self.keep("file of an order", "file", [], lambda: self.shop.upload(f"/api/orders/{order}/files", f"{name}.png", PICTURE))
+            self.keep("file of an order", "file", ["/files"], lambda: self.shop.upload(f"/api/orders/{order}/files", f"{name}.png", PICTURE))
 
     def content(self):
         line, prose = self.line, self.prose
@@ -93,9 +97,12 @@ class Attack:
         self.store("/api/pages", {"title": line, "description": self.up_to(500), "content": prose}, "page", ["/pages", "/pages/{}"])
         self.store(f"/api/applications/{application}/blocks", {"name": line, "text": prose, "block_type_id": block_type}, "block", ["/blocks"])
         self.store(f"/api/applications/{application}/menu_items", {"name": line}, "menuItem", ["/menus"])
+        self.store(f"/api/applications/{application}/slides", {"title": line, "description": prose}, "slide", ["/slides"])
         self.store(f"/api/applications/{application}/webhooks", {"name": line, "url": "https://books.example/attack", "is_active": False}, "webhook",
-                   ["/webhooks", f"/webhooks/{application}/{{}}"])
-        self.store("/api/applications", {"name": line, "branch_id": 1}, "application", ["/applications"])
+                   ["/webhooks", "/deliveries", f"/webhooks/{application}/{{}}"])
+        self.store("/api/applications", {"name": line, "branch_id": 1}, "application", ["/applications", "/applications/{}"])
+        self.store("/api/payment_types", {"name": line, "description": self.up_to(500)}, "paymentType", ["/payment-types"])
+        self.keep("name of the project", "project", ["/project"], lambda: self.shop.call("PUT", "/api/project", {"name": line}))
         store = self.store("/api/shops", {"name": line, "address": self.up_to(500), "branch_id": 1}, "shop", ["/shops", "/shops/{}"])
         if store:
             self.shop.call("POST", f"/api/shops/{store}/exceptions", {"date": "2027-12-30", "note": self.up_to(250)})

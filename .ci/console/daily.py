@@ -244,6 +244,32 @@ def add_a_customer(watched, shop):
     keys.within(11)
 
 
+def invite_a_colleague(watched, shop):
+    """The colleague gets a narrow role, and nothing beyond it."""
+    permissions = {one["name"]: one["id"] for one in shop.call("GET", "/api/permissions")["permissions"]}
+    narrow = {"view-orders", "edit-orders"}
+    shop.call("POST", "/api/roles", {"name": "Packer", "permissions": [permissions[one] for one in sorted(narrow)]})
+    watched.go("/")
+    keys = Keys(watched)
+    keys.choose("Invite", "Invite an employee")
+    watched.page.wait_for_selector("input[name=last_name]")
+    watched.page.wait_for_selector("select[name=role_id] option:text-is('Packer')", state="attached")
+    watched.settle()
+    keys.reach("input[name=last_name]")
+    keys.type("Orlova")
+    keys.press("Tab")
+    keys.type("Vera")
+    for field, text in (("input[name=login]", "vera"), ("input[name=email]", "vera@shop.example"), ("select[name=role_id]", "Packer")):
+        keys.reach(field)
+        keys.type(text)
+    watched.shot("daily-invite")
+    keys.press("Control+s")
+    watched.page.wait_for_selector("h1:has-text('Orlova Vera')")
+    found = shop.call("GET", "/api/users?query=vera")["users"][0]
+    assert found["role"]["name"] == "Packer" and {one["name"] for one in found["permissions"]} == narrow, found
+    keys.within(19)
+
+
 def read_the_figures_of_today(watched, shop):
     waiting = shop.call("GET", "/api/tables/orders?status_id=22&per_page=1")["pagination"]["total"]
     days = shop.call("GET", "/api/reports/orders")["report"]["rows"]
@@ -336,7 +362,7 @@ def an_ended_session_loses_nothing(watched, shop):
 
 # The last one ends the session that the others share.
 TASKS = (ship_the_oldest_paid_order, refund_a_unit, cancel_an_order, correct_twenty_figures, search_everywhere, edit_a_card, raise_prices_in_bulk,
-         import_a_sheet, add_a_customer, read_the_figures_of_today, approve_an_agent, two_people_edit_one_record,
+         import_a_sheet, add_a_customer, invite_a_colleague, read_the_figures_of_today, approve_an_agent, two_people_edit_one_record,
          find_out_why_a_subscription_is_unpaid, an_ended_session_loses_nothing)
 
 

@@ -12,7 +12,7 @@ ROLES = {
     "seller": {"dictionaries": READ, "orders": WRITE, "counterparties": WRITE, "tasks": WRITE, "nomenclatures": READ, "categories": READ, "inventories": READ,
                "warehouses": READ, "shops": READ, "discounts": READ},
     "warehouse": {"dictionaries": READ, "orders": ("view", "edit"), "nomenclatures": READ, "inventories": WRITE, "warehouses": READ, "tasks": READ},
-    "content": {"dictionaries": READ, "pages": WRITE, "blocks": WRITE, "files": WRITE, "shops": ("view", "edit"), "applications": READ, "nomenclatures": WRITE,
+    "content": {"dictionaries": READ, "pages": WRITE, "blocks": WRITE, "slides": WRITE, "files": WRITE, "shops": ("view", "edit"), "applications": READ, "nomenclatures": WRITE,
                 "categories": WRITE, "brands": WRITE},
     "accountant": {"dictionaries": READ, "orders": READ, "counterparties": READ, "subscriptions": READ, "statistics": READ, "branches": READ, "users": READ},
     "viewer": None,

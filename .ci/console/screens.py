@@ -4,6 +4,7 @@ import json
 import re
 from datetime import date, timedelta
 
+from attacks import PICTURE
 from browser import Watched, name_of
 from shop import ROOT
 
@@ -22,7 +23,9 @@ def seed(shop):
         shop.call("POST", f"/api/orders/{order}/record-payment", {"method": "cash"})
     shop.call("POST", "/api/tasks", {"title": "Call the supplier", "responsible_id": 1, "deadline": f"{date.today() + timedelta(days=200)}T12:00:00Z"})
     shop.call("POST", "/api/agents", {"name": "Night import", "permissions": ["view-nomenclatures", "edit-inventories"]})
-    shop.call("POST", "/api/discounts", {"name": "Spring weeks", "type": "percent", "value": "5.00", "code": "SPRING5", "usage_limit": 100})
+    spring = shop.call("POST", "/api/discounts", {"name": "Spring weeks", "type": "percent", "value": "5.00", "code": "SPRING5", "usage_limit": 100})["discount"]["id"]
+    shop.call("POST", "/api/promotions", {"name": "Spring", "description": "<p>All of April</p>", "discount_ids": [spring], "nomenclature_ids": items[:2]})
+    shop.upload("/api/files", "shelf.png", PICTURE, file_type_id=2)
     shop.call("POST", "/api/pages", {"title": "Delivery and returns", "content": "<h2>Delivery</h2><p>Two days.</p><script>alert(1)</script>", "tags": ["help"]})
     store = shop.call("GET", "/api/shops?per_page=1")["shops"][0]["id"]
     shop.call("POST", f"/api/shops/{store}/hours", {"weekday": 1, "opens_at": "09:00", "closes_at": "19:00"})
@@ -35,6 +38,8 @@ def seed(shop):
     top = shop.call("POST", f"/api/applications/{application}/menu_items", {"name": "Catalogue"})["menuItem"]["id"]
     for name in ("Tea", "Honey"):
         shop.call("POST", f"/api/applications/{application}/menu_items", {"name": name, "parent_id": top})
+    for name in ("Honey weeks", "New teas"):
+        shop.call("POST", f"/api/applications/{application}/slides", {"title": name, "description": "<p>Until May</p>", "link": "/sale", "ends_at": "2030-05-01T00:00:00Z"})
     shop.call("POST", "/api/branches/1/bank_requisites", {"account": "40702810938000000001", "bik": "044525225", "bank_name": "Harbour Bank"})
     shop.call("POST", "/api/applications/1/webhooks", {"url": "https://books.example/hooks", "name": "Bookkeeping", "is_active": False})
     shop.call("POST", "/api/departments", {"name": "Packing", "description": "Second floor"})
@@ -59,6 +64,9 @@ def screens(shop):
         if rows:
             number = rows[0]["id"]
             first[name] = number["value"] if isinstance(number, dict) else number
+    first["employees"] = shop.call("GET", "/api/users?per_page=1")["users"][0]["id"]
+    first["applications"] = shop.call("GET", "/api/applications")["applications"][0]["id"]
+    first["promotions"] = shop.call("GET", "/api/promotions?per_page=1")["promotions"][0]["id"]
     first["discounts"] = shop.call("GET", "/api/discounts?per_page=1")["data"]["discounts"][0]["id"]
     request = shop.anonymous("POST", "/api/agent-access-requests", {
         "name": "Stock assistant", "reason": "Compares the stock with the supplier's list every night.",
@@ -72,7 +80,7 @@ def screens(shop):
             number = request["publicId"] if section == "approvals" else first.get(section)
             if number is not None:
                 yield path.replace(":id", str(number))
-            if section in ("items", "customers", "tasks", "agents", "discounts", "pages", "shops", "branches", "warehouses"):
+            if section in ("items", "customers", "tasks", "agents", "discounts", "pages", "shops", "branches", "warehouses", "employees", "promotions"):
                 yield path.replace(":id", "new")
         elif path == "/orders/print":
             yield f"/orders/print?id={first['orders']}"

@@ -1,8 +1,7 @@
 // Compares the dictionaries with each other and with the scripts, and the tables with the API description.
 // Usage: node texts.mjs STATIC OPENAPI
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { join } from 'node:path';
 
 const [root = '', description = ''] = process.argv.slice(2);
 const problems = [];
@@ -10,9 +9,14 @@ const problems = [];
 const dictionaries = { en: {}, ru: {} };
 for (const [language, all] of Object.entries(dictionaries)) {
   for (const file of readdirSync(join(root, 'i18n', language))) {
-    const { default: texts } = await import(pathToFileURL(resolve(root, 'i18n', language, file)));
-    for (const [key, text] of Object.entries(texts)) {
+    const source = readFileSync(join(root, 'i18n', language, file), 'utf8');
+    const texts = Object.entries(JSON.parse(source));
+    // JSON keeps the last of two equal keys, so keys are counted by lines.
+    if (texts.length !== [...source.matchAll(/^ {2}"/gm)].length) problems.push(`${language}/${file}: a key twice, or not one key a line`);
+    for (const [key, text] of texts) {
       if (key in all) problems.push(`${language}/${file}: ${key} is in two dictionaries`);
+      const forms = typeof text === 'string' ? { other: text } : text;
+      if (!forms.other || Object.values(forms).some((form) => typeof form !== 'string')) problems.push(`${language}/${file}: ${key} is neither a text nor plural forms`);
       all[key] = { file, text };
     }
   }

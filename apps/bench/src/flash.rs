@@ -3,11 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use diesel::RunQueryDsl as _;
-use diesel::sql_types::BigInt;
-use kontor_adapter_diesel::Abort;
-use kontor_kernel::StoreError;
-
 use crate::Failure;
 use crate::load::{self, Arrival, Request, Sample, Target};
 use crate::on_server::OnServer;
@@ -131,18 +126,9 @@ fn reads(shop: &Shop, offers: &[Offer]) -> Arc<[Request]> {
 
 /// Returns the number of units reserved by orders.
 fn ordered(shop: &Shop, product: i64) -> Result<usize, Failure> {
-    #[derive(diesel::QueryableByName)]
-    struct Reserved {
-        #[diesel(sql_type = BigInt)]
-        reserved: i64,
-    }
-    let ask =
-        format!("SELECT CAST(sum(quantity) AS BIGINT) AS reserved FROM reservations WHERE nomenclature_id = {product}");
-    let read = shop.database.read(move |connection| {
-        let row: Reserved = diesel::sql_query(&ask).get_result(connection)?;
-        Ok::<_, Abort<StoreError>>(row.reserved)
-    });
-    Ok(usize::try_from(shop.runtime.block_on(read)?)?)
+    let sum =
+        format!("SELECT CAST(sum(quantity) AS BIGINT) AS number FROM reservations WHERE nomenclature_id = {product}");
+    Ok(usize::try_from(shop.numbers(sum)?.into_iter().sum::<i64>())?)
 }
 
 #[cfg(test)]

@@ -156,6 +156,19 @@ impl Data {
         self.runtime.block_on(project::create(&self.config, &self.database, "Bench", &login, &email))
     }
 
+    /// Returns the numbers that a query calls `number`.
+    pub fn numbers(&self, query: String) -> Result<Vec<i64>, Failure> {
+        #[derive(diesel::QueryableByName)]
+        struct Row {
+            #[diesel(sql_type = BigInt)]
+            number: i64,
+        }
+        let rows = self
+            .database
+            .read(move |connection| Ok::<_, Abort<StoreError>>(diesel::sql_query(&query).load::<Row>(connection)?));
+        Ok(self.runtime.block_on(rows)?.into_iter().map(|row| row.number).collect())
+    }
+
     /// Returns the cipher that the service uses for secrets.
     pub fn cipher(&self) -> ServiceKey {
         ServiceKey::new(&self.config.secret_key, Arc::new(SystemRandom::new()))

@@ -3,10 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use diesel::RunQueryDsl;
-use diesel::sql_types::BigInt;
-use kontor_adapter_diesel::Abort;
-use kontor_kernel::StoreError;
 use serde_json::{Value, json};
 
 use crate::Failure;
@@ -111,16 +107,7 @@ pub fn write_pages(shop: &Shop, bearer: &str, count: usize) -> Result<(), Failur
 
 /// Returns the identifiers of the rows of a table, ascending.
 fn numbers(shop: &Shop, table: &str) -> Result<Vec<i64>, Failure> {
-    #[derive(diesel::QueryableByName)]
-    struct Row {
-        #[diesel(sql_type = BigInt)]
-        id: i64,
-    }
-    let statement = format!("SELECT id FROM {table} WHERE project_id = {} ORDER BY id", shop.project.project_id);
-    let rows = shop
-        .database
-        .read(move |connection| Ok::<_, Abort<StoreError>>(diesel::sql_query(&statement).load::<Row>(connection)?));
-    Ok(shop.runtime.block_on(rows)?.into_iter().map(|row| row.id).collect())
+    shop.numbers(format!("SELECT id AS number FROM {table} WHERE project_id = {} ORDER BY id", shop.project.project_id))
 }
 
 /// Returns the codes of the blocks without a parent.

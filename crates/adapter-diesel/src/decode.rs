@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
     BankAccount, Bik, Email, Inn, InvalidId, Kpp, Line, Link, Money, Page, PageRequest, Phone, PhotoUrl, Prose,
-    StoreError, Word,
+    Reference, StoreError, Word,
 };
 
 /// Returns the error for a stored word that this service does not know, with record and column. The word is never taken
@@ -87,6 +87,14 @@ pub(crate) fn link(value: Option<&str>) -> Option<Link> {
 
 pub(crate) fn id<T: TryFrom<i64, Error = InvalidId>>(value: i64) -> Result<T, StoreError> {
     T::try_from(value).map_err(StoreError::corrupt)
+}
+
+/// Decodes a reference to another record.
+pub(crate) fn reference<Id: TryFrom<i64, Error = InvalidId>>(
+    number: i64,
+    name: &str,
+) -> Result<Reference<Id>, StoreError> {
+    Ok(Reference { id: id(number)?, name: text(name)? })
 }
 
 pub(crate) fn optional_id<T: TryFrom<i64, Error = InvalidId>>(value: Option<i64>) -> Result<Option<T>, StoreError> {

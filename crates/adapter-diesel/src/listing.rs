@@ -115,7 +115,7 @@ pub(crate) fn unsearched(_: &Line<255>) -> Statement {
 }
 
 /// Escape character for the wildcards of a `LIKE` pattern.
-pub(crate) const ESCAPE: char = '\\';
+const ESCAPE: char = '\\';
 
 /// Returns the pattern for keys that contain this text, which must be lower case.
 pub(crate) fn containing(key: &str) -> String {

@@ -547,6 +547,7 @@ diesel::table! {
         actor -> Text,
         actor_id -> Nullable<BigInt>,
         created_at -> Timestamp,
+        comment -> Nullable<Text>,
     }
 }
 
@@ -608,6 +609,7 @@ diesel::table! {
         ends_at -> Nullable<Timestamp>,
         created_at -> Timestamp,
         updated_at -> Timestamp,
+        version -> BigInt,
     }
 }
 
@@ -1091,6 +1093,7 @@ diesel::table! {
         parked_reason -> Nullable<Text>,
         reading -> Nullable<Text>,
         layout -> Nullable<Text>,
+        preview -> Nullable<Text>,
     }
 }
 

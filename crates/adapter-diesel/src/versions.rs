@@ -59,6 +59,8 @@ pub enum VersionedRecord {
     Permission,
     /// Plan that an application offers, by the application and its number.
     PlanAssignment,
+    /// Promotion.
+    Promotion,
     /// Integration link of a bank account of a branch, by the branch, the account and the integration.
     RequisiteIntegration,
     /// Role.
@@ -166,6 +168,7 @@ impl VersionedRecord {
             Self::PlanAssignment => Place::of("subscription_nomenclatures")
                 .named("subscription-nomenclatures", &["application_id = ", "id = "])
                 .of_application(),
+            Self::Promotion => Place::of("promotions").told(HistoryTable::General),
             Self::RequisiteIntegration => Place::of("integration_links")
                 .named(
                     "requisite-integrations",
@@ -258,6 +261,7 @@ pub(crate) const VERSIONED: &[VersionedTable] = &[
     versioned("payment_types", &[]),
     versioned("permissions", &[]),
     versioned("projects", &[]),
+    versioned("promotions", &[]),
     versioned("roles", &[]),
     versioned("shop_exceptions", &[]),
     versioned("shop_hours", &[]),

@@ -88,7 +88,7 @@ impl Suggestions {
     async fn ask<Data, Record>(&self, method: &str, query: &str) -> Result<Vec<Record>, SuggestionError>
     where
         Data: DeserializeOwned,
-        Record: From<crate::answer::Suggestion<Data>>,
+        Record: From<answer::Suggestion<Data>>,
     {
         let authorization = self.authorization.clone().ok_or(SuggestionError::NotConfigured)?;
         let post = self

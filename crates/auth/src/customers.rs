@@ -108,16 +108,8 @@ mod tests {
     use super::*;
     use crate::ports::{MockCodeRepository, MockCodeSender, MockCustomerAccounts, MockTokenRepository, SendError};
     use chrono::{DateTime, TimeDelta};
-    use kontor_kernel::testing::{CountingRandom, PlainCipher};
-    use kontor_kernel::{ApplicationId, CounterpartyId, ExposeSecret, FixedClock, ProjectId, TokenId};
-
-    fn app() -> AppScope {
-        AppScope {
-            project_id: ProjectId::new(2).unwrap(),
-            application_id: ApplicationId::new(8).unwrap(),
-            wholesale: false,
-        }
-    }
+    use kontor_kernel::testing::{CountingRandom, PlainCipher, app_scope};
+    use kontor_kernel::{CounterpartyId, ExposeSecret, FixedClock, TokenId};
 
     fn sessions(codes: MockCodeRepository, sender: MockCodeSender) -> CustomerSessions {
         let mut accounts = MockCustomerAccounts::new();
@@ -152,7 +144,7 @@ mod tests {
             })
             .once()
             .returning(|_, _, _| Ok(()));
-        sessions(codes, sender).send_code(app(), &phone(), None).await.unwrap();
+        sessions(codes, sender).send_code(app_scope(2, 8), &phone(), None).await.unwrap();
     }
 
     #[tokio::test]
@@ -165,7 +157,7 @@ mod tests {
             .withf(|_, _, code| code.fingerprint.ends_with("79001234567:012345"))
             .once()
             .returning(|_, _, _| Ok(()));
-        sessions(codes, sender).send_code(app(), &phone(), None).await.unwrap();
+        sessions(codes, sender).send_code(app_scope(2, 8), &phone(), None).await.unwrap();
     }
 
     #[tokio::test]
@@ -178,7 +170,7 @@ mod tests {
             .withf(|_, _, code| code.fingerprint.ends_with("anna@x.ru:012345"))
             .once()
             .returning(|_, _, _| Ok(()));
-        sessions(codes, sender).send_code(app(), &Contact::parse("Anna@x.ru").unwrap(), None).await.unwrap();
+        sessions(codes, sender).send_code(app_scope(2, 8), &Contact::parse("Anna@x.ru").unwrap(), None).await.unwrap();
     }
 
     #[tokio::test]
@@ -186,7 +178,7 @@ mod tests {
         for answer in [Err(SendError::Refused("no money".to_owned())), Ok(String::new()), Ok("call me".to_owned())] {
             let mut sender = MockCodeSender::new();
             sender.expect_code_to_phone().returning(move |_, _, _| answer.clone());
-            let refused = sessions(MockCodeRepository::new(), sender).send_code(app(), &phone(), None).await;
+            let refused = sessions(MockCodeRepository::new(), sender).send_code(app_scope(2, 8), &phone(), None).await;
             assert!(matches!(refused, Err(SendCodeError::CodeNotSent(_))));
         }
     }
@@ -201,8 +193,11 @@ mod tests {
             })
         });
         let sessions = sessions(codes, MockCodeSender::new());
-        let signed = sessions.log_in(app(), &phone(), " 0042 ", None).await.unwrap();
-        assert_eq!((signed.scope.counterparty_id.get(), signed.scope.token_id.get(), signed.scope.app), (4, 6, app()));
+        let signed = sessions.log_in(app_scope(2, 8), &phone(), " 0042 ", None).await.unwrap();
+        assert_eq!(
+            (signed.scope.counterparty_id.get(), signed.scope.token_id.get(), signed.scope.app),
+            (4, 6, app_scope(2, 8))
+        );
         assert_eq!(signed.token.expires_at, DateTime::UNIX_EPOCH + TimeDelta::days(365));
         assert!(signed.token.value.expose_secret().starts_with("6|"));
     }
@@ -212,7 +207,7 @@ mod tests {
         let refused = async |answer: RedeemOutcome| {
             let mut codes = MockCodeRepository::new();
             codes.expect_redeem().returning(move |_| Ok(answer));
-            sessions(codes, MockCodeSender::new()).log_in(app(), &phone(), "1", None).await.unwrap_err()
+            sessions(codes, MockCodeSender::new()).log_in(app_scope(2, 8), &phone(), "1", None).await.unwrap_err()
         };
         assert!(matches!(refused(RedeemOutcome::WrongCode).await, CustomerLoginError::WrongCode));
         assert!(matches!(refused(RedeemOutcome::NoValidCode).await, CustomerLoginError::CodeNotRequested));

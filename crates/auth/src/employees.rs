@@ -98,14 +98,12 @@ impl EmployeeService {
 mod tests {
     use super::*;
     use crate::EmployeeRefusal;
-    use crate::model::{GrantedPermission, Login, Role};
+    use crate::model::GrantedPermission;
     use crate::ports::{MockEmployeeRepository, MockPasswordHasher, MockRoleRepository};
-    use chrono::{DateTime, TimeDelta};
+    use chrono::DateTime;
     use kontor_kernel::history::{Audited, MockHistories};
     use kontor_kernel::testing::{CountingRandom, staff_with};
-    use kontor_kernel::{
-        AccessDenied, Edit, Email, ExposeSecret, FixedClock, Name, PermissionId, ProjectId, ProjectScoped, RoleId,
-    };
+    use kontor_kernel::{AccessDenied, Edit, ExposeSecret, FixedClock, PermissionId, ProjectId, ProjectScoped, RoleId};
 
     const VIEW: Permission = Permission::view(Resource::Users);
     const EDIT: Permission = Permission::edit(Resource::Users);
@@ -115,27 +113,7 @@ mod tests {
     }
 
     fn employee(id: i64, permissions: Vec<GrantedPermission>) -> Employee {
-        let name = Name::parse("Anna").unwrap();
-        Employee {
-            id: number(id),
-            project_id: ProjectId::new(1).unwrap(),
-            login: Login::parse("anna").unwrap(),
-            email: Email::parse("anna@x.ru").unwrap(),
-            first_name: name.clone(),
-            last_name: name.clone(),
-            middle_name: None,
-            phone: None,
-            avatar: None,
-            role: Role { id: RoleId::new(5).unwrap(), name, description: None },
-            branch: None,
-            department: None,
-            creator: None,
-            is_banned: false,
-            is_sick: false,
-            active_time: TimeDelta::zero(),
-            last_activity_at: None,
-            permissions,
-        }
+        Employee { permissions, ..Employee::sample(id) }
     }
 
     fn draft() -> EmployeeDraft {

@@ -125,8 +125,8 @@ mod tests {
     use crate::model::{StoredStaffToken, TokenUse};
     use crate::ports::MockTokenRepository;
     use chrono::{DateTime, TimeDelta, Utc};
-    use kontor_kernel::testing::PlainCipher;
-    use kontor_kernel::{ApplicationId, CounterpartyId, FixedClock, Permission, ProjectId, Resource, UserId};
+    use kontor_kernel::testing::{PlainCipher, app_scope};
+    use kontor_kernel::{CounterpartyId, FixedClock, Permission, ProjectId, Resource, UserId};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
@@ -197,14 +197,6 @@ mod tests {
         assert_eq!(guard.store_uses().await.unwrap(), 1);
     }
 
-    fn app(project: i64, application: i64) -> AppScope {
-        AppScope {
-            project_id: ProjectId::new(project).unwrap(),
-            application_id: ApplicationId::new(application).unwrap(),
-            wholesale: false,
-        }
-    }
-
     fn customer_guard(app_is_active: bool) -> (CustomerGuard, Arc<FixedClock>) {
         let mut tokens = MockTokenRepository::new();
         tokens.expect_customer_token().returning(move |_| {
@@ -212,7 +204,7 @@ mod tests {
                 fingerprint: "plain:s".to_owned(),
                 expires_at: NOW + TimeDelta::seconds(1),
                 counterparty_id: CounterpartyId::new(4).unwrap(),
-                app: app(2, 8),
+                app: app_scope(2, 8),
                 app_is_active,
                 last_used_at: None,
             }))
@@ -225,15 +217,15 @@ mod tests {
     #[tokio::test]
     async fn a_customer_is_signed_in_to_one_application() {
         let (guard, clock) = customer_guard(true);
-        let seen = guard.authenticate(app(2, 8), "5|s").await.unwrap();
+        let seen = guard.authenticate(app_scope(2, 8), "5|s").await.unwrap();
         assert!(matches!(seen, CustomerAuthentication::SignedIn(scope) if scope.counterparty_id.get() == 4));
-        for other in [app(2, 9), app(3, 8)] {
+        for other in [app_scope(2, 9), app_scope(3, 8)] {
             assert_eq!(guard.authenticate(other, "5|s").await.unwrap(), CustomerAuthentication::OtherApplication);
             assert_eq!(guard.authenticate(other, "5|t").await.unwrap(), CustomerAuthentication::Unauthenticated);
         }
         assert_eq!(guard.store_uses().await.unwrap(), 1);
         clock.advance(TimeDelta::seconds(1));
-        let expired = guard.authenticate(app(2, 8), "5|s").await.unwrap();
+        let expired = guard.authenticate(app_scope(2, 8), "5|s").await.unwrap();
         assert_eq!(expired, CustomerAuthentication::Unauthenticated);
         assert_eq!(guard.authenticate_without_app("5|s").await.unwrap(), None);
     }
@@ -242,7 +234,7 @@ mod tests {
     async fn without_an_application_the_token_names_it() {
         let (guard, _) = customer_guard(true);
         let scope = guard.authenticate_without_app("5|s").await.unwrap().unwrap();
-        assert_eq!((scope.app, scope.token_id.get()), (app(2, 8), 5));
+        assert_eq!((scope.app, scope.token_id.get()), (app_scope(2, 8), 5));
         assert_eq!(guard.authenticate_without_app("5|t").await.unwrap(), None);
         assert_eq!(customer_guard(false).0.authenticate_without_app("5|s").await.unwrap(), None);
     }

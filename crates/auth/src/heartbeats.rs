@@ -60,17 +60,13 @@ mod tests {
     use super::*;
     use crate::ports::MockClientSessions;
     use chrono::TimeDelta;
-    use kontor_kernel::{AppScope, ApplicationId, ClientSessionId, CounterpartyId, FixedClock, ProjectId, TokenId};
+    use kontor_kernel::testing::{app_scope, customer_scope};
+    use kontor_kernel::{ClientSessionId, FixedClock};
 
     const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
     fn customer() -> CustomerScope {
-        let (project_id, application_id) = (ProjectId::new(2).unwrap(), ApplicationId::new(8).unwrap());
-        CustomerScope {
-            app: AppScope { project_id, application_id, wholesale: false },
-            counterparty_id: CounterpartyId::new(4).unwrap(),
-            token_id: TokenId::new(5).unwrap(),
-        }
+        customer_scope(app_scope(2, 8))
     }
 
     fn session(id: i64, seconds: i64) -> ClientSession {

@@ -1,11 +1,49 @@
 use std::sync::Arc;
 
-use chrono::TimeDelta;
-use kontor_kernel::{Clock, Random, SecretString, StoreError};
+use chrono::{DateTime, TimeDelta, Utc};
+use kontor_kernel::{Clock, Email, Random, SecretString, StoreError, UserId};
 
 use crate::SendPasswordError;
-use crate::model::{Login, PASSWORD_REQUEST_LIFETIME, TEMPORARY_PASSWORD_LIFETIME, TemporaryPassword};
+use crate::model::Login;
 use crate::ports::{PasswordHasher, PasswordRequests, PasswordSender, SendError};
+
+/// Validity of a temporary password.
+pub const TEMPORARY_PASSWORD_LIFETIME: TimeDelta = TimeDelta::hours(1);
+/// Period in which sending a temporary password is retried before the request is discarded.
+pub const PASSWORD_REQUEST_LIFETIME: TimeDelta = TimeDelta::minutes(15);
+
+/// Request for a temporary password, leased to one worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PasswordRequest {
+    /// Login; it may not exist.
+    pub login: Login,
+    /// Time of the request.
+    pub requested_at: DateTime<Utc>,
+    /// Number of attempts, including this one.
+    pub attempts: u32,
+}
+
+/// Recipient of a temporary password.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PasswordRecipient {
+    /// Employee.
+    pub user_id: UserId,
+    /// E-mail address.
+    pub email: Email,
+}
+
+/// Temporary password to store. It replaces an earlier one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TemporaryPassword {
+    /// Employee.
+    pub user_id: UserId,
+    /// Hash of the password.
+    pub hash: String,
+    /// Time of creation.
+    pub created_at: DateTime<Utc>,
+    /// End of validity.
+    pub expires_at: DateTime<Utc>,
+}
 
 /// Length of a temporary password, in letters and digits: 95 bits.
 const LENGTH: usize = 16;
@@ -90,11 +128,9 @@ impl TemporaryPasswords {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{PasswordRecipient, PasswordRequest};
     use crate::ports::{MockPasswordHasher, MockPasswordRequests, MockPasswordSender};
-    use chrono::{DateTime, Utc};
     use kontor_kernel::testing::CountingRandom;
-    use kontor_kernel::{Email, ExposeSecret, FixedClock, UserId};
+    use kontor_kernel::{ExposeSecret, FixedClock};
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
 

@@ -1,15 +1,79 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, CustomerScope, Phone, Random, SecretCipher};
+use chrono::{DateTime, Utc};
+use kontor_kernel::{Clock, CounterpartyId, CustomerScope, Phone, ProjectId, Random, SecretCipher};
 
 use crate::PhoneChangeError;
 use crate::model::code::{self, OWN_DIGITS};
-use crate::model::{
-    CODE_ATTEMPTS, CODE_LIFETIME, NewCode, NewPhoneCode, PhoneChangeAttempt, PhoneChangeOutcome, PhoneOwnership,
-    phone_change,
-};
+use crate::model::{CODE_ATTEMPTS, CODE_LIFETIME, NewCode};
 use crate::ports::{CodeSender, PhoneRepository};
+
+/// Returns the stored form of a code for a new phone. It is bound to the customer and to this purpose: such a code
+/// cannot sign in, and a login code cannot change a phone.
+fn fingerprint(
+    cipher: &dyn SecretCipher,
+    project: ProjectId,
+    customer: CounterpartyId,
+    phone: &Phone,
+    code: &str,
+) -> String {
+    cipher.keyed_fingerprint(&format!("phone-change:{project}:{customer}:{phone}"), code)
+}
+
+/// Owner of a phone, from the view of a customer who wants it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PhoneOwnership {
+    /// No customer has it.
+    Free,
+    /// It is the customer's own first phone.
+    Own,
+    /// Another customer of the project signs in with it, or has it as first phone.
+    Taken,
+}
+
+/// Code that was sent to the new phone of a customer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPhoneCode {
+    /// Project of the customer.
+    pub project_id: ProjectId,
+    /// Customer.
+    pub customer: CounterpartyId,
+    /// New phone.
+    pub phone: Phone,
+    /// Code.
+    pub code: NewCode,
+}
+
+/// Attempt to prove possession of a phone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PhoneChangeAttempt {
+    /// Project of the customer.
+    pub project_id: ProjectId,
+    /// Customer.
+    pub customer: CounterpartyId,
+    /// Phone to which the code was sent.
+    pub phone: Phone,
+    /// Keyed fingerprint of the entered code.
+    pub fingerprint: String,
+    /// Time of the attempt.
+    pub at: DateTime<Utc>,
+}
+
+/// Outcome of the attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PhoneChangeOutcome {
+    /// The phone is changed: the customer signs in with it and no longer with the previous one.
+    Changed,
+    /// Wrong code; the number of remaining attempts is reduced.
+    WrongCode,
+    /// No valid code for this phone and customer: it was not requested, was used, has expired or has no attempts left.
+    NoValidCode,
+    /// Another customer took the phone in the meantime.
+    Taken,
+    /// The customer was deleted.
+    CustomerDeleted,
+}
 
 /// Change of a customer's phone in two steps: a code is sent to the new phone, and the customer enters it.
 pub struct PhoneChange {
@@ -43,7 +107,7 @@ impl PhoneChange {
         let sent = code::checked(self.sender.code_to_phone(phone, &own, ip).await?)?;
         let now = self.clock.now();
         let code = NewCode {
-            fingerprint: phone_change::fingerprint(&*self.cipher, project_id, id, phone, &sent),
+            fingerprint: fingerprint(&*self.cipher, project_id, id, phone, &sent),
             attempts: CODE_ATTEMPTS,
             created_at: now,
             expires_at: now + CODE_LIFETIME,
@@ -59,7 +123,7 @@ impl PhoneChange {
             project_id,
             customer: id,
             phone: phone.clone(),
-            fingerprint: phone_change::fingerprint(&*self.cipher, project_id, id, phone, code.trim()),
+            fingerprint: fingerprint(&*self.cipher, project_id, id, phone, code.trim()),
             at: self.clock.now(),
         };
         match self.phones.change_phone(attempt).await? {
@@ -76,17 +140,12 @@ impl PhoneChange {
 mod tests {
     use super::*;
     use crate::ports::{MockCodeSender, MockPhoneRepository, SendError};
-    use chrono::{DateTime, TimeDelta};
-    use kontor_kernel::testing::{CountingRandom, PlainCipher};
-    use kontor_kernel::{AppScope, ApplicationId, CounterpartyId, FixedClock, ProjectId, TokenId};
+    use chrono::TimeDelta;
+    use kontor_kernel::FixedClock;
+    use kontor_kernel::testing::{CountingRandom, PlainCipher, app_scope, customer_scope};
 
     fn customer() -> CustomerScope {
-        let app = AppScope {
-            project_id: ProjectId::new(2).unwrap(),
-            application_id: ApplicationId::new(8).unwrap(),
-            wholesale: false,
-        };
-        CustomerScope { app, counterparty_id: CounterpartyId::new(4).unwrap(), token_id: TokenId::new(1).unwrap() }
+        customer_scope(app_scope(2, 8))
     }
 
     fn phone() -> Phone {

@@ -2,8 +2,6 @@
 
 mod agents;
 mod callback;
-mod employees;
-mod miniapp;
 
 #[cfg(feature = "mocks")]
 pub use agents::{MockAccessRequestRepository, MockAgentRepository};
@@ -18,19 +16,18 @@ use std::fmt;
 use std::net::IpAddr;
 use uuid::Uuid;
 
+use crate::miniapp::MiniAppProvider;
 use crate::model::{
-    Audience, ClientSession, CodeRedemption, Employee, EmployeeChange, EmployeeFilter, EmployeeSummary,
-    FoundPermission, GrantedPermission, Login, NewCode, NewEmployee, NewIntrospectionClient, NewOwner, NewPhoneCode,
-    NewToken, PasswordRecipient, PasswordRequest, PermissionChange, PermissionDraft, PhoneChangeAttempt,
+    Audience, ClientSession, CodeRedemption, Employee, EmployeeChange, EmployeeEditor, EmployeeFilter, EmployeeSummary,
+    EmployeeUpdate, FoundPermission, GrantedPermission, Login, NewCode, NewEmployee, NewIntrospectionClient,
+    NewPhoneCode, NewToken, PasswordRecipient, PasswordRequest, PermissionChange, PermissionDraft, PhoneChangeAttempt,
     PhoneChangeOutcome, PhoneOwnership, RedeemOutcome, Reference, RoleChange, RoleChoice, RoleDraft, StaffCredentials,
     StaffRole, StoredCustomerToken, StoredIntrospection, StoredStaffToken, TemporaryPassword, TokenOwner, TokenUse,
 };
-use crate::{IntrospectionRegistryError, PermissionError, RoleError, StaffRegistryError};
+use crate::{EmployeeError, IntrospectionRegistryError, PermissionError, RoleError, StaffRegistryError};
 pub use agents::{AccessRequestRepository, AgentRepository};
 pub use callback::*;
-pub use employees::*;
 pub use kontor_kernel::SendError;
-pub use miniapp::*;
 
 /// Storage of issued tokens. Each look-up is bound to its guard: a token of the other guard is not found.
 #[cfg_attr(feature = "mocks", mockall::automock)]
@@ -79,10 +76,6 @@ pub trait StaffRepository: Send + Sync {
 
     /// Returns the employee with their permissions.
     async fn employee(&self, user: UserId) -> Result<Option<Employee>, StoreError>;
-
-    /// Stores an employee with the owner role of the project, which is created if there is none. Refuses a login in use
-    /// and a branch of another project.
-    async fn insert_owner(&self, owner: NewOwner) -> Result<UserId, StaffRegistryError>;
 
     /// Stores an employee. Refuses an unknown project, a login in use, and a role, branch or department of another
     /// project.
@@ -411,4 +404,57 @@ pub trait PhoneRepository: Send + Sync {
     /// Uses up the code and changes the customer's phone, both in the record and for login; or counts a wrong attempt.
     /// If several customers prove a phone at the same time, one of them gets it.
     async fn change_phone(&self, attempt: PhoneChangeAttempt) -> Result<PhoneChangeOutcome, StoreError>;
+}
+
+/// Storage of employees, without agents. Each change is one commit together with its history entry, and applies the
+/// rules of [`EmployeeEditor`] to the locked record.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait EmployeeRepository: Send + Sync {
+    /// Returns an employee of any project.
+    async fn find(&self, id: UserId) -> Result<Option<ProjectScoped<Employee>>, StoreError>;
+
+    /// Stores an employee and queues the mail with a temporary password. Refuses a login in use, references to records
+    /// of other projects, and a role with permissions that the caller lacks.
+    async fn insert(&self, editor: EmployeeEditor, new: NewEmployee) -> Result<Employee, EmployeeError>;
+
+    /// Changes an employee of the project. Refuses the same references and roles as [`EmployeeRepository::insert`], and
+    /// another role for the last owner, also under concurrent calls.
+    async fn update(
+        &self,
+        editor: EmployeeEditor,
+        id: UserId,
+        change: EmployeeUpdate,
+    ) -> Result<Employee, EmployeeError>;
+
+    /// Bans an employee of the project and revokes their tokens and temporary password, or lifts the ban. Refuses to
+    /// ban the last owner, also under concurrent calls.
+    async fn set_banned(&self, editor: EmployeeEditor, id: UserId, banned: bool) -> Result<Employee, EmployeeError>;
+}
+
+/// Storage of the sealed bot tokens of applications.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait MiniAppTokens: Send + Sync {
+    /// Returns the sealed token of the application's bot.
+    async fn token(&self, application: ApplicationId, provider: MiniAppProvider) -> Result<Option<String>, StoreError>;
+
+    /// Stores a sealed token and replaces an earlier one. Returns `false` if the application does not exist.
+    async fn put(
+        &self,
+        application: ApplicationId,
+        provider: MiniAppProvider,
+        sealed: String,
+        at: DateTime<Utc>,
+    ) -> Result<bool, StoreError>;
+
+    /// Removes the token. Returns `false` if there was none.
+    async fn remove(&self, application: ApplicationId, provider: MiniAppProvider) -> Result<bool, StoreError>;
+}
+
+/// Cryptography of messengers' signatures.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+pub trait Hmac: Send + Sync {
+    /// Computes the HMAC-SHA256 of a message.
+    fn hmac_sha256(&self, key: &[u8], message: &[u8]) -> [u8; 32];
 }

@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use kontor_kernel::{BranchId, Clock, DepartmentId, Email, Name, Phone, ProjectId, UserId};
+use kontor_kernel::{BranchId, Clock, DepartmentId, Email, Name, Phone, ProjectId, StoreError, UserId};
 
 use crate::StaffRegistryError;
-use crate::model::{EmployeeChange, Login, NewEmployee, NewOwner, NewPassword, RoleChoice};
+use crate::model::{EmployeeChange, Login, NewEmployee, NewPassword, RoleChoice};
 use crate::ports::{PasswordHasher, StaffRepository};
 
 /// New employee, as described by an operator.
@@ -53,9 +53,21 @@ impl StaffRegistry {
         password: &NewPassword,
         branch_id: Option<BranchId>,
     ) -> Result<UserId, StaffRegistryError> {
-        let password_hash = self.hasher.hash(password.as_secret()).await?;
-        let created_at = self.clock.now();
-        self.staff.insert_owner(NewOwner { project_id, branch_id, login, email, password_hash, created_at }).await
+        let name = |text| Name::parse(text).map_err(StoreError::corrupt);
+        let owner = NewEmployeeInput {
+            project_id,
+            branch_id,
+            department_id: None,
+            role: RoleChoice::Owner,
+            login,
+            email,
+            first_name: name("Project")?,
+            last_name: name("Owner")?,
+            middle_name: None,
+            phone: None,
+            password: password.clone(),
+        };
+        self.hire(owner).await
     }
 
     /// Creates an employee.
@@ -126,8 +138,11 @@ mod tests {
     async fn an_owner_is_stored_with_a_hash() {
         let mut staff = MockStaffRepository::new();
         staff
-            .expect_insert_owner()
-            .withf(|owner| owner.password_hash == "hashed" && owner.login.as_str() == "boss")
+            .expect_insert_employee()
+            .withf(|owner| {
+                (owner.password_hash.as_str(), owner.login.as_str(), owner.role)
+                    == ("hashed", "boss", RoleChoice::Owner)
+            })
             .returning(|_| Err(StaffRegistryError::LoginTaken));
         let refused = registry(staff)
             .create_owner(

@@ -1,11 +1,47 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, Permission, PermissionId, Resource, RoleId, Staff, Stamp};
+use chrono::{DateTime, Utc};
+use kontor_kernel::{Clock, Line, Name, Permission, PermissionId, Resource, RoleId, Staff, Stamp, draft_and_change};
 
-use crate::model::{GrantedPermission, HeldPermissions, RoleChange, RoleDraft, StaffRole};
+use crate::model::{GrantedPermission, HeldPermissions};
 use crate::ports::RoleRepository;
 use crate::{RoleError, RoleRefusal};
+
+/// Staff role of a project: a named set of permissions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StaffRole {
+    /// Identifier.
+    pub id: RoleId,
+    /// Name.
+    pub name: Name,
+    /// Purpose, in words.
+    pub description: Option<Line<500>>,
+    /// `true` if the role always has every permission.
+    pub is_owner: bool,
+    /// Permissions, by identifier.
+    pub permissions: Vec<GrantedPermission>,
+    /// Version, incremented by every change.
+    pub version: i64,
+    /// Time of creation.
+    pub created_at: DateTime<Utc>,
+    /// Time of the last change.
+    pub updated_at: DateTime<Utc>,
+}
+
+draft_and_change! {
+    /// Fields of a new role.
+    RoleDraft,
+    /// Change of a role.
+    RoleChange {
+        /// Name.
+        name: Name,
+        /// Purpose, in words.
+        description: Option<Line<500>>,
+        /// Permissions; a change replaces the whole set.
+        permissions: Vec<PermissionId>,
+    }
+}
 
 /// Use cases of roles. Callers cannot add permissions they do not hold, nor change a role that holds more than they do.
 pub struct RoleService {
@@ -83,9 +119,8 @@ impl RoleService {
 mod tests {
     use super::*;
     use crate::ports::MockRoleRepository;
-    use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, Edit, FixedClock, Name, ProjectId, ProjectScoped};
+    use kontor_kernel::{AccessDenied, Edit, FixedClock, ProjectId, ProjectScoped};
 
     fn catalogue() -> Vec<GrantedPermission> {
         vec![

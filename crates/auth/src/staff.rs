@@ -94,38 +94,18 @@ impl StaffSessions {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{GrantedPermission, Role, StaffCredentials};
+    use crate::model::{GrantedPermission, StaffCredentials};
     use crate::ports::{MockPasswordHasher, MockStaffRepository, MockTokenRepository};
     use chrono::{DateTime, TimeDelta};
     use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
-    use kontor_kernel::{Email, ExposeSecret, FixedClock, Name, ProjectId, Resource, RoleId, TokenId, UserId};
+    use kontor_kernel::{ExposeSecret, FixedClock, ProjectId, Resource, TokenId, UserId};
 
     fn anna() -> Login {
         Login::parse(" Anna").unwrap()
     }
 
     fn employee() -> Employee {
-        let name = Name::parse("Anna").unwrap();
-        Employee {
-            id: UserId::new(3).unwrap(),
-            project_id: ProjectId::new(2).unwrap(),
-            login: Login::parse("anna").unwrap(),
-            email: Email::parse("anna@x.ru").unwrap(),
-            first_name: name.clone(),
-            last_name: name.clone(),
-            middle_name: None,
-            phone: None,
-            avatar: None,
-            role: Role { id: RoleId::new(1).unwrap(), name, description: None },
-            branch: None,
-            department: None,
-            creator: None,
-            is_banned: false,
-            is_sick: false,
-            active_time: TimeDelta::zero(),
-            last_activity_at: None,
-            permissions: Vec::new(),
-        }
+        Employee { project_id: ProjectId::new(2).unwrap(), ..Employee::sample(3) }
     }
 
     fn credentials(is_banned: bool) -> StaffCredentials {

@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, DiscountId, DiscountStatus, Page, PageRequest, Permission, Resource, Staff, Stamp};
-
-use crate::model::{
-    Discount, DiscountChange, DiscountDraft, DiscountFilter, DiscountStats, DiscountTerms, DiscountUsage,
+use kontor_kernel::{
+    Clock, DiscountId, DiscountStatus, Listing, Page, PageRequest, Permission, Resource, Staff, Stamp,
 };
+
+use crate::model::{Discount, DiscountChange, DiscountDraft, DiscountStats, DiscountTerms, DiscountUsage};
 use crate::ports::{DiscountRepository, DiscountRewrite};
 use crate::{DiscountError, DiscountRefusal};
 
@@ -20,15 +20,11 @@ pub struct DiscountService {
 const ATTEMPTS: u32 = 5;
 
 impl DiscountService {
-    /// Returns one page of the discounts of the employee's project, newest first.
-    pub async fn list(
-        &self,
-        staff: &Staff,
-        filter: DiscountFilter,
-        page: PageRequest,
-    ) -> Result<Page<Discount>, DiscountError> {
+    /// Returns one page of the discounts of the employee's project. Fields: `id`, `status`, `has_code`, `target`. The
+    /// text is searched in names and promo codes.
+    pub async fn list(&self, staff: &Staff, listing: Listing) -> Result<Page<Discount>, DiscountError> {
         staff.require(Permission::view(Resource::Discounts))?;
-        Ok(self.discounts.list(staff.project_id, filter, page, self.clock.now()).await?)
+        Ok(self.discounts.list(staff.project_id, listing, self.clock.now()).await?)
     }
 
     /// Returns the discount statistics of the employee's project.

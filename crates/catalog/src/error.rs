@@ -1,6 +1,6 @@
 use kontor_kernel::{RecordError, Refusal};
 
-use crate::model::{CardRefusal, PlanAssignment, StatusRefusal, StockLevel, TermsRefusal};
+use crate::model::{CardRefusal, EndsBeforeStart, PlanAssignment, StatusRefusal, StockLevel, TermsRefusal};
 
 /// Error of a use case of categories.
 pub type CategoryError = RecordError<CategoryRefusal>;
@@ -227,6 +227,9 @@ pub enum PromotionRefusal {
     /// The records do not exist in the project. Lists all missing ones.
     #[error("the promotion refers to records that do not belong to the project: {0:?}")]
     UnknownReferences(Vec<PromotionReference>),
+    /// The promotion would end before it begins.
+    #[error("the promotion ends before it begins")]
+    Period(EndsBeforeStart),
 }
 
 impl Refusal for PromotionRefusal {}

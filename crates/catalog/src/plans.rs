@@ -42,6 +42,18 @@ impl PlanService {
         self.plans.assign(staff.project_id, application, draft, self.clock.now()).await
     }
 
+    /// Returns the assignment of a plan to an application of the employee's project.
+    pub async fn read(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        id: PlanAssignmentId,
+    ) -> Result<PlanAssignment, PlanError> {
+        staff.require(Permission::view(Resource::Applications))?;
+        self.require_own(staff, application).await?;
+        self.plans.find(application, id).await?.ok_or(PlanError::NotFound)
+    }
+
     /// Changes the assignment of a plan to an application of the employee's project.
     pub async fn update(
         &self,
@@ -102,10 +114,11 @@ mod tests {
         ApplicationId::new(1).unwrap()
     }
 
-    async fn refusals(service: PlanService, staff: &Staff) -> [PlanError; 4] {
+    async fn refusals(service: PlanService, staff: &Staff) -> [PlanError; 5] {
         let (page, id) = (PageRequest::new(1, 15, 100).unwrap(), PlanAssignmentId::new(1).unwrap());
         [
             service.catalog(staff, application(), None, page).await.unwrap_err(),
+            service.read(staff, application(), id).await.unwrap_err(),
             service.assign(staff, application(), draft()).await.unwrap_err(),
             service.update(staff, application(), id, PlanChange::default()).await.unwrap_err(),
             service.withdraw(staff, application(), id).await.unwrap_err(),

@@ -6,14 +6,15 @@ use kontor_kernel::{
     ApplicationId, BrandId, CategoryId, InventoryId, Line, Listing, NomenclatureId, Page, PageRequest,
     PlanAssignmentId, ProjectId, ProjectScoped, Stamp, StoreError, WarehouseId,
 };
-use kontor_kernel::{DiscountId, DiscountStatus};
+use kontor_kernel::{DiscountId, DiscountStatus, PromotionId};
 
 use crate::model::{AssignOutcome, CatalogPlan, PlanAssignment, PlanChange, PlanDraft};
 use crate::model::{
     Brand, Card, Category, CategoryChange, CategoryDraft, Inventory, InventoryDraft, MoveDirection, Nomenclature,
     StockChange, StockEntry, Tag, TagDraft, Warehouse, WarehouseChange, WarehouseDraft,
 };
-use crate::model::{Discount, DiscountFilter, DiscountStats, DiscountTerms, DiscountUsage, Promotion, PromotionDraft};
+use crate::model::{Discount, DiscountStats, DiscountTerms, DiscountUsage};
+use crate::model::{Promotion, PromotionChange, PromotionDraft, PromotionStats};
 use crate::{AssortmentError, CategoryError, InventoryError, NomenclatureError, TagError, WarehouseError};
 use crate::{DiscountError, PlanError, PromotionError};
 
@@ -137,6 +138,13 @@ pub trait PlanRepository: Send + Sync {
         at: DateTime<Utc>,
     ) -> Result<AssignOutcome, PlanError>;
 
+    /// Returns an assignment of the application.
+    async fn find(
+        &self,
+        application: ApplicationId,
+        id: PlanAssignmentId,
+    ) -> Result<Option<PlanAssignment>, StoreError>;
+
     /// Changes an assignment of the project's application. Refuses `PlanError::NotFound` and `PlanRefusal::SlugTaken`.
     async fn update(
         &self,
@@ -243,14 +251,9 @@ pub struct DiscountRewrite {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait DiscountRepository: Send + Sync {
-    /// Returns one page of the project's discounts, newest first, in their state at `at`.
-    async fn list(
-        &self,
-        project: ProjectId,
-        filter: DiscountFilter,
-        page: PageRequest,
-        at: DateTime<Utc>,
-    ) -> Result<Page<Discount>, StoreError>;
+    /// Returns one page of the project's discounts. The field `status` is the [state](Discount::state) at `at`.
+    async fn list(&self, project: ProjectId, listing: Listing, at: DateTime<Utc>)
+    -> Result<Page<Discount>, StoreError>;
 
     /// Returns the project's discount statistics at `at`.
     async fn stats(&self, project: ProjectId, at: DateTime<Utc>) -> Result<DiscountStats, StoreError>;
@@ -286,6 +289,20 @@ pub trait PromotionRepository: Send + Sync {
     /// Returns one page of the project's promotions, newest first.
     async fn list(&self, project: ProjectId, page: PageRequest) -> Result<Page<Promotion>, StoreError>;
 
+    /// Returns a promotion of any project.
+    async fn find(&self, id: PromotionId) -> Result<Option<ProjectScoped<Promotion>>, StoreError>;
+
+    /// Returns the use of the promotion's discounts.
+    async fn stats(&self, id: PromotionId) -> Result<PromotionStats, StoreError>;
+
     /// Stores a promotion. Refuses `PromotionRefusal::UnknownReferences`.
     async fn insert(&self, stamp: Stamp, draft: PromotionDraft) -> Result<Promotion, PromotionError>;
+
+    /// Changes a promotion of the project. Refuses `PromotionError::NotFound`, `PromotionRefusal::Period` and
+    /// `PromotionRefusal::UnknownReferences`.
+    async fn update(&self, stamp: Stamp, id: PromotionId, change: PromotionChange)
+    -> Result<Promotion, PromotionError>;
+
+    /// Deletes a promotion of the project. Its discounts stay. Refuses `PromotionError::NotFound`.
+    async fn delete(&self, stamp: Stamp, id: PromotionId) -> Result<(), PromotionError>;
 }

@@ -165,6 +165,8 @@ mod tests {
         assert_eq!(unpacked, plain);
         let refused = get(&path, &[("Accept-Encoding", "gzip;q=0")]).await;
         assert_eq!(header(&refused, "content-encoding"), "");
+        let texts = get(&format!("/console/{}/i18n/en/shell.json", files::content_hash()), &[]).await;
+        assert_eq!(header(&texts, "content-type"), "application/json; charset=utf-8");
     }
 
     #[actix_web::test]

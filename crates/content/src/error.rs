@@ -1,4 +1,4 @@
-use kontor_kernel::{EndsBeforeStart, RecordError, Refusal, StoreError};
+use kontor_kernel::{EndsBeforeStart, ReadError, RecordError, Refusal};
 
 use crate::model::{ContentRefusal, TreeRefusal};
 use crate::ports::StorageFailed;
@@ -73,12 +73,4 @@ pub enum PartRefusal {
 impl Refusal for PartRefusal {}
 
 /// Error of a content read for customers.
-#[derive(Debug, thiserror::Error)]
-pub enum ContentError {
-    /// The record does not exist in the application or project.
-    #[error("there is no such record")]
-    NotFound,
-    /// Storage failure.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
+pub type ContentError = ReadError;

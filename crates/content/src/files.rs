@@ -365,8 +365,8 @@ mod tests {
         assert!(matches!(service.may_add_to_order(&boss, order).await, Err(FileError::Denied(_))));
         let upload = service.inspect(FileType::OrderFile, None, content()).unwrap();
         assert!(matches!(service.add_to_order(&boss, order, upload).await, Err(FileError::Denied(_))));
-        let page = kontor_kernel::PageRequest::new(1, 15, 100).unwrap();
-        let all = Listing::unfiltered(kontor_kernel::listing::Sort::ascending("id"), page);
+        let page = PageRequest::new(1, 15, 100).unwrap();
+        let all = Listing::unfiltered(Sort::ascending("id"), page);
         assert!(matches!(service.of_order(&boss, order, all).await, Err(FileError::Denied(_))));
         let viewer = staff_with([Permission::view(Resource::Orders)]);
         assert!(matches!(service.may_add_to_order(&viewer, order).await, Err(FileError::Denied(_))));

@@ -95,7 +95,6 @@ mod notifications;
 mod parts;
 pub mod ports;
 mod profile;
-mod registry;
 mod staff;
 
 pub use error::{
@@ -103,6 +102,5 @@ pub use error::{
 };
 pub use notifications::NotificationService;
 pub use parts::CustomerPartService;
-pub use profile::ProfileService;
-pub use registry::CustomerAdministration;
+pub use profile::{CustomerAdministration, ProfileService};
 pub use staff::StaffCustomerService;

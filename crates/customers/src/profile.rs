@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, CustomerScope};
+use kontor_kernel::{Clock, CounterpartyId, CustomerScope, FileId};
 
 use crate::CustomerError;
 use crate::model::{Customer, ProfileChange};
@@ -35,46 +35,37 @@ impl ProfileService {
     }
 }
 
+/// Use cases of customer records for operators.
+pub struct CustomerAdministration {
+    /// Storage of customers.
+    pub customers: Arc<dyn CustomerRepository>,
+    /// Clock.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl CustomerAdministration {
+    /// Sets or removes the avatar of a customer. The file must have the avatar type and be uploaded by staff of
+    /// their project.
+    pub async fn set_avatar(&self, id: CounterpartyId, avatar: Option<FileId>) -> Result<(), CustomerError> {
+        self.customers.set_avatar(id, avatar, self.clock.now()).await
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{CustomerKind, DecidedChange, PersonalData};
+    use crate::model::{DecidedChange, PersonalData, samples};
     use crate::ports::MockCustomerRepository;
     use chrono::{DateTime, TimeDelta};
-    use kontor_kernel::{
-        AppScope, ApplicationId, CounterpartyId, Edit, Email, FixedClock, Name, Phone, ProjectId, ProjectScoped,
-        TokenId,
-    };
+    use kontor_kernel::testing::{app_scope, customer_scope};
+    use kontor_kernel::{Edit, Email, FixedClock, Phone, ProjectId, ProjectScoped};
 
     fn record() -> Customer {
-        Customer {
-            id: CounterpartyId::new(4).unwrap(),
-            kind: CustomerKind { id: 1, name: Name::parse("Person").unwrap(), created_at: DateTime::UNIX_EPOCH },
-            manager: None,
-            avatar: None,
-            first_name: None,
-            last_name: None,
-            middle_name: None,
-            birthday: None,
-            address: None,
-            phone_1: Phone::parse("79001234567").ok(),
-            phone_2: None,
-            email: Email::parse("anna@x.ru").ok(),
-            created_at: DateTime::UNIX_EPOCH,
-            updated_at: DateTime::UNIX_EPOCH,
-        }
+        Customer { email: Email::parse("anna@x.ru").ok(), ..samples::customer() }
     }
 
     fn scope() -> CustomerScope {
-        CustomerScope {
-            app: AppScope {
-                project_id: ProjectId::new(1).unwrap(),
-                application_id: ApplicationId::new(1).unwrap(),
-                wholesale: false,
-            },
-            counterparty_id: CounterpartyId::new(4).unwrap(),
-            token_id: TokenId::new(1).unwrap(),
-        }
+        customer_scope(app_scope(1, 1))
     }
 
     fn service(customers: MockCustomerRepository) -> ProfileService {

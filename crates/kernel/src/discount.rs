@@ -105,18 +105,9 @@ impl PromoCode {
             Err(InvalidPromoCode)
         }
     }
-
-    /// Returns the code.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Display for PromoCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+crate::wraps_text!(PromoCode);
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,3 @@
-use std::fmt;
-
 use crate::Random;
 
 /// Error: the text is not a file key.
@@ -25,18 +23,9 @@ impl FileKey {
         let fits = text.len() == Self::LENGTH && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
         if fits { Ok(Self(text.to_owned())) } else { Err(InvalidFileKey) }
     }
-
-    /// Returns the key.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Display for FileKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+crate::wraps_text!(FileKey);
 
 #[cfg(test)]
 mod tests {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Name;
+
 /// Error: the number is not an identifier. Identifiers are whole numbers from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an identifier must be a whole number of at least 1")]
@@ -179,6 +181,26 @@ ids! {
     BlockTypeId;
     /// Item of the menus of an application.
     MenuItemId;
+}
+
+/// Reference to another record, by identifier and name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference<Id> {
+    /// Identifier of the record.
+    pub id: Id,
+    /// Name.
+    pub name: Name,
+}
+
+/// Unit in which goods are counted or measured, of the system-wide dictionary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StorageUnit {
+    /// Identifier of the unit.
+    pub id: StorageUnitId,
+    /// Name.
+    pub name: Name,
+    /// Abbreviation, such as `kg`.
+    pub abbreviation: Name,
 }
 
 #[cfg(test)]

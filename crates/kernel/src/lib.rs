@@ -90,7 +90,7 @@ pub use requisites::{
 };
 pub use secrecy::{ExposeSecret, SecretString};
 pub use secrets::{Random, SecretCipher, UnsealError};
-pub use store::{SendError, StoreError};
+pub use store::{ReadError, SendError, StoreError};
 pub use text::{Line, Name, Prose, TextError, hex};
 pub use violations::Violations;
 pub use word::Word;

@@ -103,22 +103,13 @@ impl PhotoUrl {
         }
         Ok(Self(text.to_owned()))
     }
-
-    /// Returns the address.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
+
+crate::wraps_text!(PhotoUrl);
 
 impl From<PhotoUrl> for String {
     fn from(url: PhotoUrl) -> Self {
         url.0
-    }
-}
-
-impl fmt::Display for PhotoUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

@@ -34,6 +34,17 @@ impl StoreError {
     }
 }
 
+/// Error of a read of one record by anyone who may read it.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The record does not exist, or is not shown.
+    #[error("there is no such record")]
+    NotFound,
+    /// Storage failure.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 /// Reason why a message was not sent. The provider may have done part of the work.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {

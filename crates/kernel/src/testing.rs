@@ -2,7 +2,10 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::{Permission, ProjectId, Random, SecretCipher, SecretString, Staff, TokenId, UnsealError, UserId};
+use crate::{
+    AppScope, ApplicationId, CounterpartyId, CustomerScope, Permission, ProjectId, Random, SecretCipher, SecretString,
+    Staff, TokenId, UnsealError, UserId,
+};
 
 /// Predictable source of bytes: each byte is one more than the previous one.
 pub struct CountingRandom(std::sync::atomic::AtomicU8);
@@ -124,5 +127,31 @@ pub fn staff_with(permissions: impl IntoIterator<Item = Permission>) -> Staff {
         user_id: UserId::new(1).expect("valid"),
         token_id: TokenId::new(1).expect("valid"),
         permissions: permissions.into_iter().collect(),
+    }
+}
+
+/// Returns the scope of this application of this project, which sells at retail.
+///
+/// # Panics
+/// If a number is not positive.
+#[expect(clippy::expect_used, reason = "constant identifiers")]
+pub fn app_scope(project: i64, application: i64) -> AppScope {
+    AppScope {
+        project_id: ProjectId::new(project).expect("valid"),
+        application_id: ApplicationId::new(application).expect("valid"),
+        wholesale: false,
+    }
+}
+
+/// Returns the scope of customer 4, logged in to an application with token 5.
+///
+/// # Panics
+/// Never: the identifiers are valid.
+#[expect(clippy::expect_used, reason = "constant identifiers")]
+pub fn customer_scope(app: AppScope) -> CustomerScope {
+    CustomerScope {
+        app,
+        counterparty_id: CounterpartyId::new(4).expect("valid"),
+        token_id: TokenId::new(5).expect("valid"),
     }
 }

@@ -96,6 +96,25 @@ impl<const MAX: usize> From<Line<MAX>> for String {
     }
 }
 
+/// Lets types that wrap one checked text be read: `as_str` and `Display` return it.
+#[macro_export]
+macro_rules! wraps_text {
+    ($name:ident) => {
+        impl $name {
+            /// Returns the text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
 /// Text of several lines, such as an HTML description: 1 to 65,535 characters, kept as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prose(String);

@@ -2,16 +2,17 @@ use std::sync::Arc;
 
 use kontor_kernel::{
     BankRequisite, BankRequisiteChange, BankRequisiteDraft, BankRequisiteId, BranchId, Clock, Permission, RecordError,
-    Resource, Staff, Stamp,
+    RecordRepository, Resource, Staff, Stamp,
 };
 
-use crate::ports::{BranchRepository, BranchRequisiteRepository};
+use crate::model::Branch;
+use crate::ports::BranchRequisiteRepository;
 use crate::{BranchRequisiteError, BranchRequisiteRefusal};
 
 /// Use cases of bank accounts of branches, for staff.
 pub struct BranchRequisiteService {
     /// Storage of branches.
-    pub branches: Arc<dyn BranchRepository>,
+    pub branches: Arc<dyn RecordRepository<Branch>>,
     /// Storage of bank accounts.
     pub requisites: Arc<dyn BranchRequisiteRepository>,
     /// Clock.
@@ -80,11 +81,12 @@ impl BranchRequisiteService {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Branch;
-    use crate::ports::{MockBranchRepository, MockBranchRequisiteRepository};
+    use crate::ports::MockBranchRequisiteRepository;
     use chrono::DateTime;
     use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{AccessDenied, BankAccount, Bik, FixedClock, Name, ProjectId, ProjectScoped};
+    use kontor_kernel::{
+        AccessDenied, BankAccount, Bik, FixedClock, MockRecordRepository, Name, ProjectId, ProjectScoped,
+    };
 
     fn branch(id: i64) -> BranchId {
         BranchId::new(id).unwrap()
@@ -107,7 +109,7 @@ mod tests {
     }
 
     fn service(project: ProjectId, requisites: MockBranchRequisiteRepository) -> BranchRequisiteService {
-        let mut branches = MockBranchRepository::new();
+        let mut branches = MockRecordRepository::<Branch>::new();
         branches.expect_find().returning(move |id| {
             let at = DateTime::UNIX_EPOCH;
             let name = Name::parse("Nord").unwrap();

@@ -1,4 +1,4 @@
-use kontor_kernel::{RecordError, Refusal, StoreError, Violations};
+use kontor_kernel::{ReadError, RecordError, Refusal, Violations};
 
 use crate::model::TimesRefused;
 
@@ -53,16 +53,8 @@ impl Refusal for ApplicationRefusal {}
 /// Error of a use case of dictionaries.
 pub type DictionaryError = RecordError;
 
-/// Errors of reading a record of the storefront.
-#[derive(Debug, thiserror::Error)]
-pub enum ShowcaseError {
-    /// The project has no such record.
-    #[error("there is no such record")]
-    NotFound,
-    /// Storage error.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
+/// Error of a read of a record of the storefront.
+pub type ShowcaseError = ReadError;
 
 /// Errors of suggestions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

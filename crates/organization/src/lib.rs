@@ -15,12 +15,12 @@
 //! **Refusals**: each group of use cases has one error. Most are a [`kontor_kernel::RecordError`] of the business
 //! refusals: branches have [`BranchError`] and [`BranchRefusal`].
 //!
-//! **Ports**: [`ports::BranchRepository`], [`ports::BranchRequisiteRepository`],
+//! **Ports**: [`ports::BranchRequisiteRepository`],
 //! [`ports::ApplicationRepository`], [`ports::DictionaryRepository`], [`ports::CheckoutOptionRepository`],
 //! [`ports::ShopRepository`], [`ports::OpeningTimesStore`], [`ports::StaffMenuStore`], [`ports::ProjectRepository`],
 //! [`ports::ProjectSettingsStore`], [`ports::IntegrationRepository`], [`ports::SuggestionProvider`], [`ports::TaskMailQueue`],
 //! [`ports::TaskMailSender`]. From the kernel: [`kontor_kernel::DeletableRepository`] of departments,
-//! [`kontor_kernel::ListedDeletableRepository`] of shops, [`kontor_kernel::ListedRepository`] of tasks.
+//! [`kontor_kernel::ListedDeletableRepository`] of branches and shops, [`kontor_kernel::ListedRepository`] of tasks.
 //!
 //! **Features**: `mocks` adds a mock of every port in [`ports`].
 //!
@@ -33,17 +33,15 @@
 //!
 //! use async_trait::async_trait;
 //! use chrono::DateTime;
-//! use kontor_kernel::history::MockHistories;
 //! use kontor_kernel::testing::staff_with;
 //! use kontor_kernel::{
-//!     BranchId, Email, FixedClock, Inn, Line, Listing, Name, ProjectScoped, Page, Permission, Phone, ProjectId,
-//!     RecordError, Resource, Stamp, StoreError,
+//!     BranchId, DeletableRepository, Email, FixedClock, Inn, Line, ListedRepository, Listing, Name, Page, Permission,
+//!     Phone, ProjectId, ProjectScoped, RecordError, RecordRepository, Resource, Stamp, StoreError,
 //! };
 //! use kontor_organization::model::{Branch, BranchChange, BranchDraft};
-//! use kontor_organization::ports::BranchRepository;
 //! use kontor_organization::{BranchError, BranchService};
 //!
-//! // 1. Storage behind the port, here a list in memory.
+//! // 1. Storage behind the ports, here a list in memory.
 //! #[derive(Default)]
 //! struct Register(Mutex<Vec<(ProjectId, Branch)>>);
 //!
@@ -55,14 +53,9 @@
 //! }
 //!
 //! #[async_trait]
-//! impl BranchRepository for Register {
+//! impl RecordRepository<Branch> for Register {
 //!     async fn list(&self, project: ProjectId) -> Result<Vec<Branch>, StoreError> {
 //!         Ok(self.of(project))
-//!     }
-//!
-//!     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<Branch>, StoreError> {
-//!         let items = self.of(project);
-//!         Ok(Page { total: u64::try_from(items.len()).map_err(StoreError::corrupt)?, items, request: listing.page })
 //!     }
 //!
 //!     async fn find(&self, id: BranchId) -> Result<Option<ProjectScoped<Branch>>, StoreError> {
@@ -93,7 +86,18 @@
 //!     async fn update(&self, _: Stamp, _: BranchId, _: BranchChange) -> Result<Branch, BranchError> {
 //!         Err(RecordError::NotFound)
 //!     }
+//! }
 //!
+//! #[async_trait]
+//! impl ListedRepository<Branch> for Register {
+//!     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<Branch>, StoreError> {
+//!         let items = self.of(project);
+//!         Ok(Page { total: u64::try_from(items.len()).map_err(StoreError::corrupt)?, items, request: listing.page })
+//!     }
+//! }
+//!
+//! #[async_trait]
+//! impl DeletableRepository<Branch> for Register {
 //!     async fn delete(&self, _: Stamp, _: BranchId) -> Result<(), BranchError> {
 //!         Err(RecordError::NotFound)
 //!     }
@@ -112,8 +116,7 @@
 //!
 //! // 3. The use cases. A call without the permission never reaches the storage.
 //! let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-//! let histories = Arc::new(MockHistories::new());
-//! let branches = BranchService { branches: Arc::new(Register::default()), histories, clock };
+//! let branches = BranchService::new(Arc::new(Register::default()), clock);
 //! let founder = staff_with([Permission::create(Resource::Branches), Permission::view(Resource::Branches)]);
 //! let visitor = staff_with([]);
 //!
@@ -131,7 +134,6 @@ use kontor_kernel::{ListedDeletableRepository, ListedRepository, RecordHistory, 
 
 mod applications;
 mod branch_requisites;
-mod branches;
 mod checkout;
 mod delivery_prices;
 mod departments;
@@ -143,15 +145,13 @@ mod payment_types;
 pub mod ports;
 mod project_settings;
 mod projects;
-mod registry;
 mod shops;
 mod staff_menus;
 mod suggestions;
 mod task_mails;
 
-pub use applications::ApplicationService;
+pub use applications::{ApplicationAdministration, ApplicationService};
 pub use branch_requisites::BranchRequisiteService;
-pub use branches::BranchService;
 pub use checkout::CheckoutOptions;
 pub use delivery_prices::{DeliveryPriceError, DeliveryPriceRefusal, UnknownDelivery};
 pub use departments::{DepartmentError, DepartmentRefusal, DepartmentService};
@@ -165,11 +165,16 @@ pub use integrations::IntegrationService;
 pub use payment_types::{PaymentChoiceService, PaymentTypeService};
 pub use project_settings::ProjectSettingsService;
 pub use projects::ProjectCreation;
-pub use registry::ApplicationAdministration;
 pub use shops::{OpeningTimesService, ShopService};
 pub use staff_menus::StaffMenuService;
 pub use suggestions::SuggestionService;
 pub use task_mails::{COLLECTION_PERIOD, TaskMailOutcome, TaskMailWorker};
+
+/// Use cases of branches. A branch with references cannot be deleted.
+pub type BranchService = RecordService<model::Branch, dyn ListedDeletableRepository<model::Branch>>;
+
+/// History of branches.
+pub type BranchHistory = RecordHistory<model::Branch, dyn ListedDeletableRepository<model::Branch>>;
 
 /// Use cases of shops, for staff. Orders keep the name of a deleted shop.
 pub type StaffShopService = RecordService<model::StaffShop, dyn ListedDeletableRepository<model::StaffShop>>;

@@ -6,50 +6,26 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
     AppScope, ApplicationId, BankRequisite, BankRequisiteChange, BankRequisiteDraft, BankRequisiteId, BranchId,
-    DeliverySubtypeId, DeliveryTypeId, DictionaryItemId, Email, IntegrationId, IntegrationParameterId, Language,
-    Listing, Name, Page, PaymentTypeId, Permission, ProjectId, ProjectScoped, RecordError, SendError, ShopId,
-    StaffMenuId, Stamp, StorageUnitId, StoreError, UserId, Zone,
+    DeliverySubtypeId, DeliveryTypeId, DictionaryItemId, Email, IntegrationId, IntegrationParameterId, Language, Name,
+    PaymentTypeId, Permission, ProjectId, ProjectScoped, RecordError, SendError, ShopId, StaffMenuId, Stamp,
+    StorageUnitId, StoreError, UserId, Zone,
 };
 
 use crate::model::{
     AddressSuggestion, BankSuggestion, CompanyQuery, CompanySuggestion, StaffShop, SuggestionQuery, TimesChange,
 };
 use crate::model::{
-    Application, ApplicationChange, ApplicationDraft, Branch, BranchChange, BranchDraft, Country, DeliveryPrice,
-    DeliverySubtype, DeliverySubtypeParam, DeliveryType, Dictionary, DictionaryItem, NewDeliveryPrice, PaymentChoice,
-    PaymentType, ProjectChange, ProjectInfo, ProjectPlan, ProjectRecords, ProjectSettings, Shop, StorageUnit,
+    Application, ApplicationChange, ApplicationDraft, Country, DeliveryPrice, DeliverySubtype, DeliverySubtypeParam,
+    DeliveryType, Dictionary, DictionaryItem, NewDeliveryPrice, PaymentChoice, PaymentType, ProjectChange, ProjectInfo,
+    ProjectPlan, ProjectRecords, ProjectSettings, Shop, StorageUnit,
 };
 use crate::model::{Integration, IntegrationOwner, IntegrationParameter, ParameterKey, StoredValue, UsedIntegration};
 use crate::model::{MenuScreen, StaffMenu, StaffMenuItems};
 use crate::model::{TaskLine, TaskMail};
 use crate::{
-    ApplicationError, BranchError, BranchRequisiteError, DeliveryPriceError, IntegrationError, ShopError,
-    StaffMenuError, SuggestionError,
+    ApplicationError, BranchRequisiteError, DeliveryPriceError, IntegrationError, ShopError, StaffMenuError,
+    SuggestionError,
 };
-
-/// Branches of a project.
-#[cfg_attr(feature = "mocks", mockall::automock)]
-#[async_trait]
-pub trait BranchRepository: Send + Sync {
-    /// Returns every branch of the project, oldest first.
-    async fn list(&self, project: ProjectId) -> Result<Vec<Branch>, StoreError>;
-
-    /// Returns one page of the branches of the project, with a constant number of statements.
-    async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<Branch>, StoreError>;
-
-    /// Returns a branch of any project.
-    async fn find(&self, id: BranchId) -> Result<Option<ProjectScoped<Branch>>, StoreError>;
-
-    /// Stores a branch.
-    async fn insert(&self, stamp: Stamp, draft: BranchDraft) -> Result<Branch, BranchError>;
-
-    /// Changes a branch of the project after [`BranchChange::check`] on its current state.
-    async fn update(&self, stamp: Stamp, id: BranchId, change: BranchChange) -> Result<Branch, BranchError>;
-
-    /// Deletes a branch of the project with its bank accounts and their integrations. Refuses a branch with
-    /// references.
-    async fn delete(&self, stamp: Stamp, id: BranchId) -> Result<(), BranchError>;
-}
 
 /// Bank accounts of branches. Each change is one commit with its entry in the branch's history, or nothing.
 #[cfg_attr(feature = "mocks", mockall::automock)]

@@ -1,12 +1,35 @@
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    AppScope, Clock, ListedDeletableRepository, Permission, RecordError, Resource, ShopId, Staff, Stamp, StoreError,
+    AppScope, Clock, ListedDeletableRepository, Name, Permission, RecordError, Resource, ShopId, Staff, Stamp,
+    StoreError,
 };
 
-use crate::model::{Shop, StaffShop, TimesChange};
+use crate::model::{StaffShop, TimesChange};
 use crate::ports::{OpeningTimesStore, ShopRepository};
 use crate::{ShopError, ShowcaseError};
+
+/// Shop where customers pick up orders.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shop {
+    /// Identifier.
+    pub id: ShopId,
+    /// Name.
+    pub name: Name,
+    /// Address.
+    pub address: String,
+    /// Phone.
+    pub phone: Option<String>,
+    /// Picture.
+    pub photo: Option<String>,
+    /// Latitude in decimal degrees.
+    pub latitude: Option<String>,
+    /// Longitude in decimal degrees.
+    pub longitude: Option<String>,
+    /// Creation time.
+    pub created_at: DateTime<Utc>,
+}
 
 /// Shops where an application's customers can pick up orders: those of the whole project.
 pub struct ShopService {

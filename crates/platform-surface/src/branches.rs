@@ -4,8 +4,8 @@ use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::listing::Sort;
-use kontor_organization::BranchService;
 use kontor_organization::model::{Branch, BranchChange, BranchDraft};
+use kontor_organization::{BranchHistory, BranchService};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -20,6 +20,15 @@ handlers! {
 
     /// List branches as a table
     table "/api/tables/branches" as list_branches_table(BranchParams) = page() -> TABLE;
+}
+
+handlers! {
+    fn history_routes; BranchHistory, "Businesses";
+
+    /// List the history of a branch
+    ///
+    /// Newest first.
+    history "/api/branches/{id}/history" as list_branch_history = page(id, page) -> HistoryList;
 }
 
 handlers! {
@@ -46,11 +55,6 @@ handlers! {
     /// The branch must not be used by other records. Its bank accounts are deleted with it.
     delete "/api/branches/{id}" as delete_branch -> "The branch was deleted.",
         422 "Other records use the branch.";
-
-    /// List the history of a branch
-    ///
-    /// Newest first.
-    history "/api/branches/{id}/history" as list_branch_history -> HistoryList;
 }
 
 list!(BranchList { branches: [BranchRecord], branches_count });

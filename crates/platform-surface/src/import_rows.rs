@@ -1,5 +1,6 @@
 //! Header row of an import as found in the file, and a preview of its first rows.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use kontor_catalog::spreadsheet::{HeaderColumn, RowPreview};
@@ -39,10 +40,10 @@ pub struct RowRecord {
     /// Values by column, formatted as in an export and cut at 200 characters. A new record has its non-empty values, an
     /// existing one the values that change.
     #[schema(value_type = Object)]
-    fields: BTreeMap<&'static str, Option<String>>,
+    fields: BTreeMap<Cow<'static, str>, Option<String>>,
     /// Current values of the columns that change.
     #[schema(value_type = Object)]
-    before: BTreeMap<&'static str, Option<String>>,
+    before: BTreeMap<Cow<'static, str>, Option<String>>,
 }
 
 impl From<RowPreview> for RowRecord {

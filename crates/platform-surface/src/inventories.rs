@@ -59,11 +59,20 @@ struct NewInventory {
 into_domain!(NewInventory => InventoryDraft { warehouse_id, nomenclature_id, quantity, price });
 
 change_body! {
-    ChangedInventory => StockChange {
+    ChangedInventory {
         /// Units in the warehouse, including reserved units. At least the number of reserved units.
         quantity: wire::StockLevel,
         /// Price of one unit.
         price: wire::Money,
+        /// Reason of the change, stored in the history. Without a change of quantity or price it is not stored.
+        comment: wire::Line250,
+    }
+}
+
+impl From<ChangedInventory> for StockChange {
+    fn from(changed: ChangedInventory) -> Self {
+        let comment = changed.comment.0.map(|text| text.0);
+        Self { quantity: changed.quantity.into(), price: changed.price.into(), comment }
     }
 }
 
@@ -171,6 +180,8 @@ struct StockHistoryRecord {
     order_id: Option<i64>,
     /// Id of the job that made the movement.
     job_id: Option<i64>,
+    /// Comment of the employee who made the movement.
+    comment: Option<String>,
 }
 
 impl From<StockEntry> for StockHistoryRecord {
@@ -182,6 +193,7 @@ impl From<StockEntry> for StockHistoryRecord {
             reason: entry.reason.word(),
             order_id: order.map(Into::into),
             job_id: job.map(Into::into),
+            comment: entry.comment.map(Into::into),
         }
     }
 }

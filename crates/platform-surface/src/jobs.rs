@@ -14,8 +14,8 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::endpoints::handlers;
-use crate::import_rows::HeaderRecord;
-use crate::sheets::{ExportQuery, download};
+use crate::import_rows::{HeaderRecord, RowRecord};
+use crate::sheets::{ExportQuery, RowProblemRecord, download};
 use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::paging::{PageNumber, PageSize, page_of};
@@ -32,6 +32,16 @@ handlers! {
     ///
     /// Rows already written by an import are kept.
     post "/api/jobs/{id}/cancel" as cancel_job = cancel(id) -> JobResponse, 409 "The job has already finished.";
+
+    /// List the first rows of an import job
+    ///
+    /// Returns at most 20 rows as they were to be written when the file was checked. Empty until then, and for exports.
+    list "/api/jobs/{id}/rows" as list_job_rows = first_rows(id) -> JobRowList;
+
+    /// List the errors of an import job
+    ///
+    /// In the order of the file. Only the first 10,000 errors are stored; `errors_total` of the job counts all.
+    list "/api/jobs/{id}/row_errors" as list_job_row_errors = problem_page(id, page) -> JobErrorList;
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -126,7 +136,7 @@ struct JobRecord {
     unchanged: u64,
     /// Number of rows skipped because of errors.
     skipped: u64,
-    /// Number of errors found. `GET /api/jobs/{id}/errors` returns the first 10,000.
+    /// Number of errors found. `GET /api/jobs/{id}/row_errors` and `GET /api/jobs/{id}/errors` return the first 10,000.
     errors_total: u64,
     /// Headers that are not imported.
     ignored_columns: Vec<String>,
@@ -188,6 +198,10 @@ one!(/// Job.
     pub JobResponse { job: JobRecord });
 list!(/// One page of jobs, with the total number of jobs.
     JobList { jobs: [JobRecord], jobs_count of all, pagination });
+list!(/// First rows of an import.
+    JobRowList { rows: [RowRecord], rows_count });
+list!(/// One page of the errors of an import, with the number of stored errors.
+    JobErrorList { row_errors: [RowProblemRecord], row_errors_count of all, pagination });
 
 /// Filters and page of the list of jobs.
 #[derive(Deserr, IntoParams)]

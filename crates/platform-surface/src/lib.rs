@@ -84,6 +84,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/screens", permissions::screen_routes);
     below(config, "/api/branches", |config| {
         branches::routes(config);
+        branches::history_routes(config);
         branch_requisites::routes(config);
         requisite_integrations::routes(config);
     });
@@ -97,6 +98,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
         plans::routes(config);
         payment_types::application_routes(config);
     });
+    webhook_deliveries::list_routes(config);
     dictionaries::routes(config);
     below(config, "/api/payment_types", payment_types::routes);
     project_settings::routes(config);
@@ -139,7 +141,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     subscriptions::table_routes(config);
     below(config, "/api/subscriptions", subscriptions::routes);
     below(config, "/api/files", files::routes);
+    discounts::table_routes(config);
     below(config, "/api/discounts", discounts::routes);
-    promotions::routes(config);
+    below(config, "/api/promotions", promotions::routes);
     below(config, "/api/jobs", jobs::routes);
 }

@@ -21,6 +21,10 @@ use kontor_web::{ApiError, Body, PathId, Query, SignedInStaff};
 handlers! {
     fn usual_routes; PlanService, "Applications";
 
+    /// Get a plan assignment
+    read "/api/applications/{application}/subscription-nomenclatures/{assignment}" as show_plan_assignment
+        = read(ids) -> AssignmentResponse;
+
     /// Update a plan assignment
     ///
     /// Fields that are not sent keep their values.
@@ -34,9 +38,10 @@ handlers! {
         -> "The application no longer offers the plan.";
 }
 
+/// Registers the routes. `catalog` precedes `{assignment}`, because it would match as an id.
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    usual_routes(config);
     config.service(list_assignable_plans).service(assign_plan);
+    usual_routes(config);
 }
 
 /// List the subscription plans of the project for an application

@@ -1,7 +1,7 @@
 use kontor_adapter_diesel::VersionedRecord::{
     Agent, Application, BankRequisite, Block, Branch, BranchRequisite, Brand, Category, Contact, Customer, Department,
     Discount, Employee, Inventory, MenuItem, Nomenclature, Order, Page, PaymentType, Permission as StaffPermission,
-    PlanAssignment, RequisiteIntegration, Role, Settings as ProjectSettings, Shop, ShopException, ShopHours,
+    PlanAssignment, Promotion, RequisiteIntegration, Role, Settings as ProjectSettings, Shop, ShopException, ShopHours,
     ShownBrand, ShownCategory, Slide, Task, Warehouse, WarehouseIntegration, Webhook,
 };
 use kontor_kernel::Permission;
@@ -124,6 +124,8 @@ pub const POLICIES: &[Policy] = &[
     get("/api/applications/{application}/subscription-nomenclatures/catalog", staff!(view Applications)),
     post("/api/applications/{application}/subscription-nomenclatures", staff!(edit Applications))
         .versioned(PlanAssignment),
+    get("/api/applications/{application}/subscription-nomenclatures/{assignment}", staff!(view Applications))
+        .versioned(PlanAssignment),
     patch("/api/applications/{application}/subscription-nomenclatures/{assignment}", staff!(edit Applications))
         .versioned(PlanAssignment),
     delete("/api/applications/{application}/subscription-nomenclatures/{assignment}", staff!(edit Applications))
@@ -134,9 +136,14 @@ pub const POLICIES: &[Policy] = &[
     get("/api/applications/{application}/webhooks/{webhook}", staff!(view Webhooks)).versioned(Webhook),
     patch("/api/applications/{application}/webhooks/{webhook}", staff!(edit Webhooks)).versioned(Webhook),
     delete("/api/applications/{application}/webhooks/{webhook}", staff!(edit Webhooks)).versioned(Webhook),
+    post("/api/applications/{application}/webhooks/{webhook}/test", staff!(edit Webhooks))
+        .result_from("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}"),
     get("/api/applications/{application}/webhooks/{webhook}/deliveries", staff!(view Webhooks)),
+    get("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}", staff!(view Webhooks)),
     post("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}/resend", staff!(edit Webhooks)),
     post("/api/applications/{application}/webhooks/{webhook}/rotate-secret", staff!(edit Webhooks)).versioned(Webhook),
+    get("/api/webhook_deliveries", staff!(view Webhooks)),
+    get("/api/tables/webhook_deliveries", staff!(view Webhooks)),
     // Catalog
     get("/api/brands", staff!(view Brands)),
     post("/api/brands", staff!(create Brands)).versioned(Brand),
@@ -192,6 +199,8 @@ pub const POLICIES: &[Policy] = &[
     get("/api/jobs", ANY_STAFF),
     get("/api/jobs/{id}", ANY_STAFF),
     get("/api/jobs/{id}/errors", ANY_STAFF),
+    get("/api/jobs/{id}/row_errors", ANY_STAFF),
+    get("/api/jobs/{id}/rows", ANY_STAFF),
     get("/api/jobs/{id}/file", ANY_STAFF),
     post("/api/jobs/{id}/cancel", ANY_STAFF),
     // Changes of lists
@@ -262,8 +271,13 @@ pub const POLICIES: &[Policy] = &[
     post("/api/discounts/{id}/activate", staff!(edit Discounts)).versioned(Discount),
     post("/api/discounts/{id}/archive", staff!(edit Discounts)).versioned(Discount),
     get("/api/discounts/{id}/usages", staff!(view Discounts)),
+    get("/api/tables/discounts", staff!(view Discounts)),
     get("/api/promotions", staff!(view Discounts)),
-    post("/api/promotions", staff!(create Discounts)),
+    post("/api/promotions", staff!(create Discounts)).versioned(Promotion),
+    get("/api/promotions/{id}", staff!(view Discounts)).versioned(Promotion),
+    put("/api/promotions/{id}", staff!(edit Discounts)).versioned(Promotion),
+    delete("/api/promotions/{id}", staff!(edit Discounts)).versioned(Promotion),
+    get("/api/promotions/{id}/stats", staff!(view Discounts)),
     get("/api/sales_strategies", staff!(view Dictionaries)),
     get("/api/sales_strategies/{id}", staff!(view Dictionaries)),
     get("/api/sales_channels", staff!(view Dictionaries)),

@@ -1,22 +1,49 @@
 //! Promotions: announcements of discounts and products for a period.
 
 use actix_web::web::Data;
-use actix_web::{get, post};
+use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_catalog::PromotionService;
-use kontor_catalog::model::{Period, Promotion, PromotionDraft};
+use kontor_catalog::model::{Period, Promotion, PromotionChange, PromotionDraft, PromotionStats};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::envelope::{Answer, Created, answer, created, list, one};
+use crate::endpoints::handlers;
+use kontor_web::envelope::{Created, created, list, one};
 use kontor_web::records::{Picture, picture};
-use kontor_web::wire::{self, InputErrors, NamedRecord};
-use kontor_web::{ApiError, Body, PageQuery, Query, SignedInStaff};
+use kontor_web::wire::{self, InputErrors, NamedRecord, change_body};
+use kontor_web::{ApiError, Body, SignedInStaff};
+
+handlers! {
+    fn usual_routes; PromotionService, "Sales";
+
+    /// List promotions
+    ///
+    /// Newest first.
+    list "/api/promotions" as list_promotions = list(page) -> PromotionList;
+
+    /// Get a promotion
+    read "/api/promotions/{id}" as show_promotion -> PromotionResponse;
+
+    /// Update a promotion
+    ///
+    /// Fields that are not sent keep their values. Prices and orders do not change.
+    update "/api/promotions/{id}" as update_promotion(ChangedPromotion) -> PromotionResponse;
+
+    /// Delete a promotion
+    ///
+    /// Its discounts stay.
+    delete "/api/promotions/{id}" as delete_promotion -> "The promotion is deleted.";
+
+    /// Get promotion statistics
+    read "/api/promotions/{id}/stats" as show_promotion_stats = stats(id) -> PromotionFigures;
+}
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_promotions).service(create_promotion);
+    usual_routes(config);
+    config.service(create_promotion);
 }
 
 #[derive(Serialize, ToSchema)]
@@ -57,19 +84,6 @@ impl From<Promotion> for PromotionRecord {
 
 one!(PromotionResponse { promotion: PromotionRecord });
 list!(PromotionList { promotions: [PromotionRecord], promotions_count of all, pagination });
-
-/// List promotions
-///
-/// Newest first.
-#[utoipa::path(tag = "Sales", params(PageQuery), responses((status = 200, body = PromotionList)))]
-#[get("/api/promotions")]
-async fn list_promotions(
-    staff: SignedInStaff,
-    service: Data<PromotionService>,
-    query: Query<PageQuery>,
-) -> Answer<PromotionList> {
-    answer(service.list(&staff, query.0.page()?).await?)
-}
 
 /// Promotion to create. It does not change prices; only its discounts do.
 #[derive(Deserr, ToSchema)]
@@ -117,3 +131,48 @@ async fn create_promotion(
     };
     created(service.create(&staff, draft).await?)
 }
+
+change_body! {
+    /// Change of a promotion.
+    ChangedPromotion => PromotionChange {
+        name: wire::Name,
+        /// HTML.
+        description: wire::Prose | null,
+        /// URL of a picture.
+        photo: wire::PhotoUrl | null,
+        /// Start of the promotion.
+        starts_at: wire::Moment | null,
+        /// End of the promotion, exclusive.
+        ends_at: wire::Moment | null,
+        /// Ids of discounts that the promotion announces, at most 500. Replaces the whole list.
+        discount_ids: Vec<wire::DiscountId>,
+        /// Ids of products that the promotion shows, at most 500. Replaces the whole list.
+        nomenclature_ids: Vec<wire::NomenclatureId>,
+    }
+}
+
+/// Use of the discounts of a promotion.
+#[derive(Serialize, ToSchema)]
+struct PromotionStatsRecord {
+    /// Number of discounts of the promotion.
+    discounts: u64,
+    /// Number of discounts with a promo code. Only promo codes record their use.
+    promo_codes: u64,
+    /// Number of orders that use one of these codes. Canceled orders are not included.
+    usages: u64,
+    /// Total discount that the codes gave these orders, decimal string.
+    discount_amount: String,
+}
+
+impl From<PromotionStats> for PromotionStatsRecord {
+    fn from(stats: PromotionStats) -> Self {
+        Self {
+            discounts: stats.discounts,
+            promo_codes: stats.promo_codes,
+            usages: stats.usages,
+            discount_amount: stats.amount.to_string(),
+        }
+    }
+}
+
+one!(PromotionFigures { stats: PromotionStatsRecord });

@@ -8,6 +8,7 @@ use actix_web::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use actix_web::{HttpResponse, HttpResponseBuilder, web};
 use deserr::Deserr;
 use futures_util::stream;
+use kontor_catalog::bulk::JobProblem;
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_catalog::spreadsheet::{ImportError, ImportMode, ImportReport, Layout, RowProblem, RowProblems};
 use serde::Serialize;
@@ -30,6 +31,12 @@ pub struct RowProblemRecord {
 impl From<&RowProblem> for RowProblemRecord {
     fn from(problem: &RowProblem) -> Self {
         Self { row: problem.row, column: problem.column.to_owned(), reason: problem.reason.clone() }
+    }
+}
+
+impl From<JobProblem> for RowProblemRecord {
+    fn from(problem: JobProblem) -> Self {
+        Self { row: problem.row, column: problem.column, reason: problem.reason }
     }
 }
 

@@ -1,23 +1,43 @@
-//! Deliveries of a webhook, and their resend.
+//! Deliveries of webhooks, their resend, and test deliveries.
 
 use actix_web::web::Data;
-use actix_web::{get, post};
+use actix_web::{HttpRequest, get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{Name, WebhookId};
 use kontor_webhooks::DeliveryService;
-use kontor_webhooks::model::Delivery;
+use kontor_webhooks::model::{Delivery, DeliveryStatus, ProjectDelivery};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
-use kontor_web::envelope::{Answer, answer, list, one};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, list_params};
+use kontor_web::envelope::{Answer, Created, answer, created, list, one};
+use kontor_web::limits::WEBHOOK_TEST;
 use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::InputErrors;
-use kontor_web::{Query, SignedInStaff, ThreeIds, TwoIds};
+use kontor_web::{Query, SignedInStaff, ThreeIds, Throttle, TwoIds};
 
+/// Registers the routes of one webhook.
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_deliveries).service(resend_delivery);
+    config.service(list_deliveries).service(show_delivery).service(resend_delivery).service(test_webhook);
+}
+
+handlers! {
+    fn list_routes; DeliveryService, "Webhooks";
+
+    /// List the deliveries of all webhooks
+    ///
+    /// Newest first. For `resend`, take application and webhook from the record.
+    list "/api/webhook_deliveries" as list_webhook_deliveries
+        = of_project(rows WebhookDeliveryParams TABLE 100) -> WebhookDeliveryList;
+
+    /// List the deliveries of all webhooks as a table
+    table "/api/tables/webhook_deliveries" as list_webhook_deliveries_table(WebhookDeliveryParams)
+        = of_project() -> TABLE;
 }
 
 #[derive(Serialize, ToSchema)]
@@ -66,6 +86,66 @@ impl From<Delivery> for DeliveryRecord {
 list!(DeliveryList { deliveries: [DeliveryRecord], deliveries_count of all, pagination });
 one!(DeliveryResponse { delivery: DeliveryRecord });
 
+#[derive(Serialize, ToSchema)]
+struct ProjectDeliveryRecord {
+    #[serde(flatten)]
+    record: DeliveryRecord,
+    /// Application of the webhook.
+    application_id: i64,
+    webhook_id: i64,
+    webhook_name: Option<String>,
+}
+
+impl From<ProjectDelivery> for ProjectDeliveryRecord {
+    fn from(one: ProjectDelivery) -> Self {
+        Self {
+            application_id: one.application_id.get(),
+            webhook_id: one.delivery.webhook_id.get(),
+            webhook_name: one.webhook_name.map(Into::into),
+            record: one.delivery.into(),
+        }
+    }
+}
+
+list!(/// One page of the deliveries of the project.
+    WebhookDeliveryList { webhook_deliveries: [ProjectDeliveryRecord], webhook_deliveries_count of all, pagination });
+
+/// Table of `GET /api/tables/webhook_deliveries` and `GET /api/webhook_deliveries`.
+const TABLE: Table<ProjectDelivery> = Table {
+    id: 71,
+    resource: "webhook_deliveries",
+    version: None,
+    columns: &[
+        Column::new("id", "No.", |one| Cell::plain(one.delivery.id.get())),
+        Column::new("event", "Event", |one| Cell::plain(one.delivery.event.as_str())),
+        Column::new("status", "Status", |one| Cell::plain(one.delivery.state.status())),
+        Column::with_icon("webhook", "Webhook", |one| {
+            let (application, webhook) = (one.application_id, one.delivery.webhook_id);
+            let name = one.webhook_name.as_ref().map(Name::as_str);
+            Cell::linked(name, format!("/api/applications/{application}/webhooks/{webhook}"))
+        }),
+        Column::new("attempts", "Attempts", |one| Cell::plain(one.delivery.state.attempts())),
+        Column::new("response_status", "Response", |one| Cell::plain(one.delivery.response_status)),
+        Column::new("last_error", "Error", |one| Cell::plain(one.delivery.last_error.as_deref())),
+        Column::new("next_attempt_at", "Next attempt", |one| Cell::moment(one.delivery.state.next_attempt_at())),
+        Column::new("delivered_at", "Delivered", |one| Cell::moment(one.delivery.state.delivered_at())),
+        Column::new("created_at", "Created", |one| Cell::moment(one.delivery.created_at)),
+    ],
+    sorts: &["id"],
+    filters: &[
+        Filter::word::<DeliveryStatus>("status", "In these states."),
+        Filter::id::<WebhookId>("webhook_id", "Of these webhooks."),
+    ],
+    search: None,
+    period: None,
+    order: Sort::descending("id"),
+};
+
+list_params! {
+    /// Query parameters of `GET /api/tables/webhook_deliveries` and `GET /api/webhook_deliveries`.
+    WebhookDeliveryParams of TABLE
+}
+
 #[derive(Deserr, utoipa::IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -93,6 +173,43 @@ async fn list_deliveries(
 ) -> Answer<DeliveryList> {
     let request = page_of(query.0.page.as_ref(), query.0.per_page.as_ref(), 15)?;
     answer(service.list(&staff, path.0.parse()?, path.1.parse()?, request).await?)
+}
+
+/// Get a delivery of a webhook
+#[utoipa::path(tag = "Webhooks", responses((status = 200, body = DeliveryResponse)))]
+#[get("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}")]
+async fn show_delivery(
+    staff: SignedInStaff,
+    service: Data<DeliveryService>,
+    path: ThreeIds,
+) -> Answer<DeliveryResponse> {
+    let (application, webhook, delivery) = (path.0.parse()?, path.1.parse()?, path.2.parse()?);
+    answer(service.read(&staff, application, webhook, delivery).await?)
+}
+
+/// Send a test event to a webhook
+///
+/// The event `ping` is signed and retried like any other. Only this webhook receives it. Read the delivery for the
+/// result.
+#[utoipa::path(
+    tag = "Webhooks",
+    responses(
+        (status = 201, body = DeliveryResponse),
+        (status = 409, description = "The webhook is inactive."),
+        (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
+    ),
+)]
+#[post("/api/applications/{application}/webhooks/{webhook}/test")]
+async fn test_webhook(
+    request: HttpRequest,
+    staff: SignedInStaff,
+    throttle: Data<Throttle>,
+    service: Data<DeliveryService>,
+    path: TwoIds,
+) -> Created<DeliveryResponse> {
+    let (application, webhook) = (path.0.parse()?, path.1.parse()?);
+    throttle.hit(&request, &[(WEBHOOK_TEST, staff.project_id.to_string())]).await?;
+    created(service.send_test(&staff, application, webhook).await?)
 }
 
 /// Resend a delivery

@@ -1,6 +1,14 @@
-//! A bounded collection that drops its oldest entry when a new one does not fit.
+//! Bounded collections that drop their oldest entry when a new one does not fit.
 
 use std::collections::{HashMap, VecDeque};
+
+/// Adds an item to the newest ones, of which at most `capacity` are kept.
+pub fn keep_newest<T>(kept: &mut VecDeque<T>, capacity: usize, item: T) {
+    if kept.len() == capacity {
+        kept.pop_front();
+    }
+    kept.push_back(item);
+}
 
 /// Entries by identifier and by age. Adding, finding and dropping an entry take constant time.
 pub struct Bounded<T> {

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
+use crate::bounded::keep_newest;
 use crate::state::{lock, moment};
 
 /// Channel of a message.
@@ -63,11 +64,7 @@ impl Messages {
     }
 
     pub fn keep(&self, message: Message) {
-        let mut kept = lock(&self.kept);
-        if kept.len() == self.capacity {
-            kept.pop_front();
-        }
-        kept.push_back(message);
+        keep_newest(&mut lock(&self.kept), self.capacity, message);
     }
 
     /// Returns the latest `most` messages, of one recipient or of all, newest first.

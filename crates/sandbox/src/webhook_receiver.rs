@@ -10,7 +10,7 @@ use actix_web::{HttpMessage as _, HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::bounded::Bounded;
+use crate::bounded::{Bounded, keep_newest};
 use crate::fault_middleware;
 use crate::faults::{Fault, FaultKind};
 use crate::server;
@@ -81,10 +81,7 @@ impl Hooks {
             Some(FaultKind::Http500AfterCommit) => Some(500),
             _ => Some(status.as_u16()),
         };
-        if hook.deliveries.len() == self.deliveries_kept {
-            hook.deliveries.pop_front();
-        }
-        hook.deliveries.push_back(delivery);
+        keep_newest(&mut hook.deliveries, self.deliveries_kept, delivery);
         Some(status)
     }
 }

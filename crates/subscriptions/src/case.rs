@@ -13,6 +13,7 @@ use crate::change::{AttemptEnd, SubscriptionChange};
 use crate::decline::Decline;
 use crate::downtime::{MissedPeriodDue, MissedPeriods, after_downtime};
 use crate::dunning::{NextAttempt, PastAttempt, allows_unplanned_try, next_try};
+use crate::effect::{Effect, SubscriptionNotice};
 use crate::model::{
     Announcement, Attempt, AttemptState, NewAttempt, Subscription, SubscriptionPolicy, SubscriptionView,
 };
@@ -24,7 +25,6 @@ use crate::state::{
     ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding, SubscriptionEvent, SubscriptionStatus,
 };
 use crate::terms::ConsentedTerms;
-use crate::transitions::{Effect, SubscriptionNotice};
 
 /// Subscription with all data that decides about it, read under a lock.
 #[derive(Debug, Clone, PartialEq, Eq)]

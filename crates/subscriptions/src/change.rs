@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::SavedMethodId;
 
+use crate::effect::SubscriptionNotice;
 use crate::model::{AttemptState, NewAttempt, Subscription};
 use crate::state::{SubscriptionEvent, SubscriptionStatus};
 use crate::terms::ConsentedTerms;
-use crate::transitions::SubscriptionNotice;
 
 /// Outcome of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{Language, Money, Zone};
 
-use crate::transitions::SubscriptionNotice::{
+use crate::effect::SubscriptionNotice::{
     self, SubscriptionActivated, SubscriptionCanceled, SubscriptionChargeAhead, SubscriptionEnded, SubscriptionEnding,
     SubscriptionMethodChanged, SubscriptionMethodNeeded, SubscriptionMissedPaid, SubscriptionOnHold,
     SubscriptionPaymentFailed, SubscriptionRefunded, SubscriptionRenewed, SubscriptionRescheduled, SubscriptionResumed,

@@ -7,7 +7,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
 use kontor_auth::model::PermissionsNotHeld;
-use kontor_kernel::{AccessDenied, ChangesError, Quota, RecordError, Refusal, StoreError, Violations};
+use kontor_kernel::{AccessDenied, ChangesError, Quota, ReadError, RecordError, Refusal, StoreError, Violations};
 use serde_json::json;
 
 use super::retry_after::{seconds_to_wait, whole_seconds};
@@ -133,6 +133,15 @@ impl From<StoreError> for ApiError {
                 Self::Message(StatusCode::SERVICE_UNAVAILABLE, OUTCOME_UNKNOWN.to_owned())
             }
             error => Self::internal(&error),
+        }
+    }
+}
+
+impl From<ReadError> for ApiError {
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::NotFound => Self::not_found(),
+            ReadError::Store(error) => error.into(),
         }
     }
 }

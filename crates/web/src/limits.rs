@@ -78,6 +78,8 @@ pub const SUGGEST_ADDRESS: RateRule = per(MINUTE, 120, "suggest-address");
 pub const REDEEM: RateRule = per(MINUTE, 600, "redeem");
 /// Batches of offline scans.
 pub const REDEEM_BATCH: RateRule = per(MINUTE, 30, "redeem-batch");
+/// Test events to webhooks: each is a call to an address that staff choose.
+pub const WEBHOOK_TEST: RateRule = per(MINUTE, 30, "webhook-test");
 /// Suggestions of all kinds for staff.
 pub const SUGGEST_STAFF: RateRule = per(MINUTE, 120, "suggest-staff");
 /// Notifications from an address of the acquirer. The limit is above its usual traffic and below its own limits,
@@ -146,7 +148,7 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// All rows. The rules of one operation are in the order in which they count.
-pub const TABLE: [Limit; 51] = [
+pub const TABLE: [Limit; 52] = [
     row("POST /api/login", STAFF_LOGIN_IP, "address"),
     row("POST /api/login", STAFF_LOGIN, "address and login"),
     row("POST /api/login", STAFF_LOGIN_HOUR, "address and login"),
@@ -196,6 +198,7 @@ pub const TABLE: [Limit; 51] = [
     row("POST /api/search_company", SUGGEST_STAFF, "employee"),
     row("POST /api/branches/{id}/bank_requisites", SUGGEST_STAFF, "employee, where the bank is looked up"),
     row("POST /api/counterparties/{id}/bank_requisites", SUGGEST_STAFF, "employee, where the bank is looked up"),
+    row("POST /api/applications/{application}/webhooks/{webhook}/test", WEBHOOK_TEST, "project"),
     row("POST /api/orders/redeem", REDEEM, "employee"),
     row("POST /api/orders/redeem/batch", REDEEM_BATCH, "employee"),
     row("POST /callbacks/acquirer", ACQUIRER_NOTIFICATIONS, "address of the acquirer"),

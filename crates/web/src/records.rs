@@ -4,11 +4,9 @@ use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_auth::LogoutExtent;
 use kontor_auth::model::AccessToken;
-use kontor_catalog::model as catalog;
 use kontor_content::model::PageTag;
 use kontor_customers::model::{CustomerKind, Manager};
-use kontor_kernel::ExposeSecret;
-use kontor_organization::model as organization;
+use kontor_kernel::{ExposeSecret, StorageUnit};
 use kontor_organization::model::{DeliverySubtype, DeliveryType};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -35,14 +33,8 @@ pub struct StorageUnitRecord {
     abbreviation: String,
 }
 
-impl From<catalog::StorageUnit> for StorageUnitRecord {
-    fn from(unit: catalog::StorageUnit) -> Self {
-        Self { id: unit.id.get(), name: unit.name.into(), abbreviation: unit.abbreviation.into() }
-    }
-}
-
-impl From<organization::StorageUnit> for StorageUnitRecord {
-    fn from(unit: organization::StorageUnit) -> Self {
+impl From<StorageUnit> for StorageUnitRecord {
+    fn from(unit: StorageUnit) -> Self {
         Self { id: unit.id.get(), name: unit.name.into(), abbreviation: unit.abbreviation.into() }
     }
 }

@@ -1,9 +1,11 @@
 use std::sync::Arc;
 
-use kontor_kernel::{ApplicationId, Clock, DeliveryId, Page, PageRequest, Permission, Resource, Staff, WebhookId};
+use kontor_kernel::{
+    ApplicationId, Clock, DeliveryId, Listing, Page, PageRequest, Permission, Random, Resource, Staff, WebhookId,
+};
 
 use crate::endpoints::authorize;
-use crate::model::{Delivery, DeliveryState, Webhook};
+use crate::model::{Delivery, DeliveryState, ProjectDelivery, TestDelivery, Webhook};
 use crate::ports::{DeliveryLog, WebhookRepository};
 use crate::{DeliveryError, DeliveryRefusal};
 
@@ -15,9 +17,18 @@ pub struct DeliveryService {
     pub deliveries: Arc<dyn DeliveryLog>,
     /// Clock.
     pub clock: Arc<dyn Clock>,
+    /// Source of ids.
+    pub random: Arc<dyn Random>,
 }
 
 impl DeliveryService {
+    /// Returns a page of the deliveries of all webhooks of the employee's project. Fields: `id`, `status`,
+    /// `webhook_id`.
+    pub async fn of_project(&self, staff: &Staff, listing: Listing) -> Result<Page<ProjectDelivery>, DeliveryError> {
+        staff.require(Permission::view(Resource::Webhooks))?;
+        Ok(self.deliveries.project_page(staff.project_id, listing).await?)
+    }
+
     /// Returns a page of the deliveries of a webhook, newest first.
     pub async fn list(
         &self,
@@ -28,6 +39,38 @@ impl DeliveryService {
     ) -> Result<Page<Delivery>, DeliveryError> {
         let webhook = self.webhook(staff, application, webhook, Permission::view(Resource::Webhooks)).await?;
         Ok(self.deliveries.page(webhook.id, page).await?)
+    }
+
+    /// Returns a delivery of a webhook.
+    pub async fn read(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        webhook: WebhookId,
+        delivery: DeliveryId,
+    ) -> Result<Delivery, DeliveryError> {
+        let webhook = self.webhook(staff, application, webhook, Permission::view(Resource::Webhooks)).await?;
+        self.deliveries.find(webhook.id, delivery).await?.ok_or(DeliveryError::NotFound)
+    }
+
+    /// Sends a test event to an active webhook.
+    pub async fn send_test(
+        &self,
+        staff: &Staff,
+        application: ApplicationId,
+        webhook: WebhookId,
+    ) -> Result<Delivery, DeliveryError> {
+        let webhook = self.webhook(staff, application, webhook, Permission::edit(Resource::Webhooks)).await?;
+        let test = TestDelivery {
+            project_id: staff.project_id,
+            application_id: webhook.application_id,
+            webhook_id: webhook.id,
+            event_id: self.random.uuid(),
+            delivery_id: self.random.uuid(),
+            at: self.clock.now(),
+        };
+        let stored = self.deliveries.insert_test(test).await?;
+        stored.ok_or_else(|| DeliveryRefusal::WebhookInactive.into())
     }
 
     /// Sends a failed or delivered delivery again, with the same ids and a new schedule.
@@ -70,8 +113,8 @@ mod tests {
     use crate::model::{EndpointUrl, Pending, WebhookDraft};
     use crate::ports::{MockDeliveryLog, MockWebhookRepository};
     use chrono::DateTime;
-    use kontor_kernel::testing::staff_with;
-    use kontor_kernel::{FixedClock, ProjectScoped, RecordError};
+    use kontor_kernel::testing::{CountingRandom, staff_with};
+    use kontor_kernel::{AccessDenied, FixedClock, ProjectScoped, RecordError};
     use uuid::Uuid;
 
     fn id<T: TryFrom<i64>>(value: i64) -> T {
@@ -103,6 +146,11 @@ mod tests {
         }
     }
 
+    fn service(webhooks: MockWebhookRepository, deliveries: MockDeliveryLog) -> DeliveryService {
+        let (clock, random) = (Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)), Arc::new(CountingRandom::new()));
+        DeliveryService { webhooks: Arc::new(webhooks), deliveries: Arc::new(deliveries), clock, random }
+    }
+
     async fn resend(state: DeliveryState, is_active: bool, still_there: bool) -> Result<Delivery, DeliveryError> {
         let (mut webhooks, mut deliveries) = (MockWebhookRepository::new(), MockDeliveryLog::new());
         webhooks.expect_owner().returning(|_| Ok(Some(ProjectScoped::new(id(1), ()))));
@@ -112,9 +160,8 @@ mod tests {
             .expect_requeue()
             .withf(move |_, from, to, at| *from == state && *to == Pending::due(*at))
             .returning(move |_, _, _, _| Ok(still_there));
-        let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-        let service = DeliveryService { webhooks: Arc::new(webhooks), deliveries: Arc::new(deliveries), clock };
-        service.resend(&staff_with([Permission::edit(Resource::Webhooks)]), id(5), id(3), id(7)).await
+        let editor = staff_with([Permission::edit(Resource::Webhooks)]);
+        service(webhooks, deliveries).resend(&editor, id(5), id(3), id(7)).await
     }
 
     #[tokio::test]
@@ -123,6 +170,32 @@ mod tests {
         let resent = resend(failed, true, true).await.unwrap();
         assert_eq!((resent.state.status(), resent.state.attempts()), ("pending", 0));
         assert_eq!(resent.delivery_id, delivery(failed).delivery_id);
+    }
+
+    async fn send_test(staff: &Staff, is_active: bool) -> Result<Delivery, DeliveryError> {
+        let (mut webhooks, mut deliveries) = (MockWebhookRepository::new(), MockDeliveryLog::new());
+        webhooks.expect_owner().returning(|_| Ok(Some(ProjectScoped::new(id(1), ()))));
+        webhooks.expect_find().returning(move |_, wanted| Ok((wanted == id(3)).then(|| webhook(is_active))));
+        deliveries
+            .expect_insert_test()
+            .withf(|test| {
+                (test.project_id, test.application_id, test.webhook_id) == (id(1), id(5), id(3))
+                    && test.event_id != test.delivery_id
+                    && test.at == DateTime::UNIX_EPOCH
+            })
+            .returning(move |test| Ok(is_active.then(|| delivery(DeliveryState::Pending(Pending::due(test.at))))));
+        service(webhooks, deliveries).send_test(staff, id(5), id(3)).await
+    }
+
+    #[tokio::test]
+    async fn a_test_is_sent_to_an_active_webhook_by_those_who_may_change_it() {
+        let editor = staff_with([Permission::edit(Resource::Webhooks)]);
+        assert_eq!(send_test(&editor, true).await.unwrap().state.status(), "pending");
+        let refused = send_test(&editor, false).await;
+        assert!(matches!(refused, Err(RecordError::Refused(DeliveryRefusal::WebhookInactive))));
+        let viewer = staff_with([Permission::view(Resource::Webhooks)]);
+        let refused = send_test(&viewer, true).await;
+        assert!(matches!(refused, Err(RecordError::Denied(AccessDenied::MissingPermission(_)))));
     }
 
     #[tokio::test]

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    ApplicationId, DeliveryId, Page, PageRequest, ProjectId, ProjectScoped, Random, StoreError, WebhookId,
+    ApplicationId, DeliveryId, Listing, Page, PageRequest, ProjectId, ProjectScoped, Random, StoreError, WebhookId,
 };
 
 use crate::WebhookError;
 use crate::model::{
-    CircuitBreaker, Delivery, DeliveryRequest, DeliveryState, Message, Pending, SendOutcome, Webhook, WebhookChange,
-    WebhookDraft,
+    CircuitBreaker, Delivery, DeliveryRequest, DeliveryState, Message, Pending, ProjectDelivery, SendOutcome,
+    TestDelivery, Webhook, WebhookChange, WebhookDraft,
 };
 
 /// Webhooks of an application.
@@ -75,6 +75,13 @@ pub struct NewWebhook {
 pub trait DeliveryLog: Send + Sync {
     /// Returns a page of the webhook's deliveries, newest first.
     async fn page(&self, webhook: WebhookId, page: PageRequest) -> Result<Page<Delivery>, StoreError>;
+
+    /// Returns a page of the deliveries of all webhooks of the project. Fields: `id`, `status`, `webhook_id`.
+    async fn project_page(&self, project: ProjectId, listing: Listing) -> Result<Page<ProjectDelivery>, StoreError>;
+
+    /// Stores a test delivery that is due at once, and ends the pause of its endpoint. `None` if the webhook is
+    /// inactive or was deleted; then nothing is written.
+    async fn insert_test(&self, test: TestDelivery) -> Result<Option<Delivery>, StoreError>;
 
     /// Returns a delivery of the webhook.
     async fn find(&self, webhook: WebhookId, delivery: DeliveryId) -> Result<Option<Delivery>, StoreError>;

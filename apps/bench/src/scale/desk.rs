@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use super::book::{self, Buyer};
-use super::{GROWTH, KINDS, MORE, Sizes, compare};
+use super::{GROWTH, KINDS, MORE, Sizes, compare, encoded};
 use crate::Failure;
 use crate::load::{Request, Target};
 use crate::on_server::OnServer;
@@ -58,10 +58,6 @@ impl Desk {
         let step = (self.size / KINDS).max(1);
         self.target((0..self.size).step_by(step).map(|place| path(&Buyer::at(place))))
     }
-}
-
-fn encoded(text: &str) -> String {
-    form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 fn number(buyer: &Buyer) -> String {

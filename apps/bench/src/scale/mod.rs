@@ -144,11 +144,16 @@ impl Stand {
     /// Creates searches with more parameters.
     fn searches_with(&self, query: impl Fn(&Item) -> String, more: &str) -> Target {
         let ask = |item: Item| {
-            let query: String = form_urlencoded::byte_serialize(query(&item).as_bytes()).collect();
-            self.get(&format!("products?per_page={PER_PAGE}&query={query}{more}"))
+            let query = query(&item);
+            self.get(&format!("products?per_page={PER_PAGE}&query={}{more}", encoded(&query)))
         };
         self.target(self.items().map(ask).collect())
     }
+}
+
+/// Encodes a text for a query string.
+fn encoded(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 /// Returns a search text for the item.

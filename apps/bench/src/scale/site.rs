@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{GROWTH, KINDS, MORE, Sizes, compare};
+use super::{GROWTH, KINDS, MORE, Sizes, compare, encoded};
 use crate::Failure;
 use crate::load::{Request, Target};
 use crate::on_server::OnServer;
@@ -57,10 +57,6 @@ impl Site {
 enum Surface {
     Client,
     Platform,
-}
-
-fn encoded(text: &str) -> String {
-    form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 type Asked = (&'static str, Surface, f64, fn(&Text) -> String);

@@ -4,12 +4,9 @@
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Datelike as _, Days, Months, TimeDelta, Utc};
-use diesel::RunQueryDsl as _;
-use diesel::sql_types::BigInt;
 use kontor::adapters::SystemClock;
 use kontor::config::Config;
-use kontor_adapter_diesel::Abort;
-use kontor_kernel::{Clock as _, StoreError};
+use kontor_kernel::Clock as _;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use kontor_subscriptions::ports::SubscriptionStore as _;
 use serde_json::{Value, json};
@@ -216,17 +213,8 @@ fn fall_due(shop: &Shop, wave: &Wave, end: DateTime<Utc>) -> Result<(), Failure>
     )
 }
 
-fn count(data: &Data, of: &'static str) -> Result<u32, Failure> {
-    #[derive(diesel::QueryableByName)]
-    struct Count {
-        #[diesel(sql_type = BigInt)]
-        count: i64,
-    }
-    let read = data.database.read(move |connection| {
-        let row: Count = diesel::sql_query(format!("SELECT count(*) AS count FROM {of}")).get_result(connection)?;
-        Ok::<_, Abort<StoreError>>(row.count)
-    });
-    Ok(u32::try_from(data.runtime.block_on(read)?)?)
+fn count(data: &Data, of: &str) -> Result<u32, Failure> {
+    Ok(u32::try_from(data.numbers(format!("SELECT count(*) AS number FROM {of}"))?.into_iter().sum::<i64>())?)
 }
 
 /// Runs the worker's first query for all due subscriptions, after the earlier leases have expired.

@@ -60,8 +60,8 @@ mod tests {
             article: Some(Line::parse("MUG-01").unwrap()),
             id: Some(7),
             warehouse: None,
-            fields: vec![("price", Some("120".to_owned())), ("brand", None)],
-            before: vec![("price", Some("100".to_owned())), ("brand", Some("Acme".to_owned()))],
+            fields: vec![("price".into(), Some("120".to_owned())), ("brand".into(), None)],
+            before: vec![("price".into(), Some("100".to_owned())), ("brand".into(), Some("Acme".to_owned()))],
         };
         assert_eq!(line(&row), "row 6: update MUG-01, price 100 -> 120, brand Acme -> (empty)");
     }

@@ -41,7 +41,7 @@ pub fn run(load: impl FnOnce() -> Result<Config, ConfigError>, command: Option<C
 /// Returns the JSON Schema of the configuration file as text.
 pub fn schema() -> Result<String, Failure> {
     let mut described = json!(Config::schema());
-    let mut properties = described["properties"].take();
+    let mut properties = described.get_mut("properties").map(Value::take).unwrap_or_default();
     let defaults = json!(Config::default());
     for (key, property) in properties.as_object_mut().into_iter().flatten() {
         let default = defaults.get(key).cloned().unwrap_or_default();

@@ -86,13 +86,13 @@ pub(super) fn recorded() -> &'static Responses {
 }
 
 fn responses(api: &Value) -> Responses {
-    let fields = |value: &Value| value.as_object().cloned().unwrap_or_default();
+    let fields = |value: Option<&Value>| value.and_then(Value::as_object).cloned().unwrap_or_default();
     let mut found = Responses::new();
-    for (path, item) in fields(&api["paths"]) {
-        for (method, operation) in fields(&item) {
-            for (status, response) in fields(&operation["responses"]) {
-                let body =
-                    fields(&response["content"]).into_iter().find_map(|(_, content)| content.get("example").cloned());
+    for (path, item) in fields(api.get("paths")) {
+        for (method, operation) in fields(Some(&item)) {
+            for (status, response) in fields(operation.get("responses")) {
+                let contents = fields(response.get("content"));
+                let body = contents.into_iter().find_map(|(_, content)| content.get("example").cloned());
                 if let (Ok(status), Some(body)) = (status.parse(), body) {
                     found.insert((format!("{} {path}", method.to_uppercase()), status), body);
                 }

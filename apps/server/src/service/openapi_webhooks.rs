@@ -48,38 +48,76 @@ pub struct OrderPaidData {
     paid_at: DateTime<Utc>,
 }
 
+/// Body of `ping`.
+#[derive(Serialize, ToSchema)]
+pub struct PingEvent {
+    /// Id of the event, as in `X-Webhook-Event-Id`.
+    id: Uuid,
+    /// `ping`
+    event: String,
+    /// Time of the request.
+    created_at: DateTime<Utc>,
+    /// Data of the event.
+    data: PingData,
+}
+
+/// Data of `ping`.
+#[derive(Serialize, ToSchema)]
+#[allow(clippy::struct_field_names, reason = "the names of the payload")]
+pub struct PingData {
+    /// Id of the webhook.
+    #[schema(minimum = 1)]
+    webhook_id: i64,
+    /// Id of the application that owns the webhook.
+    #[schema(minimum = 1)]
+    application_id: i64,
+    /// Id of the project.
+    #[schema(minimum = 1)]
+    project_id: i64,
+}
+
 /// Returns the schemas that webhooks use.
-pub fn schemas() -> [(String, RefOr<Schema>); 2] {
+pub fn schemas() -> [(String, RefOr<Schema>); 4] {
     [
         (OrderPaidEvent::name().into_owned(), OrderPaidEvent::schema()),
         (OrderPaidData::name().into_owned(), OrderPaidData::schema()),
+        (PingEvent::name().into_owned(), PingEvent::schema()),
+        (PingData::name().into_owned(), PingData::schema()),
     ]
 }
 
 /// Returns the webhook events.
 pub fn webhooks() -> Paths {
-    let operation = OperationBuilder::new()
+    let paid = event("order.paid", &OrderPaidEvent::name())
         .operation_id(Some("order_paid_webhook"))
-        .tag("Webhooks")
         .summary(Some("An order of the application is paid."))
         .description(Some(
             "Sent to every active webhook of the application. If the endpoint does not return a `2xx` within 10 \
              seconds, the delivery is retried after 1, 5, 30, 120 and 720 minutes. Redirects are not followed.",
-        ))
-        .parameters(Some(headers()))
-        .request_body(Some(body()))
-        .response("2XX", Response::new("Delivery accepted. The response body is ignored."))
-        .build();
-    PathsBuilder::new().path("order.paid", PathItem::new(HttpMethod::Post, operation)).build()
+        ));
+    let ping = event("ping", &PingEvent::name())
+        .operation_id(Some("ping_webhook"))
+        .summary(Some("Staff test the webhook."))
+        .description(Some("Sent to this webhook only, and retried as every event. It reports no change."));
+    let path = |operation: OperationBuilder| PathItem::new(HttpMethod::Post, operation.build());
+    PathsBuilder::new().path("order.paid", path(paid)).path("ping", path(ping)).build()
 }
 
-fn body() -> RequestBody {
-    let schema = Ref::from_schema_name(OrderPaidEvent::name());
+fn event(name: &str, schema: &str) -> OperationBuilder {
+    OperationBuilder::new()
+        .tag("Webhooks")
+        .parameters(Some(headers(name)))
+        .request_body(Some(body(schema)))
+        .response("2XX", Response::new("Delivery accepted. The response body is ignored."))
+}
+
+fn body(schema: &str) -> RequestBody {
+    let schema = Ref::from_schema_name(schema);
     let content = ContentBuilder::new().schema(Some(schema)).build();
     RequestBodyBuilder::new().content("application/json", content).required(Some(Required::True)).build()
 }
 
-fn headers() -> Vec<Parameter> {
+fn headers(event: &str) -> Vec<Parameter> {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     let uuid = || text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid)));
     let header = |name: &str, description: &str, schema: ObjectBuilder| {
@@ -92,7 +130,7 @@ fn headers() -> Vec<Parameter> {
             .build()
     };
     vec![
-        header("X-Webhook-Event", "Event type.", text().enum_values(Some(["order.paid"]))),
+        header("X-Webhook-Event", "Event type.", text().enum_values(Some([event]))),
         header("X-Webhook-Event-Id", "Id of the event, the same for every webhook and every attempt.", uuid()),
         header("X-Webhook-Delivery-Id", "Id of the delivery, the same for every attempt.", uuid()),
         header(

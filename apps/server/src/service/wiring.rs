@@ -45,9 +45,9 @@ use kontor_orders::reports::ReportService;
 use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
-    ApplicationService, BranchRequisiteService, BranchService, CheckoutOptions, DepartmentService, DictionaryService,
-    IntegrationService, OpeningTimesService, PaymentChoiceService, PaymentTypeService, ProjectSettingsService,
-    ShopHistory, ShopService, StaffMenuService, StaffShopService, TaskMailWorker, TaskService,
+    ApplicationService, BranchHistory, BranchRequisiteService, BranchService, CheckoutOptions, DepartmentService,
+    DictionaryService, IntegrationService, OpeningTimesService, PaymentChoiceService, PaymentTypeService,
+    ProjectSettingsService, ShopHistory, ShopService, StaffMenuService, StaffShopService, TaskMailWorker, TaskService,
 };
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
@@ -387,6 +387,7 @@ services! {
     page_shelf: PageViewer,
     part_shelf: PartViewer,
     shop_history: ShopHistory,
+    branch_history: BranchHistory,
 }
 
 /// Services of all domains, for the HTTP threads.
@@ -429,7 +430,7 @@ impl RequestServices {
             bank_requisites: Data::new(make.customer_parts()),
             phone_change: Data::new(make.phone_change()),
             verifications: Data::new(make.verifications(charges.clone())),
-            branches: Data::new(make.branches()),
+            branches: Data::new(BranchService::new(store.clone(), clock.clone())),
             branch_requisites: Data::new(make.branch_requisites()),
             departments: Data::new(DepartmentService::new(store.clone(), clock.clone())),
             payment_types: Data::new(PaymentTypeService::new(store.clone(), clock.clone())),
@@ -528,6 +529,7 @@ impl Services {
             page_history: Data::new(PageHistory::new(store.clone(), store.clone())),
             page_shelf: Data::new(PageViewer::new(store.clone(), around.limiter.clone(), around.cleaner.clone())),
             shop_history: Data::new(ShopHistory::new(store.clone(), store.clone())),
+            branch_history: Data::new(BranchHistory::new(store.clone(), store.clone())),
             part_shelf: Data::new(PartViewer { parts: store.clone(), cleaner: around.cleaner.clone() }),
         };
         Self { shared, plain }

@@ -169,7 +169,7 @@ async fn walk(file: &DemoFile) -> Value {
     let refund = json!({ "amount": "1.00", "reason": "a chip in the glaze", "restock": true });
     send(staff.request(Method::POST, &format!("/api/orders/{order}/request-refund")).json(&refund)).await.expect(200);
     let received = format!("{}/control/hooks/{}", file.sandbox_url, file.webhook.hook_id);
-    let until = std::time::Instant::now() + crate::process::PATIENCE;
+    let until = Instant::now() + PATIENCE;
     while send(front.http.get(&received)).await.expect(200)["deliveries"] == json!([]) {
         look_again!(until, "nothing was delivered");
     }

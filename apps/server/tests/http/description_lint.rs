@@ -7,9 +7,9 @@ use chrono::{DateTime, Utc};
 use kontor::openapi::{description, pinned_text};
 use kontor_adapter_messaging::HmacSigner;
 use kontor_kernel::testing::CountingRandom;
-use kontor_kernel::{ApplicationId, Money, OrderId, ProjectId};
+use kontor_kernel::{ApplicationId, Money, OrderId, ProjectId, WebhookId};
 use kontor_orders::model::PaidEvent;
-use kontor_webhooks::model::{DeliveryRequest, EndpointUrl, Message, WebhookSecret};
+use kontor_webhooks::model::{DeliveryRequest, EndpointUrl, Message, TestDelivery, WebhookSecret};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -336,8 +336,8 @@ fn refusals_follow_from_what_is_read() {
     assert!(missing.is_empty(), "{missing:#?}");
 }
 
-/// A delivery as it is sent.
-fn delivery() -> (DeliveryRequest, Value) {
+/// A delivery of every event, as it is sent.
+fn deliveries() -> [(&'static str, DeliveryRequest, Value); 2] {
     let event = PaidEvent {
         event_id: Uuid::from_u128(1),
         order_id: OrderId::new(41).unwrap(),
@@ -347,16 +347,27 @@ fn delivery() -> (DeliveryRequest, Value) {
         currency: "RUB".to_owned(),
         paid_at: DateTime::<Utc>::UNIX_EPOCH,
     };
-    let body = event.payload();
-    let message = Message {
-        event: PaidEvent::TOPIC.to_owned(),
+    let test = TestDelivery {
+        project_id: event.project_id,
+        application_id: event.application_id,
+        webhook_id: WebhookId::new(2).unwrap(),
         event_id: event.event_id,
         delivery_id: Uuid::from_u128(2),
-        body: body.to_string(),
+        at: DateTime::<Utc>::UNIX_EPOCH,
     };
-    let url = EndpointUrl::parse("https://shop.example/hook").unwrap();
-    let secret = WebhookSecret::generate(&CountingRandom::new());
-    (DeliveryRequest::sign(message, url, &secret, DateTime::<Utc>::UNIX_EPOCH, &HmacSigner), body)
+    let events = [(PaidEvent::TOPIC, event.payload().to_string()), (TestDelivery::EVENT, test.body())];
+    events.map(|(name, body)| {
+        let message = Message {
+            event: name.to_owned(),
+            event_id: test.event_id,
+            delivery_id: test.delivery_id,
+            body: body.clone(),
+        };
+        let url = EndpointUrl::parse("https://shop.example/hook").unwrap();
+        let secret = WebhookSecret::generate(&CountingRandom::new());
+        let request = DeliveryRequest::sign(message, url, &secret, DateTime::<Utc>::UNIX_EPOCH, &HmacSigner);
+        (name, request, serde_json::from_str(&body).unwrap())
+    })
 }
 
 /// Holds a value against a schema of objects and single values, as far as this description uses them.
@@ -387,26 +398,28 @@ fn holds(api: &Value, schema: &Value, value: &Value, path: &str) {
 fn webhooks_are_described_as_they_are_sent() {
     let api = api();
     let described = operations(&api, "webhooks");
-    assert_eq!(described.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["POST order.paid"]);
-    let operation = described[0].1;
-    let (request, body) = delivery();
-    let parameters = operation["parameters"].as_array().unwrap();
-    assert!(parameters.iter().all(|one| one["in"] == "header" && one["required"] == true), "{parameters:?}");
-    let names: BTreeSet<_> = parameters.iter().map(|one| one["name"].as_str().unwrap()).collect();
-    let sent: BTreeSet<_> =
-        request.headers.iter().map(|(name, _)| *name).filter(|name| *name != "Content-Type").collect();
-    assert_eq!(names, sent);
-    for parameter in parameters {
-        let value = request.header(parameter["name"].as_str().unwrap()).unwrap();
-        let value = if parameter["schema"]["type"] == "integer" {
-            Value::from(value.parse::<i64>().unwrap())
-        } else {
-            value.into()
-        };
-        holds(&api, &parameter["schema"], &value, parameter["name"].as_str().unwrap());
+    let deliveries = deliveries();
+    let sent: Vec<_> = deliveries.iter().map(|(event, ..)| format!("POST {event}")).collect();
+    assert_eq!(described.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>(), sent);
+    for ((_, operation), (_, request, body)) in described.into_iter().zip(&deliveries) {
+        let parameters = operation["parameters"].as_array().unwrap();
+        assert!(parameters.iter().all(|one| one["in"] == "header" && one["required"] == true), "{parameters:?}");
+        let names: BTreeSet<_> = parameters.iter().map(|one| one["name"].as_str().unwrap()).collect();
+        let sent: BTreeSet<_> =
+            request.headers.iter().map(|(name, _)| *name).filter(|name| *name != "Content-Type").collect();
+        assert_eq!(names, sent);
+        for parameter in parameters {
+            let value = request.header(parameter["name"].as_str().unwrap()).unwrap();
+            let value = if parameter["schema"]["type"] == "integer" {
+                Value::from(value.parse::<i64>().unwrap())
+            } else {
+                value.into()
+            };
+            holds(&api, &parameter["schema"], &value, parameter["name"].as_str().unwrap());
+        }
+        let content = &operation["requestBody"]["content"];
+        assert_eq!(operation["requestBody"]["required"], true);
+        holds(&api, &content[request.header("content-type").unwrap()]["schema"], body, "body");
+        assert!(responses(operation).contains_key("2XX"));
     }
-    let content = &operation["requestBody"]["content"];
-    assert_eq!(operation["requestBody"]["required"], true);
-    holds(&api, &content[request.header("content-type").unwrap()]["schema"], &body, "body");
-    assert!(responses(operation).contains_key("2XX"));
 }

@@ -142,6 +142,23 @@ database_tests! {
         assert!(ids[0] > ids[1], "newest first");
         assert_eq!(office.get(&format!("{PATH}?has_code=false")).await.expect(200)["data"]["discountsCount"], 5);
         assert_eq!(office.get(&format!("{PATH}?query=later")).await.expect(200)["data"]["discountsCount"], 1);
+        for (query, count) in [
+            ("", 6), ("status=active", 2), ("status[]=paused&status[]=archived", 2), ("has_code=1", 1), ("has_code=0", 5),
+            ("query=later", 1), ("target=cart", 6), ("target[]=category&target[]=product", 0),
+            ("status=scheduled&has_code=0", 0), ("status=scheduled&query=LATER&has_code=1", 1),
+        ] {
+            let table = office.get(&format!("/api/tables/discounts?{query}")).await.expect(200);
+            assert_eq!(table["pagination"]["total"], count, "{query}");
+        }
+        let table = office.get("/api/tables/discounts?order_by=id_asc&per_page=3").await.expect(200);
+        let rows = table["discounts"].as_array().unwrap();
+        let told: Vec<_> = rows.iter().map(|row| (row["status"].as_str().unwrap(), row["used_amount"].as_str().unwrap())).collect();
+        assert_eq!(told, [("active", "0.00"), ("paused", "0.00"), ("scheduled", "0.00")]);
+        assert_eq!((&rows[2]["code"], &rows[2]["name"]["value"], &rows[2]["version"]), (&json!("LATER"), &json!("D"), &json!(1)));
+        office.get("/api/tables/discounts?status=new&has_code=x&target=moon&colour=red").await
+            .expect_invalid(&["status", "has_code", "target", "colour"]);
+        let (one, many) = (office.cost("/api/tables/discounts?per_page=1").await, office.cost("/api/tables/discounts").await);
+        assert_eq!(one, many, "the length of a table costs no statements");
         let past = office.get(&format!("{PATH}?per_page=2&page=9")).await.expect(200);
         assert_eq!((&past["data"]["discounts"], &past["meta"]["from"]), (&json!([]), &Value::Null));
         let (one, many) = (office.cost(&format!("{PATH}?per_page=1")).await, office.cost(&format!("{PATH}?per_page=6")).await);

@@ -137,9 +137,9 @@ database_tests! {
             list["files"].as_array().unwrap().iter().map(|file| file["id"].clone()).collect::<Vec<_>>()
         };
         let (first, second) = (&picture["id"], &contract["id"]);
-        assert_eq!(found("file_type_id[]=2").await, [first.clone()]);
+        assert_eq!(found("file_type_id[]=2").await, std::slice::from_ref(first));
         assert_eq!(found("file_type_id[]=2&file_type_id[]=1&order_by=id_asc").await, [first.clone(), second.clone()]);
-        assert_eq!(found("query=ДОГОВ").await, [second.clone()]);
+        assert_eq!(found("query=ДОГОВ").await, std::slice::from_ref(second));
         assert_eq!(found("query=%25").await, Vec::<Value>::new());
         assert_eq!(found(&format!("creator_id={}", creator["id"])).await.len(), 2);
         assert_eq!(found("creator_id=999999").await.len(), 0);

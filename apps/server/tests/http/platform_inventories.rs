@@ -136,12 +136,13 @@ database_tests! {
         let path = format!("{PATH}/{}", listed["inventories"][0]["id"]);
         assert_eq!(staff(Method::GET, &path, json!({})).await.expect(200)["inventory"], listed["inventories"][0]);
         let order = shop.order(&shop.pickup(item, 4)).await.expect(201)["order"]["id"].clone();
-        let changed = staff(Method::PUT, &path, json!({ "quantity": 12, "price": "300.00" })).await.expect(200);
+        let counted = json!({ "quantity": 12, "price": "300.00", "comment": "  Counted on\u{a0}Friday " });
+        let changed = staff(Method::PUT, &path, counted).await.expect(200);
         let stock = &changed["inventory"];
         assert_eq!((&stock["quantity"], &stock["reserved"], &stock["available"]), (&json!(12), &json!(4), &json!(8)));
         assert_eq!(stock["price"], "300.00");
-        staff(Method::PUT, &path, json!({ "quantity": 3 })).await.expect_invalid(&["quantity"]);
-        assert_eq!(staff(Method::PUT, &path, json!({})).await.expect(200)["inventory"]["quantity"], 12);
+        staff(Method::PUT, &path, json!({ "quantity": 3, "comment": "Lost" })).await.expect_invalid(&["quantity"]);
+        assert_eq!(staff(Method::PUT, &path, json!({ "quantity": 12, "comment": "Once more" })).await.expect(200)["inventory"]["quantity"], 12);
 
         let told = staff(Method::GET, &format!("{path}/history?per_page=2"), json!({})).await.expect(200);
         assert_eq!((&told["historiesCount"], &told["pagination"]["last_page"]), (&json!(3), &json!(2)));
@@ -150,6 +151,7 @@ database_tests! {
         assert_eq!(lines[0]["changes"], json!([
             { "field": "quantity", "old": "10", "new": "12" }, { "field": "price", "old": "265.50", "new": "300.00" },
         ]));
+        assert_eq!((&lines[0]["comment"], &lines[1]["comment"]), (&json!("Counted on Friday"), &Value::Null));
         assert!(lines[0]["user"]["id"].is_i64() && lines[0]["order_id"].is_null() && lines[0]["job_id"].is_null());
         assert!(lines[0]["dateTime"].as_str().unwrap().ends_with('Z'));
         assert_eq!((&lines[1]["reason"], &lines[1]["order_id"], &lines[1]["job_id"]), (&json!("reservation"), &order, &json!(null)));
@@ -184,6 +186,9 @@ database_tests! {
         for body in [json!({ "quantity": -1, "price": "1e400" }), json!({ "quantity": null, "price": null }),
             json!({ "quantity": 1_000_000_001, "price": "-0.01" })] {
             office.put(&path, body).await.expect_invalid(&["quantity", "price"]);
+        }
+        for comment in [json!(null), json!(" "), json!(7), json!("a".repeat(251)), json!("a\nb")] {
+            office.put(&path, json!({ "quantity": -1, "comment": comment })).await.expect_invalid(&["quantity", "comment"]);
         }
         office.get(&format!("{path}/history?page=0&x=1")).await.expect_invalid(&["page", "x"]);
         for absent in [format!("{PATH}/999999"), format!("{PATH}/x")] {

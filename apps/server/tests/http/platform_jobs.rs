@@ -105,6 +105,9 @@ database_tests! {
         assert_eq!((&report["created"], &report["message"]), (&json!(3), &json!("Nothing was imported: this was a dry run.")));
         let job = office.over(office.queue(IMPORT, cards(3), &[dry, JOB]).await).await;
         assert_eq!((&job["status"], &job["phase"], &job["created"]), (&json!("succeeded"), &json!("checking"), &json!(3)));
+        let shown = office.get(&format!("/api/jobs/{}/rows", job["id"])).await.expect(200);
+        assert_eq!(shown, json!({ "rows": report["rows"], "rowsCount": 3 }), "as at once");
+        assert_eq!((&shown["rows"][0]["action"], &shown["rows"][0]["fields"]["name"]), (&json!("create"), &json!("Item 0")));
         let wrong = b"article;name;price\nA-1;;1\nA-2;Mug;1\n".to_vec();
         assert_eq!(office.upload(IMPORT, wrong.clone(), &[dry]).await.expect(422)["rows_total"], 1);
         let report = office.upload(IMPORT, wrong, &[dry, ("partial", "1")]).await.expect(200);
@@ -114,6 +117,8 @@ database_tests! {
         office.upload(UPLOAD, stock.clone(), &[dry]).await.expect(422);
         let job = office.over(office.queue(UPLOAD, stock, &[dry, JOB]).await).await;
         assert_eq!((&job["status"], &job["skipped"]), (&json!("succeeded"), &json!(1)));
+        let shown = office.get(&format!("/api/jobs/{}/rows", job["id"])).await.expect(200);
+        assert_eq!((&shown["rows"][0]["action"], &shown["rows"][0]["warehouse"]), (&json!("skip"), &json!("Main")));
     }
 
     async fn stock_that_a_job_brings_names_the_job_in_its_history(db: TestDatabase) {
@@ -143,6 +148,10 @@ database_tests! {
         assert_eq!(office.items().await, 0);
         let expected = "row,column,reason\n3,price,must be a decimal number\n4,country,there is no such record\n";
         assert_eq!(office.errors(failed["id"].as_i64().unwrap()).await, expected);
+        let listed = office.get(&format!("/api/jobs/{}/row_errors?per_page=1&page=2", failed["id"])).await.expect(200);
+        assert_eq!(listed["rowErrors"], json!([{ "row": 4, "column": "country", "reason": "there is no such record" }]));
+        assert_eq!((&listed["rowErrorsCount"], &listed["pagination"]["last_page"]), (&json!(2), &json!(2)));
+        office.get(&format!("/api/jobs/{}/row_errors?page=0&x=1", failed["id"])).await.expect_invalid(&["page", "x"]);
         let partial = office.over(office.queue(IMPORT, sheet, &[JOB, ("partial", "1")]).await).await;
         assert_eq!((&partial["status"], &partial["created"], &partial["skipped"]), (&json!("succeeded"), &json!(1), &json!(2)));
         assert_eq!(office.errors(partial["id"].as_i64().unwrap()).await, expected);
@@ -162,7 +171,9 @@ database_tests! {
         }
         let query = "/api/jobs?kind[]=x&status=y&page=0&per_page=101&colour=red";
         office.get(query).await.expect_invalid(&["kind.0", "status", "page", "per_page", "colour"]);
-        for path in ["/api/jobs/999999999", "/api/jobs/999999999/errors", "/api/jobs/abc"] {
+        let absent = "/api/jobs/999999999";
+        for path in [absent, "/api/jobs/abc"].into_iter().flat_map(|job| ["", "/errors", "/row_errors", "/rows"].map(|part| format!("{job}{part}"))) {
+            let path = path.as_str();
             office.get(path).await.expect(404);
         }
         office.post("/api/jobs/999999999/cancel", json!({})).await.expect(404);
@@ -245,7 +256,7 @@ database_tests! {
         let office = busy(db, |_| {}).await;
         let id = office.queue(IMPORT, cards(2), &[JOB]).await;
         office.over(id).await;
-        let (job, errors, cancel) = (format!("/api/jobs/{id}"), format!("/api/jobs/{id}/errors"), format!("/api/jobs/{id}/cancel"));
+        let [job, errors, listed, rows, cancel] = ["", "/errors", "/row_errors", "/rows", "/cancel"].map(|part| format!("/api/jobs/{id}{part}"));
         for (permissions, reads, cancels) in [
             (vec!["view-nomenclatures"], 200, 403),
             (vec!["create-nomenclatures", "edit-nomenclatures"], 200, 409),
@@ -253,13 +264,16 @@ database_tests! {
             (vec![], 403, 403),
         ] {
             let get = |path| office.as_one_who_may(&permissions, Method::GET, path, json!({}));
-            get(&job).await.expect(reads);
+            for path in [&job, &listed, &rows] {
+                get(path).await.expect(reads);
+            }
             assert_eq!(get(&errors).await.status.as_u16(), reads, "{permissions:?}");
-            let listed = get("/api/jobs").await.expect(200);
-            assert_eq!(listed["jobsCount"], i32::from(reads == 200), "{permissions:?}");
+            let all = get("/api/jobs").await.expect(200);
+            assert_eq!(all["jobsCount"], i32::from(reads == 200), "{permissions:?}");
             office.as_one_who_may(&permissions, Method::POST, &cancel, json!({})).await.expect(cancels);
         }
-        for (method, path) in [(Method::GET, &job), (Method::GET, &errors), (Method::POST, &cancel)] {
+        let reads = [&job, &errors, &listed, &rows].map(|path| (Method::GET, path));
+        for (method, path) in reads.into_iter().chain([(Method::POST, &cancel)]) {
             office.as_stranger(method, path, json!({})).await.expect(403);
         }
         assert_eq!(office.as_stranger(Method::GET, "/api/jobs", json!({})).await.expect(200)["jobsCount"], 0);

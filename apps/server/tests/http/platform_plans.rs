@@ -58,12 +58,14 @@ database_tests! {
         assert_eq!(again["assignment"], assigned, "nothing changes then");
 
         let one = format!("{}/{}", path(&office), assigned["id"]);
+        assert_eq!(office.get(&one).await.expect(200), json!({ "assignment": assigned }));
         let mut changed = assigned.clone();
         for (field, value) in [("plan_slug", json!("gold")), ("position", json!(0)), ("is_active", json!(false))] {
             changed[field] = value.clone();
             let answer = office.patch(&one, json!({ field: value })).await.expect(200);
             changed["updated_at"] = answer["assignment"]["updated_at"].clone();
             assert_eq!(answer, json!({ "assignment": changed }));
+            assert_eq!(office.get(&one).await.expect(200), answer);
         }
         let kept = office.patch(&one, json!({})).await.expect(200)["assignment"].clone();
         assert_eq!((&kept["plan_slug"], &kept["position"], &kept["is_active"]), (&json!("gold"), &json!(0), &json!(false)));
@@ -72,6 +74,7 @@ database_tests! {
         expected["assignment"] = json!(null);
         assert_eq!(catalog(&office, "").await["subscriptionNomenclatures"], json!([expected]));
         office.delete(&one).await.expect(404);
+        office.get(&one).await.expect(404);
         office.patch(&one, json!({ "is_active": true })).await.expect(404);
     }
 
@@ -120,6 +123,7 @@ database_tests! {
             format!("{}/{theirs}", path(&office)), format!("{}/999999", path(&office)), format!("{}/x", path(&office)),
             format!("{}/{theirs}", path_of(999_999)),
         ] {
+            office.get(&absent).await.expect(404);
             office.patch(&absent, json!({ "is_active": false })).await.expect(404);
             office.delete(&absent).await.expect(404);
         }
@@ -129,7 +133,9 @@ database_tests! {
         let (all, one) = (path_of(twin.application_id), format!("{}/{theirs}", path_of(twin.application_id)));
         let catalog = format!("{all}/catalog");
         let body = json!({ "nomenclature_id": gold });
-        let calls = [(Method::GET, &catalog), (Method::POST, &all), (Method::PATCH, &one), (Method::DELETE, &one)];
+        let calls = [
+            (Method::GET, &catalog), (Method::GET, &one), (Method::POST, &all), (Method::PATCH, &one), (Method::DELETE, &one),
+        ];
         for (method, path) in calls {
             office.as_stranger(method.clone(), path, body.clone()).await.expect(403);
             let (may, may_not) =

@@ -126,6 +126,7 @@ database_tests! {
             (Method::POST, path(&project, "")),
             (Method::PATCH, one.clone()),
             (Method::POST, format!("{one}/rotate-secret")),
+            (Method::POST, format!("{one}/test")),
             (Method::POST, format!("{one}/deliveries/1/resend")),
             (Method::DELETE, one.clone()),
         ];
@@ -160,7 +161,9 @@ database_tests! {
         send(server.as_staff(&owner, Method::GET, &misplaced)).await.expect(404);
         send(server.as_staff(&owner, Method::PATCH, &misplaced).json(&body)).await.expect(404);
         send(server.as_staff(&owner, Method::POST, &format!("{misplaced}/rotate-secret"))).await.expect(404);
+        send(server.as_staff(&owner, Method::POST, &format!("{misplaced}/test"))).await.expect(404);
         send(server.as_staff(&owner, Method::GET, &format!("{misplaced}/deliveries"))).await.expect(404);
+        send(server.as_staff(&owner, Method::GET, &format!("{misplaced}/deliveries/1"))).await.expect(404);
         send(server.as_staff(&owner, Method::DELETE, &misplaced)).await.expect(404);
         send(server.as_staff(&owner, Method::GET, &one)).await.expect(200);
     }

@@ -290,7 +290,7 @@ async fn everybody_but(server: &TestServer, project: &Project, missing: &str) ->
 }
 
 /// Lists that show records of a project with one record of every kind.
-const LISTS: [&str; 36] = [
+const LISTS: [&str; 40] = [
     "/api/agents",
     "/api/applications",
     "/api/branches",
@@ -307,6 +307,7 @@ const LISTS: [&str; 36] = [
     "/api/nomenclatures",
     "/api/orders",
     "/api/page_tags",
+    "/api/promotions",
     "/api/responsible_users",
     "/api/roles",
     "/api/shops",
@@ -315,6 +316,7 @@ const LISTS: [&str; 36] = [
     "/api/tables/branches",
     "/api/tables/categories",
     "/api/tables/counterparties",
+    "/api/tables/discounts",
     "/api/tables/files",
     "/api/tables/inventories",
     "/api/tables/nomenclatures",
@@ -325,8 +327,10 @@ const LISTS: [&str; 36] = [
     "/api/tables/subscriptions",
     "/api/tables/tasks",
     "/api/tables/warehouses",
+    "/api/tables/webhook_deliveries",
     "/api/tasks",
     "/api/users",
+    "/api/webhook_deliveries",
 ];
 
 /// Lists that are equal in all projects, except for the project's own additions.

@@ -275,6 +275,7 @@ database_tests! {
                 json!({ "quantity": 4 }),
             ),
             ("/api/discounts".to_owned(), json!({ "name": "Sale", "type": "percent", "value": 5 }), json!({ "name": "Less" })),
+            ("/api/promotions".to_owned(), json!({ "name": "Weeks" }), json!({ "name": "Days" })),
             ("/api/counterparties".to_owned(), json!({ "is_company": false, "first_name": "Oleg" }), json!({ "is_company": false, "first_name": "Anna" })),
             (format!("{customer}/contacts"), json!({ "kind": "phone", "value": "79001234568" }), json!({ "comment": "x" })),
             (format!("{customer}/bank_requisites"), account.clone(), json!({ "comment": "x" })),

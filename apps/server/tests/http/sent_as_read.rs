@@ -46,7 +46,13 @@ database_tests! {
         let user = json!({ "login": "oleg", "email": "o@example.com", "first_name": "Oleg", "last_name": "Kern", "role_id": role });
         let customer = json!({ "is_company": false, "first_name": "Ann", "phone_1": "79001234567", "manager_id": me });
         let discount = json!({ "name": "Sale", "type": "percent", "value": "10.00", "target": "category", "category_id": child });
+        let sale = office.create("/api/discounts", json!({ "name": "Ten", "type": "percent", "value": 10 })).await;
+        let promotion = json!({
+            "name": "Weeks", "description": "<p>!</p>", "photo": "https://cdn.example/a.png", "starts_at": "2026-03-01T00:00:00Z",
+            "discount_ids": [sale], "nomenclature_ids": [item],
+        });
         for (path, body, key) in [
+            ("/api/promotions", promotion, "promotion"),
             ("/api/departments", json!({ "name": "Sales", "branch_id": branch }), "department"),
             ("/api/users", user, "user"),
             ("/api/payment_types", json!({ "name": "Card", "photo": "https://x.ru/card.png", "is_online": true }), "paymentType"),

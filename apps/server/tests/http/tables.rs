@@ -54,7 +54,12 @@ async fn furnished(db: TestDatabase) -> (Office, i64, i64) {
     let office = Office { server, project, owner };
     let shown = format!("/api/applications/{}", office.project.application_id);
     office.create(&format!("{shown}/categories"), json!({ "category_id": category })).await;
+    let hooks = format!("{shown}/webhooks");
+    let hook = office.create(&hooks, json!({ "url": "http://127.0.0.1:9/x" })).await;
     for number in 1..=2 {
+        office.post(&format!("{hooks}/{hook}/test"), json!({})).await.expect(201);
+        let sale = json!({ "name": format!("Sale {number}"), "type": "percent", "value": 5 });
+        office.create("/api/discounts", sale).await;
         let brand = office.create("/api/brands", json!({ "name": format!("Nord {number}") })).await;
         office.create(&format!("{shown}/brands"), json!({ "brand_id": brand })).await;
         let below = json!({ "name": format!("Small {number}"), "parent_id": category });

@@ -268,6 +268,114 @@ database_tests! {
         }
     }
 
+    async fn a_test_is_sent_signed_to_this_webhook_alone(db: TestDatabase) {
+        let scene = Scene::start(db, 204, 9).await;
+        let hooks = format!("/api/applications/{}/webhooks", scene.project.application_id);
+        let other = json!({ "url": "http://127.0.0.1:9/other" });
+        send(scene.server.as_staff(&scene.owner, Method::POST, &hooks).json(&other)).await.expect(201);
+        let test = async || send(scene.server.as_staff(&scene.owner, Method::POST, &scene.path("/test"))).await;
+        let stored = test().await.expect(201)["delivery"].clone();
+        assert_eq!((&stored["event"], &stored["status"], &stored["attempts"]), (&json!("ping"), &json!("pending"), &json!(0)));
+        assert_eq!(scene.work().await, DeliveryRound { leased: 1, delivered: 1, ..DeliveryRound::default() });
+        assert_eq!(scene.work().await, DeliveryRound::default(), "the other webhook gets nothing");
+
+        let received = scene.received().await;
+        let headers = &received[0]["headers"];
+        assert_eq!((received.len(), &headers["x-webhook-event"]), (1, &json!("ping")));
+        assert_eq!((&headers["x-webhook-event-id"], &headers["x-webhook-delivery-id"]), (&stored["event_id"], &stored["delivery_id"]));
+        assert_eq!(headers["x-signature"], signature(&scene.webhook["secret"], &received[0]));
+        let body: Value = serde_json::from_str(received[0]["body"].as_str().unwrap()).unwrap();
+        assert_eq!((&body["id"], &body["event"]), (&stored["event_id"], &json!("ping")));
+        let Project { id, application_id, .. } = scene.project;
+        assert_eq!(body["data"], json!({ "webhook_id": scene.webhook["id"], "application_id": application_id, "project_id": id }));
+
+        let one = scene.path(&format!("/deliveries/{}", stored["id"]));
+        let read = send(scene.server.as_staff(&scene.owner, Method::GET, &one)).await.expect(200)["delivery"].clone();
+        assert_eq!((&read["id"], &read["status"], &read["response_status"]), (&stored["id"], &json!("delivered"), &json!(204)));
+        for absent in ["/deliveries/999999", "/deliveries/x"] {
+            send(scene.server.as_staff(&scene.owner, Method::GET, &scene.path(absent))).await.expect(404);
+        }
+        scene.resend(&read).await.expect(200);
+        assert_eq!(scene.work().await.delivered, 1);
+
+        // A test that failed is retried, and the next one does not wait for the end of a pause.
+        let pause = format!("UPDATE webhooks SET paused_until = '2999-01-01 00:00:00' WHERE id = {}", scene.webhook["id"]);
+        scene.server.execute(&pause).await;
+        test().await.expect(201);
+        assert_eq!(scene.work().await.delivered, 1);
+        let off = scene.server.as_staff(&scene.owner, Method::PATCH, &scene.path("")).json(&json!({ "is_active": false }));
+        send(off).await.expect(200);
+        test().await.expect(409);
+        assert_eq!(scene.deliveries().await["deliveriesCount"], 2);
+    }
+
+    async fn tests_are_limited_and_a_key_makes_one_of_many(db: TestDatabase) {
+        let scene = Scene::start(db, 200, 0).await;
+        let test = || scene.server.as_staff(&scene.owner, Method::POST, &scene.path("/test"));
+        let keyed = async || send(test().header("Idempotency-Key", "one-test")).await.expect(201)["delivery"]["id"].clone();
+        assert_eq!(keyed().await, keyed().await);
+        let mut sent = 1;
+        let refused = loop {
+            let answer = send(test()).await;
+            if answer.status == 429 {
+                break answer;
+            }
+            answer.expect(201);
+            sent += 1;
+        };
+        assert!((20..=30).contains(&sent), "{sent}");
+        assert!(refused.headers.contains_key("retry-after"));
+        assert_eq!(scene.deliveries().await["deliveriesCount"], sent);
+        scene.server.clock.advance(61);
+        send(test()).await.expect(201);
+    }
+
+    async fn the_deliveries_of_all_webhooks_are_one_list(db: TestDatabase) {
+        let scene = Scene::start(db, 500, 1).await;
+        let (server, owner) = (&scene.server, &scene.owner);
+        let hooks = format!("/api/applications/{}/webhooks", scene.project.application_id);
+        let second = json!({ "url": "http://127.0.0.1:9/second", "name": "Second", "is_active": true });
+        let second = send(server.as_staff(owner, Method::POST, &hooks).json(&second)).await.expect(201)["webhook"]["id"].clone();
+        for number in 1..=3 {
+            scene.event(number, "order.paid").await;
+        }
+        scene.worker.dispatch().await.unwrap();
+        server.execute(&format!("UPDATE webhook_deliveries SET status = 'failed' WHERE webhook_id = {second}")).await;
+        let list = async |query: &str| send(server.as_staff(owner, Method::GET, &format!("/api/webhook_deliveries{query}"))).await;
+        let all = list("").await.expect(200);
+        let ids: Vec<i64> = all["webhookDeliveries"].as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect();
+        assert!(ids.is_sorted_by(|newer, older| newer > older), "{ids:?}");
+        assert_eq!((ids.len(), &all["webhookDeliveriesCount"], &all["pagination"]["per_page"]), (6, &json!(6), &json!(100)));
+
+        let failed = list("?status=failed&per_page=2").await.expect(200);
+        assert_eq!((&failed["webhookDeliveriesCount"], &failed["pagination"]["last_page"]), (&json!(3), &json!(2)));
+        let one = &failed["webhookDeliveries"][0];
+        assert_eq!((&one["webhook_id"], &one["webhook_name"], &one["status"]), (&second, &json!("Second"), &json!("failed")));
+        assert_eq!((&one["application_id"], &one["event"]), (&json!(scene.project.application_id), &json!("order.paid")));
+        let resend = format!("/api/applications/{}/webhooks/{second}/deliveries/{}/resend", one["application_id"], one["id"]);
+        send(server.as_staff(owner, Method::POST, &resend)).await.expect(200);
+        assert_eq!(list("?status=failed").await.expect(200)["webhookDeliveriesCount"], 2);
+        assert_eq!(list("?status[]=failed&status[]=pending").await.expect(200)["webhookDeliveriesCount"], 6);
+        assert_eq!(list(&format!("?webhook_id={second}&status=pending")).await.expect(200)["webhookDeliveriesCount"], 1);
+        list("?status=lost&webhook_id=x&page=0&colour=red").await.expect_invalid(&["status", "webhook_id", "page", "colour"]);
+
+        let table = send(server.as_staff(owner, Method::GET, "/api/tables/webhook_deliveries?order_by=id_asc")).await.expect(200);
+        assert_eq!((table["webhook_deliveries"].as_array().unwrap().len(), &table["pagination"]["total"]), (6, &json!(6)));
+        let of_one = server.fewest_statements(async || list("?per_page=1").await.expect(200)).await;
+        let of_all = server.fewest_statements(async || list("").await.expect(200)).await;
+        assert_eq!(of_one, of_all, "the length of a page costs no statements");
+
+        let viewer = server.staff_with(&scene.project, &["view-webhooks"]).await;
+        let editor = server.staff_with(&scene.project, &["edit-webhooks"]).await;
+        for path in ["/api/webhook_deliveries", "/api/tables/webhook_deliveries"] {
+            send(server.as_staff(&viewer, Method::GET, path)).await.expect(200);
+            send(server.as_staff(&editor, Method::GET, path)).await.expect(403);
+        }
+        let stranger = server.owner(&server.project().await).await;
+        let theirs = send(server.as_staff(&stranger, Method::GET, "/api/webhook_deliveries")).await.expect(200);
+        assert_eq!(theirs["webhookDeliveriesCount"], 0);
+    }
+
     async fn one_that_hangs_with_thousands_of_due_events_delays_no_other(db: TestDatabase) {
         let server = TestServer::start_as(db, Roles::Both, |_| {}).await;
         // The system accepts connections, but no response is ever sent.

@@ -7,9 +7,9 @@ use diesel::prelude::*;
 use kontor_auth::model::{Agent, GrantedPermission};
 use kontor_kernel::StoreError;
 
-use super::permission_rows::{listed_of, reference};
+use super::permission_rows::listed_of;
 use crate::database::{Abort, AnyConnection};
-use crate::decode;
+use crate::decode::{self, reference};
 use crate::listing::in_order;
 use crate::schema::{roles, users};
 

@@ -7,10 +7,10 @@ use diesel::prelude::*;
 use kontor_auth::model::{Employee, GrantedPermission, Login, Reference, Role};
 use kontor_kernel::{StoreError, UserId};
 
-use super::permission_rows::{RoleKey, of_roles, reference};
+use super::permission_rows::{RoleKey, of_roles};
 use crate::customer_data::{READY, avatar_key};
 use crate::database::{Abort, AnyConnection};
-use crate::decode;
+use crate::decode::{self, reference};
 use crate::schema::{branches, departments, files, roles, users};
 
 #[derive(Queryable, Selectable)]

@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use diesel::prelude::*;
-use kontor_auth::model::{GrantedPermission, Reference};
-use kontor_kernel::{InvalidId, StoreError};
+use kontor_auth::model::GrantedPermission;
+use kontor_kernel::StoreError;
 
 use crate::database::{Abort, AnyConnection};
-use crate::decode;
+use crate::decode::{self, reference};
 use crate::schema::{permissions, role_permissions, screens};
 
 #[derive(Queryable, Selectable)]
@@ -31,10 +31,6 @@ fn shown_name(stored: String) -> String {
         Some((_, name)) => name.to_owned(),
         None => stored,
     }
-}
-
-pub(super) fn reference<Id: TryFrom<i64, Error = InvalidId>>(id: i64, name: &str) -> Result<Reference<Id>, StoreError> {
-    Ok(Reference { id: decode::id(id)?, name: decode::text(name)? })
 }
 
 pub(super) fn permission((row, screen): (PermissionRow, String)) -> Result<GrantedPermission, StoreError> {

@@ -7,8 +7,9 @@ use kontor_auth::ports::PermissionRepository;
 use kontor_auth::{PermissionError, PermissionRefusal};
 use kontor_kernel::{Line, PermissionId, ProjectId, ProjectScoped, ScreenId, StoreError};
 
-use super::permission_rows::{PermissionRow, of_project, permission, reference, stored_name, with_screens};
+use super::permission_rows::{PermissionRow, of_project, permission, stored_name, with_screens};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_reference};
+use crate::decode::reference;
 use crate::schema::{permissions, screens};
 
 fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<GrantedPermission>, Abort<R>> {

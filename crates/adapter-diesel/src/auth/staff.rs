@@ -2,9 +2,9 @@ use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use kontor_auth::StaffRegistryError;
-use kontor_auth::model::{Employee, EmployeeChange, Login, NewEmployee, NewOwner, RoleChoice, StaffCredentials};
+use kontor_auth::model::{Employee, EmployeeChange, Login, NewEmployee, RoleChoice, StaffCredentials};
 use kontor_auth::ports::{MatchedPassword, SignIn, StaffRepository};
-use kontor_kernel::{DepartmentId, Name, StoreError, TokenId, UserId};
+use kontor_kernel::{DepartmentId, StoreError, TokenId, UserId};
 
 use super::{EMPLOYEE, Holder, employees, end_staff_tokens, insert_token, registry};
 use crate::database::Database;
@@ -80,25 +80,6 @@ impl StaffRepository for Database {
 
     async fn employee(&self, user: UserId) -> Result<Option<Employee>, StoreError> {
         self.read_snapshot(move |connection| Ok(employees::load::<StoreError>(connection, &[user.get()])?.pop())).await
-    }
-
-    async fn insert_owner(&self, owner: NewOwner) -> Result<UserId, StaffRegistryError> {
-        let name = |text| Name::parse(text).map_err(StoreError::corrupt);
-        self.insert_employee(NewEmployee {
-            project_id: owner.project_id,
-            branch_id: owner.branch_id,
-            department_id: None,
-            role: RoleChoice::Owner,
-            login: owner.login,
-            email: owner.email,
-            first_name: name("Project")?,
-            last_name: name("Owner")?,
-            middle_name: None,
-            phone: None,
-            password_hash: owner.password_hash,
-            created_at: owner.created_at,
-        })
-        .await
     }
 
     async fn insert_employee(&self, employee: NewEmployee) -> Result<UserId, StaffRegistryError> {

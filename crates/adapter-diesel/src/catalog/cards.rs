@@ -12,9 +12,8 @@ use kontor_catalog::model::{
 use kontor_kernel::{Name, ProjectId, ProjectScoped, Quantity, StoreError, TagId};
 
 use super::CHUNK;
-use super::categories::reference;
 use crate::database::{Abort, AnyConnection, found, on_each};
-use crate::decode;
+use crate::decode::{self, reference};
 use crate::records;
 use crate::schema::{
     brands, categories, countries, dictionary_items, nomenclature_photos, nomenclature_tags, nomenclatures,

@@ -2,7 +2,7 @@ use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool};
-use kontor_catalog::model::{Category, CategoryChange, CategoryCode, CategoryDraft, Edit, PhotoUrl, Reference};
+use kontor_catalog::model::{Category, CategoryChange, CategoryCode, CategoryDraft, Edit, PhotoUrl};
 use kontor_catalog::ports::CategoryRepository;
 use kontor_catalog::{CategoryError, CategoryRefusal};
 use kontor_kernel::{CategoryId, Listing, Page, ProjectId, ProjectScoped, Stamp, StoreError};
@@ -10,7 +10,7 @@ use kontor_kernel::{CategoryId, Listing, Page, ProjectId, ProjectScoped, Stamp, 
 use super::{CHUNK, lock_row};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
-use crate::decode;
+use crate::decode::{self, reference};
 use crate::listing::{Source, in_order, key_contains};
 use crate::records::{self, StoredRecord};
 use crate::schema::{categories, projects};
@@ -48,14 +48,6 @@ fn category((row, parent_id, parent_name): WithParent) -> Result<Category, Store
         created_at: decode::moment(row.created_at),
         updated_at: decode::moment(row.updated_at),
     })
-}
-
-/// Decodes a reference to another record.
-pub(super) fn reference<Id>(id: i64, name: &str) -> Result<Reference<Id>, StoreError>
-where
-    Id: TryFrom<i64, Error = kontor_kernel::InvalidId>,
-{
-    Ok(Reference { id: decode::id(id)?, name: decode::text(name)? })
 }
 
 /// Categories with their parents; callers add filters.

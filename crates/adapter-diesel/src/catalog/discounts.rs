@@ -2,15 +2,15 @@ use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::BigInt;
-use kontor_catalog::model::{Discount, DiscountFilter, DiscountStats, DiscountTerms, DiscountUsage};
+use kontor_catalog::model::{Discount, DiscountStats, DiscountTerms, DiscountUsage};
 use kontor_catalog::ports::{DiscountRepository, DiscountRewrite};
 use kontor_catalog::{DiscountError, DiscountRefusal};
 use kontor_kernel::{
-    DiscountId, DiscountStatus, DiscountTarget, Page, PageRequest, ProjectId, ProjectScoped, PromoCode, Stamp,
+    DiscountId, DiscountStatus, DiscountTarget, Listing, Page, PageRequest, ProjectId, ProjectScoped, PromoCode, Stamp,
     StoreError,
 };
 
-use super::staff_discounts::{Terms, load, matching};
+use super::staff_discounts::{DISCOUNTS, Terms, load, within};
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_reference};
 use crate::decode;
 use crate::records::{self, StoredRecord};
@@ -94,20 +94,14 @@ impl DiscountRepository for Database {
     async fn list(
         &self,
         project: ProjectId,
-        filter: DiscountFilter,
-        page: PageRequest,
+        listing: Listing,
         at: DateTime<Utc>,
     ) -> Result<Page<Discount>, StoreError> {
         self.read_snapshot(move |connection| {
-            let total: i64 = matching(project, &filter, at).count().get_result(connection)?;
-            let ids: Vec<i64> = matching(project, &filter, at)
-                .order(discounts::id.desc())
-                .limit(page.limit())
-                .offset(page.offset())
-                .select(discounts::id)
-                .load(connection)?;
-            let items = records::within(unreadable::records(connection, "discounts", &ids, load)?, project);
-            Ok(Page { items, total: decode::count(total)?, request: page })
+            let (own, listing) = within(project, &listing, at);
+            let found = DISCOUNTS.page(connection, own, &listing)?;
+            let items = unreadable::records(connection, "discounts", &found.items, load)?;
+            Ok(found.with_items(records::within(items, project)))
         })
         .await
     }
@@ -212,6 +206,13 @@ impl DiscountRepository for Database {
 
     async fn delete(&self, stamp: Stamp, id: DiscountId) -> Result<(), DiscountError> {
         records::delete(self, stamp, id.get(), move |connection, _: &Discount| {
+            // The promotions that announce the discount lose it.
+            Statement::new("UPDATE promotions SET version = version + 1, updated_at = ")
+                .value(stamp.at.naive_utc())
+                .sql(" WHERE id IN (SELECT promotion_id FROM promotion_discounts WHERE discount_id = ")
+                .value(id.get())
+                .sql(")")
+                .run(connection)?;
             // Only orders prevent the deletion of a discount; promotions release it.
             diesel::delete(discounts::table.find(id.get()))
                 .execute(connection)

@@ -14,11 +14,10 @@ use kontor_catalog::spreadsheet::{
 };
 use kontor_kernel::{Money, ProjectId, Stamp, StoreError};
 
-use super::categories::reference;
 use super::import::accept;
 use super::job_steps;
 use crate::database::{Abort, AnyConnection, Database, Topic, on_duplicate};
-use crate::decode;
+use crate::decode::{self, reference};
 use crate::locks::{lock_spreadsheet_items, with_articles};
 use crate::read_models::offers;
 use crate::schema::warehouses;

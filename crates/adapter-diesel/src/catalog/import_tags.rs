@@ -7,8 +7,8 @@ use kontor_catalog::model::{Card, Tag};
 use kontor_catalog::spreadsheet::{CardDraft, ImportError, ReferenceLookup, ResolvedCard};
 use kontor_kernel::{Name, Stamp};
 
-use super::categories::reference;
 use crate::database::{Abort, AnyConnection};
+use crate::decode::reference;
 use crate::histories;
 use crate::statement::{Statement, by_place};
 

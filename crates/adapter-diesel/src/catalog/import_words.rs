@@ -7,11 +7,11 @@ use kontor_catalog::spreadsheet::{CardDraft, CategoryNode, ImportError, Referenc
 use kontor_kernel::{CategoryId, Name, ProjectId, Stamp};
 
 use super::cards::{TYPES, VATS};
-use super::categories::{next_code, reference};
+use super::categories::next_code;
 use super::import_tags;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, on_duplicate};
-use crate::decode;
+use crate::decode::{self, reference};
 use crate::histories;
 use crate::schema::{brands, categories, countries, dictionary_items, storage_units, tags};
 use crate::statement::{IdRow, Statement, Value};

@@ -10,10 +10,9 @@ use kontor_catalog::ports::InventoryRepository;
 use kontor_catalog::{InventoryError, InventoryReference, InventoryRefusal};
 use kontor_kernel::{InventoryId, Listing, Page, PageRequest, ProjectId, ProjectScoped, Stamp, StoreError};
 
-use super::categories::reference;
 use super::lock_row;
 use crate::database::{Abort, AnyConnection, Database, Driver, Topic, found, on_duplicate};
-use crate::decode;
+use crate::decode::{self, reference};
 use crate::listing::{Source, Totals, unsearched};
 use crate::locks::lock_item_of_stock;
 use crate::read_models::offers;
@@ -142,7 +141,7 @@ impl InventoryRepository for Database {
         self.read_snapshot(move |connection| {
             let mut own = Statement::new("i.deleted_at IS NULL AND i.project_id = ").value(project.get());
             if let Some(text) = &listing.text {
-                own = own.sql(" AND i.nomenclature_id IN ").then(items_found(connection, project, text));
+                own = own.sql(" AND i.nomenclature_id IN ").then(items_found(connection, project, text)?);
             }
             let found = STOCK.page_of_many(connection, own, &listing, &totals)?;
             let items = unreadable::records(connection, "inventories", &found.items, load)?;
@@ -202,7 +201,8 @@ impl InventoryRepository for Database {
                 quantity: change.quantity.as_set().map(|pieces| i64::from(pieces.get())),
                 price: change.price.as_set().map(|price| price.minor()),
             };
-            let cause = Cause::new(Reason::Edit, &stamp);
+            let comment = change.comment.as_deref().map(str::to_owned);
+            let cause = Cause { comment, ..Cause::new(Reason::Edit, &stamp) };
             if stock::set(connection, &[wanted], &cause)? == 0 {
                 return Err(Abort::refused(InventoryRefusal::BelowReserved { reserved }));
             }

@@ -10,13 +10,13 @@ use kontor_catalog::bulk::{
     Ending, Job, JobError, JobFilter, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState, LeasedJob,
     NewJob, PartError, PassResult, Step, Tally,
 };
-use kontor_catalog::spreadsheet::{ImportError, ImportKind, ImportMode, ImportReport};
+use kontor_catalog::spreadsheet::{ImportError, ImportKind, ImportMode, ImportReport, RowPreview};
 use kontor_kernel::{JobId, Page, PageRequest, ProjectId, ProjectScoped, StoreError, Word as _};
 
 use super::import_columns;
 use super::job_order::take_next;
 use super::job_steps::{self, held_by, stored as count};
-use super::{exports, lock_row};
+use super::{exports, job_rows, lock_row};
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::decode;
 use crate::lease::{LeaseRequest, Leased, Queue};
@@ -238,6 +238,13 @@ fn leased((job, place, tries, owner): LeasedRow) -> Result<LeasedJob, StoreError
     })
 }
 
+/// Number, row, column and reason of a problem.
+type ProblemRow = (i64, i64, String, String);
+
+fn problem((number, row, column, reason): ProblemRow) -> Result<JobProblem, StoreError> {
+    Ok(JobProblem { number, row: u32::try_from(row).map_err(StoreError::corrupt)?, column, reason })
+}
+
 /// Converts the outcome of a step without rows, which can only be refused because the job is no longer held.
 fn still_held(outcome: Result<(), PartError>) -> Result<bool, StoreError> {
     match outcome {
@@ -247,6 +254,9 @@ fn still_held(outcome: Result<(), PartError>) -> Result<bool, StoreError> {
         Err(error) => Err(StoreError::Failed(error.to_string())),
     }
 }
+
+/// Number of written rows from which the tables are analyzed when a job is finished.
+const ANALYZED: i64 = 1_000;
 
 #[async_trait]
 impl JobRepository for Database {
@@ -310,17 +320,40 @@ impl JobRepository for Database {
 
     async fn problems(&self, id: JobId, after: i64, limit: u32) -> Result<Vec<JobProblem>, StoreError> {
         self.read(move |connection| {
-            let rows: Vec<(i64, i64, String, String)> = job_errors::table
+            let rows: Vec<ProblemRow> = job_errors::table
                 .filter(job_errors::job_id.eq(id.get()))
                 .filter(job_errors::id.gt(after))
                 .order(job_errors::id)
                 .limit(limit.into())
                 .select((job_errors::id, job_errors::row_number, job_errors::column_name, job_errors::reason))
                 .load(connection)?;
-            let problem = |(number, row, column, reason)| {
-                Ok(JobProblem { number, row: u32::try_from(row).map_err(StoreError::corrupt)?, column, reason })
-            };
             Ok::<_, Abort<StoreError>>(unreadable::rows("job_errors", rows, |row| row.0, problem)?)
+        })
+        .await
+    }
+
+    async fn problem_page(&self, id: JobId, page: PageRequest) -> Result<Page<JobProblem>, StoreError> {
+        self.read_snapshot(move |connection| {
+            let of_job = || job_errors::table.filter(job_errors::job_id.eq(id.get()));
+            let total: i64 = of_job().count().get_result(connection)?;
+            let rows: Vec<ProblemRow> = of_job()
+                .order(job_errors::id)
+                .limit(page.limit())
+                .offset(page.offset())
+                .select((job_errors::id, job_errors::row_number, job_errors::column_name, job_errors::reason))
+                .load(connection)?;
+            let problems = unreadable::rows("job_errors", rows, |row| row.0, problem)?;
+            Ok::<_, Abort<StoreError>>(decode::page(problems, total, page)?)
+        })
+        .await
+    }
+
+    async fn first_rows(&self, id: JobId) -> Result<Vec<RowPreview>, StoreError> {
+        self.read(move |connection| {
+            let stored: Option<Option<String>> =
+                jobs::table.find(id.get()).select(jobs::preview).first(connection).optional()?;
+            let rows = stored.flatten().map(|text| job_rows::rows(id.get(), &text)).transpose()?;
+            Ok::<_, Abort<StoreError>>(rows.unwrap_or_default())
         })
         .await
     }
@@ -357,7 +390,15 @@ impl JobRepository for Database {
     }
 
     async fn advance(&self, held: JobLease, step: Step, report: ImportReport) -> Result<bool, StoreError> {
-        still_held(self.write_long(move |connection| job_steps::commit_step(connection, &held, step, &report)).await)
+        let written = self.write_long(move |connection| {
+            job_steps::commit_step(connection, &held, step, &report)?;
+            if step.after == 0 && !report.rows.is_empty() {
+                let preview = job_rows::text(&report.rows)?;
+                diesel::update(held_by!(held)).set(jobs::preview.eq(Some(preview))).execute(connection)?;
+            }
+            Ok(())
+        });
+        still_held(written.await)
     }
 
     async fn renew(&self, held: JobLease, until: DateTime<Utc>) -> Result<bool, StoreError> {
@@ -392,9 +433,9 @@ impl JobRepository for Database {
     }
 
     async fn finish(&self, held: JobLease, ending: Ending) -> Result<bool, StoreError> {
-        self.write(move |connection| {
+        let finished = self.write(move |connection| {
             let problems = u64::try_from(ending.problems.total()).unwrap_or(u64::MAX);
-            let counted: Option<i64> = diesel::update(held_by!(held))
+            let counted: Option<(i64, i64)> = diesel::update(held_by!(held))
                 .set((
                     jobs::state.eq(ending.state.word()),
                     jobs::failure.eq(ending.failure.as_deref()),
@@ -403,14 +444,18 @@ impl JobRepository for Database {
                     jobs::leased_until.eq(None::<NaiveDateTime>),
                     jobs::finished_at.eq(Some(ending.at.naive_utc())),
                 ))
-                .returning(jobs::problems_count)
+                .returning((jobs::problems_count, jobs::created_count + jobs::updated_count))
                 .get_result(connection)
                 .optional()?;
-            let Some(counted) = counted else { return Ok(false) };
+            let Some((counted, written)) = counted else { return Ok(None) };
             job_steps::store_problems(connection, &held, &ending.problems, counted)?;
-            Ok::<_, Abort<StoreError>>(true)
-        })
-        .await
+            Ok::<_, Abort<StoreError>>(Some(written))
+        });
+        let written = finished.await?;
+        if written.is_some_and(|written| written >= ANALYZED) {
+            self.analyze_tables().await;
+        }
+        Ok(written.is_some())
     }
 
     async fn release(&self, held: JobLease, now: DateTime<Utc>) -> Result<(), StoreError> {

@@ -16,6 +16,7 @@ mod import_words;
 pub(crate) mod import_writes;
 mod inventories;
 mod job_order;
+mod job_rows;
 mod job_steps;
 mod jobs;
 mod next_change;

@@ -61,6 +61,21 @@ pub(super) fn slug(text: &str) -> Result<PlanSlug, StoreError> {
     PlanSlug::parse(text).map_err(StoreError::corrupt)
 }
 
+/// Returns an assignment of the application.
+fn assignment<R>(
+    connection: &mut AnyConnection,
+    application: ApplicationId,
+    id: PlanAssignmentId,
+) -> Result<Option<PlanAssignment>, Abort<R>> {
+    let row: Option<AssignmentRow> = subscription_nomenclatures::table
+        .find(id.get())
+        .filter(subscription_nomenclatures::application_id.eq(application.get()))
+        .select(AssignmentRow::as_select())
+        .first(connection)
+        .optional()?;
+    Ok(row.map(PlanAssignment::try_from).transpose()?)
+}
+
 fn of_project(project: ProjectId) -> Statement {
     // Repeats the condition of the index `nomenclatures_plans` literally.
     Statement::new("n.is_subscription = TRUE AND n.project_id = ").value(project.get())
@@ -190,6 +205,14 @@ impl PlanRepository for Database {
         .await
     }
 
+    async fn find(
+        &self,
+        application: ApplicationId,
+        id: PlanAssignmentId,
+    ) -> Result<Option<PlanAssignment>, StoreError> {
+        self.read(move |connection| assignment(connection, application, id)).await
+    }
+
     async fn update(
         &self,
         project: ProjectId,
@@ -200,12 +223,10 @@ impl PlanRepository for Database {
     ) -> Result<PlanAssignment, PlanError> {
         self.write(move |connection| {
             connection.invalidate(Topic::Storefront, project.get());
-            let own = || {
-                subscription_nomenclatures::table
-                    .find(id.get())
-                    .filter(subscription_nomenclatures::application_id.eq(application.get()))
-            };
-            diesel::update(own())
+            let own = subscription_nomenclatures::table
+                .find(id.get())
+                .filter(subscription_nomenclatures::application_id.eq(application.get()));
+            diesel::update(own)
                 .set((
                     change.slug.as_set().map(|slug| subscription_nomenclatures::plan_slug.eq(slug.as_str())),
                     change.position.as_set().map(|place| subscription_nomenclatures::position.eq(place.get())),
@@ -215,8 +236,7 @@ impl PlanRepository for Database {
                 ))
                 .execute(connection)
                 .map_err(on_duplicate(PlanRefusal::SlugTaken))?;
-            let row: Option<AssignmentRow> = own().select(AssignmentRow::as_select()).first(connection).optional()?;
-            Ok(row.ok_or(Abort::Refused(PlanError::NotFound))?.try_into()?)
+            assignment(connection, application, id)?.ok_or(Abort::Refused(PlanError::NotFound))
         })
         .await
     }

@@ -3,23 +3,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_catalog::model::{PhotoUrl, Promotion, PromotionDraft};
+use diesel::sql_types::BigInt;
+use kontor_catalog::model::{PhotoUrl, Promotion, PromotionChange, PromotionDraft, PromotionStats};
 use kontor_catalog::ports::PromotionRepository;
 use kontor_catalog::{PromotionError, PromotionList, PromotionReference, PromotionRefusal};
-use kontor_kernel::{Page, PageRequest, ProjectId, Stamp, StoreError};
+use kontor_kernel::{
+    DiscountId, NomenclatureId, Page, PageRequest, ProjectId, ProjectScoped, PromotionId, Stamp, StoreError,
+};
 
-use super::categories::reference;
 use super::staff_discounts::period;
 use super::storefront::photo;
 use crate::database::{Abort, AnyConnection, Database, Driver, on_each};
-use crate::decode;
-use crate::histories;
+use crate::decode::{self, reference};
+use crate::records::{self, StoredRecord};
 use crate::schema::{discounts, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions};
+use crate::statement::{Statement, by_place};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = promotions)]
 struct PromotionRow {
     id: i64,
+    project_id: i64,
     name: String,
     description: Option<String>,
     photo: Option<String>,
@@ -99,6 +103,82 @@ fn foreign(list: PromotionList, wanted: &[i64], own: &BTreeSet<i64>) -> Vec<Prom
     foreign.map(|(place, _)| PromotionReference { list, place }).collect()
 }
 
+impl StoredRecord for Promotion {
+    const TABLE: &'static str = "promotions";
+
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
+        let row: Option<PromotionRow> =
+            promotions::table.find(id).select(PromotionRow::as_select()).first(connection).optional()?;
+        let Some(row) = row else { return Ok(None) };
+        let project = row.project_id;
+        let promotion = complete(connection, vec![row])?.pop();
+        Ok(promotion.map(|promotion| records::of_project(project, Ok(promotion))).transpose()?)
+    }
+}
+
+by_place! {
+    struct StatsRow {
+        discounts: i64 as BigInt,
+        promo_codes: i64 as BigInt,
+        usages: i64 as BigInt,
+        amount: i64 as BigInt,
+    }
+}
+
+/// Replaces the lists of a promotion; `None` leaves a list as it is. Refuses with all records that do not belong to the
+/// project.
+fn replace_links(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    promotion: i64,
+    discount_ids: Option<&[DiscountId]>,
+    nomenclature_ids: Option<&[NomenclatureId]>,
+) -> Result<(), Abort<PromotionError>> {
+    let shown: Option<Vec<i64>> = discount_ids.map(|ids| ids.iter().map(|id| id.get()).collect());
+    let items: Option<Vec<i64>> = nomenclature_ids.map(|ids| ids.iter().map(|id| id.get()).collect());
+    let mut unknown = Vec::new();
+    if let Some(shown) = &shown {
+        unknown.extend(foreign(PromotionList::Discounts, shown, &own!(connection, discounts, project, shown)));
+    }
+    if let Some(items) = &items {
+        unknown.extend(foreign(PromotionList::Nomenclatures, items, &own!(connection, nomenclatures, project, items)));
+    }
+    if !unknown.is_empty() {
+        return Err(Abort::refused(PromotionRefusal::UnknownReferences(unknown)));
+    }
+    if let Some(shown) = shown {
+        let of_promotion = promotion_discounts::table.filter(promotion_discounts::promotion_id.eq(promotion));
+        diesel::delete(of_promotion).execute(connection)?;
+        let link = |(place, discount): (i64, i64)| {
+            (
+                promotion_discounts::promotion_id.eq(promotion),
+                promotion_discounts::discount_id.eq(discount),
+                promotion_discounts::position.eq(place),
+            )
+        };
+        let links: Vec<_> = places(&shown).into_iter().map(link).collect();
+        on_each!(connection, concrete => {
+            diesel::insert_into(promotion_discounts::table).values(&links).execute(concrete)?
+        });
+    }
+    if let Some(items) = items {
+        let of_promotion = promotion_nomenclatures::table.filter(promotion_nomenclatures::promotion_id.eq(promotion));
+        diesel::delete(of_promotion).execute(connection)?;
+        let link = |(place, item): (i64, i64)| {
+            (
+                promotion_nomenclatures::promotion_id.eq(promotion),
+                promotion_nomenclatures::nomenclature_id.eq(item),
+                promotion_nomenclatures::position.eq(place),
+            )
+        };
+        let links: Vec<_> = places(&items).into_iter().map(link).collect();
+        on_each!(connection, concrete => {
+            diesel::insert_into(promotion_nomenclatures::table).values(&links).execute(concrete)?
+        });
+    }
+    Ok(())
+}
+
 /// Returns every record once, with its position in the list.
 fn places(wanted: &[i64]) -> Vec<(i64, i64)> {
     let mut seen = BTreeSet::new();
@@ -122,59 +202,84 @@ impl PromotionRepository for Database {
         .await
     }
 
+    async fn find(&self, id: PromotionId) -> Result<Option<ProjectScoped<Promotion>>, StoreError> {
+        records::find(self, id.get()).await
+    }
+
+    async fn stats(&self, id: PromotionId) -> Result<PromotionStats, StoreError> {
+        self.read(move |connection| {
+            let row: StatsRow = Statement::new(
+                "SELECT count(*), count(d.code), CAST(coalesce(sum(d.used_count), 0) AS BIGINT), \
+                 CAST(coalesce(sum(d.used_amount), 0) AS BIGINT) FROM promotion_discounts p \
+                 JOIN discounts d ON d.id = p.discount_id WHERE p.promotion_id = ",
+            )
+            .value(id.get())
+            .row(connection)?;
+            Ok(PromotionStats {
+                discounts: decode::count(row.discounts)?,
+                promo_codes: decode::count(row.promo_codes)?,
+                usages: decode::count(row.usages)?,
+                amount: decode::money(row.amount)?,
+            })
+        })
+        .await
+    }
+
     async fn insert(&self, stamp: Stamp, draft: PromotionDraft) -> Result<Promotion, PromotionError> {
-        self.write(move |connection| {
-            let (project, at) = (stamp.project_id, stamp.at);
-            let shown: Vec<i64> = draft.discount_ids.iter().map(|id| id.get()).collect();
-            let items: Vec<i64> = draft.nomenclature_ids.iter().map(|id| id.get()).collect();
-            let mut unknown = foreign(PromotionList::Discounts, &shown, &own!(connection, discounts, project, shown));
-            let own = own!(connection, nomenclatures, project, items);
-            unknown.extend(foreign(PromotionList::Nomenclatures, &items, &own));
-            if !unknown.is_empty() {
-                return Err(Abort::refused(PromotionRefusal::UnknownReferences(unknown)));
-            }
+        records::insert(self, stamp, move |connection| {
             let id: i64 = diesel::insert_into(promotions::table)
                 .values((
-                    promotions::project_id.eq(project.get()),
+                    promotions::project_id.eq(stamp.project_id.get()),
                     promotions::name.eq(draft.name.as_str()),
                     promotions::description.eq(draft.description.as_deref()),
                     promotions::photo.eq(draft.photo.as_ref().map(PhotoUrl::as_str)),
                     promotions::starts_at.eq(draft.period.starts_at().map(|at| at.naive_utc())),
                     promotions::ends_at.eq(draft.period.ends_at().map(|at| at.naive_utc())),
-                    promotions::created_at.eq(at.naive_utc()),
-                    promotions::updated_at.eq(at.naive_utc()),
+                    promotions::created_at.eq(stamp.at.naive_utc()),
+                    promotions::updated_at.eq(stamp.at.naive_utc()),
                 ))
                 .returning(promotions::id)
                 .get_result(connection)?;
-            let shown: Vec<_> = places(&shown)
-                .into_iter()
-                .map(|(place, discount)| {
-                    (
-                        promotion_discounts::promotion_id.eq(id),
-                        promotion_discounts::discount_id.eq(discount),
-                        promotion_discounts::position.eq(place),
-                    )
-                })
-                .collect();
-            let items: Vec<_> = places(&items)
-                .into_iter()
-                .map(|(place, item)| {
-                    (
-                        promotion_nomenclatures::promotion_id.eq(id),
-                        promotion_nomenclatures::nomenclature_id.eq(item),
-                        promotion_nomenclatures::position.eq(place),
-                    )
-                })
-                .collect();
-            on_each!(connection, concrete => {
-                diesel::insert_into(promotion_discounts::table).values(&shown).execute(concrete)?;
-                diesel::insert_into(promotion_nomenclatures::table).values(&items).execute(concrete)?
-            });
-            let row = promotions::table.find(id).select(PromotionRow::as_select()).first(connection)?;
-            let created = complete(connection, vec![row])?.pop();
-            let created = created.ok_or_else(|| StoreError::Failed("a new promotion cannot be found".to_owned()))?;
-            histories::created(connection, &stamp, &created)?;
-            Ok(created)
+            let (shown, items) = (draft.discount_ids.as_slice(), draft.nomenclature_ids.as_slice());
+            replace_links(connection, stamp.project_id, id, Some(shown), Some(items))?;
+            Ok(id)
+        })
+        .await
+    }
+
+    async fn update(
+        &self,
+        stamp: Stamp,
+        id: PromotionId,
+        change: PromotionChange,
+    ) -> Result<Promotion, PromotionError> {
+        records::change(self, stamp, id.get(), move |connection, before: &Promotion| {
+            let period = match change.period(before.period) {
+                Ok(period) => period,
+                Err(wrong) => return Err(Abort::refused(PromotionRefusal::Period(wrong))),
+            };
+            let written = diesel::update(promotions::table.find(id.get()))
+                .set((
+                    change.name.as_set().map(|name| promotions::name.eq(name.as_str())),
+                    change.description.as_set().map(|text| promotions::description.eq(text.as_deref())),
+                    change.photo.as_set().map(|photo| promotions::photo.eq(photo.as_ref().map(PhotoUrl::as_str))),
+                    promotions::starts_at.eq(period.starts_at().map(|at| at.naive_utc())),
+                    promotions::ends_at.eq(period.ends_at().map(|at| at.naive_utc())),
+                    promotions::version.eq(promotions::version + 1),
+                    promotions::updated_at.eq(stamp.at.naive_utc()),
+                ))
+                .execute(connection)?;
+            let shown = change.discount_ids.as_set().map(Vec::as_slice);
+            let items = change.nomenclature_ids.as_set().map(Vec::as_slice);
+            replace_links(connection, stamp.project_id, id.get(), shown, items)?;
+            Ok(written)
+        })
+        .await
+    }
+
+    async fn delete(&self, stamp: Stamp, id: PromotionId) -> Result<(), PromotionError> {
+        records::delete(self, stamp, id.get(), move |connection, _: &Promotion| {
+            Ok(diesel::delete(promotions::table.find(id.get())).execute(connection)?)
         })
         .await
     }

@@ -3,12 +3,13 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
+use kontor_catalog::model::Tag;
 use kontor_catalog::storefront::ports::Showcase;
-use kontor_catalog::storefront::{Country, Slide, Tag};
+use kontor_catalog::storefront::{Country, Slide};
 use kontor_kernel::{AppScope, Prose, StoreError};
 
 use super::storefront::photo;
-use super::storefront_card::TagRow;
+use super::tags::TagRow;
 use crate::database::Database;
 use crate::decode;
 use crate::schema::{countries, slides, tags};

@@ -2,15 +2,17 @@
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_catalog::model::{Discount, DiscountFilter, DiscountState, DiscountTerms, Period, PromoTerms};
-use kontor_kernel::{DiscountStatus, ProjectId, ProjectScoped, PromoCode, Quantity, StoreError, Word};
+use kontor_catalog::model::{Discount, DiscountState, DiscountTerms, Period, PromoTerms};
+use kontor_kernel::listing::{Comparison, Condition, FilterValue};
+use kontor_kernel::{DiscountStatus, Listing, ProjectId, ProjectScoped, PromoCode, Quantity, StoreError, Word};
 
-use crate::database::{Abort, AnyConnection, Backend};
+use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::discount_rows::{DiscountRow, number, status, target, target_columns, value};
-use crate::listing::{ESCAPE, containing};
+use crate::listing::{Source, key_contains};
 use crate::records;
 use crate::schema::{categories, discounts, nomenclatures};
+use crate::statement::Statement;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = discounts)]
@@ -63,7 +65,7 @@ fn discount((staff, category, item): (StaffRow, Option<String>, Option<String>))
     })
 }
 
-/// Loads these discounts, newest first, each with the name of its target.
+/// Loads these discounts in this order, each with the name of its target.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<Discount>>, Abort<R>> {
     let category = discounts::target.eq("category").and(discounts::target_id.eq(categories::id.nullable()));
     let item = discounts::target.eq("product").and(discounts::target_id.eq(nomenclatures::id.nullable()));
@@ -71,53 +73,52 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
         .left_join(categories::table.on(category))
         .left_join(nomenclatures::table.on(item))
         .filter(discounts::id.eq_any(ids.to_vec()))
-        .order(discounts::id.desc())
         .select((StaffRow::as_select(), categories::name.nullable(), nomenclatures::name.nullable()))
         .load(connection)?;
-    let of_project = |row: (StaffRow, _, _)| records::of_project(row.0.project_id, discount(row));
-    rows.into_iter().map(|row| of_project(row).map_err(Abort::Store)).collect()
+    let numbered = |row: (StaffRow, _, _)| (row.0.discount.id, row.0.project_id, discount(row));
+    Ok(records::in_order_of(ids, rows.into_iter().map(numbered))?)
 }
 
-/// Condition for the discounts that match a filter at the time `at`.
-pub(super) fn matching(
-    project: ProjectId,
-    filter: &DiscountFilter,
-    at: DateTime<Utc>,
-) -> discounts::BoxedQuery<'static, Backend> {
-    let at = at.naive_utc();
-    let mut query = discounts::table.filter(discounts::project_id.eq(project.get())).into_boxed();
-    if let Some(text) = &filter.query {
-        let pattern = containing(&text.key());
-        let code = diesel::dsl::sql::<diesel::sql_types::Text>("lower(coalesce(code, ''))");
-        let named = discounts::name_key.like(pattern.clone()).escape(ESCAPE);
-        query = query.filter(named.or(code.like(pattern).escape(ESCAPE)));
+/// Source of the discount lists. The state depends on the time, so [`within`] holds its condition.
+pub(super) const DISCOUNTS: Source = Source {
+    from: "discounts d",
+    id: "d.id",
+    fields: &[("id", "d.id"), ("has_code", "(d.code IS NOT NULL)"), ("target", "d.target")],
+    search: |text| {
+        let code = key_contains("lower(coalesce(d.code, ''))", text);
+        Statement::new("(").then(key_contains("d.name_key", text)).sql(" OR ").then(code).sql(")")
+    },
+};
+
+/// Returns the condition for discounts of the project, and the listing with the other conditions.
+pub(super) fn within(project: ProjectId, listing: &Listing, at: DateTime<Utc>) -> (Statement, Listing) {
+    let is_state = |condition: &Condition| condition.field == "status";
+    let (states, conditions) = listing.conditions.iter().cloned().partition::<Vec<_>, _>(is_state);
+    let mut own = Statement::new("d.project_id = ").value(project.get());
+    for Condition { comparison, .. } in states {
+        let words = if let Comparison::AnyOf(words) = comparison { words } else { Vec::new() };
+        let states = words.iter().filter_map(state_of).map(|state| in_state(state, at.naive_utc()));
+        let any = states.reduce(|one, other| one.sql(" OR ").then(other));
+        own = own.sql(" AND (").then(any.unwrap_or_else(|| Statement::new("FALSE"))).sql(")");
     }
-    if let Some(has_code) = filter.has_code {
-        query = if has_code {
-            query.filter(discounts::code.is_not_null())
-        } else {
-            query.filter(discounts::code.is_null())
-        };
-    }
-    let stored_as = |state| match state {
-        DiscountState::Active | DiscountState::Scheduled | DiscountState::Expired => DiscountStatus::Active,
-        DiscountState::Paused => DiscountStatus::Paused,
-        DiscountState::Archived => DiscountStatus::Archived,
-    };
-    if let Some(state) = filter.state {
-        query = query.filter(discounts::status.eq(stored_as(state).word()));
-    }
-    let begun = discounts::starts_at.is_null().or(discounts::starts_at.assume_not_null().le(at));
-    let open = discounts::ends_at.is_null().or(discounts::ends_at.assume_not_null().gt(at));
-    match filter.state {
-        Some(DiscountState::Active) => query.filter(begun).filter(open),
-        Some(DiscountState::Scheduled) => {
-            query.filter(discounts::starts_at.is_not_null().and(discounts::starts_at.assume_not_null().gt(at)))
-        }
-        Some(DiscountState::Expired) => {
-            query.filter(discounts::ends_at.is_not_null().and(discounts::ends_at.assume_not_null().le(at)))
-        }
-        Some(DiscountState::Paused | DiscountState::Archived) | None => query,
+    (own, Listing { conditions, ..listing.clone() })
+}
+
+fn state_of(word: &FilterValue) -> Option<DiscountState> {
+    if let FilterValue::Text(word) = word { DiscountState::from_word(word) } else { None }
+}
+
+fn in_state(state: DiscountState, at: NaiveDateTime) -> Statement {
+    match state {
+        DiscountState::Active => Statement::new("d.status = 'active' AND (d.starts_at IS NULL OR d.starts_at <= ")
+            .value(at)
+            .sql(") AND (d.ends_at IS NULL OR d.ends_at > ")
+            .value(at)
+            .sql(")"),
+        DiscountState::Scheduled => Statement::new("d.status = 'active' AND d.starts_at > ").value(at),
+        DiscountState::Expired => Statement::new("d.status = 'active' AND d.ends_at <= ").value(at),
+        DiscountState::Paused => Statement::new("d.status = 'paused'"),
+        DiscountState::Archived => Statement::new("d.status = 'archived'"),
     }
 }
 
@@ -163,6 +164,34 @@ impl Terms {
             customer_limit: limit(promo.and_then(|promo| promo.customer_limit)),
             status: status.word(),
             updated_at: at.naive_utc(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kontor_kernel::PageRequest;
+    use kontor_kernel::listing::Sort;
+
+    use super::*;
+    use crate::testing::{Kind, TestDatabase};
+
+    #[tokio::test]
+    async fn a_page_is_one_index_range_in_every_state() {
+        let db = TestDatabase::fresh(Kind::Sqlite);
+        let (project, page) = (ProjectId::new(1).unwrap(), PageRequest::new(1, 15, 100).unwrap());
+        let states = DiscountState::all().iter().map(|state| vec![FilterValue::Text(state.word().to_owned())]);
+        for words in states.map(Some).chain([None]) {
+            let mut listing = Listing::unfiltered(Sort::descending("id"), page);
+            let index = if words.is_some() { "discounts_by_status" } else { "discounts_by_project" };
+            let comparison = words.map(Comparison::AnyOf);
+            listing.conditions.extend(comparison.map(|comparison| Condition { field: "status", comparison }));
+            let read = db.database.read(move |connection| {
+                let (own, listing) = within(project, &listing, DateTime::UNIX_EPOCH);
+                DISCOUNTS.plan_of(connection, own, &listing)
+            });
+            let plan = read.await.unwrap();
+            assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{plan}");
         }
     }
 }

@@ -1,14 +1,15 @@
 //! Product details: one row with all single values, and the tags.
 
-use chrono::{DateTime, NaiveDateTime, Utc};
+use chrono::{DateTime, Utc};
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Nullable, Text};
-use kontor_catalog::model::StorageUnit;
-use kontor_catalog::storefront::{Product, ProductCard, Tag};
+use kontor_catalog::model::{StorageUnit, Tag};
+use kontor_catalog::storefront::{Product, ProductCard};
 use kontor_kernel::{NomenclatureId, Prose, StoreError, Visitor};
 
-use super::storefront::{ProductRow, photo, reference};
+use super::storefront::{ProductRow, reference};
 use super::storefront_query::{JOINS, product};
+use super::tags::TagRow;
 use crate::database::{Abort, AnyConnection, on_each};
 use crate::decode;
 use crate::read_models::offers;
@@ -37,28 +38,6 @@ struct CardRow {
     characteristics: Option<String>,
     #[diesel(sql_type = BigInt)]
     views_count: i64,
-}
-
-#[derive(Queryable, Selectable)]
-#[diesel(table_name = tags)]
-pub(super) struct TagRow {
-    pub(super) id: i64,
-    name: String,
-    photo: Option<String>,
-    created_at: NaiveDateTime,
-}
-
-impl TryFrom<TagRow> for Tag {
-    type Error = StoreError;
-
-    fn try_from(row: TagRow) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: decode::id(row.id)?,
-            name: decode::text(&row.name)?,
-            photo: row.photo.as_deref().map(photo).transpose()?,
-            created_at: decode::moment(row.created_at),
-        })
-    }
 }
 
 /// Selects one row of these offers.

@@ -15,8 +15,8 @@ use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = tags)]
-struct TagRow {
-    id: i64,
+pub(super) struct TagRow {
+    pub(super) id: i64,
     project_id: i64,
     name: String,
     photo: Option<String>,

@@ -9,10 +9,10 @@ use kontor_catalog::{WarehouseError, WarehouseReference, WarehouseRefusal};
 use kontor_kernel::{ApplicationId, BranchId, Listing, Page, ProjectId, ProjectScoped, Stamp, StoreError, WarehouseId};
 use kontor_organization::model::IntegrationKind;
 
-use super::categories::reference;
 use super::offer_refresh;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
+use crate::decode::reference;
 use crate::integration_links;
 use crate::listing::{Source, unsearched};
 use crate::records::{self, StoredRecord};

@@ -42,6 +42,8 @@ pub struct AnyConnection {
     pub(super) statements: WriteCheck,
     /// Time at which the connection was requested.
     pub(super) asked_at: Instant,
+    /// Projects with a large share of all items, and the time at which they were read.
+    pub(crate) large_projects: Option<(Instant, Vec<i64>)>,
 }
 
 impl AnyConnection {
@@ -64,6 +66,7 @@ impl From<Driver> for AnyConnection {
             #[cfg(feature = "test-support")]
             statements: WriteCheck::default(),
             asked_at: Instant::now(),
+            large_projects: None,
         }
     }
 }

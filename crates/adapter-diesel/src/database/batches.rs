@@ -17,8 +17,8 @@ impl Database {
         self.steps(step, false).await
     }
 
-    /// As [`Database::walk`], for operations that fill tables. Whenever the number of batches has doubled, `ANALYZE`
-    /// runs, so that no plan is made for much smaller tables.
+    /// As [`Database::walk`], for operations that fill tables. Whenever the number of batches has doubled, and at the
+    /// end, `ANALYZE` runs, so that no plan is made for much smaller tables.
     pub(crate) async fn fill(
         &self,
         step: impl Fn(&mut AnyConnection, i64) -> Result<Done, Abort<StoreError>> + Copy + Send + 'static,
@@ -39,11 +39,15 @@ impl Database {
             steps += 1;
             match next {
                 Some(next) => last = next,
-                None => return Ok(sum),
+                None => break,
             }
             if is_filling && steps.is_power_of_two() {
                 self.analyze_tables().await;
             }
         }
+        if is_filling {
+            self.analyze_tables().await;
+        }
+        Ok(sum)
     }
 }

@@ -174,8 +174,8 @@ impl ProjectSettingsStore for Database {
             diesel::update(projects::table.find(project.get()))
                 .set(projects::version.eq(projects::version + 1))
                 .execute(connection)?;
-            let changes = changed.into_iter().map(|(_, change)| change).collect();
-            histories::changed_many(connection, &stamp, Resource::Settings, &[(project.get(), changes)])?;
+            let entries = changed.into_iter().map(|(_, entry)| entry).collect();
+            histories::changed_many(connection, &stamp, Resource::Settings, &[(project.get(), entries)])?;
             delivery_prices(connection, project)
         })
         .await

@@ -20,7 +20,7 @@ pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDate
                         AND r.state = 'held'), 0) AS BIGINT)";
     let sum = |column: &str| format!("CAST(COALESCE((SELECT sum(m.{column}) {MOVEMENTS}), 0) AS BIGINT)");
     let left = |column: &str| format!("COALESCE((SELECT m.{column} {MOVEMENTS} ORDER BY m.id DESC LIMIT 1), 0)");
-    let cause = Cause { reason: Reason::Correction, source: None, by: Author::System, at };
+    let cause = Cause { reason: Reason::Correction, source: None, by: Author::System, at, comment: None };
     let mut movements = Statement::new(INSERT).sql(
         "SELECT i.project_id, i.id, i.nomenclature_id, i.warehouse_id, i.quantity - i.moved, i.due - i.moved_reserved, \
          i.quantity, i.due, NULL, NULL",

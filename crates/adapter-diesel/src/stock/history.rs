@@ -31,6 +31,7 @@ by_place! {
         is_first: bool as Bool,
         source: Option<String> as Nullable<Text>,
         source_id: Option<i64> as Nullable<BigInt>,
+        comment: Option<String> as Nullable<Text>,
         actor: String as Text,
         actor_id: Option<i64> as Nullable<BigInt>,
         user_name: Option<String> as Nullable<Text>,
@@ -70,6 +71,7 @@ impl TryFrom<MovementRow> for StockEntry {
         let is_new = matches!(reason, StockReason::Opening | StockReason::Creation)
             || reason == StockReason::Upload && row.is_first;
         let source = source(&row)?;
+        let comment = decode::optional_text(row.comment.as_deref())?;
         let author = decode::author("stock_movements", row.id, &row.actor, row.actor_id)?;
         let changes = [
             figure("quantity", row.quantity, row.quantity_after, is_new),
@@ -84,7 +86,7 @@ impl TryFrom<MovementRow> for StockEntry {
             changes: changes.into_iter().flatten().collect(),
             at: decode::moment(row.created_at),
         };
-        Ok(Self { line, reason, source })
+        Ok(Self { line, reason, source, comment })
     }
 }
 
@@ -106,7 +108,7 @@ pub(crate) fn history(
     let rows: Vec<MovementRow> = Statement::new(format!(
         "SELECT p.id, p.quantity, p.reserved, p.quantity_after, p.reserved_after, p.price_before, p.price_after, \
          p.reason, NOT EXISTS (SELECT 1 FROM stock_movements f WHERE f.project_id = p.project_id \
-         AND f.inventory_id = p.inventory_id AND f.id < p.id) AS is_first, p.source, p.source_id, p.actor, p.actor_id, \
+         AND f.inventory_id = p.inventory_id AND f.id < p.id) AS is_first, p.source, p.source_id, p.comment, p.actor, p.actor_id, \
          {AUTHOR_NAMES}, p.created_at FROM (SELECT m.*"
     ))
     .then(of_record())

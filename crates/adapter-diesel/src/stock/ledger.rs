@@ -39,12 +39,14 @@ pub(crate) struct Cause {
     pub by: Author,
     /// Time.
     pub at: NaiveDateTime,
+    /// Comment of the author.
+    pub comment: Option<String>,
 }
 
 impl Cause {
     /// Creates a cause without a source.
     pub fn new(reason: StockReason, stamp: &Stamp) -> Self {
-        Self { reason, source: None, by: stamp.author, at: stamp.at.naive_utc() }
+        Self { reason, source: None, by: stamp.author, at: stamp.at.naive_utc(), comment: None }
     }
 
     /// Creates the cause for a background job.
@@ -54,22 +56,23 @@ impl Cause {
 
     /// Creates the cause for an order.
     pub fn of_order(reason: StockReason, order: impl Into<Value>, by: Author, at: NaiveDateTime) -> Self {
-        Self { reason, source: Some(Source::Order(order.into())), by, at }
+        Self { reason, source: Some(Source::Order(order.into())), by, at, comment: None }
     }
 
     /// Returns the values of [`CAUSE`].
-    pub(super) fn values(&self) -> [Value; 6] {
+    pub(super) fn values(&self) -> [Value; 7] {
         let (actor, actor_id) = decode::actor(self.by);
         let (source, number) = self.source.as_ref().map(Source::stored).unzip();
         let number = number.unwrap_or(Value::Int(None));
-        [self.reason.word().into(), source.into(), number, actor.into(), actor_id.into(), self.at.into()]
+        let comment = self.comment.as_deref().into();
+        [self.reason.word().into(), source.into(), number, actor.into(), actor_id.into(), self.at.into(), comment]
     }
 }
 
 /// Columns of a movement, followed by those of its cause.
 pub(super) const INSERT: &str = "INSERT INTO stock_movements (project_id, inventory_id, nomenclature_id, warehouse_id, \
      quantity, reserved, quantity_after, reserved_after, price_before, price_after, \
-     reason, source, source_id, actor, actor_id, created_at) ";
+     reason, source, source_id, actor, actor_id, created_at, comment) ";
 
 /// One change of one stock level.
 #[must_use = "a figure has changed that the ledger does not know of"]

@@ -1,14 +1,29 @@
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
-use kontor_kernel::{DeliveryId, Page, PageRequest, StoreError, WebhookId};
-use kontor_webhooks::model::{Delivery, DeliveryState, Pending};
+use kontor_kernel::{DeliveryId, Listing, Page, PageRequest, ProjectId, StoreError, WebhookId};
+use kontor_webhooks::model::{Delivery, DeliveryState, Pending, ProjectDelivery, TestDelivery};
 use kontor_webhooks::ports::DeliveryLog;
 
-use crate::database::{Abort, Database};
+use super::queue::NewDeliveryRow;
+use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
+use crate::listing::{Source, Totals, in_order, unsearched};
 use crate::schema::{outbox_events, webhook_deliveries, webhooks};
+use crate::statement::Statement;
 use crate::unreadable;
+
+/// Source of the list of all deliveries of a project.
+const LOG: Source = Source {
+    from: "webhook_deliveries d",
+    id: "d.id",
+    fields: &[("id", "d.id"), ("status", "d.status"), ("webhook_id", "d.webhook_id")],
+    search: unsearched,
+};
+
+fn of_project(project: i64) -> Statement {
+    Statement::new("d.project_id = ").value(project)
+}
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = webhook_deliveries)]
@@ -46,6 +61,35 @@ fn delivery((row, event_id, topic): LoggedRow) -> Result<Delivery, StoreError> {
     })
 }
 
+/// A logged row with the application and the name of its webhook.
+type ProjectRow = (DeliveryRow, String, String, i64, Option<String>);
+
+fn project_delivery((row, event_id, topic, application, name): ProjectRow) -> Result<ProjectDelivery, StoreError> {
+    Ok(ProjectDelivery {
+        delivery: delivery((row, event_id, topic))?,
+        application_id: decode::id(application)?,
+        webhook_name: decode::optional_text(name.as_deref())?,
+    })
+}
+
+/// Loads these deliveries with their webhooks, in this order.
+fn load(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectDelivery>, Abort<StoreError>> {
+    let rows: Vec<ProjectRow> = webhook_deliveries::table
+        .inner_join(webhooks::table.on(webhooks::id.eq(webhook_deliveries::webhook_id)))
+        .inner_join(outbox_events::table.on(outbox_events::id.eq(webhook_deliveries::outbox_event_id)))
+        .filter(webhook_deliveries::id.eq_any(ids.to_vec()))
+        .select((
+            DeliveryRow::as_select(),
+            outbox_events::event_id,
+            outbox_events::topic,
+            webhooks::application_id,
+            webhooks::name,
+        ))
+        .load(connection)?;
+    let records = rows.into_iter().map(project_delivery).collect::<Result<Vec<_>, StoreError>>()?;
+    Ok(in_order(ids, records, |record| record.delivery.id.get()))
+}
+
 #[async_trait]
 impl DeliveryLog for Database {
     async fn page(&self, webhook: WebhookId, page: PageRequest) -> Result<Page<Delivery>, StoreError> {
@@ -61,6 +105,64 @@ impl DeliveryLog for Database {
                 .select((DeliveryRow::as_select(), outbox_events::event_id, outbox_events::topic))
                 .load(connection)?;
             Ok(decode::page(unreadable::rows("webhook_deliveries", rows, |row| row.0.id, delivery)?, total, page)?)
+        })
+        .await
+    }
+
+    async fn project_page(&self, project: ProjectId, listing: Listing) -> Result<Page<ProjectDelivery>, StoreError> {
+        let totals = self.memory::<Totals>();
+        self.read_snapshot(move |connection| {
+            let found = LOG.page_of_many(connection, of_project(project.get()), &listing, &totals)?;
+            let deliveries = unreadable::records(connection, "webhook_deliveries", &found.items, load)?;
+            Ok(found.with_items(deliveries))
+        })
+        .await
+    }
+
+    async fn insert_test(&self, test: TestDelivery) -> Result<Option<Delivery>, StoreError> {
+        self.write(move |connection| {
+            let (project, application, at) = (test.project_id.get(), test.application_id.get(), test.at.naive_utc());
+            // Locks the webhook, so that it is active and exists until the commit.
+            let active = webhooks::table
+                .find(test.webhook_id.get())
+                .filter(webhooks::application_id.eq(application))
+                .filter(webhooks::project_id.eq(project))
+                .filter(webhooks::is_active.eq(true));
+            let locked =
+                diesel::update(active).set(webhooks::paused_until.eq(None::<NaiveDateTime>)).execute(connection)?;
+            if locked == 0 {
+                return Ok(None);
+            }
+            let event: i64 = diesel::insert_into(outbox_events::table)
+                .values((
+                    outbox_events::event_id.eq(test.event_id.to_string()),
+                    outbox_events::project_id.eq(project),
+                    outbox_events::application_id.eq(application),
+                    outbox_events::topic.eq(TestDelivery::EVENT),
+                    outbox_events::payload.eq(test.body()),
+                    outbox_events::created_at.eq(at),
+                    // Other webhooks of the application do not receive it.
+                    outbox_events::dispatched_at.eq(Some(at)),
+                ))
+                .returning(outbox_events::id)
+                .get_result(connection)?;
+            let row = NewDeliveryRow::due(test.delivery_id, [project, test.webhook_id.get(), event], at)?;
+            let id: i64 = diesel::insert_into(webhook_deliveries::table)
+                .values(row)
+                .returning(webhook_deliveries::id)
+                .get_result(connection)?;
+            connection.note_created("deliveries", id);
+            Ok(Some(Delivery {
+                id: decode::id(id)?,
+                webhook_id: test.webhook_id,
+                event_id: test.event_id,
+                delivery_id: test.delivery_id,
+                event: TestDelivery::EVENT.to_owned(),
+                state: DeliveryState::Pending(Pending::due(test.at)),
+                response_status: None,
+                last_error: None,
+                created_at: test.at,
+            }))
         })
         .await
     }
@@ -120,4 +222,28 @@ impl DeliveryLog for Database {
 
 pub(super) fn stored_attempts(attempts: u32) -> Result<i32, StoreError> {
     i32::try_from(attempts).map_err(StoreError::corrupt)
+}
+
+#[cfg(test)]
+mod tests {
+    use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
+
+    use super::*;
+    use crate::testing::{Kind, TestDatabase};
+
+    #[tokio::test]
+    async fn a_page_of_a_project_is_one_index_range() {
+        let db = TestDatabase::fresh(Kind::Sqlite);
+        let failed = Comparison::AnyOf(vec![FilterValue::Text("failed".to_owned())]);
+        for (condition, index) in [
+            (None, "webhook_deliveries_by_project (project_id=?)"),
+            (
+                Some(Condition { field: "status", comparison: failed }),
+                "webhook_deliveries_by_status (project_id=? AND status=?)",
+            ),
+        ] {
+            let plan = LOG.plan(&db, of_project(1), Sort::descending("id"), condition).await;
+            assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{plan}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ use diesel::sql_types::Bool;
 use kontor_kernel::{Random, StoreError, Word};
 use kontor_webhooks::model::{CircuitBreaker, DeliveryState, Message, Pending, PublicEvent};
 use kontor_webhooks::ports::{AttemptRecord, Backlog, DeliveryQueue, FanOut, Lease, LeasedDelivery};
+use uuid::Uuid;
 
 use super::due;
 use super::log::stored_attempts;
@@ -22,7 +23,7 @@ use crate::schema::{outbox_events, webhook_deliveries, webhooks};
 
 #[derive(Insertable)]
 #[diesel(table_name = webhook_deliveries)]
-struct NewDeliveryRow {
+pub(super) struct NewDeliveryRow {
     delivery_id: String,
     project_id: i64,
     webhook_id: i64,
@@ -32,6 +33,28 @@ struct NewDeliveryRow {
     next_attempt_at: NaiveDateTime,
     created_at: NaiveDateTime,
     updated_at: NaiveDateTime,
+}
+
+impl NewDeliveryRow {
+    /// Creates the row of a delivery that is due at once.
+    pub(super) fn due(
+        delivery_id: Uuid,
+        [project_id, webhook_id, outbox_event_id]: [i64; 3],
+        at: NaiveDateTime,
+    ) -> Result<Self, StoreError> {
+        let first = Pending::due(at.and_utc());
+        Ok(Self {
+            delivery_id: delivery_id.to_string(),
+            project_id,
+            webhook_id,
+            outbox_event_id,
+            status: DeliveryState::Pending(first).status(),
+            attempts: stored_attempts(first.attempts())?,
+            next_attempt_at: first.next_attempt_at().naive_utc(),
+            created_at: at,
+            updated_at: at,
+        })
+    }
 }
 
 /// Rows per insert, well below the maximum number of bound values.
@@ -155,22 +178,9 @@ fn fan_out(
         .order((outbox_events::id, webhooks::id))
         .select((outbox_events::id, webhooks::id, webhooks::project_id))
         .load(connection)?;
-    let first = Pending::due(at.and_utc());
     let rows: Vec<NewDeliveryRow> = pairs
         .into_iter()
-        .map(|(outbox_event_id, webhook_id, project_id)| {
-            Ok(NewDeliveryRow {
-                delivery_id: random.uuid().to_string(),
-                project_id,
-                webhook_id,
-                outbox_event_id,
-                status: DeliveryState::Pending(first).status(),
-                attempts: stored_attempts(first.attempts())?,
-                next_attempt_at: first.next_attempt_at().naive_utc(),
-                created_at: at,
-                updated_at: at,
-            })
-        })
+        .map(|(event, webhook, project)| NewDeliveryRow::due(random.uuid(), [project, webhook, event], at))
         .collect::<Result<_, StoreError>>()?;
     for batch in rows.chunks(ROWS_PER_INSERT) {
         on_each!(&mut *connection, concrete => {

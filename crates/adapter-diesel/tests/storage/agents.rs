@@ -8,7 +8,7 @@ use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{
     AccessRequestDraft, Agent, AgentUpdate, Approval, Consumption, Login, MAX_AGENT_TOKENS, NewAccessRequest, NewAgent,
-    NewAgentToken, Reason, Refusal, RequestStatus, Review, Stage,
+    NewAgentToken, Reason, Refusal, RequestStatus, Review, RoleChoice, Stage,
 };
 use kontor_auth::ports::{AccessRequestRepository, AgentRepository, StaffRepository, TokenRepository};
 use kontor_auth::{AccessRequestError, AccessRequestRefusal, AgentError, AgentRefusal};
@@ -18,7 +18,7 @@ use kontor_kernel::{
 };
 use uuid::Uuid;
 
-use crate::fixtures;
+use crate::{fixtures, staff};
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 const VIEW: Permission = Permission::view(Resource::Orders);
@@ -35,16 +35,8 @@ fn minutes(minutes: i64) -> DateTime<Utc> {
 /// A project with an employee.
 async fn office(db: &TestDatabase) -> (ProjectId, UserId) {
     let project = fixtures::project(db).await;
-    let login = Login::parse(&format!("boss-{project}")).unwrap();
-    let owner = kontor_auth::model::NewOwner {
-        project_id: project,
-        branch_id: None,
-        login,
-        email: Email::parse("boss@x.ru").unwrap(),
-        password_hash: "hash".to_owned(),
-        created_at: START,
-    };
-    (project, db.database.insert_owner(owner).await.unwrap())
+    let owner = staff::employee(project, &format!("boss-{project}"), RoleChoice::Owner);
+    (project, db.database.insert_employee(owner).await.unwrap())
 }
 
 fn new_agent(office: (ProjectId, UserId), name: &str, permissions: &[Permission]) -> NewAgent {
@@ -161,7 +153,7 @@ database_tests! {
         let agent = made(&db, office, "Bot", &[VIEW, EDIT]).await;
         assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap(), Some(ProjectScoped::new(office.0, agent.clone())));
         assert_eq!((agent.name.as_str(), agent.description.as_deref()), ("Bot", Some("counts")));
-        assert_eq!(agent.creator.unwrap().name.as_str(), "Project Owner");
+        assert_eq!(agent.creator.unwrap().name.as_str(), "Анна Ёлкина");
         let names: Vec<&str> = agent.permissions.iter().map(|granted| granted.name.as_str()).collect();
         assert_eq!(names, ["view-orders", "edit-orders"]);
         let record = db.database.employee(agent.id).await.unwrap().unwrap();

@@ -5,11 +5,11 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_kernel::listing::{Listing, Sort};
 use kontor_kernel::{
-    BankAccount, BankRequisite, BankRequisiteChange, BankRequisiteDraft, Bik, BranchId, Edit, IntegrationId, Kpp, Line,
-    Name, PageRequest, ProjectId, RecordError, Stamp,
+    BankAccount, BankRequisite, BankRequisiteChange, BankRequisiteDraft, Bik, BranchId, DeletableRepository, Edit,
+    IntegrationId, Kpp, Line, ListedRepository, Name, PageRequest, ProjectId, RecordError, RecordRepository, Stamp,
 };
 use kontor_organization::model::{Branch, BranchChange, BranchDraft, IntegrationOwner, ParameterKey, StoredValue};
-use kontor_organization::ports::{BranchRepository, BranchRequisiteRepository, IntegrationRepository};
+use kontor_organization::ports::{BranchRequisiteRepository, IntegrationRepository};
 use kontor_organization::{BranchRefusal, BranchRequisiteRefusal, IntegrationError};
 
 use crate::fixtures;
@@ -21,7 +21,7 @@ fn stamp(project: ProjectId) -> Stamp {
 async fn branch(db: &TestDatabase, project: ProjectId, name: &str) -> Branch {
     let name = Name::parse(name).unwrap();
     let draft = BranchDraft { name, inn: None, kpp: None, address: None, phone: None, email: None };
-    BranchRepository::insert(&db.database, stamp(project), draft).await.unwrap()
+    RecordRepository::<Branch>::insert(&db.database, stamp(project), draft).await.unwrap()
 }
 
 fn account() -> BankRequisiteDraft {
@@ -50,7 +50,7 @@ database_tests! {
         fixtures::run(&db, format!("UPDATE branches SET inn = '7701234567', kpp = 'x' WHERE id = {id}")).await;
         let name = Edit::Set(Name::parse("Sud").unwrap());
         let renamed = BranchChange { name, ..BranchChange::default() };
-        let changed = BranchRepository::update(&db.database, stamp(project), id, renamed).await.unwrap();
+        let changed = RecordRepository::<Branch>::update(&db.database, stamp(project), id, renamed).await.unwrap();
         assert_eq!((changed.inn.as_deref(), changed.kpp.as_deref()), (Some("7701234567"), Some("x")));
         assert_eq!((changed.name.as_str(), changed.version), ("Sud", 2));
     }
@@ -61,7 +61,7 @@ database_tests! {
         fixtures::run(&db, format!("UPDATE branches SET inn = '500100732259' WHERE id = {id}")).await;
         let kpp = Edit::Set(Some(Kpp::parse("770701001").unwrap()));
         let change = BranchChange { kpp, ..BranchChange::default() };
-        let refused = BranchRepository::update(&db.database, stamp(project), id, change).await;
+        let refused = RecordRepository::<Branch>::update(&db.database, stamp(project), id, change).await;
         assert!(matches!(refused, Err(RecordError::Refused(BranchRefusal::Invalid(_)))), "{refused:?}");
     }
 
@@ -70,7 +70,7 @@ database_tests! {
         let (b, a) = (branch(&db, project, "Яхта").await, branch(&db, project, "Ёлка").await);
         branch(&db, fixtures::project(&db).await, "Ёлка").await;
         let ids = async |text: Option<&str>, sort: Sort| {
-            let page = BranchRepository::page(&db.database, project, asked(text, sort)).await.unwrap();
+            let page = ListedRepository::<Branch>::page(&db.database, project, asked(text, sort)).await.unwrap();
             page.items.into_iter().map(|branch| branch.id).collect::<Vec<_>>()
         };
         assert_eq!(ids(Some("ЁЛК"), Sort::ascending("id")).await, [a.id]);
@@ -110,7 +110,7 @@ database_tests! {
         let wrong = IntegrationOwner::BankRequisite(gone, requisite(&db, project, kept).await.id);
         assert!(integrations.owner(wrong).await.unwrap().is_none());
         assert!(matches!(integrations.switch(stamp(project), wrong, card, true).await, Err(IntegrationError::NotFound)));
-        BranchRepository::delete(&db.database, stamp(project), gone).await.unwrap();
+        DeletableRepository::<Branch>::delete(&db.database, stamp(project), gone).await.unwrap();
         let left = async |statement: &'static str| fixtures::number(&db, statement).await;
         assert_eq!(left("SELECT count(*) AS value FROM branch_bank_requisites").await, 2);
         assert_eq!(left("SELECT count(*) AS value FROM integration_links").await, 1);
@@ -133,12 +133,12 @@ database_tests! {
                 VALUES ({project}, {id}, 'A', 't', TRUE, FALSE, {at}, {at})"), "applications"),
         ] {
             fixtures::run(&db, make).await;
-            let refused = BranchRepository::delete(&db.database, stamp(project), id).await;
+            let refused = DeletableRepository::<Branch>::delete(&db.database, stamp(project), id).await;
             assert!(matches!(refused, Err(RecordError::Refused(BranchRefusal::InUse))), "{unmake}: {refused:?}");
             fixtures::run(&db, format!("DELETE FROM {unmake}")).await;
         }
         assert!(db.database.used(owner).await.unwrap()[0].is_active, "nothing is half deleted");
-        BranchRepository::delete(&db.database, stamp(project), id).await.unwrap();
+        DeletableRepository::<Branch>::delete(&db.database, stamp(project), id).await.unwrap();
     }
 
     async fn what_is_noted_while_the_branch_goes_goes_too(db: TestDatabase) {
@@ -146,7 +146,7 @@ database_tests! {
         for _ in 0..4 {
             let id = branch(&db, project, "A").await.id;
             let owner = IntegrationOwner::BankRequisite(id, requisite(&db, project, id).await.id);
-            let delete = BranchRepository::delete(&db.database, stamp(project), id);
+            let delete = DeletableRepository::<Branch>::delete(&db.database, stamp(project), id);
             let note = BranchRequisiteRepository::insert(&db.database, stamp(project), id, account());
             let link = db.database.switch(stamp(project), owner, IntegrationId::new(1).unwrap(), true);
             let (deleted, noted, linked) = tokio::join!(delete, note, link);

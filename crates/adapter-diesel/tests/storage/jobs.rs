@@ -14,7 +14,7 @@ use kontor_catalog::bulk::{
     NewJob, Progress, RunOutcome, Tally,
 };
 use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader};
-use kontor_catalog::spreadsheet::{Cell, ImportKind, ImportMode, ReadOptions, SheetError, SheetRow};
+use kontor_catalog::spreadsheet::{Cell, ImportKind, ImportMode, ReadOptions, RowAction, SheetError, SheetRow};
 use kontor_kernel::{Clock, FixedClock, JobId, PageRequest, StoreError, Word as _};
 use tokio::runtime::Handle;
 
@@ -208,6 +208,29 @@ database_tests! {
         crate::fixtures::run(&db, "UPDATE jobs SET ignored_columns = '[]'".to_owned()).await;
         assert_eq!(db.database.release_parked().await.unwrap(), 2);
         assert_eq!(yard.jobs().waiting(yard.house.project).await.unwrap(), 2);
+    }
+
+    async fn the_first_rows_and_all_problems_can_be_read_afterwards(db: TestDatabase) {
+        let yard = Yard::open(&db).await;
+        let page = |number, size| PageRequest::new(number, size, 100).unwrap();
+        for (options, created) in [(DRY, 0), (PARTIAL, 1_100), (STRICT, 1_100)] {
+            let text = format!("{};Mug;;x\nB-1;Mug;;y\n", cards(0, 1_100));
+            let job = yard.done(ImportKind::Nomenclatures, options, &text).await;
+            assert_eq!(yard.count("nomenclatures").await, created, "{options:?}");
+            let rows = yard.jobs().first_rows(job.id).await.unwrap();
+            let shown: Vec<_> = rows.iter().map(|row| (row.row, row.action)).collect();
+            let expected = if options == STRICT { RowAction::Unchanged } else { RowAction::Create };
+            assert_eq!(shown, (2..22).map(|row| (row, expected)).collect::<Vec<_>>(), "{options:?}");
+            let found = yard.jobs().problem_page(job.id, page(1, 1)).await.unwrap();
+            assert_eq!(found.total, job.tally.problems, "{options:?}");
+            let second = yard.jobs().problem_page(job.id, page(2, 1)).await.unwrap();
+            let all = yard.jobs().problems(job.id, 0, 500).await.unwrap();
+            assert_eq!([found.items, second.items].concat(), all[..2], "{options:?}");
+        }
+        let waiting = yard.send(ImportKind::Nomenclatures, STRICT, "article;name").await;
+        assert_eq!(yard.jobs().first_rows(waiting).await.unwrap(), []);
+        assert_eq!(yard.jobs().first_rows(JobId::new(999_999).unwrap()).await.unwrap(), []);
+        assert_eq!(yard.jobs().problem_page(waiting, page(1, 100)).await.unwrap().total, 0);
     }
 
     async fn a_job_checks_first_and_then_writes(db: TestDatabase) {

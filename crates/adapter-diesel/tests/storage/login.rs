@@ -8,14 +8,14 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::StaffRegistryError;
 use kontor_auth::miniapp::MiniAppProvider;
-use kontor_auth::model::{CodeRedemption, Device, Login, NewCode, NewOwner, NewToken, RedeemOutcome};
+use kontor_auth::model::{CodeRedemption, Device, Login, NewCode, NewEmployee, NewToken, RedeemOutcome, RoleChoice};
 use kontor_auth::ports::{
     ClientSessions, CodeRepository, CustomerAccounts, MatchedPassword, MiniAppTokens, SignIn, StaffRepository,
     TokenRepository,
 };
-use kontor_kernel::{AppScope, ApplicationId, BranchId, Contact, CounterpartyId, Email, Permission, ProjectId, UserId};
+use kontor_kernel::{AppScope, ApplicationId, BranchId, Contact, CounterpartyId, Permission, ProjectId, UserId};
 
-use crate::fixtures;
+use crate::{fixtures, staff};
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
@@ -36,15 +36,9 @@ pub async fn shop(db: &TestDatabase) -> ProjectId {
     project
 }
 
-pub fn owner(project_id: ProjectId, login: &str) -> NewOwner {
-    NewOwner {
-        project_id,
-        branch_id: Some(BranchId::new(1).unwrap()),
-        login: Login::parse(login).unwrap(),
-        email: Email::parse("boss@x.ru").unwrap(),
-        password_hash: "hash".to_owned(),
-        created_at: START,
-    }
+pub fn owner(project_id: ProjectId, login: &str) -> NewEmployee {
+    let branch_id = Some(BranchId::new(1).unwrap());
+    NewEmployee { branch_id, ..staff::employee(project_id, login, RoleChoice::Owner) }
 }
 
 pub fn token(fingerprint: &str, at: DateTime<Utc>) -> NewToken {
@@ -91,7 +85,7 @@ async fn redeem(db: &Database, project_id: ProjectId, fingerprint: &str, seconds
 database_tests! {
     async fn an_owner_signs_in_and_may_do_everything(db: TestDatabase) {
         let project = shop(&db).await;
-        let user = db.database.insert_owner(owner(project, "Boss")).await.unwrap();
+        let user = db.database.insert_employee(owner(project, "Boss")).await.unwrap();
         let known = db.database.credentials(&Login::parse("BOSS").unwrap(), START).await.unwrap().unwrap();
         assert_eq!((known.user_id, known.project_id, known.is_banned), (user, project, false));
         assert_eq!((known.password_hash.as_str(), known.temporary_hash), ("hash", None));
@@ -117,7 +111,7 @@ database_tests! {
 
     async fn a_clerk_has_the_permissions_of_his_role_and_a_creator(db: TestDatabase) {
         let project = shop(&db).await;
-        let boss = db.database.insert_owner(owner(project, "boss")).await.unwrap();
+        let boss = db.database.insert_employee(owner(project, "boss")).await.unwrap();
         fixtures::run(&db, format!(
             "INSERT INTO roles (id, project_id, name, is_owner, created_at, updated_at)
                  VALUES (7, {project}, 'Clerk', FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');
@@ -132,20 +126,20 @@ database_tests! {
         assert_eq!(clerk.permissions.len(), 1);
         assert_eq!((clerk.permissions[0].name.as_str(), clerk.permissions[0].screen.name.as_str()), ("view-orders", "orders"));
         let creator = clerk.creator.unwrap();
-        assert_eq!((creator.id, creator.name.as_str()), (boss, "Project Owner"));
+        assert_eq!((creator.id, creator.name.as_str()), (boss, "Анна Ёлкина"));
         assert_eq!((clerk.is_sick, clerk.active_time.num_seconds(), clerk.branch), (true, 61, None));
         assert!(db.database.employee(UserId::new(8).unwrap()).await.unwrap().is_none());
     }
 
     async fn a_login_is_unique_and_a_refusal_leaves_nothing(db: TestDatabase) {
         let (project, other) = (shop(&db).await, fixtures::project(&db).await);
-        db.database.insert_owner(owner(project, "boss")).await.unwrap();
-        let taken = db.database.insert_owner(NewOwner { branch_id: None, ..owner(other, "BOSS") }).await;
+        db.database.insert_employee(owner(project, "boss")).await.unwrap();
+        let taken = db.database.insert_employee(NewEmployee { branch_id: None, ..owner(other, "BOSS") }).await;
         assert!(matches!(taken, Err(StaffRegistryError::LoginTaken)));
-        let foreign = db.database.insert_owner(owner(other, "chief")).await;
+        let foreign = db.database.insert_employee(owner(other, "chief")).await;
         assert!(matches!(foreign, Err(StaffRegistryError::UnknownBranch)));
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM roles").await, 1);
-        db.database.insert_owner(owner(project, "second")).await.unwrap();
+        db.database.insert_employee(owner(project, "second")).await.unwrap();
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM roles").await, 1);
     }
 
@@ -219,7 +213,7 @@ database_tests! {
 
     async fn a_customer_noted_by_staff_is_adopted(db: TestDatabase) {
         let project = shop(&db).await;
-        let boss = db.database.insert_owner(owner(project, "boss")).await.unwrap();
+        let boss = db.database.insert_employee(owner(project, "boss")).await.unwrap();
         fixtures::run(&db, format!(
             "INSERT INTO counterparties (id, project_id, is_company, manager_id, phone_1, birthday, created_at, updated_at) VALUES
                  (5, {project}, TRUE, {boss}, '79001234567', '1990-02-03', '2026-01-01 00:00:00', '2026-01-01 00:00:00'),
@@ -232,7 +226,7 @@ database_tests! {
         let record = fixtures::customer(&db.database, project, adopted).await;
         assert_eq!(db.statements() - before, 1);
         assert_eq!((record.kind.id, record.kind.name.as_str()), (2, "Company"));
-        assert_eq!(record.manager.unwrap().name(), "Project Owner");
+        assert_eq!(record.manager.unwrap().name(), "Анна Ёлкина");
         assert_eq!(record.birthday.unwrap().to_string(), "1990-02-03");
     }
 

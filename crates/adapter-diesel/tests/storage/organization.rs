@@ -5,15 +5,13 @@ use kontor_adapter_diesel::database_tests;
 use kontor_kernel::history::Histories;
 use kontor_kernel::{
     AppScope, ApplicationId, BranchId, Edit, Language, Link, Name, PageRequest, PaymentTypeId, Phone, ProjectId,
-    ProjectScoped, RecordError, Resource, Stamp,
+    ProjectScoped, RecordError, RecordRepository, Resource, Stamp,
 };
 use kontor_organization::model::{
-    Application, ApplicationChange, ApplicationDraft, BranchDraft, HoldHours, PieceLimit, ProjectChange,
+    Application, ApplicationChange, ApplicationDraft, Branch, BranchDraft, HoldHours, PieceLimit, ProjectChange,
     ProjectSettings,
 };
-use kontor_organization::ports::{
-    ApplicationRepository, BranchRepository, CheckoutOptionRepository, ProjectSettingsStore,
-};
+use kontor_organization::ports::{ApplicationRepository, CheckoutOptionRepository, ProjectSettingsStore};
 use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use crate::fixtures;
@@ -52,14 +50,14 @@ use kontor_adapter_diesel::testing::TestDatabase;
 database_tests! {
     async fn a_branch_is_listed_in_its_project_only(db: TestDatabase) {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
-        let stored = BranchRepository::insert(&db.database, at(mine), branch("Мастерская")).await.unwrap();
-        assert_eq!(BranchRepository::list(&db.database, mine).await.unwrap(), vec![stored]);
-        assert!(BranchRepository::list(&db.database, other).await.unwrap().is_empty());
+        let stored = RecordRepository::<Branch>::insert(&db.database, at(mine), branch("Мастерская")).await.unwrap();
+        assert_eq!(RecordRepository::<Branch>::list(&db.database, mine).await.unwrap(), vec![stored]);
+        assert!(RecordRepository::<Branch>::list(&db.database, other).await.unwrap().is_empty());
     }
 
     async fn a_token_names_its_application(db: TestDatabase) {
         let project = fixtures::project(&db).await;
-        let branch = BranchRepository::insert(&db.database, at(project), branch("A")).await.unwrap();
+        let branch = RecordRepository::<Branch>::insert(&db.database, at(project), branch("A")).await.unwrap();
         let stored = insert(&db, project, branch.id, "token-a").await.unwrap();
         let scope = db.database.by_token("token-a").await.unwrap().unwrap();
         assert_eq!((scope.project_id, scope.application_id, scope.wholesale), (project, stored.id, true));
@@ -69,7 +67,7 @@ database_tests! {
 
     async fn an_application_takes_the_payment_types_chosen_for_it(db: TestDatabase) {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
-        let branch = BranchRepository::insert(&db.database, at(mine), branch("A")).await.unwrap();
+        let branch = RecordRepository::<Branch>::insert(&db.database, at(mine), branch("A")).await.unwrap();
         let (one, two) = (insert(&db, mine, branch.id, "one").await.unwrap(), insert(&db, mine, branch.id, "two").await.unwrap());
         fixtures::run(&db, format!(
             "INSERT INTO payment_types (id, project_id, name) VALUES (1, {mine}, 'Card'), (2, {mine}, 'Cash'), (3, {other}, 'Foreign')"
@@ -107,9 +105,9 @@ database_tests! {
 
     async fn changes_of_an_application_raise_its_version_and_enter_its_history(db: TestDatabase) {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
-        let branch_id = BranchRepository::insert(&db.database, at(mine), branch("A")).await.unwrap().id;
-        let second = BranchRepository::insert(&db.database, at(mine), branch("B")).await.unwrap().id;
-        let foreign = BranchRepository::insert(&db.database, at(other), branch("C")).await.unwrap().id;
+        let branch_id = RecordRepository::<Branch>::insert(&db.database, at(mine), branch("A")).await.unwrap().id;
+        let second = RecordRepository::<Branch>::insert(&db.database, at(mine), branch("B")).await.unwrap().id;
+        let foreign = RecordRepository::<Branch>::insert(&db.database, at(other), branch("C")).await.unwrap().id;
         let application = insert(&db, mine, branch_id, "one").await.unwrap();
         let id = application.id;
         let applications: &dyn ApplicationRepository = &db.database;
@@ -193,7 +191,7 @@ database_tests! {
 
     async fn an_application_needs_a_branch_of_its_project(db: TestDatabase) {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
-        let foreign = BranchRepository::insert(&db.database, at(other), branch("B")).await.unwrap();
+        let foreign = RecordRepository::<Branch>::insert(&db.database, at(other), branch("B")).await.unwrap();
         let refused = insert(&db, mine, foreign.id, "token").await;
         assert!(matches!(refused, Err(RecordError::Refused(ApplicationRefusal::UnknownBranch))));
     }

@@ -69,9 +69,9 @@ database_tests! {
             let listed = InventoryRepository::list(&db.database, house.project, sorted(sort)).await.unwrap();
             assert_eq!(listed.items.iter().map(|stock| stock.id).collect::<Vec<_>>(), expected, "no price comes before all prices");
         }
-        let pieces = StockChange { quantity: Edit::Set(StockLevel::new(7).unwrap()), price: Edit::Keep };
+        let pieces = StockChange { quantity: Edit::Set(StockLevel::new(7).unwrap()), price: Edit::Keep, comment: None };
         assert_eq!(db.database.set_stock(clerk(house.project), id, pieces).await.unwrap().price, None);
-        let price = StockChange { quantity: Edit::Keep, price: Edit::Set(Money::ZERO) };
+        let price = StockChange { quantity: Edit::Keep, price: Edit::Set(Money::ZERO), comment: None };
         assert_eq!(db.database.set_stock(clerk(house.project), id, price).await.unwrap().price, Some(Money::ZERO));
         let lines = InventoryRepository::history(&db.database, house.project, id, page(1, 1)).await.unwrap().items;
         assert_eq!((lines[0].line.changes.len(), lines[0].line.changes[0].new.as_deref()), (1, Some("0.00")));

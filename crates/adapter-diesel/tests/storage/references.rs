@@ -15,8 +15,7 @@ use kontor_catalog::model::WarehouseDraft;
 use kontor_catalog::ports::WarehouseRepository;
 use kontor_catalog::{WarehouseError, WarehouseReference, WarehouseRefusal};
 use kontor_kernel::{BranchId, DepartmentId, Edit, Name, ProjectId, RecordRepository, Stamp, StoreError};
-use kontor_organization::model::{BranchDraft, Department, DepartmentChange, DepartmentDraft};
-use kontor_organization::ports::BranchRepository;
+use kontor_organization::model::{Branch, BranchDraft, Department, DepartmentChange, DepartmentDraft};
 use kontor_organization::{DepartmentError, DepartmentRefusal};
 use tokio::sync::Notify;
 
@@ -48,7 +47,7 @@ async fn deleted_during<T>(db: &TestDatabase, delete: String, attempt: impl Futu
 async fn branch(db: &TestDatabase, project: ProjectId) -> BranchId {
     let name = Name::parse("B").unwrap();
     let draft = BranchDraft { name, inn: None, kpp: None, address: None, phone: None, email: None };
-    BranchRepository::insert(&db.database, Stamp::of_system(project, AT), draft).await.unwrap().id
+    RecordRepository::<Branch>::insert(&db.database, Stamp::of_system(project, AT), draft).await.unwrap().id
 }
 
 fn draft(branch_id: Option<BranchId>) -> DepartmentDraft {

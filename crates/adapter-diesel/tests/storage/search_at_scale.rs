@@ -200,7 +200,7 @@ database_tests! {
                 for round in 0..4 {
                     let pieces = u32::from((round + place) % 2 == 0);
                     let quantity = Edit::Set(kontor_catalog::model::StockLevel::new(pieces.into()).unwrap());
-                    let change = StockChange { quantity, price: Edit::Keep };
+                    let change = StockChange { quantity, price: Edit::Keep, comment: None };
                     let id = kontor_kernel::InventoryId::new(stock).unwrap();
                     InventoryRepository::set_stock(&database, kontor_kernel::Stamp::of_system(project, at()), id, change).await.unwrap();
                 }

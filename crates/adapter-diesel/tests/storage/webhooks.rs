@@ -8,16 +8,18 @@ use chrono::{DateTime, TimeDelta, Utc};
 use diesel::RunQueryDsl;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Abort, Database, database_tests};
+use kontor_kernel::listing::Sort;
 use kontor_kernel::{
-    ApplicationId, Edit, Name, PageRequest, ProjectId, ProjectScoped, RecordError, StoreError, WebhookId,
+    ApplicationId, Edit, Listing, Name, PageRequest, ProjectId, ProjectScoped, RecordError, StoreError, WebhookId,
 };
 use kontor_webhooks::WebhookRefusal;
 use kontor_webhooks::model::{
-    DeliveryState, EndpointUrl, SendFailure, SendOutcome, Webhook, WebhookChange, WebhookDraft,
+    DeliveryState, EndpointUrl, SendFailure, SendOutcome, TestDelivery, Webhook, WebhookChange, WebhookDraft,
 };
 use kontor_webhooks::ports::{
     AttemptRecord, Backlog, DeliveryLog, DeliveryQueue, FanOut, Lease, LeasedDelivery, NewWebhook, WebhookRepository,
 };
+use uuid::Uuid;
 
 use crate::fixtures;
 
@@ -349,6 +351,47 @@ database_tests! {
         let db = &db.database;
         db.replace_secret(shop.application, shop.webhook.id, "sealed:second".to_owned(), START).await.unwrap();
         assert_eq!(lease_due(db, "me", 8, START).await[0].sealed_secret, "sealed:second");
+    }
+
+    async fn a_test_is_stored_for_an_active_webhook_and_no_other(db: TestDatabase) {
+        let shop = shop(&db).await;
+        let new = new_webhook(shop.project, shop.application, "https://shop.example/second");
+        let second = WebhookRepository::insert(&db.database, new).await.unwrap();
+        let test = |number: u128| TestDelivery {
+            project_id: shop.project,
+            application_id: shop.application,
+            webhook_id: shop.webhook.id,
+            event_id: Uuid::from_u128(number),
+            delivery_id: Uuid::from_u128(number + 100),
+            at: START,
+        };
+        let db = &db.database;
+        let stored = db.insert_test(test(1)).await.unwrap().unwrap();
+        assert_eq!(DeliveryLog::find(db, shop.webhook.id, stored.id).await.unwrap(), Some(stored.clone()));
+        assert_eq!(db.fan_out(1000, SeededRandom::shared(), START).await.unwrap(), FanOut::default());
+        let leased = lease_due(db, "me", 8, START).await;
+        assert_eq!(leased.len(), 1);
+        assert_eq!((leased[0].webhook_id, leased[0].message.event.as_str()), (shop.webhook.id, "ping"));
+        assert_eq!((&leased[0].message.body, leased[0].message.delivery_id), (&test(1).body(), stored.delivery_id));
+
+        let off = WebhookChange { is_active: Edit::Set(false), ..WebhookChange::default() };
+        db.update(shop.application, shop.webhook.id, off, START).await.unwrap();
+        let of_second = db.insert_test(TestDelivery { webhook_id: second.id, ..test(2) }).await.unwrap().unwrap();
+        for refused in [
+            test(3),
+            TestDelivery { webhook_id: WebhookId::new(9999).unwrap(), ..test(3) },
+            TestDelivery { webhook_id: second.id, project_id: ProjectId::new(9999).unwrap(), ..test(3) },
+            TestDelivery { webhook_id: second.id, application_id: ApplicationId::new(9999).unwrap(), ..test(3) },
+        ] {
+            assert_eq!(db.insert_test(refused).await.unwrap(), None, "{refused:?}");
+        }
+        let listing = Listing::unfiltered(Sort::descending("id"), first_page());
+        let listed = db.project_page(shop.project, listing.clone()).await.unwrap();
+        let found: Vec<_> = listed.items.iter().map(|one| (one.delivery.id, one.application_id)).collect();
+        assert_eq!(found, [(of_second.id, shop.application), (stored.id, shop.application)]);
+        let first = db.project_page(shop.project, listing.clone().among("webhook_id", [shop.webhook.id.get()])).await.unwrap();
+        assert_eq!((first.total, first.items[0].delivery.id), (1, stored.id));
+        assert_eq!(db.project_page(ProjectId::new(9999).unwrap(), listing).await.unwrap().total, 0);
     }
 
     async fn deliveries_are_listed_newest_first_in_three_statements(db: TestDatabase) {

@@ -1,10 +1,8 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::testing::{CountingRandom, PlainCipher};
-use kontor_kernel::{
-    AppScope, ApplicationId, CallbackAttemptId, CounterpartyId, ExposeSecret, FixedClock, Phone, ProjectId, TokenId,
-};
+use kontor_kernel::testing::{CountingRandom, PlainCipher, app_scope};
+use kontor_kernel::{CallbackAttemptId, CounterpartyId, ExposeSecret, FixedClock, Phone, TokenId};
 
 use super::{CallbackLogin, CallbackStatus};
 use crate::model::{
@@ -18,14 +16,6 @@ use crate::ports::{
 use crate::{CallNotificationError, CallbackLoginError};
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
-
-fn app() -> AppScope {
-    AppScope {
-        project_id: ProjectId::new(2).unwrap(),
-        application_id: ApplicationId::new(8).unwrap(),
-        wholesale: false,
-    }
-}
 
 fn id() -> CallbackAttemptId {
     CallbackAttemptId::new(5).unwrap()
@@ -147,7 +137,7 @@ async fn the_secrets_are_stored_as_fingerprints_before_the_provider_is_called() 
         .once()
         .in_sequence(&mut order)
         .returning(|_, _, _| Ok(()));
-    let started = bench.login().init(app(), &Phone::parse("79001234567").unwrap(), &nonce()).await.unwrap();
+    let started = bench.login().init(app_scope(2, 8), &Phone::parse("79001234567").unwrap(), &nonce()).await.unwrap();
     assert_eq!(started.number.to_string(), "78005008275");
     assert_eq!(started.session_token.as_secret().expose_secret().len(), 64);
 }
@@ -157,7 +147,7 @@ async fn a_refused_attempt_makes_no_call() {
     let refused = async |error: ClaimError| {
         let mut bench = Bench::new();
         bench.attempts.expect_begin().return_once(move |_| Err(error));
-        bench.login().init(app(), &Phone::parse("79001234567").unwrap(), &nonce()).await.unwrap_err()
+        bench.login().init(app_scope(2, 8), &Phone::parse("79001234567").unwrap(), &nonce()).await.unwrap_err()
     };
     assert!(matches!(refused(ClaimError::NonceUsed).await, CallbackLoginError::SessionAlreadyStarted));
     let held = refused(ClaimError::PhoneHeld { until: START }).await;
@@ -173,7 +163,8 @@ async fn a_set_up_that_fails_frees_the_phone_and_is_not_repeated() {
         bench.attempts.expect_begin().returning(|_| Ok(id()));
         bench.verifier.expect_expect_call().once().return_once(move |_| Err(error));
         bench.attempts.expect_abandon().once().returning(|_| Ok(()));
-        let refused = bench.login().init(app(), &Phone::parse("79001234567").unwrap(), &nonce()).await.unwrap_err();
+        let refused =
+            bench.login().init(app_scope(2, 8), &Phone::parse("79001234567").unwrap(), &nonce()).await.unwrap_err();
         assert!(matches!(refused, CallbackLoginError::NotStarted(why) if why == expected));
     }
 }
@@ -183,21 +174,21 @@ async fn an_attempt_is_known_by_both_secrets() {
     let refused = async |session: &str, nonce: &str| {
         let (session_token, client_nonce) = (SessionToken::parse(session), ClientNonce::parse(nonce));
         let wrong = CallbackCredentials { session_token: session_token.unwrap(), client_nonce: client_nonce.unwrap() };
-        let status = Bench::with(AttemptState::Verified, false).login().status(app(), &wrong).await;
-        let exchange = Bench::with(AttemptState::Verified, false).login().exchange(app(), &wrong, None).await;
+        let status = Bench::with(AttemptState::Verified, false).login().status(app_scope(2, 8), &wrong).await;
+        let exchange = Bench::with(AttemptState::Verified, false).login().exchange(app_scope(2, 8), &wrong, None).await;
         assert!(matches!(status, Err(CallbackLoginError::UnknownAttempt)));
         assert!(matches!(exchange, Err(CallbackLoginError::UnknownAttempt)));
     };
     refused("other", &"n".repeat(32)).await;
     refused("s", &"m".repeat(32)).await;
-    let other = AppScope { application_id: ApplicationId::new(9).unwrap(), ..app() };
+    let other = app_scope(2, 9);
     let moved = Bench::with(AttemptState::Verified, false).login().status(other, &credentials()).await;
     assert!(matches!(moved, Err(CallbackLoginError::UnknownAttempt)));
 }
 
 #[tokio::test]
 async fn a_status_check_respects_the_query_interval() {
-    let look = async |bench: Bench| bench.login().status(app(), &credentials()).await.unwrap();
+    let look = async |bench: Bench| bench.login().status(app_scope(2, 8), &credentials()).await.unwrap();
     let pending = CallbackStatus {
         state: AttemptState::Pending,
         expires_at: START + TimeDelta::minutes(5),
@@ -221,7 +212,7 @@ async fn a_status_check_respects_the_query_interval() {
 
 #[tokio::test]
 async fn an_exchange_needs_the_call() {
-    let refused = async |bench: Bench| bench.login().exchange(app(), &credentials(), None).await.unwrap_err();
+    let refused = async |bench: Bench| bench.login().exchange(app_scope(2, 8), &credentials(), None).await.unwrap_err();
     let waiting = Bench::with(AttemptState::Pending, true).answers(Ok(CallState::Waiting));
     assert!(matches!(refused(waiting).await, CallbackLoginError::NotVerified));
     let unasked = Bench::with(AttemptState::Pending, false);
@@ -251,7 +242,7 @@ async fn a_confirmed_call_gives_a_token() {
         .expect_exchange()
         .withf(|exchange| {
             exchange.attempt == id()
-                && exchange.app == app()
+                && exchange.app == app_scope(2, 8)
                 && exchange.token.device.as_ref().is_some_and(|device| device.as_str() == "M")
                 && exchange.token.expires_at == START + TimeDelta::days(365)
         })
@@ -263,8 +254,8 @@ async fn a_confirmed_call_gives_a_token() {
             })
         });
     let device = Device::parse_optional("M").unwrap();
-    let signed = bench.login().exchange(app(), &credentials(), device).await.unwrap();
-    assert_eq!((signed.scope.counterparty_id.get(), signed.scope.app), (4, app()));
+    let signed = bench.login().exchange(app_scope(2, 8), &credentials(), device).await.unwrap();
+    assert_eq!((signed.scope.counterparty_id.get(), signed.scope.app), (4, app_scope(2, 8)));
     assert!(signed.token.value.expose_secret().starts_with("6|"));
 }
 

@@ -64,13 +64,8 @@ mod tests {
     use crate::miniapp::{CONTACT_LIFETIME, ContactHash, InitData, ProofError, SignedAt, SignedPhone};
     use crate::ports::{MockCustomerAccounts, MockHmac, MockMiniAppTokens};
     use chrono::DateTime;
-    use kontor_kernel::testing::{CountingRandom, PlainCipher};
-    use kontor_kernel::{ApplicationId, ContactError, CounterpartyId, FixedClock, ProjectId, TokenId};
-
-    fn app() -> AppScope {
-        let (project_id, application_id) = (ProjectId::new(2).unwrap(), ApplicationId::new(8).unwrap());
-        AppScope { project_id, application_id, wholesale: false }
-    }
+    use kontor_kernel::testing::{CountingRandom, PlainCipher, app_scope};
+    use kontor_kernel::{ContactError, CounterpartyId, FixedClock, TokenId};
 
     /// Every signature is all zeros.
     fn login(token: Option<&'static str>, accounts: MockCustomerAccounts) -> MiniAppLogin {
@@ -109,13 +104,14 @@ mod tests {
         accounts
             .expect_sign_in_customer()
             .withf(|scope, contact, token| {
-                (*scope, contact.as_str()) == (app(), "79001234567") && token.created_at.timestamp() == 60
+                (*scope, contact.as_str()) == (app_scope(2, 8), "79001234567") && token.created_at.timestamp() == 60
             })
             .once()
             .returning(|_, _, _| Ok((CounterpartyId::new(4).unwrap(), TokenId::new(6).unwrap())));
         let login = login(Some("sealed:1:x"), accounts);
         let device = Some(Device::parse("Phone").unwrap());
-        let signed = login.log_in(app(), MiniAppProvider::Max, &contact("+7 900 123-45-67"), device).await.unwrap();
+        let signed =
+            login.log_in(app_scope(2, 8), MiniAppProvider::Max, &contact("+7 900 123-45-67"), device).await.unwrap();
         assert_eq!((signed.scope.counterparty_id.get(), signed.scope.token_id.get()), (4, 6));
     }
 
@@ -123,7 +119,7 @@ mod tests {
     async fn refusals_are_distinguished() {
         let refused = async |token, provider, contact: SignedContact| {
             let login = login(token, MockCustomerAccounts::new());
-            login.log_in(app(), provider, &contact, None).await.unwrap_err()
+            login.log_in(app_scope(2, 8), provider, &contact, None).await.unwrap_err()
         };
         let (max, good) = (MiniAppProvider::Max, contact("79001234567"));
         let unsupported = refused(None, MiniAppProvider::Telegram, good.clone()).await;

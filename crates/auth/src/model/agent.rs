@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::{Edit, Email, Name, Permission, PermissionId, ProjectId, Prose, TokenId, UserId};
+use kontor_kernel::{Edit, Email, Name, Permission, PermissionId, ProjectId, Prose, TokenId, UserId, draft_and_change};
 
 use super::{GrantedPermission, Login, Reference, check_held};
 use crate::AgentRefusal;
@@ -48,30 +48,20 @@ pub enum PermissionRef {
     Name(Permission),
 }
 
-/// Fields of a new agent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentDraft {
-    /// Name.
-    pub name: Name,
-    /// Purpose, in words.
-    pub description: Option<Prose>,
-    /// Permissions.
-    pub permissions: Vec<PermissionRef>,
-    /// `true` if the agent starts paused.
-    pub is_banned: bool,
-}
-
-/// Change of an agent.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct AgentChange {
-    /// Name.
-    pub name: Edit<Name>,
-    /// Purpose, in words.
-    pub description: Edit<Option<Prose>>,
-    /// New set of permissions.
-    pub permissions: Edit<Vec<PermissionRef>>,
-    /// `true` if the agent is paused.
-    pub is_banned: Edit<bool>,
+draft_and_change! {
+    /// Fields of a new agent.
+    AgentDraft,
+    /// Change of an agent.
+    AgentChange {
+        /// Name.
+        name: Name,
+        /// Purpose, in words.
+        description: Option<Prose>,
+        /// Permissions; a change replaces the whole set.
+        permissions: Vec<PermissionRef>,
+        /// `true` if the agent is paused.
+        is_banned: bool,
+    }
 }
 
 /// All stored fields of a new agent.

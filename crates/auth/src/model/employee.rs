@@ -1,9 +1,7 @@
-use std::fmt;
-
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{
-    BranchId, DepartmentId, Edit, Email, FileId, FileKey, Line, Name, PermissionId, Phone, ProjectId, RoleId, ScreenId,
-    SecretString, TextError, UserId,
+    BranchId, DepartmentId, Edit, Email, FileId, FileKey, Line, Name, PermissionId, Phone, ProjectId, Reference,
+    RoleId, ScreenId, SecretString, TextError, UserId, wraps_text,
 };
 
 /// Login of an employee: one line of at most 100 characters in lower case, unique in the whole service.
@@ -15,18 +13,9 @@ impl Login {
     pub fn parse(text: &str) -> Result<Self, TextError> {
         Line::<100>::parse(&text.to_lowercase()).map(|line| Self(line.into()))
     }
-
-    /// Returns the text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Display for Login {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+wraps_text!(Login);
 
 /// New password: 8 to 200 characters.
 #[derive(Debug, Clone)]
@@ -62,15 +51,6 @@ pub struct StaffCredentials {
     pub temporary_hash: Option<String>,
     /// `true` if the employee is banned.
     pub is_banned: bool,
-}
-
-/// Reference to another record, by identifier and name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reference<Id> {
-    /// Identifier.
-    pub id: Id,
-    /// Name.
-    pub name: Name,
 }
 
 /// Role of an employee.
@@ -154,21 +134,32 @@ pub struct Employee {
     pub permissions: Vec<GrantedPermission>,
 }
 
-/// First employee of a project, who holds all permissions.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewOwner {
-    /// Project.
-    pub project_id: ProjectId,
-    /// Branch of the employee.
-    pub branch_id: Option<BranchId>,
-    /// Login.
-    pub login: Login,
-    /// E-mail address.
-    pub email: Email,
-    /// Hash of the password.
-    pub password_hash: String,
-    /// Time of creation.
-    pub created_at: DateTime<Utc>,
+#[cfg(test)]
+impl Employee {
+    /// Sample employee for tests, of project 1 and without permissions.
+    pub(crate) fn sample(id: i64) -> Self {
+        let name = Name::parse("Anna").unwrap();
+        Self {
+            id: UserId::new(id).unwrap(),
+            project_id: ProjectId::new(1).unwrap(),
+            login: Login::parse("anna").unwrap(),
+            email: Email::parse("anna@x.ru").unwrap(),
+            first_name: name.clone(),
+            last_name: name.clone(),
+            middle_name: None,
+            phone: None,
+            avatar: None,
+            role: Role { id: RoleId::new(5).unwrap(), name, description: None },
+            branch: None,
+            department: None,
+            creator: None,
+            is_banned: false,
+            is_sick: false,
+            active_time: TimeDelta::zero(),
+            last_activity_at: None,
+            permissions: Vec::new(),
+        }
+    }
 }
 
 /// Role assigned to an employee.

@@ -1,7 +1,5 @@
-use std::fmt;
-
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ApplicationId, Line, Name, ProjectId, SecretString, TextError};
+use kontor_kernel::{ApplicationId, Line, Name, ProjectId, SecretString, TextError, wraps_text};
 use uuid::Uuid;
 
 /// Scopes of an active customer token: the client surface of its application.
@@ -16,18 +14,9 @@ impl Audience {
     pub fn parse(text: &str) -> Result<Self, TextError> {
         Line::parse(text).map(Self)
     }
-
-    /// Returns the text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Display for Audience {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
+wraps_text!(Audience);
 
 /// Client credentials as presented by a backend: `client_id:client_secret`.
 #[derive(Debug)]

@@ -5,20 +5,21 @@ mod agent;
 mod callback;
 pub(crate) mod code;
 mod contact_owner;
-mod directory;
 mod employee;
 mod employee_change;
 mod held_permissions;
 mod introspection;
-mod password;
 mod permission;
-pub(crate) mod phone_change;
-mod role;
 mod session;
-mod stored;
 mod token;
-pub(crate) mod usage;
 
+pub use crate::directory::{EmployeeFilter, EmployeeSearchText, EmployeeSummary};
+pub use crate::passwords::{
+    PASSWORD_REQUEST_LIFETIME, PasswordRecipient, PasswordRequest, TEMPORARY_PASSWORD_LIFETIME, TemporaryPassword,
+};
+pub use crate::phone_change::{NewPhoneCode, PhoneChangeAttempt, PhoneChangeOutcome, PhoneOwnership};
+pub use crate::roles::{RoleChange, RoleDraft, StaffRole};
+pub use crate::uses::TokenUse;
 pub use access_request::{
     ACCESS_REQUEST_LIFETIME, AccessRequest, AccessRequestDraft, Approval, Consumption, NewAccessRequest, Reason,
     Refusal, RequestStatus, Review, Stage, StoredAccessRequest,
@@ -34,10 +35,9 @@ pub use callback::{
 };
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, RedeemOutcome};
 pub use contact_owner::ContactOwner;
-pub use directory::{EmployeeFilter, EmployeeSearchText, EmployeeSummary};
 pub use employee::{
-    Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewOwner, NewPassword, Reference, Role,
-    RoleChoice, StaffCredentials, WeakPassword, is_last_owner,
+    Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewPassword, Role, RoleChoice, StaffCredentials,
+    WeakPassword, is_last_owner,
 };
 pub use employee_change::{EmployeeDraft, EmployeeEditor, EmployeeReference, EmployeeUpdate};
 pub use held_permissions::{HeldPermissions, PermissionsNotHeld, check_held};
@@ -45,13 +45,10 @@ pub use introspection::{
     ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient,
     StoredIntrospection, TokenState,
 };
-pub use password::{
-    PASSWORD_REQUEST_LIFETIME, PasswordRecipient, PasswordRequest, TEMPORARY_PASSWORD_LIFETIME, TemporaryPassword,
-};
+pub use kontor_kernel::Reference;
 pub use permission::{FoundPermission, PermissionChange, PermissionDraft, PermissionName, PermissionNameError};
-pub use phone_change::{NewPhoneCode, PhoneChangeAttempt, PhoneChangeOutcome, PhoneOwnership};
-pub use role::{RoleChange, RoleDraft, StaffRole};
 pub use session::{ClientSession, HeartbeatEffect, MAX_COUNTED_GAP, NEXT_HEARTBEAT, SESSION_BREAK};
-pub use stored::{StoredCustomerToken, StoredStaffToken, TokenOwner};
-pub use token::{AccessToken, BearerToken, Device, InvalidDevice, NewToken, TokenLifetimes, TokenSecret};
-pub use usage::TokenUse;
+pub use token::{
+    AccessToken, BearerToken, Device, InvalidDevice, NewToken, StoredCustomerToken, StoredStaffToken, TokenLifetimes,
+    TokenOwner, TokenSecret,
+};

@@ -1,6 +1,4 @@
-use std::fmt;
-
-use kontor_kernel::{Line, Permission, ProjectScoped, ScreenId, draft_and_change};
+use kontor_kernel::{Line, Permission, ProjectScoped, ScreenId, draft_and_change, wraps_text};
 
 use super::GrantedPermission;
 
@@ -34,18 +32,9 @@ impl PermissionName {
         }
         if text.parse::<Permission>().is_ok() { Err(PermissionNameError::Taken) } else { Ok(Self(text.to_owned())) }
     }
-
-    /// Returns the text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Display for PermissionName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+wraps_text!(PermissionName);
 
 draft_and_change! {
     /// Fields of a new permission of a project.

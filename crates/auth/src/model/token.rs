@@ -1,7 +1,10 @@
-use std::fmt;
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::{ExposeSecret, Line, Random, SecretCipher, SecretString, TextError, TokenId};
+use kontor_kernel::{
+    AppScope, CounterpartyId, ExposeSecret, Line, Permission, ProjectId, Random, SecretCipher, SecretString, TextError,
+    TokenId, UserId, wraps_text,
+};
 
 /// Presented bearer token, `<id>|<secret>`. Neither half authenticates alone.
 #[derive(Debug)]
@@ -115,17 +118,65 @@ impl Device {
             Err(error) => Err(error),
         }
     }
+}
 
-    /// Returns the text.
-    pub fn as_str(&self) -> &str {
-        &self.0
+wraps_text!(Device);
+
+/// Stored token of an employee.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredStaffToken {
+    /// Fingerprint of the secret.
+    pub fingerprint: String,
+    /// End of validity.
+    pub expires_at: DateTime<Utc>,
+    /// Time of the last use, accurate to about a minute.
+    pub last_used_at: Option<DateTime<Utc>>,
+    /// Employee.
+    pub user_id: UserId,
+    /// Project of the employee.
+    pub project_id: ProjectId,
+    /// `true` if the employee is banned.
+    pub is_banned: bool,
+    /// Permissions of the role.
+    pub permissions: BTreeSet<Permission>,
+    /// Upper bound of the token's permissions; `None` for all permissions of the role.
+    pub abilities: Option<BTreeSet<Permission>>,
+}
+
+impl StoredStaffToken {
+    /// Returns the permissions of a call with this token: never more than the role grants now.
+    pub fn granted(self) -> BTreeSet<Permission> {
+        match self.abilities {
+            None => self.permissions,
+            Some(abilities) => Permission::common(&self.permissions, &abilities),
+        }
     }
 }
 
-impl fmt::Display for Device {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+/// Stored token of a customer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredCustomerToken {
+    /// Fingerprint of the secret.
+    pub fingerprint: String,
+    /// End of validity.
+    pub expires_at: DateTime<Utc>,
+    /// Customer.
+    pub counterparty_id: CounterpartyId,
+    /// Application the customer logged in to.
+    pub app: AppScope,
+    /// `true` if that application is active.
+    pub app_is_active: bool,
+    /// Time of the last use, accurate to about a minute.
+    pub last_used_at: Option<DateTime<Utc>>,
+}
+
+/// Owner of a token. The kinds are distinct: an employee and a customer may have the same identifier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenOwner {
+    /// Employee.
+    Staff(UserId),
+    /// Customer.
+    Customer(CounterpartyId),
 }
 
 #[cfg(test)]

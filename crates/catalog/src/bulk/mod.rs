@@ -19,24 +19,21 @@
 //! The first pass of an import is *checking*: every row is read and, without partial mode, compared with the existing
 //! records. The second is *writing*. A dry run ends after the first.
 
-mod error;
 mod export;
 mod export_runner;
 mod job;
 pub mod ports;
-mod preview;
 mod runner;
 mod service;
 
-pub use error::{JobError, JobRefusal, PartError};
 pub use export::{
     CompletedFile, ExportCursor, ExportFile, ExportKind, ExportProgress, ExportRow, ExportScope, LeasedExport,
     NewExport,
 };
 pub use export_runner::{ExportAbort, ExportRunner};
 pub use job::{
-    Ending, Job, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobState, LeasedJob, NewJob,
-    PassResult, Progress, Step, Tally,
+    Ending, Job, JobError, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState,
+    LeasedJob, NewJob, PartError, PassResult, Progress, Step, Tally,
 };
 pub use runner::{BlockOn, JobRunner, RunOutcome};
 pub use service::{BulkService, ExportDownload, Submission};

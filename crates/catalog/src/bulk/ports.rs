@@ -11,7 +11,7 @@ use super::{
     CompletedFile, Ending, ExportCursor, ExportFile, ExportKind, ExportProgress, ExportRow, ExportScope, Job, JobError,
     JobFilter, JobLease, JobProblem, LeasedExport, LeasedJob, NewExport, NewJob, PassResult, Step,
 };
-use crate::spreadsheet::ImportReport;
+use crate::spreadsheet::{ImportReport, RowPreview};
 
 /// Storage of the jobs of all projects. Imports and exports are found, listed and canceled alike; the other methods are
 /// for imports.
@@ -33,6 +33,12 @@ pub trait JobRepository: Send + Sync {
     /// Returns the next problems of a job after this one, in the order of the file.
     async fn problems(&self, id: JobId, after: i64, limit: u32) -> Result<Vec<JobProblem>, StoreError>;
 
+    /// Returns one page of the stored problems of a job, in the order of the file.
+    async fn problem_page(&self, id: JobId, page: PageRequest) -> Result<Page<JobProblem>, StoreError>;
+
+    /// Returns the first rows of an import, as its first pass found them. Empty before that, and for exports.
+    async fn first_rows(&self, id: JobId) -> Result<Vec<RowPreview>, StoreError>;
+
     /// Cancels a job that has not ended. The worker that holds it can write nothing more. Returns `None` if the job has
     /// ended.
     async fn cancel(&self, id: JobId, at: DateTime<Utc>) -> Result<Option<Job>, StoreError>;
@@ -47,7 +53,8 @@ pub trait JobRepository: Send + Sync {
         until: DateTime<Utc>,
     ) -> Result<Option<LeasedJob>, StoreError>;
 
-    /// Records a step of the first pass. Returns `false` if the caller no longer holds the lease.
+    /// Records a step of the first pass, and the rows of the report of the first step. Returns `false` if the caller no
+    /// longer holds the lease.
     async fn advance(&self, held: JobLease, step: Step, report: ImportReport) -> Result<bool, StoreError>;
 
     /// Renews the lease. Returns `false` if the caller no longer holds it.

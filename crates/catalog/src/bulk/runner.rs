@@ -3,13 +3,14 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::history::Author;
-use kontor_kernel::{Clock, JobId, Stamp, StoreError};
+use kontor_kernel::{Clock, JobId, ProjectId, Stamp, StoreError};
 
 use super::ports::{JobRepository, UploadStore};
 use super::{Ending, JobLease, JobPhase, JobState, LeasedJob, PartError, PassResult, Progress, Step};
 use crate::spreadsheet::ports::{ItemSheetRepository, SheetReader, StockSheetRepository};
 use crate::spreadsheet::{
-    CardSheet, ImportError, ImportKind, ImportMode, ImportReport, Layout, Part, RowProblems, SheetError, StockSheet,
+    CardSheet, ImportError, ImportKind, ImportMode, ImportReport, Layout, Part, ReadOptions, RowPreview, RowProblems,
+    SheetError, StockSheet,
 };
 
 /// Waits for the futures of ports. Files are read on a thread that may block, and only the process knows how such a
@@ -136,6 +137,28 @@ impl JobRunner {
             self.uploads.remove_file(place).await?;
         }
         Ok(strangers.len())
+    }
+
+    /// Returns the location of the table in a file of any size, and its first rows after the import. For operators:
+    /// checks no permission. Reads the file on the calling thread.
+    pub async fn preview(
+        &self,
+        project: ProjectId,
+        kind: ImportKind,
+        file: &Path,
+        options: &ReadOptions,
+    ) -> Result<(Layout, Vec<RowPreview>), ImportError> {
+        let (layout, report) = match kind {
+            ImportKind::Nomenclatures => {
+                let sheet = CardSheet::read_top(&*self.reader, file, options)?;
+                (sheet.layout.clone(), self.cards.check(project, Arc::new(sheet)).await?)
+            }
+            ImportKind::Inventories => {
+                let sheet = StockSheet::read_top(&*self.reader, file, options)?;
+                (sheet.layout.clone(), self.stock.check(project, Arc::new(sheet)).await?)
+            }
+        };
+        Ok((layout, report.rows))
     }
 
     /// Continues a job until it ends. `watch` is called after every part, and repeatedly while the file is prepared. It
@@ -271,7 +294,8 @@ impl JobRunner {
         if (pass.watch)(progress) { Ok(()) } else { Err(PassAbort::Stopped) }
     }
 
-    /// In partial mode the first pass only reads; the second pass finds the problems of rows.
+    /// In partial mode the first pass only reads, except for the rows of the preview. The second pass finds the
+    /// problems of rows.
     fn check<W: BlockOn>(
         &self,
         pass: &mut Pass<'_, W>,
@@ -281,11 +305,14 @@ impl JobRunner {
     ) -> Result<(), PassAbort> {
         let project = pass.held.project;
         let checked = match sheet {
-            _ if !pass.compares => Ok(ImportReport::default()),
+            _ if !pass.compares && step.after > 0 => Ok(ImportReport::default()),
             PartSheet::Cards(sheet) => pass.waits.wait(self.cards.check(project, sheet)),
             PartSheet::Stock(sheet) => pass.waits.wait(self.stock.check(project, sheet)),
         };
-        let report = checked.map_err(store)?;
+        let mut report = checked.map_err(store)?;
+        if !pass.compares {
+            report = ImportReport { rows: report.rows, ..ImportReport::default() };
+        }
         *wrong |= !report.problems.is_empty();
         require_lease(pass.waits.wait(self.jobs.advance(pass.held.clone(), step, report))?)
     }

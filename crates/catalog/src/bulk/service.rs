@@ -9,7 +9,7 @@ use super::{
     NewExport, NewJob,
 };
 use crate::spreadsheet::ports::SheetFormat;
-use crate::spreadsheet::{ImportKind, ReadOptions};
+use crate::spreadsheet::{ImportKind, ReadOptions, RowPreview};
 
 /// File to import in the background.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -147,6 +147,23 @@ impl BulkService {
         self.jobs.find(id).await?.and_then(|job| job.within(project)).ok_or(JobError::NotFound)
     }
 
+    /// Returns the first rows of an import, as they were to be written when they were checked.
+    pub async fn first_rows(&self, staff: &Staff, id: JobId) -> Result<Vec<RowPreview>, JobError> {
+        let job = self.read(staff, id).await?;
+        Ok(self.jobs.first_rows(job.id).await?)
+    }
+
+    /// Returns one page of the stored problems of an import, in the order of the file.
+    pub async fn problem_page(
+        &self,
+        staff: &Staff,
+        id: JobId,
+        page: PageRequest,
+    ) -> Result<Page<JobProblem>, JobError> {
+        let job = self.read(staff, id).await?;
+        Ok(self.jobs.problem_page(job.id, page).await?)
+    }
+
     /// Cancels a job. Rows already written are kept.
     pub async fn cancel(&self, staff: &Staff, id: JobId) -> Result<Job, JobError> {
         let job = self.read(staff, id).await?;
@@ -183,20 +200,12 @@ mod tests {
     use std::path::Path;
 
     use chrono::{DateTime, Utc};
-    use kontor_kernel::{FixedClock, Permission, ProjectScoped, Resource, TokenId};
+    use kontor_kernel::testing::staff_with;
+    use kontor_kernel::{FixedClock, Permission, ProjectScoped, Resource};
 
     use super::*;
     use crate::bulk::ports::{MockExportRepository, MockJobRepository, MockUploadStore};
     use crate::bulk::{JobPhase, Tally};
-
-    fn staff(permissions: &[Permission]) -> Staff {
-        Staff {
-            project_id: ProjectId::new(1).unwrap(),
-            user_id: UserId::new(1).unwrap(),
-            token_id: TokenId::new(1).unwrap(),
-            permissions: permissions.iter().copied().collect(),
-        }
-    }
 
     fn service(jobs: MockJobRepository, uploads: MockUploadStore) -> BulkService {
         let clock = Arc::new(FixedClock::at(DateTime::<Utc>::UNIX_EPOCH));
@@ -236,7 +245,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_forbidden_import_stores_no_file() {
-        let creator = staff(&[Permission::create(Resource::Nomenclatures)]);
+        let creator = staff_with([Permission::create(Resource::Nomenclatures)]);
         let refused = service(MockJobRepository::new(), MockUploadStore::new()).submit(&creator, cards()).await;
         assert!(matches!(refused, Err(JobError::Denied(_))), "{refused:?}");
     }
@@ -253,7 +262,7 @@ mod tests {
         jobs.expect_insert()
             .withf(|_, job, most, _| job.place == "place" && job.file_bytes == 9 && *most == BulkService::MAX_WAITING)
             .returning(|_, _, most, _| Err(JobRefusal::TooManyWaiting(most).into()));
-        let editor = staff(&[Permission::edit(Resource::Nomenclatures)]);
+        let editor = staff_with([Permission::edit(Resource::Nomenclatures)]);
         let refused = service(jobs, uploads).submit(&editor, cards()).await;
         assert!(matches!(refused, Err(JobError::Refused(JobRefusal::TooManyWaiting(20)))), "{refused:?}");
     }
@@ -266,7 +275,7 @@ mod tests {
         jobs.expect_waiting().returning(|_| Ok(0));
         let lost = || JobError::Store(StoreError::OutcomeUnknown("lost".to_owned()));
         jobs.expect_insert().once().returning(move |_, _, _, _| Err(lost()));
-        let editor = staff(&[Permission::edit(Resource::Nomenclatures)]);
+        let editor = staff_with([Permission::edit(Resource::Nomenclatures)]);
         let outcome = service(jobs, uploads).submit(&editor, cards()).await;
         assert!(matches!(outcome, Err(JobError::Store(StoreError::OutcomeUnknown(_)))), "{outcome:?}");
     }
@@ -276,7 +285,7 @@ mod tests {
         let mut jobs = MockJobRepository::new();
         jobs.expect_waiting().withf(|project| project.get() == 1).returning(|_| Ok(BulkService::MAX_WAITING));
         let (service, editor) =
-            (service(jobs, MockUploadStore::new()), staff(&[Permission::edit(Resource::Nomenclatures)]));
+            (service(jobs, MockUploadStore::new()), staff_with([Permission::edit(Resource::Nomenclatures)]));
         assert!(matches!(
             service.require_queue_space(&editor).await,
             Err(JobError::Refused(JobRefusal::TooManyWaiting(20)))
@@ -297,7 +306,7 @@ mod tests {
             jobs.expect_find()
                 .returning(move |_| Ok(Some(ProjectScoped::new(ProjectId::new(project).unwrap(), job()))));
             jobs.expect_cancel().returning(move |_, _| Ok(Some(job())));
-            let (service, staff) = (service(jobs, MockUploadStore::new()), staff(&[permission]));
+            let (service, staff) = (service(jobs, MockUploadStore::new()), staff_with([permission]));
             assert_eq!(service.read(&staff, JobId::new(7).unwrap()).await.is_ok(), reads, "{permission}");
             assert_eq!(service.cancel(&staff, JobId::new(7).unwrap()).await.is_ok(), cancels, "{permission}");
         }
@@ -308,7 +317,7 @@ mod tests {
         let mut jobs = MockJobRepository::new();
         jobs.expect_find().returning(|_| Ok(Some(ProjectScoped::new(ProjectId::new(1).unwrap(), job()))));
         jobs.expect_cancel().returning(|_, _| Ok(None));
-        let editor = staff(&[Permission::edit(Resource::Inventories)]);
+        let editor = staff_with([Permission::edit(Resource::Inventories)]);
         let ended = service(jobs, MockUploadStore::new()).cancel(&editor, JobId::new(7).unwrap()).await;
         assert!(matches!(ended, Err(JobError::Refused(JobRefusal::Ended))), "{ended:?}");
     }

@@ -1,8 +1,10 @@
+use kontor_kernel::history::AuditedField;
 use kontor_kernel::{
-    BrandId, CategoryId, CountryId, Line, Money, Name, NomenclatureTypeId, Prose, Quantity, StorageUnitId, TagId, VatId,
+    BrandId, CategoryId, CountryId, Line, Money, Name, NomenclatureTypeId, PhotoUrl, PhotoUrlError, Prose, Quantity,
+    StorageUnitId, TagId, VatId,
 };
 
-use super::{BillingPeriod, BillingRefusal, Edit, Gallery, MissingPrice, NomenclatureKind, ShareLink};
+use super::{Edit, MissingPrice, NomenclatureKind};
 
 /// Editable fields of a catalog item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +83,36 @@ impl Card {
     /// Refuses a new item that could not be sold for lack of a price.
     pub fn require_price(&self) -> Result<(), MissingPrice> {
         if self.lacks_price() { Err(MissingPrice) } else { Ok(()) }
+    }
+
+    /// Returns every field that an employee can change, by its name on the wire, for history entries.
+    pub fn audited_fields(&self) -> Vec<AuditedField> {
+        let text = |text: Option<&str>| text.map(str::to_owned);
+        let photos: Vec<&str> = self.photos.photos().iter().map(PhotoUrl::as_str).collect();
+        let tags: Vec<String> = self.tags.iter().map(ToString::to_string).collect();
+        let list = |items: String| Some(items).filter(|items| !items.is_empty());
+        vec![
+            ("article", text(self.article.as_deref())),
+            ("name", text(Some(self.name.as_str()))),
+            ("kind_id", Some(self.kind.id().to_string())),
+            ("type_id", self.type_id.map(|id| id.to_string())),
+            ("category_id", self.category_id.map(|id| id.to_string())),
+            ("brand_id", self.brand_id.map(|id| id.to_string())),
+            ("country_id", self.country_id.map(|id| id.to_string())),
+            ("storage_unit_id", self.storage_unit_id.map(|id| id.to_string())),
+            ("vat_id", self.vat_id.map(|id| id.to_string())),
+            ("price", self.price.map(|price| price.to_string())),
+            ("description", text(self.description.as_deref())),
+            ("characteristics", text(self.characteristics.as_deref())),
+            ("share_link", text(self.share_link.as_ref().map(ShareLink::as_str))),
+            ("is_subscription", Some(self.subscription.is_some().to_string())),
+            ("billing_period_months", self.subscription.map(|period| BillingPeriod::get(period).to_string())),
+            ("parameters.wholesale", Some(self.packaging.wholesale.to_string())),
+            ("parameters.pieces_per_pack", Some(self.packaging.pieces_per_pack.get().to_string())),
+            ("parameters.quantity_pack", Some(self.packaging.quantity_pack.get().to_string())),
+            ("photos", list(photos.join("\n"))),
+            ("tags", list(tags.join(", "))),
+        ]
     }
 }
 
@@ -195,6 +227,102 @@ impl CardChange {
     }
 }
 
+/// Error: an item has too many photos.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must have at most {} photos", Gallery::MAX)]
+pub struct GalleryError;
+
+/// Photos of an item in display order, at most 20.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Gallery(Vec<PhotoUrl>);
+
+impl Gallery {
+    /// Maximum photos of an item.
+    pub const MAX: usize = 20;
+
+    /// Checks the count.
+    pub fn new(photos: Vec<PhotoUrl>) -> Result<Self, GalleryError> {
+        if photos.len() > Self::MAX { Err(GalleryError) } else { Ok(Self(photos)) }
+    }
+
+    /// Returns the photos in display order.
+    pub fn photos(&self) -> &[PhotoUrl] {
+        &self.0
+    }
+}
+
+/// Link by which customers share an item: an absolute `http` or `https` address, as for a photo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShareLink(PhotoUrl);
+
+impl ShareLink {
+    /// Maximum length, in characters.
+    pub const MAX: usize = PhotoUrl::MAX;
+
+    /// Trims and checks the text.
+    pub fn parse(text: &str) -> Result<Self, PhotoUrlError> {
+        PhotoUrl::parse(text).map(Self)
+    }
+
+    /// Returns the address.
+    pub fn as_str(&self) -> &str {
+        self.0.as_str()
+    }
+}
+
+impl From<ShareLink> for String {
+    fn from(link: ShareLink) -> Self {
+        link.0.into()
+    }
+}
+
+/// Error: the number is not a billing period in months.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be a whole number from 1 to {}", BillingPeriod::MAX_MONTHS)]
+pub struct InvalidBillingPeriod;
+
+/// Billing period of a subscription plan: 1 to 36 months.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BillingPeriod(u8);
+
+impl BillingPeriod {
+    /// Longest period, in months.
+    pub const MAX_MONTHS: u8 = 36;
+
+    /// Accepts 1 to 36 months.
+    pub fn months(count: i64) -> Result<Self, InvalidBillingPeriod> {
+        match u8::try_from(count) {
+            Ok(count @ 1..=Self::MAX_MONTHS) => Ok(Self(count)),
+            _ => Err(InvalidBillingPeriod),
+        }
+    }
+
+    /// Returns the months.
+    pub fn get(self) -> u8 {
+        self.0
+    }
+
+    /// Checks the billing period of an item: a plan has one, and no other item has one.
+    pub fn of_card(is_subscription: bool, months: Option<Self>) -> Result<Option<Self>, BillingRefusal> {
+        match (is_subscription, months) {
+            (true, None) => Err(BillingRefusal::PeriodRequired),
+            (false, Some(_)) => Err(BillingRefusal::PeriodForbidden),
+            (_, months) => Ok(months),
+        }
+    }
+}
+
+/// Reason why a billing period does not fit the item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum BillingRefusal {
+    /// A subscription plan needs a billing period.
+    #[error("is required for a subscription plan")]
+    PeriodRequired,
+    /// Only a subscription plan has a billing period.
+    #[error("is allowed for a subscription plan only")]
+    PeriodForbidden,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,5 +387,19 @@ mod tests {
         assert!(renamed.apply(service.clone()).unwrap().lacks_price());
         let priced = CardChange { price: Edit::Set(Money::MAX), ..CardChange::default() };
         assert!(!priced.apply(service).unwrap().lacks_price());
+    }
+
+    #[test]
+    fn a_card_has_at_most_twenty_photos() {
+        let photo = PhotoUrl::parse("https://cdn.example/a.jpg").unwrap();
+        assert!(Gallery::new(vec![photo.clone(); 20]).is_ok());
+        assert_eq!(Gallery::new(vec![photo; 21]), Err(GalleryError));
+    }
+
+    #[test]
+    fn a_period_is_one_month_to_three_years() {
+        for (count, fits) in [(i64::MIN, false), (0, false), (1, true), (36, true), (37, false), (257, false)] {
+            assert_eq!(BillingPeriod::months(count).is_ok(), fits, "{count}");
+        }
     }
 }

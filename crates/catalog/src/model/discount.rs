@@ -1,7 +1,7 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{
-    CounterpartyId, DiscountId, DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, Line, Money, Name,
+    CounterpartyId, DiscountId, DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, Money, Name,
     OrderId, PromoCode, Prose, Quantity, Resource, Word,
 };
 
@@ -252,17 +252,6 @@ pub struct DiscountUsage {
     pub final_price: Money,
     /// Time of the order.
     pub created_at: DateTime<Utc>,
-}
-
-/// Filter of discounts.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct DiscountFilter {
-    /// Part of the name or of the promo code, in any case.
-    pub query: Option<Line<255>>,
-    /// Current state.
-    pub state: Option<DiscountState>,
-    /// `true` for discounts with a promo code, `false` for those without.
-    pub has_code: Option<bool>,
 }
 
 /// Discount statistics of a project.

@@ -1,7 +1,11 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{BrandId, CategoryId, CountryId, Name, NomenclatureId, NomenclatureTypeId, TagId, VatId};
+use kontor_kernel::history::{Audited, AuditedField};
+use kontor_kernel::{
+    BrandId, CategoryId, CountryId, Money, Name, NomenclatureId, NomenclatureTypeId, Reference, Resource, StorageUnit,
+    TagId, VatId,
+};
 
-use super::{Card, Reference, StorageUnit};
+use super::Card;
 
 /// Error: the number is not a kind of item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -62,6 +66,18 @@ pub struct Nomenclature {
     pub updated_at: DateTime<Utc>,
 }
 
+impl Audited for Nomenclature {
+    const RESOURCE: Resource = Resource::Nomenclatures;
+
+    fn number(&self) -> i64 {
+        self.id.get()
+    }
+
+    fn audited_fields(&self) -> Vec<AuditedField> {
+        self.card.audited_fields()
+    }
+}
+
 /// Records that an item refers to, by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardLabels {
@@ -81,4 +97,43 @@ pub struct CardLabels {
     pub vat: Option<Reference<VatId>>,
     /// Tags, by identifier.
     pub tags: Vec<Reference<TagId>>,
+}
+
+/// Error: services and subscription plans are sold at their own price, so they need one. The price of goods is that of
+/// the warehouse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("is required for a service and for a subscription plan")]
+pub struct MissingPrice;
+
+impl MissingPrice {
+    /// Returns `true` if such an item needs its own price.
+    pub fn of(kind: NomenclatureKind, is_subscription: bool) -> bool {
+        is_subscription || kind == NomenclatureKind::Service
+    }
+}
+
+/// Returns the price of a new stock level: the given one, otherwise that of the item. An item price of 0 is not used: a
+/// price of 0 for goods must be entered at the stock level. Items without a price are not sold.
+pub fn price_of_new_stock(written: Option<Money>, card: Option<Money>) -> Option<Money> {
+    written.or(card.filter(|price| *price > Money::ZERO))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_stock_costs_nothing_only_where_that_is_written() {
+        let (nothing, one) = (Some(Money::ZERO), Some(Money::from_minor(100).unwrap()));
+        for (written, card, price) in [
+            (nothing, one, nothing),
+            (nothing, None, nothing),
+            (one, nothing, one),
+            (None, one, one),
+            (None, nothing, None),
+            (None, None, None),
+        ] {
+            assert_eq!(price_of_new_stock(written, card), price, "{written:?} {card:?}");
+        }
+    }
 }

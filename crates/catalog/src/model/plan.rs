@@ -1,7 +1,5 @@
-use std::fmt;
-
 use chrono::{DateTime, Utc};
-use kontor_kernel::{ApplicationId, NomenclatureId, PlanAssignmentId};
+use kontor_kernel::{ApplicationId, NomenclatureId, PlanAssignmentId, wraps_text};
 
 use super::{Edit, Nomenclature};
 
@@ -32,18 +30,9 @@ impl PlanSlug {
     pub fn of_item(id: NomenclatureId) -> Self {
         Self(format!("plan-{id}"))
     }
-
-    /// Returns the slug.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
-impl fmt::Display for PlanSlug {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+wraps_text!(PlanSlug);
 
 impl From<PlanSlug> for String {
     fn from(slug: PlanSlug) -> Self {

@@ -1,8 +1,8 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
-use kontor_kernel::{DiscountId, Name, NomenclatureId, PromotionId, Prose, Resource};
+use kontor_kernel::{DiscountId, Edit, Money, Name, NomenclatureId, PromotionId, Prose, Resource};
 
-use super::{Period, PhotoUrl, Reference};
+use super::{EndsBeforeStart, Period, PhotoUrl, Reference};
 
 /// Promotion: a named campaign of a shop for a period. It changes no price itself; its discounts do.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,4 +70,61 @@ pub struct PromotionDraft {
 impl PromotionDraft {
     /// Maximum discounts, and maximum products, of one promotion.
     pub const MAX_RECORDS: usize = 500;
+}
+
+/// Change of a promotion.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PromotionChange {
+    /// Name.
+    pub name: Edit<Name>,
+    /// HTML.
+    pub description: Edit<Option<Prose>>,
+    /// Picture.
+    pub photo: Edit<Option<PhotoUrl>>,
+    /// Start of the promotion.
+    pub starts_at: Edit<Option<DateTime<Utc>>>,
+    /// End of the promotion, exclusive.
+    pub ends_at: Edit<Option<DateTime<Utc>>>,
+    /// All discounts of the promotion; duplicates count once.
+    pub discount_ids: Edit<Vec<DiscountId>>,
+    /// All products of the promotion; duplicates count once.
+    pub nomenclature_ids: Edit<Vec<NomenclatureId>>,
+}
+
+impl PromotionChange {
+    /// Returns the period after the change.
+    pub fn period(&self, current: Period) -> Result<Period, EndsBeforeStart> {
+        Period::new(self.starts_at.or(current.starts_at()), self.ends_at.or(current.ends_at()))
+    }
+}
+
+/// Use of the discounts of a promotion. Only promo codes record their use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PromotionStats {
+    /// Discounts of the promotion.
+    pub discounts: u64,
+    /// Of these, discounts with a promo code.
+    pub promo_codes: u64,
+    /// Orders that use one of these codes, except canceled ones. An order uses at most one.
+    pub usages: u64,
+    /// Total discount that the codes gave these orders.
+    pub amount: Money,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use chrono::TimeDelta;
+
+    #[test]
+    fn a_change_of_one_end_is_held_against_the_other() {
+        let [first, second, third] = [1, 2, 3].map(|day| Some(DateTime::UNIX_EPOCH + TimeDelta::days(day)));
+        let current = Period::new(first, second).unwrap();
+        let starts = |at| PromotionChange { starts_at: Edit::Set(at), ..PromotionChange::default() };
+        assert_eq!(PromotionChange::default().period(current), Ok(current));
+        assert_eq!(starts(None).period(current), Period::new(None, second));
+        assert_eq!(starts(third).period(current), Err(EndsBeforeStart));
+        let both = PromotionChange { ends_at: Edit::Set(None), ..starts(third) };
+        assert_eq!(both.period(current), Period::new(third, None));
+    }
 }

@@ -1,13 +1,10 @@
-use std::path::Path;
-
 use kontor_kernel::{Line, Name, NomenclatureId, Prose};
 
 use super::cell::{flag, money, quantity, whole};
 use super::columns::Column;
 use super::photo_cell::PhotoCell;
-use super::ports::SheetReader;
-use super::sheet::{Fields, PartSink, SeenKeys, Sheet};
-use super::{CategoryPath, Layout, ReadOptions, SheetError, TagNames};
+use super::sheet::{Fields, ImportRow, SeenKeys, Sheet};
+use super::{CategoryPath, TagNames};
 use crate::model::{BillingPeriod, CardChange, Edit, NomenclatureKind, ShareLink};
 
 macro_rules! card_columns {
@@ -113,49 +110,12 @@ pub struct CardRow {
 /// Rows of an item sheet.
 pub type CardSheet = Sheet<CardRow>;
 
-impl CardSheet {
-    /// Reads a file of at most `most` rows. Rows with problems are skipped and their problems collected.
-    pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetError> {
-        Self::read_with(reader, file, &ReadOptions::default(), most)
-    }
+impl ImportRow for CardRow {
+    type Column = CardColumn;
 
-    /// Reads like [`CardSheet::read`], with the options of the sender.
-    pub fn read_with(
-        reader: &dyn SheetReader,
-        file: &Path,
-        options: &ReadOptions,
-        most: u32,
-    ) -> Result<Self, SheetError> {
-        Self::read_rows(reader, file, &[CardColumn::Article], (options, most), unique(SeenKeys::default()))
-    }
+    const NEEDED: &'static [CardColumn] = &[CardColumn::Article];
 
-    /// Reads like [`CardSheet::read_with`], but only the first rows.
-    pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetError> {
-        Self::read_first(reader, file, &[CardColumn::Article], options, unique(SeenKeys::default()))
-    }
-
-    /// Reads like [`CardSheet::read_with`], in parts of a given number of rows. Rows up to `after` are skipped. Returns
-    /// the location of the table.
-    pub fn read_parts(
-        reader: &dyn SheetReader,
-        file: &Path,
-        options: &ReadOptions,
-        (size, after): (usize, u32),
-        sink: &mut PartSink<'_, CardRow>,
-    ) -> Result<Layout, SheetError> {
-        Self::read_in_parts(
-            reader,
-            file,
-            &[CardColumn::Article],
-            (options, size, after),
-            unique(SeenKeys::default()),
-            sink,
-        )
-    }
-}
-
-fn unique(mut seen: SeenKeys) -> impl FnMut(&mut Fields<'_, CardColumn>) -> Option<CardRow> {
-    move |fields| {
+    fn parse(fields: &mut Fields<'_, CardColumn>, seen: &mut SeenKeys) -> Option<Self> {
         let key = item_key(fields, CardColumn::Article, CardColumn::Id);
         if let Some(key) = &key
             && let Some(first) = seen.first_row(key, fields.number())

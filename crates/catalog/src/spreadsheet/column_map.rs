@@ -1,9 +1,11 @@
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use kontor_kernel::{Name, Permission, Resource};
+use kontor_kernel::{AccessDenied, Name, Permission, ProjectId, Resource, Staff, StoreError};
 
 use super::columns::{Column as _, fold};
-use super::{CardColumn, StockColumn, quotable};
+use super::ports::ColumnMaps;
+use super::{CardColumn, ImportError, StockColumn, quotable};
 
 /// Kind of records that a spreadsheet imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
@@ -147,6 +149,41 @@ impl ColumnMap {
         let missing = self.headers.iter().filter(|mapped| self.is_complete && !keys.contains(&mapped.key));
         missing.map(|mapped| format!("there is no header `{}` in the file", mapped.header)).collect()
     }
+}
+
+/// Use cases of the column mappings that a project saves for its imports.
+pub struct ImportColumns {
+    /// Storage of the mappings.
+    pub maps: Arc<dyn ColumnMaps>,
+}
+
+impl ImportColumns {
+    /// Returns the saved mapping of the employee's project.
+    pub async fn read(&self, staff: &Staff, kind: ImportKind) -> Result<ColumnMap, ImportError> {
+        may_import(staff, kind)?;
+        Ok(self.read_for(staff.project_id, kind).await?)
+    }
+
+    /// Replaces the saved mapping.
+    pub async fn replace(&self, staff: &Staff, kind: ImportKind, map: ColumnMap) -> Result<ColumnMap, ImportError> {
+        may_import(staff, kind)?;
+        self.replace_for(staff.project_id, kind, map.clone()).await?;
+        Ok(map)
+    }
+
+    /// Returns the saved mapping of a project, for operators.
+    pub async fn read_for(&self, project: ProjectId, kind: ImportKind) -> Result<ColumnMap, StoreError> {
+        self.maps.find(project, kind).await
+    }
+
+    /// Replaces the saved mapping of a project, for operators.
+    pub async fn replace_for(&self, project: ProjectId, kind: ImportKind, map: ColumnMap) -> Result<(), StoreError> {
+        self.maps.replace(project, kind, map).await
+    }
+}
+
+fn may_import(staff: &Staff, kind: ImportKind) -> Result<(), AccessDenied> {
+    kind.to_import().iter().try_for_each(|permission| staff.require(*permission))
 }
 
 #[cfg(test)]

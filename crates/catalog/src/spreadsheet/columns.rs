@@ -5,7 +5,7 @@ use kontor_kernel::Line;
 use super::{ColumnMap, HeaderColumn, SheetError, SheetRow, quotable};
 
 /// Column that a kind of sheet supports.
-pub(super) trait Column: Copy + Eq + 'static {
+pub trait Column: Copy + Eq + 'static {
     /// Every column with its name and its alternative names, in the order of an export.
     const ALL: &'static [(Self, &'static str, &'static [&'static str])];
 

@@ -155,22 +155,22 @@ fn draft(
         }
     };
     if let Edit::Set(text) = &row.country {
-        let id = text.as_ref().map(|text| words.countries().find(text, before.and_then(|card| card.country_id)));
+        let id = text.as_ref().map(|text| words.countries.find(text, before.and_then(|card| card.country_id)));
         named(CardColumn::Country, id != Some(None));
         change.country_id = Edit::Set(id.flatten());
     }
     if let Edit::Set(text) = &row.unit {
-        let id = text.as_ref().map(|text| words.units().find(text, before.and_then(|card| card.storage_unit_id)));
+        let id = text.as_ref().map(|text| words.units.find(text, before.and_then(|card| card.storage_unit_id)));
         named(CardColumn::Unit, id != Some(None));
         change.storage_unit_id = Edit::Set(id.flatten());
     }
     if let Edit::Set(text) = &row.vat {
-        let id = text.as_ref().map(|text| words.vats().find(text, before.and_then(|card| card.vat_id)));
+        let id = text.as_ref().map(|text| words.vats.find(text, before.and_then(|card| card.vat_id)));
         named(CardColumn::Vat, id != Some(None));
         change.vat_id = Edit::Set(id.flatten());
     }
     if let Edit::Set(text) = &row.nomenclature_type {
-        let id = text.as_ref().map(|text| words.types().find(text, before.and_then(|card| card.type_id)));
+        let id = text.as_ref().map(|text| words.types.find(text, before.and_then(|card| card.type_id)));
         named(CardColumn::Type, id != Some(None));
         change.type_id = Edit::Set(id.flatten());
     }
@@ -219,9 +219,9 @@ fn draft(
 fn not_found_reason(row: &CardRow, words: &ReferenceLookup, column: CardColumn) -> &'static str {
     let text = |cell: &Edit<Option<String>>| cell.as_set().and_then(Option::clone).unwrap_or_default();
     let is_ambiguous = match column {
-        CardColumn::Country => words.countries().is_ambiguous(&text(&row.country)),
-        CardColumn::Unit => words.units().is_ambiguous(&text(&row.unit)),
-        CardColumn::Vat => words.vats().is_ambiguous(&text(&row.vat)),
+        CardColumn::Country => words.countries.is_ambiguous(&text(&row.country)),
+        CardColumn::Unit => words.units.is_ambiguous(&text(&row.unit)),
+        CardColumn::Vat => words.vats.is_ambiguous(&text(&row.vat)),
         _ => false,
     };
     if is_ambiguous { AMBIGUOUS_NAME } else { "there is no such record" }
@@ -246,13 +246,13 @@ impl CardDraft {
     /// Returns the brand that must be created first.
     pub fn missing_brand(&self, words: &ReferenceLookup) -> Option<&Name> {
         let name = self.brand.as_set()?.as_ref()?;
-        words.brands().find_named(name, self.card.brand_id).is_none().then_some(name)
+        words.brands.find_named(name, self.card.brand_id).is_none().then_some(name)
     }
 
     /// Returns the tags that must be created first.
     pub fn missing_tags(&self, words: &ReferenceLookup) -> impl Iterator<Item = &Name> {
         let names = self.tags.as_set().map(TagNames::names).unwrap_or_default();
-        names.iter().filter(move |name| words.tags().named(name).is_none())
+        names.iter().filter(move |name| words.tags.named(name).is_none())
     }
 
     /// Returns the row after the import, with the names of records that must be created first.
@@ -287,10 +287,10 @@ impl CardDraft {
             card.category_id = path.as_ref().and_then(|path| words.find_category(path, card.category_id));
         }
         if let Edit::Set(name) = &self.brand {
-            card.brand_id = name.as_ref().and_then(|name| words.brands().find_named(name, card.brand_id));
+            card.brand_id = name.as_ref().and_then(|name| words.brands.find_named(name, card.brand_id));
         }
         if let Edit::Set(tags) = &self.tags {
-            let tags: BTreeSet<TagId> = tags.names().iter().filter_map(|name| words.tags().named(name)).collect();
+            let tags: BTreeSet<TagId> = tags.names().iter().filter_map(|name| words.tags.named(name)).collect();
             card.tags = tags.into_iter().collect();
         }
         let new_tags = self.before.as_ref().is_none_or(|before| before.tags != card.tags);

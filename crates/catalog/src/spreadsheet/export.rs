@@ -25,12 +25,12 @@ impl CardCells {
     /// Looks up the names.
     pub fn new(card: Card, words: &ReferenceLookup) -> Self {
         let category = card.category_id.and_then(|id| words.path(id)).map(|path| path.to_text());
-        let brand = card.brand_id.and_then(|id| words.brands().name(id)).map(ToString::to_string);
-        let country = card.country_id.and_then(|id| words.countries().name(id)).map(ToString::to_string);
-        let unit = card.storage_unit_id.and_then(|id| words.units().name(id)).map(ToString::to_string);
-        let vat = card.vat_id.and_then(|id| words.vats().name(id)).map(ToString::to_string);
-        let nomenclature_type = card.type_id.and_then(|id| words.types().name(id)).map(ToString::to_string);
-        let tags = TagNames::text_of(card.tags.iter().filter_map(|id| words.tags().name(*id)));
+        let brand = card.brand_id.and_then(|id| words.brands.name(id)).map(ToString::to_string);
+        let country = card.country_id.and_then(|id| words.countries.name(id)).map(ToString::to_string);
+        let unit = card.storage_unit_id.and_then(|id| words.units.name(id)).map(ToString::to_string);
+        let vat = card.vat_id.and_then(|id| words.vats.name(id)).map(ToString::to_string);
+        let nomenclature_type = card.type_id.and_then(|id| words.types.name(id)).map(ToString::to_string);
+        let tags = TagNames::text_of(card.tags.iter().filter_map(|id| words.tags.name(*id)));
         Self { card, category, brand, country, unit, vat, nomenclature_type, tags }
     }
 

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use kontor_kernel::{Line, NomenclatureId};
 
 use super::{Content, ItemKey, RowProblems};
@@ -17,7 +19,7 @@ pub enum RowAction {
 }
 
 /// Values by column name; `None` for an empty cell.
-type Values = Vec<(&'static str, Option<String>)>;
+type Values = Vec<(Cow<'static, str>, Option<String>)>;
 
 /// Row of a file with its effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +87,8 @@ impl RowPreview {
     /// Adds the values of a new record.
     #[must_use]
     pub(super) fn creating<'a>(self, values: impl IntoIterator<Item = (&'static str, Content<'a>)>) -> Self {
-        let fields = values.into_iter().map(|(name, value)| (name, shown(&value))).filter(|(_, text)| text.is_some());
+        let fields = values.into_iter().map(|(name, value)| (Cow::Borrowed(name), shown(&value)));
+        let fields = fields.filter(|(_, text)| text.is_some());
         Self { action: RowAction::Create, fields: fields.collect(), ..self }
     }
 
@@ -98,8 +101,8 @@ impl RowPreview {
         let mut preview = Self { action: RowAction::Update, ..self };
         for (name, before, after) in values {
             if before != after {
-                preview.before.push((name, shown(&before)));
-                preview.fields.push((name, shown(&after)));
+                preview.before.push((name.into(), shown(&before)));
+                preview.fields.push((name.into(), shown(&after)));
             }
         }
         preview

@@ -10,6 +10,17 @@ use super::ports::{HeaderRow, SheetReader};
 use super::{Layout, ReadOptions, RowPreview, RowProblem, RowProblems, SheetError, SheetRow};
 use crate::model::Edit;
 
+/// Row of a kind of sheet.
+pub trait ImportRow: Sized {
+    /// Columns of the sheet.
+    type Column: Column;
+    /// Columns that a file must have.
+    const NEEDED: &'static [Self::Column];
+
+    /// Parses a row. `seen` has the keys of the earlier rows of the file.
+    fn parse(fields: &mut Fields<'_, Self::Column>, seen: &mut SeenKeys) -> Option<Self>;
+}
+
 /// Valid rows of a file, and the problems of the others.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sheet<R> {
@@ -25,7 +36,7 @@ pub struct Sheet<R> {
     pub layout: Layout,
 }
 
-impl<R> Sheet<R> {
+impl<R: ImportRow> Sheet<R> {
     /// Maximum rows of a synchronous import.
     pub const MAX_ROWS: u32 = 100_000;
     /// Maximum text of a synchronous import, in bytes. The limit is needed because a small file may repeat one long
@@ -34,17 +45,22 @@ impl<R> Sheet<R> {
     /// Maximum text of a part, in bytes, not counting its last row.
     const PART_TEXT: usize = 8 << 20;
 
-    pub(super) fn read_rows<C: Column>(
+    /// Reads a file of at most `most` rows. Rows with problems are skipped and their problems collected.
+    pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetError> {
+        Self::read_with(reader, file, &ReadOptions::default(), most)
+    }
+
+    /// Reads like [`Sheet::read`], with the options of the sender.
+    pub fn read_with(
         reader: &dyn SheetReader,
         file: &Path,
-        needed: &[C],
-        (options, most): (&ReadOptions, u32),
-        mut understand: impl FnMut(&mut Fields<'_, C>) -> Option<R>,
+        options: &ReadOptions,
+        most: u32,
     ) -> Result<Self, SheetError> {
         let ask = &mut || Ok(());
         let mut book = reader.book(file, options.header_row, ask)?;
-        let table = locate(&mut *book, needed, options, ask)?;
-        let mut sheet = Self::default();
+        let table = locate(&mut *book, R::NEEDED, options, ask)?;
+        let (mut sheet, mut seen) = (Self::default(), SeenKeys::default());
         let most_rows = usize::try_from(most).unwrap_or(usize::MAX);
         let mut size = 0_usize;
         book.read(table.sheet, HeaderRow::At(table.layout.header_row), &mut |row| {
@@ -58,7 +74,7 @@ impl<R> Sheet<R> {
             if size > Self::MAX_TEXT {
                 return Err(SheetError::TooMuchText(Self::MAX_TEXT));
             }
-            sheet.take(&table, &row, &mut understand);
+            sheet.take(&table, &row, &mut seen);
             Ok(())
         })?;
         sheet.ignored_columns = table.layout.ignored();
@@ -66,24 +82,18 @@ impl<R> Sheet<R> {
         Ok(sheet)
     }
 
-    /// Reads like [`Sheet::read_rows`], but only as many rows as a preview shows.
-    pub(super) fn read_first<C: Column>(
-        reader: &dyn SheetReader,
-        file: &Path,
-        needed: &[C],
-        options: &ReadOptions,
-        mut understand: impl FnMut(&mut Fields<'_, C>) -> Option<R>,
-    ) -> Result<Self, SheetError> {
+    /// Reads like [`Sheet::read_with`], but only as many rows as a preview shows.
+    pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetError> {
         let ask = &mut || Ok(());
         let mut book = reader.book(file, options.header_row, ask)?;
-        let table = locate(&mut *book, needed, options, ask)?;
-        let mut sheet = Self::default();
+        let table = locate(&mut *book, R::NEEDED, options, ask)?;
+        let (mut sheet, mut seen) = (Self::default(), SeenKeys::default());
         let read = book.read(table.sheet, HeaderRow::At(table.layout.header_row), &mut |row| {
             if sheet.rows.len() + sheet.refused >= RowPreview::MAX_ROWS {
                 return Err(SheetError::Interrupted);
             }
             if table.has(&row) {
-                sheet.take(&table, &row, &mut understand);
+                sheet.take(&table, &row, &mut seen);
             }
             Ok(())
         });
@@ -93,20 +103,19 @@ impl<R> Sheet<R> {
         Ok(Self { ignored_columns: table.layout.ignored(), layout: table.layout, ..sheet })
     }
 
-    /// Passes a file on in parts of a given number of rows, fewer if they are long. Rows up to `after` are read, since
-    /// later rows may repeat them, but not passed on. Returns the location of the table.
-    pub(super) fn read_in_parts<C: Column>(
+    /// Reads like [`Sheet::read_with`], in parts of a given number of rows, fewer if they are long. Rows up to `after`
+    /// are read, since later rows may repeat them, but not passed on. Returns the location of the table.
+    pub fn read_parts(
         reader: &dyn SheetReader,
         file: &Path,
-        needed: &[C],
-        (options, size, after): (&ReadOptions, usize, u32),
-        mut understand: impl FnMut(&mut Fields<'_, C>) -> Option<R>,
+        options: &ReadOptions,
+        (size, after): (usize, u32),
         sink: &mut PartSink<'_, R>,
     ) -> Result<Layout, SheetError> {
         let ask = &mut || sink(Part { sheet: None, through: after, rows: 0 });
         let mut book = reader.book(file, options.header_row, ask)?;
-        let table = locate(&mut *book, needed, options, ask)?;
-        let mut part = Self::default();
+        let table = locate(&mut *book, R::NEEDED, options, ask)?;
+        let (mut part, mut seen) = (Self::default(), SeenKeys::default());
         let (mut rows, mut through, mut skipped, mut text) = (0, after, 0_usize, 0_usize);
         book.read(table.sheet, HeaderRow::At(table.layout.header_row), &mut |row| {
             if row.is_none_yet() {
@@ -116,14 +125,14 @@ impl<R> Sheet<R> {
                 return Ok(());
             }
             if row.number <= after {
-                Self::default().take(&table, &row, &mut understand);
+                Self::default().take(&table, &row, &mut seen);
                 skipped += 1;
                 if skipped.is_multiple_of(size) {
                     sink(Part { sheet: None, through: row.number, rows: 0 })?;
                 }
                 return Ok(());
             }
-            part.take(&table, &row, &mut understand);
+            part.take(&table, &row, &mut seen);
             rows += 1;
             through = row.number;
             text = text.saturating_add(row.size());
@@ -140,20 +149,15 @@ impl<R> Sheet<R> {
         Ok(table.layout)
     }
 
-    fn take<C: Column>(
-        &mut self,
-        table: &Table<C>,
-        row: &SheetRow,
-        understand: &mut impl FnMut(&mut Fields<'_, C>) -> Option<R>,
-    ) {
+    fn take(&mut self, table: &Table<R::Column>, row: &SheetRow, seen: &mut SeenKeys) {
         if let Some(fault) = &row.fault {
             self.problems.add(row.number, RowProblem::WHOLE_ROW, fault);
             self.refused += 1;
             return;
         }
         let mut fields = Fields { table, row, problems: &mut self.problems, faulty: false };
-        match understand(&mut fields) {
-            Some(understood) => self.rows.push(understood),
+        match R::parse(&mut fields, seen) {
+            Some(parsed) => self.rows.push(parsed),
             None => self.refused += 1,
         }
     }
@@ -194,7 +198,7 @@ impl<C> Table<C> {
 
 /// Rows in which keys occurred. To save memory only a 128-bit fingerprint of each key is kept.
 #[derive(Default)]
-pub(super) struct SeenKeys {
+pub struct SeenKeys {
     halves: [RandomState; 2],
     rows: HashMap<(u64, u64), u32>,
 }
@@ -214,7 +218,7 @@ impl SeenKeys {
 }
 
 /// Cells of one row by column.
-pub(super) struct Fields<'a, C> {
+pub struct Fields<'a, C> {
     table: &'a Table<C>,
     row: &'a SheetRow,
     problems: &'a mut RowProblems,

@@ -1,15 +1,13 @@
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 
 use kontor_kernel::{InventoryId, Line, Money, Name, NomenclatureId, WarehouseId};
 
 use super::card_sheet::item_key;
 use super::cell::{money, stock_level};
 use super::columns::Column;
-use super::ports::SheetReader;
-use super::sheet::{Fields, PartSink, SeenKeys, Sheet};
+use super::sheet::{Fields, ImportRow, SeenKeys, Sheet};
 use super::vocabulary::{AMBIGUOUS_NAME, Dictionary};
-use super::{Content, ImportReport, ItemKey, Layout, ReadOptions, RowPreview, RowProblems, SheetError, quotable};
+use super::{Content, ImportReport, ItemKey, RowPreview, RowProblems, quotable};
 use crate::model::{Reference, StockLevel, price_of_new_stock};
 
 /// Column of a stock sheet.
@@ -59,48 +57,14 @@ pub struct StockRow {
 /// Rows of a stock sheet.
 pub type StockSheet = Sheet<StockRow>;
 
-impl StockSheet {
-    /// Reads a file of at most `most` rows. Rows with problems are skipped and their problems collected.
-    pub fn read(reader: &dyn SheetReader, file: &Path, most: u32) -> Result<Self, SheetError> {
-        Self::read_with(reader, file, &ReadOptions::default(), most)
-    }
+impl ImportRow for StockRow {
+    type Column = StockColumn;
 
-    /// Reads like [`StockSheet::read`], with the options of the sender.
-    pub fn read_with(
-        reader: &dyn SheetReader,
-        file: &Path,
-        options: &ReadOptions,
-        most: u32,
-    ) -> Result<Self, SheetError> {
-        Self::read_rows(reader, file, &REQUIRED_COLUMNS, (options, most), unique(SeenKeys::default()))
-    }
+    const NEEDED: &'static [StockColumn] = &[StockColumn::Article, StockColumn::Warehouse];
 
-    /// Reads like [`StockSheet::read_with`], but only the first rows.
-    pub fn read_top(reader: &dyn SheetReader, file: &Path, options: &ReadOptions) -> Result<Self, SheetError> {
-        Self::read_first(reader, file, &REQUIRED_COLUMNS, options, unique(SeenKeys::default()))
-    }
-
-    /// Reads like [`StockSheet::read_with`], in parts of a given number of rows. Rows up to `after` are skipped.
-    /// Returns the location of the table.
-    pub fn read_parts(
-        reader: &dyn SheetReader,
-        file: &Path,
-        options: &ReadOptions,
-        (size, after): (usize, u32),
-        sink: &mut PartSink<'_, StockRow>,
-    ) -> Result<Layout, SheetError> {
-        Self::read_in_parts(reader, file, &REQUIRED_COLUMNS, (options, size, after), unique(SeenKeys::default()), sink)
-    }
-}
-
-const REQUIRED_COLUMNS: [StockColumn; 2] = [StockColumn::Article, StockColumn::Warehouse];
-const NO_PRICE: &str = "is required for new stock: the item has no price above 0 of its own";
-const DUPLICATE_ROW: &str = "is already in an earlier row with this warehouse";
-
-/// Refuses rows that repeat an item and warehouse. Records of earlier parts are not known here, so rows are compared by
-/// their texts.
-fn unique(mut seen: SeenKeys) -> impl FnMut(&mut Fields<'_, StockColumn>) -> Option<StockRow> {
-    move |fields| {
+    /// Refuses rows that repeat an item and warehouse. Records of earlier parts are not known here, so rows are compared
+    /// by their texts.
+    fn parse(fields: &mut Fields<'_, StockColumn>, seen: &mut SeenKeys) -> Option<Self> {
         let row = stock_row(fields)?;
         if seen.first_row((&row.key, row.warehouse.to_lowercase()), row.row).is_some() {
             fields.problem(StockColumn::Article, DUPLICATE_ROW);
@@ -109,6 +73,9 @@ fn unique(mut seen: SeenKeys) -> impl FnMut(&mut Fields<'_, StockColumn>) -> Opt
         Some(row)
     }
 }
+
+const NO_PRICE: &str = "is required for new stock: the item has no price above 0 of its own";
+const DUPLICATE_ROW: &str = "is already in an earlier row with this warehouse";
 
 fn stock_row(fields: &mut Fields<'_, StockColumn>) -> Option<StockRow> {
     let warehouse = fields.parse_filled(StockColumn::Warehouse, |text| Name::parse(text).map(String::from));

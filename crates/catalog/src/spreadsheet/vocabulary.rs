@@ -94,12 +94,12 @@ pub struct ReferenceLookup {
     categories: HashMap<CategoryId, CategoryNode>,
     by_place: HashMap<(Option<CategoryId>, String), CategoryId>,
     shared_places: HashSet<(Option<CategoryId>, String)>,
-    brands: Dictionary<BrandId>,
-    countries: Dictionary<CountryId>,
-    units: Dictionary<StorageUnitId>,
-    vats: Dictionary<VatId>,
-    types: Dictionary<NomenclatureTypeId>,
-    tags: Dictionary<TagId>,
+    pub(super) brands: Dictionary<BrandId>,
+    pub(super) countries: Dictionary<CountryId>,
+    pub(super) units: Dictionary<StorageUnitId>,
+    pub(super) vats: Dictionary<VatId>,
+    pub(super) types: Dictionary<NomenclatureTypeId>,
+    pub(super) tags: Dictionary<TagId>,
 }
 
 impl Default for ReferenceLookup {
@@ -213,36 +213,6 @@ impl ReferenceLookup {
         }
         names.reverse();
         Some(CategoryPath(names))
-    }
-
-    /// Returns the brands.
-    pub(super) fn brands(&self) -> &Dictionary<BrandId> {
-        &self.brands
-    }
-
-    /// Returns the countries.
-    pub(super) fn countries(&self) -> &Dictionary<CountryId> {
-        &self.countries
-    }
-
-    /// Returns the storage units.
-    pub(super) fn units(&self) -> &Dictionary<StorageUnitId> {
-        &self.units
-    }
-
-    /// Returns the VAT rates.
-    pub(super) fn vats(&self) -> &Dictionary<VatId> {
-        &self.vats
-    }
-
-    /// Returns the types.
-    pub(super) fn types(&self) -> &Dictionary<NomenclatureTypeId> {
-        &self.types
-    }
-
-    /// Returns the tags.
-    pub(super) fn tags(&self) -> &Dictionary<TagId> {
-        &self.tags
     }
 }
 

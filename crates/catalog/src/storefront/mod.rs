@@ -15,7 +15,6 @@
 //! **Ports**: [`ports::StorefrontReader`], [`ports::ViewCounter`], [`ports::Favourites`], [`ports::SearchLog`],
 //! [`ports::Showcase`], [`ports::StorefrontPlans`], and [`kontor_kernel::HtmlCleaner`]
 
-mod facets;
 mod favourites;
 mod filter;
 mod plans;
@@ -25,11 +24,11 @@ mod searches;
 mod service;
 mod showcase;
 
-pub use facets::{Facet, FacetValue, Facets};
+pub use crate::model::Tag;
 pub use favourites::{FavouriteError, FavouriteService};
-pub use filter::{ProductFilter, ProductOrder};
+pub use filter::{Facet, FacetValue, Facets, ProductFilter, ProductOrder};
 pub use plans::{Plan, PlanCard, PlanGroup, StorefrontPlanService};
-pub use product::{PriceRange, Product, ProductCard, StorefrontBrand, StorefrontCategory, Tag};
+pub use product::{PriceRange, Product, ProductCard, StorefrontBrand, StorefrontCategory};
 pub use searches::{MAX_SEARCHES, Search, SearchHistory, SearchRequest};
 pub use service::{StorefrontError, StorefrontService};
 pub use showcase::{Country, ShowcaseService, Slide};

@@ -112,7 +112,7 @@ impl StorefrontPlanService {
 mod tests {
     use super::*;
     use crate::storefront::ports::MockStorefrontPlans;
-    use kontor_kernel::{ApplicationId, ProjectId};
+    use kontor_kernel::testing::app_scope;
 
     struct Upper;
 
@@ -152,13 +152,8 @@ mod tests {
         shelf
             .expect_plan_cards()
             .returning(move |_| Ok(cards.iter().map(|(number, category)| card(*number, *category)).collect()));
-        let app = AppScope {
-            project_id: ProjectId::new(1).unwrap(),
-            application_id: ApplicationId::new(1).unwrap(),
-            wholesale: false,
-        };
         let service = StorefrontPlanService { shelf: Arc::new(shelf), cleaner: Arc::new(Upper) };
-        let groups = service.grouped(app).await.unwrap();
+        let groups = service.grouped(app_scope(1, 1)).await.unwrap();
         let told: Vec<(Option<i64>, Vec<i64>)> = groups
             .iter()
             .map(|group| {

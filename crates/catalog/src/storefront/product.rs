@@ -1,9 +1,7 @@
 use chrono::{DateTime, Utc};
-use kontor_kernel::{
-    BrandId, CategoryId, CountryId, HtmlCleaner, Line, Money, Name, NomenclatureId, Prose, SafeHtml, TagId,
-};
+use kontor_kernel::{BrandId, CategoryId, CountryId, HtmlCleaner, Line, Money, Name, NomenclatureId, Prose, SafeHtml};
 
-use crate::model::{NomenclatureKind, Packaging, PhotoUrl, Reference, StorageUnit};
+use crate::model::{NomenclatureKind, Packaging, PhotoUrl, Reference, StorageUnit, Tag};
 
 /// Product as an application offers it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,19 +72,6 @@ impl ProductCard<Prose> {
             unstored_views: self.unstored_views,
         }
     }
-}
-
-/// Tag of products.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tag {
-    /// Identifier of the tag.
-    pub id: TagId,
-    /// Name.
-    pub name: Name,
-    /// Picture.
-    pub photo: Option<PhotoUrl>,
-    /// Time of creation.
-    pub created_at: DateTime<Utc>,
 }
 
 /// Lowest and highest price of a list.

@@ -104,12 +104,11 @@ mod tests {
     use super::*;
     use crate::storefront::ports::MockSearchLog;
     use chrono::TimeDelta;
-    use kontor_kernel::{AppScope, ApplicationId, FixedClock};
+    use kontor_kernel::FixedClock;
+    use kontor_kernel::testing::app_scope;
 
     fn visitor(customer: Option<i64>) -> Visitor {
-        let (project_id, application_id) = (ProjectId::new(1).unwrap(), ApplicationId::new(1).unwrap());
-        let app = AppScope { project_id, application_id, wholesale: false };
-        Visitor { app, counterparty_id: customer.map(|id| CounterpartyId::new(id).unwrap()) }
+        Visitor { app: app_scope(1, 1), counterparty_id: customer.map(|id| CounterpartyId::new(id).unwrap()) }
     }
 
     fn line(text: &str) -> Line<255> {

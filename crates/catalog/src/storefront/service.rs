@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use kontor_kernel::{
     AppScope, CategoryId, Clock, HtmlCleaner, Money, NomenclatureId, Page, PageRequest, PendingViews, RateLimiter,
-    StoreError, Visitor,
+    ReadError, StoreError, Visitor,
 };
 
 use super::ports::{StorefrontReader, ViewCounter};
@@ -12,15 +12,7 @@ use super::{
 };
 
 /// Error of a storefront read.
-#[derive(Debug, thiserror::Error)]
-pub enum StorefrontError {
-    /// The application does not show the product.
-    #[error("there is no such product")]
-    NotFound,
-    /// Storage failure.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
+pub type StorefrontError = ReadError;
 
 /// Use cases of the storefront.
 pub struct StorefrontService {
@@ -137,7 +129,8 @@ mod tests {
     use crate::model::{NomenclatureKind, Packaging};
     use crate::storefront::ports::{MockSearchLog, MockStorefrontReader, MockViewCounter};
     use chrono::DateTime;
-    use kontor_kernel::{ApplicationId, FixedClock, MockRateLimiter, Name, ProjectId, Prose, Quota};
+    use kontor_kernel::testing::app_scope;
+    use kontor_kernel::{FixedClock, MockRateLimiter, Name, Prose, Quota};
 
     fn id() -> NomenclatureId {
         NomenclatureId::new(7).unwrap()
@@ -149,11 +142,6 @@ mod tests {
         fn clean(&self, html: &str) -> String {
             html.to_uppercase()
         }
-    }
-
-    fn app() -> AppScope {
-        let (project_id, application_id) = (ProjectId::new(1).unwrap(), ApplicationId::new(1).unwrap());
-        AppScope { project_id, application_id, wholesale: false }
     }
 
     fn card() -> ProductCard<Prose> {
@@ -210,7 +198,7 @@ mod tests {
         let (first, second) = ("10.0.0.1", "10.0.0.2");
         let mut shown = Vec::new();
         for viewer in [first, first, second] {
-            let card = service.product(app().into(), id(), viewer).await.unwrap();
+            let card = service.product(app_scope(1, 1).into(), id(), viewer).await.unwrap();
             assert_eq!(card.description.unwrap().as_str(), "<P>X</P>");
             shown.push(card.views_count);
         }
@@ -227,7 +215,7 @@ mod tests {
         let mut counter = MockViewCounter::new();
         counter.expect_add_views().once().returning(|_| Err(StoreError::OutcomeUnknown("lost".to_owned())));
         let service = service(shelves, counter);
-        service.product(app().into(), id(), "10.0.0.1").await.unwrap();
+        service.product(app_scope(1, 1).into(), id(), "10.0.0.1").await.unwrap();
         assert!(service.store_views().await.is_err());
         assert_eq!(service.store_views().await.unwrap(), 0);
     }
@@ -237,7 +225,7 @@ mod tests {
         let mut shelves = MockStorefrontReader::new();
         shelves.expect_product().returning(|_, _, _| Ok(None));
         let service = service(shelves, MockViewCounter::new());
-        let refused = service.product(app().into(), id(), "10.0.0.1").await;
+        let refused = service.product(app_scope(1, 1).into(), id(), "10.0.0.1").await;
         assert!(matches!(refused, Err(StorefrontError::NotFound)));
         assert_eq!(service.store_views().await.unwrap(), 0);
     }
@@ -246,8 +234,10 @@ mod tests {
     async fn nothing_costs_nothing() {
         let mut shelves = MockStorefrontReader::new();
         shelves.expect_price_range().returning(|_, _, _| Ok(None));
-        let range =
-            service(shelves, MockViewCounter::new()).price_range(app(), ProductFilter::default()).await.unwrap();
+        let range = service(shelves, MockViewCounter::new())
+            .price_range(app_scope(1, 1), ProductFilter::default())
+            .await
+            .unwrap();
         assert_eq!((range.lowest, range.highest), (Money::ZERO, Money::ZERO));
     }
 }

@@ -1,5 +1,6 @@
 //! Jobs: their steps and outcomes.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use kontor_catalog::bulk::ports::{MockJobRepository, MockUploadStore};
 use kontor_catalog::bulk::*;
 use kontor_catalog::spreadsheet::ports::{MockItemSheetRepository, MockStockSheetRepository};
 use kontor_catalog::spreadsheet::{
-    ImportError, ImportKind, ImportMode, ImportReport, ReadOptions, RowProblems, SheetError,
+    Decision, ImportError, ImportKind, ImportMode, ImportReport, ReadOptions, ReferenceLookup, RowProblems, SheetError,
 };
 use kontor_kernel::{JobId, ProjectId, StoreError};
 
@@ -137,6 +138,28 @@ fn a_dry_run_writes_nothing_and_succeeds() {
             work(jobs, MockItemSheetRepository::new(), wrong, &leased(ImportMode::AllOrNothing, true, 1), true);
         assert_eq!(outcome, RunOutcome::Ended(JobState::Succeeded));
     }
+}
+
+#[test]
+fn in_partial_mode_the_first_pass_finds_rows_to_show_and_no_problems() {
+    let (mut jobs, mut cards) = (MockJobRepository::new(), MockItemSheetRepository::new());
+    cards.expect_check().times(1).returning(|_, sheet| {
+        let words = ReferenceLookup::default();
+        let mut report = Decision::of(&sheet, &words, &HashMap::new()).preview_report(&words);
+        report.problems.add(2, "name", "is wrong");
+        Ok(report)
+    });
+    jobs.expect_advance()
+        .withf(|_, step, report| {
+            (step.after, report.rows.len(), report.created, report.problems.total()) == (0, 2, 0, 0)
+        })
+        .times(1)
+        .returning(|_, _, _| Ok(true));
+    jobs.expect_checked().withf(|_, done| done.go_on).times(1).returning(|_, _| Ok(true));
+    cards.expect_import_part().times(1).returning(|_, _, _, _, _| Ok(ImportReport::default()));
+    ends(&mut jobs, JobState::Succeeded);
+    let outcome = run(FILE, jobs, cards, &leased(ImportMode::Partial, false, 1), true);
+    assert_eq!(outcome.unwrap(), RunOutcome::Ended(JobState::Succeeded));
 }
 
 #[test]

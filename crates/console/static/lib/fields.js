@@ -5,6 +5,7 @@ import { cx, html } from './html.js';
 import { Drop, upload } from './drop.js';
 import { HtmlField } from './html-field.js';
 import { maybe, t } from './i18n.js';
+import { Icon } from './icons.js';
 import { useLoad } from './load.js';
 import { Picker } from './picker.js';
 import { can } from './session.js';
@@ -47,10 +48,11 @@ export function Field({ id, field, value, values, errors, changed, onChange }) {
   return html`<div class=${cx('field', (field.wide || kind === 'area' || kind === 'html' || kind === 'picture') && 'wide', changed && 'changed')}>
     <label for=${id}>${label}${field.required && html`<span class="faint"> *</span>`}</label>
     ${kind === 'area' ? html`<textarea ...${common} rows="3" maxlength=${field.max} value=${value ?? ''} onInput=${text} />`
-      : kind === 'html' ? html`<${HtmlField} common=${common} value=${value ?? ''} onInput=${text} rows=${field.rows} />`
+      : kind === 'html' ? html`<${HtmlField} common=${common} value=${value ?? ''} onInput=${text} rows=${field.rows} clean=${field.clean} />`
         : kind === 'choice' ? html`<${ChoiceField} common=${common} field=${field} value=${value} onChange=${onChange} />`
           : kind === 'picture' ? html`<${PictureField} common=${common} label=${label} value=${value} onInput=${text} onChange=${onChange} />`
           : kind === 'tags' ? html`<${TagsField} common=${common} field=${field} value=${value ?? []} onChange=${onChange} />`
+            : kind === 'many' ? html`<${ManyField} common=${common} field=${field} label=${label} value=${value} onChange=${onChange} />`
             : kind === 'picker' ? html`<${Picker} id=${id} label=${label} find=${field.find} shown=${value == null ? '' : field.shown?.(value, values) ?? String(value)}
                 invalid=${errors.length > 0} describedby=${note} disabled=${field.locked} onChange=${(/** @type {any} */ choice) => onChange(choice?.value ?? null)} />`
               : kind === 'number' ? html`<input type="number" inputmode="numeric" step="1" min=${field.min ?? 0} ...${common} value=${value ?? ''}
@@ -87,6 +89,14 @@ function TagsField({ common, field, value, onChange }) {
       onChange=${() => onChange(value.includes(Number(option.value)) ? value.filter((one) => one !== option.value) : [...value, Number(option.value)])} /> ${option.label}</label>`)}
     ${loaded.data?.length === 0 && html`<span class="note">${t('table.noOptions')}</span>`}
   </div>`;
+}
+
+/** Several records with their names, found one by one. @param {{ common: Record<string, any>, field: FieldSpec, label: string, value: { id: number, name: string }[], onChange: (value: any) => void }} props */
+function ManyField({ common, field, label, value, onChange }) {
+  const add = (/** @type {import('./picker.js').Choice | null} */ choice) => choice && !value.some(({ id }) => id === choice.value) && onChange([...value, { id: choice.value, name: choice.label }]);
+  return html`<ul class="plain">${value.map((one) => html`<li key=${one.id} class="row"><span class="grow ellipsis">${one.name}</span>
+      <button type="button" class="icon-button" aria-label=${`${t('delete')}: ${one.name}`} onClick=${() => onChange(value.filter(({ id }) => id !== one.id))}><${Icon} name="close" size=${16} /></button></li>`)}</ul>
+    <${Picker} clears id=${common.id} label=${label} find=${field.find} invalid=${common['aria-invalid']} describedby=${common['aria-describedby']} disabled=${common.disabled} onChange=${add} />`;
 }
 
 /** The address of a picture, typed or uploaded. @param {{ common: Record<string, any>, label: string, value: string | null, onInput: (event: any) => void, onChange: (value: any) => void }} props */

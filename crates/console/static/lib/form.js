@@ -15,10 +15,11 @@ import { reason } from './ui.js';
  * @typedef {object} FieldSpec
  * @property {string} name
  * @property {string} [label] text; without it the dictionary's `field.<name>`
- * @property {'text' | 'area' | 'html' | 'number' | 'money' | 'date' | 'datetime' | 'check' | 'choice' | 'picker' | 'phone' | 'email' | 'tags' | 'picture'} kind
+ * @property {'text' | 'area' | 'html' | 'number' | 'money' | 'date' | 'datetime' | 'check' | 'choice' | 'picker' | 'phone' | 'email' | 'tags' | 'many' | 'picture'} kind
  * @property {boolean} [required]
  * @property {number} [max]
  * @property {number} [rows] height of an HTML field
+ * @property {(markup: string, signal: AbortSignal) => Promise<string>} [clean] makes of HTML what customers get; the preview stands beside the field
  * @property {number} [min]
  * @property {string} [hint] text, or its key
  * @property {() => Promise<import('./tables.js').Option[]>} [options]
@@ -34,7 +35,7 @@ export const same = (a, b) => JSON.stringify(a ?? null) === JSON.stringify(b ?? 
 
 /** The values of the fields of a record. @param {FieldSpec[]} fields @param {Values} record @returns {Values} */
 export function valuesOf(fields, record) {
-  return Object.fromEntries(fields.map(({ name, kind }) => [name, record[name] ?? (kind === 'check' ? false : kind === 'tags' ? [] : null)]));
+  return Object.fromEntries(fields.map(({ name, kind }) => [name, record[name] ?? (kind === 'check' ? false : kind === 'tags' || kind === 'many' ? [] : null)]));
 }
 
 /**

@@ -7,7 +7,7 @@ import { useLoad } from './load.js';
 import { Card, Loading } from './ui.js';
 
 /** @typedef {{ field: string, old: string | null, new: string | null }} Change */
-/** @typedef {{ id: number, dateTime: string, user: { name: string } | null, counterparty: { name: string } | null, action: string, event?: string, detail?: string | null, reason?: string, order_id?: number | null, changes: Change[] }} Entry */
+/** @typedef {{ id: number, dateTime: string, user: { name: string } | null, counterparty: { name: string } | null, action: string, event?: string, detail?: string | null, reason?: string, comment?: string | null, order_id?: number | null, changes: Change[] }} Entry */
 
 const MOMENT = /^\d{4}-\d\d-\d\dT/;
 
@@ -41,7 +41,7 @@ export function History({ load, round = 0, more }) {
     <${Loading} of=${loaded} lines=${3}>${(/** @type {{ entries: Entry[], last: number }} */ { entries, last }) => html`
       ${entries.length === 0 && html`<p class="note">${t('history.none')}</p>`}
       <ul class="timeline">${entries.map((entry) => html`<li key=${entry.id}>
-        <b>${eventText(entry)}</b>${entry.detail && html` <span>${entry.detail}</span>`} ${more?.(entry)}
+        <b>${eventText(entry)}</b>${(entry.detail ?? entry.comment) && html` <span>${entry.detail ?? entry.comment}</span>`} ${more?.(entry)}
         <p><time datetime=${entry.dateTime}>${dateTime(entry.dateTime)}</time> <span class="faint">· ${entry.user?.name ?? entry.counterparty?.name ?? t('history.system')}</span></p>
         ${entry.changes.length > 0 && html`<ul class="changes">${entry.changes.slice(0, 8).map((change) => html`<li key=${change.field}>
           ${fieldText(change.field)}: <s>${value(change.field, change.old)}</s> → ${value(change.field, change.new)}</li>`)}</ul>`}

@@ -1,7 +1,9 @@
 // @ts-check
 // A field for HTML: marks of the text by buttons, and a preview without scripts.
-import { html, useMemo, useState } from './html.js';
+import { cx, html, useMemo, useState } from './html.js';
 import { t } from './i18n.js';
+import { useLoad, useRested } from './load.js';
+import { Loading } from './ui.js';
 
 /** Marks by name, with the tags around the marked text. @type {[string, string[]][]} */
 const MARKS = [['heading', ['h2']], ['paragraph', ['p']], ['bold', ['b']], ['italic', ['i']], ['list', ['ul', 'li']], ['quote', ['blockquote']], ['link', ['a href=""']]];
@@ -22,8 +24,10 @@ function mark(area, tags) {
   area.focus();
 }
 
-/** HTML text with a preview. The preview has no scripts and an origin of its own. @param {{ common: Record<string, any>, value: string, onInput: (event: any) => void, rows?: number }} props */
-export function HtmlField({ common, value, onInput, rows = 6 }) {
+/** @typedef {(markup: string, signal: AbortSignal) => Promise<string>} Clean */
+
+/** HTML text with a preview. The preview has no scripts and an origin of its own. @param {{ common: Record<string, any>, value: string, onInput: (event: any) => void, rows?: number, clean?: Clean }} props */
+export function HtmlField({ common, value, onInput, rows = 6, clean }) {
   const [shown, setShown] = useState(false);
   const run = (/** @type {string[]} */ tags) => {
     const area = document.getElementById(common.id);
@@ -32,10 +36,17 @@ export function HtmlField({ common, value, onInput, rows = 6 }) {
   return html`<div class="html-field">
     <div class="row" role="group" aria-label=${t('html.marks')}>${MARKS.map(([name, tags]) => html`<button type="button" key=${name} class="button small" disabled=${common.disabled}
       onClick=${() => run(tags)}>${t(`html.${name}`)}</button>`)}</div>
-    <textarea ...${common} rows=${rows} class="code" value=${value} onInput=${onInput} />
+    <div class=${cx('html-parts', clean && shown && 'beside')}><textarea ...${common} rows=${rows} class="code" value=${value} onInput=${onInput} />
+      ${shown && (clean ? html`<${Cleaned} markup=${value} clean=${clean} />` : html`<${Preview} markup=${value} />`)}</div>
     <button type="button" class="link" aria-expanded=${shown} onClick=${() => setShown(!shown)}>${t(shown ? 'form.hidePreview' : 'form.preview')}</button>
-    ${shown && html`<${Preview} markup=${value} />`}
   </div>`;
+}
+
+/** What customers get of the text, asked of the service when typing rests. @param {{ markup: string, clean: Clean }} props */
+function Cleaned({ markup, clean }) {
+  const rested = useRested(markup, 400);
+  const loaded = useLoad((signal) => clean(rested, signal), [rested]);
+  return html`<div class="cleaned"><${Loading} of=${loaded} lines=${4}>${(/** @type {string} */ text) => html`<${Preview} markup=${text} />`}<//></div>`;
 }
 
 /** @param {{ markup: string }} props */

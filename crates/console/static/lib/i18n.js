@@ -1,5 +1,5 @@
 // @ts-check
-// Texts of the interface. A dictionary is a module per language and section; values are texts or plural forms.
+// Texts of the interface. A dictionary is a JSON file per language and section; values are texts or plural forms.
 import { recall, remember, store } from './html.js';
 
 /** @typedef {{ one?: string, few?: string, many?: string, other: string }} Plural */
@@ -18,19 +18,28 @@ export const language = store(preferred());
 
 /** @type {Map<string, Dictionary>} */
 const loaded = new Map();
+/** @type {Map<string, Promise<void>>} */
+const loading = new Map();
 /** @type {Dictionary} */
 let texts = {};
 let plurals = new Intl.PluralRules(language.get());
 
+/** Loads the dictionary of a language and section once. Its address has the content hash, as that of this module. @param {string} key */
+function load(key) {
+  const begun = loading.get(key);
+  if (begun) return begun;
+  const work = fetch(new URL(`../i18n/${key}.json`, import.meta.url)).then(async (answer) => {
+    if (!answer.ok) throw new Error(`${key}: HTTP ${answer.status}`);
+    loaded.set(key, await answer.json());
+  });
+  loading.set(key, work);
+  work.catch(() => loading.delete(key));
+  return work;
+}
+
 /** Loads the dictionaries of these sections in the current language. @param {string[]} sections */
 export async function loadTexts(sections) {
-  const name = language.get();
-  await Promise.all(sections.map(async (section) => {
-    const key = `${name}/${section}`;
-    if (loaded.has(key)) return;
-    const module = await import(`../i18n/${name}/${section}.js`);
-    loaded.set(key, module.default);
-  }));
+  await Promise.all(sections.map((section) => load(`${language.get()}/${section}`)));
   rebuild();
 }
 
@@ -49,10 +58,7 @@ export async function setLanguage(next) {
   const sections = [...loaded.keys()].map((key) => key.slice(key.indexOf('/') + 1));
   const before = language.get();
   language.get() !== next && remember('language', next);
-  await Promise.all([...new Set(sections)].map(async (section) => {
-    const key = `${next}/${section}`;
-    if (!loaded.has(key)) loaded.set(key, (await import(`../i18n/${next}/${section}.js`)).default);
-  }));
+  await Promise.all([...new Set(sections)].map((section) => load(`${next}/${section}`)));
   if (before !== next) language.set(next);
   rebuild();
   language.set(next);
@@ -84,3 +90,6 @@ function forms(n) {
   const form = plurals.select(Number.isFinite(n) ? n : 0);
   return form === 'one' || form === 'few' || form === 'many' ? form : 'other';
 }
+
+// The page starts this module by itself, so the texts of the frame load beside the other scripts.
+void load(`${language.get()}/shell`);

@@ -60,6 +60,17 @@ export function useRested(value, rest = 150) {
   return rested;
 }
 
+/** Reads all pages of a list. @template T @param {(page: number) => Promise<{ pagination: { last_page: number }, rows: T[] }>} load @returns {Promise<T[]>} */
+export async function everything(load) {
+  const all = [];
+  for (let page = 1, last = 1; page <= last; page++) {
+    const { pagination, rows } = await load(page);
+    last = pagination.last_page;
+    all.push(...rows);
+  }
+  return all;
+}
+
 /** @type {Map<string, Promise<any>>} */
 const lists = new Map();
 

@@ -11,7 +11,7 @@ import { t } from './i18n.js';
 
 /** @param {any} value */
 const inWords = (value) => (value === null || value === undefined || value === '' ? '–'
-  : typeof value === 'boolean' ? t(value ? 'yes' : 'no') : typeof value === 'object' ? JSON.stringify(value) : String(value));
+  : typeof value === 'boolean' ? t(value ? 'yes' : 'no') : Array.isArray(value) ? value.map((one) => one?.name ?? one).join(', ') || '–' : typeof value === 'object' ? JSON.stringify(value) : String(value));
 
 /**
  * Returns the merged values, or `null` if the person went back to the form.

@@ -18,6 +18,7 @@ import { attempt, Card, Empty, Loading, Page, Tabs } from './ui.js';
  * @typedef {object} Resource
  * @property {string} title key of the title of a new record
  * @property {string} [submit] key of the button that creates
+ * @property {string} [note] key of the text above a new record
  * @property {import('./form.js').FieldSpec[]} fields
  * @property {Values} [empty] values of a new record
  * @property {(id: number, options: Options) => Promise<Version>} read
@@ -31,6 +32,9 @@ const NOTHING = {};
 
 /** @param {string | null | undefined} etag @returns {Options} */
 export const matching = (etag) => (etag ? { match: etag } : {});
+
+/** Takes any version: for writes that do not depend on what was read. Projects may require the header. */
+export const ANY = { match: '*' };
 
 /** @param {Values} values */
 const filled = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
@@ -77,7 +81,7 @@ function RecordDialog({ resource, id, name, record, close }) {
   <//>`;
 }
 
-/** What a page shows around the form. @typedef {{ title: string, note?: any, badge?: any, actions?: any, above?: any, below?: any, side?: any, more?: (entry: import('./history.js').Entry) => any, history?: (page: number, signal: AbortSignal) => Promise<any> }} View */
+/** What a page shows around the form. @typedef {{ title: string, note?: any, badge?: any, actions?: any, above?: any, below?: any, side?: any, readonly?: boolean, more?: (entry: import('./history.js').Entry) => any, history?: (page: number, signal: AbortSignal) => Promise<any> }} View */
 
 /**
  * The page of a record. `new` as number creates one.
@@ -101,21 +105,22 @@ export function RecordPage({ resource, id, to, crumb, edits, card, view }) {
   };
   const save = async (/** @type {Values} */ changes, /** @type {Values} */ values, /** @type {string | undefined} */ match) => {
     const made = fresh ? await resource.create?.(filled(changes)) : await resource.update(number, changes, matching(match), values);
-    toast(t(fresh ? 'created' : 'saved'));
+    toast(t(fresh && !resource.submit ? 'created' : 'saved'));
     if (fresh) await navigate(`${to}/${made}`, { force: true, replace: true });
     else refresh();
   };
   return html`<${Loading} of=${loaded}>${(/** @type {Version} */ { record, etag }) => {
-    const { title, note, badge, actions, above, below, side, more, history } = fresh ? /** @type {View} */ ({ title: t(resource.title) }) : view(record, refresh, etag);
+    const { title, note, badge, actions, above, below, side, more, history, readonly } = fresh ? /** @type {View} */ ({ title: t(resource.title), note: resource.note && t(resource.note) }) : view(record, refresh, etag);
+    const writes = edits && !readonly;
     const remove = async () => {
       if (await drop(resource, number, etag, title)) await navigate(to, { force: true });
     };
-    return html`<${Page} title=${title} note=${note} badge=${badge} crumbs=${[{ label: t(crumb), to }]} actions=${html`${!fresh && edits && resource.remove
+    return html`<${Page} title=${title} note=${note} badge=${badge} crumbs=${[{ label: t(crumb), to }]} actions=${html`${!fresh && writes && resource.remove
         && html`<button type="button" class="button" onClick=${remove}><${Icon} name="trash" size=${16} />${t('delete')}</button>`}${actions}`} />
       <div class=${side ? 'columns' : 'whole'}>
         <div>${above}
           <${Card} title=${fresh ? undefined : card}><${RecordForm} fields=${resource.fields} record=${record} etag=${etag} save=${save} reread=${() => resource.read(number, {})}
-            readonly=${!edits} ...${fresh ? { submit: t('create'), cancel: () => navigate(to) } : {}} /><//>
+            readonly=${!writes} ...${fresh ? { submit: t(resource.submit ?? 'create'), cancel: () => navigate(to) } : {}} /><//>
           ${below}${history && html`<${History} round=${round} load=${history} more=${more} />`}</div>
         ${side && html`<div>${side}</div>`}
       </div>`;

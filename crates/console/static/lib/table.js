@@ -28,7 +28,7 @@ const NONE = [];
 /** @type {Record<string, (row: Row) => any>} */
 const PLAIN = {};
 const MONEY = new Set(['price', 'total', 'amount', 'final_price', 'amount_due', 'discount_amount', 'used_amount']);
-const NUMBERS = new Set(['quantity', 'reserved', 'available', 'code', 'orders_count', 'used_count', 'views_count', 'updated', 'errors_total']);
+const NUMBERS = new Set(['discounts', 'nomenclatures', 'quantity', 'reserved', 'available', 'code', 'orders_count', 'used_count', 'views_count', 'updated', 'errors_total']);
 
 /**
  * Draws a cell by its key and value.

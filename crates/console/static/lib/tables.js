@@ -63,7 +63,9 @@ export const options = {
   pageTypes: named('/api/page_types', 'pageTypes'),
   parked: worded((word) => t(`parked.${word}`), ['above_consent', 'contradicting_answers', 'customer_limit', 'paid_today', 'work_failed']),
   subscriptionStatuses: worded((word) => t(`subscription.status.${word}`), ['active', 'charging', 'past_due', 'canceled']),
+  deliveryStatuses: worded((word) => t(`delivery.${word}`), ['pending', 'delivered', 'failed']),
   roles: named('/api/roles', 'roles', 'view-roles'),
+  departments: named('/api/departments', 'departments', 'view-departments'),
   deliveryTypes: named('/api/delivery_types', 'deliveryTypes'),
   warehouses: () => once('warehouses', async () => {
     if (!can('view-warehouses')) return [];
@@ -76,7 +78,7 @@ export const options = {
 const dates = { name: 'date', kind: 'dates' };
 
 /** @type {Record<'orders' | 'items' | 'stock' | 'customers' | 'tasks' | 'agents' | 'categories'
-  | 'branches' | 'deliveries' | 'warehouses'
+  | 'branches' | 'deliveries' | 'webhookDeliveries' | 'warehouses' | 'files' | 'promotions'
   | 'discounts' | 'jobs' | 'pages' | 'shops' | 'subscriptions' | 'upcoming' | 'usages', Description>} */
 export const tables = {
   orders: {
@@ -145,6 +147,12 @@ export const tables = {
     columns: ['event', 'status', 'response_status', 'attempts', 'created_at', 'delivered_at', 'next_attempt_at', 'last_error', 'delivery_id'],
     hidden: ['delivered_at', 'delivery_id'],
   },
+  webhookDeliveries: {
+    path: '/api/webhook_deliveries', root: 'webhookDeliveries', sorts: ['id'],
+    columns: ['id', 'event', 'status', 'webhook', 'response_status', 'attempts', 'created_at', 'delivered_at', 'next_attempt_at', 'last_error'],
+    hidden: ['delivered_at'],
+    filters: [{ name: 'status', kind: 'choice', options: options.deliveryStatuses }],
+  },
   warehouses: {
     path: '/api/tables/warehouses', root: 'warehouses', sorts: ['id', 'name', 'created_at', 'updated_at'], hidden: ['id', 'created_at', 'updated_at'],
     filters: [{ name: 'branch_id', kind: 'choice', options: options.branches, needs: 'view-branches' }, dates],
@@ -154,9 +162,22 @@ export const tables = {
     columns: ['name', 'status', 'value', 'code', 'target', 'ends_at', 'used_count', 'used_amount', 'created_at'],
     filters: [{ name: 'has_code', kind: 'flag' }],
   },
+  promotions: {
+    path: '/api/promotions', root: 'promotions', sorts: [], filters: [],
+    columns: ['name', 'starts_at', 'ends_at', 'discounts', 'nomenclatures', 'created_at'],
+  },
   jobs: {
     path: '/api/jobs', root: 'jobs', sorts: [], filters: [],
     columns: ['id', 'kind', 'status', 'file_name', 'created', 'updated', 'errors_total', 'created_at'],
+  },
+  files: {
+    path: '/api/files', root: 'files', search: true, sorts: ['id', 'size', 'created_at'], hidden: ['mime_type'],
+    columns: ['id', 'name', 'mime_type', 'size', 'creator', 'order_id', 'created_at'],
+    filters: [
+      { name: 'file_type_id', kind: 'choice', options: options.fileTypes },
+      { name: 'creator_id', kind: 'choice', options: options.responsible, needs: 'view-users' },
+      dates,
+    ],
   },
   pages: {
     path: '/api/tables/pages', root: 'pages', search: true, sorts: ['id', 'title', 'views_count', 'created_at', 'updated_at'],

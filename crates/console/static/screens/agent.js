@@ -10,6 +10,7 @@ import { Icon } from '../lib/icons.js';
 import { createInDialog, showSecret } from '../lib/list.js';
 import { useLoad } from '../lib/load.js';
 import { Permissions, permissionText } from '../lib/permissions.js';
+import { matching } from '../lib/record.js';
 import { navigate } from '../lib/router.js';
 import { can, user } from '../lib/session.js';
 import { attempt, Card, Empty, Facts, Loading, Page } from '../lib/ui.js';
@@ -77,7 +78,7 @@ function AgentView({ agent, etag, reload }) {
   };
   const erase = async () => {
     if (!(await confirm({ title: t('agent.deleteAsk'), text: t('agent.deleteText'), confirm: t('delete'), danger: true }))) return;
-    if (await attempt(() => remove('/api/agents/{agent}', path), t('deleted'))) await navigate('/agents', { force: true });
+    if (await attempt(() => remove('/api/agents/{agent}', path, matching(etag)), t('deleted'))) await navigate('/agents', { force: true });
   };
   const actions = edits && html`
     <button type="button" class="button" onClick=${() => change({ is_banned: !agent.is_banned })}>${t(agent.is_banned ? 'agent.resume' : 'agent.pause')}</button>

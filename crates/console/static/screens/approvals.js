@@ -1,5 +1,6 @@
 // @ts-check
-// Approvals inbox. The API has no list of access requests, so requests are opened by their link and kept in this browser.
+// Approvals inbox: requests of the project, and those opened by their link. A request belongs to no project until it is reviewed,
+// so this browser keeps the ones that were opened.
 import { get } from '../lib/api.js';
 import { ago } from '../lib/format.js';
 import { html, recall, remember, useEffect, useId, useState } from '../lib/html.js';
@@ -32,7 +33,18 @@ export function requestId(text) {
   return /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i.exec(text)?.[0]?.toLowerCase() ?? null;
 }
 
+/** @param {Seen} request */
+const stateOf = (request) => (request.status === 'pending' && new Date(request.expires_at) < new Date() ? 'expired' : request.status);
+
+/** Requests that employees of the project reviewed, newest first. @param {number} pages @param {AbortSignal} signal */
+async function load(pages, signal) {
+  const answers = await Promise.all(Array.from({ length: pages }, (_, index) => get('/api/agent-access-requests', { page: index + 1, per_page: 25 }, { signal })));
+  return { requests: /** @type {Seen[]} */ (answers.flatMap((answer) => answer.agentAccessRequests)), last: answers[0]?.pagination.last_page ?? 1 };
+}
+
 export default function Approvals() {
+  const [pages, setPages] = useState(1);
+  const loaded = useLoad((signal) => load(pages, signal), [pages]);
   const [seen, setSeen] = useState(seenRequests);
   const [text, setText] = useState('');
   const [wrong, setWrong] = useState(false);
@@ -50,7 +62,12 @@ export default function Approvals() {
     remember('requests', next);
     setSeen(next);
   };
-  const stateOf = (/** @type {Seen} */ request) => (request.status === 'pending' && new Date(request.expires_at) < new Date() ? 'expired' : request.status);
+  const listed = new Set(loaded.data?.requests.map(({ publicId }) => publicId));
+  const opened = loaded.data || loaded.error ? seen.filter(({ publicId }) => !listed.has(publicId)) : [];
+  const line = (/** @type {Seen} */ request, /** @type {boolean} */ kept) => html`<li key=${request.publicId}>
+    <div class="grow"><${Link} to=${`/approvals/${request.publicId}`}><b>${request.name}</b><//><p class="faint">${t('approval.expires')} ${ago(request.expires_at)}</p></div>
+    <${Badge} kind=${STATUS[stateOf(request)]}>${t(`approval.status.${stateOf(request)}`)}<//>
+    ${kept && html`<button type="button" class="icon-button" aria-label=${`${t('approvals.forget')}: ${request.name}`} title=${t('approvals.forget')} onClick=${() => drop(request.publicId)}><${Icon} name="close" size=${16} /></button>`}</li>`;
   return html`<${Page} title=${t('nav.approvals')} note=${t('approvals.note')} />
     <${Card} title=${t('approvals.open')}>
       <form class="row" onSubmit=${submit}>
@@ -63,14 +80,12 @@ export default function Approvals() {
         <button class="button primary">${t('approvals.open')}</button>
       </form>
     <//>
-    <${Card} title=${t('approvals.seen')} flush>
-      ${seen.length === 0 ? html`<${Empty} icon="approvals" title=${t('approvals.none')} text=${t('approvals.noneText')} />` : html`<ul class="list">
-        ${seen.map((request) => html`<li key=${request.publicId}>
-          <div class="grow"><${Link} to=${`/approvals/${request.publicId}`}><b>${request.name}</b><//><p class="faint">${t('approval.expires')} ${ago(request.expires_at)}</p></div>
-          <${Badge} kind=${STATUS[stateOf(request)]}>${t(`approval.status.${stateOf(request)}`)}<//>
-          <button type="button" class="icon-button" aria-label=${`${t('approvals.forget')}: ${request.name}`} title=${t('approvals.forget')} onClick=${() => drop(request.publicId)}><${Icon} name="close" size=${16} /></button>
-        </li>`)}
-      </ul>`}
+    ${opened.length > 0 && html`<${Card} title=${t('approvals.seen')} flush><ul class="list">${opened.map((request) => line(request, true))}</ul><//>`}
+    <${Card} title=${t('approvals.reviewed')} flush>
+      <${Loading} of=${loaded} lines=${3}>${(/** @type {Awaited<ReturnType<typeof load>>} */ { requests, last }) => html`
+        ${requests.length === 0 && html`<${Empty} icon="approvals" title=${t('approvals.none')} text=${t('approvals.noneText')} />`}
+        <ul class="list">${requests.map((request) => line(request, false))}</ul>
+        ${pages < last && html`<p class="row pager"><button type="button" class="link" onClick=${() => setPages(pages + 1)}>${t('more')}</button></p>`}`}<//>
     <//>
     <${Card} title=${t('approvals.agents')} flush actions=${html`<${Link} to="/agents">${t('all')}<//>`}>
       <${Loading} of=${agents} lines=${3}>${(/** @type {any} */ data) => (data.agents.length ? agentRows(data.agents)

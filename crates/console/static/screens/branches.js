@@ -1,6 +1,6 @@
 // @ts-check
 // Branches (legal entities) with their bank accounts. `/branches/new` creates one.
-import { get, post, put } from '../lib/api.js';
+import { get, post, put, read } from '../lib/api.js';
 import { html } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
@@ -28,9 +28,6 @@ const branch = crud('/api/branches', '/api/branches/{id}', 'branch', {
   ],
 });
 
-/** The version of an account is told by writes alone, so a change takes any version. */
-const ANY = '*';
-
 /** @param {number} id @param {AbortSignal} [signal] @returns {Promise<Account[]>} */
 const accountsOf = async (id, signal) => (await get('/api/branches/{id}/bank_requisites', { id }, signal ? { signal } : {})).bankRequisites;
 
@@ -44,7 +41,10 @@ const account = (id) => ({
     { name: 'correspondent_account', kind: 'text', max: 20 },
     { name: 'comment', kind: 'text', max: 500 },
   ],
-  read: async (requisiteId, options) => ({ record: (await accountsOf(id, options.signal)).find((one) => one.id === requisiteId) ?? {}, etag: ANY }),
+  async read(requisiteId, options) {
+    const { body, etag } = await read('/api/branches/{id}/bank_requisites/{requisiteId}', { id, requisiteId }, options);
+    return { record: body.bankRequisite, etag };
+  },
   create: async (values) => (await post('/api/branches/{id}/bank_requisites', { id }, values)).bankRequisite.id,
   update: (requisiteId, changes, options) => put('/api/branches/{id}/bank_requisites/{requisiteId}', { id, requisiteId }, changes, options),
 });

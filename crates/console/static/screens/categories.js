@@ -6,7 +6,7 @@ import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { useActions } from '../lib/keys.js';
 import { forget, useLoad } from '../lib/load.js';
-import { editRecord } from '../lib/record.js';
+import { ANY, editRecord } from '../lib/record.js';
 import { can } from '../lib/session.js';
 import { idOf } from '../lib/table.js';
 import { parentsFor, Tree } from '../lib/tree.js';
@@ -56,6 +56,6 @@ export default function Categories() {
       ${!loaded.data && !loaded.error && html`<${Skeleton} />`}
       ${loaded.data && nodes.length === 0 && html`<${Empty} icon="tree" title=${t('category.none')} text=${t('category.noneText')} />`}
       ${nodes.length > 0 && html`<${Tree} nodes=${nodes} label=${t('nav.categories')} edits=${edits} open=${edit} refresh=${refresh}
-        place=${(/** @type {number} */ id, /** @type {number | null} */ parent) => put('/api/categories/{id}', { id }, { parent_id: parent })} />`}
+        place=${(/** @type {number} */ id, /** @type {number | null} */ parent) => put('/api/categories/{id}', { id }, { parent_id: parent }, ANY)} />`}
     </section>`;
 }

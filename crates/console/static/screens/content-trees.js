@@ -4,8 +4,8 @@ import { get, post, put, read, remove } from '../lib/api.js';
 import { html } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
-import { useLoad } from '../lib/load.js';
-import { Applications, editRecord } from '../lib/record.js';
+import { everything, useLoad } from '../lib/load.js';
+import { ANY, Applications, editRecord } from '../lib/record.js';
 import { place } from '../lib/router.js';
 import { can } from '../lib/session.js';
 import { idOf, textOf } from '../lib/table.js';
@@ -13,7 +13,7 @@ import { options } from '../lib/tables.js';
 import { parentsFor, Tree } from '../lib/tree.js';
 import { Card, Empty, Loading, Page } from '../lib/ui.js';
 
-/** @typedef {import('../lib/tree.js').Node & { row?: any }} Node `row` is the table's, with its version */
+/** @typedef {import('../lib/tree.js').Node} Node */
 /** @typedef {import('../lib/record.js').Resource} Resource */
 /**
  * @typedef {object} Kind
@@ -24,17 +24,6 @@ import { Card, Empty, Loading, Page } from '../lib/ui.js';
  * @property {(application: number, nodes: Node[], id: number | null) => Resource} resource
  * @property {(application: number, id: number, way: 'up' | 'down') => Promise<unknown>} [shift]
  */
-
-/** Reads all pages of a list. @template T @param {(page: number) => Promise<{ pagination: { last_page: number }, rows: T[] }>} load @returns {Promise<T[]>} */
-async function everything(load) {
-  const all = [];
-  for (let page = 1, last = 1; page <= last; page++) {
-    const { pagination, rows } = await load(page);
-    last = pagination.last_page;
-    all.push(...rows);
-  }
-  return all;
-}
 
 /** @type {Kind} */
 const blocks = {
@@ -87,7 +76,7 @@ const menus = {
         for (const row of children) parents.set(idOf(row), parent);
       }
     }
-    return rows.map((row) => ({ id: idOf(row), name: textOf(row.name), parent: parents.get(idOf(row)) ?? null, note: `/${row.slug}`, row }));
+    return rows.map((row) => ({ id: idOf(row), name: textOf(row.name), parent: parents.get(idOf(row)) ?? null, note: `/${row.slug}` }));
   },
   resource: (application, nodes, id) => ({
     title: 'menus.new',
@@ -96,11 +85,12 @@ const menus = {
       { name: 'slug', kind: 'text', max: 100, hint: 'hint.slug' },
       { name: 'parent_id', kind: 'choice', options: async () => parentsFor(nodes, id) },
       { name: 'code', kind: 'number', min: 1 },
+      { name: 'avatar', label: t('menus.icon'), kind: 'picture' },
+      { name: 'preview', kind: 'picture' },
     ],
-    // One item has no GET of its own; the row of the table has its version.
-    async read(number, settings) {
-      const found = (await menus.load(application, settings.signal)).find((one) => one.id === number);
-      return { record: { ...found?.row, name: found?.name, parent_id: found?.parent ?? null }, etag: found ? `"${found.row.version}"` : '' };
+    async read(menu_item_id, settings) {
+      const { body: { menuItem }, etag } = await read('/api/applications/{id}/menu_items/{menu_item_id}', { id: application, menu_item_id }, settings);
+      return { record: { ...menuItem, parent_id: menuItem.parent?.id ?? null, avatar: menuItem.avatar?.url ?? null, preview: menuItem.preview?.url ?? null }, etag };
     },
     create: async (values) => (await post('/api/applications/{id}/menu_items', { id: application }, values)).menuItem.id,
     update: (menu_item_id, changes, settings) => put('/api/applications/{id}/menu_items/{menu_item_id}', { id: application, menu_item_id }, changes, settings),
@@ -127,7 +117,7 @@ function OneTree({ application, name, kind }) {
     return html`<${Card} flush actions=${create} title=${t(`nav.${name}`)}>
       ${nodes.length === 0 && html`<${Empty} icon=${kind.icon} title=${t('table.empty')} />`}
       ${nodes.length > 0 && html`<${Tree} nodes=${nodes} label=${t(`nav.${name}`)} edits=${can(kind.edit)} open=${edit} refresh=${loaded.reload}
-        place=${(/** @type {number} */ id, /** @type {number | null} */ parent) => resource(id).update(id, { parent_id: parent }, {}, {})}
+        place=${(/** @type {number} */ id, /** @type {number | null} */ parent) => resource(id).update(id, { parent_id: parent }, ANY, {})}
         shift=${kind.shift && ((/** @type {number} */ id, /** @type {'up' | 'down'} */ way) => kind.shift?.(application, id, way))} />`}<//>`;
   }}<//>`;
 }

@@ -78,8 +78,8 @@ function Orders({ id }) {
   <//>`;
 }
 
-/** Contacts of a customer. The service gives no version of one. @param {number} id @param {any} contact @returns {import('../lib/record.js').Resource} */
-const contacts = (id, contact) => ({
+/** Contacts of a customer. @param {number} id @returns {import('../lib/record.js').Resource} */
+const contacts = (id) => ({
   title: 'customer.contact',
   fields: [
     { name: 'kind', label: t('field.kind_id'), kind: 'choice', required: true, options: worded((kind) => t(`contact.${kind}`), KINDS) },
@@ -88,16 +88,19 @@ const contacts = (id, contact) => ({
     { name: 'comment', kind: 'text', max: 500, wide: true },
   ],
   empty: { kind: 'phone' },
-  read: async () => ({ record: contact, etag: '' }),
+  async read(contactId, settings) {
+    const { body, etag } = await read('/api/counterparties/{id}/contacts/{contactId}', { id, contactId }, settings);
+    return { record: body.contact, etag };
+  },
   create: async (values) => (await post('/api/counterparties/{id}/contacts', { id }, values)).contact.id,
-  update: (contactId, changes) => put('/api/counterparties/{id}/contacts/{contactId}', { id, contactId }, changes),
+  update: (contactId, changes, settings) => put('/api/counterparties/{id}/contacts/{contactId}', { id, contactId }, changes, settings),
 });
 
 /** @param {{ id: number, edits: boolean }} props */
 function Contacts({ id, edits }) {
   const loaded = useLoad((signal) => get('/api/counterparties/{id}/contacts', { id }, { signal }), [id]);
   const edit = async (/** @type {any} */ contact) => {
-    if (await editRecord(contacts(id, contact), { id: contact?.id ?? null })) loaded.reload();
+    if (await editRecord(contacts(id), { id: contact?.id ?? null })) loaded.reload();
   };
   return html`<${Card} title=${t('customer.contacts')} actions=${edits && html`<button type="button" class="button small" onClick=${() => edit(null)}><${Icon} name="plus" size=${14} />${t('add')}</button>`}>
     <${Loading} of=${loaded} lines=${2}>${(/** @type {any} */ { contacts }) => html`

@@ -5,7 +5,7 @@ import { focusMain } from '../lib/dialog.js';
 import { Drop } from '../lib/drop.js';
 import { number } from '../lib/format.js';
 import { html, useEffect, useMemo, useState } from '../lib/html.js';
-import { maybe, t } from '../lib/i18n.js';
+import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { isAbort } from '../lib/load.js';
 import { Link, place } from '../lib/router.js';
@@ -13,13 +13,14 @@ import { can } from '../lib/session.js';
 import { Table } from '../lib/table.js';
 import { tables } from '../lib/tables.js';
 import { attempt, Badge, Card, Empty, Page, reason, Skeleton } from '../lib/ui.js';
+import { columnText, JobRows, Problems, Rows } from './import-rows.js';
 import { showJob } from './job.js';
 
 /** @typedef {import('../lib/table.js').Row} Row */
 /** @typedef {{ header: string, column: string | null }} Header */
-/** @typedef {{ row: number, column: string, reason: string }} Problem */
-/** @typedef {{ row: number, action: string, article: string | null, warehouse?: string, fields: Record<string, any>, before: Record<string, any> }} Preview */
-/** What a dry run found. `rows` is missing if it ran as a job. @typedef {{ columns: Header[], created: number, updated: number, unchanged: number, skipped: number, errors: Problem[], total: number, rows?: Preview[] }} Check */
+/** @typedef {import('./import-rows.js').Problem} Problem */
+/** @typedef {import('./import-rows.js').Preview} Preview */
+/** What a dry run found. If it ran as a job, that has rows and errors. @typedef {{ columns: Header[], created: number, updated: number, unchanged: number, skipped: number, errors: Problem[], total: number, rows?: Preview[], job?: number }} Check */
 
 const KINDS = {
   items: {
@@ -29,12 +30,6 @@ const KINDS = {
   },
   stock: { path: /** @type {const} */ ('/api/inventories/upload'), job: 'inventories_upload', list: '/stock', may: () => can('edit-inventories'), columns: ['article', 'kontor_id', 'warehouse', 'quantity', 'price'] },
 };
-
-/** @type {Record<string, 'good' | 'info' | 'bad' | 'plain'>} */
-const COLOURS = { create: 'good', update: 'info', skip: 'bad' };
-
-/** @param {string} column */
-const columnText = (column) => maybe(`import.column.${column}`) ?? maybe(`column.${column}`) ?? maybe(`field.${column}`) ?? column;
 
 export default function Import() {
   const kind = place.use().path.endsWith('/stock') ? 'stock' : 'items';
@@ -76,7 +71,7 @@ function Wizard({ kind }) {
         if ('job' in answer) {
           const job = await showJob(answer.job, t('import.checking'));
           if (job.status !== 'succeeded') return setFile(null);
-          setCheck({ ...job, errors: [], total: job.errors_total });
+          setCheck({ ...job, job: job.id, errors: [], total: job.errors_total });
         } else setCheck({ ...answer, total: answer.errors.length, rows: answer.rows ?? [] });
       } catch (failure) {
         if (isAbort(failure)) return;
@@ -133,6 +128,7 @@ function Wizard({ kind }) {
     <//>
     ${check && html`<${Columns} headers=${check.columns} known=${columns} busy=${busy} choose=${(/** @type {string} */ header, /** @type {string | null} */ column) => setMapping({
       ...Object.fromEntries(check.columns.map((one) => [one.header, one.column === column ? null : one.column])), [header]: column })} />
+      ${check.job && html`<${JobRows} key=${check.job} id=${check.job} />`}
       ${check.errors.length > 0 && html`<${Problems} errors=${check.errors} total=${check.total} />`}
       ${check.rows && check.rows.length > 0 && html`<${Rows} rows=${check.rows} />`}`}`;
 }
@@ -145,26 +141,10 @@ function Columns({ headers, known, busy, choose }) {
       ${known.map((name) => html`<option key=${name} value=${name} selected=${name === column}>${columnText(name)}</option>`)}</select></label>`)}</div><//>`;
 }
 
-/** @param {{ errors: Problem[], total: number }} props */
-function Problems({ errors, total }) {
-  return html`<${Card} title=${t('import.errors', { n: total })} flush><div class="table-scroll tall" tabindex="0" role="group" aria-label=${t('import.errors', { n: total })}><table>
-    <thead><tr><th scope="col">${t('import.row')}</th><th scope="col">${t('import.column')}</th><th scope="col">${t('field.reason')}</th></tr></thead>
-    <tbody>${errors.map((one, index) => html`<tr key=${index}><td>${one.row}</td><td>${one.column === '*' ? t('import.wholeRow') : columnText(one.column)}</td><td>${one.reason}</td></tr>`)}</tbody></table></div><//>`;
-}
-
-/** @param {{ rows: Preview[] }} props */
-function Rows({ rows }) {
-  return html`<${Card} title=${t('import.first', { n: rows.length })} flush><div class="table-scroll" tabindex="0" role="group" aria-label=${t('import.first', { n: rows.length })}><table>
-    <thead><tr><th scope="col">${t('import.row')}</th><th scope="col">${t('import.effect')}</th><th scope="col">${t('field.article')}</th><th scope="col">${t('import.values')}</th></tr></thead>
-    <tbody>${rows.map((row) => html`<tr key=${row.row}><td>${row.row}</td><td><${Badge} kind=${COLOURS[row.action]}>${t(`import.action.${row.action}`)}<//></td>
-      <td>${row.article ?? '–'}${row.warehouse && html`<div class="faint">${row.warehouse}</div>`}</td>
-      <td><ul class="plain">${Object.entries(row.fields).map(([name, value]) => html`<li key=${name}>${columnText(name)}: ${name in row.before && html`<s>${row.before[name] || '–'}</s> → `}${value || '–'}</li>`)}</ul></td></tr>`)}</tbody></table></div><//>`;
-}
-
 /** Imports of before, with their results. @param {{ kind: string, round: number }} props */
 function Jobs({ kind, round }) {
   const fixed = useMemo(() => ({ kind: [kind] }), [kind]);
-  const actions = useMemo(() => [{ key: 'o', label: t('import.show'), icon: 'info', run: (/** @type {Row} */ row) => void showJob(/** @type {any} */ (row), row.file_name ?? '') }], []);
+  const actions = useMemo(() => [{ key: 'o', label: t('import.show'), icon: 'info', run: (/** @type {Row} */ row) => void showJob(/** @type {any} */ (row), row.file_name ?? '', true) }], []);
   const cells = useMemo(() => ({
     kind: (/** @type {Row} */ row) => t(row.dry_run ? 'import.check' : 'import'),
     status: (/** @type {Row} */ row) => html`<${Badge} kind=${row.status === 'failed' ? 'bad' : row.status === 'succeeded' ? 'good' : 'plain'}>${t(`job.${row.status}`)}<//>`,

@@ -7,6 +7,7 @@ import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { createInDialog } from '../lib/list.js';
 import { useLoad } from '../lib/load.js';
+import { ANY } from '../lib/record.js';
 import { attempt, Badge, Card, Loading } from '../lib/ui.js';
 
 /** @typedef {import('../types/shapes').Answered<'/api/warehouses/{id}/integrations', 'get'>['integrations'][number]} Integration */
@@ -20,9 +21,6 @@ import { attempt, Badge, Card, Loading } from '../lib/ui.js';
  * @property {(integration: number, values: Record<string, any>) => Promise<unknown>} add
  * @property {(integration: number, parameter: number) => Promise<unknown>} drop
  */
-
-/** A state of its own is written, so any version is taken; projects may require the header. */
-const ANY = { match: '*' };
 
 /** @param {number} branchId @param {number} bankId @returns {Owner} */
 export const accountOwner = (branchId, bankId) => ({

@@ -9,7 +9,7 @@ import { html, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { useLoad } from '../lib/load.js';
-import { RecordPage } from '../lib/record.js';
+import { ANY, RecordPage } from '../lib/record.js';
 import { Link, place } from '../lib/router.js';
 import { can } from '../lib/session.js';
 import { options } from '../lib/tables.js';
@@ -74,7 +74,7 @@ function Photos({ item, etag, edits, done }) {
     setBusy(true);
     const before = urls;
     if (await attempt(() => put('/api/nomenclatures/{id}', { id: item.id }, { photos }, etag ? { match: etag } : {}))) {
-      toast(t('saved'), { action: { label: t('undo'), run: () => void attempt(() => put('/api/nomenclatures/{id}', { id: item.id }, { photos: before })).then(done) } });
+      toast(t('saved'), { action: { label: t('undo'), run: () => void attempt(() => put('/api/nomenclatures/{id}', { id: item.id }, { photos: before }, ANY)).then(done) } });
     }
     setBusy(false);
     done();

@@ -7,6 +7,7 @@ import { html, useEffect, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { isAbort } from '../lib/load.js';
 import { attempt, complain, download, Facts, Failure } from '../lib/ui.js';
+import { JobRows } from './import-rows.js';
 
 /** @typedef {import('../types/shapes').Answered<'/api/jobs/{id}', 'get'>['job']} Job */
 
@@ -24,8 +25,8 @@ export async function startExport(path, title) {
   }
 }
 
-/** Shows a job until the dialog is closed; resolves with the job as it is then. @param {Job} job @param {string} title @returns {Promise<Job>} */
-export const showJob = (job, title) => open((close) => html`<${JobDialog} first=${job} title=${title} close=${close} />`);
+/** Shows a job until the dialog is closed; resolves with the job as it is then. @param {Job} job @param {string} title @param {boolean} [rows] shows rows and errors of an import @returns {Promise<Job>} */
+export const showJob = (job, title, rows = false) => open((close) => html`<${JobDialog} first=${job} title=${title} rows=${rows} close=${close} />`);
 
 /** Numbers of an import that are shown. */
 const COUNTS = /** @type {const} */ (['created', 'updated', 'unchanged', 'skipped']);
@@ -33,8 +34,8 @@ const COUNTS = /** @type {const} */ (['created', 'updated', 'unchanged', 'skippe
 /** Seconds between two looks at a running job. */
 const INTERVAL = 1;
 
-/** @param {{ first: Job, title: string, close: (job: Job) => void }} props */
-function JobDialog({ first, title, close }) {
+/** @param {{ first: Job, title: string, rows: boolean, close: (job: Job) => void }} props */
+function JobDialog({ first, title, rows, close }) {
   const [job, setJob] = useState(first);
   const [error, setError] = useState(/** @type {Error | null} */ (null));
   const over = ['succeeded', 'failed', 'canceled'].includes(job.status);
@@ -56,7 +57,7 @@ function JobDialog({ first, title, close }) {
     if (answer.blob) download(answer.blob, answer.name ?? `${job.kind}-${what}.xlsx`);
   });
   const cancel = () => post('/api/jobs/{id}/cancel', { id: job.id }).then((answer) => setJob(answer.job), complain);
-  return html`<${Dialog} title=${title} onClose=${() => close(job)} actions=${html`
+  return html`<${Dialog} title=${title} wide=${rows} onClose=${() => close(job)} actions=${html`
     ${!over && html`<button type="button" class="button" onClick=${cancel}>${t('job.cancel')}</button>`}
     <button type="button" class="button" onClick=${() => close(job)}>${t('close')}</button>
     ${job.errors_total > 0 && over && html`<button type="button" class="button primary" onClick=${() => save('errors')}>${t('job.errorSheet')}</button>`}
@@ -65,6 +66,7 @@ function JobDialog({ first, title, close }) {
       <p role="status">${t(`job.${job.status}`)} ${job.total_rows !== null && t('job.rows', { done: number(job.done_rows), total: number(job.total_rows) })}</p>
       ${!over && html`<progress max=${job.total_rows ?? undefined} value=${job.total_rows === null ? undefined : job.done_rows} aria-label=${title} />`}
       ${job.message && html`<p class="note">${job.message}</p>`}
-      ${!exported && over && html`<${Facts} rows=${[...COUNTS.map((name) => [t(`job.count.${name}`), number(job[name])]), [t('column.errors_total'), number(job.errors_total)]]} />`}`}
+      ${!exported && over && html`<${Facts} rows=${[...COUNTS.map((name) => [t(`job.count.${name}`), number(job[name])]), [t('column.errors_total'), number(job.errors_total)]]} />`}
+      ${rows && !exported && over && html`<${JobRows} id=${job.id} />`}`}
   <//>`;
 }

@@ -8,6 +8,7 @@ import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { useLoad, useRested } from '../lib/load.js';
 import { findItems, Picker } from '../lib/picker.js';
+import { ANY } from '../lib/record.js';
 import { Link } from '../lib/router.js';
 import { can } from '../lib/session.js';
 import { attempt, Badge, Card, reason } from '../lib/ui.js';
@@ -97,7 +98,7 @@ function LineDialog({ order, etag, line, close }) {
         <div class="field"><label for=${`${id}-p`}>${t('field.price')}</label><input id=${`${id}-p`} inputmode="decimal" required value=${price} onInput=${(/** @type {any} */ e) => setPrice(e.target.value)} /></div>
       </div>
       <${Preview} keys=${[body]} ask=${(/** @type {AbortSignal} */ signal) => (Number(quantity) > 0
-        ? put('/api/orders/{id}/nomenclatures/{nomenclature}', { ...path, dry_run: 1 }, body, { signal }) : Promise.resolve(null))} />
+        ? put('/api/orders/{id}/nomenclatures/{nomenclature}', { ...path, dry_run: 1 }, body, { signal, ...ANY }) : Promise.resolve(null))} />
       <div class="dialog-foot inline"><button type="button" class="button" onClick=${() => close(false)}>${t('cancel')}</button><button class="button primary">${t('save')}</button></div>
     </form>
   <//>`;

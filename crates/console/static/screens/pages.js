@@ -23,7 +23,7 @@ const resource = {
   title: 'do.pageNew',
   fields: [
     { name: 'title', kind: 'text', required: true, max: 255, wide: true },
-    { name: 'content', kind: 'html', max: 65535, rows: 18 },
+    { name: 'content', kind: 'html', max: 65535, rows: 18, clean: async (content, signal) => (await post('/api/pages/preview', {}, { content }, { signal })).content },
     { name: 'slug', kind: 'text', max: 100, hint: 'hint.slug' },
     { name: 'page_type_id', kind: 'choice', options: options.pageTypes },
     { name: 'tags', kind: 'text', hint: 'page.tagsHint' },

@@ -1,6 +1,6 @@
 // @ts-check
 // Subscription plans and the applications that sell them.
-import { get, patch, post, remove } from '../lib/api.js';
+import { get, patch, post, read, remove } from '../lib/api.js';
 import { money } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
@@ -15,7 +15,7 @@ import { Badge, Card, Empty, Loading, Page } from '../lib/ui.js';
 /** @typedef {Catalog['subscriptionNomenclatures'][number]} Plan */
 
 /**
- * The offer of a plan in an application. The service gives no version of one that exists.
+ * The offer of a plan in an application.
  * @param {number} application
  * @param {Plan} plan
  * @returns {import('../lib/record.js').Resource}
@@ -28,7 +28,10 @@ const offer = (application, plan) => ({
     { name: 'is_active', kind: 'check' },
   ],
   empty: { is_active: true },
-  read: async () => ({ record: { ...plan.assignment }, etag: '' }),
+  async read(assignment, options) {
+    const { body, etag } = await read('/api/applications/{application}/subscription-nomenclatures/{assignment}', { application, assignment }, options);
+    return { record: body.assignment, etag };
+  },
   create: async (values) => (await post('/api/applications/{application}/subscription-nomenclatures', { application }, { ...values, nomenclature_id: plan.id })).assignment.id,
   update: (assignment, changes, options) => patch('/api/applications/{application}/subscription-nomenclatures/{assignment}', { application, assignment }, changes, options),
   remove: (assignment, options) => remove('/api/applications/{application}/subscription-nomenclatures/{assignment}', { application, assignment }, options),

@@ -51,12 +51,15 @@ const times = [
   { name: 'closes_at', kind: 'text', max: 5, required: true },
 ];
 
-/** Opening hours, special hours and holidays of a shop. The service gives no version of them. @param {Shop} shop @returns {Record<'hours' | 'exceptions' | 'holidays', Resource>} */
+/** Opening hours, special hours and holidays of a shop. Holidays have no version. @param {Shop} shop @returns {Record<'hours' | 'exceptions' | 'holidays', Resource>} */
 const parts = (shop) => ({
   hours: {
     title: 'shop.hoursNew',
     fields: [{ name: 'weekday', kind: 'choice', required: true, wide: true, options: async () => (await worded(dayName, WEEK)()).map(({ value, label }) => ({ value: Number(value), label })) }, ...times],
-    read: async (id) => ({ record: { ...shop.hours.find((one) => one.id === id) }, etag: '' }),
+    async read(hour_id, options) {
+      const { body, etag } = await read('/api/shops/{id}/hours/{hour_id}', { id: shop.id, hour_id }, options);
+      return { record: body.hour, etag };
+    },
     create: async (values) => (await post('/api/shops/{id}/hours', { id: shop.id }, values)).hour.id,
     update: (hour_id, _, options, values) => put('/api/shops/{id}/hours/{hour_id}', { id: shop.id, hour_id }, values, options),
     remove: (hour_id, options) => remove('/api/shops/{id}/hours/{hour_id}', { id: shop.id, hour_id }, options),
@@ -64,21 +67,20 @@ const parts = (shop) => ({
   exceptions: {
     title: 'shop.exceptionNew',
     fields: [{ name: 'date', kind: 'date', required: true }, { name: 'note', kind: 'text', max: 250 }, ...times.map((field) => ({ ...field, required: false, hint: 'shop.closedHint' }))],
-    read: async (id) => ({ record: { ...shop.exceptions.find((one) => one.id === id) }, etag: '' }),
+    async read(exception_id, options) {
+      const { body, etag } = await read('/api/shops/{id}/exceptions/{exception_id}', { id: shop.id, exception_id }, options);
+      return { record: body.exception, etag };
+    },
     create: async (values) => (await post('/api/shops/{id}/exceptions', { id: shop.id }, values)).exception.id,
     update: (exception_id, _, options, values) => put('/api/shops/{id}/exceptions/{exception_id}', { id: shop.id, exception_id }, values, options),
     remove: (exception_id, options) => remove('/api/shops/{id}/exceptions/{exception_id}', { id: shop.id, exception_id }, options),
   },
-  // A holiday cannot be changed, but one on the same day replaces it.
   holidays: {
     title: 'shop.holidayNew',
     fields: [{ name: 'date', kind: 'date', required: true }, { name: 'name', kind: 'text', max: 255 }, { name: 'is_yearly', kind: 'check' }],
     read: async (id) => ({ record: { ...shop.holidays.find((one) => one.id === id) }, etag: '' }),
     create: async (values) => (await post('/api/shops/{id}/holidays', { id: shop.id }, values)).holiday.id,
-    async update(holiday_id, changes, _, values) {
-      await post('/api/shops/{id}/holidays', { id: shop.id }, values);
-      if ('date' in changes) await remove('/api/shops/{id}/holidays/{holiday_id}', { id: shop.id, holiday_id });
-    },
+    update: (holiday_id, _, options, values) => put('/api/shops/{id}/holidays/{holiday_id}', { id: shop.id, holiday_id }, values, options),
     remove: (holiday_id, options) => remove('/api/shops/{id}/holidays/{holiday_id}', { id: shop.id, holiday_id }, options),
   },
 });

@@ -39,6 +39,7 @@ function Sheet({ warehouses }) {
   const [warehouse, setWarehouse] = useState(String(warehouses[0]?.value ?? ''));
   const [lines, setLines] = useState(/** @type {Line[]} */ ([]));
   const [scan, setScan] = useState('');
+  const [comment, setComment] = useState('');
   const [busy, setBusy] = useState(false);
   const now = useRef(lines);
   now.current = lines;
@@ -112,7 +113,7 @@ function Sheet({ warehouses }) {
       if (!line.level) return;
       const quantity = figure(line);
       try {
-        const { etag } = await send('PUT', `/api/inventories/${line.level.id}`, { quantity }, { match: line.level.match });
+        const { etag } = await send('PUT', `/api/inventories/${line.level.id}`, { quantity, ...comment.trim() ? { comment: comment.trim() } : {} }, { match: line.level.match });
         change(line.key, { state: to, note: '', before: line.level.quantity, level: { ...line.level, quantity, match: etag ?? '*' } });
         done++;
       } catch (error) {
@@ -159,6 +160,8 @@ function Sheet({ warehouses }) {
       <form class="field grow" onSubmit=${onScan}><label for=${`${id}-scan`}>${t('correct.scan')}</label>
         <input id=${`${id}-scan`} autocomplete="off" spellcheck=${false} autofocus placeholder=${t('correct.scanHint')} value=${scan}
           onInput=${(/** @type {any} */ e) => setScan(e.target.value)} onPaste=${(/** @type {ClipboardEvent} */ e) => onPaste(e, -1)} /></form>
+      <div class="field grow"><label for=${`${id}-comment`}>${t('field.reason')}</label>
+        <input id=${`${id}-comment`} maxlength="250" placeholder=${t('stock.commentHint')} value=${comment} onInput=${(/** @type {any} */ e) => setComment(e.target.value)} /></div>
     </div>
   <//>
   <section class="table-frame" aria-label=${t('nav.correct')}>

@@ -14,7 +14,10 @@ import { Card, Facts } from '../lib/ui.js';
 /** Quantity and price of a level. @type {import('../lib/record.js').Resource} */
 export const resource = {
   title: 'nav.stockItem',
-  fields: [{ name: 'quantity', kind: 'number', required: true }, { name: 'price', kind: 'money' }],
+  fields: [
+    { name: 'quantity', kind: 'number', required: true }, { name: 'price', kind: 'money' },
+    { name: 'comment', kind: 'text', max: 250, wide: true, hint: 'stock.commentHint', when: () => can('edit-inventories') },
+  ],
   async read(id, options) {
     const { body, etag } = await read('/api/inventories/{id}', { id }, options);
     return { record: body.inventory, etag };

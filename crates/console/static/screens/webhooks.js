@@ -1,14 +1,14 @@
 // @ts-check
-// Webhooks of an application: receivers, their secrets and deliveries.
+// Webhooks of an application: receivers, their secrets and deliveries. `/deliveries` has those of all webhooks.
 import { get, patch, post, read, remove } from '../lib/api.js';
-import { confirm } from '../lib/dialog.js';
+import { confirm, toast } from '../lib/dialog.js';
 import { dateTime } from '../lib/format.js';
 import { html, useMemo, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { createInDialog, RecordList, showSecret } from '../lib/list.js';
 import { Applications, matching, RecordPage } from '../lib/record.js';
-import { Link } from '../lib/router.js';
+import { Link, place } from '../lib/router.js';
 import { can } from '../lib/session.js';
 import { Table } from '../lib/table.js';
 import { tables } from '../lib/tables.js';
@@ -45,8 +45,9 @@ async function create(application) {
 
 /** @param {{ params: { application?: string, id?: string } }} props */
 export default function Webhooks({ params }) {
+  if (place.get().path === '/deliveries') return html`<${AllDeliveries} />`;
   if (params.id) return html`<${OneWebhook} key=${params.id} application=${Number(params.application)} id=${params.id} />`;
-  return html`<${Page} title=${t('nav.webhooks')} note=${t('webhook.note')} />
+  return html`<${Page} title=${t('nav.webhooks')} note=${t('webhook.note')} actions=${html`<${Link} to="/deliveries" class="button">${t('nav.deliveries')}<//>`} />
     <${Applications} base="/webhooks">${(/** @type {number} */ application) => html`<${RecordList} key=${application} icon="link"
       empty=${{ title: t('webhook.none'), text: t('webhook.noneText') }}
       load=${(/** @type {AbortSignal} */ signal) => get('/api/applications/{application}/webhooks', { application }, { signal }).then(({ webhooks }) => webhooks)}
@@ -58,14 +59,50 @@ export default function Webhooks({ params }) {
 
 /** Colours of the states of a delivery. @type {Record<string, 'good' | 'bad' | 'warn'>} */
 const KINDS = { delivered: 'good', failed: 'bad', pending: 'warn' };
+/** @type {Record<string, (row: any) => any>} */
 const cells = {
-  status: (/** @type {any} */ row) => html`<${Badge} kind=${KINDS[row.status]}>${t(`delivery.${row.status}`)}<//>`,
+  status: (row) => html`<${Badge} kind=${KINDS[row.status]}>${t(`delivery.${row.status}`)}<//>`,
+  webhook: (row) => html`<${Link} to=${`/webhooks/${row.application_id}/${row.webhook_id}`} tabindex="-1">${row.webhook_name ?? `№ ${row.webhook_id}`}<//>`,
 };
+
+/** Sends a delivery again. @param {{ application: number, webhook: number, delivery: number }} path */
+const resend = (path) => attempt(() => post('/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}/resend', path), t('delivery.queued'));
+
+/** What a person may do with a delivery. @param {(row: any) => void} run */
+const resends = (run) => (can('edit-webhooks') ? [{ key: 'r', label: t('delivery.resend'), icon: 'refresh', run, when: (/** @type {any} */ row) => row.status !== 'pending' }] : []);
+
+/** A button that loads a list again. @param {() => void} run */
+const reloads = (run) => html`<button type="button" class="button" onClick=${run}><${Icon} name="refresh" size=${16} />${t('deliveries.reload')}</button>`;
+
+function AllDeliveries() {
+  const [round, setRound] = useState(0);
+  const again = () => setRound((/** @type {number} */ n) => n + 1);
+  const actions = useMemo(() => resends((row) => void resend({ application: row.application_id, webhook: row.webhook_id, delivery: row.id }).then(again)), []);
+  return html`<${Page} title=${t('nav.deliveries')} crumbs=${[{ label: t('nav.webhooks'), to: '/webhooks' }]} />
+    <${Table} id="all-deliveries" table=${tables.webhookDeliveries} round=${round} cells=${cells} extra=${reloads(again)} actions=${actions}
+      empty=${{ icon: 'link', title: t('deliveries.none'), text: t('deliveries.noneText') }} />`;
+}
+
+/** Seconds to wait for the result of a test event. */
+const PATIENCE = 10;
+
+/** Sends a test event and waits for its result. @param {{ application: number, webhook: number }} path */
+const sendTest = (path) => attempt(async () => {
+  let { delivery } = await post('/api/applications/{application}/webhooks/{webhook}/test', path);
+  for (let second = 0; second < PATIENCE && delivery.status === 'pending' && delivery.attempts === 0; second++) {
+    await new Promise((done) => setTimeout(done, 1000));
+    delivery = (await get('/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}', { ...path, delivery: delivery.id })).delivery;
+  }
+  const failed = delivery.status !== 'delivered' && delivery.attempts > 0;
+  toast(t(failed ? 'webhook.testFailed' : delivery.status === 'delivered' ? 'webhook.testDone' : 'webhook.testWaits'), { kind: failed ? 'error' : 'done' });
+});
 
 /** @param {{ application: number, id: string }} props */
 function OneWebhook({ application, id }) {
   const [round, setRound] = useState(0);
+  const [testing, setTesting] = useState(false);
   const edits = can('edit-webhooks');
+  const again = () => setRound((/** @type {number} */ n) => n + 1);
   const resource = useMemo(() => webhookOf(application), [application]);
   const path = { application, webhook: Number(id) };
   const rotate = async (/** @type {string | null} */ etag, /** @type {() => void} */ refresh) => {
@@ -77,16 +114,22 @@ function OneWebhook({ application, id }) {
     if (done) await showSecret(t('webhook.secret'), secret);
     refresh();
   };
-  const resend = (/** @type {any} */ row) => attempt(() => post('/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}/resend', { ...path, delivery: row.id }), t('delivery.queued'))
-    .then(() => setRound(round + 1));
+  const test = async () => {
+    if (testing) return;
+    setTesting(true);
+    await sendTest(path);
+    setTesting(false);
+    again();
+  };
+  const actions = useMemo(() => resends((row) => void resend({ ...path, delivery: row.id }).then(again)), [application, id]);
   const below = html`<h2>${t('deliveries')}</h2>
     <${Table} id="deliveries" table=${tables.deliveries} fixed=${path} round=${round} cells=${cells}
-      extra=${html`<button type="button" class="button" onClick=${() => setRound(round + 1)}><${Icon} name="refresh" size=${16} />${t('deliveries.reload')}</button>`}
-      empty=${{ icon: 'link', title: t('deliveries.none'), text: t('deliveries.noneText') }}
-      actions=${edits ? [{ key: 'r', label: t('delivery.resend'), icon: 'refresh', run: resend, when: (/** @type {any} */ row) => row.status !== 'pending' }] : []} />`;
+      extra=${reloads(again)}
+      empty=${{ icon: 'link', title: t('deliveries.none'), text: t('deliveries.noneText') }} actions=${actions} />`;
   return html`<${RecordPage} resource=${resource} id=${id} to=${`/webhooks?application=${application}`} crumb="nav.webhooks" edits=${edits}
-    view=${(/** @type {any} */ { name, url }, /** @type {() => void} */ refresh, /** @type {string | null} */ etag) => ({
+    view=${(/** @type {any} */ { name, url, is_active: active }, /** @type {() => void} */ refresh, /** @type {string | null} */ etag) => ({
       title: name ?? url, below,
-      actions: edits && html`<button type="button" class="button" onClick=${() => rotate(etag, refresh)}><${Icon} name="key" size=${16} />${t('webhook.rotate')}</button>`,
+      actions: edits && html`${active && html`<button type="button" class="button" aria-disabled=${testing} onClick=${test}><${Icon} name="link" size=${16} />${t(testing ? 'webhook.testing' : 'webhook.test')}</button>`}
+        <button type="button" class="button" onClick=${() => rotate(etag, refresh)}><${Icon} name="key" size=${16} />${t('webhook.rotate')}</button>`,
     })} />`;
 }

@@ -5,7 +5,6 @@ mod file_type;
 mod media;
 mod page;
 mod part;
-mod picture_width;
 mod readable_text;
 mod slide;
 mod slug;
@@ -14,7 +13,9 @@ mod tree;
 pub use file::{InvalidSha256, ListedFile, NewFile, Sha256, StoredContent, StoredFile};
 pub use file_type::{ContentRefusal, FileType, UnknownFileType};
 pub use kontor_kernel::{FileKey, InvalidFileKey};
-pub use media::{Dimensions, Inspection, InvalidDimensions, MediaType, UnknownMediaType};
+pub use media::{
+    Dimensions, Inspection, InvalidDimensions, MediaType, PictureWidth, UnknownMediaType, UnknownPictureWidth,
+};
 pub use page::{
     InvalidPageQuery, Page, PageChange, PageContent, PageDraft, PageFilter, PageOrder, PageQueryText, PageTag,
     PageType, TagName, TagNames, TooManyTags,
@@ -23,7 +24,6 @@ pub use part::{
     ApplicationPart, Block, BlockChange, BlockDraft, InvalidPartCode, Menu, MenuItem, MenuItemChange, MenuItemDraft,
     PartCode, Place, PlaceChange, PlaceDraft, ShownItem, shifted,
 };
-pub use picture_width::{PictureWidth, UnknownPictureWidth};
 pub use slide::{Slide, SlideChange, SlideContent, SlideLink, SlideLinkError};
 pub use slug::{InvalidSlug, Slug};
 pub use tree::{Node, Tree, TreeRefusal};

@@ -1,5 +1,6 @@
-use std::fmt;
 use std::ops::Deref;
+
+use kontor_kernel::wraps_text;
 
 /// Error: the text is not a slug.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -39,24 +40,15 @@ impl Slug {
         let start: String = self.0.chars().take(room).collect();
         Self(format!("{}{end}", start.trim_end_matches('-')))
     }
-
-    /// Returns the text.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
+
+wraps_text!(Slug);
 
 impl Deref for Slug {
     type Target = str;
 
     fn deref(&self) -> &str {
         &self.0
-    }
-}
-
-impl fmt::Display for Slug {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 

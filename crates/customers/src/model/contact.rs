@@ -1,6 +1,6 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::AuditedField;
-use kontor_kernel::{CustomerContactId, Edit, Email, Line, Name, Phone, Violations, Word};
+use kontor_kernel::{CustomerContactId, Email, Line, Name, Phone, Violations, Word, draft_and_change};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::CustomerRecordPart;
@@ -72,30 +72,20 @@ pub struct CustomerContact {
     pub updated_at: DateTime<Utc>,
 }
 
-/// Content of a contact.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContactDraft {
-    /// Kind.
-    pub kind: ContactKind,
-    /// Phone, address or name, by kind.
-    pub value: Name,
-    /// Name of the person to reach.
-    pub name: Option<Name>,
-    /// Comment.
-    pub comment: Option<Line<500>>,
-}
-
-/// Changes of a contact.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ContactChange {
-    /// Kind.
-    pub kind: Edit<ContactKind>,
-    /// Phone, address or name, by kind.
-    pub value: Edit<Name>,
-    /// Name of the person to reach.
-    pub name: Edit<Option<Name>>,
-    /// Comment.
-    pub comment: Edit<Option<Line<500>>>,
+draft_and_change! {
+    /// Content of a contact.
+    ContactDraft,
+    /// Changes of a contact.
+    ContactChange {
+        /// Kind.
+        kind: ContactKind,
+        /// Phone, address or name, by kind.
+        value: Name,
+        /// Name of the person to reach.
+        name: Option<Name>,
+        /// Comment.
+        comment: Option<Line<500>>,
+    }
 }
 
 impl CustomerRecordPart for CustomerContact {

@@ -229,10 +229,10 @@ async fn only_who_may_scans() {
     let service = service(MockTicketStore::new());
     let others = staff_with([Permission::view(Resource::Orders), Permission::edit(Resource::Orders)]);
     assert!(matches!(service.redeem_one(&others, scan("1", None)).await, Err(ScanRefused::Denied(_))));
-    let page = kontor_kernel::PageRequest::new(1, 10, 100).unwrap();
+    let page = PageRequest::new(1, 10, 100).unwrap();
     let door = staff_with([Permission::edit(Resource::Reservations)]);
-    let order = kontor_kernel::OrderId::new(7).unwrap();
-    assert!(matches!(service.of_order(&door, order, page).await, Err(crate::OrderError::Denied(_))));
+    let order = OrderId::new(7).unwrap();
+    assert!(matches!(service.of_order(&door, order, page).await, Err(OrderError::Denied(_))));
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn the_owner_alone_has_the_token_while_it_opens() {
         redeemed: 2,
         last_redeemed_at: None,
     };
-    let order = crate::model::Order { tickets, ..an_order(OrderStatus::Paid) };
+    let order = Order { tickets, ..an_order(OrderStatus::Paid) };
     let app = AppScope { project_id: project(1), application_id: ApplicationId::new(3).unwrap(), wholesale: false };
     let customer = |id| CustomerScope {
         app,
@@ -254,8 +254,8 @@ fn the_owner_alone_has_the_token_while_it_opens() {
     let token = service.token(customer(4), &order).unwrap();
     assert_eq!(tokens().read(project(1), &token), order.tickets.reference);
     assert!(service.token(customer(5), &order).is_none());
-    let canceled = crate::model::Order { status: OrderStatus::Canceled, ..order.clone() };
-    let unpaid = crate::model::Order { tickets: order.tickets.clone(), ..an_order(OrderStatus::Created) };
-    let forgotten = crate::model::Order { tickets: Tickets { total: 2, ..Tickets::default() }, ..order };
+    let canceled = Order { status: OrderStatus::Canceled, ..order.clone() };
+    let unpaid = Order { tickets: order.tickets.clone(), ..an_order(OrderStatus::Created) };
+    let forgotten = Order { tickets: Tickets { total: 2, ..Tickets::default() }, ..order };
     assert!([canceled, unpaid, forgotten].iter().all(|order| service.token(customer(4), order).is_none()));
 }

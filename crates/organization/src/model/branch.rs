@@ -1,6 +1,8 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
-use kontor_kernel::{BranchId, Edit, Email, Inn, Kpp, Line, Name, Phone, Resource, Violations};
+use kontor_kernel::{BranchId, Email, Inn, Kpp, Line, Name, Phone, Record, Resource, Violations, draft_and_change};
+
+use crate::BranchRefusal;
 
 /// Business, legal entity or operating unit of a project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,38 +48,35 @@ impl Audited for Branch {
     }
 }
 
-/// Fields of a new branch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BranchDraft {
-    /// Name of the business.
-    pub name: Name,
-    /// Taxpayer number (INN).
-    pub inn: Option<Inn>,
-    /// Tax registration reason code (KPP).
-    pub kpp: Option<Kpp>,
-    /// Postal address.
-    pub address: Option<Line<500>>,
-    /// Phone.
-    pub phone: Option<Phone>,
-    /// E-mail address.
-    pub email: Option<Email>,
+impl Record for Branch {
+    type Id = BranchId;
+    type Draft = BranchDraft;
+    type Change = BranchChange;
+    type Refusal = BranchRefusal;
+
+    fn admit(draft: &BranchDraft, _now: DateTime<Utc>) -> Result<(), BranchRefusal> {
+        draft.check().map_err(BranchRefusal::Invalid)
+    }
 }
 
-/// Changes of a branch.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct BranchChange {
-    /// Name of the business.
-    pub name: Edit<Name>,
-    /// Taxpayer number (INN).
-    pub inn: Edit<Option<Inn>>,
-    /// Tax registration reason code (KPP).
-    pub kpp: Edit<Option<Kpp>>,
-    /// Postal address.
-    pub address: Edit<Option<Line<500>>>,
-    /// Phone.
-    pub phone: Edit<Option<Phone>>,
-    /// E-mail address.
-    pub email: Edit<Option<Email>>,
+draft_and_change! {
+    /// Fields of a new branch.
+    BranchDraft,
+    /// Changes of a branch.
+    BranchChange {
+        /// Name of the business.
+        name: Name,
+        /// Taxpayer number (INN).
+        inn: Option<Inn>,
+        /// Tax registration reason code (KPP).
+        kpp: Option<Kpp>,
+        /// Postal address.
+        address: Option<Line<500>>,
+        /// Phone.
+        phone: Option<Phone>,
+        /// E-mail address.
+        email: Option<Email>,
+    }
 }
 
 /// Refuses a KPP beside the INN of an entrepreneur, which has 12 digits: entrepreneurs have no KPP.
@@ -112,6 +111,7 @@ impl BranchChange {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kontor_kernel::Edit;
 
     fn branch(inn: Option<&str>, kpp: Option<&str>) -> Branch {
         Branch {

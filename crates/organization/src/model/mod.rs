@@ -2,38 +2,33 @@
 
 mod application;
 mod branch;
-mod checkout;
-mod dictionary;
 mod integration;
 mod opening;
-mod project;
-mod setting;
-mod shop;
 mod staff_menu;
 mod staff_shop;
 mod suggestion;
 mod task;
 mod task_notices;
 
+pub use crate::checkout::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentChoice, PaymentType};
 pub use crate::delivery_prices::{DeliveryPrice, NewDeliveryPrice};
 pub use crate::departments::{Department, DepartmentChange, DepartmentDraft};
+pub use crate::dictionaries::{Country, Dictionary, DictionaryItem, ProjectInfo, Setting};
 pub use crate::payment_types::{PaymentTypeChange, PaymentTypeDraft};
 pub use crate::project_settings::{HoldHours, OutOfRange, PieceLimit, ProjectChange, ProjectSettings};
+pub use crate::projects::{NewProject, PlannedPaymentType, ProjectPlan, ProjectRecords};
+pub use crate::shops::Shop;
 pub use application::{AppToken, Application, ApplicationChange, ApplicationDraft, IssuedApplication};
 pub use branch::{Branch, BranchChange, BranchDraft};
-pub use checkout::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentChoice, PaymentType};
-pub use dictionary::{Country, Dictionary, DictionaryItem, StorageUnit};
 pub use integration::{
     Integration, IntegrationKind, IntegrationOwner, IntegrationParameter, ParameterDraft, ParameterKey, ParameterText,
     StoredValue, UsedIntegration,
 };
+pub use kontor_kernel::StorageUnit;
 pub use opening::{
     ExceptionTerms, Interval, InvalidInterval, InvalidTime, InvalidWeekday, MAX_DAYS_AHEAD, MAX_HOURS, OpeningTimes,
     ShopException, ShopHoliday, ShopHours, TimeOfDay, TimesChange, TimesRefused, Weekday,
 };
-pub use project::{NewProject, PlannedPaymentType, ProjectPlan, ProjectRecords};
-pub use setting::{ProjectInfo, Setting};
-pub use shop::Shop;
 pub use staff_menu::{MenuScreen, StaffMenu, StaffMenuItem, StaffMenuItems, WrongItemCount, default_items};
 pub use staff_shop::{InvalidLatitude, InvalidLongitude, Latitude, Longitude, ShopChange, ShopDetails, StaffShop};
 pub use suggestion::{

@@ -1,6 +1,8 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
-use kontor_kernel::{BranchId, Edit, Line, Name, Phone, PhotoUrl, Record, Resource, ShopId, Zone};
+use kontor_kernel::{
+    BranchId, Line, Name, Phone, PhotoUrl, Record, Resource, ShopId, Zone, draft_and_change, wraps_text,
+};
 
 use super::OpeningTimes;
 use crate::ShopRefusal;
@@ -27,18 +29,9 @@ macro_rules! coordinates {
                     _ => Err($error),
                 }
             }
-
-            /// Text of the value.
-            pub fn as_str(&self) -> &str {
-                &self.0
-            }
         }
 
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str(&self.0)
-            }
-        }
+        wraps_text!($name);
     )+};
 }
 
@@ -68,27 +61,30 @@ pub struct StaffShop {
     pub updated_at: DateTime<Utc>,
 }
 
-/// Fields of a shop that staff enter.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ShopDetails {
-    /// Branch that runs it.
-    pub branch_id: BranchId,
-    /// Name.
-    pub name: Name,
-    /// Address.
-    pub address: Line<500>,
-    /// Phone.
-    pub phone: Option<Phone>,
-    /// Picture.
-    pub photo: Option<PhotoUrl>,
-    /// Latitude.
-    pub latitude: Option<Latitude>,
-    /// Longitude.
-    pub longitude: Option<Longitude>,
-    /// Time zone; `None` for that of the project.
-    pub zone: Option<Zone>,
-    /// `true` if customers see it.
-    pub is_active: bool,
+draft_and_change! {
+    /// Fields of a shop that staff enter.
+    ShopDetails,
+    /// Changes of a shop.
+    ShopChange {
+        /// Branch that runs it.
+        branch_id: BranchId,
+        /// Name.
+        name: Name,
+        /// Address.
+        address: Line<500>,
+        /// Phone.
+        phone: Option<Phone>,
+        /// Picture.
+        photo: Option<PhotoUrl>,
+        /// Latitude.
+        latitude: Option<Latitude>,
+        /// Longitude.
+        longitude: Option<Longitude>,
+        /// Time zone; `None` for that of the project.
+        zone: Option<Zone>,
+        /// `true` if customers see it.
+        is_active: bool,
+    }
 }
 
 impl Audited for StaffShop {
@@ -134,29 +130,6 @@ impl Record for StaffShop {
     type Draft = ShopDetails;
     type Change = ShopChange;
     type Refusal = ShopRefusal;
-}
-
-/// Changes of a shop.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ShopChange {
-    /// Branch that runs it.
-    pub branch_id: Edit<BranchId>,
-    /// Name.
-    pub name: Edit<Name>,
-    /// Address.
-    pub address: Edit<Line<500>>,
-    /// Phone.
-    pub phone: Edit<Option<Phone>>,
-    /// Picture.
-    pub photo: Edit<Option<PhotoUrl>>,
-    /// Latitude.
-    pub latitude: Edit<Option<Latitude>>,
-    /// Longitude.
-    pub longitude: Edit<Option<Longitude>>,
-    /// Time zone.
-    pub zone: Edit<Option<Zone>>,
-    /// `true` if customers see it.
-    pub is_active: Edit<bool>,
 }
 
 #[cfg(test)]

@@ -194,6 +194,6 @@ async fn one_whose_payment_is_not_known_after_all_is_unclear() {
     let mut trial = opening(Answer::Known(payment(GatewayStatus::Pending)));
     trial.store.expect_start().returning(|_| Ok(VerificationStored::New(verification())));
     trial.store.expect_find().returning(|_| Ok(Some(pending())));
-    trial.charges.expect_record().returning(|_, _, _| Err(kontor_kernel::StoreError::Failed(String::new())));
+    trial.charges.expect_record().returning(|_, _, _| Err(StoreError::Failed(String::new())));
     assert_eq!(trial.service().start(customer()).await.unwrap(), StartedVerification::OutcomeUnknown(pending()));
 }

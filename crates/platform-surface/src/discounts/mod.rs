@@ -1,6 +1,7 @@
 //! Discounts and promo codes.
 
 mod record;
+mod table;
 
 use std::sync::Arc;
 
@@ -8,14 +9,17 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, delete, get, post, put};
 use deserr::Deserr;
 use kontor_catalog::DiscountService;
-use kontor_catalog::model::{DiscountChange, DiscountDraft, DiscountFilter, Edit, TargetChange};
-use kontor_kernel::{Clock, DiscountStatus, PageRequest, Violations};
+use kontor_catalog::model::{DiscountChange, DiscountDraft, Edit, TargetChange};
+use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
+use kontor_kernel::{Clock, DiscountStatus, Listing, Violations, Word as _};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::record::{DiscountFigures, DiscountList, DiscountRecord, DiscountResponse, UsageList};
+use self::table::{DiscountParams, TABLE};
 use crate::endpoints::handlers;
 use crate::resource_page::ListAddress;
+use crate::table::{TableAnswer, TableRequest};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::{self, In, InputErrors, NonNullPatch, change_body};
@@ -51,6 +55,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(archive_discount);
 }
 
+/// Registers the table.
+pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_discounts_table);
+}
+
 /// List discounts
 ///
 /// Newest first.
@@ -64,10 +73,26 @@ async fn list_discounts(
     service: Data<DiscountService>,
     query: Query<DiscountQuery>,
 ) -> Answer<DiscountList> {
-    let (filter, page) = query.0.checked()?;
-    let page = service.list(&staff, filter, page).await?;
+    let page = service.list(&staff, query.0.listing()?).await?;
     let address = ListAddress::of(&request, &config.public_url);
     answer(DiscountList::of(page, &address, clock.now()))
+}
+
+/// List discounts as a table
+///
+/// Newest first by default.
+#[utoipa::path(tag = "Sales", params(DiscountParams), responses((status = 200, body = TableAnswer)))]
+#[get("/api/tables/discounts")]
+async fn list_discounts_table(
+    staff: SignedInStaff,
+    clock: Data<Arc<dyn Clock>>,
+    service: Data<DiscountService>,
+    asked: TableRequest,
+) -> Answer<TableAnswer> {
+    let page = service.list(&staff, TABLE.listing(asked, 15)?).await?;
+    let at = clock.now();
+    let page = page.map(|discount| (discount.state(at), discount));
+    answer(TABLE.render(&page))
 }
 
 /// Create a discount
@@ -189,15 +214,17 @@ struct DiscountQuery {
 }
 
 impl DiscountQuery {
-    /// Returns the filter and the page.
-    fn checked(self) -> Result<(DiscountFilter, PageRequest), Violations> {
+    /// Returns the requested listing.
+    fn listing(self) -> Result<Listing, Violations> {
         let page = page_of(self.page.as_ref(), self.per_page.as_ref(), 15)?;
-        let filter = DiscountFilter {
-            query: self.query.map(|text| text.0),
-            state: self.status.map(|state| state.0),
-            has_code: self.has_code.map(|flag| flag.0),
-        };
-        Ok((filter, page))
+        let mut listing = Listing::unfiltered(Sort::descending("id"), page);
+        listing.text = self.query.map(|text| text.0);
+        let state = self.status.map(|state| ("status", FilterValue::Text(state.0.word().to_owned())));
+        let code = self.has_code.map(|flag| ("has_code", FilterValue::Flag(flag.0)));
+        for (field, value) in state.into_iter().chain(code) {
+            listing.conditions.push(Condition { field, comparison: Comparison::AnyOf(vec![value]) });
+        }
+        Ok(listing)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Records of discounts as shown to staff.
 
 use chrono::{DateTime, Utc};
-use kontor_catalog::model::{Discount, DiscountStats, DiscountUsage};
+use kontor_catalog::model::{Discount, DiscountStats, DiscountUsage, TargetKind};
 use kontor_kernel::{DiscountTarget, Page, Quantity, Word as _};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -54,10 +54,10 @@ impl DiscountRecord {
         let status = discount.state(at).word();
         let terms = discount.terms;
         let named = |id: i64| discount.target_name.clone().map(|name| NamedRecord::new(id, name));
-        let (target, category, nomenclature) = match terms.target {
-            DiscountTarget::Cart => ("cart", None, None),
-            DiscountTarget::Category(id) => ("category", named(id.get()), None),
-            DiscountTarget::Product(id) => ("product", None, named(id.get())),
+        let (category, nomenclature) = match terms.target {
+            DiscountTarget::Cart => (None, None),
+            DiscountTarget::Category(id) => (named(id.get()), None),
+            DiscountTarget::Product(id) => (None, named(id.get())),
         };
         let limits = terms.promo.as_ref().map(|promo| (promo.usage_limit, promo.customer_limit));
         let (usage_limit, customer_limit) = limits.unwrap_or_default();
@@ -68,7 +68,7 @@ impl DiscountRecord {
             code: terms.promo.map(|promo| promo.code.to_string()),
             kind: terms.value.kind(),
             value: terms.value.to_string(),
-            target,
+            target: target_word(terms.target),
             category,
             nomenclature,
             minimum_sum: terms.minimum_sum.to_string(),
@@ -83,6 +83,16 @@ impl DiscountRecord {
             updated_at: discount.updated_at,
         }
     }
+}
+
+/// Returns the word of a target.
+pub(super) fn target_word(target: DiscountTarget) -> &'static str {
+    let kind = match target {
+        DiscountTarget::Cart => TargetKind::Cart,
+        DiscountTarget::Category(_) => TargetKind::Category,
+        DiscountTarget::Product(_) => TargetKind::Product,
+    };
+    kind.word()
 }
 
 one!(pub(super) DiscountResponse { discount: DiscountRecord });

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use actix_web::http::header;
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Bytes, Data, Path, ServiceConfig};
-use actix_web::{HttpMessage as _, HttpRequest, HttpResponse, Resource};
+use actix_web::{HttpMessage as _, HttpRequest, HttpResponse, Resource, Route};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use chrono::{DateTime, Utc};
@@ -27,16 +27,16 @@ pub fn routes(config: &mut ServiceConfig) {
     config.service(
         web::scope("/v3")
             .wrap(from_fn(fault_middleware::acquirer))
-            .service(resource("/payments").route(web::get().to(list_payments)).route(web::post().to(create_payment)))
-            .service(resource("/payments/{id}").route(web::get().to(show_payment)))
+            .service(resource("/payments").route(listed(listing::payments)).route(web::post().to(create_payment)))
+            .service(resource("/payments/{id}").route(shown(Object::Payment)))
             .service(resource("/payments/{id}/capture").route(web::post().to(capture)))
             .service(resource("/payments/{id}/cancel").route(web::post().to(cancel)))
-            .service(resource("/refunds").route(web::get().to(list_refunds)).route(web::post().to(create_refund)))
-            .service(resource("/refunds/{id}").route(web::get().to(show_refund)))
-            .service(resource("/receipts").route(web::get().to(list_receipts)).route(web::post().to(create_receipt)))
-            .service(resource("/receipts/{id}").route(web::get().to(show_receipt)))
+            .service(resource("/refunds").route(listed(listing::refunds)).route(web::post().to(create_refund)))
+            .service(resource("/refunds/{id}").route(shown(Object::Refund)))
+            .service(resource("/receipts").route(listed(listing::receipts)).route(web::post().to(create_receipt)))
+            .service(resource("/receipts/{id}").route(shown(Object::Receipt)))
             .service(resource("/payment_methods").route(web::post().to(create_binding)))
-            .service(resource("/payment_methods/{id}").route(web::get().to(show_method)))
+            .service(resource("/payment_methods/{id}").route(shown(Object::Method)))
             .service(resource("/me").route(web::get().to(me)))
             .default_service(web::to(async |world: Data<World>| Refusal::not_found("Not found").answer(&world.chance))),
     );
@@ -90,44 +90,18 @@ async fn create_binding(call: HttpRequest, world: Data<World>, body: Bytes) -> H
     write(&call, &world, &body, |ledger, fields, now| ledger.create_binding(BindingOrder::read(fields)?, now)).await
 }
 
-async fn show_payment(call: HttpRequest, world: Data<World>, id: Path<String>) -> HttpResponse {
-    show(&call, &world, &Object::Payment(id.into_inner()))
+/// One object by its identifier.
+fn shown(object: fn(String) -> Object) -> Route {
+    web::get().to(move |call: HttpRequest, world: Data<World>, id: Path<String>| async move {
+        show(&call, &world, &object(id.into_inner()))
+    })
 }
 
-async fn show_refund(call: HttpRequest, world: Data<World>, id: Path<String>) -> HttpResponse {
-    show(&call, &world, &Object::Refund(id.into_inner()))
-}
-
-async fn show_receipt(call: HttpRequest, world: Data<World>, id: Path<String>) -> HttpResponse {
-    show(&call, &world, &Object::Receipt(id.into_inner()))
-}
-
-async fn show_method(call: HttpRequest, world: Data<World>, id: Path<String>) -> HttpResponse {
-    show(&call, &world, &Object::Method(id.into_inner()))
-}
-
-async fn list_payments(
-    call: HttpRequest,
-    world: Data<World>,
-    query: web::Query<HashMap<String, String>>,
-) -> HttpResponse {
-    read(&call, &world, |ledger| listing::payments(ledger, &listing::Query(query.into_inner())))
-}
-
-async fn list_refunds(
-    call: HttpRequest,
-    world: Data<World>,
-    query: web::Query<HashMap<String, String>>,
-) -> HttpResponse {
-    read(&call, &world, |ledger| listing::refunds(ledger, &listing::Query(query.into_inner())))
-}
-
-async fn list_receipts(
-    call: HttpRequest,
-    world: Data<World>,
-    query: web::Query<HashMap<String, String>>,
-) -> HttpResponse {
-    read(&call, &world, |ledger| listing::receipts(ledger, &listing::Query(query.into_inner())))
+/// A page of a list.
+fn listed(list: fn(&Ledger, &listing::Query) -> Result<Value, Refusal>) -> Route {
+    web::get().to(move |call: HttpRequest, world: Data<World>, query: web::Query<HashMap<String, String>>| async move {
+        read(&call, &world, |ledger| list(ledger, &listing::Query(query.into_inner())))
+    })
 }
 
 async fn me(call: HttpRequest, world: Data<World>) -> HttpResponse {

@@ -11,6 +11,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use super::refusal::Refusal;
+use crate::bounded::keep_newest;
 use crate::faults::FaultKind;
 use crate::state::{World, lock, moment};
 
@@ -65,11 +66,7 @@ impl ChargeLog {
             "repeated": outcome.repeated,
             "fault": outcome.fault.map(FaultKind::name),
         });
-        let mut entries = lock(&self.entries);
-        if entries.len() == self.capacity {
-            entries.pop_front();
-        }
-        entries.push_back(Entry { method_id: method_id.to_owned(), view });
+        keep_newest(&mut lock(&self.entries), self.capacity, Entry { method_id: method_id.to_owned(), view });
     }
 
     /// Returns the latest requests, of one method or of all, newest first.

@@ -12,6 +12,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 
 use super::ledger::Event;
+use crate::bounded::keep_newest;
 use crate::config::SandboxConfig;
 use crate::faults::{FaultKind, Faults, Service};
 use crate::state::{World, lock, moment};
@@ -212,11 +213,7 @@ impl Notifier {
     }
 
     fn record(&self, attempt: Attempt) {
-        let mut attempts = lock(&self.attempts);
-        if attempts.len() == self.remembered {
-            attempts.pop_front();
-        }
-        attempts.push_back(attempt);
+        keep_newest(&mut lock(&self.attempts), self.remembered, attempt);
     }
 }
 

@@ -48,18 +48,14 @@ pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, 
     if input.mentions("notification_url") || input.mentions("notification_urls") {
         world.acquirer.notifier.set_urls(urls);
     }
-    if let Some(refunds) = refunds {
-        world.with_ledger(|ledger, _| ledger.refunds_end = refunds);
-    }
-    if let Some(receipts) = receipts {
-        world.with_ledger(|ledger, _| ledger.set_receipt_result(receipts));
-    }
-    if let Some(cancels) = cancels_unpaid {
-        world.with_ledger(|ledger, _| ledger.cancels_unpaid = cancels);
-    }
-    if let Some(first) = notifies_first {
-        world.with_ledger(|ledger, _| ledger.notifies_first = first);
-    }
+    world.with_ledger(|ledger, _| {
+        ledger.refunds_end = refunds.unwrap_or(ledger.refunds_end);
+        ledger.cancels_unpaid = cancels_unpaid.unwrap_or(ledger.cancels_unpaid);
+        ledger.notifies_first = notifies_first.unwrap_or(ledger.notifies_first);
+        if let Some(receipts) = receipts {
+            ledger.set_receipt_result(receipts);
+        }
+    });
     Ok(answer_settings(&world))
 }
 

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 use super::callcheck::CheckStatus;
+use crate::bounded::keep_newest;
 use crate::faults::{FaultKind, Service};
 use crate::state::{World, lock};
 
@@ -63,11 +64,8 @@ impl Pushes {
     }
 
     fn record(&self, push: &Push, status: Option<u16>, answer: &str) {
-        let mut answers = lock(&self.answers);
-        if answers.len() == MAX_CALLBACKS {
-            answers.pop_front();
-        }
-        answers.push_back(json!({ "entry": push.entry, "status": status, "answer": answer }));
+        let answer = json!({ "entry": push.entry, "status": status, "answer": answer });
+        keep_newest(&mut lock(&self.answers), MAX_CALLBACKS, answer);
     }
 }
 

@@ -5,10 +5,10 @@ use chrono::{DateTime, Days, NaiveTime, TimeDelta, Utc};
 use super::{EventContext, SubscriptionCase};
 use crate::change::{AttemptEnd, SubscriptionChange};
 use crate::dunning::NextAttempt;
+use crate::effect::SubscriptionNotice;
 use crate::model::{Announcement, AttemptState, Subscription};
 use crate::refusal::MoveRefused;
 use crate::state::{MethodStanding, PlanStanding, SubscriptionEvent, SubscriptionStatus};
-use crate::transitions::SubscriptionNotice;
 
 /// Next planned step of a subscription.
 enum Next {

@@ -1,9 +1,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use kontor_kernel::Word;
+use strum::VariantArray as _;
 
 use super::*;
 use crate::refusal::{RefusalKind, RefusalReason};
+use crate::state::{ChargeOrigin, MethodStanding, OpenCharge, PlanStanding};
 
 mod walks;
 

@@ -6,7 +6,7 @@ use kontor_catalog::bulk::JobRefusal;
 use kontor_catalog::model::{CardRefusal, PromotionDraft, TermsRefusal};
 use kontor_catalog::spreadsheet::ports::SheetFailed;
 use kontor_catalog::spreadsheet::{ExportFailed, ImportError};
-use kontor_catalog::storefront::{FavouriteError, StorefrontError};
+use kontor_catalog::storefront::FavouriteError;
 use kontor_catalog::{
     AssortmentRefusal, BrandRefusal, CardReference, CategoryRefusal, DiscountRefusal, InventoryReference,
     InventoryRefusal, NomenclatureRefusal, PlanRefusal, PromotionList as ListOf, PromotionRefusal, TagRefusal,
@@ -32,15 +32,6 @@ impl From<AssortmentRefusal> for ApiError {
     fn from(refusal: AssortmentRefusal) -> Self {
         match refusal {
             AssortmentRefusal::UnknownRecord => Self::invalid("id", "must be the id of a record of the project"),
-        }
-    }
-}
-
-impl From<StorefrontError> for ApiError {
-    fn from(error: StorefrontError) -> Self {
-        match error {
-            StorefrontError::NotFound => Self::not_found(),
-            StorefrontError::Store(error) => error.into(),
         }
     }
 }
@@ -193,6 +184,7 @@ impl From<PromotionRefusal> for ApiError {
                     violations.add(format!("{}.{}", field_of_promotion(reference.list), reference.place), named);
                 }
             }
+            PromotionRefusal::Period(wrong) => violations.add("ends_at", wrong),
         }
         violations.into()
     }

@@ -3,16 +3,7 @@
 use crate::ApiError;
 use actix_web::http::StatusCode;
 use kontor_content::model::TreeRefusal;
-use kontor_content::{ContentError, FileRefusal, PageRefusal, PartRefusal};
-
-impl From<ContentError> for ApiError {
-    fn from(error: ContentError) -> Self {
-        match error {
-            ContentError::NotFound => Self::not_found(),
-            ContentError::Store(error) => error.into(),
-        }
-    }
-}
+use kontor_content::{FileRefusal, PageRefusal, PartRefusal};
 
 /// Errors shared by blocks, menu items and slides. Only the slug has different field names: it is the `identifier` of a block,
 /// so each module maps it itself.

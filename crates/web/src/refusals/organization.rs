@@ -5,17 +5,8 @@ use kontor_kernel::Violations;
 use kontor_organization::model::TimesRefused;
 use kontor_organization::{
     ApplicationRefusal, BranchRefusal, BranchRequisiteRefusal, DeliveryPriceRefusal, DepartmentRefusal,
-    IntegrationRefusal, ShopRefusal, ShowcaseError, StaffMenuRefusal, TaskReference, TaskRefusal, UnknownDelivery,
+    IntegrationRefusal, ShopRefusal, StaffMenuRefusal, TaskReference, TaskRefusal, UnknownDelivery,
 };
-
-impl From<ShowcaseError> for ApiError {
-    fn from(error: ShowcaseError) -> Self {
-        match error {
-            ShowcaseError::NotFound => Self::not_found(),
-            ShowcaseError::Store(error) => error.into(),
-        }
-    }
-}
 
 impl From<ApplicationRefusal> for ApiError {
     fn from(refusal: ApplicationRefusal) -> Self {

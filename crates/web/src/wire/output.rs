@@ -1,7 +1,6 @@
 //! Records nested in other records.
 
-use kontor_auth::model as auth;
-use kontor_catalog::model::{PhotoUrl, Reference};
+use kontor_kernel::{PhotoUrl, Reference};
 use kontor_orders::model::Named;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -41,12 +40,6 @@ impl NamedRecord {
 
 impl<Id: Into<i64>> From<Reference<Id>> for NamedRecord {
     fn from(reference: Reference<Id>) -> Self {
-        Self::new(reference.id, reference.name)
-    }
-}
-
-impl<Id: Into<i64>> From<auth::Reference<Id>> for NamedRecord {
-    fn from(reference: auth::Reference<Id>) -> Self {
         Self::new(reference.id, reference.name)
     }
 }

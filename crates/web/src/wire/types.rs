@@ -139,6 +139,7 @@ wire_ids! {
     UserId;
     VatId => "/api/vats";
     WarehouseId;
+    WebhookId;
 }
 
 macro_rules! wire_texts {

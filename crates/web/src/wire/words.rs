@@ -64,6 +64,8 @@ wire_words! {
     ContactKind = customers::ContactKind, text, all();
     /// Search field of a company.
     CompanyField = organization::CompanyField, word, all();
+    /// State of a webhook delivery.
+    DeliveryState = kontor_webhooks::model::DeliveryStatus, text, all();
     /// Current state of a discount.
     DiscountState = catalog::DiscountState, text, all();
     /// Target type of a discount.

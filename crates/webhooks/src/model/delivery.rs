@@ -1,5 +1,6 @@
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::{DeliveryId, WebhookId};
+use kontor_kernel::{ApplicationId, DeliveryId, Name, WebhookId, Word as _};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
 /// Minutes between a failed attempt and the next one. After the last entry the delivery is `failed`.
@@ -26,6 +27,29 @@ pub struct Delivery {
     pub last_error: Option<String>,
     /// Time at which the event was fanned out.
     pub created_at: DateTime<Utc>,
+}
+
+/// Delivery in a list of all webhooks of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectDelivery {
+    /// The delivery.
+    pub delivery: Delivery,
+    /// Application of the webhook.
+    pub application_id: ApplicationId,
+    /// Name of the webhook.
+    pub webhook_name: Option<Name>,
+}
+
+/// Word of a [`DeliveryState`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum DeliveryStatus {
+    /// Waiting for its next attempt.
+    Pending,
+    /// The receiver accepted it.
+    Delivered,
+    /// The schedule is used up.
+    Failed,
 }
 
 /// State of a delivery.
@@ -70,11 +94,12 @@ impl DeliveryState {
 
     /// Returns `pending`, `delivered` or `failed`.
     pub fn status(self) -> &'static str {
-        match self {
-            Self::Pending(_) => "pending",
-            Self::Delivered { .. } => "delivered",
-            Self::Failed { .. } => "failed",
-        }
+        let status = match self {
+            Self::Pending(_) => DeliveryStatus::Pending,
+            Self::Delivered { .. } => DeliveryStatus::Delivered,
+            Self::Failed { .. } => DeliveryStatus::Failed,
+        };
+        status.word()
     }
 
     /// Attempts made since the delivery was created or last resent.

@@ -25,9 +25,7 @@ use kontor_customers::{CustomerPartService, StaffCustomerService};
 use kontor_kernel::{Clock, Random, SecretCipher};
 use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
 use kontor_orders::{FewestWarehouses, OrderService, PlacementService};
-use kontor_organization::{
-    BranchRequisiteService, BranchService, IntegrationService, OpeningTimesService, ProjectSettingsService,
-};
+use kontor_organization::{BranchRequisiteService, IntegrationService, OpeningTimesService, ProjectSettingsService};
 use kontor_payments::ChargeService;
 use kontor_payments::verification::VerificationService;
 use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, SubscriptionService};
@@ -152,10 +150,6 @@ impl Make<'_> {
         PartService { parts: self.store.clone(), histories: self.store.clone(), clock: self.around.clock.clone() }
     }
 
-    pub fn branches(&self) -> BranchService {
-        BranchService { branches: self.store.clone(), histories: self.store.clone(), clock: self.around.clock.clone() }
-    }
-
     pub fn project_settings(&self) -> ProjectSettingsService {
         ProjectSettingsService {
             settings: self.store.clone(),
@@ -250,7 +244,8 @@ impl Make<'_> {
 
     pub fn deliveries(&self) -> DeliveryService {
         let (webhooks, deliveries) = (self.store.clone(), self.store.clone());
-        DeliveryService { webhooks, deliveries, clock: self.around.clock.clone() }
+        let Adapters { clock, random, .. } = self.around.clone();
+        DeliveryService { webhooks, deliveries, clock, random }
     }
 
     pub fn placement(&self, charges: Arc<ChargeService>) -> PlacementService {

@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::shopfront::Shopfront;
-use crate::support::send;
+use crate::support::{TestServer, send};
 
 const AT: &str = "'2026-01-01 00:00:00'";
 
@@ -17,6 +17,16 @@ pub struct Records {
     /// Identifiers by the preceding segment of the path; `branches/integrations` where the meaning depends on the
     /// beginning of the path.
     ids: HashMap<&'static str, String>,
+}
+
+/// Creates an access request that the project reviews.
+async fn access_request(server: &TestServer, owner: &str) -> String {
+    let asked = json!({ "name": "Bot", "reason": "to help", "permissions": ["view-orders"] });
+    let asked = send(server.request(Method::POST, "/api/agent-access-requests").json(&asked)).await.expect(201);
+    let asked = asked["publicId"].as_str().unwrap().to_owned();
+    let taken = format!("/api/agent-access-requests/{asked}/review");
+    send(server.as_staff(owner, Method::POST, &taken)).await.expect(200);
+    asked
 }
 
 impl Records {
@@ -29,6 +39,7 @@ impl Records {
         let hooks = format!("/api/applications/{}/webhooks", shop.project.application_id);
         let hook = server.as_staff(&owner, Method::POST, &hooks).json(&json!({ "url": "http://127.0.0.1:9/x" }));
         let hook = send(hook).await.expect(201)["webhook"]["id"].clone();
+        send(server.as_staff(&owner, Method::POST, &format!("{hooks}/{hook}/test"))).await.expect(201);
         let brand = server
             .insert(format!(
                 "INSERT INTO brands (project_id, name, name_key, created_at, updated_at) \
@@ -63,11 +74,6 @@ impl Records {
             .await;
         let subscription = shop.past_subscription(item).await;
         let permission = json!({ "name": "view-reports", "screen_id": 1 });
-        let asked = json!({ "name": "Bot", "reason": "to help", "permissions": ["view-orders"] });
-        let asked = send(server.request(Method::POST, "/api/agent-access-requests").json(&asked)).await.expect(201);
-        let asked = asked["publicId"].as_str().unwrap().to_owned();
-        let taken = format!("/api/agent-access-requests/{asked}/review");
-        send(server.as_staff(&owner, Method::POST, &taken)).await.expect(200);
         let shown = format!("/api/applications/{}", shop.project.application_id);
         let block = json!({ "name": "Block", "block_type_id": 1 });
         let accounts = format!("/api/branches/{}/bank_requisites", shop.project.branch_id);
@@ -90,13 +96,14 @@ impl Records {
             ("payment_types", create("/api/payment_types", json!({ "name": "Cheque" }), "paymentType").await),
             ("pages", create("/api/pages", json!({ "title": "Page" }), "page").await),
             ("agents", create("/api/agents", json!({ "name": "Agent" }), "agent").await),
-            ("agent-access-requests", asked),
+            ("agent-access-requests", access_request(server, &owner).await),
             // The preceding agent belongs to the other project already.
             ("tokens", "1".to_owned()),
             (
                 "discounts",
                 create("/api/discounts", json!({ "name": "Sale", "type": "percent", "value": 5 }), "discount").await,
             ),
+            ("promotions", create("/api/promotions", json!({ "name": "Weeks" }), "promotion").await),
             ("departments", create("/api/departments", json!({ "name": "Sales" }), "department").await),
             ("permissions", create("/api/permissions", permission, "permission").await),
             ("roles", create("/api/roles", json!({ "name": "Clerk" }), "role").await),

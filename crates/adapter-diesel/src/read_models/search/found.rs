@@ -134,9 +134,9 @@ impl Search {
     }
 
     /// Selects the matches from the index.
-    fn matched(&self, connection: &AnyConnection) -> Statement {
-        let matched = matched(connection, self.project, &self.query, self.table, self.id);
-        matched.sql(" AND ").then(self.condition.clone())
+    fn matched(&self, connection: &mut AnyConnection) -> Result<Statement, QueryError> {
+        let matched = matched(connection, self.project, &self.query, self.table, self.id)?;
+        Ok(matched.sql(" AND ").then(self.condition.clone()))
     }
 
     /// Selects the matches by reading the rows of the table.
@@ -156,7 +156,7 @@ impl Search {
     }
 
     fn count(&self, connection: &mut AnyConnection, most: i64) -> Result<i64, QueryError> {
-        let few = Statement::new("SELECT count(*) AS total FROM (SELECT 1").then(self.matched(connection));
+        let few = Statement::new("SELECT count(*) AS total FROM (SELECT 1").then(self.matched(connection)?);
         let row: TotalRow = few.sql(" LIMIT ").value(most).sql(") AS few").row(connection)?;
         Ok(row.total)
     }
@@ -173,7 +173,7 @@ impl Search {
             return Ok(Vec::new());
         }
         let order = if connection.is_postgres() { "" } else { " ORDER BY nomenclature_search.rowid" };
-        let matches = self.select().then(self.matched(connection)).sql(order).sql(" LIMIT ").value(self.most);
+        let matches = self.select().then(self.matched(connection)?).sql(order).sql(" LIMIT ").value(self.most);
         let mut ids = Self::ids(matches, connection)?;
         ids.sort_unstable();
         Ok(ids)
@@ -294,11 +294,11 @@ impl Search {
         }
         let ids = self.matches(connection)?;
         if !ids.is_empty() {
-            return Ok(Some(if count_of(&ids) < self.most { self.these(&ids) } else { self.matched(connection) }));
+            return Ok(Some(if count_of(&ids) < self.most { self.these(&ids) } else { self.matched(connection)? }));
         }
         Ok(Some(match self.similar(connection)? {
             Near::Items(ids) => self.these(&ids),
-            Near::Corrected(search) => search.matched(connection),
+            Near::Corrected(search) => search.matched(connection)?,
         }))
     }
 
@@ -335,7 +335,7 @@ impl Search {
         near: &NearQuery,
         most: i64,
     ) -> Result<(BTreeMap<i64, String>, bool), QueryError> {
-        let parts = matched_in_parts(connection, self.project, near.candidates(), self.table, self.id);
+        let parts = matched_in_parts(connection, self.project, near.candidates(), self.table, self.id)?;
         let share = most / count_of(&parts).max(1);
         let mut found = Statement::default();
         for (place, part) in parts.into_iter().enumerate() {
@@ -378,7 +378,7 @@ impl Search {
         }
         let statement = self
             .select()
-            .then(self.index_or_table(connection, count))
+            .then(self.index_or_table(connection, count)?)
             .then(order)
             .sql(" LIMIT ")
             .value(last - first)
@@ -389,8 +389,9 @@ impl Search {
 
     /// Selects from the index or from the table, whichever is faster for this total. PostgreSQL decides by its
     /// statistics.
-    fn index_or_table(&self, connection: &AnyConnection, total: i64) -> Statement {
-        if total > MAX_SORTED && !connection.is_postgres() { self.matches_by_scan() } else { self.matched(connection) }
+    fn index_or_table(&self, connection: &mut AnyConnection, total: i64) -> Result<Statement, QueryError> {
+        let by_scan = total > MAX_SORTED && !connection.is_postgres();
+        if by_scan { Ok(self.matches_by_scan()) } else { self.matched(connection) }
     }
 
     /// Selects the lowest and the highest of a value; `value` follows `SELECT`.
@@ -399,13 +400,13 @@ impl Search {
             return Ok(None);
         }
         let total = if connection.is_postgres() { 0 } else { self.count(connection, MAX_SORTED + 1)? };
-        let found = || self.index_or_table(connection, total);
+        let found = self.index_or_table(connection, total)?;
         if total <= MAX_SORTED {
             let both = Statement::new("SELECT min(").then(value.clone()).sql(") AS lowest, max(").then(value);
-            return Ok(Some(both.sql(") AS highest").then(found())));
+            return Ok(Some(both.sql(") AS highest").then(found)));
         }
         let end = |direction: &'static str| {
-            let one = Statement::new("(SELECT ").then(value.clone()).then(found()).sql(" ORDER BY ");
+            let one = Statement::new("(SELECT ").then(value.clone()).then(found.clone()).sql(" ORDER BY ");
             one.then(value.clone()).sql(direction).sql(" LIMIT 1)")
         };
         Ok(Some(Statement::new("SELECT ").then(end("")).sql(" AS lowest, ").then(end(" DESC")).sql(" AS highest")))
@@ -442,7 +443,7 @@ mod tests {
             let plan = db
                 .database
                 .read(move |connection| {
-                    let others = search.select().then(search.matched(connection));
+                    let others = search.select().then(search.matched(connection)?);
                     let others = others.sql(" ORDER BY nomenclature_search.rowid LIMIT 10");
                     others.plan(connection).map_err(Abort::<StoreError>::Query)
                 })

@@ -2,7 +2,7 @@
 //!
 //! [`kontor_catalog::model::SearchQuery`] defines the matches. SQLite uses FTS5 tables with tokens of three or more
 //! letters. PostgreSQL uses the trigrams of `pg_trgm` where available, and six-letter tokens of customers' numbers
-//! (`kontor_grams`). All indexes but those of trigrams are separated by project.
+//! (`kontor_grams`). All indexes are separated by project, so that a search reads nothing of other projects.
 
 mod customers;
 mod found;

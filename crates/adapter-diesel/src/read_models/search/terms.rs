@@ -1,8 +1,10 @@
 //! Queries in the syntax of each database. Words consist of letters and digits, so nothing needs escaping.
 
+use diesel::QueryResult;
 use kontor_catalog::model::{SearchQuery, SearchText, SearchWord};
 use kontor_kernel::{Line, ProjectId};
 
+use super::trigrams::of_project;
 use crate::database::AnyConnection;
 use crate::statement::Statement;
 
@@ -216,34 +218,38 @@ fn asked(query: &SearchQuery, way: impl Fn(&[SearchWord]) -> String) -> String {
 }
 
 /// `(SELECT ...)`: items of a project that match a text, for lists of records that refer to items.
-pub(crate) fn items_found(connection: &AnyConnection, project: ProjectId, text: &Line<255>) -> Statement {
+pub(crate) fn items_found(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    text: &Line<255>,
+) -> QueryResult<Statement> {
     let query = SearchQuery::of_items(text);
-    if query.terms().is_empty() {
+    Ok(if query.terms().is_empty() {
         Statement::new("(NULL)")
     } else if connection.is_postgres() {
-        Statement::new("(SELECT s.id FROM nomenclatures s WHERE s.project_id = ")
-            .value(project.get())
+        Statement::new("(SELECT s.id FROM nomenclatures s WHERE ")
+            .then(of_project(connection, project)?)
             .sql(format!(" AND {})", conditions_by_trigrams("s", &query)))
             .once()
     } else {
         Statement::new("(SELECT rowid FROM nomenclature_search WHERE nomenclature_search MATCH ")
             .value(expression(project, &query, Grams::Names))
             .sql(")")
-    }
+    })
 }
 
 /// Selects the items that match a query, from the index. The caller prepends `SELECT` and appends further conditions.
 /// `table` is joined by the item id in its column `id`.
 pub(super) fn matched(
-    connection: &AnyConnection,
+    connection: &mut AnyConnection,
     project: ProjectId,
     query: &SearchQuery,
     table: &str,
     id: &str,
-) -> Statement {
-    if connection.is_postgres() {
-        Statement::new(format!(" FROM nomenclatures s JOIN {table} ON {id} = s.id WHERE s.project_id = "))
-            .value(project.get())
+) -> QueryResult<Statement> {
+    Ok(if connection.is_postgres() {
+        Statement::new(format!(" FROM nomenclatures s JOIN {table} ON {id} = s.id WHERE "))
+            .then(of_project(connection, project)?)
             .sql(format!(" AND {}", conditions_by_trigrams("s", query)))
             .once()
     } else {
@@ -252,25 +258,26 @@ pub(super) fn matched(
              WHERE nomenclature_search MATCH "
         ))
         .value(expression(project, query, Grams::Names))
-    }
+    })
 }
 
 /// The same in parts, each without alternatives where possible: PostgreSQL finds the first matches of each fast.
 pub(super) fn matched_in_parts(
-    connection: &AnyConnection,
+    connection: &mut AnyConnection,
     project: ProjectId,
     query: &SearchQuery,
     table: &str,
     id: &str,
-) -> Vec<Statement> {
+) -> QueryResult<Vec<Statement>> {
     let combinations = if connection.is_postgres() { combinations(query) } else { None };
-    let Some(combinations) = combinations else { return vec![matched(connection, project, query, table, id)] };
+    let Some(combinations) = combinations else { return Ok(vec![matched(connection, project, query, table, id)?]) };
+    let own = of_project(connection, project)?;
     let part = |words: &Vec<SearchWord>| {
-        Statement::new(format!(" FROM nomenclatures s JOIN {table} ON {id} = s.id WHERE s.project_id = "))
-            .value(project.get())
+        Statement::new(format!(" FROM nomenclatures s JOIN {table} ON {id} = s.id WHERE "))
+            .then(own.clone())
             .sql(format!(" AND {}", together("s.search_text", words)))
     };
-    combinations.iter().map(part).collect()
+    Ok(combinations.iter().map(part).collect())
 }
 
 #[cfg(test)]

@@ -1,19 +1,28 @@
 //! Text indexes of PostgreSQL, where available.
 //!
-//! They need the extension `pg_trgm`. A server without it returns the same results from the same columns, but reads more
-//! rows. The indexes do not contain the project: for a project with most records, its list would be as long as the table
-//! and be read with every word. The server combines them with an index by project where that is less work.
+//! They need the extensions `pg_trgm` and `btree_gin`. A server without them returns the same results from the same
+//! columns, but reads more rows.
 
+use std::time::{Duration, Instant};
+
+use diesel::QueryResult;
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::BigInt;
-use kontor_kernel::StoreError;
+use kontor_kernel::{ProjectId, StoreError};
 
 use crate::database::{Abort, AnyConnection, Database, conclude, is_lost};
-use crate::statement::{Statement, by_place};
+use crate::statement::{IdRow, Statement, by_place};
 
-const EXTENSION: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm";
+const EXTENSIONS: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm; CREATE EXTENSION IF NOT EXISTS btree_gin;";
 
 const TABLES: [&str; 3] = ["nomenclatures", "counterparties", "pages"];
+
+/// Share of all items from which the index is read without the project: the list of such a project is about as long as
+/// the table, and would be read with every word.
+const LARGE: &str = "0.2";
+
+/// Time until the shares are read again.
+const SHARES_LIFETIME: Duration = Duration::from_mins(10);
 
 by_place! {
     struct CountRow {
@@ -28,11 +37,35 @@ fn are_indexed(connection: &mut AnyConnection) -> Result<bool, Abort<StoreError>
     Ok(usize::try_from(row.count) == Ok(TABLES.len()))
 }
 
-fn make(connection: &mut AnyConnection) -> diesel::QueryResult<()> {
-    connection.batch_execute(EXTENSION)?;
+/// Returns the projects that have a large share of all items, by the statistics of the server.
+fn large_projects(connection: &mut AnyConnection) -> QueryResult<Vec<i64>> {
+    if let Some((_, projects)) =
+        connection.large_projects.as_ref().filter(|(read_at, _)| read_at.elapsed() < SHARES_LIFETIME)
+    {
+        return Ok(projects.clone());
+    }
+    let shares = "SELECT v.id FROM pg_stats s, \
+        unnest(s.most_common_vals::text::bigint[], s.most_common_freqs) AS v(id, share) \
+        WHERE s.schemaname = current_schema() AND s.tablename = 'nomenclatures' AND s.attname = 'project_id' \
+        AND v.share >= ";
+    let rows: Vec<IdRow> = Statement::new(shares).sql(LARGE).rows(connection)?;
+    let projects: Vec<i64> = rows.into_iter().map(|row| row.id).collect();
+    connection.large_projects = Some((Instant::now(), projects.clone()));
+    Ok(projects)
+}
+
+/// Returns the condition that an item `s` belongs to the project.
+pub(super) fn of_project(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<Statement> {
+    // An expression, so that the index is not read for the project.
+    let all = if large_projects(connection)?.contains(&project.get()) { " + 0" } else { "" };
+    Ok(Statement::new(format!("s.project_id{all} = ")).value(project.get()))
+}
+
+fn make(connection: &mut AnyConnection) -> QueryResult<()> {
+    connection.batch_execute(EXTENSIONS)?;
     for table in TABLES {
         connection.batch_execute(&format!(
-            "CREATE INDEX IF NOT EXISTS {table}_search ON {table} USING gin (search_text gin_trgm_ops)"
+            "CREATE INDEX IF NOT EXISTS {table}_search ON {table} USING gin (project_id, search_text gin_trgm_ops)"
         ))?;
     }
     Ok(())

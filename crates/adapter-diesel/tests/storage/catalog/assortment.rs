@@ -5,7 +5,8 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::model::*;
 use kontor_catalog::ports::*;
 use kontor_catalog::{
-    AssortmentError, AssortmentRefusal, BrandError, BrandRefusal, CategoryError, CategoryRefusal, TagError, TagRefusal,
+    AssortmentError, AssortmentRefusal, BrandError, BrandRefusal, CategoryError, CategoryRefusal, PromotionError,
+    PromotionRefusal, TagError, TagRefusal,
 };
 use kontor_kernel::history::*;
 use kontor_kernel::*;
@@ -58,8 +59,8 @@ impl Shelf {
     /// Changes of this field in its history, latest first: old and new value.
     async fn told(&self, db: &TestDatabase, field: &str) -> Vec<(Option<String>, Option<String>)> {
         let lines = Histories::page(&db.database, self.project, Resource::Applications, self.site.get(), page(1, 100));
-        let changed = lines.await.unwrap().items.into_iter().filter(|line| line.action == HistoryAction::Changed);
-        let changes = changed.flat_map(|line| {
+        let lines = lines.await.unwrap().items.into_iter().filter(|line| line.action == HistoryAction::Changed);
+        let changes = lines.flat_map(|line| {
             assert_eq!((line.author, line.at), (Author::System, NOON));
             line.changes
         });
@@ -338,6 +339,63 @@ database_tests! {
         assert_eq!(fixtures::number(&db, lines).await, 2, "of {} and {}", tag.id, promotion.id);
         let others = Histories::page(&db.database, project, Resource::Discounts, promotion.id.get(), page(1, 10)).await;
         assert_eq!(others.unwrap().total, 0, "a discount with the number of the promotion has another history");
+    }
+
+    async fn changes_of_a_promotion_at_once_are_all_kept(db: TestDatabase) {
+        let project = fixtures::project(&db).await;
+        let mug = item(&db, project, goods("Mug")).await.id;
+        let draft = PromotionDraft {
+            name: name("Spring"),
+            description: None,
+            photo: None,
+            period: Period::default(),
+            discount_ids: Vec::new(),
+            nomenclature_ids: vec![mug],
+        };
+        let id = PromotionRepository::insert(&db.database, system(project), draft).await.unwrap().id;
+        let at = |day| Some(NOON + chrono::TimeDelta::days(day));
+        let changes = [
+            PromotionChange { name: Edit::Set(name("Summer")), ..PromotionChange::default() },
+            PromotionChange { starts_at: Edit::Set(at(3)), ..PromotionChange::default() },
+            PromotionChange { ends_at: Edit::Set(at(5)), ..PromotionChange::default() },
+            PromotionChange { nomenclature_ids: Edit::Set(Vec::new()), ..PromotionChange::default() },
+        ];
+        let tasks = changes.map(|change| {
+            let database = db.database.clone();
+            tokio::spawn(async move { PromotionRepository::update(&database, system(project), id, change).await })
+        });
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        let found = PromotionRepository::find(&db.database, id).await.unwrap().unwrap().within(project).unwrap();
+        assert_eq!((found.name.as_str(), found.period), ("Summer", Period::new(at(3), at(5)).unwrap()));
+        assert_eq!(found.nomenclatures, []);
+        // Each of the two changes fits the stored period, but both together do not.
+        let turns = [
+            PromotionChange { starts_at: Edit::Set(at(4)), ..PromotionChange::default() },
+            PromotionChange { ends_at: Edit::Set(at(4)), ..PromotionChange::default() },
+        ];
+        let tasks = turns.map(|change| {
+            let database = db.database.clone();
+            tokio::spawn(async move { PromotionRepository::update(&database, system(project), id, change).await })
+        });
+        let mut refused = 0;
+        for task in tasks {
+            match task.await.unwrap() {
+                Ok(_) => {}
+                Err(PromotionError::Refused(PromotionRefusal::Period(_))) => refused += 1,
+                Err(other) => panic!("{other}"),
+            }
+        }
+        assert_eq!(refused, 1);
+        let foreign = fixtures::project(&db).await;
+        let lost = PromotionRepository::update(&db.database, system(foreign), id, PromotionChange::default()).await;
+        assert!(matches!(lost, Err(PromotionError::NotFound)));
+        assert!(matches!(PromotionRepository::delete(&db.database, system(foreign), id).await, Err(PromotionError::NotFound)));
+        PromotionRepository::delete(&db.database, system(project), id).await.unwrap();
+        assert_eq!(fixtures::number(&db, "SELECT count(*) AS value FROM promotion_nomenclatures").await, 0);
+        let lines = "SELECT count(*) AS value FROM histories WHERE resource = 'promotions'";
+        assert_eq!(fixtures::number(&db, lines).await, 7, "one line of each change, the creation and the deletion");
     }
 
     async fn equal_places_are_parted_before_a_move(db: TestDatabase) {

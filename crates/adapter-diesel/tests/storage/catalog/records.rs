@@ -9,8 +9,8 @@ use kontor_catalog::ports::*;
 use kontor_kernel::history::Author;
 use kontor_kernel::listing::*;
 use kontor_kernel::*;
-use kontor_organization::model::{ApplicationDraft, BranchDraft};
-use kontor_organization::ports::{ApplicationRepository, BranchRepository};
+use kontor_organization::model::{ApplicationDraft, Branch, BranchDraft};
+use kontor_organization::ports::ApplicationRepository;
 
 pub const NOON: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
@@ -30,7 +30,7 @@ pub fn name(text: &str) -> Name {
 
 pub async fn branch(db: &TestDatabase, project: ProjectId) -> BranchId {
     let draft = BranchDraft { name: name("Branch"), inn: None, kpp: None, address: None, phone: None, email: None };
-    BranchRepository::insert(&db.database, system(project), draft).await.unwrap().id
+    RecordRepository::<Branch>::insert(&db.database, system(project), draft).await.unwrap().id
 }
 
 pub async fn application(db: &TestDatabase, project: ProjectId, branch_id: BranchId, title: &str) -> ApplicationId {

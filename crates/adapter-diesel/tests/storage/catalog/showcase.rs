@@ -55,7 +55,7 @@ database_tests! {
         let tea = replace(&db, project, &tea, Card { category_id, ..tea.card.clone() }).await;
         assert_eq!(offers(&db).await, [(site.get(), 0)]);
 
-        let change = StockChange { quantity: Edit::Keep, price: Edit::Set("1.50".parse().unwrap()) };
+        let change = StockChange { quantity: Edit::Keep, price: Edit::Set("1.50".parse().unwrap()), comment: None };
         db.database.set_stock(clerk(project), stock.id, change).await.unwrap();
         assert_eq!(offers(&db).await, [(site.get(), 150)]);
 
@@ -64,7 +64,7 @@ database_tests! {
         WarehouseRepository::update(&db.database, Stamp::of_system(project, NOON), place.id, change).await.unwrap();
         assert_eq!(offers(&db).await, [(kiosk.get(), 150)]);
 
-        let change = StockChange { quantity: Edit::Set(StockLevel::EMPTY), price: Edit::Keep };
+        let change = StockChange { quantity: Edit::Set(StockLevel::EMPTY), price: Edit::Keep, comment: None };
         db.database.set_stock(clerk(project), stock.id, change).await.unwrap();
         assert_eq!(offers(&db).await, []);
 

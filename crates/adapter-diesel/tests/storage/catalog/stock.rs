@@ -26,7 +26,8 @@ async fn set_quantity(
     stock: &Inventory,
     pieces: i64,
 ) -> Result<Inventory, InventoryError> {
-    let change = StockChange { quantity: Edit::Set(StockLevel::new(pieces).unwrap()), price: Edit::Keep };
+    let quantity = Edit::Set(StockLevel::new(pieces).unwrap());
+    let change = StockChange { quantity, ..StockChange::default() };
     db.database.set_stock(clerk(project), stock.id, change).await
 }
 
@@ -74,8 +75,8 @@ database_tests! {
         assert!(matches!(refused, InventoryError::Refused(InventoryRefusal::BelowReserved { reserved }) if reserved.get() == 3));
         let lowered = set_quantity(&db, project, &stored, 3).await.unwrap();
         assert_eq!((lowered.quantity.get(), lowered.available(), lowered.price), (3, 0, stored.price));
-        let change = StockChange { quantity: Edit::Keep, price: Edit::Set(Money::MAX) };
-        let repriced = db.database.set_stock(clerk(project), stored.id, change).await.unwrap();
+        let change = StockChange { quantity: Edit::Keep, price: Edit::Set(Money::MAX), comment: None };
+        let repriced = db.database.set_stock(clerk(project), stored.id, change.clone()).await.unwrap();
         assert_eq!((repriced.quantity.get(), repriced.price), (3, Some(Money::MAX)));
         let other = fixtures::project(&db).await;
         let refused = db.database.set_stock(clerk(other), stored.id, change).await;

@@ -57,8 +57,8 @@ scenarios! {
         let id = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
         let id = InventoryId::new(id).unwrap();
         run.begin(db);
-        let change = StockChange { quantity: Edit::Set(StockLevel::new(0).unwrap()), price: Edit::Set("1.50".parse().unwrap()) };
-        run.step("set", async || db.database.set_stock(clerk(counter.house.project), id, change).await).await;
+        let change = StockChange { quantity: Edit::Set(StockLevel::new(0).unwrap()), price: Edit::Set("1.50".parse().unwrap()), comment: None };
+        run.step("set", async || db.database.set_stock(clerk(counter.house.project), id, change.clone()).await).await;
     }
 
     async fn discount_made(db, run) {

@@ -67,7 +67,7 @@ scenarios! {
 
     async fn staff_sign_in_and_out(db, run) {
         let project = login::shop(db).await;
-        let user = db.database.insert_owner(login::owner(project, "boss")).await.unwrap();
+        let user = db.database.insert_employee(login::owner(project, "boss")).await.unwrap();
         run.begin(db);
         let sign_in = || SignIn { user_id: user, proved: MatchedPassword::Own("hash".to_owned()), token: login::token("f", START) };
         let token = run.step("sign in", async || db.database.sign_in(sign_in()).await).await.unwrap();

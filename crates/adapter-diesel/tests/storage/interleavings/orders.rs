@@ -147,11 +147,11 @@ const BUYERS: &[Act] = acts! {
 
 const CATALOG: &[Act] = acts! {
     "count four" => |actor| {
-        let change = StockChange { quantity: Edit::Set(StockLevel::new(4).unwrap()), price: Edit::Keep };
+        let change = StockChange { quantity: Edit::Set(StockLevel::new(4).unwrap()), price: Edit::Keep, comment: None };
         actor.store().set_stock(actor.stamp(), actor.id::<InventoryId>("stock"), change)
     };
     "another price" => |actor| {
-        let change = StockChange { quantity: Edit::Keep, price: Edit::Set("11.00".parse().unwrap()) };
+        let change = StockChange { quantity: Edit::Keep, price: Edit::Set("11.00".parse().unwrap()), comment: None };
         actor.store().set_stock(actor.stamp(), actor.id::<InventoryId>("stock"), change)
     };
     "close the warehouse" => |actor| {

@@ -183,6 +183,45 @@ database_tests! {
         assert_eq!((counter.count("discount_usages").await, counter.stock(vase).await), (3, (500, 3)));
     }
 
+    async fn of_racing_orders_as_many_get_a_code_as_its_new_limit_allows(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let vase = counter.goods("Vase", 500, 10_000).await;
+        let id = DiscountId::new(counter.promo("SPRING", "NULL", "NULL").await).unwrap();
+        let command = counter.with_promo(&[(vase, 1)], "SPRING");
+        let wishes = vec![(counter.customer, command.clone()); 60];
+        let limits = async {
+            // Lowered to a little above the use, and raised again.
+            let mut most = 0;
+            for more in [1, 4] {
+                loop {
+                    tokio::task::yield_now().await;
+                    let used = read(&db.database, counter.house.project, id).await.used_count;
+                    most = i64::try_from(used).unwrap() + more;
+                    let limit = rewrite(&db.database, counter.stamp(), id, |terms, _| {
+                        terms.promo.as_mut().unwrap().usage_limit = Some(Quantity::new(most).unwrap());
+                    });
+                    match limit.await {
+                        Ok(_) => break,
+                        Err(DiscountError::Refused(DiscountRefusal::BelowUsed { .. })) => {}
+                        Err(other) => panic!("{other:?}"),
+                    }
+                }
+            }
+            u64::try_from(most).unwrap()
+        };
+        let (won, most) = tokio::join!(race(&counter.placement, wishes), limits);
+        let mut won = u64::try_from(won).unwrap();
+        assert!(won <= most, "{won} of {most}");
+        while won < most {
+            counter.placed(&command).await;
+            won += 1;
+        }
+        assert_eq!(problem(counter.place(&command).await), Some(PromoProblem::LimitReached));
+        let discount = read(&db.database, counter.house.project, id).await;
+        assert_eq!((discount.used_count, discount.used_amount.minor()), (most, i64::try_from(most).unwrap() * 1_000));
+        assert_eq!(counter.count("discount_usages").await, i64::try_from(most).unwrap());
+    }
+
     async fn whoever_races_with_a_pause_comes_before_it_or_not_at_all(db: TestDatabase) {
         let counter = Counter::open(&db).await;
         let vase = counter.goods("Vase", 500, 10_000).await;

@@ -30,6 +30,8 @@ pub struct Movement {
     pub actor: String,
     #[diesel(sql_type = diesel::sql_types::Nullable<diesel::sql_types::BigInt>)]
     pub actor_id: Option<i64>,
+    #[diesel(sql_type = diesel::sql_types::Nullable<diesel::sql_types::Text>)]
+    pub comment: Option<String>,
 }
 
 /// Every movement of an item, in the order of their commits.

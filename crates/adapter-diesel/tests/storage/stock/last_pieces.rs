@@ -109,7 +109,7 @@ database_tests! {
         let staff = tokio::spawn(async move {
             for round in open.supplies() {
                 let pieces = StockLevel::new(i64::try_from(1 + round % 2).unwrap()).unwrap();
-                let change = StockChange { quantity: Edit::Set(pieces), price: Edit::Keep };
+                let change = StockChange { quantity: Edit::Set(pieces), price: Edit::Keep, comment: None };
                 match database.set_stock(clerk(project), stock, change).await {
                     Ok(_) | Err(InventoryError::Refused(InventoryRefusal::BelowReserved { .. })) => {}
                     Err(other) => panic!("{other:?}"),

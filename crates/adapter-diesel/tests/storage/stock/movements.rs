@@ -9,7 +9,7 @@ use kontor_catalog::ports::InventoryRepository;
 use kontor_catalog::spreadsheet::ports::{RowSink, SheetReader, StockSheetRepository};
 use kontor_catalog::spreadsheet::{Cell, ImportMode, SheetError, SheetRow, StockSheet};
 use kontor_kernel::history::Author;
-use kontor_kernel::{InventoryId, Stamp, UserId};
+use kontor_kernel::{InventoryId, Line, Stamp, UserId};
 use kontor_orders::model::OrderStatus;
 
 use super::books::{changes, differences, movements};
@@ -51,6 +51,7 @@ database_tests! {
             let change = StockChange {
                 quantity: pieces.map(|pieces| StockLevel::new(pieces).unwrap()).into(),
                 price: price.map(|price| price.parse().unwrap()).into(),
+                comment: price.map(|price| Line::parse(&format!("Now {price}")).unwrap()),
             };
             let author = Author::User(UserId::new(9).unwrap());
             db.database.set_stock(Stamp { author, ..clerk(project) }, stored.id, change)
@@ -64,6 +65,8 @@ database_tests! {
         assert_eq!(told, [("creation", 5, 5, None, Some(0)), ("edit", 3, 8, None, None), ("edit", 0, 8, Some(0), Some(350))]);
         let by: Vec<_> = all.iter().map(|m| (m.actor.as_str(), m.actor_id, m.source_id)).collect();
         assert_eq!(by, [("user", Some(7), None), ("user", Some(9), None), ("user", Some(9), None)]);
+        let comments: Vec<_> = all.iter().map(|m| m.comment.as_deref()).collect();
+        assert_eq!(comments, [None, None, Some("Now 3.50")]);
         assert_eq!(differences(&db).await, []);
     }
 
@@ -72,7 +75,7 @@ database_tests! {
         let vase = counter.goods("Vase", 5, 100).await;
         counter.placed(&counter.command(&[(vase, 3)])).await;
         let id = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
-        let change = StockChange { quantity: Edit::Set(StockLevel::new(2).unwrap()), price: Edit::Keep };
+        let change = StockChange { quantity: Edit::Set(StockLevel::new(2).unwrap()), price: Edit::Keep, comment: None };
         let project = counter.house.project;
         let before = movements(&db, vase).await.len();
         db.database.set_stock(clerk(project), InventoryId::new(id).unwrap(), change).await.unwrap_err();

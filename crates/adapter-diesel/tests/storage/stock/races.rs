@@ -58,7 +58,7 @@ database_tests! {
             let mut done = 0;
             for round in 0..30_i64 {
                 let pieces = StockLevel::new([40, 55, 48, 90][usize::try_from(round % 4).unwrap()]).unwrap();
-                let change = StockChange { quantity: Edit::Set(pieces), price: Edit::Keep };
+                let change = StockChange { quantity: Edit::Set(pieces), price: Edit::Keep, comment: None };
                 match database.set_stock(clerk(project), id, change).await {
                     Ok(_) => done += 1,
                     Err(InventoryError::Refused(InventoryRefusal::BelowReserved { .. })) => {}

@@ -1,0 +1,2 @@
+DROP INDEX webhook_deliveries_by_status;
+DROP INDEX webhook_deliveries_by_project;
