@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -15,6 +15,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::{CALLBACK_INIT_IP, CALLBACK_INIT_PHONE, PHONE_CODES_PROJECT};
 use kontor_web::named::NamedErrorBody;
 use kontor_web::records::AccessTokenRecord;
@@ -174,14 +175,14 @@ async fn start_callback_login(
     clock: Data<Arc<dyn Clock>>,
     login: Data<CallbackLogin>,
     body: Result<Body<CallbackStart>, ApiError>,
-) -> Result<Json<CallbackStarted>, ApiError> {
+) -> Answer<CallbackStarted> {
     let CallbackStart { phone, client_nonce } = body.map_err(NamedError::into_structured)?.0;
     let subject = format!("{}|{}", app.project_id, phone.0);
     let project = app.project_id.to_string();
     let hits = [(CALLBACK_INIT_IP, ip.subject()), (CALLBACK_INIT_PHONE, subject), (PHONE_CODES_PROJECT, project)];
     throttle.count(&request, &hits).await.map_err(|exhausted| rate_limited(seconds_to_wait(&exhausted)))?;
     let started = login.init(*app, &phone.0, &client_nonce.0).await;
-    Ok(Json(started.map_err(|error| refusal(error, clock.now()))?.into()))
+    answer(started.map_err(|error| refusal(error, clock.now()))?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -268,11 +269,11 @@ async fn check_callback_login(
     clock: Data<Arc<dyn Clock>>,
     login: Data<CallbackLogin>,
     body: Result<Body<CallbackStatusRequest>, ApiError>,
-) -> Result<Json<CallbackStatusRecord>, ApiError> {
+) -> Answer<CallbackStatusRecord> {
     let CallbackStatusRequest { session_token, client_nonce } = body.map_err(NamedError::into_structured)?.0;
     let credentials = CallbackCredentials { session_token: session_token.0, client_nonce: client_nonce.0 };
     let status = login.status(*app, &credentials).await;
-    Ok(Json(status.map_err(|error| refusal(error, clock.now()))?.into()))
+    answer(status.map_err(|error| refusal(error, clock.now()))?)
 }
 
 #[derive(Deserr, ToSchema)]
@@ -318,10 +319,10 @@ async fn exchange_callback_attempt(
     clock: Data<Arc<dyn Clock>>,
     login: Data<CallbackLogin>,
     body: Result<Body<CallbackExchange>, ApiError>,
-) -> Result<Json<CallbackExchanged>, ApiError> {
+) -> Answer<CallbackExchanged> {
     let CallbackExchange { session_token, client_nonce, device } = body.map_err(NamedError::into_structured)?.0;
     let credentials = CallbackCredentials { session_token: session_token.0, client_nonce: client_nonce.0 };
     let signed = login.exchange(*app, &credentials, device.and_then(|device| device.0)).await;
     let signed = signed.map_err(|error| refusal(error, clock.now()))?;
-    Ok(Json(CallbackExchanged { access_token: signed.token.into() }))
+    answer(CallbackExchanged { access_token: signed.token.into() })
 }

@@ -1,6 +1,6 @@
 //! Calculation of a cart.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
 use kontor_orders::PlacementService;
@@ -8,9 +8,10 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::cart_record::{CartRecord, ProductLine, Products, delivery_choice};
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::PRECALCULATE;
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, CallingVisitor, ClientIp, Throttle};
+use kontor_web::{Body, CallingVisitor, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(calculate_cart);
@@ -53,12 +54,12 @@ async fn calculate_cart(
     throttle: Data<Throttle>,
     service: Data<PlacementService>,
     body: Body<CartInput>,
-) -> Result<Json<CartRecord>, ApiError> {
+) -> Answer<CartRecord> {
     let subject = format!("{}|{}", visitor.app.application_id, ip.subject());
     throttle.hit(&request, &[(PRECALCULATE, &subject)]).await?;
     let Body(input) = body;
     let (promo, choice) =
         (input.promo_code.map(|code| code.0), delivery_choice(input.delivery_type_id, input.delivery_subtype_id)?);
     let view = service.precalculate(*visitor, &input.products.0, promo, choice).await?;
-    Ok(Json(view.into()))
+    answer(view)
 }

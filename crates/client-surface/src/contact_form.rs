@@ -1,7 +1,6 @@
 //! Orders of customers who are not logged in.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
 use kontor_orders::change::ContactPerson;
@@ -11,9 +10,10 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::orders::{OwnOrder, OwnOrderResponse};
 use kontor_web::cart_record::{ProductLine, Products};
+use kontor_web::envelope::{Created, created};
 use kontor_web::limits::{CONTACT_FORM_IP, CONTACT_FORM_PHONE};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, CallingApp, ClientIp, Throttle};
+use kontor_web::{Body, CallingApp, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(place_order_by_contact_form);
@@ -76,11 +76,11 @@ async fn place_order_by_contact_form(
     throttle: Data<Throttle>,
     service: Data<PlacementService>,
     body: Body<ContactForm>,
-) -> Result<(Json<OwnOrderResponse>, StatusCode), ApiError> {
+) -> Created<OwnOrderResponse> {
     let subject = format!("{}:{}", app.project_id, body.0.phone.0);
     throttle.hit(&request, &[(CONTACT_FORM_IP, ip.subject()), (CONTACT_FORM_PHONE, subject)]).await?;
     let command = ContactOrderCommand::from(body.0);
     let (PlacedOutcome::Ready(order) | PlacedOutcome::PaymentOutcomeUnknown(order)) =
         service.place_by_contact(*app, &command).await?;
-    Ok((Json(OwnOrder::without_token(&order).into()), StatusCode::CREATED))
+    created(OwnOrder::without_token(&order))
 }

@@ -8,8 +8,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::delivery_option::DeliveryOptionRecord;
-use kontor_web::envelope::{Answer, answer, list};
+use kontor_web::envelope::{Answer, answer, list, one};
+use kontor_web::records::DeliveryOptionRecord;
 use kontor_web::{CallingApp, PathId, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -37,26 +37,10 @@ impl From<DeliverySubtypeParam> for DeliveryParamRecord {
 }
 
 list!(DeliveryTypeList { delivery_types: [DeliveryOptionRecord], delivery_types_count });
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DeliveryTypeResponse {
-    delivery_type: DeliveryOptionRecord,
-}
-
+one!(DeliveryTypeResponse { delivery_type: DeliveryOptionRecord });
 list!(DeliverySubtypeList { delivery_subtypes: [DeliveryOptionRecord], delivery_subtypes_count });
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DeliverySubtypeResponse {
-    delivery_subtype: DeliveryOptionRecord,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-struct DeliveryParamList {
-    delivery_subtype_params: Vec<DeliveryParamRecord>,
-}
+one!(DeliverySubtypeResponse { delivery_subtype: DeliveryOptionRecord });
+list!(DeliveryParamList { delivery_subtype_params: [DeliveryParamRecord] });
 
 /// List delivery types
 ///
@@ -75,8 +59,7 @@ async fn show_delivery_type(
     options: Data<CheckoutOptions>,
     type_id: Path<PathId>,
 ) -> Answer<DeliveryTypeResponse> {
-    let delivery_type = options.delivery_type(*app, type_id.parse()?).await?.into();
-    answer(DeliveryTypeResponse { delivery_type })
+    answer(options.delivery_type(*app, type_id.parse()?).await?)
 }
 
 /// List the subtypes of a delivery type
@@ -100,8 +83,7 @@ async fn show_delivery_subtype(
     options: Data<CheckoutOptions>,
     path: TwoIds,
 ) -> Answer<DeliverySubtypeResponse> {
-    let delivery_subtype = options.subtype(*app, path.1.parse()?).await?.into();
-    answer(DeliverySubtypeResponse { delivery_subtype })
+    answer(options.subtype(*app, path.1.parse()?).await?)
 }
 
 /// List the options of a delivery subtype
@@ -114,6 +96,5 @@ async fn list_delivery_subtype_params(
     options: Data<CheckoutOptions>,
     path: TwoIds,
 ) -> Answer<DeliveryParamList> {
-    let params = options.params(*app, path.1.parse()?).await?;
-    answer(DeliveryParamList { delivery_subtype_params: params.into_iter().map(Into::into).collect() })
+    answer(options.params(*app, path.1.parse()?).await?)
 }

@@ -8,15 +8,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::brands::StorefrontBrandRecord;
-use super::categories::StorefrontCategoryRecord;
 use super::payment_types::PaymentTypeRecord;
 use super::products::TagRecord;
 use super::shops::ShopRecord;
-use super::showcase::CountryRecord;
+use super::showcase::{CountryRecord, StorefrontBrandRecord, StorefrontCategoryRecord};
 use kontor_web::CallingApp;
-use kontor_web::delivery_option::DeliveryOptionRecord;
 use kontor_web::envelope::{Answer, answer};
+use kontor_web::records::DeliveryOptionRecord;
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_dictionaries);

@@ -22,11 +22,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 /// List favourite products
 ///
 /// Returns favourites that the application sells now, last added first.
-#[utoipa::path(
-    tag = "Client: catalog",
-    params(FavouriteQuery),
-    responses((status = 200, body = ProductList)),
-)]
+#[utoipa::path(tag = "Client: catalog", params(FavouriteQuery), responses((status = 200, body = ProductList)))]
 #[get("/api/counterparty/products/favourites")]
 async fn list_favourites(
     customer: SignedInCustomer,
@@ -71,7 +67,6 @@ async fn add_favourite(
 /// Works for every product that the application sells, sold out or not, and for products that are not favourites.
 #[utoipa::path(
     tag = "Client: catalog",
-    params(("product_id" = i64, Path)),
     responses(
         (status = 200, body = ProductResponse),
         (status = 404, description = "The application does not sell this product."),
@@ -91,7 +86,6 @@ async fn show_favourite(
 /// `product_id` is the id of the product.
 #[utoipa::path(
     tag = "Client: catalog",
-    params(("product_id" = i64, Path)),
     responses(
         (status = 200, body = Message),
         (status = 404, description = "The product is not a favourite of the customer."),
@@ -104,5 +98,5 @@ async fn remove_favourite(
     id: Path<PathId>,
 ) -> Answer<Message> {
     service.remove(*customer, id.parse()?).await?;
-    Ok(Json(Message::new("The product was removed from favourites.")))
+    answer(Message::new("The product was removed from favourites."))
 }

@@ -1,6 +1,6 @@
 //! Heartbeats of a logged-in customer.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, post};
 use chrono::{DateTime, Utc};
 use kontor_auth::model::{ClientSession, NEXT_HEARTBEAT};
@@ -9,6 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::HEARTBEAT_SESSION;
 use kontor_web::named::NamedErrorBody;
 use kontor_web::{ApiError, SignedInCustomer, Throttle};
@@ -83,10 +84,10 @@ async fn send_heartbeat(
     customer: SignedInCustomer,
     throttle: Data<Throttle>,
     heartbeats: Data<Heartbeats>,
-) -> Result<Json<HeartbeatRecord>, ApiError> {
+) -> Answer<HeartbeatRecord> {
     // A token has one session at a time. A new session starts later than the window of this limit.
     throttle.hit(&request, &[(HEARTBEAT_SESSION, &customer.token_id.to_string())]).await?;
-    Ok(Json(heartbeats.record(*customer).await?.into()))
+    answer(heartbeats.record(*customer).await?)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Introspection of customer tokens for backends.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::INTROSPECT_CLIENT;
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors};
@@ -129,10 +130,10 @@ async fn introspect(
     throttle: Data<Throttle>,
     introspection: Data<Introspection>,
     form: Result<Form<IntrospectionRequest>, ApiError>,
-) -> Result<Json<TokenIntrospection>, ApiError> {
+) -> Answer<TokenIntrospection> {
     let question = read_request(&request, form);
     let token = question.as_ref().ok().map(|question| question.token.0.expose_secret());
     let inquiry = introspection.authenticate_client(&backend, token).await?;
     throttle.hit(&request, &[(INTROSPECT_CLIENT, &inquiry.client_id().to_string())]).await?;
-    Ok(Json(inquiry.answer(&question?.audience.0)?.into()))
+    answer(inquiry.answer(&question?.audience.0)?)
 }

@@ -6,10 +6,8 @@
 //! - Every endpoint has a row in [`POLICIES`].
 //! - A record of another project or customer is `404`.
 
-mod brands;
 mod callback_auth;
 mod cart;
-mod categories;
 mod contact_form;
 mod content;
 mod delivery;
@@ -67,10 +65,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     verification::routes(config);
     notifications::routes(config);
     settings::routes(config);
-    categories::routes(config);
-    brands::routes(config);
-    payment_types::routes(config);
     showcase::routes(config);
+    payment_types::routes(config);
     plans::routes(config);
     content::routes(config);
     searches::routes(config);

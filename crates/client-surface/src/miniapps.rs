@@ -1,6 +1,6 @@
 //! Customer login by a contact that a messenger signed.
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
 use kontor_auth::miniapp::{MiniAppLogin, MiniAppProvider, SignedContact};
@@ -10,6 +10,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::profile::RecordSources;
 use super::session::SignedInCounterparty;
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::MINIAPP_CONTACT;
 use kontor_web::named::NamedErrorBody;
 use kontor_web::wire::{self, InputErrors};
@@ -67,12 +68,12 @@ async fn log_in_with_contact(
     logins: Data<MiniAppLogin>,
     sources: RecordSources,
     body: Result<Body<ContactLogin>, ApiError>,
-) -> Result<Json<SignedInCounterparty>, ApiError> {
+) -> Answer<SignedInCounterparty> {
     let provider = MiniAppProvider::from_word(&provider).ok_or_else(ApiError::not_found)?;
     logins.require(provider)?;
     let ContactLogin { phone, auth_date, hash, init_data, device } = body.map_err(NamedError::into_structured)?.0;
     throttle.hit(&request, &[(MINIAPP_CONTACT, &format!("{}|{}", app.application_id, ip.subject()))]).await?;
     let contact = SignedContact { phone: phone.0, signed_at: auth_date.0, hash: hash.0, init_data: init_data.0 };
     let signed = logins.log_in(*app, provider, &contact, device.and_then(|device| device.0)).await?;
-    Ok(Json(SignedInCounterparty::of(signed, &sources).await?))
+    answer(SignedInCounterparty::of(signed, &sources).await?)
 }

@@ -1,6 +1,6 @@
 //! Notifications of the logged-in customer.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, get};
 use chrono::{DateTime, Utc};
 use kontor_customers::NotificationService;
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::queries::NotificationQuery;
-use kontor_web::envelope::Answer;
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::NOTIFICATIONS;
 use kontor_web::paging::Pagination;
 use kontor_web::{Query, SignedInCustomer, Throttle};
@@ -80,5 +80,5 @@ async fn list_notifications(
     query: Query<NotificationQuery>,
 ) -> Answer<NotificationList> {
     throttle.hit(&request, &[(NOTIFICATIONS, &customer.counterparty_id.to_string())]).await?;
-    Ok(Json(service.list(*customer, query.0.page()?).await?.into()))
+    answer(service.list(*customer, query.0.page()?).await?)
 }

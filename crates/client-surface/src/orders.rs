@@ -17,7 +17,7 @@ use utoipa::openapi::schema::Type;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::cart_record::{ProductLine, Products};
-use kontor_web::envelope::{list, one};
+use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::limits::PRECALCULATE;
 use kontor_web::order_record::OrderRecord;
 use kontor_web::wire::{self, In, InputErrors, Scalar, WireValue};
@@ -140,18 +140,15 @@ list!(OwnOrderList { orders: [OwnOrder], orders_count });
 /// List the customer's orders
 ///
 /// Returns orders of the calling application, newest first.
-#[utoipa::path(
-    tag = "Client: orders",
-    responses((status = 200, body = OwnOrderList)),
-)]
+#[utoipa::path(tag = "Client: orders", responses((status = 200, body = OwnOrderList)))]
 #[get("/api/counterparty/orders")]
 async fn list_own_orders(
     customer: SignedInCustomer,
     service: Data<OrderService>,
     tickets: Data<TicketService>,
-) -> Result<Json<OwnOrderList>, ApiError> {
+) -> Answer<OwnOrderList> {
     let (owner, orders) = (Owner { customer: &customer, tickets: &tickets }, service.of_customer(*customer).await?);
-    Ok(Json(orders.iter().map(|order| owner.shows(order)).collect::<Vec<_>>().into()))
+    answer(orders.iter().map(|order| owner.shows(order)).collect::<Vec<_>>())
 }
 
 /// Place an order
@@ -197,7 +194,6 @@ async fn place_order(
 /// Get an order of the customer
 #[utoipa::path(
     tag = "Client: orders",
-    params(("id" = i64, Path)),
     responses((status = 200, body = OwnOrderResponse), (status = 404, description = "Order not found.")),
 )]
 #[get("/api/counterparty/orders/{id}")]
@@ -206,7 +202,7 @@ async fn show_own_order(
     service: Data<OrderService>,
     tickets: Data<TicketService>,
     id: Path<PathId>,
-) -> Result<Json<OwnOrderResponse>, ApiError> {
+) -> Answer<OwnOrderResponse> {
     let order = service.one_of_customer(*customer, id.parse()?).await?;
-    Ok(Json(Owner { customer: &customer, tickets: &tickets }.shows(&order).into()))
+    answer(Owner { customer: &customer, tickets: &tickets }.shows(&order))
 }

@@ -1,6 +1,6 @@
 //! Saved payment methods of the logged-in customer.
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get};
 use chrono::{DateTime, Utc};
 use kontor_kernel::Word as _;
@@ -11,7 +11,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::envelope::{Answer, answer};
+use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::records::Message;
 use kontor_web::{PathId, SignedInCustomer};
 
@@ -47,24 +47,12 @@ impl From<SavedMethod> for PaymentMethodRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-struct PaymentMethodList {
-    data: Vec<PaymentMethodRecord>,
-}
-
-impl From<Vec<SavedMethod>> for PaymentMethodList {
-    fn from(saved: Vec<SavedMethod>) -> Self {
-        Self { data: saved.into_iter().map(Into::into).collect() }
-    }
-}
+list!(PaymentMethodList { data: [PaymentMethodRecord] });
 
 /// List saved payment methods
 ///
 /// Returns methods that the customer saved in this application and that can be charged, newest first.
-#[utoipa::path(
-    tag = "Client: subscriptions",
-    responses((status = 200, body = PaymentMethodList)),
-)]
+#[utoipa::path(tag = "Client: subscriptions", responses((status = 200, body = PaymentMethodList)))]
 #[get("/api/counterparty/payment-methods")]
 async fn list_payment_methods(
     customer: SignedInCustomer,
@@ -77,10 +65,7 @@ async fn list_payment_methods(
 ///
 /// The method is not charged any more, even if subscriptions use it. Paid subscriptions stay active until the end of
 /// their period. To continue after that, they need another method.
-#[utoipa::path(
-    tag = "Client: subscriptions",
-    responses((status = 200, body = Message)),
-)]
+#[utoipa::path(tag = "Client: subscriptions", responses((status = 200, body = Message)))]
 #[delete("/api/counterparty/payment-methods/{id}")]
 async fn delete_payment_method(
     customer: SignedInCustomer,
@@ -88,5 +73,5 @@ async fn delete_payment_method(
     id: Path<PathId>,
 ) -> Answer<Message> {
     service.delete_method(*customer, id.parse()?).await?;
-    Ok(Json(Message::new("The payment method was deleted.")))
+    answer(Message::new("The payment method was deleted."))
 }

@@ -1,6 +1,6 @@
 //! Change of the customer's phone, verified by a code sent to the new phone.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
 use kontor_auth::PhoneChange;
@@ -9,12 +9,13 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::profile::{CustomerRecord, CustomerResponse, RecordSources};
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::{
     CUSTOMER_LOGIN_CONTACT, CUSTOMER_LOGIN_IP, PHONE_CODES_PROJECT, SEND_CODE_CONTACT, SEND_CODE_IP,
 };
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, BearerCustomer, Body, ClientIp, Throttle};
+use kontor_web::{BearerCustomer, Body, ClientIp, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(request_phone_change).service(confirm_phone_change);
@@ -52,14 +53,14 @@ async fn request_phone_change(
     throttle: Data<Throttle>,
     phones: Data<PhoneChange>,
     body: Body<PhoneChangeRequest>,
-) -> Result<Json<Message>, ApiError> {
+) -> Answer<Message> {
     let phone = body.0.phone.0;
     let project = customer.app.project_id.to_string();
     let hits =
         [(SEND_CODE_IP, ip.subject()), (SEND_CODE_CONTACT, subject(&customer, &phone)), (PHONE_CODES_PROJECT, project)];
     throttle.hit(&request, &hits).await?;
     phones.request(*customer, &phone, Some(ip.0)).await?;
-    Ok(Json(Message::new("The code is being sent.")))
+    answer(Message::new("The code is being sent."))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -94,11 +95,11 @@ async fn confirm_phone_change(
     phones: Data<PhoneChange>,
     sources: RecordSources,
     body: Body<PhoneChangeProof>,
-) -> Result<Json<CustomerResponse>, ApiError> {
+) -> Answer<CustomerResponse> {
     let PhoneChangeProof { phone, password } = body.0;
     let phone = phone.0;
     let hits = [(CUSTOMER_LOGIN_IP, ip.subject()), (CUSTOMER_LOGIN_CONTACT, subject(&customer, &phone))];
     throttle.hit(&request, &hits).await?;
     phones.verify(*customer, &phone, password.0.expose_secret()).await?;
-    Ok(Json(CustomerRecord::read(*customer, &sources).await?.into()))
+    answer(CustomerRecord::read(*customer, &sources).await?)
 }

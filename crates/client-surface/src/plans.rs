@@ -1,14 +1,15 @@
 //! Subscription plans of the storefront.
 
 use actix_web::get;
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use kontor_catalog::storefront::{Plan, PlanCard, PlanGroup, StorefrontPlanService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use kontor_web::CallingApp;
+use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::wire::{NamedRecord, PhotoRecord};
-use kontor_web::{ApiError, CallingApp};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_plans).service(show_plan_catalog).service(show_grouped_plans);
@@ -86,53 +87,35 @@ impl From<PlanGroup> for PlanGroupRecord {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-struct PlanList {
-    data: Vec<PlanRecord>,
-}
+list!(PlanList { data: [PlanRecord] });
 
 /// List subscription plans
 ///
 /// Returns the plans of the application in short form, ordered by position.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanList)))]
 #[get("/api/counterparty/subscription-plans")]
-async fn list_plans(app: CallingApp, service: Data<StorefrontPlanService>) -> Result<Json<PlanList>, ApiError> {
-    let data = service.plans(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(PlanList { data }))
+async fn list_plans(app: CallingApp, service: Data<StorefrontPlanService>) -> Answer<PlanList> {
+    answer(service.plans(*app).await?)
 }
 
-#[derive(Serialize, ToSchema)]
-struct PlanCatalog {
-    data: Vec<PlanCardRecord>,
-}
+list!(PlanCatalog { data: [PlanCardRecord] });
 
 /// Get the subscription catalog
 ///
 /// Returns the plans of the application with all details, ordered by position.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanCatalog)))]
 #[get("/api/counterparty/subscription-catalog")]
-async fn show_plan_catalog(
-    app: CallingApp,
-    service: Data<StorefrontPlanService>,
-) -> Result<Json<PlanCatalog>, ApiError> {
-    let data = service.catalog(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(PlanCatalog { data }))
+async fn show_plan_catalog(app: CallingApp, service: Data<StorefrontPlanService>) -> Answer<PlanCatalog> {
+    answer(service.catalog(*app).await?)
 }
 
-#[derive(Serialize, ToSchema)]
-struct GroupedPlans {
-    data: Vec<PlanGroupRecord>,
-}
+list!(GroupedPlans { data: [PlanGroupRecord] });
 
 /// Get the subscription catalog by category
 ///
 /// Returns plans with all details. Categories are ordered by their first plan.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = GroupedPlans)))]
 #[get("/api/counterparty/subscription-catalog/grouped")]
-async fn show_grouped_plans(
-    app: CallingApp,
-    service: Data<StorefrontPlanService>,
-) -> Result<Json<GroupedPlans>, ApiError> {
-    let data = service.grouped(*app).await?.into_iter().map(Into::into).collect();
-    Ok(Json(GroupedPlans { data }))
+async fn show_grouped_plans(app: CallingApp, service: Data<StorefrontPlanService>) -> Answer<GroupedPlans> {
+    answer(service.grouped(*app).await?)
 }

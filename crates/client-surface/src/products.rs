@@ -148,11 +148,7 @@ pub(super) struct FilteredProducts {
 /// List the application's products
 ///
 /// With a customer token, `is_favourite` is filled in and the search is saved to the customer's history.
-#[utoipa::path(
-    tag = "Client: catalog",
-    params(ProductQuery),
-    responses((status = 200, body = FilteredProducts)),
-)]
+#[utoipa::path(tag = "Client: catalog", params(ProductQuery), responses((status = 200, body = FilteredProducts)))]
 #[get("/api/counterparty/products")]
 async fn list_products(
     visitor: CallingVisitor,
@@ -180,7 +176,6 @@ one!(pub(super) ProductResponse { product: ProductCardRecord });
 /// Counts a view, at most once in 10 minutes per IP address.
 #[utoipa::path(
     tag = "Client: catalog",
-    params(("id" = i64, Path)),
     responses((status = 200, body = ProductResponse), (status = 404, description = "Product not found in the application.")),
 )]
 #[get("/api/counterparty/products/{id}")]
@@ -219,11 +214,7 @@ impl From<PriceRange> for Prices {
 /// Get the price range of products
 ///
 /// Takes the same filters as the product list. `page` and `per_page` have no effect.
-#[utoipa::path(
-    tag = "Client: catalog",
-    params(ProductQuery),
-    responses((status = 200, body = Prices)),
-)]
+#[utoipa::path(tag = "Client: catalog", params(ProductQuery), responses((status = 200, body = Prices)))]
 #[get("/api/counterparty/prices")]
 async fn show_prices(
     app: CallingApp,

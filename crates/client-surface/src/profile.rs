@@ -3,7 +3,6 @@
 use actix_web::web::Data;
 use actix_web::{delete, get, put};
 use chrono::{DateTime, NaiveDate, Utc};
-use deserr::Deserr;
 use kontor_catalog::storefront::FavouriteService;
 use kontor_customers::ProfileService;
 use kontor_customers::model::{Customer, PersonalData, ProfileChange};
@@ -14,11 +13,10 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::products::ProductRecord;
 use kontor_web::Settings;
-use kontor_web::customer_record::{CustomerType, ManagerRecord};
 use kontor_web::envelope::{Answer, answer, one};
 use kontor_web::file_contents::avatar;
-use kontor_web::records::{Message, Picture};
-use kontor_web::wire::{self, InputErrors, Patch};
+use kontor_web::records::{CustomerType, ManagerRecord, Message, Picture};
+use kontor_web::wire::{self, change_body};
 use kontor_web::{ApiError, BearerCustomer, Body};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -92,37 +90,21 @@ async fn show_profile(customer: BearerCustomer, sources: RecordSources) -> Answe
     answer(CustomerRecord::read(*customer, &sources).await?)
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ProfilePatch {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>)]
-    first_name: Patch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>)]
-    last_name: Patch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>)]
-    middle_name: Patch<wire::Name>,
-    /// Not in the future and not before 1900.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Date>)]
-    birthday: Patch<wire::Date>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    address: Patch<wire::Line500>,
-    /// Must not be the login address of another customer. It cannot be used for login until it is verified.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Email>)]
-    email: Patch<wire::Email>,
-    /// Additional phone. Not used for login.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Phone>)]
-    phone_2: Patch<wire::Phone>,
-    /// Only the current phone is accepted. To change it, use `phone/request_change` and `phone/verify_change`.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Phone>)]
-    phone_1: Patch<wire::Phone>,
+change_body! {
+    ProfilePatch {
+        first_name: wire::Name | null,
+        last_name: wire::Name | null,
+        middle_name: wire::Name | null,
+        /// Not in the future and not before 1900.
+        birthday: wire::Date | null,
+        address: wire::Line500 | null,
+        /// Must not be the login address of another customer. It cannot be used for login until it is verified.
+        email: wire::Email | null,
+        /// Additional phone. Not used for login.
+        phone_2: wire::Phone | null,
+        /// Only the current phone is accepted. To change it, use `phone/request_change` and `phone/verify_change`.
+        phone_1: wire::Phone | null,
+    }
 }
 
 impl From<ProfilePatch> for ProfileChange {

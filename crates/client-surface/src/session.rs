@@ -1,6 +1,6 @@
 //! Customer login with a one-time code, and logout.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, post};
 use deserr::Deserr;
 use kontor_auth::{CustomerSessions, IssuedCustomerToken};
@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::profile::{CustomerRecord, RecordSources};
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::{
     CUSTOMER_LOGIN_CONTACT, CUSTOMER_LOGIN_IP, PHONE_CODES_PROJECT, SEND_CODE_CONTACT, SEND_CODE_IP,
 };
@@ -52,7 +53,7 @@ async fn send_password(
     throttle: Data<Throttle>,
     sessions: Data<CustomerSessions>,
     body: Body<CodeRequest>,
-) -> Result<Json<Message>, ApiError> {
+) -> Answer<Message> {
     let contact = body.0.phone.0;
     let hits = [(SEND_CODE_IP, ip.subject()), (SEND_CODE_CONTACT, subject(&app, &contact))];
     throttle.hit(&request, &hits).await?;
@@ -60,7 +61,7 @@ async fn send_password(
         throttle.hit(&request, &[(PHONE_CODES_PROJECT, app.project_id.to_string())]).await?;
     }
     sessions.send_code(*app, &contact, Some(ip.0)).await?;
-    Ok(Json(Message::new("The code is being sent.")))
+    answer(Message::new("The code is being sent."))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -117,30 +118,22 @@ async fn log_in(
     sessions: Data<CustomerSessions>,
     sources: RecordSources,
     body: Body<CodeLogin>,
-) -> Result<Json<SignedInCounterparty>, ApiError> {
+) -> Answer<SignedInCounterparty> {
     let CodeLogin { phone, password, device } = body.0;
     let contact = phone.0;
     let hits = [(CUSTOMER_LOGIN_IP, ip.subject()), (CUSTOMER_LOGIN_CONTACT, subject(&app, &contact))];
     throttle.hit(&request, &hits).await?;
     let device = device.map(|device| device.0);
     let signed = sessions.log_in(*app, &contact, password.0.expose_secret(), device).await?;
-    Ok(Json(SignedInCounterparty::of(signed, &sources).await?))
+    answer(SignedInCounterparty::of(signed, &sources).await?)
 }
 
 /// Log out the customer
 ///
 /// Ends the login on this device, or on all devices with `from_all_devices`.
-#[utoipa::path(
-    tag = "Client: session and login",
-    request_body = Logout,
-    responses((status = 200, body = Message)),
-)]
+#[utoipa::path(tag = "Client: session and login", request_body = Logout, responses((status = 200, body = Message)))]
 #[post("/api/counterparty/logout")]
-async fn log_out(
-    customer: SignedInCustomer,
-    sessions: Data<CustomerSessions>,
-    body: Body<Logout>,
-) -> Result<Json<Message>, ApiError> {
+async fn log_out(customer: SignedInCustomer, sessions: Data<CustomerSessions>, body: Body<Logout>) -> Answer<Message> {
     sessions.log_out(*customer, body.0.into()).await?;
-    Ok(Json(Message::new("Signed out.")))
+    answer(Message::new("Signed out."))
 }

@@ -1,19 +1,23 @@
-//! Storefront content beside products: countries, tags, slides.
+//! Storefront content beside products: categories, brands, countries, tags, slides.
 
 use actix_web::get;
 use actix_web::web::Data;
 use chrono::{DateTime, Utc};
-use kontor_catalog::storefront::{Country, ShowcaseService, Slide};
+use kontor_catalog::storefront::{
+    Country, ShowcaseService, Slide, StorefrontBrand, StorefrontCategory, StorefrontService,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::products::TagRecord;
-use kontor_web::CallingApp;
+use super::queries::{StorefrontBrandQuery, StorefrontCategoryQuery, limit};
 use kontor_web::envelope::{Answer, answer, list};
-use kontor_web::wire::PhotoRecord;
+use kontor_web::wire::{NamedRecord, PhotoRecord};
+use kontor_web::{CallingApp, Unpaged};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_categories).service(list_brands);
     config.service(list_countries).service(list_tags).service(list_slides);
 }
 
@@ -88,4 +92,79 @@ list!(SlideList { slides: [SlideRecord], slides_count });
 #[get("/api/counterparty/slides")]
 async fn list_slides(app: CallingApp, service: Data<ShowcaseService>) -> Answer<SlideList> {
     answer(service.slides(*app).await?)
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct StorefrontCategoryRecord {
+    id: i64,
+    name: String,
+    photo: Option<PhotoRecord>,
+    /// Parent category. `null` for a root category.
+    parent: Option<NamedRecord>,
+}
+
+impl From<StorefrontCategory> for StorefrontCategoryRecord {
+    fn from(category: StorefrontCategory) -> Self {
+        Self {
+            id: category.id.get(),
+            name: category.name.into(),
+            photo: category.photo.as_ref().map(Into::into),
+            parent: category.parent.map(Into::into),
+        }
+    }
+}
+
+list!(StorefrontCategoryList { categories: [StorefrontCategoryRecord], categories_count });
+
+/// List the application's categories
+///
+/// Without `parent_id`, returns the root categories, ordered by position. With it, returns the direct children of that
+/// category, ordered by name.
+#[utoipa::path(
+    tag = "Client: dictionaries",
+    params(StorefrontCategoryQuery),
+    responses((status = 200, body = StorefrontCategoryList)),
+)]
+#[get("/api/counterparty/categories")]
+async fn list_categories(
+    app: CallingApp,
+    service: Data<StorefrontService>,
+    query: Unpaged<StorefrontCategoryQuery>,
+) -> Answer<StorefrontCategoryList> {
+    let limit = limit(query.0.limit.as_ref())?;
+    answer(service.categories(*app, query.0.parent_id.map(|id| id.0), limit).await?)
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct StorefrontBrandRecord {
+    id: i64,
+    name: String,
+    photo: Option<PhotoRecord>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<StorefrontBrand> for StorefrontBrandRecord {
+    fn from(brand: StorefrontBrand) -> Self {
+        let photo = brand.photo.as_ref().map(Into::into);
+        Self { id: brand.id.get(), name: brand.name.into(), photo, created_at: brand.created_at }
+    }
+}
+
+list!(StorefrontBrandList { brands: [StorefrontBrandRecord], brands_count });
+
+/// List the application's brands
+///
+/// Brands are ordered by priority, highest first.
+#[utoipa::path(
+    tag = "Client: dictionaries",
+    params(StorefrontBrandQuery),
+    responses((status = 200, body = StorefrontBrandList)),
+)]
+#[get("/api/counterparty/brands")]
+async fn list_brands(
+    app: CallingApp,
+    service: Data<StorefrontService>,
+    query: Unpaged<StorefrontBrandQuery>,
+) -> Answer<StorefrontBrandList> {
+    answer(service.brands(*app, limit(query.0.limit.as_ref())?).await?)
 }

@@ -1,6 +1,5 @@
 //! Applications: the sites, apps and services of a project.
 
-use actix_web::web::{Data, Path};
 use actix_web::{get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -8,12 +7,11 @@ use kontor_organization::ApplicationService;
 use kontor_organization::model::{Application, ApplicationChange, ApplicationDraft, IssuedApplication};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::endpoints::handlers;
-use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
-use kontor_web::{HistoryList, PathId, SignedInStaff};
+use crate::endpoints::handlers;
+use kontor_web::HistoryList;
+use kontor_web::envelope::{list, one};
+use kontor_web::wire::{self, InputErrors, change_body};
 
 handlers! {
     ApplicationService, "Applications";
@@ -41,11 +39,24 @@ handlers! {
     /// Newest first, including changes of the categories and brands that it shows. A replaced App Token is an entry of
     /// `token_issued_at`; tokens themselves are never in the history.
     history "/api/applications/{id}/history" as list_application_history -> HistoryList;
-}
 
-/// Registers the actions on an application.
-pub(super) fn action_routes(config: &mut ServiceConfig<'_>) {
-    config.service(activate_application).service(deactivate_application).service(rotate_app_token);
+    /// Activate an application
+    ///
+    /// Its App Token and the tokens of its customers are accepted again. Subscription charges continue; those that were
+    /// missed are not made up.
+    post "/api/applications/{id}/activate" as activate_application = activate(id) -> ApplicationResponse;
+
+    /// Deactivate an application
+    ///
+    /// Its App Token and the tokens of its customers are refused at once, and its subscriptions are not charged until it is
+    /// activated again.
+    post "/api/applications/{id}/deactivate" as deactivate_application = deactivate(id) -> ApplicationResponse;
+
+    /// Rotate the App Token of an application
+    ///
+    /// The response contains the new token. It is not shown again. The old token is refused at once; customers stay logged
+    /// in. A deactivated application stays deactivated.
+    post "/api/applications/{id}/rotate-token" as rotate_app_token = rotate_token(id) -> CreatedApplication;
 }
 
 #[derive(Serialize, ToSchema)]
@@ -109,27 +120,17 @@ impl From<NewApplication> for ApplicationDraft {
     }
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedApplication {
-    /// Branch that runs the application.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BranchId>, nullable = false)]
-    branch_id: NonNullPatch<wire::BranchId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    /// `null` removes the URL.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Link>)]
-    url: Patch<wire::Link>,
-    /// `true` if the application sells wholesale.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    wholesale: NonNullPatch<wire::Flag>,
+change_body! {
+    ChangedApplication => ApplicationChange {
+        /// Branch that runs the application.
+        branch_id: wire::BranchId,
+        name: wire::Name,
+        /// `null` removes the URL.
+        url: wire::Link | null,
+        /// `true` if the application sells wholesale.
+        wholesale: wire::Flag,
+    }
 }
-
-into_domain!(ChangedApplication => ApplicationChange { branch_id, name, url, wholesale });
 
 #[derive(Serialize, ToSchema)]
 struct IssuedApplicationRecord {
@@ -146,45 +147,3 @@ impl From<IssuedApplication> for IssuedApplicationRecord {
 }
 
 one!(CreatedApplication { application: IssuedApplicationRecord });
-
-/// Activate an application
-///
-/// Its App Token and the tokens of its customers are accepted again. Subscription charges continue; those that were
-/// missed are not made up.
-#[utoipa::path(tag = "Applications", responses((status = 200, body = ApplicationResponse)))]
-#[post("/api/applications/{id}/activate")]
-async fn activate_application(
-    staff: SignedInStaff,
-    service: Data<ApplicationService>,
-    id: Path<PathId>,
-) -> Answer<ApplicationResponse> {
-    answer(service.activate(&staff, id.parse()?).await?)
-}
-
-/// Deactivate an application
-///
-/// Its App Token and the tokens of its customers are refused at once, and its subscriptions are not charged until it is
-/// activated again.
-#[utoipa::path(tag = "Applications", responses((status = 200, body = ApplicationResponse)))]
-#[post("/api/applications/{id}/deactivate")]
-async fn deactivate_application(
-    staff: SignedInStaff,
-    service: Data<ApplicationService>,
-    id: Path<PathId>,
-) -> Answer<ApplicationResponse> {
-    answer(service.deactivate(&staff, id.parse()?).await?)
-}
-
-/// Rotate the App Token of an application
-///
-/// The response contains the new token. It is not shown again. The old token is refused at once; customers stay logged
-/// in. A deactivated application stays deactivated.
-#[utoipa::path(tag = "Applications", responses((status = 200, body = CreatedApplication)))]
-#[post("/api/applications/{id}/rotate-token")]
-async fn rotate_app_token(
-    staff: SignedInStaff,
-    service: Data<ApplicationService>,
-    id: Path<PathId>,
-) -> Answer<CreatedApplication> {
-    answer(service.rotate_token(&staff, id.parse()?).await?)
-}

@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::suggestions::count;
 use kontor_web::envelope::{list, one};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
+use kontor_web::wire::{self, InputErrors, change_body};
 use kontor_web::{ApiError, SignedInStaff, Throttle};
 
 #[derive(Serialize, ToSchema)]
@@ -107,25 +107,13 @@ async fn bank_details(suggestions: &SuggestionService, bik: &Bik) -> Result<Bank
     Err(ApiError::invalid("bank_name", why))
 }
 
-/// Change of a bank account.
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-pub(super) struct ChangedBankRequisite {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Bik>, nullable = false)]
-    bik: NonNullPatch<wire::Bik>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    bank_name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BankAccount>)]
-    correspondent_account: Patch<wire::BankAccount>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BankAccount>, nullable = false)]
-    account: NonNullPatch<wire::BankAccount>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    comment: Patch<wire::Line500>,
+change_body! {
+    /// Change of a bank account.
+    pub(super) ChangedBankRequisite => BankRequisiteChange {
+        bik: wire::Bik,
+        bank_name: wire::Name,
+        correspondent_account: wire::BankAccount | null,
+        account: wire::BankAccount,
+        comment: wire::Line500 | null,
+    }
 }
-
-into_domain!(ChangedBankRequisite => BankRequisiteChange { bik, bank_name, correspondent_account, account, comment });

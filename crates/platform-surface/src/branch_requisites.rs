@@ -6,28 +6,31 @@ use kontor_organization::{BranchRequisiteService, SuggestionService};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::bank_requisites::{BankRequisiteList, BankRequisiteResponse, ChangedBankRequisite, NewBankRequisite};
-use kontor_web::envelope::{Answer, Created, answer, created};
-use kontor_web::{Body, PathId, SignedInStaff, Throttle, TwoIds};
+use crate::endpoints::handlers;
+use kontor_web::envelope::{Created, created};
+use kontor_web::{Body, PathId, SignedInStaff, Throttle};
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(list_bank_requisites)
-        .service(create_bank_requisite)
-        .service(show_bank_requisite)
-        .service(update_bank_requisite);
+handlers! {
+    fn record_routes; BranchRequisiteService, "Businesses";
+
+    /// List the bank accounts of a branch
+    ///
+    /// Oldest first.
+    list "/api/branches/{id}/bank_requisites" as list_bank_requisites = list(id) -> BankRequisiteList;
+
+    /// Get a bank account of a branch
+    read "/api/branches/{id}/bank_requisites/{requisiteId}" as show_bank_requisite = read(ids) -> BankRequisiteResponse;
+
+    /// Update a bank account of a branch
+    ///
+    /// Fields that are not sent keep their values.
+    update "/api/branches/{id}/bank_requisites/{requisiteId}" as update_bank_requisite(ChangedBankRequisite)
+        = update(ids, input) -> BankRequisiteResponse;
 }
 
-/// List the bank accounts of a branch
-///
-/// Oldest first.
-#[utoipa::path(tag = "Businesses", responses((status = 200, body = BankRequisiteList)))]
-#[get("/api/branches/{id}/bank_requisites")]
-async fn list_bank_requisites(
-    staff: SignedInStaff,
-    service: Data<BranchRequisiteService>,
-    id: Path<PathId>,
-) -> Answer<BankRequisiteList> {
-    answer(service.list(&staff, id.parse()?).await?)
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    record_routes(config);
+    config.service(create_bank_requisite);
 }
 
 /// Add a bank account to a branch
@@ -52,33 +55,4 @@ async fn create_bank_requisite(
     let branch = id.parse()?;
     let draft = body.0.completed(&request, &staff, &throttle, &suggestions).await?;
     created(service.create(&staff, branch, draft).await?)
-}
-
-/// Get a bank account of a branch
-#[utoipa::path(tag = "Businesses", responses((status = 200, body = BankRequisiteResponse)))]
-#[get("/api/branches/{id}/bank_requisites/{requisiteId}")]
-async fn show_bank_requisite(
-    staff: SignedInStaff,
-    service: Data<BranchRequisiteService>,
-    path: TwoIds,
-) -> Answer<BankRequisiteResponse> {
-    answer(service.read(&staff, path.0.parse()?, path.1.parse()?).await?)
-}
-
-/// Update a bank account of a branch
-///
-/// Fields that are not sent keep their values.
-#[utoipa::path(
-    tag = "Businesses",
-    request_body = ChangedBankRequisite,
-    responses((status = 200, body = BankRequisiteResponse)),
-)]
-#[put("/api/branches/{id}/bank_requisites/{requisiteId}")]
-async fn update_bank_requisite(
-    staff: SignedInStaff,
-    service: Data<BranchRequisiteService>,
-    path: TwoIds,
-    body: Body<ChangedBankRequisite>,
-) -> Answer<BankRequisiteResponse> {
-    answer(service.update(&staff, path.0.parse()?, path.1.parse()?, body.0.into()).await?)
 }

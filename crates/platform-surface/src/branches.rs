@@ -1,6 +1,5 @@
 //! Branches: the legal entities of a project and their units.
 
-use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -9,13 +8,28 @@ use kontor_organization::model::{Branch, BranchChange, BranchDraft};
 use kontor_organization::{BranchHistory, BranchService};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Cell, Column, Table, TableAnswer, TableRequest, list_params};
-use kontor_web::endpoints::handlers;
-use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
-use kontor_web::{HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Table, list_params};
+use kontor_web::HistoryList;
+use kontor_web::envelope::{list, one};
+use kontor_web::wire::{self, InputErrors, change_body, into_domain};
+
+handlers! {
+    fn table_routes; BranchService, "Businesses";
+
+    /// List branches as a table
+    table "/api/tables/branches" as list_branches_table(BranchParams) = page() -> TABLE;
+}
+
+handlers! {
+    fn history_routes; BranchHistory, "Businesses";
+
+    /// List the history of a branch
+    ///
+    /// Newest first.
+    history "/api/branches/{id}/history" as list_branch_history = page(id, page) -> HistoryList;
+}
 
 handlers! {
     BranchService, "Businesses";
@@ -41,11 +55,6 @@ handlers! {
     /// The branch must not be used by other records. Its bank accounts are deleted with it.
     delete "/api/branches/{id}" as delete_branch -> "The branch was deleted.",
         422 "Other records use the branch.";
-}
-
-/// Registers the table, whose path is outside the prefix of the other routes.
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_branches_table);
 }
 
 list!(BranchList { branches: [BranchRecord], branches_count });
@@ -100,57 +109,17 @@ struct NewBranch {
 
 into_domain!(NewBranch => BranchDraft { name, inn, kpp, address, phone, email });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedBranch {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    /// Taxpayer number (INN): 10 digits for a company, 12 for an entrepreneur.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Inn>)]
-    inn: Patch<wire::Inn>,
-    /// Only with an INN of 10 digits.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Kpp>)]
-    kpp: Patch<wire::Kpp>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    address: Patch<wire::Line500>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Phone>)]
-    phone: Patch<wire::Phone>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Email>)]
-    email: Patch<wire::Email>,
-}
-
-into_domain!(ChangedBranch => BranchChange { name, inn, kpp, address, phone, email });
-
-/// List the history of a branch
-///
-/// Newest first.
-#[utoipa::path(tag = "Businesses", params(PageQuery), responses((status = 200, body = HistoryList)))]
-#[get("/api/branches/{id}/history")]
-pub(super) async fn list_branch_history(
-    staff: SignedInStaff,
-    service: Data<BranchHistory>,
-    id: Path<PathId>,
-    query: Query<PageQuery>,
-) -> Answer<HistoryList> {
-    let page = query.0.page()?;
-    answer(service.page(&staff, id.parse()?, page).await?)
-}
-
-/// List branches as a table
-#[utoipa::path(tag = "Businesses", params(BranchParams), responses((status = 200, body = TableAnswer)))]
-#[get("/api/tables/branches")]
-async fn list_branches_table(
-    staff: SignedInStaff,
-    service: Data<BranchService>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
+change_body! {
+    ChangedBranch => BranchChange {
+        name: wire::Name,
+        /// Taxpayer number (INN): 10 digits for a company, 12 for an entrepreneur.
+        inn: wire::Inn | null,
+        /// Only with an INN of 10 digits.
+        kpp: wire::Kpp | null,
+        address: wire::Line500 | null,
+        phone: wire::Phone | null,
+        email: wire::Email | null,
+    }
 }
 
 const TABLE: Table<Branch> = Table {

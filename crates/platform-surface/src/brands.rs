@@ -8,9 +8,9 @@ use kontor_catalog::model::{Brand, BrandChange, BrandDraft};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use kontor_web::endpoints::handlers;
+use crate::endpoints::handlers;
 use kontor_web::envelope::{list, one};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, PhotoRecord, into_domain};
+use kontor_web::wire::{self, InputErrors, PhotoRecord, change_body, into_domain};
 
 handlers! {
     BrandService, "Dictionaries";
@@ -66,16 +66,10 @@ struct NewBrand {
 
 into_domain!(NewBrand => BrandDraft { name, photo });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedBrand {
-    /// Unique in the project, ignoring case.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    photo: Patch<wire::PhotoUrl>,
+change_body! {
+    ChangedBrand => BrandChange {
+        /// Unique in the project, ignoring case.
+        name: wire::Name,
+        photo: wire::PhotoUrl | null,
+    }
 }
-
-into_domain!(ChangedBrand => BrandChange { name, photo });

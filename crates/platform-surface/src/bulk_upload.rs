@@ -1,19 +1,19 @@
 //! Upload of spreadsheets. Small files are imported at once, large files as a job.
 
-use actix_web::HttpResponse;
 use actix_web::web::Data;
+use actix_web::{HttpResponse, post};
 use kontor_catalog::bulk::{BulkService, JobOptions, Submission};
 use kontor_catalog::spreadsheet::{ImportColumns, ImportKind, SpreadsheetService};
 use kontor_kernel::Staff;
 use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::jobs::queued;
+use super::jobs::{JobResponse, queued};
 use crate::import_parts::ImportRequestOptions;
-use crate::sheets::{dry_run_response, import_response};
-use kontor_web::Settings;
+use crate::sheets::{ImportAnswer, ImportRefusal, dry_run_response, import_response};
 use kontor_web::blocking::blocking;
 use kontor_web::upload::{Received, Upload};
-use kontor_web::{ApiError, SignedInStaff};
+use kontor_web::{ApiError, Settings, SignedInStaff};
 
 /// Spreadsheet to import.
 #[derive(ToSchema)]
@@ -110,3 +110,40 @@ macro_rules! at_once {
 
 at_once!(cards(kontor_catalog::spreadsheet::CardSheet): import_cards, check_cards);
 at_once!(stock(kontor_catalog::spreadsheet::StockSheet): upload_stock, check_stock);
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    config.service(upload_inventories);
+}
+
+/// Upload stock from a spreadsheet
+///
+/// Creates and updates stock by the rows of the file. If a row is invalid, nothing is written, unless `partial` is set.
+/// Large files are imported as a job.
+///
+/// Columns: `article` or `kontor_id`, `warehouse` (name or id), `quantity`, `price`. Empty cells change nothing.
+#[utoipa::path(
+    tag = "Stock",
+    request_body(content = SheetUpload, content_type = "multipart/form-data"),
+    responses(
+        (status = 200, body = ImportAnswer),
+        (status = 202, description = "The upload is queued as a job.", body = JobResponse),
+        (status = 409, description = "Too many imports of the project are queued."),
+        (status = 413, description = "The file is too large."),
+        (
+            status = 422,
+            description = "Nothing was imported: rows, the file or another part of the body are invalid.",
+            body = ImportRefusal,
+        ),
+    ),
+)]
+#[post("/api/inventories/upload")]
+async fn upload_inventories(
+    staff: SignedInStaff,
+    sheets: Data<SpreadsheetService>,
+    bulk: Data<BulkService>,
+    saved: Data<ImportColumns>,
+    config: Data<Settings>,
+    upload: Upload,
+) -> Result<HttpResponse, ApiError> {
+    take(ImportKind::Inventories, staff, Importers { sheets, bulk, saved }, config, upload).await
+}

@@ -1,24 +1,37 @@
 //! Categories of a project.
 
-use actix_web::web::{Data, Path};
 use actix_web::{get, post, put};
 use deserr::Deserr;
 use kontor_catalog::CategoryService;
 use kontor_catalog::model::{Category, CategoryChange, CategoryDraft};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::envelope::{Answer, Created, answer, created, list, one};
-use kontor_web::routes::below;
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull, into_domain};
-use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use crate::endpoints::handlers;
+use kontor_web::HistoryList;
+use kontor_web::envelope::{list, one};
+use kontor_web::wire::{self, InputErrors, NamedRecord, PhotoRecord, ZeroIsNull, change_body, into_domain};
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_categories).service(create_category);
-    below(config, "/api/categories", |config| {
-        config.service(update_category).service(list_category_history);
-    });
+handlers! {
+    CategoryService, "Catalog";
+
+    /// List categories
+    ///
+    /// Returns every category of the project.
+    list "/api/categories" as list_categories -> CategoryList;
+
+    /// Create a category
+    create "/api/categories" as create_category(NewCategory) -> CategoryResponse zero ["parent_id"];
+
+    /// Update a category
+    ///
+    /// Fields that are not sent keep their values.
+    update "/api/categories/{id}" as update_category(ChangedCategory) -> CategoryResponse zero ["parent_id"];
+
+    /// List the history of a category
+    ///
+    /// Newest first.
+    history "/api/categories/{id}/history" as list_category_history -> HistoryList;
 }
 
 /// Category as shown to staff.
@@ -53,15 +66,6 @@ list!(/// Categories.
 one!(/// Category.
     pub(super) CategoryResponse { category: CategoryRecord });
 
-/// List categories
-///
-/// Returns every category of the project.
-#[utoipa::path(tag = "Catalog", responses((status = 200, body = CategoryList)))]
-#[get("/api/categories")]
-async fn list_categories(staff: SignedInStaff, service: Data<CategoryService>) -> Answer<CategoryList> {
-    answer(service.list(&staff).await?)
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewCategory {
@@ -82,82 +86,15 @@ struct NewCategory {
 
 into_domain!(NewCategory => CategoryDraft { name, photo, parent_id, code, description });
 
-/// Create a category
-#[utoipa::path(
-    tag = "Catalog",
-    request_body = NewCategory,
-    responses((status = 201, body = CategoryResponse)),
-    extensions(("x-zero-to-null" = json!(["parent_id"]))),
-)]
-#[post("/api/categories")]
-async fn create_category(
-    staff: SignedInStaff,
-    service: Data<CategoryService>,
-    body: Body<NewCategory>,
-) -> Created<CategoryResponse> {
-    created(service.create(&staff, body.0.into()).await?)
-}
-
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedCategory {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    photo: Patch<wire::PhotoUrl>,
-    /// `null` makes the category a root.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::CategoryId>)]
-    parent_id: Patch<ZeroIsNull<wire::CategoryId>>,
-    /// Unique code.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::CategoryCode>, nullable = false)]
-    code: NonNullPatch<wire::CategoryCode>,
-    /// HTML.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    description: Patch<wire::Prose>,
-}
-
-into_domain!(ChangedCategory => CategoryChange { name, photo, parent_id, code, description });
-
-/// Update a category
-///
-/// Fields that are not sent keep their values.
-#[utoipa::path(
-    tag = "Catalog",
-    params(("id" = i64, Path)),
-    request_body = ChangedCategory,
-    responses((status = 200, body = CategoryResponse)),
-    extensions(("x-zero-to-null" = json!(["parent_id"]))),
-)]
-#[put("/api/categories/{id}")]
-async fn update_category(
-    staff: SignedInStaff,
-    service: Data<CategoryService>,
-    id: Path<PathId>,
-    body: Body<ChangedCategory>,
-) -> Answer<CategoryResponse> {
-    answer(service.update(&staff, id.parse()?, body.0.into()).await?)
-}
-
-/// List the history of a category
-///
-/// Newest first.
-#[utoipa::path(
-    tag = "Catalog",
-    params(("id" = i64, Path), PageQuery),
-    responses((status = 200, body = HistoryList)),
-)]
-#[get("/api/categories/{id}/history")]
-async fn list_category_history(
-    staff: SignedInStaff,
-    service: Data<CategoryService>,
-    id: Path<PathId>,
-    query: Query<PageQuery>,
-) -> Answer<HistoryList> {
-    let page = query.0.page()?;
-    answer(service.history(&staff, id.parse()?, page).await?)
+change_body! {
+    ChangedCategory => CategoryChange {
+        name: wire::Name,
+        photo: wire::PhotoUrl | null,
+        /// `null` makes the category a root.
+        parent_id: wire::CategoryId | null | 0,
+        /// Unique code.
+        code: wire::CategoryCode,
+        /// HTML.
+        description: wire::Prose | null,
+    }
 }

@@ -1,16 +1,15 @@
 //! Categories and brands as tables: of the project, of a parent category, of an application.
 
 use actix_web::get;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::{AssortmentService, CategoryService};
 use kontor_kernel::CategoryId;
 use kontor_kernel::listing::Sort;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::assortment::refusal;
 use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
-use kontor_web::envelope::Answer;
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::routes::below;
 use kontor_web::{PathId, SignedInStaff};
 
@@ -66,7 +65,7 @@ async fn list_categories_table(
     service: Data<CategoryService>,
     asked: TableRequest,
 ) -> Answer<TableAnswer> {
-    Ok(Json(CATEGORIES.render(&service.page(&staff, CATEGORIES.listing(asked, 15)?).await?)))
+    answer(CATEGORIES.render(&service.page(&staff, CATEGORIES.listing(asked, 15)?).await?))
 }
 
 /// Table of `GET /api/tables/categories/{id}`.
@@ -78,11 +77,7 @@ list_params! {
 }
 
 /// List the direct children of a category as a table
-#[utoipa::path(
-    tag = "Catalog",
-    params(("id" = i64, Path), ChildParams),
-    responses((status = 200, body = TableAnswer)),
-)]
+#[utoipa::path(tag = "Catalog", params(ChildParams), responses((status = 200, body = TableAnswer)))]
 #[get("/api/tables/categories/{id}")]
 async fn list_subcategories_table(
     staff: SignedInStaff,
@@ -91,7 +86,7 @@ async fn list_subcategories_table(
     asked: TableRequest,
 ) -> Answer<TableAnswer> {
     let listing = CHILDREN.listing(asked, 15)?;
-    Ok(Json(CHILDREN.render(&service.children(&staff, id.parse()?, listing).await?)))
+    answer(CHILDREN.render(&service.children(&staff, id.parse()?, listing).await?))
 }
 
 /// Table of `GET /api/tables/applications/{id}/categories`.
@@ -117,7 +112,7 @@ list_params! {
 /// Ordered as in the application.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
-    params(("id" = i64, Path), ShownCategoryParams),
+    params(ShownCategoryParams),
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/applications/{id}/categories")]
@@ -128,8 +123,7 @@ async fn list_application_categories_table(
     asked: TableRequest,
 ) -> Answer<TableAnswer> {
     let listing = APPLICATION_CATEGORIES.listing(asked, 15)?;
-    let page = service.page(&staff, id.parse()?, listing).await;
-    page.map(|page| Json(APPLICATION_CATEGORIES.render(&page))).map_err(|error| refusal(error, "id"))
+    answer(APPLICATION_CATEGORIES.render(&service.page(&staff, id.parse()?, listing).await?))
 }
 
 /// Table of `GET /api/tables/applications/{id}/brands`.
@@ -164,7 +158,7 @@ list_params! {
 /// Ordered as in the application.
 #[utoipa::path(
     tag = "Application categories, brands, menu items",
-    params(("id" = i64, Path), ShownBrandParams),
+    params(ShownBrandParams),
     responses((status = 200, body = TableAnswer)),
 )]
 #[get("/api/tables/applications/{id}/brands")]
@@ -175,6 +169,5 @@ async fn list_application_brands_table(
     asked: TableRequest,
 ) -> Answer<TableAnswer> {
     let listing = APPLICATION_BRANDS.listing(asked, 15)?;
-    let page = service.page(&staff, id.parse()?, listing).await;
-    page.map(|page| Json(APPLICATION_BRANDS.render(&page))).map_err(|error| refusal(error, "id"))
+    answer(APPLICATION_BRANDS.render(&service.page(&staff, id.parse()?, listing).await?))
 }

@@ -8,9 +8,9 @@ use kontor_organization::model::{Department, DepartmentChange, DepartmentDraft};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use kontor_web::endpoints::handlers;
+use crate::endpoints::handlers;
 use kontor_web::envelope::{list, one};
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
+use kontor_web::wire::{self, InputErrors, NamedRecord, change_body, into_domain};
 
 handlers! {
     DepartmentService, "Roles and departments";
@@ -77,19 +77,11 @@ struct NewDepartment {
 
 into_domain!(NewDepartment => DepartmentDraft { name, description, branch_id });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedDepartment {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    description: Patch<wire::Line500>,
-    /// `null` assigns the department to the whole project.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BranchId>)]
-    branch_id: Patch<wire::BranchId>,
+change_body! {
+    ChangedDepartment => DepartmentChange {
+        name: wire::Name,
+        description: wire::Line500 | null,
+        /// `null` assigns the department to the whole project.
+        branch_id: wire::BranchId | null,
+    }
 }
-
-into_domain!(ChangedDepartment => DepartmentChange { name, description, branch_id });

@@ -2,17 +2,19 @@
 
 use actix_web::get;
 use actix_web::web::Data;
+use deserr::Deserr;
 use kontor_auth::StaffDirectory;
-use kontor_auth::model::EmployeeSummary;
+use kontor_auth::model::{EmployeeFilter, EmployeeSummary};
+use kontor_kernel::{PageRequest, Violations};
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::directory_query::EmployeeQuery;
 use super::employee_record::EmployeeRecord;
-use kontor_web::Settings;
 use kontor_web::envelope::{Answer, answer, list};
-use kontor_web::{Query, SignedInStaff};
+use kontor_web::paging::{PageNumber, PageSize, page_of};
+use kontor_web::wire::{self, InputErrors};
+use kontor_web::{Query, Settings, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_users).service(list_managers).service(list_responsible_users);
@@ -95,4 +97,29 @@ colleague_lists! {
         "List employees who can be a customer's manager";
     ResponsibleUserList { responsible_users, responsible_users_count } = list_responsible_users,
         "/api/responsible_users", "List employees who can be responsible for a record";
+}
+
+/// Search and page of a list of employees.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct EmployeeQuery {
+    /// Words of the names, the login, the phone or the e-mail address, in any case and order.
+    #[deserr(default)]
+    #[param(inline)]
+    query: Option<wire::Name>,
+    #[deserr(default)]
+    #[param(inline)]
+    page: Option<PageNumber>,
+    #[deserr(default)]
+    #[param(inline)]
+    per_page: Option<PageSize>,
+}
+
+impl EmployeeQuery {
+    /// Returns the filter and the page.
+    fn checked(self) -> Result<(EmployeeFilter, PageRequest), Violations> {
+        let page = page_of(self.page.as_ref(), self.per_page.as_ref(), 100)?;
+        Ok((EmployeeFilter { query: self.query.map(|query| query.0), active: false }, page))
+    }
 }

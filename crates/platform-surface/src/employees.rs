@@ -1,18 +1,16 @@
 //! Accounts of employees, managed by staff.
 
-use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{get, post, put};
 use deserr::Deserr;
 use kontor_auth::EmployeeService;
 use kontor_auth::model::{EmployeeDraft, EmployeeUpdate};
-use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::EmployeeRecord;
-use kontor_web::envelope::{Answer, Created, answer};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
+use kontor_web::envelope::{Answer, Created, answer, created, one};
+use kontor_web::wire::{self, InputErrors, change_body, into_domain};
 use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, Settings, SignedInStaff};
 
 /// Registers the routes. Other files register further paths below `/api/users`.
@@ -26,10 +24,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(list_user_history);
 }
 
-#[derive(Serialize, ToSchema)]
-struct UserResponse {
-    user: EmployeeRecord,
-}
+one!(UserResponse { user: EmployeeRecord });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -57,45 +52,23 @@ into_domain!(NewUser => EmployeeDraft {
     login, email, first_name, last_name, middle_name, phone, role_id, branch_id, department_id,
 });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedUser {
-    /// Address that receives temporary passwords. Another address invalidates the one that was sent before.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Email>, nullable = false)]
-    email: NonNullPatch<wire::Email>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    first_name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    last_name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>)]
-    middle_name: Patch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Phone>)]
-    phone: Patch<wire::Phone>,
-    /// Role of the employee. It must not have permissions that the caller does not hold.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::RoleId>, nullable = false)]
-    role_id: NonNullPatch<wire::RoleId>,
-    /// `null` assigns the employee to all branches.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BranchId>)]
-    branch_id: Patch<wire::BranchId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::DepartmentId>)]
-    department_id: Patch<wire::DepartmentId>,
-    /// `true` if the employee is on sick leave.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_sick: NonNullPatch<wire::Flag>,
+change_body! {
+    ChangedUser => EmployeeUpdate {
+        /// Address that receives temporary passwords. Another address invalidates the one that was sent before.
+        email: wire::Email,
+        first_name: wire::Name,
+        last_name: wire::Name,
+        middle_name: wire::Name | null,
+        phone: wire::Phone | null,
+        /// Role of the employee. It must not have permissions that the caller does not hold.
+        role_id: wire::RoleId,
+        /// `null` assigns the employee to all branches.
+        branch_id: wire::BranchId | null,
+        department_id: wire::DepartmentId | null,
+        /// `true` if the employee is on sick leave.
+        is_sick: wire::Flag,
+    }
 }
-
-into_domain!(ChangedUser => EmployeeUpdate {
-    email, first_name, last_name, middle_name, phone, role_id, branch_id, department_id, is_sick,
-});
 
 /// Create an employee
 ///
@@ -108,12 +81,11 @@ async fn create_user(
     config: Data<Settings>,
     body: Body<NewUser>,
 ) -> Created<UserResponse> {
-    let employee = service.create(&staff, body.0.into()).await?;
-    Ok((Json(UserResponse { user: EmployeeRecord::of(employee, &config) }), StatusCode::CREATED))
+    created(EmployeeRecord::of(service.create(&staff, body.0.into()).await?, &config))
 }
 
 /// Get an employee
-#[utoipa::path(tag = "Staff", params(("id" = i64, Path)), responses((status = 200, body = UserResponse)))]
+#[utoipa::path(tag = "Staff", responses((status = 200, body = UserResponse)))]
 #[get("/api/users/{id}")]
 async fn show_user(
     staff: SignedInStaff,
@@ -121,20 +93,14 @@ async fn show_user(
     config: Data<Settings>,
     id: Path<PathId>,
 ) -> Answer<UserResponse> {
-    let employee = service.read(&staff, id.parse()?).await?;
-    Ok(Json(UserResponse { user: EmployeeRecord::of(employee, &config) }))
+    answer(EmployeeRecord::of(service.read(&staff, id.parse()?).await?, &config))
 }
 
 /// Update an employee
 ///
 /// Fields that are not sent keep their values. Another role applies at once. Callers cannot change their own role, nor
 /// an employee with permissions that they do not hold. The last owner of the project keeps the role.
-#[utoipa::path(
-    tag = "Staff",
-    params(("id" = i64, Path)),
-    request_body = ChangedUser,
-    responses((status = 200, body = UserResponse)),
-)]
+#[utoipa::path(tag = "Staff", request_body = ChangedUser, responses((status = 200, body = UserResponse)))]
 #[put("/api/users/{id}")]
 async fn update_user(
     staff: SignedInStaff,
@@ -143,8 +109,7 @@ async fn update_user(
     id: Path<PathId>,
     body: Body<ChangedUser>,
 ) -> Answer<UserResponse> {
-    let employee = service.update(&staff, id.parse()?, body.0.into()).await?;
-    Ok(Json(UserResponse { user: EmployeeRecord::of(employee, &config) }))
+    answer(EmployeeRecord::of(service.update(&staff, id.parse()?, body.0.into()).await?, &config))
 }
 
 /// Defines the handlers that ban an employee and lift the ban.
@@ -164,8 +129,7 @@ macro_rules! bans {
             config: Data<Settings>,
             id: Path<PathId>,
         ) -> Answer<UserResponse> {
-            let employee = service.set_banned(&staff, id.parse()?, $banned).await?;
-            Ok(Json(UserResponse { user: EmployeeRecord::of(employee, &config) }))
+            answer(EmployeeRecord::of(service.set_banned(&staff, id.parse()?, $banned).await?, &config))
         }
     )+};
 }
@@ -181,7 +145,7 @@ bans! {
 /// List the history of an employee
 ///
 /// Newest first. Changes by commands of the operator are not included.
-#[utoipa::path(tag = "Staff", params(("id" = i64, Path), PageQuery), responses((status = 200, body = HistoryList)))]
+#[utoipa::path(tag = "Staff", params(PageQuery), responses((status = 200, body = HistoryList)))]
 #[get("/api/users/{id}/history")]
 async fn list_user_history(
     staff: SignedInStaff,

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post};
 use chrono::{DateTime, Utc};
 use kontor_content::FileService;
@@ -13,7 +13,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, TableRequest, list_params};
 use kontor_web::Settings;
 use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
@@ -22,9 +23,11 @@ use kontor_web::upload::{Parts, Upload};
 use kontor_web::wire::NamedRecord;
 use kontor_web::{PathId, SignedInStaff, file_contents};
 
-/// Registers the table, whose path is outside the prefix of the other routes.
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_files_table);
+handlers! {
+    fn table_routes; FileService, "Files";
+
+    /// List files as a table
+    table "/api/tables/files" as list_files_table(FileParams) = page() -> TABLE;
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -109,17 +112,6 @@ async fn list_files(
 ) -> Answer<FileList> {
     let page = service.page(&staff, TABLE.listing(asked, 15)?).await?;
     answer(page.map(|file| ListedFileRecord::of(file, &config)))
-}
-
-/// List files as a table
-#[utoipa::path(tag = "Files", params(FileParams), responses((status = 200, body = TableAnswer)))]
-#[get("/api/tables/files")]
-async fn list_files_table(
-    staff: SignedInStaff,
-    service: Data<FileService>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
 /// Table of `GET /api/tables/files`, with the parameters of `GET /api/files`.

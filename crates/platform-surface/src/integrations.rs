@@ -1,7 +1,6 @@
 //! Integrations, and the records shared by their users.
 
 use actix_web::get;
-use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::Word;
@@ -9,14 +8,19 @@ use kontor_organization::IntegrationService;
 use kontor_organization::model::{Integration, IntegrationParameter, ParameterDraft, UsedIntegration};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::envelope::{Answer, answer, list, one};
+use crate::endpoints::handlers;
+use kontor_web::envelope::{list, one};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{PathId, SignedInStaff};
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_integrations).service(show_integration);
+handlers! {
+    IntegrationService, "Dictionaries";
+
+    /// List available integrations
+    list "/api/integrations" as list_integrations = all() -> IntegrationList;
+
+    /// Get an integration
+    read "/api/integrations/{integrationId}" as show_integration = one(id) -> IntegrationResponse;
 }
 
 #[derive(Serialize, ToSchema)]
@@ -49,24 +53,6 @@ impl From<Integration> for IntegrationRecord {
 
 list!(IntegrationList { integrations: [IntegrationRecord], integrations_count });
 one!(IntegrationResponse { integration: IntegrationRecord });
-
-/// List available integrations
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = IntegrationList)))]
-#[get("/api/integrations")]
-async fn list_integrations(staff: SignedInStaff, service: Data<IntegrationService>) -> Answer<IntegrationList> {
-    answer(service.all(&staff).await?)
-}
-
-/// Get an integration
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = IntegrationResponse)))]
-#[get("/api/integrations/{integrationId}")]
-async fn show_integration(
-    staff: SignedInStaff,
-    service: Data<IntegrationService>,
-    id: Path<PathId>,
-) -> Answer<IntegrationResponse> {
-    answer(service.one(&staff, id.parse()?).await?)
-}
 
 /// Integration as used by a record.
 #[derive(Serialize, ToSchema)]

@@ -24,10 +24,10 @@ mod customers;
 mod departments;
 mod dictionaries;
 mod directory;
-mod directory_query;
 mod discounts;
 mod employee_record;
 mod employees;
+mod endpoints;
 mod exports;
 mod files;
 mod import_columns;
@@ -35,7 +35,6 @@ mod import_parts;
 pub mod import_rows;
 mod integrations;
 mod inventories;
-mod inventory_upload;
 mod jobs;
 mod nomenclature_import;
 mod nomenclatures;
@@ -85,14 +84,13 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/screens", permissions::screen_routes);
     below(config, "/api/branches", |config| {
         branches::routes(config);
-        config.service(branches::list_branch_history);
+        branches::history_routes(config);
         branch_requisites::routes(config);
         requisite_integrations::routes(config);
     });
     branches::table_routes(config);
     below(config, "/api/applications", |config| {
         applications::routes(config);
-        applications::action_routes(config);
         webhooks::routes(config);
         webhook_deliveries::routes(config);
         assortment::routes(config);
@@ -105,7 +103,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/payment_types", payment_types::routes);
     project_settings::routes(config);
     suggestions::routes(config);
-    categories::routes(config);
+    below(config, "/api/categories", categories::routes);
     category_tables::routes(config);
     application_parts::table_routes(config);
     shops::table_routes(config);
@@ -124,13 +122,13 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     warehouses::table_routes(config);
     below(config, "/api/integrations", integrations::routes);
     nomenclature_import::routes(config);
-    inventory_upload::routes(config);
+    bulk_upload::routes(config);
     config.service(exports::export_inventories);
     import_columns::routes(config);
     nomenclatures::routes(config);
     inventories::routes(config);
-    inventories::placed_routes(config);
     reservations::routes(config);
+    reservations::line_routes(config);
     reports::routes(config);
     below(config, "/api/changes", changes::routes);
     customers::table_routes(config);
@@ -139,16 +137,12 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
         customers::routes(config);
     });
     orders::routes(config);
-    orders::files::table_routes(config);
     files::table_routes(config);
     subscriptions::table_routes(config);
     below(config, "/api/subscriptions", subscriptions::routes);
     below(config, "/api/files", files::routes);
     discounts::table_routes(config);
     below(config, "/api/discounts", discounts::routes);
-    below(config, "/api/promotions", |config| {
-        promotions::list_routes(config);
-        promotions::routes(config);
-    });
+    below(config, "/api/promotions", promotions::routes);
     below(config, "/api/jobs", jobs::routes);
 }

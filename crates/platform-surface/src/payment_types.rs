@@ -9,10 +9,10 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::endpoints::handlers;
+use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::records::{Picture, picture};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
+use kontor_web::wire::{self, InputErrors, change_body};
 use kontor_web::{Body, PathId, SignedInStaff};
 
 handlers! {
@@ -108,26 +108,16 @@ impl From<NewPaymentType> for PaymentTypeDraft {
     }
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedPaymentType {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    /// Text for customers.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    description: Patch<wire::Line500>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    photo: Patch<wire::PhotoUrl>,
-    /// `true` if the order is paid online, on the page of the acquirer.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_online: NonNullPatch<wire::Flag>,
+change_body! {
+    ChangedPaymentType => PaymentTypeChange {
+        name: wire::Name,
+        /// Text for customers.
+        description: wire::Line500 | null,
+        photo: wire::PhotoUrl | null,
+        /// `true` if the order is paid online, on the page of the acquirer.
+        is_online: wire::Flag,
+    }
 }
-
-into_domain!(ChangedPaymentType => PaymentTypeChange { name, description, photo, is_online });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -139,11 +129,7 @@ struct AcceptedPaymentTypes {
 /// List the payment types of an application
 ///
 /// Returns every payment type of the project, with its state in the application.
-#[utoipa::path(
-    tag = "Applications",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = ApplicationPaymentTypeList)),
-)]
+#[utoipa::path(tag = "Applications", responses((status = 200, body = ApplicationPaymentTypeList)))]
 #[get("/api/applications/{id}/payment_types")]
 async fn list_application_payment_types(
     staff: SignedInStaff,
@@ -159,7 +145,6 @@ async fn list_application_payment_types(
 /// of the project, including future ones.
 #[utoipa::path(
     tag = "Applications",
-    params(("id" = i64, Path)),
     request_body = AcceptedPaymentTypes,
     responses((status = 200, body = ApplicationPaymentTypeList)),
 )]

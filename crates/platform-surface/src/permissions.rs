@@ -1,18 +1,27 @@
 //! Permissions, and the screens that group them.
 
-use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post, put};
 use deserr::Deserr;
 use kontor_auth::PermissionService;
 use kontor_auth::model::{PermissionChange, PermissionDraft};
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::PermissionRecord;
-use kontor_web::endpoints::handlers;
-use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
-use kontor_web::{PathId, SignedInStaff};
+use crate::endpoints::handlers;
+use kontor_web::envelope::{list, one};
+use kontor_web::wire::{self, InputErrors, NamedRecord, change_body, into_domain};
+
+handlers! {
+    fn screen_routes; PermissionService, "Roles and departments";
+
+    /// List screens
+    ///
+    /// Each screen groups the permissions of one resource.
+    list "/api/screens" as list_screens = screens() -> ScreenList;
+
+    /// Get a screen
+    read "/api/screens/{id}" as show_screen = screen(id) -> ScreenResponse;
+}
 
 handlers! {
     PermissionService, "Roles and departments";
@@ -56,45 +65,13 @@ struct NewPermission {
 
 into_domain!(NewPermission => PermissionDraft { name, screen_id, description });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedPermission {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PermissionName>, nullable = false)]
-    name: NonNullPatch<wire::PermissionName>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::ScreenId>, nullable = false)]
-    screen_id: NonNullPatch<wire::ScreenId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    description: Patch<wire::Line500>,
-}
-
-into_domain!(ChangedPermission => PermissionChange { name, screen_id, description });
-
-pub(super) fn screen_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_screens).service(show_screen);
+change_body! {
+    ChangedPermission => PermissionChange {
+        name: wire::PermissionName,
+        screen_id: wire::ScreenId,
+        description: wire::Line500 | null,
+    }
 }
 
 one!(ScreenResponse { screen: NamedRecord });
 list!(ScreenList { screens: [NamedRecord], screens_count });
-
-/// List screens
-///
-/// Each screen groups the permissions of one resource.
-#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = ScreenList)))]
-#[get("/api/screens")]
-async fn list_screens(staff: SignedInStaff, service: Data<PermissionService>) -> Answer<ScreenList> {
-    answer(service.screens(&staff).await?)
-}
-
-/// Get a screen
-#[utoipa::path(tag = "Roles and departments", responses((status = 200, body = ScreenResponse)))]
-#[get("/api/screens/{id}")]
-async fn show_screen(
-    staff: SignedInStaff,
-    service: Data<PermissionService>,
-    id: Path<PathId>,
-) -> Answer<ScreenResponse> {
-    answer(service.screen(&staff, id.parse()?).await?)
-}

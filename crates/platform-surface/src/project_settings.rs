@@ -11,17 +11,38 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, into_domain};
-use kontor_web::{Body, HistoryList, PageQuery, Query, SignedInStaff};
+use kontor_web::wire::{self, InputErrors, NamedRecord, change_body};
+use kontor_web::{Body, HistoryList, SignedInStaff};
+
+handlers! {
+    fn usual_routes; ProjectSettingsService, "Project settings";
+
+    /// Get the settings of the project
+    read "/api/project" as show_project_settings = read() -> ProjectResponse;
+
+    /// Update the settings of the project
+    ///
+    /// Fields that are not sent keep their values. Changes apply at once.
+    update "/api/project" as update_project_settings(ChangedProject) = update(input) -> ProjectResponse;
+
+    /// List the delivery prices of the project
+    ///
+    /// Each type is followed by its subtypes. If the project charges delivery, an order pays the price of its type and of
+    /// its subtype.
+    list "/api/project/delivery_prices" as list_delivery_prices = delivery_prices() -> DeliveryPriceList;
+
+    /// List the history of the project's settings
+    ///
+    /// Newest first, including delivery prices and the charging settings of subscriptions. Changes by the command line have
+    /// no entries.
+    list "/api/project/history" as list_project_history = history(page) -> HistoryList;
+}
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(show_project_settings)
-        .service(update_project_settings)
-        .service(list_delivery_prices)
-        .service(set_delivery_prices)
-        .service(list_project_history);
+    usual_routes(config);
+    config.service(set_delivery_prices);
 }
 
 /// Settings of the project. Those of subscriptions are at `/api/subscriptions/settings`.
@@ -71,75 +92,24 @@ impl From<ProjectSettings> for ProjectRecord {
 
 one!(ProjectResponse { project: ProjectRecord });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedProject {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    /// IANA name of the time zone in which the days of filters and reports begin.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::ZoneName>, nullable = false)]
-    time_zone: NonNullPatch<wire::ZoneName>,
-    /// Language of messages to customers from now on.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Language>, nullable = false)]
-    language: NonNullPatch<wire::Language>,
-    /// `true` if changes and deletions of records require the header `If-Match`, from the next request on.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    if_match_required: NonNullPatch<wire::Flag>,
-    /// `true` if new orders include the price of their delivery.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    charges_delivery: NonNullPatch<wire::Flag>,
-    /// Maximum number of units that the unconfirmed contact form orders of one phone reserve together.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PieceLimit>, nullable = false)]
-    contact_max_pieces: NonNullPatch<wire::PieceLimit>,
-    /// Maximum total price of the unconfirmed contact form orders of one phone.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Money>, nullable = false)]
-    contact_max_value: NonNullPatch<wire::Money>,
-    /// Hours until an unconfirmed contact form order is canceled. Applies to new orders.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::HoldHours>, nullable = false)]
-    contact_hold_hours: NonNullPatch<wire::HoldHours>,
-}
-
-into_domain!(ChangedProject => ProjectChange {
-    name,
-    time_zone,
-    language,
-    if_match_required,
-    charges_delivery,
-    contact_max_pieces,
-    contact_max_value,
-    contact_hold_hours,
-});
-
-/// Get the settings of the project
-#[utoipa::path(tag = "Project settings", responses((status = 200, body = ProjectResponse)))]
-#[get("/api/project")]
-async fn show_project_settings(staff: SignedInStaff, service: Data<ProjectSettingsService>) -> Answer<ProjectResponse> {
-    answer(service.read(&staff).await?)
-}
-
-/// Update the settings of the project
-///
-/// Fields that are not sent keep their values. Changes apply at once.
-#[utoipa::path(
-    tag = "Project settings",
-    request_body = ChangedProject,
-    responses((status = 200, body = ProjectResponse)),
-)]
-#[put("/api/project")]
-async fn update_project_settings(
-    staff: SignedInStaff,
-    service: Data<ProjectSettingsService>,
-    body: Body<ChangedProject>,
-) -> Answer<ProjectResponse> {
-    answer(service.update(&staff, body.0.into()).await?)
+change_body! {
+    ChangedProject => ProjectChange {
+        name: wire::Name,
+        /// IANA name of the time zone in which the days of filters and reports begin.
+        time_zone: wire::ZoneName,
+        /// Language of messages to customers from now on.
+        language: wire::Language,
+        /// `true` if changes and deletions of records require the header `If-Match`, from the next request on.
+        if_match_required: wire::Flag,
+        /// `true` if new orders include the price of their delivery.
+        charges_delivery: wire::Flag,
+        /// Maximum number of units that the unconfirmed contact form orders of one phone reserve together.
+        contact_max_pieces: wire::PieceLimit,
+        /// Maximum total price of the unconfirmed contact form orders of one phone.
+        contact_max_value: wire::Money,
+        /// Hours until an unconfirmed contact form order is canceled. Applies to new orders.
+        contact_hold_hours: wire::HoldHours,
+    }
 }
 
 /// Price of a delivery type or of one of its subtypes.
@@ -194,19 +164,6 @@ impl From<DeliveryPriceInput> for NewDeliveryPrice {
     }
 }
 
-/// List the delivery prices of the project
-///
-/// Each type is followed by its subtypes. If the project charges delivery, an order pays the price of its type and of
-/// its subtype.
-#[utoipa::path(tag = "Project settings", responses((status = 200, body = DeliveryPriceList)))]
-#[get("/api/project/delivery_prices")]
-async fn list_delivery_prices(
-    staff: SignedInStaff,
-    service: Data<ProjectSettingsService>,
-) -> Answer<DeliveryPriceList> {
-    answer(service.delivery_prices(&staff).await?)
-}
-
 /// Set delivery prices of the project
 ///
 /// Prices that are not sent keep their values. New orders pay the new prices. They share the version and the history of
@@ -224,19 +181,4 @@ async fn set_delivery_prices(
 ) -> Answer<DeliveryPriceList> {
     let prices = body.0.delivery_prices.into_iter().map(Into::into).collect();
     answer(service.set_delivery_prices(&staff, prices).await?)
-}
-
-/// List the history of the project's settings
-///
-/// Newest first, including delivery prices and the charging settings of subscriptions. Changes by the command line have
-/// no entries.
-#[utoipa::path(tag = "Project settings", params(PageQuery), responses((status = 200, body = HistoryList)))]
-#[get("/api/project/history")]
-async fn list_project_history(
-    staff: SignedInStaff,
-    service: Data<ProjectSettingsService>,
-    query: Query<PageQuery>,
-) -> Answer<HistoryList> {
-    let page = query.0.page()?;
-    answer(service.history(&staff, page).await?)
 }

@@ -1,6 +1,6 @@
 //! Promotions: announcements of discounts and products for a period.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::Data;
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -10,19 +10,19 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::endpoints::handlers;
-use kontor_web::envelope::{Answer, Created, answer, created, list, one};
+use crate::endpoints::handlers;
+use kontor_web::envelope::{Created, created, list, one};
 use kontor_web::records::{Picture, picture};
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
-use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
-
-/// Registers the list, the creation and the statistics.
-pub(super) fn list_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_promotions).service(create_promotion).service(show_promotion_stats);
-}
+use kontor_web::wire::{self, InputErrors, NamedRecord, change_body};
+use kontor_web::{ApiError, Body, SignedInStaff};
 
 handlers! {
-    PromotionService, "Sales";
+    fn usual_routes; PromotionService, "Sales";
+
+    /// List promotions
+    ///
+    /// Newest first.
+    list "/api/promotions" as list_promotions = list(page) -> PromotionList;
 
     /// Get a promotion
     read "/api/promotions/{id}" as show_promotion -> PromotionResponse;
@@ -36,6 +36,14 @@ handlers! {
     ///
     /// Its discounts stay.
     delete "/api/promotions/{id}" as delete_promotion -> "The promotion is deleted.";
+
+    /// Get promotion statistics
+    read "/api/promotions/{id}/stats" as show_promotion_stats = stats(id) -> PromotionFigures;
+}
+
+pub(super) fn routes(config: &mut ServiceConfig<'_>) {
+    usual_routes(config);
+    config.service(create_promotion);
 }
 
 #[derive(Serialize, ToSchema)]
@@ -76,19 +84,6 @@ impl From<Promotion> for PromotionRecord {
 
 one!(PromotionResponse { promotion: PromotionRecord });
 list!(PromotionList { promotions: [PromotionRecord], promotions_count of all, pagination });
-
-/// List promotions
-///
-/// Newest first.
-#[utoipa::path(tag = "Sales", params(PageQuery), responses((status = 200, body = PromotionList)))]
-#[get("/api/promotions")]
-async fn list_promotions(
-    staff: SignedInStaff,
-    service: Data<PromotionService>,
-    query: Query<PageQuery>,
-) -> Answer<PromotionList> {
-    answer(service.list(&staff, query.0.page()?).await?)
-}
 
 /// Promotion to create. It does not change prices; only its discounts do.
 #[derive(Deserr, ToSchema)]
@@ -137,42 +132,24 @@ async fn create_promotion(
     created(service.create(&staff, draft).await?)
 }
 
-/// Change of a promotion.
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedPromotion {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    /// HTML.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    description: Patch<wire::Prose>,
-    /// URL of a picture.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    photo: Patch<wire::PhotoUrl>,
-    /// Start of the promotion.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Moment>)]
-    starts_at: Patch<wire::Moment>,
-    /// End of the promotion, exclusive.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Moment>)]
-    ends_at: Patch<wire::Moment>,
-    /// Ids of discounts that the promotion announces, at most 500. Replaces the whole list.
-    #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::DiscountId>>, nullable = false)]
-    discount_ids: NonNullPatch<Vec<wire::DiscountId>>,
-    /// Ids of products that the promotion shows, at most 500. Replaces the whole list.
-    #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::NomenclatureId>>, nullable = false)]
-    nomenclature_ids: NonNullPatch<Vec<wire::NomenclatureId>>,
+change_body! {
+    /// Change of a promotion.
+    ChangedPromotion => PromotionChange {
+        name: wire::Name,
+        /// HTML.
+        description: wire::Prose | null,
+        /// URL of a picture.
+        photo: wire::PhotoUrl | null,
+        /// Start of the promotion.
+        starts_at: wire::Moment | null,
+        /// End of the promotion, exclusive.
+        ends_at: wire::Moment | null,
+        /// Ids of discounts that the promotion announces, at most 500. Replaces the whole list.
+        discount_ids: Vec<wire::DiscountId>,
+        /// Ids of products that the promotion shows, at most 500. Replaces the whole list.
+        nomenclature_ids: Vec<wire::NomenclatureId>,
+    }
 }
-
-into_domain!(ChangedPromotion => PromotionChange {
-    name, description, photo, starts_at, ends_at, discount_ids, nomenclature_ids
-});
 
 /// Use of the discounts of a promotion.
 #[derive(Serialize, ToSchema)]
@@ -199,14 +176,3 @@ impl From<PromotionStats> for PromotionStatsRecord {
 }
 
 one!(PromotionFigures { stats: PromotionStatsRecord });
-
-/// Get promotion statistics
-#[utoipa::path(tag = "Sales", params(("id" = i64, Path)), responses((status = 200, body = PromotionFigures)))]
-#[get("/api/promotions/{id}/stats")]
-async fn show_promotion_stats(
-    staff: SignedInStaff,
-    service: Data<PromotionService>,
-    id: Path<PathId>,
-) -> Answer<PromotionFigures> {
-    answer(service.stats(&staff, id.parse()?).await?)
-}

@@ -1,54 +1,30 @@
 //! Order lines: those of all orders, and those of one.
 
 use actix_web::get;
-use actix_web::web::{Data, Json, Path};
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{NomenclatureId, OrderId, WarehouseId, Word};
 use kontor_orders::ReservationService;
 use kontor_orders::model::{ReservationRecord, ReservationState};
-use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
-use kontor_web::{ApiError, PathId, SignedInStaff};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, list_params};
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_reservations_table).service(list_order_lines_table);
+handlers! {
+    ReservationService, "Stock";
+
+    /// List all order lines as a table
+    ///
+    /// Newest first.
+    table "/api/tables/reservations" as list_reservations_table(ReservationParams) = list() -> TABLE;
 }
 
-/// List all order lines as a table
-///
-/// Newest first.
-#[utoipa::path(
-    tag = "Stock",
-    params(ReservationParams),
-    responses((status = 200, body = TableAnswer)),
-)]
-#[get("/api/tables/reservations")]
-async fn list_reservations_table(
-    staff: SignedInStaff,
-    service: Data<ReservationService>,
-    asked: TableRequest,
-) -> Result<Json<TableAnswer>, ApiError> {
-    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
-}
+handlers! {
+    fn line_routes; ReservationService, "Orders";
 
-/// List the lines of an order as a table
-///
-/// `id` is the id of the line, as in `reservations` of the order.
-#[utoipa::path(
-    tag = "Orders",
-    params(("id" = i64, Path), OrderLineParams),
-    responses((status = 200, body = TableAnswer)),
-)]
-#[get("/api/tables/orders/{id}/nomenclatures")]
-async fn list_order_lines_table(
-    staff: SignedInStaff,
-    service: Data<ReservationService>,
-    id: Path<PathId>,
-    asked: TableRequest,
-) -> Result<Json<TableAnswer>, ApiError> {
-    let page = service.of_order(&staff, id.parse()?, LINES.listing(asked, 15)?).await?;
-    Ok(Json(LINES.render(&page)))
+    /// List the lines of an order as a table
+    ///
+    /// `id` is the id of the line, as in `reservations` of the order.
+    table "/api/tables/orders/{id}/nomenclatures" as list_order_lines_table(OrderLineParams) = of_order(id) -> LINES;
 }
 
 const ITEM: Column<ReservationRecord> = Column::with_icon("nomenclature", "Item", |line| {

@@ -9,9 +9,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::employee_record::PermissionRecord;
-use kontor_web::endpoints::handlers;
+use crate::endpoints::handlers;
 use kontor_web::envelope::{list, one};
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, into_domain};
+use kontor_web::wire::{self, InputErrors, change_body};
 
 handlers! {
     RoleService, "Roles and departments";
@@ -91,19 +91,11 @@ impl From<NewRole> for RoleDraft {
     }
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedRole {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    description: Patch<wire::Line500>,
-    /// Ids of the permissions of the role. Replaces all its permissions.
-    #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::PermissionId>>, nullable = false)]
-    permissions: NonNullPatch<Vec<wire::PermissionId>>,
+change_body! {
+    ChangedRole => RoleChange {
+        name: wire::Name,
+        description: wire::Line500 | null,
+        /// Ids of the permissions of the role. Replaces all its permissions.
+        permissions: Vec<wire::PermissionId>,
+    }
 }
-
-into_domain!(ChangedRole => RoleChange { name, description, permissions });

@@ -1,6 +1,6 @@
 //! Employee login with a password or a temporary password, current user, logout.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, get, post};
 use deserr::Deserr;
 use kontor_auth::{KnownAddresses, StaffSessions, TemporaryPasswords};
@@ -10,6 +10,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::employee_record::EmployeeRecord;
 use kontor_web::Settings;
+use kontor_web::envelope::{Answer, answer, one};
 use kontor_web::limits::{
     STAFF_LOGIN, STAFF_LOGIN_ACCOUNT, STAFF_LOGIN_DAY, STAFF_LOGIN_HOUR, STAFF_LOGIN_IP, STAFF_PASSWORD_IP,
     STAFF_PASSWORD_LOGIN,
@@ -22,10 +23,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(send_password).service(log_in).service(show_current_user).service(log_out);
 }
 
-#[derive(Serialize, ToSchema)]
-struct CurrentUser {
-    user: EmployeeRecord,
-}
+one!(CurrentUser { user: EmployeeRecord });
 
 #[derive(Serialize, ToSchema)]
 struct UserWithToken {
@@ -34,10 +32,7 @@ struct UserWithToken {
     access_token: AccessTokenRecord,
 }
 
-#[derive(Serialize, ToSchema)]
-struct SignedInUser {
-    user: UserWithToken,
-}
+one!(SignedInUser { user: UserWithToken });
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -66,12 +61,12 @@ async fn send_password(
     throttle: Data<Throttle>,
     passwords: Data<TemporaryPasswords>,
     body: Body<PasswordRequest>,
-) -> Result<Json<Message>, ApiError> {
+) -> Answer<Message> {
     let login = body.0.login.0;
     let address = ip.subject();
     throttle.hit(&request, &[(STAFF_PASSWORD_IP, address.as_str()), (STAFF_PASSWORD_LOGIN, login.as_str())]).await?;
     passwords.request(&login).await?;
-    Ok(Json(Message::new("If the login exists, a temporary password is being sent.")))
+    answer(Message::new("If the login exists, a temporary password is being sent."))
 }
 
 #[derive(Deserr, ToSchema)]
@@ -111,7 +106,7 @@ async fn log_in(
     sessions: Data<StaffSessions>,
     config: Data<Settings>,
     body: Body<StaffLogin>,
-) -> Result<Json<SignedInUser>, ApiError> {
+) -> Answer<SignedInUser> {
     let (login, password) = (body.0.login.0, body.0.password.0);
     let address = ip.subject();
     // A caller rejected by the full queue has not made an attempt, so the rate limit does not count it.
@@ -131,41 +126,29 @@ async fn log_in(
         tracing::warn!(%error, "the IP address of a login was not stored");
     }
     let record = EmployeeRecord::of(signed.employee, &config);
-    let user = UserWithToken { record, access_token: signed.token.into() };
-    Ok(Json(SignedInUser { user }))
+    answer(UserWithToken { record, access_token: signed.token.into() })
 }
 
 /// Get the current employee
 ///
 /// Includes the employee's permissions.
-#[utoipa::path(
-    tag = "Staff login and current user",
-    responses((status = 200, body = CurrentUser)),
-)]
+#[utoipa::path(tag = "Staff login and current user", responses((status = 200, body = CurrentUser)))]
 #[get("/api/user")]
 async fn show_current_user(
     staff: SignedInStaff,
     sessions: Data<StaffSessions>,
     config: Data<Settings>,
-) -> Result<Json<CurrentUser>, ApiError> {
+) -> Answer<CurrentUser> {
     let employee = sessions.current(&staff).await?.ok_or_else(|| ApiError::unauthenticated("Unauthenticated."))?;
-    Ok(Json(CurrentUser { user: EmployeeRecord::of(employee, &config) }))
+    answer(EmployeeRecord::of(employee, &config))
 }
 
 /// Log out the employee
 ///
 /// Ends the login on this device, or on all devices with `from_all_devices`.
-#[utoipa::path(
-    tag = "Staff login and current user",
-    request_body = Logout,
-    responses((status = 200, body = Message)),
-)]
+#[utoipa::path(tag = "Staff login and current user", request_body = Logout, responses((status = 200, body = Message)))]
 #[post("/api/user/logout")]
-async fn log_out(
-    staff: SignedInStaff,
-    sessions: Data<StaffSessions>,
-    body: Body<Logout>,
-) -> Result<Json<Message>, ApiError> {
+async fn log_out(staff: SignedInStaff, sessions: Data<StaffSessions>, body: Body<Logout>) -> Answer<Message> {
     sessions.log_out(&staff, body.0.into()).await?;
-    Ok(Json(Message::new("Signed out.")))
+    answer(Message::new("Signed out."))
 }

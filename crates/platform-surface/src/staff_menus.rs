@@ -11,18 +11,29 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors, ZeroIsNull};
 use kontor_web::{ApiError, Body, PathId, SignedInStaff};
 
+handlers! {
+    fn usual_routes; StaffMenuService, "Staff menus";
+
+    /// List staff menus
+    ///
+    /// Returns the staff menus of the project.
+    list "/api/menus" as list_staff_menus -> StaffMenuList;
+
+    /// List the caller's default menu items
+    ///
+    /// Returns the items shown without a menu: all screens with records that the caller may view.
+    list "/api/menus/default/items" as list_default_menu_items = default_items() -> StaffMenuItemList;
+}
+
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(list_staff_menus)
-        .service(list_default_menu_items)
-        .service(attach_menu_to_user)
-        .service(attach_menu_to_project)
-        .service(create_staff_menu);
+    usual_routes(config);
+    config.service(attach_menu_to_user).service(attach_menu_to_project).service(create_staff_menu);
 }
 
 /// Menu item.
@@ -71,24 +82,6 @@ list!(/// Staff menus of the project.
 list!(/// Menu items.
     StaffMenuItemList { menu_items: [StaffMenuItemRecord], menu_items_count });
 
-/// List staff menus
-///
-/// Returns the staff menus of the project.
-#[utoipa::path(tag = "Staff menus", responses((status = 200, body = StaffMenuList)))]
-#[get("/api/menus")]
-async fn list_staff_menus(staff: SignedInStaff, service: Data<StaffMenuService>) -> Answer<StaffMenuList> {
-    answer(service.list(&staff).await?)
-}
-
-/// List the caller's default menu items
-///
-/// Returns the items shown without a menu: all screens with records that the caller may view.
-#[utoipa::path(tag = "Staff menus", responses((status = 200, body = StaffMenuItemList)))]
-#[get("/api/menus/default/items")]
-async fn list_default_menu_items(staff: SignedInStaff, service: Data<StaffMenuService>) -> Answer<StaffMenuItemList> {
-    answer(service.default_items(&staff).await?)
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct MenuAssignment {
@@ -103,7 +96,6 @@ struct MenuAssignment {
 /// Sets or removes the employee's own menu.
 #[utoipa::path(
     tag = "Staff menus",
-    params(("id" = i64, Path)),
     request_body = MenuAssignment,
     responses((status = 200, body = Message)),
     extensions(("x-zero-to-null" = json!(["menu_id"]))),
@@ -167,7 +159,6 @@ struct NewMenu {
 /// screens they may view.
 #[utoipa::path(
     tag = "Staff menus",
-    params(("id" = i64, Path)),
     request_body = NewMenu,
     responses((status = 201, body = StaffMenuResponse)),
     extensions(("x-zero-to-null" = json!(["items.*.screen_id"]))),

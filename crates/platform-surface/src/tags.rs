@@ -7,7 +7,7 @@ use kontor_catalog::model::Tag;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use kontor_web::endpoints::handlers;
+use crate::endpoints::handlers;
 use kontor_web::envelope::list;
 use kontor_web::wire::PhotoRecord;
 

@@ -1,6 +1,5 @@
 //! Tasks of employees.
 
-use actix_web::web::{Data, Json, Path};
 use actix_web::{get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -10,20 +9,38 @@ use kontor_organization::TaskService;
 use kontor_organization::model::{Task, TaskChange, TaskDraft, TaskLinks, TaskStatus};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
-use kontor_web::envelope::{Answer, Created, answer, created, list, one};
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, ZeroIsNull};
-use kontor_web::{Body, PathId, SignedInStaff};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, list_params};
+use kontor_web::envelope::{list, one};
+use kontor_web::wire::{self, InputErrors, NamedRecord, ZeroIsNull, change_body};
 
-/// Registers the table, whose path is outside the prefix of the other routes.
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_tasks_table);
+handlers! {
+    fn table_routes; TaskService, "Tasks";
+
+    /// List tasks as a table
+    table "/api/tables/tasks" as list_tasks_table(TaskParams) = page() -> TABLE;
 }
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_tasks).service(create_task).service(show_task).service(update_task);
+handlers! {
+    TaskService, "Tasks";
+
+    /// List tasks
+    list "/api/tasks" as list_tasks = page(rows TaskParams TABLE 15) -> TaskList;
+
+    /// Create a task
+    ///
+    /// The caller becomes its author.
+    create "/api/tasks" as create_task(NewTask) -> TaskResponse zero ["responsible_id", "order_id", "counterparty_id"];
+
+    /// Get a task
+    read "/api/tasks/{id}" as show_task -> TaskResponse;
+
+    /// Update a task
+    ///
+    /// Fields that are not sent keep their values.
+    update "/api/tasks/{id}" as update_task(ChangedTask) -> TaskResponse
+        zero ["responsible_id", "order_id", "counterparty_id"];
 }
 
 #[derive(Serialize, ToSchema)]
@@ -70,13 +87,6 @@ one!(/// Task.
 list!(/// Tasks of the project.
     TaskList { tasks: [TaskRecord], tasks_count of all, pagination });
 
-/// List tasks
-#[utoipa::path(tag = "Tasks", params(TaskParams), responses((status = 200, body = TaskList)))]
-#[get("/api/tasks")]
-async fn list_tasks(staff: SignedInStaff, service: Data<TaskService>, asked: TableRequest) -> Answer<TaskList> {
-    answer(service.page(&staff, TABLE.listing(asked, 15)?).await?)
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewTask {
@@ -117,52 +127,17 @@ impl From<NewTask> for TaskDraft {
     }
 }
 
-/// Create a task
-///
-/// The caller becomes its author.
-#[utoipa::path(
-    tag = "Tasks",
-    request_body = NewTask,
-    responses((status = 201, body = TaskResponse)),
-    extensions(("x-zero-to-null" = json!(["responsible_id", "order_id", "counterparty_id"]))),
-)]
-#[post("/api/tasks")]
-async fn create_task(staff: SignedInStaff, service: Data<TaskService>, body: Body<NewTask>) -> Created<TaskResponse> {
-    created(service.create(&staff, body.0.into()).await?)
-}
-
-/// Get a task
-#[utoipa::path(tag = "Tasks", params(("id" = i64, Path)), responses((status = 200, body = TaskResponse)))]
-#[get("/api/tasks/{id}")]
-async fn show_task(staff: SignedInStaff, service: Data<TaskService>, id: Path<PathId>) -> Answer<TaskResponse> {
-    answer(service.read(&staff, id.parse()?).await?)
-}
-
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedTask {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    title: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    description: Patch<wire::Prose>,
-    /// `1` new, `2` in progress, `3` done, `4` canceled.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::TaskStatusId>, nullable = false)]
-    status_id: NonNullPatch<wire::TaskStatusId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::UserId>)]
-    responsible_id: Patch<ZeroIsNull<wire::UserId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Moment>)]
-    deadline: Patch<wire::Moment>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::OrderId>)]
-    order_id: Patch<ZeroIsNull<wire::OrderId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::CounterpartyId>)]
-    counterparty_id: Patch<ZeroIsNull<wire::CounterpartyId>>,
+change_body! {
+    ChangedTask {
+        title: wire::Name,
+        description: wire::Prose | null,
+        /// `1` new, `2` in progress, `3` done, `4` canceled.
+        status_id: wire::TaskStatusId,
+        responsible_id: wire::UserId | null | 0,
+        deadline: wire::Moment | null,
+        order_id: wire::OrderId | null | 0,
+        counterparty_id: wire::CounterpartyId | null | 0,
+    }
 }
 
 impl From<ChangedTask> for TaskChange {
@@ -177,37 +152,6 @@ impl From<ChangedTask> for TaskChange {
             counterparty_id: changed.counterparty_id.into(),
         }
     }
-}
-
-/// Update a task
-///
-/// Fields that are not sent keep their values.
-#[utoipa::path(
-    tag = "Tasks",
-    params(("id" = i64, Path)),
-    request_body = ChangedTask,
-    responses((status = 200, body = TaskResponse)),
-    extensions(("x-zero-to-null" = json!(["responsible_id", "order_id", "counterparty_id"]))),
-)]
-#[put("/api/tasks/{id}")]
-async fn update_task(
-    staff: SignedInStaff,
-    service: Data<TaskService>,
-    id: Path<PathId>,
-    body: Body<ChangedTask>,
-) -> Answer<TaskResponse> {
-    answer(service.update(&staff, id.parse()?, body.0.into()).await?)
-}
-
-/// List tasks as a table
-#[utoipa::path(tag = "Tasks", params(TaskParams), responses((status = 200, body = TableAnswer)))]
-#[get("/api/tables/tasks")]
-async fn list_tasks_table(
-    staff: SignedInStaff,
-    service: Data<TaskService>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.page(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
 const TABLE: Table<Task> = Table {

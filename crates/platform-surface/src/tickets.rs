@@ -278,11 +278,7 @@ pub(super) async fn redeem_ticket_batch(
 /// List the ticket scans of an order
 ///
 /// Newest first, including rejected scans.
-#[utoipa::path(
-    tag = "Orders",
-    params(("id" = i64, Path), PageQuery),
-    responses((status = 200, body = TicketScanList)),
-)]
+#[utoipa::path(tag = "Orders", params(PageQuery), responses((status = 200, body = TicketScanList)))]
 #[get("/api/orders/{id}/scans")]
 pub(super) async fn list_ticket_scans(
     staff: SignedInStaff,

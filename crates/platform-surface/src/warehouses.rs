@@ -1,6 +1,5 @@
 //! Warehouses of a project.
 
-use actix_web::web::{Data, Json};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -10,13 +9,19 @@ use kontor_kernel::BranchId;
 use kontor_kernel::listing::Sort;
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
-use kontor_web::endpoints::handlers;
-use kontor_web::envelope::{Answer, one};
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, into_domain};
-use kontor_web::{HistoryList, SignedInStaff};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, list_params};
+use kontor_web::HistoryList;
+use kontor_web::envelope::one;
+use kontor_web::wire::{self, InputErrors, NamedRecord, change_body, into_domain};
+
+handlers! {
+    fn table_routes; WarehouseService, "Warehouses";
+
+    /// List warehouses as a table
+    table "/api/tables/warehouses" as list_warehouses_table(WarehouseParams) = list() -> TABLE;
+}
 
 handlers! {
     WarehouseService, "Warehouses";
@@ -42,11 +47,6 @@ handlers! {
     ///
     /// Newest first.
     history "/api/warehouses/{id}/history" as list_warehouse_history -> HistoryList;
-}
-
-/// Registers the table, whose path is outside the prefix of the other routes.
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_warehouses_table);
 }
 
 one!(WarehouseResponse { warehouse: WarehouseRecord });
@@ -91,39 +91,14 @@ struct NewWarehouse {
 
 into_domain!(NewWarehouse => WarehouseDraft { name, branch_id, address, application_ids });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedWarehouse {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BranchId>, nullable = false)]
-    branch_id: NonNullPatch<wire::BranchId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    address: Patch<wire::Line500>,
-    /// Ids of applications that sell from the warehouse. Replaces the whole list.
-    #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::ApplicationId>>, nullable = false)]
-    application_ids: NonNullPatch<Vec<wire::ApplicationId>>,
-}
-
-into_domain!(ChangedWarehouse => WarehouseChange { name, branch_id, address, application_ids });
-
-/// List warehouses as a table
-#[utoipa::path(
-    tag = "Warehouses",
-    params(WarehouseParams),
-    responses((status = 200, body = TableAnswer)),
-)]
-#[get("/api/tables/warehouses")]
-async fn list_warehouses_table(
-    staff: SignedInStaff,
-    service: Data<WarehouseService>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
+change_body! {
+    ChangedWarehouse => WarehouseChange {
+        name: wire::Name,
+        branch_id: wire::BranchId,
+        address: wire::Line500 | null,
+        /// Ids of applications that sell from the warehouse. Replaces the whole list.
+        application_ids: Vec<wire::ApplicationId>,
+    }
 }
 
 const TABLE: Table<Warehouse> = Table {

@@ -1,6 +1,6 @@
 //! Deliveries of webhooks, their resend, and test deliveries.
 
-use actix_web::web::{Data, Json};
+use actix_web::web::Data;
 use actix_web::{HttpRequest, get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -13,7 +13,8 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
-use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::limits::WEBHOOK_TEST;
 use kontor_web::paging::{PageNumber, PageSize, page_of};
@@ -25,9 +26,18 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_deliveries).service(show_delivery).service(resend_delivery).service(test_webhook);
 }
 
-/// Registers the lists of all webhooks.
-pub(super) fn list_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_webhook_deliveries).service(list_webhook_deliveries_table);
+handlers! {
+    fn list_routes; DeliveryService, "Webhooks";
+
+    /// List the deliveries of all webhooks
+    ///
+    /// Newest first. For `resend`, take application and webhook from the record.
+    list "/api/webhook_deliveries" as list_webhook_deliveries
+        = of_project(rows WebhookDeliveryParams TABLE 100) -> WebhookDeliveryList;
+
+    /// List the deliveries of all webhooks as a table
+    table "/api/tables/webhook_deliveries" as list_webhook_deliveries_table(WebhookDeliveryParams)
+        = of_project() -> TABLE;
 }
 
 #[derive(Serialize, ToSchema)]
@@ -134,38 +144,6 @@ const TABLE: Table<ProjectDelivery> = Table {
 list_params! {
     /// Query parameters of `GET /api/tables/webhook_deliveries` and `GET /api/webhook_deliveries`.
     WebhookDeliveryParams of TABLE
-}
-
-/// List the deliveries of all webhooks
-///
-/// Newest first. For `resend`, take application and webhook from the record.
-#[utoipa::path(
-    tag = "Webhooks",
-    params(WebhookDeliveryParams),
-    responses((status = 200, body = WebhookDeliveryList)),
-)]
-#[get("/api/webhook_deliveries")]
-async fn list_webhook_deliveries(
-    staff: SignedInStaff,
-    service: Data<DeliveryService>,
-    asked: TableRequest,
-) -> Answer<WebhookDeliveryList> {
-    answer(service.of_project(&staff, TABLE.listing(asked, 100)?).await?)
-}
-
-/// List the deliveries of all webhooks as a table
-#[utoipa::path(
-    tag = "Webhooks",
-    params(WebhookDeliveryParams),
-    responses((status = 200, body = TableAnswer)),
-)]
-#[get("/api/tables/webhook_deliveries")]
-async fn list_webhook_deliveries_table(
-    staff: SignedInStaff,
-    service: Data<DeliveryService>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.of_project(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
 #[derive(Deserr, utoipa::IntoParams)]

@@ -1,28 +1,53 @@
 //! Webhooks of an application and their secrets.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::Data;
 use actix_web::{delete, get, patch, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_kernel::WebhookId;
 use kontor_webhooks::WebhookService;
 use kontor_webhooks::model::{EndpointUrl, IssuedWebhook, Webhook, WebhookChange, WebhookDraft};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::envelope::{Answer, Created, answer, created, list, one};
-use kontor_web::wire::{self, In, InputErrors, NonNullPatch, Patch, into_domain};
-use kontor_web::{ApiError, Body, PathId, SignedInStaff, TwoIds};
+use crate::endpoints::handlers;
+use kontor_web::envelope::{Answer, answer, list, one};
+use kontor_web::wire::{self, In, InputErrors, change_body};
+use kontor_web::{SignedInStaff, TwoIds};
+
+handlers! {
+    fn usual_routes; WebhookService, "Webhooks";
+
+    /// List webhooks
+    ///
+    /// Returns every webhook of an application. Secrets are not included.
+    list "/api/applications/{application}/webhooks" as list_webhooks = list(id) -> WebhookList;
+
+    /// Create a webhook
+    ///
+    /// The response contains the secret. It is not shown again.
+    create "/api/applications/{application}/webhooks" as create_webhook(NewWebhook) = create(id, input)
+        -> IssuedWebhookResponse;
+
+    /// Get a webhook
+    read "/api/applications/{application}/webhooks/{webhook}" as show_webhook = read(ids) -> WebhookResponse;
+
+    /// Update a webhook
+    ///
+    /// Fields that are not sent keep their values. Deliveries of an inactive webhook wait until it is active again.
+    patch "/api/applications/{application}/webhooks/{webhook}" as update_webhook(ChangedWebhook) = update(ids, input)
+        -> WebhookResponse;
+
+    /// Rotate the secret of a webhook
+    ///
+    /// All later attempts are signed with the new secret. The response contains it; it is not shown again.
+    post "/api/applications/{application}/webhooks/{webhook}/rotate-secret" as rotate_webhook_secret
+        = rotate_secret(ids) -> IssuedWebhookResponse;
+}
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(list_webhooks)
-        .service(create_webhook)
-        .service(show_webhook)
-        .service(update_webhook)
-        .service(delete_webhook)
-        .service(rotate_webhook_secret);
+    usual_routes(config);
+    config.service(delete_webhook);
 }
 
 /// URL of a webhook in requests.
@@ -76,23 +101,6 @@ struct Deleted {
     message: &'static str,
 }
 
-fn webhook_id(path: &TwoIds) -> Result<WebhookId, ApiError> {
-    path.1.parse()
-}
-
-/// List webhooks
-///
-/// Returns every webhook of an application. Secrets are not included.
-#[utoipa::path(tag = "Webhooks", responses((status = 200, body = WebhookList)))]
-#[get("/api/applications/{application}/webhooks")]
-async fn list_webhooks(
-    staff: SignedInStaff,
-    service: Data<WebhookService>,
-    application: Path<PathId>,
-) -> Answer<WebhookList> {
-    answer(service.list(&staff, application.parse()?).await?)
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewWebhook {
@@ -105,63 +113,23 @@ struct NewWebhook {
     is_active: Option<wire::Flag>,
 }
 
-/// Create a webhook
-///
-/// The response contains the secret. It is not shown again.
-#[utoipa::path(tag = "Webhooks", request_body = NewWebhook, responses((status = 201, body = IssuedWebhookResponse)))]
-#[post("/api/applications/{application}/webhooks")]
-async fn create_webhook(
-    staff: SignedInStaff,
-    service: Data<WebhookService>,
-    application: Path<PathId>,
-    body: Body<NewWebhook>,
-) -> Created<IssuedWebhookResponse> {
-    let new = body.0;
-    let draft = WebhookDraft {
-        name: new.name.map(|name| name.0),
-        url: new.url.0,
-        is_active: new.is_active.is_none_or(|active| active.0),
-    };
-    let issued = service.create(&staff, application.parse()?, draft).await?;
-    created(issued)
+impl From<NewWebhook> for WebhookDraft {
+    fn from(new: NewWebhook) -> Self {
+        Self {
+            name: new.name.map(|name| name.0),
+            url: new.url.0,
+            is_active: new.is_active.is_none_or(|active| active.0),
+        }
+    }
 }
 
-/// Get a webhook
-#[utoipa::path(tag = "Webhooks", responses((status = 200, body = WebhookResponse)))]
-#[get("/api/applications/{application}/webhooks/{webhook}")]
-async fn show_webhook(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<WebhookResponse> {
-    answer(service.read(&staff, path.0.parse()?, webhook_id(&path)?).await?)
-}
-
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedWebhook {
-    /// `null` removes the name.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>)]
-    name: Patch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<WebhookUrl>, nullable = false)]
-    url: NonNullPatch<WebhookUrl>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_active: NonNullPatch<wire::Flag>,
-}
-
-into_domain!(ChangedWebhook => WebhookChange { name, url, is_active });
-
-/// Update a webhook
-///
-/// Fields that are not sent keep their values. Deliveries of an inactive webhook wait until it is active again.
-#[utoipa::path(tag = "Webhooks", request_body = ChangedWebhook, responses((status = 200, body = WebhookResponse)))]
-#[patch("/api/applications/{application}/webhooks/{webhook}")]
-async fn update_webhook(
-    staff: SignedInStaff,
-    service: Data<WebhookService>,
-    path: TwoIds,
-    body: Body<ChangedWebhook>,
-) -> Answer<WebhookResponse> {
-    answer(service.update(&staff, path.0.parse()?, webhook_id(&path)?, body.0.into()).await?)
+change_body! {
+    ChangedWebhook => WebhookChange {
+        /// `null` removes the name.
+        name: wire::Name | null,
+        url: WebhookUrl,
+        is_active: wire::Flag,
+    }
 }
 
 /// Delete a webhook
@@ -170,19 +138,6 @@ async fn update_webhook(
 #[utoipa::path(tag = "Webhooks", responses((status = 200, body = Deleted)))]
 #[delete("/api/applications/{application}/webhooks/{webhook}")]
 async fn delete_webhook(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<Deleted> {
-    service.delete(&staff, path.0.parse()?, webhook_id(&path)?).await?;
+    service.delete(&staff, path.0.parse()?, path.1.parse()?).await?;
     answer(Deleted { message: "The webhook was deleted." })
-}
-
-/// Rotate the secret of a webhook
-///
-/// All later attempts are signed with the new secret. The response contains it; it is not shown again.
-#[utoipa::path(tag = "Webhooks", responses((status = 200, body = IssuedWebhookResponse)))]
-#[post("/api/applications/{application}/webhooks/{webhook}/rotate-secret")]
-async fn rotate_webhook_secret(
-    staff: SignedInStaff,
-    service: Data<WebhookService>,
-    path: TwoIds,
-) -> Answer<IssuedWebhookResponse> {
-    answer(service.rotate_secret(&staff, path.0.parse()?, webhook_id(&path)?).await?)
 }

@@ -12,11 +12,11 @@ use actix_web::{FromRequest, HttpRequest, dev::Payload};
 use deserr::Deserr;
 use kontor_kernel::Violations;
 use serde_json::{Map, Value};
-use utoipa::PartialSchema;
+use utoipa::{IntoParams, PartialSchema};
 
 use super::ApiError;
 use super::as_read::{blank_to_null, ids_of_objects};
-use super::wire::{InputErrors, violations_of};
+use super::wire::{self, InputErrors, violations_of};
 
 /// JSON body. Empty texts count as `null`, and a record may replace its id.
 pub struct Body<T>(pub T);
@@ -130,6 +130,24 @@ impl<T: Deserr<InputErrors>> FromRequest for Unpaged<T> {
         let rest = pairs.filter(|(key, _)| !matches!(&**key, "page" | "per_page"));
         let read = collect_fields(rest).and_then(|fields| violations_of(Value::Object(fields)));
         std::future::ready(read.map(Self).map_err(ApiError::Invalid))
+    }
+}
+
+/// Query of a write that supports a dry run.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DryRun {
+    /// `1` returns the result of the call without writing anything.
+    #[deserr(default)]
+    #[param(value_type = Option<bool>)]
+    dry_run: Option<wire::Flag>,
+}
+
+impl DryRun {
+    /// Returns `true` if the request is a dry run.
+    pub fn is_set(&self) -> bool {
+        self.dry_run.as_ref().is_some_and(|flag| flag.0)
     }
 }
 

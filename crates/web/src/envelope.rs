@@ -42,25 +42,26 @@ macro_rules! one {
 }
 pub use crate::one;
 
-/// Envelope of a list of records with their count:
+/// Envelope of a list of records:
+/// - `list!(PlanList { data: [PlanRecord] });` for a complete list without the count, from a `Vec`;
 /// - `list!(BrandList { brands: [BrandRecord], brands_count });` for a complete list, from a `Vec`;
 /// - `list!(OrderList { orders: [OrderRecord], orders_count of all });` for a page with the total count, from a `Page`;
 /// - `list!(JobList { jobs: [JobRecord], jobs_count of all, pagination });` for a page that also describes its
 ///   position.
 #[macro_export]
 macro_rules! list {
-    ($(#[$meta:meta])* $visibility:vis $name:ident { $key:ident: [$record:ty], $count:ident }) => {
+    ($(#[$meta:meta])* $visibility:vis $name:ident { $key:ident: [$record:ty] $(, $count:ident)? }) => {
         $(#[$meta])*
         #[derive(serde::Serialize, utoipa::ToSchema)]
         #[serde(rename_all = "camelCase")]
         $visibility struct $name {
             $key: Vec<$record>,
-            $count: usize,
+            $($count: usize,)?
         }
 
         impl<T: Into<$record>> From<Vec<T>> for $name {
             fn from(records: Vec<T>) -> Self {
-                Self { $count: records.len(), $key: records.into_iter().map(Into::into).collect() }
+                Self { $($count: records.len(),)? $key: records.into_iter().map(Into::into).collect() }
             }
         }
     };

@@ -2,11 +2,11 @@
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Author, FieldChange, HistoryEntry};
-use kontor_kernel::{Page, Word};
+use kontor_kernel::Word;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::paging::Pagination;
+use super::envelope::list;
 
 /// Changed field.
 #[derive(Serialize, ToSchema)]
@@ -63,21 +63,7 @@ impl From<HistoryEntry> for HistoryRecord {
     }
 }
 
-/// Page of a history, newest first.
-#[derive(Serialize, ToSchema)]
-pub struct HistoryList {
-    histories: Vec<HistoryRecord>,
-    #[serde(rename = "historiesCount")]
-    histories_count: u64,
-    pagination: Pagination,
-}
-
-impl From<Page<HistoryEntry>> for HistoryList {
-    fn from(page: Page<HistoryEntry>) -> Self {
-        Self {
-            pagination: (&page).into(),
-            histories_count: page.total,
-            histories: page.items.into_iter().map(Into::into).collect(),
-        }
-    }
-}
+list!(
+    /// Page of a history, newest first.
+    pub HistoryList { histories: [HistoryRecord], histories_count of all, pagination }
+);

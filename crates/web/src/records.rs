@@ -4,7 +4,10 @@ use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_auth::LogoutExtent;
 use kontor_auth::model::AccessToken;
+use kontor_content::model::PageTag;
+use kontor_customers::model::{CustomerKind, Manager};
 use kontor_kernel::{ExposeSecret, StorageUnit};
+use kontor_organization::model::{DeliverySubtype, DeliveryType};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -76,5 +79,87 @@ pub struct Logout {
 impl From<Logout> for LogoutExtent {
     fn from(logout: Logout) -> Self {
         if logout.from_all_devices.is_some_and(|flag| flag.0) { Self::AllDevices } else { Self::ThisDevice }
+    }
+}
+
+/// Tag of a content page.
+#[derive(Serialize, ToSchema)]
+pub struct PageTagRecord {
+    id: i64,
+    name: String,
+}
+
+impl From<PageTag> for PageTagRecord {
+    fn from(tag: PageTag) -> Self {
+        Self { id: tag.id.get(), name: tag.name.into() }
+    }
+}
+
+/// Delivery type or subtype.
+#[derive(Serialize, ToSchema)]
+pub struct DeliveryOptionRecord {
+    id: i64,
+    name: String,
+    /// Decimal string.
+    price: String,
+    /// `1` or `0`.
+    is_active: u8,
+}
+
+impl From<DeliveryType> for DeliveryOptionRecord {
+    fn from(kind: DeliveryType) -> Self {
+        Self {
+            id: kind.id.get(),
+            name: kind.name.into(),
+            price: kind.price.to_string(),
+            is_active: kind.is_active.into(),
+        }
+    }
+}
+
+impl From<DeliverySubtype> for DeliveryOptionRecord {
+    fn from(kind: DeliverySubtype) -> Self {
+        Self {
+            id: kind.id.get(),
+            name: kind.name.into(),
+            price: kind.price.to_string(),
+            is_active: kind.is_active.into(),
+        }
+    }
+}
+
+/// Customer type: person or company.
+#[derive(Serialize, ToSchema)]
+pub struct CustomerType {
+    id: i64,
+    name: String,
+    created_at: DateTime<Utc>,
+}
+
+impl From<CustomerKind> for CustomerType {
+    fn from(kind: CustomerKind) -> Self {
+        Self { id: kind.id, name: kind.name.into(), created_at: kind.created_at }
+    }
+}
+
+/// Employee responsible for a customer.
+#[derive(Serialize, ToSchema)]
+pub struct ManagerRecord {
+    id: i64,
+    first_name: String,
+    last_name: String,
+    middle_name: Option<String>,
+    name: String,
+}
+
+impl From<Manager> for ManagerRecord {
+    fn from(manager: Manager) -> Self {
+        Self {
+            id: manager.id.get(),
+            name: manager.name(),
+            first_name: manager.first_name.into(),
+            last_name: manager.last_name.into(),
+            middle_name: manager.middle_name.map(Into::into),
+        }
     }
 }

@@ -27,12 +27,15 @@ fn writes(source: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the services of `handlers!` that create, change or delete records.
+/// Returns the services of `handlers!` that create, change or delete records, once for each of these rows.
 fn writing_records(source: &str) -> impl Iterator<Item = &str> {
-    source.split("handlers! {").skip(1).filter_map(|rest| {
-        let block = rest.split("\n}").next()?;
-        ["\n    create ", "\n    update ", "\n    delete "].iter().find(|row| block.contains(**row))?;
-        Some(block.split(',').next()?.trim())
+    source.split("handlers! {").skip(1).flat_map(|rest| {
+        let block = rest.split("\n}").next().unwrap_or_default();
+        let kinds = ["create", "update", "patch", "post", "delete"];
+        let rows = kinds.iter().map(|kind| block.matches(&format!("\n    {kind} \"")).count()).sum();
+        // The name of the function that registers the rows may precede the service.
+        let head = block.split(", \"").next().unwrap_or_default();
+        std::iter::repeat_n(head.rsplit(';').next().unwrap_or_default().trim(), rows)
     })
 }
 

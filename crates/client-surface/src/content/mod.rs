@@ -3,7 +3,6 @@
 mod blocks;
 mod menus;
 mod pages;
-mod query;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 

@@ -3,19 +3,19 @@
 use actix_web::web::{Data, Path};
 use actix_web::{HttpMessage as _, HttpRequest, get};
 use chrono::{DateTime, Utc};
-use kontor_content::model::{PageType, Slug};
+use deserr::Deserr;
+use kontor_content::model::{PageFilter, PageOrder, PageType, Slug};
 use kontor_content::{PageViewer, ShownPage};
+use kontor_kernel::{PageRequest, Violations};
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::query::PagesQuery;
 use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::page_record::PageTagRecord;
-use kontor_web::paging::paginated;
-use kontor_web::records::{Picture, picture};
+use kontor_web::paging::{PageNumber, PageSize, page_of, paginated};
+use kontor_web::records::{PageTagRecord, Picture, picture};
 use kontor_web::response_cache::{SortedByViews, ViewCountShown, Viewed};
-use kontor_web::wire::{NamedRecord, PhotoRecord};
+use kontor_web::wire::{self, InputErrors, NamedRecord, PhotoRecord};
 use kontor_web::{CallingApp, ClientIp, Query};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -134,4 +134,45 @@ async fn show_page(
     };
     request.extensions_mut().insert(looked);
     answer(shown)
+}
+
+/// Query parameters of `GET /api/counterparty/pages`.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct PagesQuery {
+    /// Filter by page type.
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1)]
+    page_type_id: Option<wire::PageTypeId>,
+    /// Words to search in title, description and content. Each word must match a part of a word.
+    #[deserr(default)]
+    #[param(value_type = Option<String>, min_length = 3, max_length = 255)]
+    query: Option<wire::PageQueryText>,
+    /// `date_asc`, `date_desc`, `popularity_asc` or `popularity_desc`. Newest first by default.
+    #[deserr(default)]
+    #[param(value_type = Option<String>)]
+    order_by: Option<wire::PageOrder>,
+    /// Ignored.
+    #[expect(dead_code, reason = "it is checked and not used, as the contract says")]
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1)]
+    application_id: Option<wire::ApplicationId>,
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1)]
+    page: Option<PageNumber>,
+    /// At most 100, 10 by default.
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 100)]
+    per_page: Option<PageSize>,
+}
+
+impl PagesQuery {
+    /// Returns the filter, the order and the page.
+    pub fn list(self) -> Result<(PageFilter, PageOrder, PageRequest), Violations> {
+        let page = page_of(self.page.as_ref(), self.per_page.as_ref(), 10)?;
+        let filter =
+            PageFilter { page_type_id: self.page_type_id.map(|id| id.0), query: self.query.map(|query| query.0) };
+        Ok((filter, self.order_by.map(|order| order.0).unwrap_or_default(), page))
+    }
 }

@@ -14,7 +14,7 @@ use utoipa::openapi::schema::Type;
 
 use kontor_web::ClientIp;
 use kontor_web::refusals::SubscriptionFields;
-use kontor_web::wire::{self, In, InputErrors, NonNullPatch, Scalar, WireValue};
+use kontor_web::wire::{self, In, InputErrors, Scalar, WireValue, change_body};
 
 /// Consent to recurring charges. Only `true` is accepted, not the other values of a flag.
 pub(super) struct Consent;
@@ -155,26 +155,18 @@ impl NewSubscription {
     }
 }
 
-/// New terms of a subscription. Send at most one of `nomenclature_id` and `plan_slug`.
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-pub(super) struct ChangedSubscription {
-    /// Id of the new plan.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::NomenclatureId>, nullable = false)]
-    nomenclature_id: NonNullPatch<wire::NomenclatureId>,
-    /// Slug of the new plan.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PlanSlug>, nullable = false)]
-    plan_slug: NonNullPatch<wire::PlanSlug>,
-    /// Saved payment method for the next charges.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::SavedMethodId>, nullable = false)]
-    saved_payment_method_id: NonNullPatch<wire::SavedMethodId>,
-    /// Must be `true` if plan, price, period or payment method change.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    autopay_consent: NonNullPatch<wire::Flag>,
+change_body! {
+    /// New terms of a subscription. Send at most one of `nomenclature_id` and `plan_slug`.
+    pub(super) ChangedSubscription {
+        /// Id of the new plan.
+        nomenclature_id: wire::NomenclatureId,
+        /// Slug of the new plan.
+        plan_slug: wire::PlanSlug,
+        /// Saved payment method for the next charges.
+        saved_payment_method_id: wire::SavedMethodId,
+        /// Must be `true` if plan, price, period or payment method change.
+        autopay_consent: wire::Flag,
+    }
 }
 
 impl ChangedSubscription {

@@ -1,6 +1,6 @@
 //! Change of a subscription's payment method on the acquirer's page.
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, post};
 use chrono::{DateTime, Utc};
 use kontor_kernel::{SavedMethodId, Word as _};
@@ -10,8 +10,9 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::bodies::{NewMethodChange, agreement};
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::SUBSCRIPTION_PAYMENTS;
-use kontor_web::{ApiError, Body, ClientIp, PathId, SignedInCustomer, Throttle, TwoIds};
+use kontor_web::{Body, ClientIp, PathId, SignedInCustomer, Throttle, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(change_payment_method).service(sync_payment_method_change);
@@ -70,27 +71,24 @@ async fn change_payment_method(
     service: Data<MethodChangeService>,
     id: Path<PathId>,
     body: Body<NewMethodChange>,
-) -> Result<Json<MethodChangeRecord>, ApiError> {
+) -> Answer<MethodChangeRecord> {
     let id = id.parse()?;
     let agreement = agreement(&body.0.autopay_consent.0, address);
     throttle.hit(&request, &[(SUBSCRIPTION_PAYMENTS, &customer.counterparty_id.to_string())]).await?;
     let change = service.begin(*customer, id, &agreement).await?;
-    Ok(Json(change.into()))
+    answer(change)
 }
 
 /// Check a payment method change
 ///
 /// Returns the state of the change. While it is unknown, the acquirer is queried.
-#[utoipa::path(
-    tag = "Client: subscriptions",
-    responses((status = 200, body = MethodChangeRecord)),
-)]
+#[utoipa::path(tag = "Client: subscriptions", responses((status = 200, body = MethodChangeRecord)))]
 #[post("/api/counterparty/subscriptions/{id}/payment-method-changes/{change_id}/sync")]
 async fn sync_payment_method_change(
     customer: SignedInCustomer,
     service: Data<MethodChangeService>,
     ids: TwoIds,
-) -> Result<Json<MethodChangeRecord>, ApiError> {
+) -> Answer<MethodChangeRecord> {
     let (id, change) = ids.into_inner();
-    Ok(Json(service.sync(*customer, id.parse()?, change.parse()?).await?.into()))
+    answer(service.sync(*customer, id.parse()?, change.parse()?).await?)
 }

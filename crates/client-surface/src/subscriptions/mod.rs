@@ -1,9 +1,7 @@
 //! Subscriptions of the logged-in customer.
 
-mod answers;
 mod bodies;
 mod checkout;
-mod consents;
 mod method_change;
 mod payments;
 
@@ -13,15 +11,14 @@ use actix_web::{HttpRequest, get, patch, post};
 use kontor_subscriptions::{SubscriptionService, SubscriptionStatus};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use self::answers::{SubscriptionList, SubscriptionResponse};
 use self::bodies::{ChangedSubscription, NewSubscription, ResumedSubscription, agreement};
-use kontor_web::envelope::{Answer, answer};
+use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::limits::SUBSCRIPTION_PAYMENTS;
+use kontor_web::subscription_record::SubscriptionRecord;
 use kontor_web::{ApiError, Body, ClientIp, PathId, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     checkout::routes(config);
-    consents::routes(config);
     method_change::routes(config);
     payments::routes(config);
     config
@@ -36,10 +33,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 /// List the customer's subscriptions
 ///
 /// Returns subscriptions of this application and those that belong to the whole project, newest first.
-#[utoipa::path(
-    tag = "Client: subscriptions",
-    responses((status = 200, body = SubscriptionList)),
-)]
+#[utoipa::path(tag = "Client: subscriptions", responses((status = 200, body = SubscriptionList)))]
 #[get("/api/counterparty/subscriptions")]
 async fn list_subscriptions(
     customer: SignedInCustomer,
@@ -49,11 +43,7 @@ async fn list_subscriptions(
 }
 
 /// Get a subscription of the customer
-#[utoipa::path(
-    tag = "Client: subscriptions",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = SubscriptionResponse)),
-)]
+#[utoipa::path(tag = "Client: subscriptions", responses((status = 200, body = SubscriptionResponse)))]
 #[get("/api/counterparty/subscriptions/{id}")]
 async fn show_subscription(
     customer: SignedInCustomer,
@@ -179,3 +169,7 @@ async fn resume_subscription(
     let agreement = agreement(&body.0.autopay_consent.0, address);
     answer(service.resume(*customer, id.parse()?, &agreement).await?)
 }
+
+one!(SubscriptionResponse { data: SubscriptionRecord });
+
+list!(SubscriptionList { data: [SubscriptionRecord] });

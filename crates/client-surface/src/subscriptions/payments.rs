@@ -1,20 +1,20 @@
-//! Payments of a subscription, and their retry.
+//! Payments of a subscription and their retry, and its consents to recurring charges.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, get, post};
 use kontor_subscriptions::SubscriptionService;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::answers::SubscriptionResponse;
+use super::SubscriptionResponse;
 use crate::queries::SubscriptionPaymentQuery;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::SUBSCRIPTION_PAYMENTS;
 use kontor_web::paging::paginated;
-use kontor_web::subscription_record::SubscriptionPaymentRecord;
+use kontor_web::subscription_record::{ConsentRecord, SubscriptionPaymentRecord};
 use kontor_web::{PathId, Query, SignedInCustomer, Throttle, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_subscription_payments).service(retry_subscription_payment);
+    config.service(list_subscription_payments).service(retry_subscription_payment).service(list_subscription_consents);
 }
 
 paginated!(
@@ -27,7 +27,7 @@ paginated!(
 /// Newest first.
 #[utoipa::path(
     tag = "Client: subscriptions",
-    params(("id" = i64, Path), SubscriptionPaymentQuery),
+    params(SubscriptionPaymentQuery),
     responses((status = 200, body = SubscriptionPaymentPage)),
 )]
 #[get("/api/counterparty/subscriptions/{id}/payments")]
@@ -65,4 +65,27 @@ async fn retry_subscription_payment(
     throttle.hit(&request, &[(SUBSCRIPTION_PAYMENTS, &customer.counterparty_id.to_string())]).await?;
     let (id, payment) = ids.into_inner();
     answer(service.retry(*customer, id.parse()?, payment.parse()?).await?)
+}
+
+paginated!(
+    /// One page of consents.
+    SubscriptionConsentPage [ConsentRecord]
+);
+
+/// List the consents of a subscription
+///
+/// Newest first.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    params(SubscriptionPaymentQuery),
+    responses((status = 200, body = SubscriptionConsentPage)),
+)]
+#[get("/api/counterparty/subscriptions/{id}/consents")]
+async fn list_subscription_consents(
+    customer: SignedInCustomer,
+    service: Data<SubscriptionService>,
+    id: Path<PathId>,
+    query: Query<SubscriptionPaymentQuery>,
+) -> Answer<SubscriptionConsentPage> {
+    answer(service.consents(*customer, id.parse()?, query.0.page()?).await?)
 }

@@ -1,6 +1,6 @@
 //! Content blocks of an application.
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -12,24 +12,45 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
-use kontor_web::records::Message;
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull};
-use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff, TwoIds};
+use kontor_web::wire::{self, InputErrors, NamedRecord, PhotoRecord, ZeroIsNull, change_body};
+use kontor_web::{ApiError, Body, HistoryList, PathId, SignedInStaff, TwoIds};
 
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_blocks_table);
+handlers! {
+    fn table_routes; PartService<Block>, "Content";
+
+    /// List the content blocks of an application as a table
+    table "/api/tables/applications/{id}/blocks" as list_blocks_table(BlockParams) = page(id) -> TABLE;
+}
+
+handlers! {
+    fn part_routes; PartService<Block>, "Content";
+
+    /// List the content blocks of an application
+    ///
+    /// Ordered by code. Each block contains a reference to its parent.
+    list "/api/applications/{id}/blocks" as list_blocks = page(id, rows BlockParams TABLE 100) -> BlockList;
+
+    /// Get a content block
+    read "/api/applications/{id}/blocks/{block_id}" as show_block = read(ids) -> BlockResponse;
+
+    /// Delete a content block
+    ///
+    /// The block must have no children.
+    delete "/api/applications/{id}/blocks/{block_id}" as delete_block = delete(ids) -> "The block was deleted.",
+        422 "The record has children.";
+
+    /// List the history of a content block
+    ///
+    /// Newest first.
+    list "/api/applications/{id}/blocks/{block_id}/history" as list_block_history = history(ids, page) -> HistoryList;
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(list_blocks)
-        .service(create_block)
-        .service(show_block)
-        .service(update_block)
-        .service(delete_block)
-        .service(list_block_history);
+    part_routes(config);
+    config.service(create_block).service(update_block);
 }
 
 /// Converts an error. The slug of a block is its field `identifier`.
@@ -80,20 +101,6 @@ one!(/// Content block.
 list!(/// Content blocks of an application.
     BlockList { blocks: [BlockRecord], blocks_count of all, pagination });
 
-/// List the content blocks of an application
-///
-/// Ordered by code. Each block contains a reference to its parent.
-#[utoipa::path(tag = "Content", params(("id" = i64, Path), BlockParams), responses((status = 200, body = BlockList)))]
-#[get("/api/applications/{id}/blocks")]
-async fn list_blocks(
-    staff: SignedInStaff,
-    service: Data<PartService<Block>>,
-    id: Path<PathId>,
-    asked: TableRequest,
-) -> Answer<BlockList> {
-    answer(service.page(&staff, id.parse()?, TABLE.listing(asked, 100)?).await?)
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewBlock {
@@ -142,7 +149,6 @@ impl From<NewBlock> for BlockDraft {
 /// An application can have at most 2,000 blocks in 16 levels.
 #[utoipa::path(
     tag = "Content",
-    params(("id" = i64, Path)),
     request_body = NewBlock,
     responses((status = 201, body = BlockResponse)),
     extensions(("x-zero-to-null" = json!(["parent_id"]))),
@@ -157,44 +163,19 @@ async fn create_block(
     created(service.create(&staff, id.parse()?, body.0.into()).await.map_err(refusal)?)
 }
 
-/// Get a content block
-#[utoipa::path(tag = "Content", responses((status = 200, body = BlockResponse)))]
-#[get("/api/applications/{id}/blocks/{block_id}")]
-async fn show_block(staff: SignedInStaff, service: Data<PartService<Block>>, path: TwoIds) -> Answer<BlockResponse> {
-    answer(service.read(&staff, path.0.parse()?, path.1.parse()?).await?)
-}
-
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedBlock {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BlockTypeId>, nullable = false)]
-    block_type_id: NonNullPatch<wire::BlockTypeId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PartCode>, nullable = false)]
-    code: NonNullPatch<wire::PartCode>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Slug>, nullable = false)]
-    identifier: NonNullPatch<wire::Slug>,
-    /// `null` makes the block a root. Its children move with it.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BlockId>)]
-    parent_id: Patch<ZeroIsNull<wire::BlockId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    avatar: Patch<wire::PhotoUrl>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Link>)]
-    link: Patch<wire::Link>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    file: Patch<wire::PhotoUrl>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    text: Patch<wire::Prose>,
+change_body! {
+    ChangedBlock {
+        name: wire::Name,
+        block_type_id: wire::BlockTypeId,
+        code: wire::PartCode,
+        identifier: wire::Slug,
+        /// `null` makes the block a root. Its children move with it.
+        parent_id: wire::BlockId | null | 0,
+        avatar: wire::PhotoUrl | null,
+        link: wire::Link | null,
+        file: wire::PhotoUrl | null,
+        text: wire::Prose | null,
+    }
 }
 
 impl From<ChangedBlock> for BlockChange {
@@ -233,50 +214,6 @@ async fn update_block(
 ) -> Answer<BlockResponse> {
     let changed = service.update(&staff, path.0.parse()?, path.1.parse()?, body.0.into()).await;
     answer(changed.map_err(refusal)?)
-}
-
-/// Delete a content block
-///
-/// The block must have no children.
-#[utoipa::path(
-    tag = "Content",
-    responses((status = 200, body = Message), (status = 422, description = "The record has children.")),
-)]
-#[delete("/api/applications/{id}/blocks/{block_id}")]
-async fn delete_block(staff: SignedInStaff, service: Data<PartService<Block>>, path: TwoIds) -> Answer<Message> {
-    service.delete(&staff, path.0.parse()?, path.1.parse()?).await?;
-    answer(Message::new("The block was deleted."))
-}
-
-/// List the history of a content block
-///
-/// Newest first.
-#[utoipa::path(tag = "Content", params(PageQuery), responses((status = 200, body = HistoryList)))]
-#[get("/api/applications/{id}/blocks/{block_id}/history")]
-async fn list_block_history(
-    staff: SignedInStaff,
-    service: Data<PartService<Block>>,
-    path: TwoIds,
-    query: Query<PageQuery>,
-) -> Answer<HistoryList> {
-    let page = query.0.page()?;
-    answer(service.history(&staff, path.0.parse()?, path.1.parse()?, page).await?)
-}
-
-/// List the content blocks of an application as a table
-#[utoipa::path(
-    tag = "Content",
-    params(("id" = i64, Path), BlockParams),
-    responses((status = 200, body = TableAnswer)),
-)]
-#[get("/api/tables/applications/{id}/blocks")]
-async fn list_blocks_table(
-    staff: SignedInStaff,
-    service: Data<PartService<Block>>,
-    id: Path<PathId>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.page(&staff, id.parse()?, TABLE.listing(asked, 15)?).await?)))
 }
 
 /// Table of `GET /api/tables/applications/{id}/blocks`.

@@ -1,6 +1,5 @@
 //! Menu items of an application.
 
-use actix_web::web::{Data, Json, Path};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -10,26 +9,59 @@ use kontor_kernel::listing::Sort;
 use kontor_kernel::{MenuItemId, MoveDirection};
 use serde::Serialize;
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
-use kontor_web::envelope::{Answer, Created, answer, created, one};
-use kontor_web::records::Message;
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch, PhotoRecord, ZeroIsNull};
-use kontor_web::{Body, PathId, SignedInStaff, TwoIds};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, list_params};
+use kontor_web::envelope::one;
+use kontor_web::wire::{self, InputErrors, NamedRecord, PhotoRecord, ZeroIsNull, change_body};
 
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_menu_items_table);
+handlers! {
+    fn table_routes; PartService<MenuItem>, "Application categories, brands, menu items";
+
+    /// List the menu items of an application as a table
+    table "/api/tables/applications/{id}/menu_items" as list_menu_items_table(MenuItemParams) = page(id) -> TABLE;
 }
 
-pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(create_menu_item)
-        .service(show_menu_item)
-        .service(update_menu_item)
-        .service(delete_menu_item)
-        .service(move_menu_item_up)
-        .service(move_menu_item_down);
+handlers! {
+    PartService<MenuItem>, "Application categories, brands, menu items";
+
+    /// Create a menu item
+    ///
+    /// The item is added last among the items with the same parent. An application can have at most 1,000 items in 16
+    /// levels.
+    create "/api/applications/{id}/menu_items" as create_menu_item(NewMenuItem) = create(id, input) -> MenuItemResponse
+        zero ["parent_id"];
+
+    /// Get a menu item
+    read "/api/applications/{id}/menu_items/{menu_item_id}" as show_menu_item = read(ids) -> MenuItemResponse;
+
+    /// Update a menu item
+    ///
+    /// Fields that are not sent keep their values. Below a new parent, the item is placed last.
+    update "/api/applications/{id}/menu_items/{menu_item_id}" as update_menu_item(ChangedMenuItem) = update(ids, input)
+        -> MenuItemResponse zero ["parent_id"];
+
+    /// Delete a menu item
+    ///
+    /// The item must have no children.
+    delete "/api/applications/{id}/menu_items/{menu_item_id}" as delete_menu_item = delete(ids)
+        -> "The menu item was deleted.", 422 "The record has children.";
+}
+
+handlers! {
+    fn move_routes; PartOrderService<MenuItem>, "Application categories, brands, menu items";
+
+    /// Move a menu item up
+    ///
+    /// Moves it one position up among the items with the same parent. The first item is not changed.
+    post "/api/applications/{id}/menu_items/{menu_item_id}/up" as move_menu_item_up = shift(ids, {MoveDirection::Up})
+        -> MenuItemResponse;
+
+    /// Move a menu item down
+    ///
+    /// Moves it one position down among the items with the same parent. The last item is not changed.
+    post "/api/applications/{id}/menu_items/{menu_item_id}/down" as move_menu_item_down
+        = shift(ids, {MoveDirection::Down}) -> MenuItemResponse;
 }
 
 #[derive(Serialize, ToSchema)]
@@ -103,63 +135,16 @@ impl From<NewMenuItem> for MenuItemDraft {
     }
 }
 
-/// Create a menu item
-///
-/// The item is added last among the items with the same parent. An application can have at most 1,000 items in 16
-/// levels.
-#[utoipa::path(
-    tag = "Application categories, brands, menu items",
-    params(("id" = i64, Path)),
-    request_body = NewMenuItem,
-    responses((status = 201, body = MenuItemResponse)),
-    extensions(("x-zero-to-null" = json!(["parent_id"]))),
-)]
-#[post("/api/applications/{id}/menu_items")]
-async fn create_menu_item(
-    staff: SignedInStaff,
-    service: Data<PartService<MenuItem>>,
-    id: Path<PathId>,
-    body: Body<NewMenuItem>,
-) -> Created<MenuItemResponse> {
-    created(service.create(&staff, id.parse()?, body.0.into()).await?)
-}
-
-/// Get a menu item
-#[utoipa::path(
-    tag = "Application categories, brands, menu items",
-    responses((status = 200, body = MenuItemResponse)),
-)]
-#[get("/api/applications/{id}/menu_items/{menu_item_id}")]
-async fn show_menu_item(
-    staff: SignedInStaff,
-    service: Data<PartService<MenuItem>>,
-    path: TwoIds,
-) -> Answer<MenuItemResponse> {
-    answer(service.read(&staff, path.0.parse()?, path.1.parse()?).await?)
-}
-
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedMenuItem {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PartCode>, nullable = false)]
-    code: NonNullPatch<wire::PartCode>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Slug>, nullable = false)]
-    slug: NonNullPatch<wire::Slug>,
-    /// `null` makes the item a root. Its children move with it.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::MenuItemId>)]
-    parent_id: Patch<ZeroIsNull<wire::MenuItemId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    avatar: Patch<wire::PhotoUrl>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    preview: Patch<wire::PhotoUrl>,
+change_body! {
+    ChangedMenuItem {
+        name: wire::Name,
+        code: wire::PartCode,
+        slug: wire::Slug,
+        /// `null` makes the item a root. Its children move with it.
+        parent_id: wire::MenuItemId | null | 0,
+        avatar: wire::PhotoUrl | null,
+        preview: wire::PhotoUrl | null,
+    }
 }
 
 impl From<ChangedMenuItem> for MenuItemChange {
@@ -175,86 +160,6 @@ impl From<ChangedMenuItem> for MenuItemChange {
             preview: changed.preview.into(),
         }
     }
-}
-
-/// Update a menu item
-///
-/// Fields that are not sent keep their values. Below a new parent, the item is placed last.
-#[utoipa::path(
-    tag = "Application categories, brands, menu items",
-    request_body = ChangedMenuItem,
-    responses((status = 200, body = MenuItemResponse)),
-    extensions(("x-zero-to-null" = json!(["parent_id"]))),
-)]
-#[put("/api/applications/{id}/menu_items/{menu_item_id}")]
-async fn update_menu_item(
-    staff: SignedInStaff,
-    service: Data<PartService<MenuItem>>,
-    path: TwoIds,
-    body: Body<ChangedMenuItem>,
-) -> Answer<MenuItemResponse> {
-    answer(service.update(&staff, path.0.parse()?, path.1.parse()?, body.0.into()).await?)
-}
-
-/// Delete a menu item
-///
-/// The item must have no children.
-#[utoipa::path(
-    tag = "Application categories, brands, menu items",
-    responses((status = 200, body = Message), (status = 422, description = "The record has children.")),
-)]
-#[delete("/api/applications/{id}/menu_items/{menu_item_id}")]
-async fn delete_menu_item(staff: SignedInStaff, service: Data<PartService<MenuItem>>, path: TwoIds) -> Answer<Message> {
-    service.delete(&staff, path.0.parse()?, path.1.parse()?).await?;
-    answer(Message::new("The menu item was deleted."))
-}
-
-/// Move a menu item up
-///
-/// Moves it one position up among the items with the same parent. The first item is not changed.
-#[utoipa::path(
-    tag = "Application categories, brands, menu items",
-    responses((status = 200, body = MenuItemResponse)),
-)]
-#[post("/api/applications/{id}/menu_items/{menu_item_id}/up")]
-async fn move_menu_item_up(
-    staff: SignedInStaff,
-    service: Data<PartOrderService<MenuItem>>,
-    path: TwoIds,
-) -> Answer<MenuItemResponse> {
-    answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, MoveDirection::Up).await?)
-}
-
-/// Move a menu item down
-///
-/// Moves it one position down among the items with the same parent. The last item is not changed.
-#[utoipa::path(
-    tag = "Application categories, brands, menu items",
-    responses((status = 200, body = MenuItemResponse)),
-)]
-#[post("/api/applications/{id}/menu_items/{menu_item_id}/down")]
-async fn move_menu_item_down(
-    staff: SignedInStaff,
-    service: Data<PartOrderService<MenuItem>>,
-    path: TwoIds,
-) -> Answer<MenuItemResponse> {
-    answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, MoveDirection::Down).await?)
-}
-
-/// List the menu items of an application as a table
-#[utoipa::path(
-    tag = "Application categories, brands, menu items",
-    params(("id" = i64, Path), MenuItemParams),
-    responses((status = 200, body = TableAnswer)),
-)]
-#[get("/api/tables/applications/{id}/menu_items")]
-async fn list_menu_items_table(
-    staff: SignedInStaff,
-    service: Data<PartService<MenuItem>>,
-    id: Path<PathId>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.page(&staff, id.parse()?, TABLE.listing(asked, 15)?).await?)))
 }
 
 /// Table of `GET /api/tables/applications/{id}/menu_items`.

@@ -16,5 +16,6 @@ pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     blocks::routes(config);
     menu_items::routes(config);
+    menu_items::move_routes(config);
     slides::routes(config);
 }

@@ -1,6 +1,6 @@
 //! Slides of an application.
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -12,26 +12,65 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
-use kontor_web::envelope::{Answer, Created, answer, created, list, one};
-use kontor_web::records::Message;
-use kontor_web::wire::{self, InputErrors, NonNullPatch, Patch, PhotoRecord};
-use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff, TwoIds};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, list_params};
+use kontor_web::envelope::{Created, created, list, one};
+use kontor_web::wire::{self, InputErrors, PhotoRecord, change_body};
+use kontor_web::{ApiError, Body, HistoryList, PathId, SignedInStaff};
 
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_slides_table);
+handlers! {
+    fn table_routes; PartService<Slide>, "Content";
+
+    /// List the slides of an application as a table
+    table "/api/tables/applications/{id}/slides" as list_slides_table(SlideParams) = page(id) -> TABLE;
+}
+
+handlers! {
+    fn part_routes; PartService<Slide>, "Content";
+
+    /// List the slides of an application
+    ///
+    /// Ordered as in the application. Includes slides that customers do not see.
+    list "/api/applications/{id}/slides" as list_slides = page(id, rows SlideParams TABLE 100) -> StaffSlideList;
+
+    /// Get a slide
+    read "/api/applications/{id}/slides/{slide_id}" as show_slide = read(ids) -> StaffSlideResponse;
+
+    /// Update a slide
+    ///
+    /// Fields that are not sent keep their values.
+    update "/api/applications/{id}/slides/{slide_id}" as update_slide(ChangedSlide) = update(ids, input)
+        -> StaffSlideResponse;
+
+    /// Delete a slide
+    delete "/api/applications/{id}/slides/{slide_id}" as delete_slide = delete(ids) -> "The slide was deleted.";
+
+    /// List the history of a slide
+    ///
+    /// Newest first.
+    list "/api/applications/{id}/slides/{slide_id}/history" as list_slide_history = history(ids, page) -> HistoryList;
+}
+
+handlers! {
+    fn move_routes; PartOrderService<Slide>, "Content";
+
+    /// Move a slide up
+    ///
+    /// Moves it one position up in the application. The first slide is not changed.
+    post "/api/applications/{id}/slides/{slide_id}/up" as move_slide_up = shift(ids, {MoveDirection::Up})
+        -> StaffSlideResponse;
+
+    /// Move a slide down
+    ///
+    /// Moves it one position down in the application. The last slide is not changed.
+    post "/api/applications/{id}/slides/{slide_id}/down" as move_slide_down = shift(ids, {MoveDirection::Down})
+        -> StaffSlideResponse;
 }
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config
-        .service(list_slides)
-        .service(create_slide)
-        .service(show_slide)
-        .service(update_slide)
-        .service(delete_slide)
-        .service(move_slide_up)
-        .service(move_slide_down)
-        .service(list_slide_history);
+    part_routes(config);
+    move_routes(config);
+    config.service(create_slide);
 }
 
 #[derive(Serialize, ToSchema)]
@@ -79,24 +118,6 @@ one!(/// Slide.
 list!(/// Slides of an application.
     StaffSlideList { slides: [StaffSlideRecord], slides_count of all, pagination });
 
-/// List the slides of an application
-///
-/// Ordered as in the application. Includes slides that customers do not see.
-#[utoipa::path(
-    tag = "Content",
-    params(("id" = i64, Path), SlideParams),
-    responses((status = 200, body = StaffSlideList)),
-)]
-#[get("/api/applications/{id}/slides")]
-async fn list_slides(
-    staff: SignedInStaff,
-    service: Data<PartService<Slide>>,
-    id: Path<PathId>,
-    asked: TableRequest,
-) -> Answer<StaffSlideList> {
-    answer(service.page(&staff, id.parse()?, TABLE.listing(asked, 100)?).await?)
-}
-
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
 struct NewSlide {
@@ -138,12 +159,7 @@ impl NewSlide {
 /// Create a slide
 ///
 /// The slide is added last. An application can have at most 200 slides.
-#[utoipa::path(
-    tag = "Content",
-    params(("id" = i64, Path)),
-    request_body = NewSlide,
-    responses((status = 201, body = StaffSlideResponse)),
-)]
+#[utoipa::path(tag = "Content", request_body = NewSlide, responses((status = 201, body = StaffSlideResponse)))]
 #[post("/api/applications/{id}/slides")]
 async fn create_slide(
     staff: SignedInStaff,
@@ -154,139 +170,17 @@ async fn create_slide(
     created(service.create(&staff, id.parse()?, body.0.content()?).await?)
 }
 
-/// Get a slide
-#[utoipa::path(tag = "Content", responses((status = 200, body = StaffSlideResponse)))]
-#[get("/api/applications/{id}/slides/{slide_id}")]
-async fn show_slide(
-    staff: SignedInStaff,
-    service: Data<PartService<Slide>>,
-    path: TwoIds,
-) -> Answer<StaffSlideResponse> {
-    answer(service.read(&staff, path.0.parse()?, path.1.parse()?).await?)
-}
-
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct ChangedSlide {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    title: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    description: Patch<wire::Prose>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::PhotoUrl>)]
-    photo: Patch<wire::PhotoUrl>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::SlideLink>)]
-    link: Patch<wire::SlideLink>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_active: NonNullPatch<wire::Flag>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Moment>)]
-    starts_at: Patch<wire::Moment>,
-    /// End, exclusive. `null` removes it.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Moment>)]
-    ends_at: Patch<wire::Moment>,
-}
-
-impl From<ChangedSlide> for SlideChange {
-    fn from(changed: ChangedSlide) -> Self {
-        Self {
-            title: changed.title.into(),
-            description: changed.description.into(),
-            photo: changed.photo.into(),
-            link: changed.link.into(),
-            is_active: changed.is_active.into(),
-            starts_at: changed.starts_at.into(),
-            ends_at: changed.ends_at.into(),
-        }
+change_body! {
+    ChangedSlide => SlideChange {
+        title: wire::Name,
+        description: wire::Prose | null,
+        photo: wire::PhotoUrl | null,
+        link: wire::SlideLink | null,
+        is_active: wire::Flag,
+        starts_at: wire::Moment | null,
+        /// End, exclusive. `null` removes it.
+        ends_at: wire::Moment | null,
     }
-}
-
-/// Update a slide
-///
-/// Fields that are not sent keep their values.
-#[utoipa::path(
-    tag = "Content",
-    request_body = ChangedSlide,
-    responses((status = 200, body = StaffSlideResponse)),
-)]
-#[put("/api/applications/{id}/slides/{slide_id}")]
-async fn update_slide(
-    staff: SignedInStaff,
-    service: Data<PartService<Slide>>,
-    path: TwoIds,
-    body: Body<ChangedSlide>,
-) -> Answer<StaffSlideResponse> {
-    answer(service.update(&staff, path.0.parse()?, path.1.parse()?, body.0.into()).await?)
-}
-
-/// Delete a slide
-#[utoipa::path(tag = "Content", responses((status = 200, body = Message)))]
-#[delete("/api/applications/{id}/slides/{slide_id}")]
-async fn delete_slide(staff: SignedInStaff, service: Data<PartService<Slide>>, path: TwoIds) -> Answer<Message> {
-    service.delete(&staff, path.0.parse()?, path.1.parse()?).await?;
-    answer(Message::new("The slide was deleted."))
-}
-
-/// Move a slide up
-///
-/// Moves it one position up in the application. The first slide is not changed.
-#[utoipa::path(tag = "Content", responses((status = 200, body = StaffSlideResponse)))]
-#[post("/api/applications/{id}/slides/{slide_id}/up")]
-async fn move_slide_up(
-    staff: SignedInStaff,
-    service: Data<PartOrderService<Slide>>,
-    path: TwoIds,
-) -> Answer<StaffSlideResponse> {
-    answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, MoveDirection::Up).await?)
-}
-
-/// Move a slide down
-///
-/// Moves it one position down in the application. The last slide is not changed.
-#[utoipa::path(tag = "Content", responses((status = 200, body = StaffSlideResponse)))]
-#[post("/api/applications/{id}/slides/{slide_id}/down")]
-async fn move_slide_down(
-    staff: SignedInStaff,
-    service: Data<PartOrderService<Slide>>,
-    path: TwoIds,
-) -> Answer<StaffSlideResponse> {
-    answer(service.shift(&staff, path.0.parse()?, path.1.parse()?, MoveDirection::Down).await?)
-}
-
-/// List the history of a slide
-///
-/// Newest first.
-#[utoipa::path(tag = "Content", params(PageQuery), responses((status = 200, body = HistoryList)))]
-#[get("/api/applications/{id}/slides/{slide_id}/history")]
-async fn list_slide_history(
-    staff: SignedInStaff,
-    service: Data<PartService<Slide>>,
-    path: TwoIds,
-    query: Query<PageQuery>,
-) -> Answer<HistoryList> {
-    let page = query.0.page()?;
-    answer(service.history(&staff, path.0.parse()?, path.1.parse()?, page).await?)
-}
-
-/// List the slides of an application as a table
-#[utoipa::path(
-    tag = "Content",
-    params(("id" = i64, Path), SlideParams),
-    responses((status = 200, body = TableAnswer)),
-)]
-#[get("/api/tables/applications/{id}/slides")]
-async fn list_slides_table(
-    staff: SignedInStaff,
-    service: Data<PartService<Slide>>,
-    id: Path<PathId>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.page(&staff, id.parse()?, TABLE.listing(asked, 15)?).await?)))
 }
 
 /// Table of `GET /api/tables/applications/{id}/slides`.

@@ -2,25 +2,35 @@
 
 mod bank_requisites;
 mod contacts;
-mod input;
-mod record;
-mod table;
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{delete, get, post, put};
+use chrono::{DateTime, NaiveDate, Utc};
+use deserr::Deserr;
 use kontor_customers::StaffCustomerService;
+use kontor_customers::model::{CustomerChange, CustomerDraft, Manager, StaffCustomer};
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{Page, UserId};
+use serde::Serialize;
+use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use self::input::{ChangedCustomer, NewCustomer};
-pub(super) use self::record::StaffCustomerRecord;
-use self::record::{CounterpartyResponse, CustomerHistory, CustomerList, shown};
-use self::table::{CustomerParams, TABLE};
-use crate::table::{TableAnswer, TableRequest};
-use kontor_web::Settings;
-use kontor_web::envelope::{Answer, Created, answer, created};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, TableRequest, list_params};
+use kontor_web::envelope::{Answer, Created, answer, created, list, one};
+use kontor_web::file_contents::avatar;
+use kontor_web::history::HistoryRecord;
 use kontor_web::named::NamedErrorBody;
-use kontor_web::records::Message;
-use kontor_web::{Body, PathId, SignedInStaff};
+use kontor_web::records::{CustomerType, ManagerRecord, Message, Picture};
+use kontor_web::wire::{self, InputErrors, change_body, into_domain};
+use kontor_web::{Body, PathId, Settings, SignedInStaff};
+
+handlers! {
+    fn table_routes; StaffCustomerService, "Customers";
+
+    /// List customers as a table
+    table "/api/tables/counterparties" as list_counterparties_table(CustomerParams) = list() -> TABLE;
+}
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
@@ -32,11 +42,6 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(list_counterparty_history);
     contacts::routes(config);
     bank_requisites::routes(config);
-}
-
-/// Registers the table, whose path is outside the prefix of the other routes.
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_counterparties_table);
 }
 
 /// List customers
@@ -134,13 +139,175 @@ async fn list_counterparty_history(
     answer(service.history(&staff, id.parse()?).await?)
 }
 
-/// List customers as a table
-#[utoipa::path(tag = "Customers", params(CustomerParams), responses((status = 200, body = TableAnswer)))]
-#[get("/api/tables/counterparties")]
-async fn list_counterparties_table(
-    staff: SignedInStaff,
-    service: Data<StaffCustomerService>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
+/// Customer as shown to staff.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct StaffCustomerRecord {
+    id: i64,
+    r#type: CustomerType,
+    /// Employee responsible for the customer.
+    manager: Option<ManagerRecord>,
+    avatar: Option<Picture>,
+    /// Name of a company.
+    name: Option<String>,
+    inn: Option<String>,
+    /// Only for companies.
+    kpp: Option<String>,
+    first_name: Option<String>,
+    last_name: Option<String>,
+    middle_name: Option<String>,
+    birthday: Option<NaiveDate>,
+    address: Option<String>,
+    phone_1: Option<String>,
+    phone_2: Option<String>,
+    email: Option<String>,
+    /// Number of orders.
+    orders_count: u64,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
 }
+
+impl StaffCustomerRecord {
+    pub(crate) fn of(customer: StaffCustomer, config: &Settings) -> Self {
+        let record = customer.record;
+        Self {
+            id: record.id.get(),
+            r#type: record.kind.into(),
+            manager: record.manager.map(Into::into),
+            avatar: avatar(record.avatar.as_ref(), config),
+            name: customer.name.map(Into::into),
+            inn: customer.inn.map(|inn| inn.to_string()),
+            kpp: customer.kpp.map(|kpp| kpp.to_string()),
+            first_name: record.first_name.map(Into::into),
+            last_name: record.last_name.map(Into::into),
+            middle_name: record.middle_name.map(Into::into),
+            birthday: record.birthday,
+            address: record.address,
+            phone_1: record.phone_1.map(|phone| phone.to_string()),
+            phone_2: record.phone_2.map(|phone| phone.to_string()),
+            email: record.email.map(|email| email.to_string()),
+            orders_count: customer.orders,
+            created_at: record.created_at,
+            updated_at: record.updated_at,
+        }
+    }
+}
+
+one!(CounterpartyResponse { counterparty: StaffCustomerRecord });
+list!(CustomerList { counterparties: [StaffCustomerRecord], counterparties_count of all });
+list!(/// Complete history of a customer, newest first.
+    CustomerHistory { histories: [HistoryRecord], histories_count });
+
+/// Converts a page of customers to records.
+fn shown(page: Page<StaffCustomer>, config: &Settings) -> Page<StaffCustomerRecord> {
+    let items = page.items.into_iter().map(|customer| StaffCustomerRecord::of(customer, config)).collect();
+    Page { items, total: page.total, request: page.request }
+}
+
+/// Table of `GET /api/tables/counterparties` and `GET /api/counterparties`.
+const TABLE: Table<StaffCustomer> = Table {
+    id: 17,
+    resource: "counterparties",
+    version: Some(|row| row.version.into()),
+    columns: &[
+        Column::new("id", "No.", |customer| Cell::plain(customer.record.id.get())),
+        Column::with_icon("name", "Name", |customer| {
+            Cell::linked(customer.title(), format!("/api/counterparties/{}", customer.record.id))
+        }),
+        Column::new("type", "Type", |customer| Cell::plain(customer.record.kind.name.as_str())),
+        Column::new("phone", "Phone", |customer| Cell::plain(customer.record.phone_1.as_deref())),
+        Column::new("email", "E-mail", |customer| Cell::plain(customer.record.email.as_deref())),
+        Column::new("inn", "INN", |customer| Cell::plain(customer.inn.as_deref())),
+        Column::new("manager", "Manager", |customer| Cell::plain(customer.record.manager.as_ref().map(Manager::name))),
+        Column::new("orders_count", "Orders", |customer| Cell::plain(customer.orders)),
+        Column::new("created_at", "Created", |customer| Cell::moment(customer.record.created_at)),
+    ],
+    sorts: &["id", "name", "created_at"],
+    filters: &[
+        Filter::flag("is_company", "Companies, or persons."),
+        Filter::id::<UserId>("manager_id", "Assigned to these managers."),
+    ],
+    search: Some("Words of the name, phones, e-mail addresses, contacts or INN, or the id of the customer."),
+    period: Some("created_at"),
+    order: Sort::descending("id"),
+};
+
+list_params! {
+    /// Query parameters of `GET /api/tables/counterparties` and `GET /api/counterparties`.
+    CustomerParams of TABLE
+}
+
+/// Customer to create. A company requires `name`, a person requires `first_name`.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewCustomer {
+    /// `true` for a company, `false` for a person.
+    is_company: wire::Flag,
+    /// Name of a company.
+    #[deserr(default)]
+    name: Option<wire::Name>,
+    /// Taxpayer number (INN): 10 digits for a company, 12 for a person or an entrepreneur.
+    #[deserr(default)]
+    inn: Option<wire::Inn>,
+    /// Only for a company with an INN of 10 digits.
+    #[deserr(default)]
+    kpp: Option<wire::Kpp>,
+    #[deserr(default)]
+    first_name: Option<wire::Name>,
+    #[deserr(default)]
+    last_name: Option<wire::Name>,
+    #[deserr(default)]
+    middle_name: Option<wire::Name>,
+    /// Not in the future and not before 1900.
+    #[deserr(default)]
+    birthday: Option<wire::Date>,
+    #[deserr(default)]
+    address: Option<wire::Line500>,
+    /// Phone for login. Must not be the login phone of another customer.
+    #[deserr(default)]
+    phone_1: Option<wire::Phone>,
+    /// Additional phone. Not used for login.
+    #[deserr(default)]
+    phone_2: Option<wire::Phone>,
+    /// E-mail address for login. Must not be the login address of another customer.
+    #[deserr(default)]
+    email: Option<wire::Email>,
+    /// Employee of the project.
+    #[deserr(default)]
+    manager_id: Option<wire::UserId>,
+}
+
+into_domain!(NewCustomer => CustomerDraft {
+    is_company, name, inn, kpp, first_name, last_name, middle_name, birthday, address,
+    phone_1, phone_2, email, manager_id,
+});
+
+change_body! {
+    /// Change of a customer. If a company becomes a person, the fields of companies are cleared.
+    ChangedCustomer {
+        {
+            /// `true` if the customer is a company after the change.
+            is_company: wire::Flag
+        },
+        name: wire::Name | null,
+        inn: wire::Inn | null,
+        kpp: wire::Kpp | null,
+        first_name: wire::Name | null,
+        last_name: wire::Name | null,
+        middle_name: wire::Name | null,
+        birthday: wire::Date | null,
+        address: wire::Line500 | null,
+        /// Must not be the login phone of another customer.
+        phone_1: wire::Phone | null,
+        /// Additional phone. Not used for login.
+        phone_2: wire::Phone | null,
+        /// Must not be the login address of another customer.
+        email: wire::Email | null,
+        /// Employee of the project.
+        manager_id: wire::UserId | null,
+    }
+}
+
+into_domain!(ChangedCustomer => CustomerChange {
+    is_company, name, inn, kpp, first_name, last_name, middle_name, birthday, address,
+    phone_1, phone_2, email, manager_id,
+});

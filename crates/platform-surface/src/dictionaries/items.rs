@@ -9,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::envelope::{Answer, answer, list};
+use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::records::{Picture, picture};
 use kontor_web::routes::below;
 use kontor_web::{PathId, SignedInStaff};
@@ -49,11 +49,7 @@ macro_rules! dictionaries {
             }
 
             $(
-                #[derive(Serialize, ToSchema)]
-                #[serde(rename_all = "camelCase")]
-                struct $one_of {
-                    $item: DictionaryRecord,
-                }
+                one!($one_of { $item: DictionaryRecord });
 
                 #[utoipa::path(
                     tag = "Dictionaries",
@@ -67,8 +63,7 @@ macro_rules! dictionaries {
                     service: Data<DictionaryService>,
                     id: Path<PathId>,
                 ) -> Answer<$one_of> {
-                    let item = service.item(&staff, Dictionary::$dictionary, id.parse()?).await?;
-                    answer($one_of { $item: item.into() })
+                    answer(service.item(&staff, Dictionary::$dictionary, id.parse()?).await?)
                 }
             )?
         )+

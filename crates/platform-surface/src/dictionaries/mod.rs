@@ -1,42 +1,54 @@
 //! System-wide dictionaries, and other lists that staff select from.
 
 mod items;
-mod settings;
 
 use actix_web::get;
-use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use kontor_organization::DictionaryService;
-use kontor_organization::model::Country;
+use kontor_organization::model::{Country, Setting};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::delivery_option::DeliveryOptionRecord;
-use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::records::{Picture, StorageUnitRecord, picture};
+use crate::endpoints::handlers;
+use kontor_web::envelope::{list, one};
+use kontor_web::records::{DeliveryOptionRecord, Picture, StorageUnitRecord, picture};
 use kontor_web::routes::below;
-use kontor_web::{PathId, SignedInStaff};
+
+handlers! {
+    fn unit_routes; DictionaryService, "Dictionaries";
+
+    /// List storage units
+    ///
+    /// Storage units are units of count or measure for goods.
+    list "/api/storage_units" as list_storage_units = storage_units() -> StorageUnitList;
+
+    /// Get a storage unit
+    read "/api/storage_units/{id}" as show_storage_unit = storage_unit(id) -> StorageUnitResponse;
+}
+
+handlers! {
+    fn list_routes; DictionaryService, "Dictionaries";
+
+    /// List countries
+    ///
+    /// Returns the countries of origin of goods.
+    list "/api/countries" as list_countries = countries() -> StaffCountryList;
+
+    /// List delivery types
+    ///
+    /// Returns the delivery types of the project.
+    list "/api/delivery_types" as list_delivery_types = delivery_types() -> StaffDeliveryTypeList;
+}
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     items::routes(config);
-    below(config, "/api/storage_units", |config| {
-        config.service(list_storage_units).service(show_storage_unit);
-    });
-    below(config, "/api/settings", settings::routes);
-    config.service(list_countries).service(list_delivery_types);
+    below(config, "/api/storage_units", unit_routes);
+    below(config, "/api/settings", setting_routes);
+    list_routes(config);
 }
 
 list!(StaffDeliveryTypeList { delivery_types: [DeliveryOptionRecord], delivery_types_count });
-
-/// List delivery types
-///
-/// Returns the delivery types of the project.
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StaffDeliveryTypeList)))]
-#[get("/api/delivery_types")]
-async fn list_delivery_types(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<StaffDeliveryTypeList> {
-    answer(service.delivery_types(&staff).await?)
-}
 
 #[derive(Serialize, ToSchema)]
 struct StaffCountryRecord {
@@ -55,35 +67,37 @@ impl From<Country> for StaffCountryRecord {
 
 list!(StaffCountryList { countries: [StaffCountryRecord], countries_count });
 
-/// List countries
-///
-/// Returns the countries of origin of goods.
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StaffCountryList)))]
-#[get("/api/countries")]
-async fn list_countries(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<StaffCountryList> {
-    answer(service.countries(&staff).await?)
-}
-
 list!(StorageUnitList { units: [StorageUnitRecord], units_count });
-
-/// List storage units
-///
-/// Storage units are units of count or measure for goods.
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StorageUnitList)))]
-#[get("/api/storage_units")]
-async fn list_storage_units(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<StorageUnitList> {
-    answer(service.storage_units(&staff).await?)
-}
 
 one!(StorageUnitResponse { unit: StorageUnitRecord });
 
-/// Get a storage unit
-#[utoipa::path(tag = "Dictionaries", responses((status = 200, body = StorageUnitResponse)))]
-#[get("/api/storage_units/{id}")]
-async fn show_storage_unit(
-    staff: SignedInStaff,
-    service: Data<DictionaryService>,
-    id: Path<PathId>,
-) -> Answer<StorageUnitResponse> {
-    answer(service.storage_unit(&staff, id.parse()?).await?)
+handlers! {
+    fn setting_routes; DictionaryService, "Dictionaries";
+
+    /// List the project's settings
+    list "/api/settings" as list_settings = settings() -> SettingList;
+
+    /// Get a setting of the project
+    read "/api/settings/{id}" as show_setting = setting(id) -> SettingResponse;
 }
+
+#[derive(Serialize, ToSchema)]
+struct SettingRecord {
+    id: i64,
+    /// `project_name`, `currency` (ISO 4217), `time_zone` (IANA) or `language` (`ru`, `en`). Date filters use days of
+    /// the time zone. Notifications to customers use the language.
+    name: &'static str,
+    value: String,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Setting> for SettingRecord {
+    fn from(setting: Setting) -> Self {
+        let Setting { id, name, value, created_at } = setting;
+        Self { id: id.get(), name, value, created_at }
+    }
+}
+
+list!(SettingList { settings: [SettingRecord], settings_count });
+
+one!(SettingResponse { setting: SettingRecord });

@@ -12,7 +12,7 @@ use kontor_web::paging::Pagination;
 use kontor_web::wire::NamedRecord;
 
 #[derive(Serialize, ToSchema)]
-struct DiscountRecord {
+pub(super) struct DiscountRecord {
     id: i64,
     name: String,
     description: Option<String>,
@@ -49,7 +49,8 @@ struct DiscountRecord {
 }
 
 impl DiscountRecord {
-    fn of(discount: Discount, at: DateTime<Utc>) -> Self {
+    /// Builds the record with the status at `at`.
+    pub(super) fn of(discount: Discount, at: DateTime<Utc>) -> Self {
         let status = discount.state(at).word();
         let terms = discount.terms;
         let named = |id: i64| discount.target_name.clone().map(|name| NamedRecord::new(id, name));
@@ -94,17 +95,7 @@ pub(super) fn target_word(target: DiscountTarget) -> &'static str {
     kind.word()
 }
 
-#[derive(Serialize, ToSchema)]
-pub(super) struct DiscountResponse {
-    discount: DiscountRecord,
-}
-
-impl DiscountResponse {
-    /// Builds the record with the status at `at`.
-    pub(super) fn of(discount: Discount, at: DateTime<Utc>) -> Self {
-        Self { discount: DiscountRecord::of(discount, at) }
-    }
-}
+one!(pub(super) DiscountResponse { discount: DiscountRecord });
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -5,7 +5,7 @@ use kontor_catalog::model::{BillingPeriod, Card, CardChange, MissingPrice, Packa
 use kontor_kernel::{Quantity, Violations};
 use utoipa::ToSchema;
 
-use kontor_web::wire::{self, In, InputErrors, NonNullPatch, Patch, ZeroIsNull};
+use kontor_web::wire::{self, In, InputErrors, NonNullPatch, ZeroIsNull, change_body};
 
 /// Packaging of an item.
 #[derive(Deserr, ToSchema, Default)]
@@ -123,70 +123,38 @@ impl NewNomenclature {
     }
 }
 
-/// Change of an item.
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-pub(super) struct ChangedNomenclature {
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Name>, nullable = false)]
-    name: NonNullPatch<wire::Name>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::NomenclatureKind>, nullable = false)]
-    kind_id: NonNullPatch<wire::NomenclatureKind>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::NomenclatureTypeId>)]
-    type_id: Patch<ZeroIsNull<wire::NomenclatureTypeId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line100>)]
-    article: Patch<wire::Line100>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::CategoryId>)]
-    category_id: Patch<ZeroIsNull<wire::CategoryId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BrandId>)]
-    brand_id: Patch<ZeroIsNull<wire::BrandId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::CountryId>)]
-    country_id: Patch<ZeroIsNull<wire::CountryId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::StorageUnitId>)]
-    storage_unit_id: Patch<ZeroIsNull<wire::StorageUnitId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::VatId>)]
-    vat_id: Patch<ZeroIsNull<wire::VatId>>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Money>, nullable = false)]
-    price: NonNullPatch<wire::Money>,
-    /// HTML.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    description: Patch<wire::Prose>,
-    /// HTML.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    characteristics: Patch<wire::Prose>,
-    /// Link by which customers share the item.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::ShareLink>)]
-    share_link: Patch<wire::ShareLink>,
-    /// If set to `false`, the billing period is cleared.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    is_subscription: NonNullPatch<wire::Flag>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::BillingPeriod>)]
-    billing_period_months: Patch<wire::BillingPeriod>,
-    #[deserr(default)]
-    #[schema(value_type = Option<Parameters>, nullable = false)]
-    parameters: NonNullPatch<Parameters>,
-    /// Replaces all photos of the item.
-    #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::PhotoUrl>>, nullable = false, max_items = 20)]
-    photos: NonNullPatch<wire::Gallery>,
-    /// Replaces all tags of the item.
-    #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::TagId>>, nullable = false)]
-    tags: NonNullPatch<Vec<wire::TagId>>,
+change_body! {
+    /// Change of an item.
+    pub(super) ChangedNomenclature {
+        name: wire::Name,
+        kind_id: wire::NomenclatureKind,
+        type_id: wire::NomenclatureTypeId | null | 0,
+        article: wire::Line100 | null,
+        category_id: wire::CategoryId | null | 0,
+        brand_id: wire::BrandId | null | 0,
+        country_id: wire::CountryId | null | 0,
+        storage_unit_id: wire::StorageUnitId | null | 0,
+        vat_id: wire::VatId | null | 0,
+        price: wire::Money,
+        /// HTML.
+        description: wire::Prose | null,
+        /// HTML.
+        characteristics: wire::Prose | null,
+        /// Link by which customers share the item.
+        share_link: wire::ShareLink | null,
+        /// If set to `false`, the billing period is cleared.
+        is_subscription: wire::Flag,
+        billing_period_months: wire::BillingPeriod | null,
+        parameters: Parameters,
+        {
+            /// Replaces all photos of the item.
+            #[deserr(default)]
+            #[schema(value_type = Option<Vec<wire::PhotoUrl>>, nullable = false, max_items = 20)]
+            photos: NonNullPatch<wire::Gallery>
+        },
+        /// Replaces all tags of the item.
+        tags: Vec<wire::TagId>,
+    }
 }
 
 impl From<ChangedNomenclature> for CardChange {

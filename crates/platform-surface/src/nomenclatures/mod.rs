@@ -2,61 +2,60 @@
 
 mod input;
 mod record;
-mod search;
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::Data;
 use actix_web::{get, post, put};
+use deserr::Deserr;
 use kontor_catalog::NomenclatureService;
+use kontor_kernel::Listing;
+use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::input::{ChangedNomenclature, NewNomenclature};
 pub(super) use self::record::NomenclatureRecord;
 use self::record::{NomenclatureList, NomenclatureParams, NomenclatureResponse, TABLE};
-use crate::table::{TableAnswer, TableRequest};
+use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, Created, answer, created};
+use kontor_web::paging::{PageSize, page_of};
 use kontor_web::routes::below;
-use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::wire::{self, InputErrors};
+use kontor_web::{Body, HistoryList, SignedInStaff};
+
+handlers! {
+    fn table_routes; NomenclatureService, "Catalog";
+
+    /// List items as a table
+    table "/api/tables/nomenclatures" as list_nomenclatures_table(NomenclatureParams) = list() -> TABLE;
+}
+
+handlers! {
+    fn usual_routes; NomenclatureService, "Catalog";
+
+    /// List items
+    list "/api/nomenclatures" as list_nomenclatures = list(rows NomenclatureParams TABLE 100) -> NomenclatureList;
+
+    /// Get an item
+    read "/api/nomenclatures/{id}" as show_nomenclature -> NomenclatureResponse;
+
+    /// Update an item
+    ///
+    /// Fields that are not sent keep their values.
+    update "/api/nomenclatures/{id}" as update_nomenclature(ChangedNomenclature) -> NomenclatureResponse
+        zero ["type_id", "category_id", "brand_id", "country_id", "storage_unit_id", "vat_id"];
+
+    /// List the history of an item
+    ///
+    /// Newest first.
+    history "/api/nomenclatures/{id}/history" as list_nomenclature_history -> HistoryList;
+}
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_nomenclatures_table).service(search::search_nomenclature);
+    table_routes(config);
+    config.service(search_nomenclature);
     below(config, "/api/nomenclatures", |config| {
-        config
-            .service(list_nomenclatures)
-            .service(create_nomenclature)
-            .service(show_nomenclature)
-            .service(update_nomenclature)
-            .service(list_nomenclature_history);
+        usual_routes(config);
+        config.service(create_nomenclature);
     });
-}
-
-/// List items
-#[utoipa::path(
-    tag = "Catalog",
-    params(NomenclatureParams),
-    responses((status = 200, body = NomenclatureList)),
-)]
-#[get("/api/nomenclatures")]
-async fn list_nomenclatures(
-    staff: SignedInStaff,
-    service: Data<NomenclatureService>,
-    asked: TableRequest,
-) -> Answer<NomenclatureList> {
-    answer(service.list(&staff, TABLE.listing(asked, 100)?).await?)
-}
-
-/// List items as a table
-#[utoipa::path(
-    tag = "Catalog",
-    params(NomenclatureParams),
-    responses((status = 200, body = TableAnswer)),
-)]
-#[get("/api/tables/nomenclatures")]
-async fn list_nomenclatures_table(
-    staff: SignedInStaff,
-    service: Data<NomenclatureService>,
-    asked: TableRequest,
-) -> Answer<TableAnswer> {
-    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
 }
 
 /// Create an item
@@ -80,58 +79,30 @@ async fn create_nomenclature(
     created(item)
 }
 
-/// Get an item
-#[utoipa::path(
-    tag = "Catalog",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = NomenclatureResponse)),
-)]
-#[get("/api/nomenclatures/{id}")]
-async fn show_nomenclature(
-    staff: SignedInStaff,
-    service: Data<NomenclatureService>,
-    id: Path<PathId>,
-) -> Answer<NomenclatureResponse> {
-    answer(service.read(&staff, id.parse()?).await?)
+const MAX_RESULTS: i64 = 20;
+
+/// Search text and maximum number of results.
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ItemSearch {
+    /// Words of the name and the article, or parts of them, in any order and case.
+    query: wire::Name,
+    /// Maximum number of items, 20 by default.
+    #[deserr(default)]
+    limit: Option<PageSize>,
 }
 
-/// Update an item
+/// Search items
 ///
-/// Fields that are not sent keep their values.
-#[utoipa::path(
-    tag = "Catalog",
-    params(("id" = i64, Path)),
-    request_body = ChangedNomenclature,
-    responses((status = 200, body = NomenclatureResponse)),
-    extensions((
-        "x-zero-to-null" = json!(["type_id", "category_id", "brand_id", "country_id", "storage_unit_id", "vat_id"])
-    )),
-)]
-#[put("/api/nomenclatures/{id}")]
-async fn update_nomenclature(
+/// Returns the best matches and the total number of matches, at most 10,000.
+#[utoipa::path(tag = "Catalog", request_body = ItemSearch, responses((status = 200, body = NomenclatureList)))]
+#[post("/api/search_nomenclature")]
+async fn search_nomenclature(
     staff: SignedInStaff,
     service: Data<NomenclatureService>,
-    id: Path<PathId>,
-    body: Body<ChangedNomenclature>,
-) -> Answer<NomenclatureResponse> {
-    answer(service.update(&staff, id.parse()?, body.0.into()).await?)
-}
-
-/// List the history of an item
-///
-/// Newest first.
-#[utoipa::path(
-    tag = "Catalog",
-    params(("id" = i64, Path), PageQuery),
-    responses((status = 200, body = HistoryList)),
-)]
-#[get("/api/nomenclatures/{id}/history")]
-async fn list_nomenclature_history(
-    staff: SignedInStaff,
-    service: Data<NomenclatureService>,
-    id: Path<PathId>,
-    query: Query<PageQuery>,
-) -> Answer<HistoryList> {
-    let page = query.0.page()?;
-    answer(service.history(&staff, id.parse()?, page).await?)
+    body: Body<ItemSearch>,
+) -> Answer<NomenclatureList> {
+    let page = page_of(None, body.0.limit.as_ref(), MAX_RESULTS)?;
+    let best = Listing { text: Some(body.0.query.0), unsorted: true, ..Listing::unfiltered(TABLE.order, page) };
+    answer(service.list(&staff, best).await?)
 }

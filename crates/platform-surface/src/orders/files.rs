@@ -2,25 +2,30 @@
 
 use std::fs::File;
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{get, post};
 use kontor_content::FileService;
 use kontor_content::model::{FileType, ListedFile};
 use kontor_kernel::listing::Sort;
 use utoipa::ToSchema;
-use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::endpoints::handlers;
 use crate::files::{self, FileRecord, FileResponse};
-use crate::table::{Table, TableAnswer, TableRequest, list_params};
+use crate::table::{Table, list_params};
 use kontor_web::Settings;
 use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Created, created};
 use kontor_web::records::Message;
 use kontor_web::upload::{Parts, Upload};
-use kontor_web::{ApiError, PathId, SignedInStaff};
+use kontor_web::{PathId, SignedInStaff};
 
-pub(crate) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_order_files_table);
+handlers! {
+    fn table_routes; FileService, "Orders";
+
+    /// List the files of an order as a table
+    ///
+    /// Newest first. To remove a file, use `DELETE /api/files/{id}`.
+    table "/api/tables/orders/{id}/files" as list_order_files_table(OrderFileParams) = of_order(id) -> FILES;
 }
 
 const FILES: Table<ListedFile> = Table {
@@ -40,25 +45,6 @@ list_params! {
     OrderFileParams of FILES
 }
 
-/// List the files of an order as a table
-///
-/// Newest first. To remove a file, use `DELETE /api/files/{id}`.
-#[utoipa::path(
-    tag = "Orders",
-    params(("id" = i64, Path), OrderFileParams),
-    responses((status = 200, body = TableAnswer)),
-)]
-#[get("/api/tables/orders/{id}/files")]
-async fn list_order_files_table(
-    staff: SignedInStaff,
-    service: Data<FileService>,
-    id: Path<PathId>,
-    asked: TableRequest,
-) -> Result<Json<TableAnswer>, ApiError> {
-    let page = service.of_order(&staff, id.parse()?, FILES.listing(asked, 15)?).await?;
-    Ok(Json(FILES.render(&page)))
-}
-
 /// File to add to an order.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "describes the multipart body, which is read part by part")]
@@ -73,7 +59,6 @@ struct OrderFileUpload {
 /// Only staff can read the content. The file is deleted when the customer is deleted.
 #[utoipa::path(
     tag = "Orders",
-    params(("id" = i64, Path)),
     request_body(content = OrderFileUpload, content_type = "multipart/form-data"),
     responses(
         (status = 201, body = FileResponse),

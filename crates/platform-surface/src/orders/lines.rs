@@ -10,7 +10,7 @@ use kontor_orders::lines::{LineCommand, LineEdit, LinesChanged};
 use utoipa::ToSchema;
 
 use super::OrderResponse;
-use kontor_web::wire::{self, InputErrors, NonNullPatch};
+use kontor_web::wire::{self, InputErrors, NonNullPatch, change_body};
 use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
 
 #[derive(Deserr, ToSchema)]
@@ -26,25 +26,17 @@ struct NewOrderLine {
     price: NonNullPatch<wire::Money>,
 }
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct OrderLinePatch {
-    /// New quantity of the line, in units.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Quantity>, nullable = false)]
-    quantity: NonNullPatch<wire::Quantity>,
-    /// Price of one unit, decimal string.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Money>, nullable = false)]
-    price: NonNullPatch<wire::Money>,
-    /// For paid orders: `true` if removed units return to their warehouses. `true` by default.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    restock: NonNullPatch<wire::Flag>,
-    /// For paid orders: reason of the refund, shown to the customer.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line250>, nullable = false)]
-    reason: NonNullPatch<wire::Line250>,
+change_body! {
+    OrderLinePatch {
+        /// New quantity of the line, in units.
+        quantity: wire::Quantity,
+        /// Price of one unit, decimal string.
+        price: wire::Money,
+        /// For paid orders: `true` if removed units return to their warehouses. `true` by default.
+        restock: wire::Flag,
+        /// For paid orders: reason of the refund, shown to the customer.
+        reason: wire::Line250,
+    }
 }
 
 /// Options for removing a line of a paid order, as in `PUT`, and `dry_run`.

@@ -1,51 +1,77 @@
 //! Orders of the project.
 
-pub(super) mod files;
-mod history;
+mod files;
 mod lines;
-mod payments;
 mod placement;
 mod preview;
 mod refunds;
-mod table;
 
-use actix_web::web::{Data, Json, Path};
-use actix_web::{delete, get, put};
+use actix_web::web::{Data, Path};
+use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_kernel::Word;
-use kontor_orders::lines as domain;
-use kontor_orders::model::{Order, OrderLine};
-use kontor_orders::{OrderChange, OrderService};
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{ApplicationId, CounterpartyId, Word};
+use kontor_orders::change::ManualPayment;
+use kontor_orders::model::{Order, OrderEntry, OrderLine, OrderStatus};
+use kontor_orders::{OrderChange, OrderService, lines as domain};
 use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::preview::OrderPreview;
 use self::refunds::OrderRefundRecord;
-use self::table::{ORDERS, OrderParams, OrderTableParams, TABLE};
-use super::exports;
-use super::tickets;
-use crate::table::{TableAnswer, TableRequest};
-use kontor_web::envelope::list;
+use super::{exports, tickets};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, list_params};
+use kontor_web::envelope::{Answer, answer, list};
+use kontor_web::history::HistoryRecord;
 use kontor_web::order_record::{OrderRecord, OrderStatusId};
-use kontor_web::records::Message;
 use kontor_web::routes::below;
-use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, Patch};
-use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
+use kontor_web::wire::{self, InputErrors, NamedRecord, change_body};
+use kontor_web::{Body, DryRun, PageQuery, PathId, Query, SignedInStaff};
+
+handlers! {
+    fn table_routes; OrderService, "Orders";
+
+    /// List orders as a table
+    table "/api/tables/orders" as list_orders_table(OrderTableParams) = list() -> TABLE;
+}
+
+handlers! {
+    fn usual_routes; OrderService, "Orders";
+
+    /// List orders
+    ///
+    /// Returns every order of the project, newest first.
+    list "/api/orders" as list_orders = list(rows OrderParams ORDERS 100) -> OrderList;
+
+    /// Get an order
+    read "/api/orders/{id}" as show_order -> OrderResponse;
+
+    /// Cancel an order
+    ///
+    /// Releases the reserved stock and the use of the promo code. The order itself is kept. Paid orders must be refunded
+    /// first.
+    delete "/api/orders/{id}" as cancel_order = cancel(id) -> "The order was canceled.",
+        422 "The order is paid or too far in its processing to be canceled.";
+}
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_orders_table);
+    table_routes(config);
+    files::table_routes(config);
     below(config, "/api/orders", |config| {
-        config.service(list_orders).service(placement::create_order).service(placement::calculate_order);
+        usual_routes(config);
+        config.service(placement::create_order).service(placement::calculate_order);
         config.service(exports::export_orders);
         config
             .service(tickets::redeem_tickets)
             .service(tickets::redeem_ticket_batch)
             .service(tickets::list_ticket_scans);
-        config.service(show_order).service(update_order).service(cancel_order).service(refunds::request_refund);
-        config.service(payments::record_payment);
-        config.service(files::add_order_file).service(history::list_order_history);
+        config.service(update_order).service(refunds::request_refund);
+        config.service(record_payment);
+        config.service(files::add_order_file).service(list_order_history);
         config.service(lines::add_order_line).service(lines::update_order_line);
         config.service(lines::remove_order_line);
     });
@@ -185,56 +211,16 @@ impl From<(Order, domain::OrderPreview)> for OrderResponse {
 
 list!(OrderList { orders: [StaffOrder], orders_count of all });
 
-/// List orders
-///
-/// Returns every order of the project, newest first.
-#[utoipa::path(
-    tag = "Orders",
-    params(OrderParams),
-    responses((status = 200, body = OrderList)),
-)]
-#[get("/api/orders")]
-async fn list_orders(
-    staff: SignedInStaff,
-    service: Data<OrderService>,
-    asked: TableRequest,
-) -> Result<Json<OrderList>, ApiError> {
-    Ok(Json(service.list(&staff, ORDERS.listing(asked, 100)?).await?.into()))
-}
-
-/// Get an order
-#[utoipa::path(
-    tag = "Orders",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = OrderResponse)),
-)]
-#[get("/api/orders/{id}")]
-async fn show_order(
-    staff: SignedInStaff,
-    service: Data<OrderService>,
-    id: Path<PathId>,
-) -> Result<Json<OrderResponse>, ApiError> {
-    Ok(Json(service.read(&staff, id.parse()?).await?.into()))
-}
-
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct OrderPatch {
-    /// New status of the order.
-    #[deserr(default)]
-    #[schema(value_type = Option<OrderStatusId>, nullable = false)]
-    status_id: NonNullPatch<OrderStatusId>,
-    /// Employee responsible for the order. `null` removes them.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::UserId>)]
-    manager_id: Patch<wire::UserId>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Prose>)]
-    comment: Patch<wire::Prose>,
-    /// `null` clears the address. Not allowed for orders with courier delivery.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Line500>)]
-    address: Patch<wire::Line500>,
+change_body! {
+    OrderPatch {
+        /// New status of the order.
+        status_id: OrderStatusId,
+        /// Employee responsible for the order. `null` removes them.
+        manager_id: wire::UserId | null,
+        comment: wire::Prose | null,
+        /// `null` clears the address. Not allowed for orders with courier delivery.
+        address: wire::Line500 | null,
+    }
 }
 
 /// Update an order
@@ -242,7 +228,7 @@ struct OrderPatch {
 /// Changes the status or the details. Canceling releases the reserved stock; issuing removes it from the warehouse.
 #[utoipa::path(
     tag = "Orders",
-    params(("id" = i64, Path), DryRun),
+    params(DryRun),
     request_body = OrderPatch,
     responses((status = 200, body = OrderResponse)),
 )]
@@ -253,7 +239,7 @@ async fn update_order(
     id: Path<PathId>,
     dry_run: Query<DryRun>,
     body: Body<OrderPatch>,
-) -> Result<Json<OrderResponse>, ApiError> {
+) -> Answer<OrderResponse> {
     let Body(patch) = body;
     let change = OrderChange {
         status: patch.status_id.into(),
@@ -263,45 +249,142 @@ async fn update_order(
     };
     let id = id.parse()?;
     if dry_run.0.is_set() {
-        return Ok(Json(service.preview_update(&staff, id, &change).await?.into()));
+        return answer(service.preview_update(&staff, id, &change).await?);
     }
-    Ok(Json(service.update(&staff, id, change).await?.into()))
+    answer(service.update(&staff, id, change).await?)
 }
 
-/// Cancel an order
+/// History entry of an order. Fields of items are named `nomenclatures.{nomenclature_id}.quantity` and `.price`, those
+/// of lines `reservations.{id}.refunded_quantity`.
+#[derive(Serialize, ToSchema)]
+struct OrderHistoryRecord {
+    #[serde(flatten)]
+    line: HistoryRecord,
+    /// `created`, `status_changed`, `changed`, `lines_changed`, `payment_renewed`, `payment_withdrawn`,
+    /// `payment_suspicious`, `payment_failed`, `paid`, `paid_after_cancellation`, `paid_out_of_turn`,
+    /// `refund_requested`, `refunded`, `refund_failed`, `expired` or `tickets_redeemed`.
+    event: &'static str,
+    /// Status of the order after the event.
+    status_id: i64,
+    /// Amount, number of tickets or reason, depending on the event.
+    detail: Option<String>,
+}
+
+impl From<OrderEntry> for OrderHistoryRecord {
+    fn from(entry: OrderEntry) -> Self {
+        Self { line: entry.line.into(), event: entry.event.word(), status_id: entry.status.id(), detail: entry.detail }
+    }
+}
+
+list!(/// One page of the history of an order, newest first.
+    OrderHistoryList { histories: [OrderHistoryRecord], histories_count of all, pagination });
+
+/// List the history of an order
 ///
-/// Releases the reserved stock and the use of the promo code. The order itself is kept. Paid orders must be refunded
-/// first.
-#[utoipa::path(
-    tag = "Orders",
-    params(("id" = i64, Path)),
-    responses(
-        (status = 200, body = Message),
-        (status = 422, description = "The order is paid or too far in its processing to be canceled."),
-    ),
-)]
-#[delete("/api/orders/{id}")]
-async fn cancel_order(
+/// Newest first. Each entry has the author, the time and the old and new values. Entries reported by the acquirer have
+/// neither `user` nor `counterparty`.
+#[utoipa::path(tag = "Orders", params(PageQuery), responses((status = 200, body = OrderHistoryList)))]
+#[get("/api/orders/{id}/history")]
+async fn list_order_history(
     staff: SignedInStaff,
     service: Data<OrderService>,
     id: Path<PathId>,
-) -> Result<Json<Message>, ApiError> {
-    service.cancel(&staff, id.parse()?).await?;
-    Ok(Json(Message::new("The order was canceled.")))
+    query: Query<PageQuery>,
+) -> Answer<OrderHistoryList> {
+    answer(service.history(&staff, id.parse()?, query.0.page()?).await?)
 }
 
-/// List orders as a table
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct RecordedPayment {
+    method: wire::HandMethodWord,
+    /// Number of the receipt from the cash register. It is shown in the history.
+    #[deserr(default)]
+    receipt: Option<wire::Line100>,
+}
+
+/// Record an offline payment of an order
+///
+/// Records that an employee took the full price in cash or at a terminal, for example at hand-over. An issued order
+/// stays issued; any other order becomes paid.
 #[utoipa::path(
     tag = "Orders",
-    params(OrderTableParams),
-    responses((status = 200, body = TableAnswer)),
+    request_body(content = RecordedPayment, example = json!({ "method": "cash" })),
+    responses(
+        (status = 200, body = OrderResponse),
+        (
+            status = 409,
+            description = "The payment is not recorded: `order_already_paid`, `order_paid_online` or `order_final`.",
+        ),
+    ),
 )]
-#[get("/api/tables/orders")]
-async fn list_orders_table(
+#[post("/api/orders/{id}/record-payment")]
+async fn record_payment(
     staff: SignedInStaff,
     service: Data<OrderService>,
-    asked: TableRequest,
-) -> Result<Json<TableAnswer>, ApiError> {
-    let page = service.list(&staff, TABLE.listing(asked, 15)?).await?;
-    Ok(Json(TABLE.render(&page)))
+    id: Path<PathId>,
+    body: Body<RecordedPayment>,
+) -> Answer<OrderResponse> {
+    let payment = ManualPayment { method: body.0.method.0, receipt: body.0.receipt.map(|receipt| receipt.0) };
+    answer(service.record_payment(&staff, id.parse()?, payment).await?)
+}
+
+const COLUMNS: &[Column<Order>] = &[
+    Column::with_icon("id", "Number", |order| Cell::linked(order.id.get(), format!("/api/orders/{}", order.id))),
+    Column::new("created_at", "Created", |order| {
+        Cell::plain(order.created_at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true))
+    }),
+    Column::new("status", "Status", |order| Cell::plain(order.status_name.clone())),
+    Column::with_icon("counterparty", "Customer", |order| {
+        let customer = &order.customer;
+        Cell::linked(customer.name.clone(), format!("/api/counterparties/{}", customer.id))
+    }),
+    Column::new("phone", "Phone", |order| Cell::plain(order.customer.phone.clone())),
+    Column::with_icon("application", "Application", |order| match &order.application {
+        None => Cell::plain(Value::Null),
+        Some(made) => Cell::linked(made.name.clone(), format!("/api/applications/{}", made.id)),
+    }),
+    Column::new("price", "Sum", |order| Cell::plain(order.final_price.to_string())),
+    Column::new("manager", "Manager", |order| {
+        Cell::plain(order.manager.as_ref().map_or(Value::Null, |manager| manager.name.clone().into()))
+    }),
+];
+
+const STATUS: Filter = Filter::id::<OrderStatus>("status_id", "In these states.");
+const CUSTOMER: Filter = Filter::id::<CounterpartyId>("counterparty_id", "Of these customers.");
+const PRICE: Filter = Filter::money("price", "With this total.");
+const APPLICATIONS_HINT: &str = "Made through these applications.";
+
+const fn orders(filters: &'static [Filter]) -> Table<Order> {
+    Table {
+        id: 15,
+        resource: "orders",
+        version: Some(|row| row.version.into()),
+        columns: COLUMNS,
+        sorts: &["id", "created_at"],
+        filters,
+        search: Some(
+            "The full order number, phone or promo code; or parts of the customer's name, phones and other contacts.",
+        ),
+        period: Some("created_at"),
+        order: Sort::descending("id"),
+    }
+}
+
+/// Table of `GET /api/tables/orders`. Its filter by application is named `client_id`.
+const TABLE: Table<Order> =
+    orders(&[STATUS, CUSTOMER, PRICE, Filter::id::<ApplicationId>("client_id", APPLICATIONS_HINT)]);
+
+/// Table of `GET /api/orders`.
+const ORDERS: Table<Order> =
+    orders(&[STATUS, CUSTOMER, PRICE, Filter::id::<ApplicationId>("application_id", APPLICATIONS_HINT)]);
+
+list_params! {
+    /// Query parameters of `GET /api/tables/orders`.
+    OrderTableParams of TABLE
+}
+
+list_params! {
+    /// Query parameters of `GET /api/orders`.
+    OrderParams of ORDERS
 }

@@ -10,6 +10,7 @@ use utoipa::ToSchema;
 
 use super::OrderResponse;
 use kontor_web::cart_record::{CartRecord, ProductLine, Products, delivery_choice};
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, SignedInStaff};
 
@@ -128,21 +129,17 @@ struct StaffCartInput {
 /// Calculate an order
 ///
 /// Nothing is stored. A promo code that cannot be used is not an error: `discount_error` contains the reason.
-#[utoipa::path(
-    tag = "Orders",
-    request_body = StaffCartInput,
-    responses((status = 200, body = CartRecord)),
-)]
+#[utoipa::path(tag = "Orders", request_body = StaffCartInput, responses((status = 200, body = CartRecord)))]
 #[post("/api/orders/calculator")]
 pub(super) async fn calculate_order(
     staff: SignedInStaff,
     service: Data<PlacementService>,
     body: Body<StaffCartInput>,
-) -> Result<Json<CartRecord>, ApiError> {
+) -> Answer<CartRecord> {
     let Body(input) = body;
     let (application, customer) = (input.application_id.map(|id| id.0), input.counterparty_id.map(|id| id.0));
     let promo = input.promo_code.map(|code| code.0);
     let choice = delivery_choice(input.delivery_type_id, input.delivery_subtype_id)?;
     let view = service.calculate(&staff, application, customer, &input.products.0, promo, choice).await?;
-    Ok(Json(view.into()))
+    answer(view)
 }

@@ -1,7 +1,7 @@
 //! Refunds of orders.
 
 use actix_web::post;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::Word;
@@ -12,8 +12,9 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::OrderResponse;
+use kontor_web::envelope::{Answer, answer};
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
-use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
+use kontor_web::{Body, DryRun, PathId, Query, SignedInStaff};
 
 /// Refund of an order.
 #[derive(Serialize, ToSchema)]
@@ -114,7 +115,7 @@ impl TryFrom<RefundRequest> for RefundCommand {
 /// Refunds units of its lines, an amount, or everything that remains.
 #[utoipa::path(
     tag = "Orders",
-    params(("id" = i64, Path), DryRun),
+    params(DryRun),
     request_body = RefundRequest,
     responses((status = 200, body = OrderResponse)),
 )]
@@ -125,10 +126,10 @@ pub(super) async fn request_refund(
     id: Path<PathId>,
     dry_run: Query<DryRun>,
     body: Body<RefundRequest>,
-) -> Result<Json<OrderResponse>, ApiError> {
+) -> Answer<OrderResponse> {
     let (id, command) = (id.parse()?, RefundCommand::try_from(body.0)?);
     if dry_run.0.is_set() {
-        return Ok(Json(service.preview_refund(&staff, id, &command).await?.into()));
+        return answer(service.preview_refund(&staff, id, &command).await?);
     }
-    Ok(Json(service.refund(&staff, id, command).await?.into()))
+    answer(service.refund(&staff, id, command).await?)
 }

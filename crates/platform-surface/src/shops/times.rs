@@ -10,7 +10,7 @@ use kontor_organization::{OpeningTimesService, StaffShopService};
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::record::{ExceptionList, ExceptionResponse, HolidayList, HolidayResponse, HoursList, HoursResponse};
+use super::{ExceptionList, ExceptionResponse, HolidayList, HolidayResponse, HoursList, HoursResponse};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors};
@@ -60,7 +60,7 @@ async fn changed<T>(
 /// List the opening hours of a shop
 ///
 /// Ordered by weekday and time.
-#[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = HoursList)))]
+#[utoipa::path(tag = "Shops", responses((status = 200, body = HoursList)))]
 #[get("/api/shops/{id}/hours")]
 async fn list_hours(staff: SignedInStaff, shops: Data<StaffShopService>, id: Path<PathId>) -> Answer<HoursList> {
     answer(times(&staff, &shops, &id).await?.hours)
@@ -81,12 +81,7 @@ struct HoursInput {
 /// Add opening hours to a shop
 ///
 /// At most 50 entries per week. Overlapping hours are rejected.
-#[utoipa::path(
-    tag = "Shops",
-    params(("id" = i64, Path)),
-    request_body = HoursInput,
-    responses((status = 201, body = HoursResponse)),
-)]
+#[utoipa::path(tag = "Shops", request_body = HoursInput, responses((status = 201, body = HoursResponse)))]
 #[post("/api/shops/{id}/hours")]
 async fn add_hours(
     staff: SignedInStaff,
@@ -136,7 +131,7 @@ async fn remove_hours(staff: SignedInStaff, service: Data<OpeningTimesService>, 
 /// List the holidays of a shop
 ///
 /// The shop is closed on these days.
-#[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = HolidayList)))]
+#[utoipa::path(tag = "Shops", responses((status = 200, body = HolidayList)))]
 #[get("/api/shops/{id}/holidays")]
 async fn list_holidays(staff: SignedInStaff, shops: Data<StaffShopService>, id: Path<PathId>) -> Answer<HolidayList> {
     answer(times(&staff, &shops, &id).await?.holidays)
@@ -157,12 +152,7 @@ struct HolidayInput {
 /// Set a holiday of a shop
 ///
 /// At most 500 holidays. A holiday on the same day is replaced.
-#[utoipa::path(
-    tag = "Shops",
-    params(("id" = i64, Path)),
-    request_body = HolidayInput,
-    responses((status = 201, body = HolidayResponse)),
-)]
+#[utoipa::path(tag = "Shops", request_body = HolidayInput, responses((status = 201, body = HolidayResponse)))]
 #[post("/api/shops/{id}/holidays")]
 async fn set_holiday(
     staff: SignedInStaff,
@@ -214,7 +204,7 @@ async fn remove_holiday(staff: SignedInStaff, service: Data<OpeningTimesService>
 /// List the special opening hours of a shop
 ///
 /// Special hours apply to single days.
-#[utoipa::path(tag = "Shops", params(("id" = i64, Path)), responses((status = 200, body = ExceptionList)))]
+#[utoipa::path(tag = "Shops", responses((status = 200, body = ExceptionList)))]
 #[get("/api/shops/{id}/exceptions")]
 async fn list_exceptions(
     staff: SignedInStaff,
@@ -258,12 +248,7 @@ impl ExceptionInput {
 /// Add special opening hours to a shop
 ///
 /// At most 500 days in total. They replace the hours of the weekday, and a holiday.
-#[utoipa::path(
-    tag = "Shops",
-    params(("id" = i64, Path)),
-    request_body = ExceptionInput,
-    responses((status = 201, body = ExceptionResponse)),
-)]
+#[utoipa::path(tag = "Shops", request_body = ExceptionInput, responses((status = 201, body = ExceptionResponse)))]
 #[post("/api/shops/{id}/exceptions")]
 async fn add_exception(
     staff: SignedInStaff,

@@ -1,76 +1,71 @@
 //! Subscriptions of the project. These endpoints are not part of the service contract.
 
-mod query;
 mod record;
 mod settings;
-mod table;
 
 use std::sync::Arc;
 
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Data, Path};
 use actix_web::{get, post};
+use chrono::{DateTime, TimeDelta, Utc};
 use deserr::Deserr;
-use kontor_kernel::{Clock, SubscriptionId};
-use kontor_subscriptions::{ScheduleCommand, StaffCommand, StaffSubscriptions, SubscriptionError, SubscriptionRefusal};
-use utoipa::ToSchema;
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{
+    ApplicationId, Clock, CounterpartyId, NomenclatureId, PageRequest, SubscriptionId, Violations, Word as _,
+};
+use kontor_subscriptions::model::SubscriptionRecord;
+use kontor_subscriptions::{
+    Park, ScheduleCommand, StaffCommand, StaffSubscriptions, SubscriptionError, SubscriptionRefusal, SubscriptionStatus,
+};
+use serde_json::Value;
+use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use self::query::UpcomingQuery;
 pub(super) use self::record::StaffSubscription;
 use self::record::{
     ConsentList, StaffPaymentList, StaffSubscriptionList, StaffSubscriptionResponse, SubscriptionHistoryList,
     UpcomingList, upcoming,
 };
-use self::table::{SubscriptionParams, TABLE};
-use crate::table::{TableAnswer, TableRequest};
+use crate::endpoints::handlers;
+use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Answer, answer};
+use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
 
-pub(super) fn table_routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_subscriptions_table);
+handlers! {
+    fn table_routes; StaffSubscriptions, "Subscriptions";
+
+    /// List subscriptions as a table
+    ///
+    /// Newest first.
+    table "/api/tables/subscriptions" as list_subscriptions_table(SubscriptionParams) = list() -> TABLE;
 }
 
+handlers! {
+    fn usual_routes; StaffSubscriptions, "Subscriptions";
+
+    /// List subscriptions
+    ///
+    /// Returns every subscription of the project, newest first.
+    list "/api/subscriptions" as list_subscriptions = list(rows SubscriptionParams TABLE 15) -> StaffSubscriptionList;
+
+    /// Get a subscription
+    read "/api/subscriptions/{id}" as show_subscription -> StaffSubscriptionResponse;
+}
+
+/// Registers the routes. `upcoming` and `settings` precede `{id}`, because they would match as an id.
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_subscriptions).service(list_upcoming_charges);
+    config.service(list_upcoming_charges);
     config.service(settings::show_subscription_settings).service(settings::set_subscription_settings);
-    config.service(show_subscription).service(list_subscription_payments).service(list_subscription_history);
+    config.service(list_subscription_payments).service(list_subscription_history);
     config.service(list_subscription_consents).service(cancel_subscription).service(pause_subscription);
     config
         .service(skip_subscription_period)
         .service(move_billing_day)
         .service(charge_subscription)
         .service(release_subscription);
-}
-
-/// List subscriptions as a table
-///
-/// Newest first.
-#[utoipa::path(tag = "Subscriptions", params(SubscriptionParams), responses((status = 200, body = TableAnswer)))]
-#[get("/api/tables/subscriptions")]
-async fn list_subscriptions_table(
-    staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
-    asked: TableRequest,
-) -> Result<Json<TableAnswer>, ApiError> {
-    Ok(Json(TABLE.render(&service.list(&staff, TABLE.listing(asked, 15)?).await?)))
-}
-
-/// List subscriptions
-///
-/// Returns every subscription of the project, newest first.
-#[utoipa::path(
-    tag = "Subscriptions",
-    params(SubscriptionParams),
-    responses((status = 200, body = StaffSubscriptionList)),
-)]
-#[get("/api/subscriptions")]
-async fn list_subscriptions(
-    staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
-    asked: TableRequest,
-) -> Answer<StaffSubscriptionList> {
-    answer(service.list(&staff, TABLE.listing(asked, 15)?).await?)
+    usual_routes(config);
 }
 
 /// List upcoming charges
@@ -86,32 +81,13 @@ async fn list_upcoming_charges(
     query: Query<UpcomingQuery>,
 ) -> Answer<UpcomingList> {
     let (until, page) = (query.0.until(clock.now()), query.0.page()?);
-    Ok(Json(upcoming(service.upcoming(&staff, until, page).await?)))
-}
-
-/// Get a subscription
-#[utoipa::path(
-    tag = "Subscriptions",
-    params(("id" = i64, Path)),
-    responses((status = 200, body = StaffSubscriptionResponse)),
-)]
-#[get("/api/subscriptions/{id}")]
-async fn show_subscription(
-    staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
-    id: Path<PathId>,
-) -> Answer<StaffSubscriptionResponse> {
-    answer(service.read(&staff, id.parse()?).await?)
+    answer(upcoming(service.upcoming(&staff, until, page).await?))
 }
 
 /// List the charges of a subscription
 ///
 /// Newest first.
-#[utoipa::path(
-    tag = "Subscriptions",
-    params(("id" = i64, Path), PageQuery),
-    responses((status = 200, body = StaffPaymentList)),
-)]
+#[utoipa::path(tag = "Subscriptions", params(PageQuery), responses((status = 200, body = StaffPaymentList)))]
 #[get("/api/subscriptions/{id}/payments")]
 async fn list_subscription_payments(
     staff: SignedInStaff,
@@ -125,11 +101,7 @@ async fn list_subscription_payments(
 /// List the history of a subscription
 ///
 /// Newest first. Each entry has the author, the time and the old and new values.
-#[utoipa::path(
-    tag = "Subscriptions",
-    params(("id" = i64, Path), PageQuery),
-    responses((status = 200, body = SubscriptionHistoryList)),
-)]
+#[utoipa::path(tag = "Subscriptions", params(PageQuery), responses((status = 200, body = SubscriptionHistoryList)))]
 #[get("/api/subscriptions/{id}/history")]
 async fn list_subscription_history(
     staff: SignedInStaff,
@@ -143,11 +115,7 @@ async fn list_subscription_history(
 /// List the consents of a subscription
 ///
 /// Newest first.
-#[utoipa::path(
-    tag = "Subscriptions",
-    params(("id" = i64, Path), PageQuery),
-    responses((status = 200, body = ConsentList)),
-)]
+#[utoipa::path(tag = "Subscriptions", params(PageQuery), responses((status = 200, body = ConsentList)))]
 #[get("/api/subscriptions/{id}/consents")]
 async fn list_subscription_consents(
     staff: SignedInStaff,
@@ -190,7 +158,6 @@ fn into_response(field: &str, error: SubscriptionError) -> ApiError {
 /// Nothing is charged any more. Paid periods stay paid.
 #[utoipa::path(
     tag = "Subscriptions",
-    params(("id" = i64, Path)),
     responses(
         (status = 200, body = StaffSubscriptionResponse),
         (status = 422, description = "The subscription is canceled, or a charge is in progress."),
@@ -218,7 +185,6 @@ struct PauseInput {
 /// access is granted.
 #[utoipa::path(
     tag = "Subscriptions",
-    params(("id" = i64, Path)),
     request_body = PauseInput,
     responses(
         (status = 200, body = StaffSubscriptionResponse),
@@ -243,7 +209,6 @@ async fn pause_subscription(
 /// Nothing is charged and no access is granted for the length of that period. The billing day is not changed.
 #[utoipa::path(
     tag = "Subscriptions",
-    params(("id" = i64, Path)),
     responses(
         (status = 200, body = StaffSubscriptionResponse),
         (status = 422, description = "The subscription is not active, or a charge is in progress."),
@@ -270,7 +235,6 @@ struct BillingDayInput {
 /// The next period starts on the first such day that is not earlier than planned. The paid period lasts until then.
 #[utoipa::path(
     tag = "Subscriptions",
-    params(("id" = i64, Path)),
     request_body = BillingDayInput,
     responses(
         (status = 200, body = StaffSubscriptionResponse),
@@ -298,7 +262,6 @@ async fn move_billing_day(
 /// attempts and does not change the schedule of automatic ones.
 #[utoipa::path(
     tag = "Subscriptions",
-    params(("id" = i64, Path)),
     responses(
         (status = 200, body = StaffSubscriptionResponse),
         (status = 422, description = "No charge is due, a charge is in progress, the payment method cannot be charged, \
@@ -320,7 +283,6 @@ async fn charge_subscription(
 /// again before the next charge.
 #[utoipa::path(
     tag = "Subscriptions",
-    params(("id" = i64, Path)),
     responses(
         (status = 200, body = StaffSubscriptionResponse),
         (status = 422, description = "The subscription is not parked."),
@@ -333,4 +295,84 @@ async fn release_subscription(
     id: Path<PathId>,
 ) -> Answer<StaffSubscriptionResponse> {
     command(&staff, &service, id.parse()?, StaffCommand::Release).await
+}
+
+/// Query parameters of `GET /api/subscriptions/upcoming`.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct UpcomingQuery {
+    /// Charges before this time. By default, the next 30 days.
+    #[deserr(default)]
+    #[param(value_type = Option<String>, format = DateTime)]
+    until: Option<wire::Moment>,
+    #[deserr(default)]
+    #[param(inline)]
+    page: Option<PageNumber>,
+    /// 15 by default.
+    #[deserr(default)]
+    #[param(inline)]
+    per_page: Option<PageSize>,
+}
+
+impl UpcomingQuery {
+    /// Returns the time before which charges are listed.
+    fn until(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        self.until.as_ref().map_or_else(|| now + TimeDelta::days(30), |until| until.0)
+    }
+
+    /// Returns the requested page.
+    fn page(&self) -> Result<PageRequest, Violations> {
+        page_of(self.page.as_ref(), self.per_page.as_ref(), 15)
+    }
+}
+
+/// Table of `GET /api/tables/subscriptions` and `GET /api/subscriptions`.
+const TABLE: Table<SubscriptionRecord> = Table {
+    id: 41,
+    resource: "subscriptions",
+    version: Some(|record| record.version.into()),
+    columns: &[
+        Column::with_icon("id", "No.", |record| {
+            let id = record.view.subscription.id;
+            Cell::linked(id.get(), format!("/api/subscriptions/{id}"))
+        }),
+        Column::new("status", "Status", |record| Cell::plain(record.view.subscription.status.word())),
+        Column::with_icon("counterparty", "Customer", |record| {
+            Cell::linked(record.customer.name.as_str(), format!("/api/counterparties/{}", record.customer.id))
+        }),
+        Column::with_icon("nomenclature", "Plan", |record| {
+            Cell::linked(record.plan.name.as_str(), format!("/api/nomenclatures/{}", record.plan.id))
+        }),
+        Column::with_icon("application", "Application", |record| match &record.application {
+            None => Cell::Linked { value: Value::Null, icon: None, link: None },
+            Some(made) => Cell::linked(made.name.as_str(), format!("/api/applications/{}", made.id)),
+        }),
+        Column::new("application_is_active", "Application active", |record| Cell::plain(record.application_active)),
+        Column::new("amount", "Sum", |record| Cell::plain(record.view.subscription.terms.amount.to_string())),
+        Column::new("current_period_end", "Paid until", |record| {
+            Cell::moment(record.view.subscription.period.map(|period| period.end))
+        }),
+        Column::new("next_charge_at", "Next charge", |record| Cell::moment(record.view.subscription.next_charge_at)),
+        Column::new("parked", "Parked", |record| {
+            Cell::plain(record.view.subscription.parked.map_or(Value::Null, |park| park.word().into()))
+        }),
+        Column::new("created_at", "Created", |record| Cell::moment(record.view.subscription.created_at)),
+    ],
+    sorts: &["id", "next_charge_at", "created_at"],
+    filters: &[
+        Filter::word::<SubscriptionStatus>("status", "In these states."),
+        Filter::word::<Park>("parked", "Parked for these reasons."),
+        Filter::id::<CounterpartyId>("counterparty_id", "Of these customers."),
+        Filter::id::<ApplicationId>("application_id", "Made in these applications."),
+        Filter::id::<NomenclatureId>("nomenclature_id", "To these plans."),
+    ],
+    search: None,
+    period: Some("created_at"),
+    order: Sort::descending("id"),
+};
+
+list_params! {
+    /// Query parameters of `GET /api/tables/subscriptions` and `GET /api/subscriptions`.
+    SubscriptionParams of TABLE
 }

@@ -2,7 +2,6 @@
 
 use actix_web::web::Data;
 use actix_web::{get, put};
-use deserr::Deserr;
 use kontor_kernel::{Violations, Word as _};
 use kontor_subscriptions::model::{NoticeDays, SubscriptionPolicy};
 use kontor_subscriptions::{Bounds, DunningPolicy, DunningTerms, InvalidDunningPolicy, StaffSubscriptions};
@@ -10,7 +9,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use kontor_web::envelope::{Answer, answer, one};
-use kontor_web::wire::{self, InputErrors, NonNullPatch};
+use kontor_web::wire::{self, change_body};
 use kontor_web::{Body, SignedInStaff};
 
 /// Charging settings of subscriptions.
@@ -55,44 +54,26 @@ impl From<SubscriptionPolicy> for SubscriptionSettings {
 
 one!(SettingsResponse { settings: SubscriptionSettings });
 
-#[derive(Deserr, ToSchema)]
-#[deserr(error = InputErrors)]
-struct SettingsInput {
-    /// Ascending days from 1 to 30, at most 7.
-    #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::Integer>>, nullable = false)]
-    after_days: NonNullPatch<Vec<wire::Integer>>,
-    /// Ascending days of the month, 1 to 31.
-    #[deserr(default)]
-    #[schema(value_type = Option<Vec<wire::Integer>>, nullable = false)]
-    salary_days: NonNullPatch<Vec<wire::Integer>>,
-    /// 0 to 23.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Integer>, nullable = false)]
-    hour: NonNullPatch<wire::Integer>,
-    /// 1 to 8.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Integer>, nullable = false)]
-    tries_per_period: NonNullPatch<wire::Integer>,
-    /// 1 to 15.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Integer>, nullable = false)]
-    tries_per_method: NonNullPatch<wire::Integer>,
-    /// 1 to 1,000.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Integer>, nullable = false)]
-    payments_per_customer_and_day: NonNullPatch<wire::Integer>,
-    /// `forgive` or `collect`.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::MissedPeriodsWord>, nullable = false)]
-    missed_periods: NonNullPatch<wire::MissedPeriodsWord>,
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Flag>, nullable = false)]
-    withdrawn_plans_renew: NonNullPatch<wire::Flag>,
-    /// 1 to 14.
-    #[deserr(default)]
-    #[schema(value_type = Option<wire::Integer>, nullable = false)]
-    notice_days: NonNullPatch<wire::Integer>,
+change_body! {
+    SettingsInput {
+        /// Ascending days from 1 to 30, at most 7.
+        after_days: Vec<wire::Integer>,
+        /// Ascending days of the month, 1 to 31.
+        salary_days: Vec<wire::Integer>,
+        /// 0 to 23.
+        hour: wire::Integer,
+        /// 1 to 8.
+        tries_per_period: wire::Integer,
+        /// 1 to 15.
+        tries_per_method: wire::Integer,
+        /// 1 to 1,000.
+        payments_per_customer_and_day: wire::Integer,
+        /// `forgive` or `collect`.
+        missed_periods: wire::MissedPeriodsWord,
+        withdrawn_plans_renew: wire::Flag,
+        /// 1 to 14.
+        notice_days: wire::Integer,
+    }
 }
 
 /// Converts a number. Numbers outside of `u8` become `u8::MAX`, which no range accepts.

@@ -8,9 +8,9 @@ use kontor_catalog::spreadsheet::ports::SheetFailed;
 use kontor_catalog::spreadsheet::{ExportFailed, ImportError};
 use kontor_catalog::storefront::FavouriteError;
 use kontor_catalog::{
-    BrandRefusal, CardReference, CategoryRefusal, DiscountRefusal, InventoryReference, InventoryRefusal,
-    NomenclatureRefusal, PlanRefusal, PromotionList as ListOf, PromotionRefusal, TagRefusal, WarehouseReference,
-    WarehouseRefusal,
+    AssortmentRefusal, BrandRefusal, CardReference, CategoryRefusal, DiscountRefusal, InventoryReference,
+    InventoryRefusal, NomenclatureRefusal, PlanRefusal, PromotionList as ListOf, PromotionRefusal, TagRefusal,
+    WarehouseReference, WarehouseRefusal,
 };
 use kontor_kernel::Violations;
 
@@ -23,6 +23,15 @@ impl From<FavouriteError> for ApiError {
             }
             FavouriteError::CustomerDeleted => Self::unauthenticated("Unauthenticated."),
             FavouriteError::Store(error) => error.into(),
+        }
+    }
+}
+
+/// The id of the assigned record has another field, which the handler names.
+impl From<AssortmentRefusal> for ApiError {
+    fn from(refusal: AssortmentRefusal) -> Self {
+        match refusal {
+            AssortmentRefusal::UnknownRecord => Self::invalid("id", "must be the id of a record of the project"),
         }
     }
 }

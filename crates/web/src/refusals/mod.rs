@@ -6,7 +6,6 @@ mod content;
 mod customers;
 mod orders;
 mod organization;
-mod payments;
 mod subscriptions;
 mod webhooks;
 

@@ -1,10 +1,11 @@
-//! Responses to refusals of `kontor-orders`.
+//! Responses to refusals of `kontor-orders` and `kontor-payments`.
 
 use actix_web::http::StatusCode;
 use kontor_orders::lines::LinesRefused;
 use kontor_orders::model::TransitionRefused;
 use kontor_orders::tickets::ScanRefused;
 use kontor_orders::{OrderRefusal, PlacementError, ReportRefusal};
+use kontor_payments::VerificationError;
 
 use crate::{ApiError, NamedError, NextAction};
 
@@ -76,6 +77,23 @@ impl From<ScanRefused> for ApiError {
         match refused {
             ScanRefused::Denied(denied) => denied.into(),
             ScanRefused::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<VerificationError> for ApiError {
+    fn from(error: VerificationError) -> Self {
+        match error {
+            VerificationError::PaymentRefused { id, reason } => {
+                tracing::warn!(
+                    verification = %id, %reason,
+                    "a verification is closed: the acquirer declined its payment"
+                );
+                let message = "The payment could not be created.".to_owned();
+                Self::Message(StatusCode::BAD_GATEWAY, message)
+            }
+            VerificationError::CustomerDeleted => Self::unauthenticated("Unauthenticated."),
+            VerificationError::Store(error) => error.into(),
         }
     }
 }

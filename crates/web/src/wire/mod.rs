@@ -14,7 +14,7 @@ mod words;
 pub use access::*;
 pub use catalog::*;
 pub use input::{InputErrors, violations_of};
-pub use into_domain::{IntoDomain, into_domain};
+pub use into_domain::{IntoDomain, change_body, into_domain};
 pub use output::{NamedRecord, PhotoRecord};
 pub use types::*;
 pub use words::*;

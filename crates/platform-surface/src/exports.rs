@@ -1,14 +1,16 @@
 //! Exports of stock, orders and customers, each run as a job.
 
-mod query;
-
 use actix_web::web::Data;
 use actix_web::{HttpResponse, post};
-use kontor_catalog::bulk::{BulkService, ExportKind};
+use deserr::Deserr;
+use kontor_catalog::bulk::{BulkService, ExportKind, ExportScope};
+use kontor_catalog::spreadsheet::ports::SheetFormat;
+use kontor_kernel::Violations;
+use utoipa::IntoParams;
 
-use self::query::OrderExportQuery;
 use super::jobs::{JobResponse, queued};
-use crate::sheets::ExportQuery;
+use crate::sheets::{ExportQuery, SheetFormatName, format_of};
+use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Query, SignedInStaff};
 
 /// Export stock
@@ -81,4 +83,38 @@ pub(super) async fn export_orders(
 ) -> Result<HttpResponse, ApiError> {
     let (scope, format) = query.0.parse()?;
     Ok(queued(service.export(&staff, scope, format).await?))
+}
+
+/// File format, and the creation dates of the orders to export.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct OrderExportQuery {
+    /// `xlsx` or `csv`.
+    #[deserr(default)]
+    #[param(value_type = Option<String>)]
+    format: Option<SheetFormatName>,
+    /// First creation day to export, in the project's time zone.
+    #[deserr(default)]
+    #[param(inline)]
+    created_from: Option<wire::Date>,
+    /// Last creation day to export, in the project's time zone.
+    #[deserr(default)]
+    #[param(inline)]
+    created_to: Option<wire::Date>,
+}
+
+impl OrderExportQuery {
+    /// Returns the scope and the format of the export, or all violations.
+    fn parse(&self) -> Result<(ExportScope, SheetFormat), Violations> {
+        let day = |day: Option<&wire::Date>| day.map(|day| day.0);
+        let (created_from, created_to) = (day(self.created_from.as_ref()), day(self.created_to.as_ref()));
+        let mut wrong = Violations::default();
+        let format = wrong.check("format", format_of(self.format.as_ref()));
+        if created_from.zip(created_to).is_some_and(|(from, to)| to < from) {
+            wrong.add("created_to", "must not be before created_from");
+        }
+        wrong.into_result()?;
+        Ok((ExportScope { kind: ExportKind::Orders, created_from, created_to }, format.unwrap_or_default()))
+    }
 }
