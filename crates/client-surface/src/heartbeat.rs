@@ -12,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::HEARTBEAT_SESSION;
 use kontor_web::named::NamedErrorBody;
-use kontor_web::{ApiError, SignedInCustomer, Throttle};
+use kontor_web::{SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(send_heartbeat);
@@ -92,11 +92,11 @@ async fn send_heartbeat(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use actix_web::ResponseError;
     use actix_web::http::StatusCode;
     use kontor_auth::HeartbeatError;
     use kontor_kernel::StoreError;
+    use kontor_web::ApiError;
 
     #[test]
     fn whatever_is_wrong_with_the_storage_is_named() {

@@ -6,6 +6,8 @@
 //! - Every endpoint has a row in [`POLICIES`].
 //! - A record of another project or customer is `404`.
 
+#![allow(unused_qualifications, reason = "utoipa names the parameters of an operation by their path")]
+
 mod callback_auth;
 mod cart;
 mod contact_form;

@@ -199,12 +199,7 @@ macro_rules! changed_records {
         impl $name {
             /// Builds the response. `records` may be in any order. Records deleted in the meantime are missing and are
             /// reported with the next part.
-            fn new<R>(
-                changes: Changes,
-                mut records: Vec<R>,
-                id: fn(&R) -> i64,
-                record: impl Fn(R) -> $record,
-            ) -> Self {
+            fn new<R>(changes: Changes, mut records: Vec<R>, id: fn(&R) -> i64, record: impl Fn(R) -> $record) -> Self {
                 records.sort_by_cached_key(|record| changes.changed.iter().position(|changed| *changed == id(record)));
                 Self {
                     data: records.into_iter().map(record).collect(),

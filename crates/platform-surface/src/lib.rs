@@ -7,6 +7,8 @@
 //! - Every endpoint has a row in [`POLICIES`].
 //! - A record of another project is `403`.
 
+#![allow(unused_qualifications, reason = "utoipa names the parameters of an operation by their path")]
+
 mod agent_access;
 mod agents;
 mod application_parts;

@@ -7,7 +7,9 @@ use actix_web::web::Data;
 use chrono::NaiveDate;
 use deserr::Deserr;
 use kontor_kernel::{Clock, Money, Violations, Word as _, Zone};
-use kontor_orders::reports::{Bucket, ItemOrder, ItemSales, ReportPeriod, ReportService, ReportStep, Sales, SalesReport};
+use kontor_orders::reports::{
+    Bucket, ItemOrder, ItemSales, ReportPeriod, ReportService, ReportStep, Sales, SalesReport,
+};
 use kontor_organization::DictionaryService;
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};

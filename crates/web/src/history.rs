@@ -1,8 +1,8 @@
 //! Wire form of histories.
 
 use chrono::{DateTime, Utc};
-use kontor_kernel::history::{Author, FieldChange, HistoryEntry};
 use kontor_kernel::Word;
+use kontor_kernel::history::{Author, FieldChange, HistoryEntry};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -7,7 +7,7 @@ use std::path::Path;
 const WIRING: &str = include_str!("../../src/service/wiring.rs");
 
 /// Shared services that never write.
-const READ_ONLY: [&str; 4] = ["Arc<dyn Clock>", "Arc<dyn Random>", "SuggestionService", "Throttle"];
+const READ_ONLY: [&str; 5] = ["Arc<dyn Clock>", "Arc<dyn Random>", "PageViewer", "SuggestionService", "Throttle"];
 
 /// Returns the shared services that may write.
 fn shared() -> Vec<&'static str> {

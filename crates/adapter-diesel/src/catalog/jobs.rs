@@ -441,6 +441,7 @@ impl JobRepository for Database {
         let written = finished.await?;
         if written.is_some_and(|written| written >= ANALYZED) {
             self.analyze_tables().await;
+            self.enter_new_rows().await;
         }
         Ok(written.is_some())
     }

@@ -23,8 +23,8 @@ impl Database {
         self.steps(step, false).await
     }
 
-    /// As [`Database::walk`], for operations that fill tables. Whenever the number of batches has doubled, and at the
-    /// end, `ANALYZE` runs, so that no plan is made for much smaller tables.
+    /// As [`Database::walk`], for operations that fill tables. Whenever the number of batches has doubled, `ANALYZE`
+    /// runs, so that no plan is made for much smaller tables.
     pub(crate) async fn fill(
         &self,
         step: impl Fn(&mut AnyConnection, i64) -> Result<Done, Abort<StoreError>> + Copy + Send + 'static,
@@ -52,26 +52,33 @@ impl Database {
             }
         }
         if is_filling {
-            self.analyze_tables().await;
+            self.enter_new_rows().await;
         }
         Ok(sum)
     }
 
-    /// Runs `ANALYZE` on the growing tables, and enters new rows into the text indexes. PostgreSQL does both itself, but
-    /// some time later. Until then, after many inserts, its plans fit small tables and scan large ones, and every search
-    /// reads the list of rows that the index does not contain yet. SQLite needs neither.
+    /// Runs `ANALYZE` on the growing tables. PostgreSQL does so itself, but some time later. Until then, after many
+    /// inserts, its plans fit small tables and scan large ones. SQLite needs no statistics.
     pub(crate) async fn analyze_tables(&self) {
+        // Another session may be running it already.
+        let tables = self.tables().growing;
+        self.maintain(format!("SET LOCAL lock_timeout = '1s'; ANALYZE {tables}")).await;
+    }
+
+    /// Enters new rows into the text indexes. PostgreSQL does so itself, but some time later. Until then, every search
+    /// reads the list of rows that the index does not contain yet. SQLite has no such list.
+    pub(crate) async fn enter_new_rows(&self) {
+        self.maintain(ENTER_NEW_ROWS.to_owned()).await;
+    }
+
+    async fn maintain(&self, statements: String) {
         if !matches!(self.url(), DatabaseUrl::Postgres(_)) {
             return;
         }
-        let tables = self.tables().growing;
-        let looked = self.write_long(move |connection| {
-            // Another session may be running it already.
-            connection.batch_execute(&format!("SET LOCAL lock_timeout = '1s'; ANALYZE {tables}; {ENTER_NEW_ROWS}"))?;
-            Ok::<_, Abort<StoreError>>(())
-        });
-        if let Err(error) = looked.await {
-            tracing::warn!(%error, "query plans may be outdated: table statistics were not updated");
+        let maintained =
+            self.write_long(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(&statements)?));
+        if let Err(error) = maintained.await {
+            tracing::warn!(%error, "searches may be slow: statistics or text indexes were not updated");
         }
     }
 }

@@ -89,7 +89,7 @@ pub use crate::into_domain;
 /// - `T` is a `NonNullPatch<T>`: `null` is rejected. `T | null` is a `Patch<T>`: `null` empties the field. `T | null | 0`
 ///   is a `Patch<ZeroIsNull<T>>`: `0` does so, too.
 /// - With `=> DepartmentChange`, the body converts to the change as by [`into_domain!`](crate::into_domain).
-/// - A field in braces, with its attributes, is declared as it stands. Such a body needs its own conversion.
+/// - A field in braces, with its attributes, is declared unchanged. Such a body needs its own conversion.
 #[macro_export]
 macro_rules! change_body {
     (@fields $head:tt {$($done:tt)*} [$($names:ident)*]
