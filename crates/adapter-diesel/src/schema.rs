@@ -964,6 +964,47 @@ diesel::table! {
 }
 
 diesel::table! {
+    agent_actions (id) {
+        id -> BigInt,
+        public_id -> Text,
+        project_id -> BigInt,
+        agent_id -> BigInt,
+        token_id -> BigInt,
+        method -> Text,
+        tool -> Text,
+        path -> Text,
+        query -> Text,
+        body -> Nullable<Text>,
+        idempotency_key -> Text,
+        if_match -> Nullable<Text>,
+        class -> Text,
+        arguments_hash -> Text,
+        policy_version -> BigInt,
+        state -> Text,
+        decided_by -> Nullable<BigInt>,
+        decided_at -> Nullable<Timestamp>,
+        reason -> Nullable<Text>,
+        proposed_at -> Timestamp,
+        expires_at -> Timestamp,
+        started_at -> Nullable<Timestamp>,
+        leased_until -> Nullable<Timestamp>,
+        finished_at -> Nullable<Timestamp>,
+        status_code -> Nullable<Integer>,
+    }
+}
+
+diesel::table! {
+    agent_policies (project_id) {
+        project_id -> BigInt,
+        version -> BigInt,
+        refuses_writes -> Bool,
+        rules -> Text,
+        updated_by -> BigInt,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
     agent_access_requests (id) {
         id -> BigInt,
         public_id -> Text,

@@ -6,7 +6,7 @@ mod employees;
 mod miniapp;
 
 #[cfg(feature = "mocks")]
-pub use agents::{MockAccessRequestRepository, MockAgentRepository};
+pub use agents::{MockAccessRequestRepository, MockAgentActionRepository, MockAgentRepository};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
@@ -26,7 +26,7 @@ use crate::model::{
     StaffRole, StoredCustomerToken, StoredIntrospection, StoredStaffToken, TemporaryPassword, TokenOwner, TokenUse,
 };
 use crate::{IntrospectionRegistryError, PermissionError, RoleError, StaffRegistryError};
-pub use agents::{AccessRequestRepository, AgentRepository};
+pub use agents::{AccessRequestRepository, AgentActionRepository, AgentRepository};
 pub use callback::*;
 pub use employees::*;
 pub use kontor_kernel::SendError;

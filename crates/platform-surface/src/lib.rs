@@ -8,6 +8,8 @@
 //! - A record of another project is `403`.
 
 mod agent_access;
+mod agent_actions;
+mod agent_tools;
 mod agents;
 mod application_parts;
 mod applications;
@@ -67,6 +69,7 @@ mod warehouses;
 mod webhook_deliveries;
 mod webhooks;
 
+pub use agent_tools::agent_tools;
 pub use policies::POLICIES;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -77,6 +80,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     session::routes(config);
     agents::routes(config);
     below(config, "/api/agent-access-requests", agent_access::routes);
+    below(config, "/api/agent-actions", agent_actions::routes);
+    agent_actions::policy_routes(config);
     directory::routes(config);
     employees::routes(config);
     below(config, "/api/departments", departments::routes);

@@ -33,7 +33,7 @@ fn minutes(minutes: i64) -> DateTime<Utc> {
 }
 
 /// A project with an employee.
-async fn office(db: &TestDatabase) -> (ProjectId, UserId) {
+pub async fn office(db: &TestDatabase) -> (ProjectId, UserId) {
     let project = fixtures::project(db).await;
     let login = Login::parse(&format!("boss-{project}")).unwrap();
     let owner = kontor_auth::model::NewOwner {
@@ -61,7 +61,7 @@ fn new_agent(office: (ProjectId, UserId), name: &str, permissions: &[Permission]
     }
 }
 
-async fn made(db: &TestDatabase, office: (ProjectId, UserId), name: &str, permissions: &[Permission]) -> Agent {
+pub async fn made(db: &TestDatabase, office: (ProjectId, UserId), name: &str, permissions: &[Permission]) -> Agent {
     AgentRepository::insert(&db.database, new_agent(office, name, permissions)).await.unwrap()
 }
 

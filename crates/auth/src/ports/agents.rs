@@ -10,10 +10,11 @@ use kontor_kernel::{
 use uuid::Uuid;
 
 use crate::model::{
-    AccessRequest, Agent, AgentToken, AgentUpdate, Approval, Consumption, NewAccessRequest, NewAgent, NewAgentToken,
-    Refusal, Review, StoredAccessRequest,
+    AccessRequest, Agent, AgentAction, AgentActionDecision, AgentActionEvent, AgentActionFilter, AgentOutcome,
+    AgentPolicy, AgentToken, AgentUpdate, Approval, Consumption, NewAccessRequest, NewAgent, NewAgentAction,
+    NewAgentToken, Refusal, Review, StoredAccessRequest,
 };
-use crate::{AccessRequestError, AgentError};
+use crate::{AccessRequestError, AgentActionError, AgentError};
 
 /// Storage of agents and their tokens. A deleted agent is not found; its record is kept for the history entries that
 /// refer to it.
@@ -74,4 +75,59 @@ pub trait AccessRequestRepository: Send + Sync {
     /// Stores the one token of an approved request. A request whose agent was deleted in the meantime counts as
     /// declined.
     async fn consume(&self, consumption: Consumption) -> Result<(TokenId, Agent), AccessRequestError>;
+}
+
+/// Storage of calls of agents that need approval, and of the policies that demand it. Every change locks the call, so
+/// that concurrent changes apply the moves one after the other.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait AgentActionRepository: Send + Sync {
+    /// Returns the policy of a project, in one statement.
+    async fn policy(&self, project: ProjectId) -> Result<AgentPolicy, StoreError>;
+
+    /// Replaces the policy of a project and raises its version. Refuses another version than the stored one, and
+    /// numbers that name no agent of the project.
+    async fn set_policy(
+        &self,
+        project: ProjectId,
+        policy: AgentPolicy,
+        by: UserId,
+        at: DateTime<Utc>,
+    ) -> Result<AgentPolicy, AgentActionError>;
+
+    /// Returns the newest call with this token and this hash of its arguments.
+    async fn latest(&self, token: TokenId, arguments_hash: String) -> Result<Option<AgentAction>, StoreError>;
+
+    /// Stores a call, or returns the newest equal one if that answers the call. Refuses a call beyond the maximum, and
+    /// one of a deleted agent.
+    async fn propose(&self, new: NewAgentAction) -> Result<AgentAction, AgentActionError>;
+
+    /// Returns a call of any project.
+    async fn find(&self, public_id: Uuid) -> Result<Option<ProjectScoped<AgentAction>>, StoreError>;
+
+    /// Returns one page of the calls of a project, newest first.
+    async fn list(
+        &self,
+        project: ProjectId,
+        filter: AgentActionFilter,
+        at: DateTime<Utc>,
+        page: PageRequest,
+    ) -> Result<Page<AgentAction>, StoreError>;
+
+    /// Approves or refuses a call, if [`AgentAction::after`] allows it.
+    async fn decide(
+        &self,
+        public_id: Uuid,
+        event: AgentActionEvent,
+        decision: AgentActionDecision,
+    ) -> Result<AgentAction, AgentActionError>;
+
+    /// Begins or continues the execution of a call, if [`AgentAction::after`] allows it.
+    async fn start(&self, public_id: Uuid, at: DateTime<Utc>) -> Result<AgentAction, AgentActionError>;
+
+    /// Stores the outcome of an execution, unless it is stored already.
+    async fn finish(&self, public_id: Uuid, outcome: AgentOutcome, at: DateTime<Utc>) -> Result<(), StoreError>;
+
+    /// Returns the time at which a token of an employee was issued.
+    async fn session_start(&self, token: TokenId) -> Result<Option<DateTime<Utc>>, StoreError>;
 }

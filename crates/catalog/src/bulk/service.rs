@@ -194,6 +194,7 @@ mod tests {
             project_id: ProjectId::new(1).unwrap(),
             user_id: UserId::new(1).unwrap(),
             token_id: TokenId::new(1).unwrap(),
+            is_agent: false,
             permissions: permissions.iter().copied().collect(),
         }
     }
