@@ -66,12 +66,14 @@ fn may_be_null(api: &Value, schema: &Value) -> bool {
 }
 
 /// Fields that an update may empty although the record always shows a value.
-const SHOWN_WHEN_EMPTY: [(&str, &str); 3] = [
+const SHOWN_WHEN_EMPTY: [(&str, &str); 4] = [
     // As an empty text.
     ("PUT /api/orders/{id}", "address"),
     ("PUT /api/permissions/{id}", "description"),
     // As the time zone of the project.
     ("PUT /api/shops/{id}", "time_zone"),
+    // As `false`, its default.
+    ("PUT /api/shops/{id}/holidays/{holiday_id}", "is_yearly"),
 ];
 
 /// An update takes `null` only where the record shows `null` then. A field that keeps its value at `null` would be described as
