@@ -52,9 +52,9 @@ function Report({ from, to, by, query }) {
   const orders = /** @type {const} */ (['revenue', 'quantity']).map((one) => ({
     to: `/reports?${new URLSearchParams({ ...Object.fromEntries(query), by: one })}`, label: t(`report.bestBy.${one}`), current: one === by,
   }));
-  return html`<${Loading} of=${sales}>${(/** @type {Sales[]} */ [byDay, byHour]) => byDay && html`<${Totals} total=${byDay.total} />
+  return html`<${Loading} of=${sales}>${(/** @type {Sales[]} */ [byDay, byHour]) => byDay && html`<div><${Totals} total=${byDay.total} />
       ${byDay.rows.length > 1 && html`<${Charts} title=${t('report.byDay')} column=${t('chart.day')} rows=${byDay.rows} />`}
-      ${byHour ? html`<${Charts} title=${t('report.byHour')} column=${t('report.hour')} rows=${byHour.rows} />` : html`<p class="note">${t('report.hoursLimit', { n: HOURS_LIMIT })}</p>`}`}<//>
+      ${byHour ? html`<${Charts} title=${t('report.byHour')} column=${t('report.hour')} rows=${byHour.rows} />` : html`<p class="note">${t('report.hoursLimit', { n: HOURS_LIMIT })}</p>`}</div>`}<//>
     <${Card} title=${t('report.best')} flush actions=${html`<${Tabs} label=${t('report.bestBy')} tabs=${orders} />`}>
       <${Loading} of=${items}>${(/** @type {Items} */ list) => html`<${Best} items=${list} />`}<//><//>`;
 }
