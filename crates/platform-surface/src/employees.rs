@@ -114,13 +114,13 @@ async fn update_user(
 
 /// Defines the handlers that ban an employee and lift the ban.
 macro_rules! bans {
-    ($($handler:ident, $path:literal, $banned:literal, $summary:literal, $description:literal;)+) => {$(
+    ($($handler:ident, $path:literal, $banned:literal, $summary:literal, $description:literal, $refused:literal;)+) => {$(
         #[utoipa::path(
             tag = "Staff",
             summary = $summary,
             description = $description,
             params(("id" = i64, Path)),
-            responses((status = 200, body = UserResponse)),
+            responses((status = 200, body = UserResponse), (status = 422, description = $refused)),
         )]
         #[post($path)]
         async fn $handler(
@@ -137,9 +137,11 @@ macro_rules! bans {
 bans! {
     ban_user, "/api/users/{id}/ban", true, "Ban an employee",
         "Revokes the tokens and the temporary password of the employee at once. Callers cannot ban themselves, nor an \
-         employee with permissions that they do not hold. The last owner of the project cannot be banned.";
+         employee with permissions that they do not hold. The last owner of the project cannot be banned.",
+        "The employee is the caller or the last owner.";
     unban_user, "/api/users/{id}/unban", false, "Unban an employee",
-        "The employee can log in again. The employee must not have permissions that the caller does not hold.";
+        "The employee can log in again. The employee must not have permissions that the caller does not hold.",
+        "The employee is the caller.";
 }
 
 /// List the history of an employee
