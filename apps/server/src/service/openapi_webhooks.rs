@@ -63,7 +63,7 @@ pub struct PingEvent {
 
 /// Data of `ping`.
 #[derive(Serialize, ToSchema)]
-#[allow(clippy::struct_field_names, reason = "the names of the payload")]
+#[expect(clippy::struct_field_names, reason = "the names of the payload")]
 pub struct PingData {
     /// Id of the webhook.
     #[schema(minimum = 1)]
