@@ -271,7 +271,7 @@ impl Histories for Database {
         number: i64,
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let of_record = histories::table
                 .filter(histories::project_id.eq(project.get()))
                 .filter(histories::resource.eq(resource.name()))

@@ -389,7 +389,7 @@ mod tests {
         let all = Listing::unfiltered(Sort::descending("id"), PageRequest::new(page, 2, 100).unwrap());
         let listing = Listing { text: text.map(|text| Line::parse(text).unwrap()), ..all };
         let totals = std::sync::Arc::clone(totals);
-        let read = db.database.read_snapshot(move |connection| {
+        let read = db.database.snapshot(move |connection| {
             COUNTRIES.page_of_many::<StoreError>(connection, Statement::new("c.id > 1000"), &listing, &totals)
         });
         let page = read.await.unwrap();

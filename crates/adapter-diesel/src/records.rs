@@ -88,7 +88,7 @@ pub(crate) trait ListedRecord: RepositoryRecord {
 impl<T: ListedRecord> ListedRepository<T> for Database {
     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<T>, StoreError> {
         let totals = self.memory::<Totals>();
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let mut own = of_project_column(T::PROJECT, project, &listing).sql(" AND ").sql(T::NOT_DELETED);
             let mut source = T::SOURCE;
             if let Some(text) = &listing.text {

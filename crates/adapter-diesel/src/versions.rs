@@ -7,7 +7,7 @@ use kontor_kernel::{ProjectId, StoreError};
 
 #[cfg(feature = "test-support")]
 use crate::database::VersionedTable;
-use crate::database::{Abort, AnyConnection, BoundedCache, Database, NewRow, Topic, VersionedRow};
+use crate::database::{Abort, AnyConnection, BoundedCache, Database, Extent, NewRow, Topic, VersionedRow};
 use crate::decode;
 use crate::histories::AUTHOR_NAMES;
 use crate::statement::{Statement, by_place};
@@ -370,7 +370,8 @@ impl Database {
         }
         let before = self.cache_versions().version_anywhere(Topic::Access);
         let required = self
-            .read_brief(move |connection| {
+            .expecting(Extent::Keys)
+            .read(move |connection| {
                 let required: Vec<bool> = Statement::new("SELECT if_match_required FROM projects WHERE id = ")
                     .value(key)
                     .scalars(connection)?;

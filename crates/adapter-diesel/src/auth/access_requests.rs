@@ -15,7 +15,7 @@ use uuid::Uuid;
 use super::agent_records;
 use super::agents::{self, TokenToStore, names};
 use super::tokens::abilities;
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::decode;
 use crate::schema::agent_access_requests as requests;
 use crate::unreadable;
@@ -117,11 +117,11 @@ impl AccessRequestRepository for Database {
     }
 
     async fn find(&self, public_id: Uuid) -> Result<Option<StoredAccessRequest>, StoreError> {
-        self.read_brief(move |connection| load(connection, public_id)).await
+        self.expecting(Extent::Keys).read(move |connection| load(connection, public_id)).await
     }
 
     async fn handled(&self, project: ProjectId, page: PageRequest) -> Result<Page<AccessRequest>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let of_project = || requests::table.filter(requests::project_id.eq(project.get()));
             let total: i64 = of_project().count().get_result(connection)?;
             let rows: Vec<RequestRow> = of_project()

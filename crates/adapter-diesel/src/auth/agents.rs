@@ -204,7 +204,7 @@ impl AgentRepository for Database {
     }
 
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Agent>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let own =
                 Statement::new("u.kind = 'agent' AND u.deleted_at IS NULL AND u.project_id = ").value(project.get());
             let found = AGENTS.page(connection, own, &listing)?;
@@ -214,7 +214,7 @@ impl AgentRepository for Database {
     }
 
     async fn find(&self, agent: UserId) -> Result<Option<ProjectScoped<Agent>>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let project: Option<i64> =
                 live!().filter(users::id.eq(agent.get())).select(users::project_id).first(connection).optional()?;
             let Some(project) = project else { return Ok(None) };

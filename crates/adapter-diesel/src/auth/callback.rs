@@ -10,7 +10,7 @@ use kontor_kernel::{AppScope, CallbackAttemptId, Contact, Phone, StoreError};
 
 use super::{Holder, insert_token};
 use crate::customer_data::{Newcomer, bind, create, lock_bound_customer, lock_customer, owner};
-use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::database::{Abort, AnyConnection, Database, Extent, on_each};
 use crate::decode;
 use crate::schema::{callback_attempts, callback_phones};
 
@@ -215,19 +215,20 @@ impl CallbackAttempts for Database {
 
     async fn find(&self, app: AppScope, session_fingerprint: &str) -> Result<Option<CallbackAttempt>, StoreError> {
         let session = session_fingerprint.to_owned();
-        self.read_brief(move |connection| {
-            // The fingerprint is keyed, so comparing it in the statement reveals nothing about the token.
-            let row: Option<AttemptRow> = callback_attempts::table
-                .filter(callback_attempts::project_id.eq(app.project_id.get()))
-                .filter(callback_attempts::application_id.eq(app.application_id.get()))
-                .filter(callback_attempts::session_fingerprint.eq(&session))
-                .filter(callback_attempts::check_id.is_not_null())
-                .select(AttemptRow::as_select())
-                .first(connection)
-                .optional()?;
-            Ok::<_, Abort<StoreError>>(row.map(CallbackAttempt::try_from).transpose()?)
-        })
-        .await
+        self.expecting(Extent::Keys)
+            .read(move |connection| {
+                // The fingerprint is keyed, so comparing it in the statement reveals nothing about the token.
+                let row: Option<AttemptRow> = callback_attempts::table
+                    .filter(callback_attempts::project_id.eq(app.project_id.get()))
+                    .filter(callback_attempts::application_id.eq(app.application_id.get()))
+                    .filter(callback_attempts::session_fingerprint.eq(&session))
+                    .filter(callback_attempts::check_id.is_not_null())
+                    .select(AttemptRow::as_select())
+                    .first(connection)
+                    .optional()?;
+                Ok::<_, Abort<StoreError>>(row.map(CallbackAttempt::try_from).transpose()?)
+            })
+            .await
     }
 
     async fn find_by_check(&self, check: &CheckId) -> Result<Option<CallbackAttempt>, StoreError> {

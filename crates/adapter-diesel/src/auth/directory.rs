@@ -106,7 +106,7 @@ impl DirectoryRepository for Database {
         filter: EmployeeFilter,
         page: PageRequest,
     ) -> Result<Page<Employee>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let (total, ids) = page_of(connection, project, &filter, page)?;
             Ok(Page { items: unreadable::records(connection, "users", &ids, employees::load)?, total, request: page })
         })
@@ -119,7 +119,7 @@ impl DirectoryRepository for Database {
         filter: EmployeeFilter,
         page: PageRequest,
     ) -> Result<Page<EmployeeSummary>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let (total, ids) = page_of(connection, project, &filter, page)?;
             let rows: Vec<ColleagueRow> = users::table
                 .filter(users::id.eq_any(ids))

@@ -129,7 +129,7 @@ fn set_banned(
 #[async_trait]
 impl EmployeeRepository for Database {
     async fn find(&self, id: UserId) -> Result<Option<ProjectScoped<Employee>>, StoreError> {
-        self.read_snapshot(move |connection| Employee::load::<StoreError>(connection, id.get())).await
+        self.snapshot(move |connection| Employee::load::<StoreError>(connection, id.get())).await
     }
 
     async fn insert(&self, editor: EmployeeEditor, new: NewEmployee) -> Result<Employee, EmployeeError> {

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::guard;
 use crate::applications::project_of;
-use crate::database::{Abort, AnyConnection, BoundedCache, Database, Topic, on_duplicate};
+use crate::database::{Abort, AnyConnection, BoundedCache, Database, Extent, Topic, on_duplicate};
 use crate::decode;
 use crate::schema::introspection_clients;
 use crate::statement::{Statement, by_place};
@@ -92,7 +92,8 @@ impl IntrospectionClients for Database {
         let before = self.cache_versions().version_anywhere(Topic::Access);
         let client_id = client_id.to_string();
         let found: Option<StoredIntrospection> = self
-            .read_brief(move |connection| {
+            .expecting(Extent::Keys)
+            .read(move |connection| {
                 let row: Option<InquiryRow> = Statement::new(
                     "SELECT c.fingerprint, c.is_active, c.audience, a.project_id, a.id, a.name, a.is_active, \
                  t.fingerprint, t.expires_at, p.handle \

@@ -5,21 +5,22 @@ use kontor_auth::miniapp::MiniAppProvider;
 use kontor_auth::ports::MiniAppTokens;
 use kontor_kernel::{ApplicationId, StoreError, Word};
 
-use crate::database::{Abort, Database, found, on_each};
+use crate::database::{Abort, Database, Extent, found, on_each};
 use crate::schema::{application_miniapps, applications};
 
 #[async_trait]
 impl MiniAppTokens for Database {
     async fn token(&self, application: ApplicationId, provider: MiniAppProvider) -> Result<Option<String>, StoreError> {
-        self.read_brief(move |connection| {
-            let sealed = application_miniapps::table
-                .find((application.get(), provider.word()))
-                .select(application_miniapps::sealed_token)
-                .first(connection)
-                .optional()?;
-            Ok(sealed)
-        })
-        .await
+        self.expecting(Extent::Keys)
+            .read(move |connection| {
+                let sealed = application_miniapps::table
+                    .find((application.get(), provider.word()))
+                    .select(application_miniapps::sealed_token)
+                    .first(connection)
+                    .optional()?;
+                Ok(sealed)
+            })
+            .await
     }
 
     async fn put(

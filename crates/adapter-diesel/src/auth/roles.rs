@@ -113,7 +113,7 @@ fn grant(connection: &mut AnyConnection, role: i64, wanted: &[PermissionId]) -> 
 #[async_trait]
 impl RoleRepository for Database {
     async fn list(&self, project: ProjectId) -> Result<Vec<StaffRole>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let rows: Vec<RoleRow> = roles::table
                 .filter(roles::project_id.eq(project.get()))
                 .filter(roles::kind.eq(STAFF))
@@ -130,7 +130,7 @@ impl RoleRepository for Database {
     }
 
     async fn find(&self, id: RoleId) -> Result<Option<ProjectScoped<StaffRole>>, StoreError> {
-        self.read_snapshot(move |connection| load(connection, id.get())).await
+        self.snapshot(move |connection| load(connection, id.get())).await
     }
 
     async fn permissions(&self, project: ProjectId) -> Result<Vec<GrantedPermission>, StoreError> {

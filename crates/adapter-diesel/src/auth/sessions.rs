@@ -10,7 +10,7 @@ use kontor_kernel::{ApplicationId, CounterpartyId, CustomerScope, ProjectId, Sto
 
 use crate::customer_data::guard;
 use crate::customer_data::sessions::{ACTIVE, close};
-use crate::database::{AnyConnection, Database, found, on_each};
+use crate::database::{AnyConnection, Database, Extent, found, on_each};
 use crate::decode;
 use crate::schema::client_sessions;
 use crate::statement::Statement;
@@ -91,16 +91,17 @@ fn start(
 #[async_trait]
 impl ClientSessions for Database {
     async fn current(&self, token: TokenId) -> Result<Option<ClientSession>, StoreError> {
-        self.read_brief(move |connection| {
-            let row: Option<SessionRow> = client_sessions::table
-                .filter(client_sessions::token_id.eq(token.get()))
-                .filter(client_sessions::status.eq(ACTIVE))
-                .select(SessionRow::as_select())
-                .first(connection)
-                .optional()?;
-            Ok(row.map(ClientSession::try_from).transpose()?)
-        })
-        .await
+        self.expecting(Extent::Keys)
+            .read(move |connection| {
+                let row: Option<SessionRow> = client_sessions::table
+                    .filter(client_sessions::token_id.eq(token.get()))
+                    .filter(client_sessions::status.eq(ACTIVE))
+                    .select(SessionRow::as_select())
+                    .first(connection)
+                    .optional()?;
+                Ok(row.map(ClientSession::try_from).transpose()?)
+            })
+            .await
     }
 
     async fn continue_session(&self, session: ClientSession, seen_at: DateTime<Utc>) -> Result<bool, StoreError> {

@@ -79,7 +79,7 @@ impl StaffRepository for Database {
     }
 
     async fn employee(&self, user: UserId) -> Result<Option<Employee>, StoreError> {
-        self.read_snapshot(move |connection| Ok(employees::load::<StoreError>(connection, &[user.get()])?.pop())).await
+        self.snapshot(move |connection| Ok(employees::load::<StoreError>(connection, &[user.get()])?.pop())).await
     }
 
     async fn insert_employee(&self, employee: NewEmployee) -> Result<UserId, StaffRegistryError> {

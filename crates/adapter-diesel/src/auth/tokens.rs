@@ -10,7 +10,7 @@ use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 
 use super::{guard, uses};
 use crate::customer_data::sessions::{close_of_customer, close_of_tokens};
-use crate::database::{Database, Topic, on_each};
+use crate::database::{Database, Extent, Topic, on_each};
 use crate::decode;
 use crate::schema::{access_tokens, applications, counterparties, permissions, role_permissions, roles, users};
 use crate::time_codec::Moment;
@@ -96,37 +96,40 @@ macro_rules! end {
 #[async_trait]
 impl TokenRepository for Database {
     async fn staff_token(&self, id: TokenId) -> Result<Option<StoredStaffToken>, StoreError> {
-        self.read_brief(move |connection| {
-            // The owner's role has every permission, so nothing is joined for it.
-            let rows = access_tokens::table
-                .inner_join(users::table.on(users::id.eq(access_tokens::subject_id)))
-                .inner_join(roles::table.on(roles::id.eq(users::role_id)))
-                .left_join(
-                    role_permissions::table.on(role_permissions::role_id.eq(roles::id).and(roles::is_owner.eq(false))),
-                )
-                .left_join(permissions::table.on(permissions::id.eq(role_permissions::permission_id)))
-                .filter(access_tokens::id.eq(id.get()))
-                .filter(access_tokens::guard.eq(guard::USER))
-                .select((
-                    access_tokens::fingerprint,
-                    access_tokens::expires_at,
-                    access_tokens::last_used_at,
-                    users::id,
-                    users::project_id,
-                    users::is_banned,
-                    roles::is_owner,
-                    access_tokens::abilities,
-                    permissions::name.nullable(),
-                ))
-                .load(connection)?;
-            Ok(staff_token(rows)?)
-        })
-        .await
+        self.expecting(Extent::Keys)
+            .read(move |connection| {
+                // The owner's role has every permission, so nothing is joined for it.
+                let rows = access_tokens::table
+                    .inner_join(users::table.on(users::id.eq(access_tokens::subject_id)))
+                    .inner_join(roles::table.on(roles::id.eq(users::role_id)))
+                    .left_join(
+                        role_permissions::table
+                            .on(role_permissions::role_id.eq(roles::id).and(roles::is_owner.eq(false))),
+                    )
+                    .left_join(permissions::table.on(permissions::id.eq(role_permissions::permission_id)))
+                    .filter(access_tokens::id.eq(id.get()))
+                    .filter(access_tokens::guard.eq(guard::USER))
+                    .select((
+                        access_tokens::fingerprint,
+                        access_tokens::expires_at,
+                        access_tokens::last_used_at,
+                        users::id,
+                        users::project_id,
+                        users::is_banned,
+                        roles::is_owner,
+                        access_tokens::abilities,
+                        permissions::name.nullable(),
+                    ))
+                    .load(connection)?;
+                Ok(staff_token(rows)?)
+            })
+            .await
     }
 
     async fn customer_token(&self, id: TokenId) -> Result<Option<StoredCustomerToken>, StoreError> {
-        self.read_brief(move |connection| {
-            let row: Option<CustomerTokenRow> = on_each!(connection, concrete => access_tokens::table
+        self.expecting(Extent::Keys)
+            .read(move |connection| {
+                let row: Option<CustomerTokenRow> = on_each!(connection, concrete => access_tokens::table
                 .inner_join(counterparties::table.on(counterparties::id.eq(access_tokens::subject_id)))
                 .inner_join(applications::table.on(applications::id.nullable().eq(access_tokens::application_id)))
                 .filter(access_tokens::id.eq(id.get()))
@@ -144,21 +147,21 @@ impl TokenRepository for Database {
                 ))
                 .first(concrete)
                 .optional())?;
-            let Some(row) = row else { return Ok(None) };
-            Ok(Some(StoredCustomerToken {
-                fingerprint: row.fingerprint,
-                expires_at: decode::moment(row.expires_at.0),
-                counterparty_id: decode::id(row.counterparty_id)?,
-                app: AppScope {
-                    project_id: decode::id(row.project_id)?,
-                    application_id: decode::id(row.application_id)?,
-                    wholesale: row.wholesale,
-                },
-                app_is_active: row.app_is_active,
-                last_used_at: row.last_used_at.map(|at| decode::moment(at.0)),
-            }))
-        })
-        .await
+                let Some(row) = row else { return Ok(None) };
+                Ok(Some(StoredCustomerToken {
+                    fingerprint: row.fingerprint,
+                    expires_at: decode::moment(row.expires_at.0),
+                    counterparty_id: decode::id(row.counterparty_id)?,
+                    app: AppScope {
+                        project_id: decode::id(row.project_id)?,
+                        application_id: decode::id(row.application_id)?,
+                        wholesale: row.wholesale,
+                    },
+                    app_is_active: row.app_is_active,
+                    last_used_at: row.last_used_at.map(|at| decode::moment(at.0)),
+                }))
+            })
+            .await
     }
 
     async fn record_uses(&self, uses: Vec<TokenUse>) -> Result<(), StoreError> {

@@ -49,7 +49,7 @@ macro_rules! assortment {
         #[async_trait]
         impl AssortmentRepository<$record> for Database {
             async fn assigned(&self, application: ApplicationId) -> Result<Vec<$record>, StoreError> {
-                self.read_snapshot(move |connection| {
+                self.snapshot(move |connection| {
                     let ids: Vec<i64> = $links::table
                         .filter($links::application_id.eq(application.get()))
                         .order(($links::$place.$first(), $links::$item))
@@ -78,7 +78,7 @@ macro_rules! assortment {
                     ],
                     search: |text| key_contains("r.name_key", text),
                 };
-                self.read_snapshot(move |connection| {
+                self.snapshot(move |connection| {
                     let own = Statement::new("l.application_id = ").value(application.get());
                     let found = SHOWN.page(connection, own, &listing)?;
                     let records = unreadable::records(connection, stringify!($records), &found.items, $load)?;
@@ -88,7 +88,7 @@ macro_rules! assortment {
             }
 
             async fn shown(&self, application: ApplicationId, id: $id) -> Result<Option<$record>, StoreError> {
-                self.read_snapshot(move |connection| {
+                self.snapshot(move |connection| {
                     if !found!(connection, $links::table.find((application.get(), id.get())))? {
                         return Ok(None);
                     }

@@ -138,7 +138,7 @@ impl CategoryRepository for Database {
         parent: Option<CategoryId>,
         listing: Listing,
     ) -> Result<Page<Category>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let own = Statement::new("c.project_id = ").value(project.get());
             let own = match parent {
                 Some(parent) => own.sql(" AND c.parent_id = ").value(parent.get()),

@@ -96,7 +96,7 @@ impl DiscountRepository for Database {
         listing: Listing,
         at: DateTime<Utc>,
     ) -> Result<Page<Discount>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let (own, listing) = within(project, &listing, at);
             let found = DISCOUNTS.page(connection, own, &listing)?;
             let items = unreadable::records(connection, "discounts", &found.items, load)?;
@@ -127,7 +127,7 @@ impl DiscountRepository for Database {
     }
 
     async fn usages(&self, id: DiscountId, page: PageRequest) -> Result<Page<DiscountUsage>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let of_discount = || discount_usages::table.filter(discount_usages::discount_id.eq(id.get()));
             let total: i64 = of_discount().count().get_result(connection)?;
             let rows: Vec<(i64, i64, i64, i64, NaiveDateTime)> = of_discount()

@@ -10,7 +10,7 @@ use kontor_kernel::{AppScope, CustomerScope, NomenclatureId, Page, PageRequest, 
 use super::storefront::{ProductRow, known_total};
 use super::storefront_query::{count_favourites, favourites as kept};
 use crate::customer_data::lock_customer;
-use crate::database::{Abort, AnyConnection, Database, found};
+use crate::database::{Abort, AnyConnection, Database, Extent, found};
 use crate::decode;
 use crate::read_models::offers;
 use crate::schema::{favourites, storefront_offers};
@@ -31,15 +31,20 @@ impl Favourites for Database {
         page: PageRequest,
         at: DateTime<Utc>,
     ) -> Result<Page<Product>, StoreError> {
-        self.read_page(move |connection| {
-            let rows: Vec<ProductRow> = kept(customer, page.limit(), page.offset(), at).rows(connection)?;
-            let total = match known_total(page, rows.len()) {
-                Some(total) => total,
-                None => count_favourites(customer).scalar(connection)?,
-            };
-            Ok(decode::page(unreadable::rows("nomenclatures", rows, |row| row.id, Product::try_from)?, total, page)?)
-        })
-        .await
+        self.expecting(Extent::Page)
+            .read(move |connection| {
+                let rows: Vec<ProductRow> = kept(customer, page.limit(), page.offset(), at).rows(connection)?;
+                let total = match known_total(page, rows.len()) {
+                    Some(total) => total,
+                    None => count_favourites(customer).scalar(connection)?,
+                };
+                Ok(decode::page(
+                    unreadable::rows("nomenclatures", rows, |row| row.id, Product::try_from)?,
+                    total,
+                    page,
+                )?)
+            })
+            .await
     }
 
     async fn latest(&self, customer: CustomerScope, most: u32, at: DateTime<Utc>) -> Result<Vec<Product>, StoreError> {

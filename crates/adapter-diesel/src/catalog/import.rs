@@ -124,7 +124,7 @@ impl ItemSheetRepository for Database {
     }
 
     async fn check(&self, project: ProjectId, sheet: Arc<CardSheet>) -> Result<ImportReport, ImportError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let words = import_words::load(connection, project)?;
             let known = known(connection, project, &sheet, false)?;
             let decision = Decision::of(&sheet, &words, &known);
@@ -157,7 +157,7 @@ impl ItemSheetRepository for Database {
         after: Option<NomenclatureId>,
         limit: u32,
     ) -> Result<Vec<CardLine>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let ids: Vec<i64> = nomenclatures::table
                 .filter(nomenclatures::project_id.eq(project.get()))
                 .filter(nomenclatures::id.gt(after.map_or(0, NomenclatureId::get)))

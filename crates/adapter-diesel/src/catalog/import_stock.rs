@@ -177,7 +177,7 @@ impl StockSheetRepository for Database {
     }
 
     async fn check(&self, project: ProjectId, sheet: Arc<StockSheet>) -> Result<ImportReport, ImportError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let target = target(connection, project, &sheet, false)?;
             Ok(StockDecision::of(&sheet, &target).report(&sheet))
         })

@@ -147,7 +147,7 @@ fn require_stockable(
 impl InventoryRepository for Database {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Inventory>, StoreError> {
         let totals = self.memory::<Totals>();
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let mut own = Statement::new("i.deleted_at IS NULL AND i.project_id = ").value(project.get());
             if let Some(text) = &listing.text {
                 own = own.sql(" AND i.nomenclature_id IN ").then(items_found(connection, project, text)?);
@@ -165,7 +165,7 @@ impl InventoryRepository for Database {
         id: InventoryId,
         page: PageRequest,
     ) -> Result<Page<StockEntry>, StoreError> {
-        self.read_snapshot(move |connection| stock::history(connection, project, id, page)).await
+        self.snapshot(move |connection| stock::history(connection, project, id, page)).await
     }
 
     async fn find(&self, id: InventoryId) -> Result<Option<ProjectScoped<Inventory>>, StoreError> {

@@ -300,7 +300,7 @@ impl JobRepository for Database {
     }
 
     async fn list(&self, project: ProjectId, filter: JobFilter, page: PageRequest) -> Result<Page<Job>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let total: i64 = Statement::new("SELECT count(*) FROM (")
                 .then(listed(project, &filter))
                 .sql(") AS listed")
@@ -331,7 +331,7 @@ impl JobRepository for Database {
     }
 
     async fn problem_page(&self, id: JobId, page: PageRequest) -> Result<Page<JobProblem>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let of_job = || job_errors::table.filter(job_errors::job_id.eq(id.get()));
             let total: i64 = of_job().count().get_result(connection)?;
             let rows: Vec<ProblemRow> = of_job()

@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::{ProjectId, StoreError};
 
-use crate::database::{Abort, Database};
+use crate::database::{Abort, Database, Extent};
 use crate::decode;
 use crate::statement::Statement;
 
@@ -42,10 +42,11 @@ impl Database {
         project: ProjectId,
         at: DateTime<Utc>,
     ) -> Result<Option<DateTime<Utc>>, StoreError> {
-        self.read_brief(move |connection| {
-            let next: Option<NaiveDateTime> = next(project, at.naive_utc()).scalar(connection)?;
-            Ok::<_, Abort<StoreError>>(next.map(decode::moment))
-        })
-        .await
+        self.expecting(Extent::Keys)
+            .read(move |connection| {
+                let next: Option<NaiveDateTime> = next(project, at.naive_utc()).scalar(connection)?;
+                Ok::<_, Abort<StoreError>>(next.map(decode::moment))
+            })
+            .await
     }
 }

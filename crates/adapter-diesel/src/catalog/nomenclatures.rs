@@ -156,7 +156,7 @@ fn search(
 impl NomenclatureRepository for Database {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Nomenclature>, StoreError> {
         let totals = self.memory::<Totals>();
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let own = Statement::new("n.project_id = ").value(project.get());
             if let Some(text) = &listing.text {
                 return search(
@@ -175,7 +175,7 @@ impl NomenclatureRepository for Database {
     }
 
     async fn find(&self, id: NomenclatureId) -> Result<Option<ProjectScoped<Nomenclature>>, StoreError> {
-        self.read_snapshot(move |connection| Ok(cards::load(connection, &[id.get()])?.pop())).await
+        self.snapshot(move |connection| Ok(cards::load(connection, &[id.get()])?.pop())).await
     }
 
     async fn insert(&self, stamp: Stamp, card: Card) -> Result<Nomenclature, NomenclatureError> {

@@ -141,7 +141,7 @@ impl PlanRepository for Database {
         text: Option<Line<255>>,
         page: PageRequest,
     ) -> Result<Page<CatalogPlan>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let found = page_of(connection, project, text.as_ref(), page)?;
             let currency: String = projects::table.find(project.get()).select(projects::currency).first(connection)?;
             let mut offered = assignments(connection, application, &found.items)?;

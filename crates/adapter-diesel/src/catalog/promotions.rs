@@ -185,7 +185,7 @@ fn places(wanted: &[i64]) -> Vec<(i64, i64)> {
 #[async_trait]
 impl PromotionRepository for Database {
     async fn list(&self, project: ProjectId, page: PageRequest) -> Result<Page<Promotion>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let of_project = || promotions::table.filter(promotions::project_id.eq(project.get()));
             let total: i64 = of_project().count().get_result(connection)?;
             let rows: Vec<PromotionRow> = of_project()

@@ -10,7 +10,7 @@ use kontor_kernel::{AppScope, Prose, StoreError};
 
 use super::storefront::photo;
 use super::tags::TagRow;
-use crate::database::Database;
+use crate::database::{Database, Extent};
 use crate::decode;
 use crate::schema::{countries, slides, tags};
 use crate::unreadable;
@@ -57,39 +57,42 @@ impl TryFrom<SlideRow> for Slide<Prose> {
 #[async_trait]
 impl Showcase for Database {
     async fn countries(&self) -> Result<Vec<Country>, StoreError> {
-        self.read_page(|connection| {
-            let rows: Vec<CountryRow> = countries::table.order(countries::id).load(connection)?;
-            Ok(unreadable::rows("countries", rows, |row| row.0, country)?)
-        })
-        .await
+        self.expecting(Extent::Page)
+            .read(|connection| {
+                let rows: Vec<CountryRow> = countries::table.order(countries::id).load(connection)?;
+                Ok(unreadable::rows("countries", rows, |row| row.0, country)?)
+            })
+            .await
     }
 
     async fn tags(&self, app: AppScope) -> Result<Vec<Tag>, StoreError> {
-        self.read_page(move |connection| {
-            let rows: Vec<TagRow> = tags::table
-                .filter(tags::project_id.eq(app.project_id.get()))
-                .order(tags::id)
-                .select(TagRow::as_select())
-                .load(connection)?;
-            Ok(unreadable::rows("tags", rows, |row| row.id, Tag::try_from)?)
-        })
-        .await
+        self.expecting(Extent::Page)
+            .read(move |connection| {
+                let rows: Vec<TagRow> = tags::table
+                    .filter(tags::project_id.eq(app.project_id.get()))
+                    .order(tags::id)
+                    .select(TagRow::as_select())
+                    .load(connection)?;
+                Ok(unreadable::rows("tags", rows, |row| row.id, Tag::try_from)?)
+            })
+            .await
     }
 
     async fn slides(&self, app: AppScope, at: DateTime<Utc>) -> Result<Vec<Slide<Prose>>, StoreError> {
         let now = at.naive_utc();
-        self.read_page(move |connection| {
-            let rows: Vec<SlideRow> = slides::table
-                .filter(slides::project_id.eq(app.project_id.get()))
-                .filter(slides::application_id.eq(app.application_id.get()))
-                .filter(slides::is_active.eq(true))
-                .filter(slides::starts_at.is_null().or(slides::starts_at.le(now)))
-                .filter(slides::ends_at.is_null().or(slides::ends_at.gt(now)))
-                .order((slides::position, slides::id))
-                .select(SlideRow::as_select())
-                .load(connection)?;
-            Ok(unreadable::rows("slides", rows, |row| row.id, Slide::try_from)?)
-        })
-        .await
+        self.expecting(Extent::Page)
+            .read(move |connection| {
+                let rows: Vec<SlideRow> = slides::table
+                    .filter(slides::project_id.eq(app.project_id.get()))
+                    .filter(slides::application_id.eq(app.application_id.get()))
+                    .filter(slides::is_active.eq(true))
+                    .filter(slides::starts_at.is_null().or(slides::starts_at.le(now)))
+                    .filter(slides::ends_at.is_null().or(slides::ends_at.gt(now)))
+                    .order((slides::position, slides::id))
+                    .select(SlideRow::as_select())
+                    .load(connection)?;
+                Ok(unreadable::rows("slides", rows, |row| row.id, Slide::try_from)?)
+            })
+            .await
     }
 }

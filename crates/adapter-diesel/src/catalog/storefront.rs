@@ -16,7 +16,7 @@ use super::storefront_facets::facets;
 use super::storefront_query::OfferQuery;
 use super::storefront_reductions::ActiveDiscounts;
 use super::{storefront_card, storefront_groups};
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::decode;
 use crate::listing::{Recent, in_order};
 use crate::statement::{Statement, by_place};
@@ -176,7 +176,7 @@ impl StorefrontReader for Database {
             };
         if quick {
             let work = work.clone();
-            if let Some(read) = self.read_page(move |connection| work(connection, true)).await? {
+            if let Some(read) = self.expecting(Extent::Page).read(move |connection| work(connection, true)).await? {
                 return Ok(read);
             }
         }
@@ -190,7 +190,8 @@ impl StorefrontReader for Database {
         id: NomenclatureId,
         at: DateTime<Utc>,
     ) -> Result<Option<ProductCard<Prose>>, StoreError> {
-        self.read_brief(move |connection| storefront_card::read(connection, storefront_card::shown(), visitor, id, at))
+        self.expecting(Extent::Keys)
+            .read(move |connection| storefront_card::read(connection, storefront_card::shown(), visitor, id, at))
             .await
     }
 
@@ -230,7 +231,7 @@ impl StorefrontReader for Database {
 
     async fn facets(&self, app: AppScope, filter: ProductFilter, at: DateTime<Utc>) -> Result<Facets, StoreError> {
         let recent = self.memory::<Recent<Facets>>();
-        self.read_snapshot(move |connection| facets(&recent, connection, app, &filter, at)).await
+        self.snapshot(move |connection| facets(&recent, connection, app, &filter, at)).await
     }
 
     async fn categories(
@@ -239,11 +240,13 @@ impl StorefrontReader for Database {
         parent: Option<CategoryId>,
         limit: Option<u32>,
     ) -> Result<Vec<StorefrontCategory>, StoreError> {
-        self.read_page(move |connection| storefront_groups::categories(connection, app, parent, limit)).await
+        self.expecting(Extent::Page)
+            .read(move |connection| storefront_groups::categories(connection, app, parent, limit))
+            .await
     }
 
     async fn brands(&self, app: AppScope, limit: Option<u32>) -> Result<Vec<StorefrontBrand>, StoreError> {
-        self.read_page(move |connection| storefront_groups::brands(connection, app, limit)).await
+        self.expecting(Extent::Page).read(move |connection| storefront_groups::brands(connection, app, limit)).await
     }
 }
 

@@ -11,7 +11,7 @@ use kontor_subscriptions::Anchor;
 
 use super::plans::slug;
 use super::storefront::{photo, reference};
-use crate::database::Database;
+use crate::database::{Database, Extent};
 use crate::decode;
 use crate::statement::{Statement, by_place};
 use crate::unreadable;
@@ -114,19 +114,21 @@ fn cards(app: AppScope) -> Statement {
 #[async_trait]
 impl StorefrontPlans for Database {
     async fn plans(&self, app: AppScope) -> Result<Vec<Plan>, StoreError> {
-        self.read_page(move |connection| {
-            let rows: Vec<PlanRow> = price_list(app).rows(connection)?;
-            Ok(unreadable::rows("subscription_nomenclatures", rows, |row| row.id, Plan::try_from)?)
-        })
-        .await
+        self.expecting(Extent::Page)
+            .read(move |connection| {
+                let rows: Vec<PlanRow> = price_list(app).rows(connection)?;
+                Ok(unreadable::rows("subscription_nomenclatures", rows, |row| row.id, Plan::try_from)?)
+            })
+            .await
     }
 
     async fn plan_cards(&self, app: AppScope) -> Result<Vec<PlanCard<Prose>>, StoreError> {
-        self.read_page(move |connection| {
-            let rows: Vec<CardRow> = cards(app).rows(connection)?;
-            Ok(unreadable::rows("subscription_nomenclatures", rows, |row| row.plan.id, PlanCard::try_from)?)
-        })
-        .await
+        self.expecting(Extent::Page)
+            .read(move |connection| {
+                let rows: Vec<CardRow> = cards(app).rows(connection)?;
+                Ok(unreadable::rows("subscription_nomenclatures", rows, |row| row.plan.id, PlanCard::try_from)?)
+            })
+            .await
     }
 }
 

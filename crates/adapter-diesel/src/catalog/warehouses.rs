@@ -143,11 +143,11 @@ fn numbers(ids: &[ApplicationId]) -> BTreeSet<i64> {
 #[async_trait]
 impl WarehouseRepository for Database {
     async fn find(&self, id: WarehouseId) -> Result<Option<ProjectScoped<Warehouse>>, StoreError> {
-        self.read_snapshot(move |connection| Ok(load(connection, &[id.get()])?.pop())).await
+        self.snapshot(move |connection| Ok(load(connection, &[id.get()])?.pop())).await
     }
 
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Warehouse>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let own = Statement::new("w.deleted_at IS NULL AND w.project_id = ").value(project.get());
             let found = WAREHOUSES.page(connection, own, &listing)?;
             let items = unreadable::records(connection, "warehouses", &found.items, load)?;

@@ -12,7 +12,7 @@ use kontor_kernel::{
 
 use super::parts::{self, StoredPart, TreePart};
 use crate::collation::sort_key;
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::decode;
 use crate::listing::{Source, key_contains};
 use crate::records::StoredRecord;
@@ -194,14 +194,15 @@ impl TreePart for Block {
 #[async_trait]
 impl PartReader for Database {
     async fn block(&self, app: AppScope, key: BlockKey) -> Result<Option<Node<Block>>, StoreError> {
-        self.read_page(move |connection| {
-            let root = match &key {
-                BlockKey::Code(code) => Statement::new("code = ").value(code.get()),
-                BlockKey::Identifier(slug) => Statement::new("slug = ").value(slug.as_str()),
-            };
-            parts::with_descendants(connection, app, root)
-        })
-        .await
+        self.expecting(Extent::Page)
+            .read(move |connection| {
+                let root = match &key {
+                    BlockKey::Code(code) => Statement::new("code = ").value(code.get()),
+                    BlockKey::Identifier(slug) => Statement::new("slug = ").value(slug.as_str()),
+                };
+                parts::with_descendants(connection, app, root)
+            })
+            .await
     }
 
     async fn menu(&self, app: AppScope, slug: Slug) -> Result<Option<Menu>, StoreError> {

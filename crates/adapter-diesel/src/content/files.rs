@@ -9,7 +9,7 @@ use kontor_content::ports::{FileRepository, OrphanedFile};
 use kontor_kernel::{FileId, Listing, OrderId, Page, ProjectId, ProjectScoped, Stamp, StoreError};
 
 use crate::customer_data::READY;
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::listing::{Source, Totals, in_order, key_contains, unsearched};
 use crate::records::{self, StoredRecord};
@@ -232,11 +232,13 @@ impl FileRepository for Database {
     }
 
     async fn find_order(&self, id: OrderId) -> Result<Option<ProjectScoped<OrderId>>, StoreError> {
-        self.read_brief(move |connection| {
-            let found = orders::table.find(id.get()).select(orders::project_id).first::<i64>(connection).optional()?;
-            Ok::<_, Abort<StoreError>>(found.map(|project| records::of_project(project, Ok(id))).transpose()?)
-        })
-        .await
+        self.expecting(Extent::Keys)
+            .read(move |connection| {
+                let found =
+                    orders::table.find(id.get()).select(orders::project_id).first::<i64>(connection).optional()?;
+                Ok::<_, Abort<StoreError>>(found.map(|project| records::of_project(project, Ok(id))).transpose()?)
+            })
+            .await
     }
 
     async fn of_order(
@@ -245,7 +247,7 @@ impl FileRepository for Database {
         order: OrderId,
         listing: Listing,
     ) -> Result<Page<ListedFile>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let own = ready_in(project).sql(" AND f.order_id = ").value(order.get());
             let found = OF_ORDER.page(connection, own, &listing)?;
             listed(connection, &found)
@@ -255,7 +257,7 @@ impl FileRepository for Database {
 
     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<ListedFile>, StoreError> {
         let totals = self.memory::<Totals>();
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let found = OF_PROJECT.page_of_many(connection, ready_in(project), &listing, &totals)?;
             listed(connection, &found)
         })
@@ -267,12 +269,13 @@ impl FileRepository for Database {
     }
 
     async fn find_by_key(&self, key: FileKey) -> Result<Option<StoredFile>, StoreError> {
-        self.read_brief(move |connection| {
-            let ready = files::table.filter(files::file_key.eq(key.as_str())).filter(files::state.eq(READY));
-            let row = ready.select(FileRow::as_select()).first(connection).optional()?;
-            Ok::<_, Abort<StoreError>>(row.map(TryInto::try_into).transpose()?)
-        })
-        .await
+        self.expecting(Extent::Keys)
+            .read(move |connection| {
+                let ready = files::table.filter(files::file_key.eq(key.as_str())).filter(files::state.eq(READY));
+                let row = ready.select(FileRow::as_select()).first(connection).optional()?;
+                Ok::<_, Abort<StoreError>>(row.map(TryInto::try_into).transpose()?)
+            })
+            .await
     }
 
     async fn delete(&self, stamp: Stamp, id: FileId) -> Result<(), FileError> {

@@ -10,7 +10,7 @@ use kontor_kernel::{AppScope, ApplicationId, Edit, MenuItemId, Name, PhotoUrl, P
 use super::part_order::{OrderedPart, next_position};
 use super::parts::{self, StoredPart, TreePart};
 use crate::collation::sort_key;
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::decode;
 use crate::listing::{Source, key_contains};
 use crate::records::StoredRecord;
@@ -223,7 +223,8 @@ impl TryFrom<ShownRow> for ShownItem {
 /// returned without parent and with the URL of the application.
 pub(super) async fn menu(database: &Database, app: AppScope, slug: Slug) -> Result<Option<Menu>, StoreError> {
     database
-        .read_page(move |connection| {
+        .expecting(Extent::Page)
+        .read(move |connection| {
             let application = app.application_id.get();
             let rows: Vec<ShownRow> = Statement::new(
                 "WITH RECURSIVE below (id, parent_id, code, slug, name, position, avatar, preview, level) AS (SELECT id, \

@@ -201,7 +201,7 @@ impl<P: StoredPart> PartRepository<P> for Database {
         application: ApplicationId,
         listing: Listing,
     ) -> Result<Page<P>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let own = Statement::new("r.project_id = ").value(project.get());
             let own = own.sql(" AND r.application_id = ").value(application.get());
             let found = P::SOURCE.page(connection, own, &listing)?;

@@ -8,7 +8,7 @@ use kontor_kernel::listing::Sort;
 use kontor_kernel::{Listing, Page as PageOf, PageId, PageRequest, PageTypeId, ProjectId, StoreError};
 
 use super::pages;
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::decode;
 use crate::listing::{Totals, of_project};
 use crate::read_models::views::{VIEWED, add_views};
@@ -45,7 +45,7 @@ impl PageReader for Database {
     ) -> Result<PageOf<Page>, StoreError> {
         let totals = self.memory::<Totals>();
         // A text search may take long.
-        let is_search = filter.query.is_some();
+        let extent = if filter.query.is_some() { Extent::Any } else { Extent::Page };
         let work = move |connection: &mut AnyConnection| {
             let text = filter.query.as_ref().map(|text| text.line().clone());
             let mut listing = Listing { text, ..Listing::unfiltered(sort(order), page) };
@@ -65,26 +65,28 @@ impl PageReader for Database {
                 project,
             )))
         };
-        if is_search { self.read_snapshot(work).await } else { self.read_page_snapshot(work).await }
+        self.expecting(extent).snapshot(work).await
     }
 
     async fn find(&self, project: ProjectId, slug: Option<Slug>) -> Result<Option<Page>, StoreError> {
-        self.read_brief_snapshot(move |connection| {
-            let of_project = || {
-                Statement::new("(SELECT id FROM pages WHERE is_active = TRUE AND project_id = ").value(project.get())
-            };
-            let instead = of_project().sql(" AND is_fallback = TRUE)");
-            let which = match &slug {
-                Some(slug) => {
-                    let own = of_project().sql(" AND slug = ").value(slug.as_str()).sql(")");
-                    Statement::new("coalesce(").then(own).sql(", ").then(instead).sql(")")
-                }
-                None => instead,
-            };
-            Ok(pages::load_one(connection, Statement::new("SELECT ").then(which))?
-                .and_then(|page| page.within(project)))
-        })
-        .await
+        self.expecting(Extent::Keys)
+            .snapshot(move |connection| {
+                let of_project = || {
+                    Statement::new("(SELECT id FROM pages WHERE is_active = TRUE AND project_id = ")
+                        .value(project.get())
+                };
+                let instead = of_project().sql(" AND is_fallback = TRUE)");
+                let which = match &slug {
+                    Some(slug) => {
+                        let own = of_project().sql(" AND slug = ").value(slug.as_str()).sql(")");
+                        Statement::new("coalesce(").then(own).sql(", ").then(instead).sql(")")
+                    }
+                    None => instead,
+                };
+                Ok(pages::load_one(connection, Statement::new("SELECT ").then(which))?
+                    .and_then(|page| page.within(project)))
+            })
+            .await
     }
 
     async fn types(&self) -> Result<Vec<PageType>, StoreError> {

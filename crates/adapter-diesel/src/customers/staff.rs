@@ -153,7 +153,7 @@ fn update(
 impl StaffCustomerRepository for Database {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<StaffCustomer>, StoreError> {
         let totals = self.memory::<Totals>();
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let mut own =
                 Statement::new("c.deleted_at IS NULL AND ").then(of_project("c.project_id", project, &listing));
             if let Some(text) = &listing.text {

@@ -44,6 +44,7 @@ pub(crate) use generation::GenerationFile;
 pub use invalidation::{CACHE_TRUST_PERIOD, CacheVersion, CacheVersions, Topic};
 pub(crate) use memory::BoundedCache;
 pub use migrations::MigrationState;
+pub(crate) use pool::Extent;
 pub use pool::{Database, PoolOptions, PoolState};
 pub use preconditions::{Left, NewRow, VersionedRequest, VersionedRow};
 pub use request_context::RequestContext;

@@ -9,12 +9,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use diesel::r2d2::ManageConnection;
+use kontor_kernel::StoreError;
 
 use super::AnyConnection;
 use super::connection::{Manager, ManagerError};
+use super::step::{Outcome, Step};
 
 /// Work of a thread on its connection.
-pub(super) type Job = Box<dyn FnOnce(&mut AnyConnection) + Send>;
+type Job = Box<dyn FnOnce(&mut AnyConnection) + Send>;
 
 /// Maximum number of waiting pages. Further ones are rejected, because they would come too late.
 const MAX_WAITING: usize = 4_096;
@@ -55,8 +57,23 @@ impl PageReaders {
         Ok(readers)
     }
 
+    /// Runs a read on the next free thread.
+    pub async fn run(&self, step: Step) -> Outcome {
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        let asked = self.submit(Box::new(move |connection| {
+            // The request may have been dropped; then no result is needed.
+            if !answer.is_closed() {
+                let _ = answer.send(step(connection));
+            }
+        }));
+        if !asked {
+            return Err(StoreError::Unavailable("too many lists are being read".to_owned()).into());
+        }
+        answered.await.unwrap_or_else(|_| Err(StoreError::Failed("reading a page was aborted".to_owned()).into()))
+    }
+
     /// Queues the job for the next free thread. Returns `false` if too many jobs wait already.
-    pub fn submit(&self, job: Job) -> bool {
+    fn submit(&self, job: Job) -> bool {
         let mut waiting = self.0.lock();
         if waiting.jobs.len() >= MAX_WAITING {
             return false;
@@ -111,7 +128,7 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use crate::database::Abort;
+    use crate::database::{Abort, Extent};
     use crate::statement::Statement;
     use crate::testing::{Kind, TestDatabase};
     use kontor_kernel::StoreError;
@@ -126,7 +143,7 @@ mod tests {
                     assert!(number != 100, "one page cannot be read");
                     Ok(number)
                 };
-                tokio::spawn(async move { database.read_page(work).await })
+                tokio::spawn(async move { database.expecting(Extent::Page).read(work).await })
             })
             .collect();
         let mut answers = Vec::new();
@@ -148,7 +165,7 @@ mod tests {
         };
         // More than there are threads, so that each of them meets a panic.
         for _ in 0..64 {
-            assert!(db.database.read_page_snapshot(breaks).await.is_err());
+            assert!(db.database.expecting(Extent::Page).snapshot(breaks).await.is_err());
         }
         let key = "INSERT INTO idempotency_keys (id, fingerprint, lease_owner, leased_until, expires_at) \
                    VALUES ('1', '', '', '2027-01-31 10:00:00', '2027-01-31 10:00:00')";
@@ -157,7 +174,7 @@ mod tests {
         };
         db.database.write(write).await.unwrap();
         for _ in 0..64 {
-            assert_eq!(db.database.read_page_snapshot(count).await.unwrap(), 1);
+            assert_eq!(db.database.expecting(Extent::Page).snapshot(count).await.unwrap(), 1);
         }
     }
 }

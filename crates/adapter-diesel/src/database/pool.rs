@@ -1,4 +1,4 @@
-//! The two entry points to the data: [`Database::read`] and [`Database::write`].
+//! The entry points to the data: [`Database::read`], [`Database::snapshot`] and [`Database::write`].
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
@@ -53,12 +53,28 @@ pub struct PoolState {
     pub idle: u32,
 }
 
+/// Extent of a read, by which SQLite chooses its thread. PostgreSQL, whose scarce resource is connections, treats all
+/// alike.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) enum Extent {
+    /// Unknown, perhaps long: a blocking thread runs it.
+    #[default]
+    Any,
+    /// Few rows, all found by key, so that handing the read to another thread would cost more: the calling thread runs
+    /// it, from the page cache, unless every connection is busy.
+    Keys,
+    /// Few statements, each over one range of an index: dedicated threads run it, which never do longer work.
+    Page,
+}
+
 /// Open database. Clones share the pools.
 #[derive(Clone)]
 pub struct Database {
     inner: Arc<Inner>,
     /// Request that this handle writes for.
     pub(super) context: RequestContext,
+    /// Extent of the reads of this handle.
+    extent: Extent,
 }
 
 struct Inner {
@@ -163,7 +179,7 @@ impl Database {
             memories: LookUpCaches::default(),
             generation: OnceLock::new(),
         };
-        Ok(Self { inner: Arc::new(inner), context: RequestContext::default() })
+        Ok(Self { inner: Arc::new(inner), context: RequestContext::default(), extent: Extent::default() })
     }
 
     /// Returns the file that keeps the generation outside the database.
@@ -240,9 +256,14 @@ impl Database {
         PoolState { open: state.connections, idle: state.idle_connections }
     }
 
-    /// Runs a read operation on a blocking thread. Its statements do not share a snapshot: an operation that needs one
-    /// uses [`Database::read_snapshot`]. The operation runs again when the connection is lost, or when a serializable
-    /// server reports a conflict.
+    /// Returns a handle whose reads are of this extent. It shares the pools.
+    #[must_use]
+    pub(crate) fn expecting(&self, extent: Extent) -> Self {
+        Self { extent, ..self.clone() }
+    }
+
+    /// Runs a read operation of one statement, or of several that need no common state. It must change nothing, because
+    /// it runs again when the connection is lost, or when a serializable server reports a conflict.
     pub async fn read<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
@@ -254,35 +275,8 @@ impl Database {
         reveal(self.read_step(hide(work)).await)
     }
 
-    /// Runs a short read operation: few rows, all found by key, so that handing it to another thread would cost more.
-    /// SQLite runs it on the calling thread, from its page cache, unless every connection is busy. Otherwise it runs
-    /// like [`Database::read`].
-    pub async fn read_brief<T, R>(
-        &self,
-        work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
-    ) -> Result<T, R>
-    where
-        T: Send + 'static,
-        R: From<StoreError> + Send + 'static,
-    {
-        reveal(self.read_brief_step(hide(work)).await)
-    }
-
-    /// Reads a page for a visitor: few statements, each over one range of an index. On SQLite dedicated threads run it,
-    /// which never do longer work; on PostgreSQL it runs like [`Database::read`].
-    pub async fn read_page<T, R>(
-        &self,
-        work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
-    ) -> Result<T, R>
-    where
-        T: Send + 'static,
-        R: From<StoreError> + Send + 'static,
-    {
-        reveal(self.read_page_step(hide(work)).await)
-    }
-
-    /// Runs a read operation whose statements share one snapshot.
-    pub async fn read_snapshot<T, R>(
+    /// As [`Database::read`], for several statements that must see one state.
+    pub async fn snapshot<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
     ) -> Result<T, R>
@@ -291,30 +285,6 @@ impl Database {
         R: From<StoreError> + Send + 'static,
     {
         reveal(self.read_step(on_snapshot(hide(work))).await)
-    }
-
-    /// Runs an operation as short as those of [`Database::read_page`] on one snapshot.
-    pub async fn read_page_snapshot<T, R>(
-        &self,
-        work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
-    ) -> Result<T, R>
-    where
-        T: Send + 'static,
-        R: From<StoreError> + Send + 'static,
-    {
-        reveal(self.read_page_step(on_snapshot(hide(work))).await)
-    }
-
-    /// Runs an operation as short as those of [`Database::read_brief`] on one snapshot.
-    pub async fn read_brief_snapshot<T, R>(
-        &self,
-        work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
-    ) -> Result<T, R>
-    where
-        T: Send + 'static,
-        R: From<StoreError> + Send + 'static,
-    {
-        reveal(self.read_brief_step(on_snapshot(hide(work))).await)
     }
 
     /// Runs a write operation in one transaction: everything is committed, or nothing. The operation must change
@@ -375,6 +345,21 @@ impl Database {
     }
 
     async fn read_step(&self, step: Step) -> Outcome {
+        match self.extent {
+            Extent::Keys if self.inner.is_sqlite() => {
+                // Nothing below waits, so a task that reads in a loop would never yield its thread.
+                tokio::task::coop::consume_budget().await;
+                if let Some(mut connection) = self.inner.readers.try_take() {
+                    return step(&mut connection);
+                }
+            }
+            Extent::Page => {
+                if let Some(readers) = self.inner.page_readers() {
+                    return readers.run(step).await;
+                }
+            }
+            Extent::Any | Extent::Keys => {}
+        }
         let inner = Arc::clone(&self.inner);
         blocking(move || {
             let mut attempts = Attempts::begin();
@@ -392,32 +377,6 @@ impl Database {
             }
         })
         .await
-    }
-
-    async fn read_brief_step(&self, step: Step) -> Outcome {
-        if self.inner.is_sqlite() {
-            // Nothing below waits, so a task that reads in a loop would never yield its thread.
-            tokio::task::coop::consume_budget().await;
-            if let Some(mut connection) = self.inner.readers.try_take() {
-                return step(&mut connection);
-            }
-        }
-        self.read_step(step).await
-    }
-
-    async fn read_page_step(&self, step: Step) -> Outcome {
-        let Some(readers) = self.inner.page_readers() else { return self.read_step(step).await };
-        let (answer, answered) = tokio::sync::oneshot::channel();
-        let asked = readers.submit(Box::new(move |connection| {
-            // The request may have been dropped; then no result is needed.
-            if !answer.is_closed() {
-                let _ = answer.send(step(connection));
-            }
-        }));
-        if !asked {
-            return Err(StoreError::Unavailable("too many lists are being read".to_owned()).into());
-        }
-        answered.await.unwrap_or_else(|_| Err(StoreError::Failed("reading a page was aborted".to_owned()).into()))
     }
 
     async fn write_step(&self, step: Step, is_long: bool) -> Outcome {
@@ -471,8 +430,9 @@ mod tests {
         let worked = Arc::new(AtomicBool::new(false));
         let work = Arc::clone(&worked);
         tokio::spawn(async move { work.store(true, Ordering::SeqCst) });
+        let keyed = db.database.expecting(Extent::Keys);
         for _ in 0..10_000 {
-            db.database.read_brief(|_| Ok::<_, Abort<StoreError>>(())).await.unwrap();
+            keyed.read(|_| Ok::<_, Abort<StoreError>>(())).await.unwrap();
         }
         assert!(worked.load(Ordering::SeqCst), "nobody else had a turn");
     }

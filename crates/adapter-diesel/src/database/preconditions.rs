@@ -11,7 +11,7 @@ use diesel::result::{OptionalExtension as _, QueryResult};
 use kontor_kernel::StoreError;
 
 use super::operation::Operation;
-use super::{Abort, AnyConnection, Database};
+use super::{Abort, AnyConnection, Database, Extent};
 use crate::statement::Statement;
 
 /// Location of the version of a record.
@@ -171,6 +171,6 @@ impl VersionedRequest {
 impl Database {
     /// Returns the version of a record, if it exists.
     pub async fn version_of(&self, row: VersionedRow) -> Result<Option<i64>, StoreError> {
-        self.read_brief(move |connection| Ok::<_, Abort<StoreError>>(row.version(connection)?)).await
+        self.expecting(Extent::Keys).read(move |connection| Ok::<_, Abort<StoreError>>(row.version(connection)?)).await
     }
 }

@@ -44,7 +44,7 @@ impl Database {
         for (table, read) in [catalog::READABLE, OTHERS, organization::READABLE, content::READABLE].concat() {
             let mut last = Some(0);
             while let Some(after) = last {
-                let looked = self.read_snapshot(move |connection| {
+                let looked = self.snapshot(move |connection| {
                     let ids: Vec<i64> = next("t.id", table, project, after).scalars(connection)?;
                     let (_, unreadable) = apart(connection, &ids, read)?;
                     Ok::<_, Abort<StoreError>>((ids.last().copied(), unreadable))

@@ -55,7 +55,7 @@ fn delivery_options(
 #[async_trait]
 impl DeliverySettings for Database {
     async fn delivery_terms(&self, project: ProjectId) -> Result<Option<DeliveryTerms>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let charges: Option<bool> =
                 projects::table.find(project.get()).select(projects::charges_delivery).first(connection).optional()?;
             let Some(charges_delivery) = charges else { return Ok(None) };

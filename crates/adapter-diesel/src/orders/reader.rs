@@ -11,7 +11,7 @@ use kontor_orders::ports::OrderReader;
 use super::assemble::orders;
 use super::history;
 use crate::customer_data::is_employee;
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::listing::{Source, Totals, in_order, of_project, unsearched};
 use crate::read_models::search::{MAX_FOUND, customers_named, number_in};
 use crate::records;
@@ -29,11 +29,12 @@ pub(crate) fn numbered(
 #[async_trait]
 impl OrderReader for Database {
     async fn find(&self, id: OrderId) -> Result<Option<ProjectScoped<Order>>, StoreError> {
-        self.read_brief(move |connection| {
-            let found = orders(connection, Statement::new(" WHERE o.id = ").value(id.get()))?;
-            Ok::<_, Abort<StoreError>>(found.into_iter().next())
-        })
-        .await
+        self.expecting(Extent::Keys)
+            .read(move |connection| {
+                let found = orders(connection, Statement::new(" WHERE o.id = ").value(id.get()))?;
+                Ok::<_, Abort<StoreError>>(found.into_iter().next())
+            })
+            .await
     }
 
     async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError> {
@@ -63,12 +64,12 @@ impl OrderReader for Database {
     }
 
     async fn history(&self, order: OrderId, page: PageRequest) -> Result<Page<OrderEntry>, StoreError> {
-        self.read_snapshot(move |connection| history::page(connection, order, page)).await
+        self.snapshot(move |connection| history::page(connection, order, page)).await
     }
 
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError> {
         let totals = self.memory::<Totals>();
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let mut own = of_project("o.project_id", project, &listing);
             if let Some(text) = &listing.text {
                 own = own.sql(" AND o.id IN ").then(orders_found(connection, project, text)?);

@@ -137,7 +137,7 @@ impl ReportReader for Database {
     ) -> Result<Option<Vec<(u32, Sales)>>, StoreError> {
         let bounds = spans.first().zip(spans.last()).map(|(first, last)| (first.since, last.until));
         let Some((since, until)) = bounds else { return Ok(Some(Vec::new())) };
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             if has_more(connection, paid(project, moment(since), moment(until)), most)? {
                 return Ok(None);
             }
@@ -149,7 +149,7 @@ impl ReportReader for Database {
     }
 
     async fn best_sellers(&self, query: ItemQuery, most: u32) -> Result<Option<Vec<ItemSales>>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let paid = || paid(query.project_id, moment(query.since), moment(query.until));
             if has_more(connection, paid(), most)? {
                 return Ok(None);

@@ -76,7 +76,7 @@ const LINES: Source = Source {
 impl ReservationReader for Database {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<ReservationRecord>, StoreError> {
         let totals = self.memory::<Totals>();
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let own = Statement::new("r.project_id = ").value(project.get());
             let found = LINES.page_of_many(connection, own, &listing, &totals)?;
             let rows: Vec<LineRow> = Statement::new(

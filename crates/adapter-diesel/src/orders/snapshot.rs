@@ -16,7 +16,7 @@ use kontor_payments::model::VatCode;
 use super::discounts::{automatic, used_by};
 use super::unconfirmed;
 use crate::applications::is_paid_online;
-use crate::database::{Abort, AnyConnection, Database, found};
+use crate::database::{Abort, AnyConnection, Database, Extent, found};
 use crate::decode;
 use crate::discount_rows::{COLUMNS, DiscountRow};
 use crate::payments::receipt_terms;
@@ -93,7 +93,7 @@ const TICKET: i64 = 6;
 #[async_trait]
 impl CartReader for Database {
     async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError> {
-        self.read_brief_snapshot(move |connection| read(connection, &query)).await
+        self.expecting(Extent::Keys).snapshot(move |connection| read(connection, &query)).await
     }
 }
 

@@ -32,7 +32,7 @@ impl TicketStore for Database {
     }
 
     async fn of_order(&self, order: OrderId, page: PageRequest) -> Result<Page<StoredScan>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let total = Statement::new("SELECT count(*) FROM ticket_scans WHERE order_id = ").value(order.get());
             let total: i64 = total.scalar(connection)?;
             let own = Statement::new("s.order_id = ").value(order.get()).sql(" ORDER BY s.id DESC").page(page);

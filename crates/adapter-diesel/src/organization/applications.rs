@@ -8,7 +8,7 @@ use kontor_organization::{ApplicationError, ApplicationRefusal};
 
 use super::require_branch;
 use crate::applications::{project_of, wake_subscriptions};
-use crate::database::{Abort, AnyConnection, BoundedCache, Database, Topic, on_each, on_reference};
+use crate::database::{Abort, AnyConnection, BoundedCache, Database, Extent, Topic, on_each, on_reference};
 use crate::locks::lock_project;
 use crate::read_models::offers;
 use crate::records::StoredRecord;
@@ -209,7 +209,8 @@ impl ApplicationRepository for Database {
         let before = self.cache_versions().version_anywhere(Topic::Access);
         let key = fingerprint.clone();
         let found: Option<AppScope> = self
-            .read_brief(move |connection| {
+            .expecting(Extent::Keys)
+            .read(move |connection| {
                 let row: Option<(i64, i64, bool)> = on_each!(connection, concrete => applications::table
                 .filter(applications::token_fingerprint.eq(&fingerprint))
                 .filter(applications::is_active.eq(true))

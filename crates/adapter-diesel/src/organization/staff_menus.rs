@@ -199,11 +199,11 @@ fn attach(
 #[async_trait]
 impl StaffMenuStore for Database {
     async fn list(&self, project: ProjectId, user: UserId) -> Result<Vec<StaffMenu>, StoreError> {
-        self.read_snapshot(move |connection| menus(connection, project, user.get())).await
+        self.snapshot(move |connection| menus(connection, project, user.get())).await
     }
 
     async fn of_project(&self, project: ProjectId) -> Result<Option<StaffMenu>, StoreError> {
-        let all = self.read_snapshot(move |connection| menus(connection, project, 0)).await?;
+        let all = self.snapshot(move |connection| menus(connection, project, 0)).await?;
         Ok(all.into_iter().find(|menu| menu.is_project))
     }
 
@@ -212,7 +212,7 @@ impl StaffMenuStore for Database {
     }
 
     async fn permissions_of(&self, user: UserId) -> Result<Option<ProjectScoped<BTreeSet<Permission>>>, StoreError> {
-        self.read_snapshot(move |connection| permissions(connection, user)).await
+        self.snapshot(move |connection| permissions(connection, user)).await
     }
 
     async fn insert(&self, stamp: Stamp, name: Name, items: StaffMenuItems) -> Result<StaffMenu, StaffMenuError> {

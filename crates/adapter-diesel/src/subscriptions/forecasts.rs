@@ -47,7 +47,7 @@ impl SubscriptionForecastReader for Database {
         after: Option<WakePlace>,
         most: u32,
     ) -> Result<Vec<SubscriptionCase>, StoreError> {
-        self.read_snapshot(move |connection| cases(connection, &Selection::Waking { until, after, most }, now)).await
+        self.snapshot(move |connection| cases(connection, &Selection::Waking { until, after, most }, now)).await
     }
 
     async fn attempts_since(
@@ -55,7 +55,7 @@ impl SubscriptionForecastReader for Database {
         moment: DateTime<Utc>,
         most: u32,
     ) -> Result<(Vec<(SubscriptionId, Attempt)>, u64), StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let count: i64 = Statement::new("SELECT count(*) FROM subscription_payments a")
                 .then(since(moment))
                 .scalar(connection)?;

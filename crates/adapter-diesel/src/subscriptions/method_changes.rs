@@ -147,7 +147,7 @@ impl MethodChangeStore for Database {
         subscription: SubscriptionId,
         id: MethodBindingId,
     ) -> Result<Option<MethodChange>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             if !is_seen_by(connection, customer, subscription)? {
                 return Ok(None);
             }

@@ -195,7 +195,7 @@ impl SubscriptionReader for Database {
         now: DateTime<Utc>,
     ) -> Result<Page<SubscriptionRecord>, StoreError> {
         let totals = self.memory::<Totals>();
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let own = Statement::new("s.project_id = ").value(project.get());
             let found = SUBSCRIPTIONS.page_of_many(connection, own, &listing, &totals)?;
             let load = |connection: &mut AnyConnection, ids: &[i64]| records(connection, ids, now);
@@ -210,7 +210,7 @@ impl SubscriptionReader for Database {
         id: SubscriptionId,
         now: DateTime<Utc>,
     ) -> Result<Option<ProjectScoped<SubscriptionRecord>>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let found = records(connection, &[id.get()], now)?.into_iter().next();
             Ok::<_, Failed>(found.map(|record| ProjectScoped::new(record.view.subscription.project_id, record)))
         })
@@ -218,7 +218,7 @@ impl SubscriptionReader for Database {
     }
 
     async fn payments(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<Attempt>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let total = counted(connection, "subscription_payments", id)?;
             let own = Statement::new(PAYMENT_COLUMNS).sql(" WHERE a.subscription_id = ").value(id.get());
             let rows: Vec<PaymentRow> = own.sql(" ORDER BY a.id DESC").page(page).rows(connection)?;
@@ -229,7 +229,7 @@ impl SubscriptionReader for Database {
     }
 
     async fn history(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<SubscriptionEntry>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let total = counted(connection, "subscription_events", id)?;
             // Names are loaded for the entries of the page only.
             let own = Statement::new(format!(
@@ -247,7 +247,7 @@ impl SubscriptionReader for Database {
     }
 
     async fn consents(&self, id: SubscriptionId, page: PageRequest) -> Result<Page<ConsentedTerms>, StoreError> {
-        self.read_snapshot(move |connection| consents(connection, id, page)).await
+        self.snapshot(move |connection| consents(connection, id, page)).await
     }
 
     async fn parked(&self) -> Result<u64, StoreError> {

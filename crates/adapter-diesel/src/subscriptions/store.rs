@@ -271,7 +271,7 @@ impl SubscriptionStore for Database {
         customer: CustomerScope,
         now: DateTime<Utc>,
     ) -> Result<Vec<SubscriptionView>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let numbers = |connection: &mut AnyConnection| {
                 let own = Statement::new("SELECT s.id FROM subscriptions s WHERE ").then(seen_by(customer));
                 Ok(own.sql(" ORDER BY s.id DESC").scalars(connection)?)
@@ -291,7 +291,7 @@ impl SubscriptionStore for Database {
         id: SubscriptionId,
         now: DateTime<Utc>,
     ) -> Result<Option<SubscriptionView>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let cases = cases(connection, &Selection::OneOfCustomer(customer, id), now)?;
             Ok::<_, Failed>(cases.first().map(|case| case.view(None, now)))
         })
@@ -304,7 +304,7 @@ impl SubscriptionStore for Database {
         id: SubscriptionId,
         page: PageRequest,
     ) -> Result<Option<Page<Attempt>>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let count: i64 = Statement::new("SELECT count(*) FROM subscription_payments a")
                 .then(payments_of(customer, id))
                 .scalar(connection)?;
@@ -329,7 +329,7 @@ impl SubscriptionStore for Database {
         id: SubscriptionId,
         page: PageRequest,
     ) -> Result<Option<Page<ConsentedTerms>>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             if !is_seen_by(connection, customer, id)? {
                 return Ok::<_, Failed>(None);
             }

@@ -93,7 +93,7 @@ fn load(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectDelive
 #[async_trait]
 impl DeliveryLog for Database {
     async fn page(&self, webhook: WebhookId, page: PageRequest) -> Result<Page<Delivery>, StoreError> {
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let mine = webhook_deliveries::webhook_id.eq(webhook.get());
             let total: i64 = webhook_deliveries::table.filter(mine).count().get_result(connection)?;
             let rows: Vec<LoggedRow> = webhook_deliveries::table
@@ -111,7 +111,7 @@ impl DeliveryLog for Database {
 
     async fn project_page(&self, project: ProjectId, listing: Listing) -> Result<Page<ProjectDelivery>, StoreError> {
         let totals = self.memory::<Totals>();
-        self.read_snapshot(move |connection| {
+        self.snapshot(move |connection| {
             let found = LOG.page_of_many(connection, of_project(project.get()), &listing, &totals)?;
             let deliveries = unreadable::records(connection, "webhook_deliveries", &found.items, load)?;
             Ok(found.with_items(deliveries))

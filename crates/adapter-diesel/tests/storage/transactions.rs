@@ -152,8 +152,7 @@ async fn a_server_without_room_memory_or_time_is_unavailable() {
         });
         let written = writes.await;
         assert!(matches!(written, Err(StoreError::Unavailable(_))), "{code}: {written:?}");
-        let read =
-            db.database.read_snapshot(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(fails)?));
+        let read = db.database.snapshot(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(fails)?));
         let read = read.await;
         assert!(matches!(read, Err(StoreError::Unavailable(_))), "{code}: {read:?}");
     }

@@ -72,7 +72,7 @@ database_tests! {
         force(&db, format!("UPDATE nomenclatures SET kind_id = 7, price = 1 WHERE id = {vase}")).await;
         let items = counter.command(&[(vase, 1)]).cart.items();
         let query = CartQuery { point: counter.customer.app.into(), customer: None, items, promo: None, delivery: None, by_staff: false };
-        let error = db.database.snapshot(query).await.unwrap_err();
+        let error = CartReader::snapshot(&db.database, query).await.unwrap_err();
         names(&error, &["nomenclatures", &vase.to_string(), "kind_id", "`7`"]);
     }
 

@@ -7,7 +7,7 @@ use kontor_kernel::StoreError;
 use super::answers::{forget, insert, last_expired_number};
 use super::request::{KeyClaim, KeyOwner};
 use crate::database::operation::Named;
-use crate::database::{Abort, AnyConnection, Database};
+use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::decode;
 use crate::statement::{Statement, Value, by_place};
 
@@ -110,20 +110,21 @@ impl Database {
     /// Returns the key, unless it is free.
     pub async fn find_key(&self, id: &str, now: DateTime<Utc>) -> Result<Option<StoredKey>, StoreError> {
         let id = id.to_owned();
-        self.read_brief(move |connection| {
-            let rows: Vec<KeyRow> = Statement::new(
-                "SELECT k.fingerprint, k.resource, k.resource_id, k.lease_owner, k.leased_until, coalesce(k.answer, a.answer), \
-                 k.expires_at FROM idempotency_keys k LEFT JOIN idempotency_answers a ON a.number = k.answer_number AND a.number > ",
-            )
-            .value(last_expired_number(now))
-            .sql(" WHERE k.id = ")
-            .value(id.as_str())
-            .sql(" AND k.expires_at > ")
-            .value(now.naive_utc())
-            .rows(connection)?;
-            Ok::<_, Abort<StoreError>>(rows.into_iter().next().map(StoredKey::from))
-        })
-        .await
+        self.expecting(Extent::Keys)
+            .read(move |connection| {
+                let rows: Vec<KeyRow> = Statement::new(
+                    "SELECT k.fingerprint, k.resource, k.resource_id, k.lease_owner, k.leased_until, coalesce(k.answer, a.answer), \
+                     k.expires_at FROM idempotency_keys k LEFT JOIN idempotency_answers a ON a.number = k.answer_number AND a.number > ",
+                )
+                .value(last_expired_number(now))
+                .sql(" WHERE k.id = ")
+                .value(id.as_str())
+                .sql(" AND k.expires_at > ")
+                .value(now.naive_utc())
+                .rows(connection)?;
+                Ok::<_, Abort<StoreError>>(rows.into_iter().next().map(StoredKey::from))
+            })
+            .await
     }
 
     /// Stores responses in one transaction. The response of a request that changed nothing is stored only if its key is

@@ -22,7 +22,7 @@ struct Meddling {
 #[async_trait]
 impl CartReader for Meddling {
     async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError> {
-        let seen = self.database.snapshot(query).await?;
+        let seen = CartReader::snapshot(&self.database, query).await?;
         let statement = {
             let mut next = self.statement.lock().unwrap();
             if self.always { next.clone() } else { next.take() }
@@ -171,7 +171,7 @@ database_tests! {
             }
             let items = counter.command(&[(vase, 1), (repair, 1)]).cart.items();
             let query = CartQuery { point: counter.customer.app.into(), customer: None, items, promo: None, delivery: None, by_staff: false };
-            let snapshot = db.database.snapshot(query).await.unwrap();
+            let snapshot = CartReader::snapshot(&db.database, query).await.unwrap();
             let price = |item: &kontor_orders::OfferedItem| match &item.kind {
                 ItemKind::Service { price } => price.minor(),
                 ItemKind::Goods { places } => places[0].price.minor(),

@@ -91,7 +91,7 @@ database_tests! {
             delivery: None,
             by_staff: false,
         };
-        let snapshot = db.database.snapshot(query).await.unwrap();
+        let snapshot = CartReader::snapshot(&db.database, query).await.unwrap();
         let mut categories: Vec<_> = snapshot.items[0].categories.iter().copied().map(CategoryId::get).collect();
         categories.sort_unstable();
         assert_eq!(categories, [category, deep]);

@@ -47,7 +47,7 @@ async fn rewrite(
 #[async_trait]
 impl CartReader for Interfering {
     async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError> {
-        let seen = self.database.snapshot(query).await?;
+        let seen = CartReader::snapshot(&self.database, query).await?;
         let change = self.change.lock().unwrap().take();
         if let Some(change) = change {
             rewrite(&self.database, self.stamp, self.id, change).await.unwrap();

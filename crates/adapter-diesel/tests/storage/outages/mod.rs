@@ -149,7 +149,7 @@ async fn reading_goes_on_over_another_connection() {
     let trial = Trial::open();
     for (statement, way) in [("BEGIN", Break::Before), ("SELECT count", Break::After), ("COMMIT", Break::Before)] {
         trial.wire.lose(statement, way, 2);
-        let read = trial.database.read_snapshot(count).await;
+        let read = trial.database.snapshot(count).await;
         assert_eq!(read.unwrap_or_else(|error| panic!("{statement} {way:?}: {error}")), 0);
         assert_eq!(trial.wire.lost(), 2, "{statement}");
     }
