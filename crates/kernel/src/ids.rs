@@ -192,6 +192,15 @@ pub struct Reference<Id> {
     pub name: Name,
 }
 
+/// Identifier of a record that another one refers to, with its name as stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named<Id> {
+    /// Identifier of the record.
+    pub id: Id,
+    /// Name.
+    pub name: String,
+}
+
 /// Unit in which goods are counted or measured, of the system-wide dictionary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StorageUnit {

@@ -36,6 +36,7 @@ mod discount;
 mod edit;
 mod file_key;
 pub mod history;
+mod hold_hours;
 mod html;
 mod ids;
 mod limits;
@@ -69,6 +70,7 @@ pub use discount::{DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscoun
 pub use edit::{Edit, MoveDirection};
 pub use file_key::{FileKey, InvalidFileKey};
 pub use history::Stamp;
+pub use hold_hours::{HoldHours, InvalidHoldHours};
 pub use html::{HtmlCleaner, SafeHtml};
 pub use ids::*;
 #[cfg(feature = "mocks")]

@@ -142,12 +142,12 @@ mod reservations;
 pub mod tickets;
 
 pub use error::{CartError, OrderError, OrderRefusal, PlacementError, ReportError, ReportRefusal};
+pub use kontor_kernel::HoldHours;
 pub use lifecycle::{OrderChange, OrderService};
 pub use placement::{
     Allocated, Allocation, CartSnapshot, CartView, CartViewLine, ContactOrderCommand, ContactProblem, ContactTerms,
-    FewestWarehouses, HoldHours, InvalidHoldHours, ItemKind, Missing, OfferedItem, OrderCommand, OrderRefused,
-    Packaging, PaymentPage, PaymentProblem, PlacedOutcome, PlacementService, StaffOrderCommand, Unconfirmed,
-    WarehouseStock,
+    FewestWarehouses, ItemKind, Missing, OfferedItem, OrderCommand, OrderRefused, Packaging, PaymentPage,
+    PaymentProblem, PlacedOutcome, PlacementService, StaffOrderCommand, Unconfirmed, WarehouseStock,
 };
 
 pub use reservations::ReservationService;

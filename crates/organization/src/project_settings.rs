@@ -4,8 +4,8 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Audited, AuditedField, Histories, HistoryEntry};
 use kontor_kernel::{
-    Clock, Edit, Language, Money, Name, Page, PageRequest, Permission, ProjectId, RecordError, Resource, Staff, Stamp,
-    Word as _, Zone,
+    Clock, Edit, HoldHours, Language, Money, Name, Page, PageRequest, Permission, ProjectId, RecordError, Resource,
+    Staff, Stamp, Word as _, Zone,
 };
 
 use crate::DeliveryPriceError;
@@ -64,25 +64,18 @@ pub struct ProjectChange {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PieceLimit(u32);
 
-/// Hours, from 1 to 8,760 (a year).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HoldHours(u16);
-
-/// Error for a number of units or hours out of range.
+/// Error: the number of units is out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("must be a whole number from {least} to {most}")]
-pub struct OutOfRange {
-    least: u32,
-    most: u32,
-}
+#[error("must be a whole number from 0 to {}", PieceLimit::MAX)]
+pub struct InvalidPieceLimit;
 
 impl PieceLimit {
     /// Maximum number of units.
     pub const MAX: u32 = u32::MAX;
 
     /// Checks a number of units.
-    pub fn new(pieces: i64) -> Result<Self, OutOfRange> {
-        u32::try_from(pieces).map(Self).map_err(|_| OutOfRange { least: 0, most: Self::MAX })
+    pub fn new(pieces: i64) -> Result<Self, InvalidPieceLimit> {
+        u32::try_from(pieces).map(Self).map_err(|_| InvalidPieceLimit)
     }
 
     /// Returns the number of units.
@@ -91,29 +84,7 @@ impl PieceLimit {
     }
 }
 
-impl HoldHours {
-    /// Maximum number of hours.
-    pub const MAX: u16 = 8_760;
-
-    /// Checks a number of hours.
-    pub fn new(hours: i64) -> Result<Self, OutOfRange> {
-        let known = u16::try_from(hours).ok().filter(|hours| (1..=Self::MAX).contains(hours));
-        known.map(Self).ok_or(OutOfRange { least: 1, most: Self::MAX.into() })
-    }
-
-    /// Returns the number of hours.
-    pub const fn get(self) -> u16 {
-        self.0
-    }
-}
-
 impl fmt::Display for PieceLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl fmt::Display for HoldHours {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
@@ -210,22 +181,17 @@ mod tests {
             charges_delivery: false,
             contact_max_pieces: PieceLimit(100),
             contact_max_value: Money::ZERO,
-            contact_hold_hours: HoldHours(72),
+            contact_hold_hours: HoldHours::DEFAULT,
             created_at: DateTime::UNIX_EPOCH,
         }
     }
 
     #[test]
-    fn limits_have_a_range() {
+    fn a_piece_limit_has_a_range() {
         assert_eq!([0, 100, 4_294_967_295].map(|pieces| PieceLimit::new(pieces).unwrap().get()), [0, 100, u32::MAX]);
-        assert_eq!([1, 72, 8_760].map(|hours| HoldHours::new(hours).unwrap().get()), [1, 72, 8_760]);
         for wrong in [-1, 4_294_967_296] {
             let refused = PieceLimit::new(wrong).unwrap_err().to_string();
             assert_eq!(refused, "must be a whole number from 0 to 4294967295", "{wrong}");
-        }
-        for wrong in [0, 8_761, 70_000] {
-            let refused = HoldHours::new(wrong).unwrap_err().to_string();
-            assert_eq!(refused, "must be a whole number from 1 to 8760", "{wrong}");
         }
     }
 

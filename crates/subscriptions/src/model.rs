@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
+pub use kontor_kernel::Named;
 use kontor_kernel::history::HistoryEntry;
 use kontor_kernel::{
     ApplicationId, CounterpartyId, Money, NomenclatureId, OrderId, ProjectId, SavedMethodId, SubscriptionId,
@@ -147,15 +148,6 @@ pub struct PlanOffer {
     pub currency: String,
     /// Length of a period in months.
     pub billing_months: u8,
-}
-
-/// Identifier and name of a record that a subscription refers to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named<Id> {
-    /// Identifier.
-    pub id: Id,
-    /// Name.
-    pub name: String,
 }
 
 /// Subscription with the names of its references.

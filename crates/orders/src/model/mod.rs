@@ -20,12 +20,12 @@ pub use delivery::{
 };
 pub use discount::{Discount, Promo, PromoProblem};
 pub use history::{OrderEntry, OrderEvent};
-pub use kontor_kernel::{DiscountStatus, DiscountTarget, DiscountValue, InvalidPromoCode, PromoCode};
+pub use kontor_kernel::{DiscountStatus, DiscountTarget, DiscountValue, InvalidPromoCode, Named, PromoCode};
 pub use kontor_payments::model::PaymentMethod;
 pub use notice_text::{NoticeSubject, NoticeText};
 pub use order::{
-    Customer, DeliveryOptionRef, Named, Order, OrderLine, OrderRefund, OrderRefundState, PaymentState, PaymentType,
-    Place, ReservationRecord, ReservationState,
+    Customer, DeliveryOptionRef, Order, OrderLine, OrderRefund, OrderRefundState, PaymentState, PaymentType, Place,
+    ReservationRecord, ReservationState,
 };
 pub use payment::{PaidEvent, PreparedPayment};
 pub use status::OrderStatus;

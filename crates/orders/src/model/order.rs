@@ -3,22 +3,13 @@
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
     ApplicationId, CounterpartyId, DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, InventoryId, Money,
-    NomenclatureId, OrderId, OrderRefundId, PaymentTypeId, Quantity, ReservationId, ShopId, UserId, WarehouseId,
+    Named, NomenclatureId, OrderId, OrderRefundId, PaymentTypeId, Quantity, ReservationId, ShopId, UserId, WarehouseId,
 };
 use kontor_payments::model::VatCode;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::{DeliveryCharge, OrderStatus, PaymentMethod, TransitionContext};
 use crate::tickets::Tickets;
-
-/// Identifier and name of a record that an order refers to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Named<Id> {
-    /// Identifier.
-    pub id: Id,
-    /// Name.
-    pub name: String,
-}
 
 /// Delivery type or subtype as shown to the customer.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -10,7 +10,7 @@ mod snapshot;
 mod tests;
 
 pub use allocation::{Allocated, Allocation, FewestWarehouses};
-pub use contact::{ContactProblem, ContactTerms, HoldHours, InvalidHoldHours, Unconfirmed};
+pub use contact::{ContactProblem, ContactTerms, Unconfirmed};
 pub(crate) use decide::applied_discounts;
 #[cfg(test)]
 pub(crate) use decide::{Buyer, OrderContext, decide as place_purely};

@@ -15,7 +15,7 @@ pub use crate::delivery_prices::{DeliveryPrice, NewDeliveryPrice};
 pub use crate::departments::{Department, DepartmentChange, DepartmentDraft};
 pub use crate::dictionaries::{Country, Dictionary, DictionaryItem, ProjectInfo, Setting};
 pub use crate::payment_types::{PaymentTypeChange, PaymentTypeDraft};
-pub use crate::project_settings::{HoldHours, OutOfRange, PieceLimit, ProjectChange, ProjectSettings};
+pub use crate::project_settings::{InvalidPieceLimit, PieceLimit, ProjectChange, ProjectSettings};
 pub use crate::projects::{NewProject, PlannedPaymentType, ProjectPlan, ProjectRecords};
 pub use crate::shops::Shop;
 pub use application::{AppToken, Application, ApplicationChange, ApplicationDraft, IssuedApplication};
@@ -24,7 +24,7 @@ pub use integration::{
     Integration, IntegrationKind, IntegrationOwner, IntegrationParameter, ParameterDraft, ParameterKey, ParameterText,
     StoredValue, UsedIntegration,
 };
-pub use kontor_kernel::StorageUnit;
+pub use kontor_kernel::{HoldHours, StorageUnit};
 pub use opening::{
     ExceptionTerms, Interval, InvalidInterval, InvalidTime, InvalidWeekday, MAX_DAYS_AHEAD, MAX_HOURS, OpeningTimes,
     ShopException, ShopHoliday, ShopHours, TimeOfDay, TimesChange, TimesRefused, Weekday,

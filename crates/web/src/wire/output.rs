@@ -1,7 +1,6 @@
 //! Records nested in other records.
 
-use kontor_kernel::{PhotoUrl, Reference};
-use kontor_orders::model::Named;
+use kontor_kernel::{Named, PhotoUrl, Reference};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -41,12 +40,6 @@ impl NamedRecord {
 impl<Id: Into<i64>> From<Reference<Id>> for NamedRecord {
     fn from(reference: Reference<Id>) -> Self {
         Self::new(reference.id, reference.name)
-    }
-}
-
-impl<Id: Into<i64>> From<kontor_subscriptions::model::Named<Id>> for NamedRecord {
-    fn from(named: kontor_subscriptions::model::Named<Id>) -> Self {
-        Self::new(named.id, named.name)
     }
 }
 
