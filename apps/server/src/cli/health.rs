@@ -1,18 +1,18 @@
 //! `kontor health`
 
-use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::error::Error;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use clap::Args;
+use reqwest::redirect::Policy;
+use reqwest::{Client, StatusCode};
 
-use super::Failure;
+use super::{Failure, process};
 use crate::config::{Config, ConfigError};
 
-/// Timeout of the connection, and of each read.
+/// Timeout of the request.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// More than the response of a health check has.
-const MAX_RESPONSE: u64 = 64 * 1024;
 
 /// Settings of `kontor health`.
 #[derive(Args)]
@@ -32,11 +32,11 @@ pub fn run(load: impl FnOnce() -> Result<Config, ConfigError>, arguments: &Healt
         None => load()?.bind,
     };
     let path = if arguments.ready { "/readyz" } else { "/healthz" };
-    let response = get(local(address), path).map_err(|error| format!("{address}: {error}"))?;
-    let body = response.split_once("\r\n\r\n").map_or("", |(_, body)| body).trim();
-    let status = response.split(' ').nth(1).unwrap_or_default();
-    if status != "200" {
-        return Err(format!("{address}{path} answers {status} {body}").into());
+    let answer = process::runtime()?.block_on(get(local(address), path));
+    let (status, body) = answer.map_err(|error| format!("{address}: {}", cause(&error)))?;
+    let body = body.trim();
+    if status != StatusCode::OK {
+        return Err(format!("{address}{path} answers {} {body}", status.as_u16()).into());
     }
     println!("{body}");
     Ok(())
@@ -52,24 +52,30 @@ fn local(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-fn get(address: SocketAddr, path: &str) -> std::io::Result<String> {
-    let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
-    // With HTTP/1.0 the response ends with the connection, and has no chunks.
-    stream.write_all(format!("GET {path} HTTP/1.0\r\nHost: {address}\r\n\r\n").as_bytes())?;
-    let mut response = String::new();
-    stream.take(MAX_RESPONSE).read_to_string(&mut response)?;
-    Ok(response)
+/// Asks the process itself: no proxy, no redirects, and no certificates, which a machine may lack.
+async fn get(address: SocketAddr, path: &str) -> reqwest::Result<(StatusCode, String)> {
+    let http = Client::builder().no_proxy().redirect(Policy::none()).tls_certs_only([]).timeout(PATIENCE).build()?;
+    let response = http.get(format!("http://{address}{path}")).send().await?;
+    Ok((response.status(), response.text().await?))
+}
+
+/// Returns the first cause of an error, such as a refused connection. The error itself names only the URL.
+fn cause(error: &dyn Error) -> &dyn Error {
+    match error.source() {
+        Some(source) => cause(source),
+        None => error,
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::{Read as _, Write as _};
     use std::net::TcpListener;
 
     use super::*;
 
     fn ask(response: &'static str, ready: bool) -> (Result<(), String>, String) {
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let config = Config { bind: listener.local_addr().unwrap(), ..Config::default() };
         let answering = std::thread::spawn(move || {
@@ -86,7 +92,7 @@ mod tests {
     #[test]
     fn only_200_is_healthy() {
         let (outcome, request) = ask("HTTP/1.0 200 OK\r\n\r\n{\"status\":\"ok\"}", false);
-        assert!(outcome.is_ok() && request.starts_with("GET /healthz HTTP/1.0\r\n"), "{outcome:?} {request}");
+        assert!(outcome.is_ok() && request.starts_with("GET /healthz "), "{outcome:?} {request}");
         let (outcome, request) = ask("HTTP/1.0 503 Service Unavailable\r\n\r\n{\"status\":\"not ready\"}", true);
         assert!(outcome.unwrap_err().contains("503 {\"status\":\"not ready\"}"));
         assert!(request.starts_with("GET /readyz "), "{request}");
