@@ -46,7 +46,8 @@ fn large_projects(connection: &mut AnyConnection) -> QueryResult<Vec<i64>> {
     Ok(projects)
 }
 
-/// Returns the condition that an item `s` belongs to the project.
+/// Returns the condition that an item `s` belongs to the project. Searches of customers and pages take the plain one: they
+/// are in the order of an index that begins with the project.
 pub(super) fn of_project(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<Statement> {
     // An expression, so that the index is not read for the project.
     let all = if large_projects(connection)?.contains(&project.get()) { " + 0" } else { "" };
