@@ -5,7 +5,7 @@ use std::fmt::Display;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    BankAccount, Bik, Email, Inn, InvalidId, Kpp, Line, Link, Money, Page, PageRequest, Phone, PhotoUrl, Prose,
+    BankAccount, Bik, Email, Inn, InvalidId, Kpp, Line, Link, Money, Named, Page, PageRequest, Phone, PhotoUrl, Prose,
     Reference, StoreError, Word,
 };
 
@@ -99,6 +99,14 @@ pub(crate) fn reference<Id: TryFrom<i64, Error = InvalidId>>(
 
 pub(crate) fn optional_id<T: TryFrom<i64, Error = InvalidId>>(value: Option<i64>) -> Result<Option<T>, StoreError> {
     value.map(id).transpose()
+}
+
+/// Reads an optional reference, from the id and the name of the joined record.
+pub(crate) fn named<T: TryFrom<i64, Error = InvalidId>>(
+    number: Option<i64>,
+    name: Option<String>,
+) -> Result<Option<Named<T>>, StoreError> {
+    number.map(|number| Ok(Named { id: id(number)?, name: name.unwrap_or_default() })).transpose()
 }
 
 /// Returns the columns `actor` and `actor_id` of an author.

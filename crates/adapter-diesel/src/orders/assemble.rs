@@ -191,7 +191,7 @@ fn line(row: LineRow, photos: Vec<String>) -> Result<OrderLine, StoreError> {
         item: Named { id: decode::id(row.nomenclature_id)?, name: row.name },
         article: row.article,
         photos,
-        warehouse: named(row.warehouse_id, row.warehouse_name)?,
+        warehouse: decode::named(row.warehouse_id, row.warehouse_name)?,
         inventory: decode::optional_id(row.inventory_id)?,
         quantity: Quantity::new(row.quantity).map_err(StoreError::corrupt)?,
         unit_price: decode::money(row.unit_price)?,
@@ -216,13 +216,13 @@ fn order(row: OrderRow, lines: Vec<OrderLine>, refunds: Vec<OrderRefund>) -> Res
     let manager = full_name([row.manager_last_name, row.manager_first_name, None]);
     Ok(Order {
         id: decode::id(row.id)?,
-        application: named(row.application_id, row.application_name)?,
+        application: decode::named(row.application_id, row.application_name)?,
         customer: Customer {
             id: decode::id(row.counterparty_id)?,
             name: row.company.unwrap_or(person),
             phone: row.phone,
         },
-        manager: named(row.manager_id, Some(manager))?,
+        manager: decode::named(row.manager_id, Some(manager))?,
         status: status.ok_or_else(|| decode::unknown("orders", row.id, "status_id", row.status_id))?,
         status_name: row.status_name.unwrap_or_default(),
         currency: row.currency,
@@ -293,13 +293,6 @@ fn order(row: OrderRow, lines: Vec<OrderLine>, refunds: Vec<OrderRefund>) -> Res
 
 fn full_name(parts: [Option<String>; 3]) -> String {
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
-}
-
-fn named<Id: TryFrom<i64, Error = InvalidId>>(
-    id: Option<i64>,
-    name: Option<String>,
-) -> Result<Option<Named<Id>>, StoreError> {
-    id.map(|id| Ok(Named { id: decode::id(id)?, name: name.unwrap_or_default() })).transpose()
 }
 
 fn place<Id: TryFrom<i64, Error = InvalidId>>(

@@ -9,7 +9,7 @@ use diesel::prelude::*;
 use kontor_kernel::history::Author;
 use kontor_kernel::{OrderId, Page, PageRequest, Quantity, ShopId, StoreError, UserId, Word};
 use kontor_orders::change::{ChangedLine, LineChangeSet, PlacedOrder};
-use kontor_orders::model::{Named, OrderEvent, OrderStatus};
+use kontor_orders::model::{OrderEvent, OrderStatus};
 use kontor_orders::ports::TicketStore;
 use kontor_orders::tickets::{
     CheckedScan, EarlierScan, ScanAnswer, ScanBatch, ScanId, ScanOutcome, StoredScan, TicketOrder, scan_outcome,
@@ -306,22 +306,18 @@ fn repeated_answer(known: ScanRow, scan: &CheckedScan) -> Result<ScanAnswer, Fai
     Ok(ScanAnswer::Judged(Box::new(known.try_into()?)))
 }
 
-fn shop(id: Option<i64>, name: Option<String>) -> Result<Option<Named<ShopId>>, StoreError> {
-    id.map(|id| Ok(Named { id: decode::id(id)?, name: name.unwrap_or_default() })).transpose()
-}
-
 impl TryFrom<ScanRow> for StoredScan {
     type Error = StoreError;
 
     fn try_from(row: ScanRow) -> Result<Self, StoreError> {
         let moment = |at: NaiveDateTime| -> DateTime<Utc> { decode::moment(at) };
-        let earlier_shop = shop(row.earlier_shop_id, row.earlier_shop)?;
+        let earlier_shop = decode::named(row.earlier_shop_id, row.earlier_shop)?;
         Ok(Self {
             id: decode::id(row.id)?,
             scan_id: ScanId::parse(&row.scan_id).map_err(StoreError::corrupt)?,
             order: decode::optional_id(row.order_id)?,
             quantity: Quantity::new(row.quantity).map_err(StoreError::corrupt)?,
-            shop: shop(row.shop_id, row.shop)?,
+            shop: decode::named(row.shop_id, row.shop)?,
             at: moment(row.scanned_at),
             received_at: moment(row.created_at),
             user: decode::id::<UserId>(row.user_id)?,
