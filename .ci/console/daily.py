@@ -7,6 +7,8 @@ import re
 import subprocess
 import time
 
+from attacks import PICTURE
+from browser import Watched
 from shop import ROOT
 
 
@@ -294,6 +296,202 @@ def read_the_figures_of_today(watched, shop):
     keys.within(18)
 
 
+def note_printing(watched):
+    """Counts the prints of the page, which a browser without a window does not show."""
+    watched.page.evaluate("() => { window.__printed = 0; window.print = () => void window.__printed++; }")
+
+
+def open_order(watched, keys, order):
+    keys.choose(str(order), str(order))
+    watched.page.wait_for_selector(f"h1:has-text('{order}')")
+    watched.settle()
+
+
+def print_the_slip_of_an_order(watched, shop):
+    order = paid_order(shop)
+    watched.go("/")
+    note_printing(watched)
+    keys = Keys(watched)
+    open_order(watched, keys, order)
+    keys.press("p")
+    watched.page.wait_for_selector(f"article.slip h2:has-text('{order}')")
+    keys.press("p")
+    watched.until("window.__printed === 1")
+    keys.within(5)
+
+
+def print_the_slips_of_two_orders(watched, shop):
+    """The paper has the slips alone."""
+    for _ in range(2):
+        paid_order(shop)
+    orders = [one["id"] for one in shop.call("GET", "/api/orders?status_id=22&order_by=id_asc&per_page=2")["orders"]]
+    watched.go("/")
+    note_printing(watched)
+    keys = Keys(watched)
+    keys.press("g", "o")
+    watched.page.wait_for_selector("[role=grid] tbody tr:focus")
+    keys.press("x", "j", "x")
+    keys.reach(".bulk .button:has-text('Print packing slips')", "Shift+Tab")
+    keys.press("Enter")
+    watched.page.wait_for_selector("article.slip >> nth=1")
+    watched.settle()
+    keys.press("p")
+    watched.until("window.__printed === 1")
+    assert watched.page.locator("article.slip h2").all_text_contents() == [f"Order No. {one}" for one in orders]
+    watched.page.emulate_media(media="print")
+    shown = [watched.page.locator(one).first.is_visible() for one in ("article.slip", "nav.side", ".page-actions")]
+    watched.page.emulate_media(media="screen")
+    assert shown == [True, False, False], shown
+    keys.within(14)
+
+
+def choose_files(watched, keys, action, *names):
+    """Runs an action of the palette that asks for files, and chooses pictures with these names."""
+    with watched.page.expect_file_chooser() as chooser:
+        keys.choose(action, action)
+    chooser.value.set_files([{"name": name, "mimeType": "image/png", "buffer": PICTURE} for name in names])
+    keys.count += 1
+
+
+def upload_view_and_delete_a_file(watched, shop):
+    shop.upload("/api/files", "shelf.png", PICTURE, file_type_id=2)
+    watched.go("/")
+    keys = Keys(watched)
+    keys.choose("Files", "Files")
+    watched.page.wait_for_selector("[role=grid] tbody tr:focus")
+    choose_files(watched, keys, "Upload files", "price-label.png")
+    watched.page.wait_for_selector("[role=grid] tbody tr:has-text('price-label.png')")
+    keys.press("/")
+    watched.page.wait_for_selector("input[type=search]:focus")
+    keys.type("price-label")
+    watched.until("document.querySelectorAll('[role=grid] tbody tr').length === 1")
+    keys.press("ArrowDown")
+    watched.page.wait_for_selector("[role=grid] tbody tr:focus")
+    keys.press("v")
+    watched.page.wait_for_selector("dialog[open] img.shown-picture")
+    watched.shot("daily-file")
+    keys.press("Escape")
+    watched.page.wait_for_selector("dialog", state="detached")
+    keys.press("d")
+    watched.page.wait_for_selector("dialog[open] .danger:focus")
+    keys.press("Enter")
+    watched.page.wait_for_selector("#main .empty")
+    assert not shop.call("GET", "/api/files?query=price-label")["files"]
+    keys.within(14)
+
+
+def pick_photos_of_an_item(watched, shop):
+    made = shop.call("POST", "/api/nomenclatures", {"name": "Item with photos", "kind_id": 2, "article": "PHOTO-1"})["nomenclature"]["id"]
+    watched.go("/")
+    keys = Keys(watched)
+    keys.choose("PHOTO-1", "PHOTO-1")
+    watched.page.wait_for_selector("h1:has-text('Item with photos')")
+    watched.settle()
+    choose_files(watched, keys, "Add photos", "front.png", "back.png")
+    watched.page.wait_for_selector("button[aria-label='Remove photo 2']")
+    watched.settle()
+    assert len(shop.call("GET", f"/api/nomenclatures/{made}")["nomenclature"]["photos"]) == 2
+    keys.within(7)
+
+
+def attach_a_file_to_an_order_and_delete_it(watched, shop):
+    order = new_order(shop)
+    watched.go("/")
+    keys = Keys(watched)
+    open_order(watched, keys, order)
+    choose_files(watched, keys, "Add files", "signed-slip.png")
+    trash = "button[aria-label='Delete: signed-slip.png']"
+    watched.page.wait_for_selector(trash)
+    files = shop.call("GET", f"/api/files?order_id={order}")["files"]
+    assert [one["name"] for one in files] == ["signed-slip.png"], files
+    keys.reach(trash)
+    keys.press("Enter")
+    watched.page.wait_for_selector("dialog[open] .danger:focus")
+    keys.press("Enter")
+    watched.page.wait_for_selector(trash, state="detached")
+    assert not shop.call("GET", f"/api/files?order_id={order}")["files"]
+    keys.within(25)
+
+
+def comment_on_an_order(watched, shop):
+    order = new_order(shop)
+    watched.go("/")
+    keys = Keys(watched)
+    open_order(watched, keys, order)
+    keys.reach("textarea[name=comment]")
+    keys.type("Ring twice, the bell is quiet")
+    keys.press("Control+s")
+    watched.page.wait_for_selector(".timeline .changes:has-text('Ring twice')")
+    assert order_of(shop, order)["comment"] == "Ring twice, the bell is quiet"
+    keys.within(16)
+
+
+def correct_a_figure_with_its_reason(watched, shop):
+    level = shop.call("GET", "/api/tables/inventories?per_page=25")["inventories"][0]
+    wanted = level["quantity"] + 2
+    watched.go("/")
+    keys = Keys(watched)
+    keys.press("g", "s")
+    watched.page.wait_for_selector("[role=grid] tbody tr:focus")
+    keys.press("e")
+    watched.page.wait_for_selector("dialog[open] input[name=quantity]:focus")
+    keys.press("Control+a")
+    keys.type(str(wanted))
+    keys.reach("dialog[open] input[name=comment]")
+    keys.type("Found behind the shelf")
+    keys.press("Control+s")
+    watched.page.wait_for_selector("dialog", state="detached")
+    entry = shop.call("GET", f"/api/inventories/{level['id']}/history")["histories"][0]
+    assert (entry["comment"], entry["changes"][0]["new"]) == ("Found behind the shelf", str(wanted)), entry
+    keys.within(10)
+
+
+def read_who_changed_a_slide_and_a_payment_type(watched, shop):
+    application = shop.call("GET", "/api/applications")["applications"][0]["id"]
+    slide = shop.call("POST", f"/api/applications/{application}/slides", {"title": "Spring teas", "link": "/sale"})["slide"]["id"]
+    shop.call("PUT", f"/api/applications/{application}/slides/{slide}", {"is_active": False})
+    kind = shop.call("POST", "/api/payment_types", {"name": "Gift card"})["paymentType"]["id"]
+    shop.call("PUT", f"/api/payment_types/{kind}", {"is_online": True})
+    watched.go("/")
+    keys = Keys(watched)
+    for screen, record, change in (("Slides", "Spring teas", "Shown: Yes → No"), ("Payment types", "Gift card", "Paid online: No → Yes")):
+        keys.choose(screen, screen)
+        watched.page.wait_for_selector(f"button[aria-label='History: {record}']")
+        watched.settle()
+        keys.reach(f"button[aria-label='History: {record}']")
+        keys.press("Enter")
+        watched.page.wait_for_selector(f"dialog[open] .changes:has-text('{change}')")
+        keys.press("Escape")
+        watched.page.wait_for_selector("dialog", state="detached")
+    keys.within(24)
+
+
+def share_a_view_by_its_link(watched, shop):
+    """The address holds filters and sort, so a colleague with a role of their own sees the same view."""
+    watched.go("/stock?quantity_gt=5&sort=quantity_desc")
+    watched.page.wait_for_selector("[role=grid] tbody tr:focus")
+    keys = Keys(watched)
+    keys.reach("button[aria-label='Saved views']", "Shift+Tab")
+    keys.press("Enter")
+    watched.page.wait_for_selector("[role=menuitem]:has-text('Save this view'):focus")
+    keys.press("ArrowDown")
+    watched.page.wait_for_selector("[role=menuitem]:has-text('Copy the link'):focus")
+    keys.press("Enter")
+    watched.until("navigator.clipboard.readText().then((text) => text.includes('/console/stock'))")
+    link = watched.page.evaluate("navigator.clipboard.readText()")
+    assert link == f"{watched.origin}/console/stock?quantity_gt=5&sort=quantity_desc", link
+    keys.within(12)
+    permissions = {one["name"]: one["id"] for one in shop.call("GET", "/api/permissions")["permissions"]}
+    role = shop.call("POST", "/api/roles", {"name": "Stock clerk", "permissions": [permissions["view-inventories"], permissions["view-dictionaries"]]})["role"]["id"]
+    colleague = Watched(watched.browser, shop)
+    colleague.sign_in(shop.employee("clerk", role), link.removeprefix(f"{watched.origin}/console"))
+    colleague.page.wait_for_selector(".chip:has-text('> 5')")
+    colleague.page.wait_for_selector("th[aria-sort=descending]:has-text('In stock')")
+    found = colleague.problems()
+    colleague.context.close()
+    assert not found, found
+
+
 def find_out_why_a_subscription_is_unpaid(watched, shop):
     """The guide's script buys a plan and lets the bank decline its renewal. It moves the clock of the demo by a month."""
     start, *steps = re.split(r"(?m)^(?=# \d\. )", (ROOT / "docs/guides/subscriptions.sh").read_text())
@@ -362,8 +560,10 @@ def an_ended_session_loses_nothing(watched, shop):
 
 # The last one ends the session that the others share.
 TASKS = (ship_the_oldest_paid_order, refund_a_unit, cancel_an_order, correct_twenty_figures, search_everywhere, edit_a_card, raise_prices_in_bulk,
-         import_a_sheet, add_a_customer, invite_a_colleague, read_the_figures_of_today, approve_an_agent, two_people_edit_one_record,
-         find_out_why_a_subscription_is_unpaid, an_ended_session_loses_nothing)
+         import_a_sheet, add_a_customer, invite_a_colleague, read_the_figures_of_today, print_the_slip_of_an_order, print_the_slips_of_two_orders,
+         upload_view_and_delete_a_file, pick_photos_of_an_item, attach_a_file_to_an_order_and_delete_it, comment_on_an_order,
+         correct_a_figure_with_its_reason, read_who_changed_a_slide_and_a_payment_type, share_a_view_by_its_link, approve_an_agent,
+         two_people_edit_one_record, find_out_why_a_subscription_is_unpaid, an_ended_session_loses_nothing)
 
 
 def run(watched, shop):

@@ -198,7 +198,7 @@ impl TryFrom<LineRow> for HistoryEntry {
 }
 
 /// Selects the entries of a record, the latest first.
-fn lines(project: ProjectId, resource: Resource, number: i64) -> Statement {
+fn lines(project: ProjectId, kind: &'static str, number: i64) -> Statement {
     Statement::new(format!(
         "SELECT h.id, h.deed, h.user_id, h.counterparty_id, {AUTHOR_NAMES}, h.changes, h.created_at \
          FROM histories h LEFT JOIN users u ON u.id = h.user_id \
@@ -206,7 +206,7 @@ fn lines(project: ProjectId, resource: Resource, number: i64) -> Statement {
     ))
     .value(project.get())
     .sql(" AND h.resource = ")
-    .value(resource.name())
+    .value(kind)
     .sql(" AND h.resource_id = ")
     .value(number)
     .sql(" ORDER BY h.id DESC")
@@ -267,17 +267,17 @@ impl Histories for Database {
     async fn page(
         &self,
         project: ProjectId,
-        resource: Resource,
+        kind: &'static str,
         number: i64,
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, StoreError> {
         self.snapshot(move |connection| {
             let of_record = histories::table
                 .filter(histories::project_id.eq(project.get()))
-                .filter(histories::resource.eq(resource.name()))
+                .filter(histories::resource.eq(kind))
                 .filter(histories::resource_id.eq(number));
             let total: i64 = of_record.count().get_result(connection)?;
-            let lines: Vec<LineRow> = lines(project, resource, number).page(page).rows(connection)?;
+            let lines: Vec<LineRow> = lines(project, kind, number).page(page).rows(connection)?;
             Ok(decode::page(
                 unreadable::rows("histories", lines, |line| line.id, HistoryEntry::try_from)?,
                 total,
@@ -287,9 +287,9 @@ impl Histories for Database {
         .await
     }
 
-    async fn all(&self, project: ProjectId, resource: Resource, number: i64) -> Result<Vec<HistoryEntry>, StoreError> {
+    async fn all(&self, project: ProjectId, kind: &'static str, number: i64) -> Result<Vec<HistoryEntry>, StoreError> {
         self.read(move |connection| {
-            let lines: Vec<LineRow> = lines(project, resource, number).rows(connection)?;
+            let lines: Vec<LineRow> = lines(project, kind, number).rows(connection)?;
             let lines: Result<Vec<HistoryEntry>, StoreError> = lines.into_iter().map(HistoryEntry::try_from).collect();
             Ok(lines?)
         })

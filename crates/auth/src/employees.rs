@@ -43,7 +43,7 @@ impl EmployeeService {
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, EmployeeError> {
         self.require_own(staff, id, Permission::view(Resource::Users)).await?;
-        Ok(self.histories.page(staff.project_id, Resource::Users, id.get(), page).await?)
+        Ok(self.histories.page(staff.project_id, Resource::Users.name(), id.get(), page).await?)
     }
 
     /// Creates an employee with a random password that is not shown. The employee receives a temporary password by

@@ -69,6 +69,6 @@ impl CategoryService {
     ) -> Result<Page<HistoryEntry>, CategoryError> {
         staff.require(Permission::view(Resource::Categories))?;
         staff.require_own(self.categories.find(id).await?)?;
-        Ok(self.histories.page(staff.project_id, Resource::Categories, id.get(), page).await?)
+        Ok(self.histories.page(staff.project_id, Resource::Categories.name(), id.get(), page).await?)
     }
 }

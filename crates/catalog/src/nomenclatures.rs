@@ -70,7 +70,7 @@ impl NomenclatureService {
     ) -> Result<Page<HistoryEntry>, NomenclatureError> {
         staff.require(Permission::view(Resource::Nomenclatures))?;
         staff.require_own(self.nomenclatures.find(id).await?)?;
-        Ok(self.histories.page(staff.project_id, Resource::Nomenclatures, id.get(), page).await?)
+        Ok(self.histories.page(staff.project_id, Resource::Nomenclatures.name(), id.get(), page).await?)
     }
 }
 

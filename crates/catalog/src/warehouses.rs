@@ -65,6 +65,6 @@ impl WarehouseService {
     ) -> Result<Page<HistoryEntry>, WarehouseError> {
         staff.require(Permission::view(Resource::Warehouses))?;
         staff.require_own(self.warehouses.find(id).await?)?;
-        Ok(self.histories.page(staff.project_id, Resource::Warehouses, id.get(), page).await?)
+        Ok(self.histories.page(staff.project_id, Resource::Warehouses.name(), id.get(), page).await?)
     }
 }

@@ -72,7 +72,7 @@ impl<P: ApplicationPart> PartService<P> {
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, PartError> {
         let part = self.read(staff, application, id).await?;
-        Ok(self.histories.page(staff.project_id, P::RESOURCE, part.number(), page).await?)
+        Ok(self.histories.page(staff.project_id, P::KIND, part.number(), page).await?)
     }
 
     fn stamp(&self, staff: &Staff) -> Stamp {

@@ -64,7 +64,7 @@ impl StaffCustomerService {
     pub async fn history(&self, staff: &Staff, id: CounterpartyId) -> Result<Vec<HistoryEntry>, StaffCustomerError> {
         staff.require(Permission::view(Resource::Counterparties))?;
         staff.require_own(self.customers.find(id).await?)?;
-        Ok(self.histories.all(staff.project_id, Resource::Counterparties, id.get()).await?)
+        Ok(self.histories.all(staff.project_id, Resource::Counterparties.name(), id.get()).await?)
     }
 }
 

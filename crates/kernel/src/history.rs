@@ -46,10 +46,11 @@ pub type AuditedField = (&'static str, Option<String>);
 
 /// Record with history entries.
 pub trait Audited {
-    /// Resource of the history; together with [`Audited::number`] it identifies the record.
+    /// Resource whose permissions apply to the record.
     const RESOURCE: Resource;
 
     /// Kind under which entries are stored: the name of the resource, unless other records share its permissions.
+    /// Together with [`Audited::number`] it identifies the record.
     const KIND: &'static str = Self::RESOURCE.name();
 
     /// Returns the identifier of the record, unique within its kind.
@@ -139,17 +140,17 @@ pub struct HistoryEntry {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait Histories: Send + Sync {
-    /// Returns one page of the history of a record of the project, newest first.
+    /// Returns one page of the history of a record of the project, newest first. `kind` is [`Audited::KIND`].
     async fn page(
         &self,
         project: ProjectId,
-        resource: Resource,
+        kind: &'static str,
         number: i64,
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, StoreError>;
 
     /// Returns the whole history of a record of the project, newest first.
-    async fn all(&self, project: ProjectId, resource: Resource, number: i64) -> Result<Vec<HistoryEntry>, StoreError>;
+    async fn all(&self, project: ProjectId, kind: &'static str, number: i64) -> Result<Vec<HistoryEntry>, StoreError>;
 }
 
 #[cfg(test)]

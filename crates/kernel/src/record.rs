@@ -155,7 +155,7 @@ impl<T: Record, S: RecordRepository<T> + ?Sized> RecordHistory<T, S> {
     ) -> Result<Page<HistoryEntry>, RecordErrorOf<T>> {
         staff.require(Permission::view(T::RESOURCE))?;
         staff.require_own(self.records.find(id).await?)?;
-        Ok(self.histories.page(staff.project_id, T::RESOURCE, id.into(), page).await?)
+        Ok(self.histories.page(staff.project_id, T::KIND, id.into(), page).await?)
     }
 }
 
@@ -314,9 +314,7 @@ mod tests {
         let mut histories = crate::history::MockHistories::new();
         histories
             .expect_page()
-            .withf(move |project, resource, number, page| {
-                (*project, *resource, *number, *page) == (own, Resource::Brands, 7, request)
-            })
+            .withf(move |project, kind, number, page| (*project, kind, *number, *page) == (own, "brands", 7, request))
             .returning(|_, _, _, request| Ok(Page { items: vec![], total: 3, request }));
         let history = RecordHistory::new(shelf, Arc::new(histories));
         assert_eq!(history.page(&staff, id(), request).await.unwrap().total, 3);

@@ -82,7 +82,7 @@ impl ApplicationService {
         page: PageRequest,
     ) -> Result<Page<HistoryEntry>, ApplicationError> {
         self.read(staff, id).await?;
-        Ok(self.histories.page(staff.project_id, Resource::Applications, id.get(), page).await?)
+        Ok(self.histories.page(staff.project_id, Resource::Applications.name(), id.get(), page).await?)
     }
 
     /// Returns the stamp of a change, if the employee may change this application.

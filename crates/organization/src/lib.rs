@@ -162,7 +162,7 @@ pub use error::{
     StaffMenuRefusal, SuggestionError, TaskError, TaskReference, TaskRefusal,
 };
 pub use integrations::IntegrationService;
-pub use payment_types::{PaymentChoiceService, PaymentTypeService};
+pub use payment_types::{PaymentChoiceService, PaymentTypeHistory, PaymentTypeService};
 pub use project_settings::ProjectSettingsService;
 pub use projects::ProjectCreation;
 pub use shops::{OpeningTimesService, ShopService};

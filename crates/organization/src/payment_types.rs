@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{
-    ApplicationId, Clock, Line, Name, PaymentTypeId, Permission, PhotoUrl, Record, RecordService, Resource, Staff,
-    draft_and_change,
+    ApplicationId, Clock, Line, Name, PaymentTypeId, Permission, PhotoUrl, Record, RecordHistory, RecordService,
+    Resource, Staff, draft_and_change,
 };
 
 use crate::model::{PaymentChoice, PaymentType};
@@ -29,6 +29,9 @@ draft_and_change! {
 
 /// Use cases of payment types. They have the permissions of dictionaries, like delivery types.
 pub type PaymentTypeService = RecordService<PaymentType>;
+
+/// History of payment types.
+pub type PaymentTypeHistory = RecordHistory<PaymentType>;
 
 impl Record for PaymentType {
     type Id = PaymentTypeId;

@@ -153,7 +153,7 @@ impl ProjectSettingsService {
     /// Returns one page of the history of the settings, latest first.
     pub async fn history(&self, staff: &Staff, page: PageRequest) -> Result<Page<HistoryEntry>, RecordError> {
         staff.require(Permission::view(Resource::Settings))?;
-        Ok(self.histories.page(staff.project_id, Resource::Settings, staff.project_id.get(), page).await?)
+        Ok(self.histories.page(staff.project_id, Resource::Settings.name(), staff.project_id.get(), page).await?)
     }
 }
 
@@ -228,9 +228,7 @@ mod tests {
         let mut histories = MockHistories::new();
         histories
             .expect_page()
-            .withf(move |of, resource, number, _| {
-                (*of, *resource, *number) == (project, Resource::Settings, project.get())
-            })
+            .withf(move |of, kind, number, _| (*of, kind, *number) == (project, "settings", project.get()))
             .returning(|_, _, _, request| Ok(Page { items: vec![], total: 0, request }));
         let service = service(settings, histories);
         assert_eq!(service.read(&staff).await.unwrap(), stored(project));

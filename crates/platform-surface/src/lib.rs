@@ -102,7 +102,10 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     });
     webhook_deliveries::list_routes(config);
     dictionaries::routes(config);
-    below(config, "/api/payment_types", payment_types::routes);
+    below(config, "/api/payment_types", |config| {
+        payment_types::routes(config);
+        payment_types::history_routes(config);
+    });
     project_settings::routes(config);
     suggestions::routes(config);
     below(config, "/api/categories", categories::routes);

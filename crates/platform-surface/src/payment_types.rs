@@ -4,7 +4,7 @@ use actix_web::web::{Data, Path};
 use actix_web::{get, post, put};
 use deserr::Deserr;
 use kontor_organization::model::{PaymentChoice, PaymentType, PaymentTypeChange, PaymentTypeDraft};
-use kontor_organization::{PaymentChoiceService, PaymentTypeService};
+use kontor_organization::{PaymentChoiceService, PaymentTypeHistory, PaymentTypeService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -13,7 +13,7 @@ use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::records::{Picture, picture};
 use kontor_web::wire::{self, InputErrors, change_body};
-use kontor_web::{Body, PathId, SignedInStaff};
+use kontor_web::{Body, HistoryList, PathId, SignedInStaff};
 
 handlers! {
     PaymentTypeService, "Dictionaries";
@@ -35,6 +35,15 @@ handlers! {
     ///
     /// Fields that are not sent keep their values. Existing orders show the new name and keep their payment method.
     update "/api/payment_types/{id}" as update_payment_type(ChangedPaymentType) -> StaffPaymentTypeResponse;
+}
+
+handlers! {
+    fn history_routes; PaymentTypeHistory, "Dictionaries";
+
+    /// List the history of a payment type
+    ///
+    /// Newest first.
+    history "/api/payment_types/{id}/history" as list_payment_type_history = page(id, page) -> HistoryList;
 }
 
 /// Registers the routes below an application.

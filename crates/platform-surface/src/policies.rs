@@ -373,6 +373,7 @@ pub const POLICIES: &[Policy] = &[
     post("/api/payment_types", staff!(create Dictionaries)).versioned(PaymentType),
     get("/api/payment_types/{id}", staff!(view Dictionaries)).versioned(PaymentType),
     put("/api/payment_types/{id}", staff!(edit Dictionaries)).versioned(PaymentType),
+    get("/api/payment_types/{id}/history", staff!(view Dictionaries)),
     get("/api/settings", staff!(view Dictionaries)),
     get("/api/settings/{id}", staff!(view Dictionaries)),
     get("/api/storage_units", staff!(view Dictionaries)),

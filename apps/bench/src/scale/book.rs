@@ -54,8 +54,12 @@ const ITEMS: i64 = 200;
 /// Seconds between two orders.
 const PACE: i64 = 30;
 
+/// Status of a handed over order.
+const ISSUED: i64 = 5;
+/// Status of a paid order.
+const PAID: i64 = 22;
 /// Most orders are handed over.
-const STATUSES: [i64; 9] = [1, 3, 4, 5, 5, 5, 5, 6, 22];
+const STATUSES: [i64; 9] = [1, 3, 4, ISSUED, ISSUED, ISSUED, ISSUED, 6, PAID];
 
 /// A customer with an order.
 pub struct Buyer {
@@ -152,7 +156,8 @@ fn rows(data: &Shop, places: &[usize]) -> Result<[String; 3], Failure> {
         created_at, updated_at) VALUES "
             .to_owned();
     let mut orders = "INSERT INTO orders (id, project_id, application_id, counterparty_id, status_id, original_price, \
-        product_discount, promo_discount, final_price, delivery_type_id, phone, version, created_at, updated_at) VALUES "
+        product_discount, promo_discount, final_price, delivery_type_id, phone, version, created_at, updated_at, paid_at, \
+        captured) VALUES "
         .to_owned();
     let mut lines =
         "INSERT INTO reservations (id, project_id, order_id, nomenclature_id, inventory_id, name, quantity, \
@@ -172,9 +177,15 @@ fn rows(data: &Shop, places: &[usize]) -> Result<[String; 3], Failure> {
         )?;
         write!(
             orders,
-            "{comma}({number}, {project}, {application}, {number}, {}, {price}, 0, 0, {price}, 1, '{phone}', 1, '{at}', '{at}')",
+            "{comma}({number}, {project}, {application}, {number}, {}, {price}, 0, 0, {price}, 1, '{phone}', 1, '{at}', '{at}', ",
             buyer.status
         )?;
+        // Reports count an order by its payment; these orders were paid when they were placed.
+        if matches!(buyer.status, ISSUED | PAID) {
+            write!(orders, "'{at}', {price})")?;
+        } else {
+            orders.push_str("NULL, 0)");
+        }
         write!(
             lines,
             "{comma}({number}, {project}, {number}, {item}, {item}, 'Item {item}', 1, {price}, 0, 0, {price}, 'sold', '{at}', \

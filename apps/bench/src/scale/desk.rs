@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use super::book::{self, Buyer};
-use super::{GROWTH, KINDS, MORE, Sizes, compare, encoded};
+use super::{GROWTH, KINDS, MORE, Sizes, compare, encoded, run};
 use crate::Failure;
 use crate::load::{Request, Target};
 use crate::on_server::OnServer;
 use crate::pace::Pace;
-use crate::report::{Goal, Report};
+use crate::report::{Figure, Goal, Report};
 use crate::shop::Shop;
 
 /// A service whose project has this many customers and orders.
@@ -101,7 +101,15 @@ const CUSTOMERS: [Asked; 10] = [
     ("search by e-mail", |buyer| format!("query=buyer{}@example.com", buyer.place)),
 ];
 
-/// Measures both sizes in alternation.
+/// Reports over days with an order every 30 seconds, five of nine of them paid.
+const REPORTS: [(&str, &str); 4] = [
+    ("sales by day, 30 days", "/api/reports/orders?from=2025-01-01&to=2025-01-30"),
+    ("sales by hour, 30 days", "/api/reports/orders?from=2025-01-01&to=2025-01-30&by=hour"),
+    ("sales by day, a year", "/api/reports/orders?from=2025-01-01&to=2025-12-31"),
+    ("best-selling items, 30 days", "/api/reports/items?from=2025-01-01&to=2025-01-30"),
+];
+
+/// Measures both sizes in alternation, and the reports of the large one.
 pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
     let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
     let small = Desk::open("small_desk", server, sizes.small)?;
@@ -137,6 +145,12 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
             &last(far),
             &last(1),
         )?);
+    }
+    for (name, path) in REPORTS {
+        let sample = run(&sizes, &large.one(path))?;
+        let time = sample.percentile(95).as_secs_f64() * 1_000.0;
+        let figure = format!("report, {name}: p95 at {} orders", large.size);
+        report.add(Figure::plain(figure, time, "ms", Goal::None).alone(&sample));
     }
     Ok(())
 }

@@ -46,8 +46,9 @@ use kontor_orders::tickets::TicketService;
 use kontor_orders::{OrderService, PaymentPage, PlacementService, ReservationService};
 use kontor_organization::{
     ApplicationService, BranchHistory, BranchRequisiteService, BranchService, CheckoutOptions, DepartmentService,
-    DictionaryService, IntegrationService, OpeningTimesService, PaymentChoiceService, PaymentTypeService,
-    ProjectSettingsService, ShopHistory, ShopService, StaffMenuService, StaffShopService, TaskMailWorker, TaskService,
+    DictionaryService, IntegrationService, OpeningTimesService, PaymentChoiceService, PaymentTypeHistory,
+    PaymentTypeService, ProjectSettingsService, ShopHistory, ShopService, StaffMenuService, StaffShopService,
+    TaskMailWorker, TaskService,
 };
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::{VerificationService, VerificationTerms};
@@ -388,6 +389,7 @@ services! {
     part_shelf: PartViewer,
     shop_history: ShopHistory,
     branch_history: BranchHistory,
+    payment_type_history: PaymentTypeHistory,
 }
 
 /// Services of all domains, for the HTTP threads.
@@ -530,6 +532,7 @@ impl Services {
             page_shelf: Data::new(PageViewer::new(store.clone(), around.limiter.clone(), around.cleaner.clone())),
             shop_history: Data::new(ShopHistory::new(store.clone(), store.clone())),
             branch_history: Data::new(BranchHistory::new(store.clone(), store.clone())),
+            payment_type_history: Data::new(PaymentTypeHistory::new(store.clone(), store.clone())),
             part_shelf: Data::new(PartViewer { parts: store.clone(), cleaner: around.cleaner.clone() }),
         };
         Self { shared, plain }

@@ -79,6 +79,26 @@ database_tests! {
         }
     }
 
+    async fn the_history_of_a_payment_type_has_its_changes(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let path = format!("{PATH}/{}", office.create(PATH, json!({ "name": "Cash" })).await);
+        office.put(&path, json!({ "name": "Cheque", "is_online": true })).await.expect(200);
+        office.put(&path, json!({ "name": "Cheque" })).await.expect(200);
+        let history = format!("{path}/history");
+        let told = office.get(&history).await.expect(200);
+        assert_eq!((&told["historiesCount"], &told["histories"][1]["action"]), (&json!(2), &json!("created")));
+        assert_eq!(told["pagination"]["per_page"], 15);
+        assert_eq!(told["histories"][0]["changes"], json!([
+            { "field": "name", "old": "Cash", "new": "Cheque" },
+            { "field": "is_online", "old": "false", "new": "true" },
+        ]));
+        office.get(&format!("{history}?per_page=101&x=1")).await.expect_invalid(&["per_page", "x"]);
+        office.get(&format!("{PATH}/999999/history")).await.expect(404);
+        office.as_stranger(Method::GET, &history, json!({})).await.expect(403);
+        office.as_one_who_may(&["edit-dictionaries"], Method::GET, &history, json!({})).await.expect(403);
+        office.as_one_who_may(&["view-dictionaries"], Method::GET, &history, json!({})).await.expect(200);
+    }
+
     async fn an_application_accepts_the_chosen_payment_types(db: TestDatabase) {
         let office = Office::open(db).await;
         let twin = office.twin().await;

@@ -75,7 +75,7 @@ database_tests! {
         assert_eq!(db.database.change_phone(attempt).await.unwrap(), PhoneChangeOutcome::Changed);
         assert_eq!(found(&db, project, "79007654321").await, [anna.get()]);
         assert!(found(&db, project, "79001234567").await.is_empty());
-        let lines = Histories::all(&db.database, project, Resource::Counterparties, anna.get()).await.unwrap();
+        let lines = Histories::all(&db.database, project, Resource::Counterparties.name(), anna.get()).await.unwrap();
         assert_eq!((lines[0].changes[0].field.as_str(), lines[0].changes[0].old.as_deref()), ("phone_1", Some("79001234567")));
 
         let other = fixtures::project(&db).await;
@@ -87,7 +87,7 @@ database_tests! {
         if db.kind == Kind::Sqlite {
             assert_eq!(fixtures::number(&db, "SELECT count(*) AS value FROM counterparty_search_docsize").await, 0);
         }
-        let lines = Histories::all(&db.database, project, Resource::Counterparties, anna.get()).await.unwrap();
+        let lines = Histories::all(&db.database, project, Resource::Counterparties.name(), anna.get()).await.unwrap();
         let actions: Vec<_> = lines.iter().map(|line| line.action).collect();
         assert_eq!(actions, [HistoryAction::Deleted, HistoryAction::Changed, HistoryAction::Changed]);
         let told = lines.iter().flat_map(|line| &line.changes);
@@ -222,7 +222,7 @@ database_tests! {
             }
             leaving.await.unwrap().unwrap();
             assert!(staff(&db.database).find(id).await.unwrap().is_none());
-            let lines = Histories::all(&db.database, project, Resource::Counterparties, id.get()).await.unwrap();
+            let lines = Histories::all(&db.database, project, Resource::Counterparties.name(), id.get()).await.unwrap();
             assert_eq!(lines.len(), changed + 2, "each change has its line, and coming and going");
             assert_eq!(lines[0].action, HistoryAction::Deleted);
             let kept = lines.iter().flat_map(|line| &line.changes);

@@ -47,7 +47,7 @@ fn refusal(outcome: Result<Employee, EmployeeError>) -> EmployeeRefusal {
 
 async fn history(db: &TestDatabase, project: ProjectId, id: UserId) -> Vec<(HistoryAction, Vec<String>)> {
     let page = PageRequest::new(1, 100, 100).unwrap();
-    let entries = Histories::page(&db.database, project, Resource::Users, id.get(), page).await.unwrap();
+    let entries = Histories::page(&db.database, project, Resource::Users.name(), id.get(), page).await.unwrap();
     let fields = |entry: HistoryEntry| {
         let names: Vec<String> = entry.changes.into_iter().map(|change| change.field).collect();
         (entry.action, names)

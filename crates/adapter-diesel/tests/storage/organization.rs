@@ -135,7 +135,7 @@ database_tests! {
         assert_eq!(fixtures::number(&db, "SELECT version AS value FROM applications").await, 5);
 
         let page = PageRequest::new(1, 100, 100).unwrap();
-        let lines = Histories::page(&db.database, mine, Resource::Applications, id.get(), page).await.unwrap().items;
+        let lines = Histories::page(&db.database, mine, Resource::Applications.name(), id.get(), page).await.unwrap().items;
         let fields: Vec<Vec<_>> =
             lines.iter().map(|line| line.changes.iter().map(|change| change.field.as_str()).collect()).collect();
         // The time of the fixture is that of the first token, so the replacement leaves no entry.
@@ -146,7 +146,7 @@ database_tests! {
         ]);
         let later = Stamp::of_system(mine, DateTime::UNIX_EPOCH + TimeDelta::hours(1));
         applications.replace_token(later, id, "three".to_owned()).await.unwrap();
-        let lines = Histories::page(&db.database, mine, Resource::Applications, id.get(), page).await.unwrap().items;
+        let lines = Histories::page(&db.database, mine, Resource::Applications.name(), id.get(), page).await.unwrap().items;
         assert_eq!(lines[0].changes[0].field, "token_issued_at");
         let told = "SELECT COUNT(*) AS value FROM histories WHERE changes LIKE '%three%' OR changes LIKE '%two%'";
         assert_eq!(fixtures::number(&db, told).await, 0, "not even the fingerprint");
@@ -180,7 +180,7 @@ database_tests! {
         assert_eq!(fixtures::number(&db, "SELECT MAX(version) AS value FROM projects").await, 3);
         assert_eq!(fixtures::number(&db, "SELECT MIN(version) AS value FROM projects").await, 1);
         let page = PageRequest::new(1, 10, 10).unwrap();
-        let lines = Histories::page(&db.database, mine, Resource::Settings, mine.get(), page).await.unwrap().items;
+        let lines = Histories::page(&db.database, mine, Resource::Settings.name(), mine.get(), page).await.unwrap().items;
         let fields: Vec<_> = lines.iter().flat_map(|line| &line.changes).map(|change| change.field.as_str()).collect();
         assert_eq!(fields, ["language", "if_match_required", "contact_max_pieces", "contact_hold_hours"]);
         let nowhere = ProjectId::new(99).unwrap();

@@ -113,7 +113,7 @@ database_tests! {
         assert!(matches!(departments.delete(stamp, sales.id).await, Err(DepartmentError::NotFound)));
         let gone = db.database.assign_department(boss, Some(sales.id), START).await;
         assert!(matches!(gone, Err(StaffRegistryError::UnknownDepartment)));
-        let history = Histories::page(&db.database, project, Resource::Departments, sales.id.get(), page(1, 10)).await.unwrap();
+        let history = Histories::page(&db.database, project, Resource::Departments.name(), sales.id.get(), page(1, 10)).await.unwrap();
         let actions: Vec<HistoryAction> = history.items.iter().map(|entry| entry.action).collect();
         assert_eq!(actions, [HistoryAction::Deleted, HistoryAction::Changed, HistoryAction::Created]);
         let emptied: Vec<&str> = history.items[1].changes.iter().map(|change| change.field.as_str()).collect();

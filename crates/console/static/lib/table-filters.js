@@ -7,7 +7,8 @@ import { Icon } from './icons.js';
 import { useLoad } from './load.js';
 import { navigate, place, setQuery } from './router.js';
 import { can } from './session.js';
-import { clearFilters, narrowed, parametersOf } from './table-state.js';
+import { clearFilters, narrowed, parametersOf, viewLink } from './table-state.js';
+import { attempt } from './ui.js';
 
 /** @typedef {import('./tables.js').Filter} Filter */
 /** @typedef {import('./tables.js').Description} Description */
@@ -70,6 +71,7 @@ export function Filters({ table, columns, chosen, views, keep, busy, extra }) {
     <${Menu} label=${t('table.views')} icon="views" items=${[
       ...views.views.map((view) => ({ label: view.name, icon: 'views', run: () => void navigate(`${path}?${view.search}`) })),
       { label: t('table.viewSave'), icon: 'plus', run: () => void saveView() },
+      { label: t('table.viewCopy'), icon: 'link', run: () => void attempt(() => navigator.clipboard.writeText(viewLink()), t('copied')) },
       ...views.views.map((view) => ({ label: t('table.viewDropNamed', { name: view.name }), icon: 'trash', run: () => void dropView(view.name) })),
     ]} />
     <${Menu} label=${t('table.columns')} icon="columns" items=${columns.map((column) => ({

@@ -82,6 +82,19 @@ export function useColumns(id, table) {
   };
 }
 
+/** The view that the address holds: filters, search, sort and page size. */
+function searchNow() {
+  const query = new URLSearchParams(place.get().query);
+  query.delete('page');
+  return query.toString();
+}
+
+/** Returns a link to the view of the address, for colleagues. */
+export function viewLink() {
+  const search = searchNow();
+  return location.origin + location.pathname + (search && `?${search}`);
+}
+
 /** Saved views of a table: a name for filters, search, sort and page size. They are kept in this browser. @param {string} id */
 export function useViews(id) {
   const [views, setViews] = useState(() => recall(`views.${id}`, /** @type {View[]} */ ([])));
@@ -92,11 +105,7 @@ export function useViews(id) {
   return {
     views,
     /** @param {string} name */
-    save(name) {
-      const query = new URLSearchParams(place.get().query);
-      query.delete('page');
-      keep([...views.filter((view) => view.name !== name), { name, search: query.toString() }]);
-    },
+    save: (name) => keep([...views.filter((view) => view.name !== name), { name, search: searchNow() }]),
     /** @param {string} name */
     drop: (name) => keep(views.filter((view) => view.name !== name)),
   };

@@ -27,7 +27,7 @@ const resource = {
   fields: [
     { name: 'name', kind: 'text', required: true, max: 255, wide: true },
     { name: 'article', kind: 'text', max: 100 },
-    { name: 'kind_id', kind: 'choice', required: true, options: options.kinds },
+    { name: 'kind_id', kind: 'choice', required: true, options: options.kinds, hint: 'item.kindHint' },
     { name: 'type_id', kind: 'choice', options: options.types },
     { name: 'price', kind: 'money', when: (values) => values.kind_id !== GOODS },
     { name: 'is_subscription', kind: 'check', when: (values) => values.kind_id !== GOODS },
@@ -106,10 +106,10 @@ function StockCard({ item }) {
   const loaded = useLoad((signal) => get('/api/inventories', { nomenclature_id: [item.id], per_page: 50 }, { signal }), [item.id]);
   return html`<${Card} title=${t('nav.stock')} flush>
     <${Loading} of=${loaded} lines=${2}>${(/** @type {any} */ { inventories }) => html`
-      ${inventories.length === 0 && html`<${Empty} icon="stock" title=${t('item.stockNone')} />`}
+      ${inventories.length === 0 && html`<${Empty} icon="stock" title=${t('item.stockNone')} text=${can('create-inventories') ? t('item.stockNoneText') : undefined} />`}
       <ul class="list">${inventories.map((/** @type {any} */ level) => html`<li key=${level.id}>
-        <div class="grow"><${Link} to=${`/stock/${level.id}`}>${level.warehouse.name}<//><p class="faint">${t('field.reserved')}: ${number(level.reserved)}</p></div>
-        <span>${money(level.price)}</span><b>${number(level.available)}</b></li>`)}</ul>
+        <div class="grow"><${Link} to=${`/stock/${level.id}`}>${level.warehouse.name}<//><p class="faint">${t('column.quantity')}: ${number(level.quantity)}, ${t('field.reserved')}: ${number(level.reserved)}, ${t('column.available')}: <b>${number(level.available)}</b></p></div>
+        <span>${money(level.price)}</span></li>`)}</ul>
       ${can('create-inventories') && html`<details class="card-body"><summary class="link">${t('item.stockAdd')}</summary>
         <${NewLevel} item=${item} taken=${inventories.map((/** @type {any} */ level) => level.warehouse.id)} done=${loaded.reload} /></details>`}`}<//>
   <//>`;

@@ -1,7 +1,7 @@
 // @ts-check
 // Files and ticket scans of an order.
 import { get, post, remove, send } from '../lib/api.js';
-import { confirm } from '../lib/dialog.js';
+import { confirm, focusMain } from '../lib/dialog.js';
 import { dateTime, size } from '../lib/format.js';
 import { html } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
@@ -30,10 +30,12 @@ export function Files({ id }) {
   });
   const erase = async (/** @type {any} */ row) => {
     if (!(await confirm({ title: t('order.fileDelete'), text: textOf(row.name), confirm: t('delete'), danger: true }))) return;
-    if (await attempt(() => remove('/api/files/{id}', { id: row.id }), t('deleted'))) loaded.reload();
+    if (!(await attempt(() => remove('/api/files/{id}', { id: row.id }), t('deleted')))) return;
+    loaded.reload();
+    focusMain();
   };
   return html`<${Card} title=${t('order.files')}>
-    <${Loading} of=${loaded} lines=${2}>${(/** @type {any[]} */ rows) => html`<ul class="plain">${rows.map((row) => html`<li key=${row.id} class="row">
+    <${Loading} of=${loaded} lines=${2}>${(/** @type {any[]} */ rows) => html`${rows.length === 0 && html`<p class="note">${t('order.filesNone')}</p>`}<ul class="plain">${rows.map((row) => html`<li key=${row.id} class="row">
       <${Icon} name="file" size=${16} /><button type="button" class="link grow ellipsis" disabled=${!can('view-files')} onClick=${() => fetchFile(row)}>${textOf(row.name)}</button>
       <span class="faint">${size(row.size)}</span>
       ${can('edit-files') && html`<button type="button" class="icon-button" aria-label=${`${t('delete')}: ${textOf(row.name)}`} onClick=${() => erase(row)}><${Icon} name="trash" size=${16} /></button>`}

@@ -22,9 +22,10 @@ export default function Print() {
     return orders;
   }, [ids]);
   const start = () => window.print();
-  useActions([{ id: 'print', label: t('print'), icon: 'print', keys: 'p', run: start }]);
+  const ready = Boolean(loaded.data?.length);
+  useActions(ready ? [{ id: 'print', label: t('print'), icon: 'print', keys: 'p', run: start }] : []);
   return html`<${Page} title=${t('nav.packing')} crumbs=${[{ label: t('nav.orders'), to: '/orders' }]} actions=${html`
-      <button type="button" class="button primary" disabled=${!loaded.data} onClick=${start}><${Icon} name="print" size=${16} />${t('print')} <kbd>P</kbd></button>`} />
+      <button type="button" class="button primary" disabled=${!ready} onClick=${start}><${Icon} name="print" size=${16} />${t('print')} <kbd>P</kbd></button>`} />
     <${Loading} of=${loaded}>${(/** @type {Order[]} */ orders) => (orders.length
       ? orders.map((order) => html`<${Slip} key=${order.id} order=${order} />`)
       : html`<${Empty} icon="print" title=${t('order.printNone')} />`)}<//>`;

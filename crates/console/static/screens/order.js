@@ -70,7 +70,8 @@ function OrderView({ order, etag, reload }) {
       <div>
         <${Lines} order=${order} etag=${etag} done=${refresh} />
         ${order.refunds.length > 0 && html`<${Refunds} order=${order} />`}
-        <${History} round=${round} load=${(/** @type {number} */ page, /** @type {AbortSignal} */ signal) => get('/api/orders/{id}/history', { id: order.id, page }, { signal })} />
+        <${History} round=${round} load=${(/** @type {number} */ page, /** @type {AbortSignal} */ signal) => get('/api/orders/{id}/history', { id: order.id, page }, { signal })}
+          part=${(/** @type {string} */ field) => itemOf(order, field)} />
       </div>
       <div>
         <${Card} title=${t('column.counterparty')}><${Facts} rows=${[
@@ -92,6 +93,14 @@ function OrderView({ order, etag, reload }) {
         <${Files} id=${order.id} />
       </div>
     </div>`;
+}
+
+/** The item that a dotted field of the history belongs to. @param {Order} order @param {string} field */
+function itemOf(order, field) {
+  const [kind, number] = field.split('.');
+  const id = Number(number);
+  const line = order.reservations.find((one) => (kind === 'nomenclatures' ? one.nomenclature.id === id : kind === 'reservations' && one.id === id));
+  return line?.nomenclature.name ?? (kind === 'nomenclatures' ? `${t('field.nomenclature_id')} № ${number}` : undefined);
 }
 
 /** @param {{ order: Order }} props */

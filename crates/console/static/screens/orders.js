@@ -73,5 +73,5 @@ export default function Orders() {
     <${Tabs} label=${t('order.queues')} tabs=${tabs} />
     <${Table} key=${status ?? 'all'} id="orders" table=${tables.orders} fixed=${fixed} order=${status !== null && status !== STATUS.issued && status !== STATUS.canceled ? 'id_asc' : 'id_desc'}
       to=${(/** @type {Row} */ row) => `/orders/${idOf(row)}`} actions=${table.actions} bulk=${table.bulk} cells=${table.cells} round=${round}
-      empty=${{ icon: 'check', title: t('order.queueEmpty'), text: t('order.queueEmptyText'), action: create }} />`;
+      empty=${status === null ? { icon: 'orders', title: t('order.none'), text: t('order.noneText'), action: create } : { icon: 'check', title: t('order.queueEmpty'), text: t('order.queueEmptyText'), action: create }} />`;
 }

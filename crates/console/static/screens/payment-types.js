@@ -1,6 +1,7 @@
 // @ts-check
 // Payment types of the project: a list with search, edited in a dialog. Applications choose among them.
 import { get } from '../lib/api.js';
+import { HistoryButton } from '../lib/history.js';
 import { html } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { crud, RecordList } from '../lib/list.js';
@@ -26,6 +27,7 @@ export default function PaymentTypes() {
     load=${(/** @type {AbortSignal} */ signal) => get('/api/payment_types', {}, { signal }).then(({ paymentTypes }) => paymentTypes)}
     create=${can('create-dictionaries') && { label: t('paymentType.new'), run: () => editRecord(paymentType) }}
     edit=${can('edit-dictionaries') && ((/** @type {PaymentType} */ { id, name }) => editRecord(paymentType, { id, name }))}
-    row=${(/** @type {PaymentType} */ { name, description, photo, is_online: online }) => html`<${Picture} url=${photo?.url} size=${32} />
-      <div class="grow"><b>${name}</b>${online && html` <${Badge} kind="info">${t('field.is_online')}<//>`}<p class="faint">${description}</p></div>`} />`;
+    row=${(/** @type {PaymentType} */ { id, name, description, photo, is_online: online }) => html`<${Picture} url=${photo?.url} size=${32} />
+      <div class="grow"><b>${name}</b>${online && html` <${Badge} kind="info">${t('field.is_online')}<//>`}<p class="faint">${description}</p></div>
+      <${HistoryButton} name=${name} load=${(/** @type {number} */ page, /** @type {AbortSignal} */ signal) => get('/api/payment_types/{id}/history', { id, page }, { signal })} />`} />`;
 }

@@ -2,6 +2,7 @@
 // Slides of an application, in the order in which customers see them.
 import { get, post, put, read, remove } from '../lib/api.js';
 import { dateTime } from '../lib/format.js';
+import { HistoryButton } from '../lib/history.js';
 import { html, useEffect, useRef } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
@@ -82,6 +83,7 @@ function SlideList({ application }) {
       return html`<li key=${slide.id}><${Picture} url=${slide.photo?.url} size=${48} />
         <div class="grow"><b>${slide.title}</b> <${Badge} kind=${kind}>${t(`slide.state.${state}`)}<//>
           <p class="faint">${[slide.link, period(slide)].filter(Boolean).join(' · ')}</p></div>
+        <${HistoryButton} name=${slide.title} load=${(/** @type {number} */ page, /** @type {AbortSignal} */ signal) => get('/api/applications/{id}/slides/{slide_id}/history', { id: application, slide_id: slide.id, page }, { signal })} />
         ${edits && html`${/** @type {const} */ (['up', 'down']).map((way) => html`<button type="button" key=${way} class="icon-button" data-slide=${`${slide.id}-${way}`} aria-label=${`${t(`tree.${way}`)}: ${slide.title}`}
             disabled=${index === (way === 'up' ? 0 : slides.length - 1)} onClick=${() => shift(slide.id, way)}><${Icon} name=${way} size=${16} /></button>`)}
           <button type="button" class="icon-button" aria-label=${`${t('edit')}: ${slide.title}`} onClick=${() => edit(slide)}><${Icon} name="edit" size=${16} /></button>`}</li>`;

@@ -58,7 +58,8 @@ impl Shelf {
 
     /// Changes of this field in its history, latest first: old and new value.
     async fn told(&self, db: &TestDatabase, field: &str) -> Vec<(Option<String>, Option<String>)> {
-        let lines = Histories::page(&db.database, self.project, Resource::Applications, self.site.get(), page(1, 100));
+        let lines =
+            Histories::page(&db.database, self.project, Resource::Applications.name(), self.site.get(), page(1, 100));
         let lines = lines.await.unwrap().items.into_iter().filter(|line| line.action == HistoryAction::Changed);
         let changes = lines.flat_map(|line| {
             assert_eq!((line.author, line.at), (Author::System, NOON));
@@ -176,17 +177,17 @@ database_tests! {
             CategoryRepository::update(&db.database, Stamp::of_system(mine, NOON), record.id, change.clone()).await.unwrap();
         }
         let page = PageRequest::new(1, 15, 100).unwrap();
-        let history = Histories::page(&db.database, mine, Resource::Categories, record.id.get(), page).await.unwrap();
+        let history = Histories::page(&db.database, mine, Resource::Categories.name(), record.id.get(), page).await.unwrap();
         assert_eq!(history.total, 2, "a change of nothing is not told");
         let changed = &history.items[0];
         assert_eq!((changed.action, changed.author, changed.at), (HistoryAction::Changed, Author::System, NOON));
         let renamed = FieldChange { field: "name".into(), old: Some("Chairs".into()), new: Some("Seats".into()) };
         assert_eq!(changed.changes, [renamed]);
         assert_eq!(history.items[1].action, HistoryAction::Created);
-        let elsewhere = Histories::page(&db.database, other, Resource::Categories, record.id.get(), page).await.unwrap();
+        let elsewhere = Histories::page(&db.database, other, Resource::Categories.name(), record.id.get(), page).await.unwrap();
         assert_eq!(elsewhere.total, 0);
         let second = PageRequest::new(2, 1, 100).unwrap();
-        let older = Histories::page(&db.database, mine, Resource::Categories, record.id.get(), second).await.unwrap();
+        let older = Histories::page(&db.database, mine, Resource::Categories.name(), record.id.get(), second).await.unwrap();
         assert_eq!(older.items, history.items[1..]);
     }
 
@@ -319,7 +320,7 @@ database_tests! {
         for _ in 0..2 {
             RecordRepository::<Brand>::update(&db.database, system(project), record.id, change.clone()).await.unwrap();
         }
-        let lines = Histories::page(&db.database, project, Resource::Brands, record.id.get(), page(1, 10)).await.unwrap();
+        let lines = Histories::page(&db.database, project, Resource::Brands.name(), record.id.get(), page(1, 10)).await.unwrap();
         assert_eq!(lines.items.iter().map(|line| line.action).collect::<Vec<_>>(), [HistoryAction::Changed, HistoryAction::Created]);
         let told = FieldChange { field: "name".to_owned(), old: Some("Nord".to_owned()), new: Some("West".to_owned()) };
         assert_eq!(lines.items[0].changes, [told]);
@@ -337,7 +338,7 @@ database_tests! {
         let promotion = PromotionRepository::insert(&db.database, system(project), draft).await.unwrap();
         let lines = "SELECT count(*) AS value FROM histories WHERE deed = 'created' AND resource IN ('tags', 'promotions')";
         assert_eq!(fixtures::number(&db, lines).await, 2, "of {} and {}", tag.id, promotion.id);
-        let others = Histories::page(&db.database, project, Resource::Discounts, promotion.id.get(), page(1, 10)).await;
+        let others = Histories::page(&db.database, project, Resource::Discounts.name(), promotion.id.get(), page(1, 10)).await;
         assert_eq!(others.unwrap().total, 0, "a discount with the number of the promotion has another history");
     }
 

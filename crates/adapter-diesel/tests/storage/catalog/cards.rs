@@ -29,7 +29,8 @@ fn photos(urls: &[&str]) -> Gallery {
 }
 
 async fn history(db: &TestDatabase, project: ProjectId, item: NomenclatureId) -> Vec<HistoryEntry> {
-    let all = Histories::page(&db.database, project, Resource::Nomenclatures, item.get(), page(1, 100)).await.unwrap();
+    let all =
+        Histories::page(&db.database, project, Resource::Nomenclatures.name(), item.get(), page(1, 100)).await.unwrap();
     all.items
 }
 
