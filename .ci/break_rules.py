@@ -5,7 +5,7 @@ usage: break_rules.py [RULES] [--seed SEED]    RULES is their number, 40 unless 
        break_rules.py --check                  compares the table with the tree; compiles and runs nothing
 
 .ci/broken_rules.tsv has the rules that can be broken: the text that is replaced, and the test. First the tests must pass.
-Then up to nine rules with different tests are broken in one build, and each test must fail. If one passes, if the build
+Then up to nine rules with tests in different files are broken in one build, and each test must fail. If one passes, if the build
 fails, or if a test fails that has nothing to do with the rules, the rules in question are broken again, one by one. So a
 rule of a group shows that its test fails in a tree in which its rule is broken, among others; the report has the place of
 the failure. Tests run on SQLite. The report is target/broken-tree/rules.tsv.
@@ -65,6 +65,11 @@ def place(test: str) -> tuple[str, str]:
     return ("lib" if first.startswith("kontor") else first), path
 
 
+def file_of(row: dict) -> str:
+    """The file of a test, which is the path without its name."""
+    return row["test"].rsplit("::", 1)[0]
+
+
 def target(binary: str) -> list[str]:
     return ["--lib"] if binary == "lib" else ["--test", binary]
 
@@ -114,17 +119,20 @@ def require_passing(rows: list[dict]) -> None:
 
 
 def groups(rows: list[dict]) -> list[list[dict]]:
-    """Rows whose tests differ. Unit tests stay together, since they need another build."""
+    """Rows whose tests are in different files, where one rule rarely fails the test of another. Unit tests stay together,
+    since they need another build."""
     made: list[list[dict]] = []
+
+    def fits(row: dict, group: list[dict]) -> bool:
+        alike = len({place(other["test"])[0] == "lib" for other in [row, *group]}) == 1
+        return alike and len(group) < GROUP and all(file_of(other) != file_of(row) for other in group)
+
     for row in rows:
-        is_unit = place(row["test"])[0] == "lib"
-        for group in made:
-            alike = (place(group[0]["test"])[0] == "lib") == is_unit
-            if alike and len(group) < GROUP and all(other["test"] != row["test"] for other in group):
-                group.append(row)
-                break
-        else:
+        group = next((group for group in made if fits(row, group)), None)
+        if group is None:
             made.append([row])
+        else:
+            group.append(row)
     return made
 
 
