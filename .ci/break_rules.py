@@ -5,10 +5,10 @@ usage: break_rules.py [RULES] [--seed SEED]    RULES is their number, 40 unless 
        break_rules.py --check                  compares the table with the tree; compiles and runs nothing
 
 .ci/broken_rules.tsv has the rules that can be broken: the text that is replaced, and the test. First the tests must pass.
-Then up to nine rules with tests in different files are broken in one build, and each test must fail. If one passes, if the build
-fails, or if a test fails that has nothing to do with the rules, the rules in question are broken again, one by one. So a
-rule of a group shows that its test fails in a tree in which its rule is broken, among others; the report has the place of
-the failure. Tests run on SQLite. The report is target/broken-tree/rules.tsv.
+Then up to nine rules with tests in different files are broken in one build, and each test must fail. If one passes, if the
+build fails, or if a test fails that has nothing to do with the rules, the rules in question are broken again, one by one.
+So a rule of a group shows that its test fails in a tree in which its rule is broken, among others; the report has the place
+of the failure. Tests run on SQLite. The report is target/broken-tree/rules.tsv.
 """
 
 import argparse
@@ -27,6 +27,7 @@ PATIENCE = 600
 CONTROL = "http::transport::bodies_are_checked_before_anything_else"
 ENVIRONMENT = {
     "CARGO_INCREMENTAL": "1",
+    "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1",
     "RUST_TEST_THREADS": "4",
     "TEST_DATABASES": "sqlite",
     "REQUIRE_POSTGRES": "0",

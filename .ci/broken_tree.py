@@ -100,6 +100,8 @@ class Ran(NamedTuple):
 def run(command: list[str], environment: dict[str, str], seconds: float | None = None) -> Ran:
     """Runs a command in the checkout. It is killed with everything that it started if it takes longer."""
     env = {**os.environ, "CARGO_TARGET_DIR": str(TARGET), "CARGO_TERM_COLOR": "never", "CARGO_PROFILE_DEV_DEBUG": "0"}
+    # The tests start servers of their own.
+    env.pop("TEST_DATABASE_URL", None)
     with tempfile.TemporaryFile("w+", errors="replace") as out:
         process = subprocess.Popen(
             command, cwd=CHECKOUT, env=env | environment, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
