@@ -103,9 +103,13 @@ interleavings *filter:
 mutants shard="0/1" *arguments:
     .ci/mutants {{shard}} {{arguments}}
 
-# Breaks rules of docs/rules.tsv by mutations, one after the other: the test named for a rule must fail. Takes minutes for each.
-break-rules rules="40" seed="":
-    python3 .ci/break_rules.py {{rules}} {{seed}}
+# Breaks rules of docs/rules.tsv, several in one build: the test named for each must fail. `--rule R088` breaks one.
+break-rules *arguments="40":
+    python3 .ci/break_rules.py {{arguments}}
+
+# Plants a fault for each kind of test of which `.ci/run` runs a part: the part must fail. `--expected` only counts commits.
+planted-faults *kinds:
+    python3 .ci/planted_faults.py {{kinds}}
 
 # The seconds that each crate which others may take needs to build from nothing.
 crate-costs:

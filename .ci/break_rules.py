@@ -1,233 +1,207 @@
-"""Breaks rules of docs/rules.tsv by mutations in the handlers or the domain; the test named for a rule must fail.
+"""Breaks rules of docs/rules.tsv in the handlers, the domain or the storage: the test named for each must fail.
 
-usage: break_rules.py [RULES [SEED]]    RULES is their number, 40 unless given; SEED chooses them, the commit unless given.
+usage: break_rules.py [RULES] [--seed SEED]    RULES is their number, 40 unless given; the commit chooses them, or SEED
+       break_rules.py --rule RULE              one rule
+       break_rules.py --check                  compares the table with the tree; compiles and runs nothing
 
-cargo-mutants lists the mutations. For each rule the functions whose words are nearest to those of the rule and of its test
-are broken one after the other, until the test fails. A mutation that fails a test of another area, too, is too broad and
-does not count. Everything runs on SQLite, in a checkout below target/break-rules with a target folder of its own; the
-report is target/break-rules/report.tsv. It takes some minutes for each rule.
+.ci/broken_rules.tsv has the rules that can be broken: the text that is replaced, and the test. First the tests must pass.
+Then up to nine rules with tests in different files are broken in one build, and each test must fail. If one passes, if the
+build fails, or if a test fails that has nothing to do with the rules, the rules in question are broken again, one by one.
+So a rule of a group shows that its test fails in a tree in which its rule is broken, among others; the report has the place
+of the failure. Tests run on SQLite. The report is target/broken-tree/rules.tsv.
 """
 
+import argparse
 import hashlib
-import json
-import math
-import os
 import re
-import signal
-import subprocess
 import sys
-import tempfile
-from collections import Counter
-from pathlib import Path
+import time
 
-ROOT = Path(__file__).resolve().parent.parent
-WORK = ROOT / "target/break-rules"
-CHECKOUT = WORK / "checkout"
-# Adapters and tools decide no rule.
-EXCLUDED = r"^(apps/(bench|examples)|crates/(adapter-[a-z]+|console|faulty-disk|sandbox|simulator))/|/testing|/tests?[/.]"
-FUNCTIONS, PER_FUNCTION, TRIES = 10, 2, 8
+from broken_tree import ROOT, WORK, Ran, broken, change, check_out, git, run, table
+
+COLUMNS = ["rule", "test", "file", "text", "replacement"]
+GROUP = 9
+# A test that takes longer hangs, and has failed.
 PATIENCE = 600
+# It needs a service that starts, and nothing that the table breaks.
+CONTROL = "http::transport::bodies_are_checked_before_anything_else"
 ENVIRONMENT = {
-    **os.environ,
-    "CARGO_TARGET_DIR": str(WORK / "target"),
-    "CARGO_TERM_COLOR": "never",
     "CARGO_INCREMENTAL": "1",
-    "CARGO_PROFILE_DEV_DEBUG": "0",
+    "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1",
+    "RUST_TEST_THREADS": "4",
     "TEST_DATABASES": "sqlite",
     "REQUIRE_POSTGRES": "0",
 }
 
 
-def run(*command, cwd=CHECKOUT, timeout=None) -> tuple[int, str]:
-    """Exit code and output of a command; -1 if it did not end in time, and was killed with all that it started."""
-    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        process = subprocess.Popen(command, cwd=cwd, env=ENVIRONMENT, stdout=out, stderr=err, start_new_session=True)
-        try:
-            code = process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            code = -1
-        told = [(file.seek(0), file.read())[1] for file in [out, err]]
-    return code, "".join(told)
-
-
-def order(seed: str, *what) -> str:
-    return hashlib.sha256(" ".join([seed, *map(str, what)]).encode()).hexdigest()
-
-
-def rules() -> list[dict]:
-    lines = (ROOT / "docs/rules.tsv").read_text().splitlines()
+def contract() -> dict[str, dict]:
+    """Rules of docs/rules.tsv."""
     names = ["rule", "area", "says", "stands", "tests", "remark"]
-    every = [dict(zip(names, line.split("\t"))) for line in lines[1:]]
-    return [{**rule, "tests": rule["tests"].split("; ")} for rule in every if rule["stands"] == "held"]
+    lines = (ROOT / "docs/rules.tsv").read_text().splitlines()[1:]
+    rules = [dict(zip(names, line.split("\t"))) for line in lines]
+    return {rule["rule"]: {**rule, "tests": rule["tests"].split("; ")} for rule in rules}
 
 
-def command(test: str) -> list[str]:
-    """Arguments of `cargo test` for a test of the list."""
-    first, *_, name = test.split("::")
-    integration = ["--workspace", "--test", first]
-    choice = integration if not first.startswith("kontor") else ["-p", first.replace("_", "-"), "--lib"]
-    return ["cargo", "test", "--quiet", "--locked", *choice, "--", name]
+def check(rows: list[dict]) -> None:
+    """Ends with an error if a row does not fit the tree or docs/rules.tsv."""
+    rules, seen, wrong = contract(), set(), []
+    for row in rows:
+        rule, misfit = row["rule"], change(row).misfit()
+        if rule in seen:
+            wrong.append(f"{rule}: listed twice")
+        if rule not in rules or row["test"] not in rules[rule]["tests"]:
+            wrong.append(f"{rule}: docs/rules.tsv does not name {row['test']}")
+        if misfit:
+            wrong.append(f"{rule}: {misfit}")
+        seen.add(rule)
+    if wrong:
+        sys.exit("\n".join([".ci/broken_rules.tsv does not fit:", *wrong]))
+    areas = {rules[rule]["area"] for rule in seen}
+    print(f"{len(rows)} rules of {len(areas)} areas can be broken")
 
 
-def passes(test: str) -> bool:
-    """True if it passed, and something ran. Also false if it never ends."""
-    code, output = run(*command(test), timeout=PATIENCE)
-    if code == 0 and not re.search(r"result: ok\. [1-9]\d* passed", output):
-        raise SystemExit(f"{test} ran no test:\n{output[-2000:]}")
-    return code == 0
+def place(test: str) -> tuple[str, str]:
+    """The binary of a test, `lib` for unit tests, and its path in there."""
+    first, path = test.split("::", 1)
+    return ("lib" if first.startswith("kontor") else first), path
 
 
-def compiles(test: str) -> bool:
-    return run(*command(test)[:-2], "--no-run")[0] == 0
+def file_of(row: dict) -> str:
+    """The file of a test, which is the path without its name."""
+    return row["test"].rsplit("::", 1)[0]
 
 
-def words(text: str) -> Counter:
-    """Words by number, endings cut off; names of several words are taken apart."""
-    apart = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text).lower())
-    return Counter(word[:6].rstrip("s") for word in apart if len(word) > 2)
+def target(binary: str) -> list[str]:
+    return ["--lib"] if binary == "lib" else ["--test", binary]
 
 
-def source(test: str) -> str:
-    """Body of the test."""
-    name = test.split("::")[-1]
-    for file in [*ROOT.glob("apps/server/tests/**/*.rs"), *ROOT.glob("crates/*/tests/**/*.rs"), *ROOT.glob("crates/*/src/**/*.rs")]:
-        text = file.read_text()
-        place = text.find(f"fn {name}(")
-        if place >= 0:
-            lines = text[place:].splitlines()
-            indent = re.search(r"[ ]*$", text[:place].rsplit("\n", 1)[-1].split("async")[0].split("fn")[0])[0]
-            end = next((at for at, line in enumerate(lines) if line == f"{indent}}}"), 80)
-            return "\n".join(lines[: end + 1])
-    return ""
+def build(binaries: set[str]) -> Ran:
+    targets = [argument for binary in sorted(binaries) for argument in target(binary)]
+    return run(["cargo", "test", "--quiet", "--locked", "--workspace", *targets, "--no-run"], ENVIRONMENT)
 
 
-class Function:
-    """A function with its mutations."""
-
-    def __init__(self, file: str, name: str):
-        self.file, self.name, self.mutants, self.words = file, name, [], Counter()
-
-    def fill(self):
-        span = self.mutants[0]["function"]["span"]
-        lines = (CHECKOUT / self.file).read_text().splitlines()
-        start, end = span["start"]["line"] - 1, span["end"]["line"]
-        above = start
-        while above > 0 and lines[above - 1].strip().startswith(("///", "#[")):
-            above -= 1
-        body, place, name = words("\n".join(lines[above:end])), words(self.file), words(self.name)
-        self.words = Counter({word: min(body[word], 2) + 2 * place[word] + 3 * name[word] for word in body | place | name})
+def run_tests(binary: str, paths: list[str]) -> Ran:
+    command = ["cargo", "test", "--quiet", "--locked", "--workspace", *target(binary), "--", *paths]
+    return run(command, ENVIRONMENT, PATIENCE * len(paths))
 
 
-def functions() -> list[Function]:
-    code, listed = run("cargo", "mutants", "--no-config", "--list", "--json", "--workspace", "--colors", "never")
-    start = listed.find("[")
-    if code != 0 or start < 0:
-        raise SystemExit(f"cargo mutants --list: {listed[-2000:]}")
-    found: dict[tuple[str, str], Function] = {}
-    for mutant in json.JSONDecoder().raw_decode(listed[start:])[0]:
-        if mutant["function"] is None or re.search(EXCLUDED, mutant["file"]):
-            continue
-        at = (mutant["file"], mutant["function"]["function_name"])
-        found.setdefault(at, Function(*at)).mutants.append(mutant)
-    for function in found.values():
-        function.fill()
-    return list(found.values())
+def passed(ran: Ran) -> int:
+    """Number of tests that passed, 0 if one failed."""
+    return sum(map(int, re.findall(r"^test result: ok\. (\d+) passed", ran.output, re.M))) if ran.code == 0 else 0
 
 
-def nearest(rule: dict, known: list[Function], rare: dict[str, float]) -> list[Function]:
-    wanted = Counter()
-    for text, weight in [(rule["says"], 3), (rule["area"], 2), *((test, 2) for test in rule["tests"])]:
-        for word in words(text):
-            wanted[word] += weight
-    for test in rule["tests"]:
-        for word, times in words(source(test)).items():
-            wanted[word] += min(times, 2)
-
-    def score(function: Function) -> float:
-        shared = sum(wanted[word] * times * rare.get(word, 0) ** 2 for word, times in function.words.items())
-        return shared / math.sqrt(20 + function.words.total())
-
-    return sorted(known, key=score, reverse=True)[:FUNCTIONS]
+def failure(test: str) -> str | None:
+    """Place and reason of the failure of a test; None if it passed."""
+    binary, path = place(test)
+    ran = run_tests(binary, [path])
+    if passed(ran) > 0:
+        return None
+    if ran.code is None:
+        return f"no end after {PATIENCE} s"
+    panic = re.search(r"panicked at (\S+?):?\n(.*)", ran.output)
+    if panic is None and "test result: FAILED" not in ran.output:
+        sys.exit(f"{test} did not run:\n{ran.output[-3000:]}")
+    return " ".join(panic.groups())[:200] if panic else "failed"
 
 
-def broken(mutant: dict) -> str:
-    """The file with the mutation."""
-    lines = (CHECKOUT / mutant["file"]).read_text().split("\n")
-    start, end = mutant["span"]["start"], mutant["span"]["end"]
-    head = "\n".join([*lines[: start["line"] - 1], lines[start["line"] - 1][: start["column"] - 1]])
-    tail = "\n".join([lines[end["line"] - 1][end["column"] - 1 :], *lines[end["line"] :]])
-    return f"{head}{mutant['replacement']} {tail}"
+def require_passing(rows: list[dict]) -> None:
+    """Ends with an error unless all tests pass in the whole tree."""
+    paths: dict[str, set[str]] = {}
+    for test in [CONTROL, *(row["test"] for row in rows)]:
+        binary, path = place(test)
+        paths.setdefault(binary, set()).add(path)
+    built = build(set(paths))
+    if built.code != 0:
+        sys.exit(f"the whole tree does not compile:\n{built.output[-3000:]}")
+    for binary, known in paths.items():
+        ran = run_tests(binary, sorted(known))
+        if passed(ran) < len(known):
+            sys.exit(f"not every test of {binary} passes in the whole tree:\n{ran.output[-3000:]}")
 
 
-def try_rule(rule: dict, control: str, candidates: list[dict]) -> tuple[str, str]:
-    """What became of a rule, and the mutation that shows it."""
-    tried, broad, last = 0, 0, ""
-    for mutant in candidates:
-        if tried >= TRIES:
-            break
-        file = CHECKOUT / mutant["file"]
-        before = file.read_text()
-        file.write_text(broken(mutant))
-        try:
-            if not all(compiles(test) for test in [rule["tests"][0], control]):
-                continue
-            tried += 1
-            if all(passes(test) for test in rule["tests"]):
-                last = mutant["name"]
-                continue
-            if passes(control):
-                return "noticed", mutant["name"]
-            broad += 1
-        finally:
-            file.write_text(before)
-    return f"not noticed ({tried} mutations, {broad} too broad)", last
+def groups(rows: list[dict]) -> list[list[dict]]:
+    """Rows whose tests are in different files, where one rule rarely fails the test of another. Unit tests stay together,
+    since they need another build."""
+    made: list[list[dict]] = []
+
+    def fits(row: dict, group: list[dict]) -> bool:
+        alike = len({place(other["test"])[0] == "lib" for other in [row, *group]}) == 1
+        return alike and len(group) < GROUP and all(file_of(other) != file_of(row) for other in group)
+
+    for row in rows:
+        group = next((group for group in made if fits(row, group)), None)
+        if group is None:
+            made.append([row])
+        else:
+            group.append(row)
+    return made
+
+
+def try_together(rows: list[dict]) -> dict[str, tuple[str, str]]:
+    """What became of each rule, and why."""
+    binaries = {place(row["test"])[0] for row in rows}
+    control = None if binaries == {"lib"} else CONTROL
+    if control:
+        binaries.add(place(control)[0])
+    with broken([change(row) for row in rows]):
+        built = build(binaries)
+        if built.code != 0:
+            error = re.search(r"^error.*", built.output, re.M)
+            return {row["rule"]: ("does not compile", error[0] if error else "") for row in rows}
+        disturbed = failure(control) if control else None
+        if disturbed:
+            return {row["rule"]: ("too broad", disturbed) for row in rows}
+        failures = {row["rule"]: failure(row["test"]) for row in rows}
+    return {rule: ("noticed", why) if why else ("survived", "") for rule, why in failures.items()}
+
+
+def try_group(rows: list[dict]) -> dict[str, tuple[str, str]]:
+    outcomes = try_together(rows)
+    for row in rows if len(rows) > 1 else []:
+        outcome = outcomes[row["rule"]][0]
+        if outcome != "noticed":
+            print(f"{row['rule']} {outcome} in its group: once more, alone", flush=True)
+            outcomes |= try_together([row])
+    return outcomes
 
 
 def main() -> None:
-    if subprocess.run(["cargo", "mutants", "--version"], capture_output=True).returncode != 0:
-        raise SystemExit("needs cargo-mutants: cargo install cargo-mutants --locked")
-    commit = run("git", "rev-parse", "HEAD", cwd=ROOT)[1].strip()
-    number = int(sys.argv[1]) if len(sys.argv) > 1 else 40
-    seed = sys.argv[2] if len(sys.argv) > 2 else commit
-    WORK.mkdir(parents=True, exist_ok=True)
-    run("git", "worktree", "remove", "--force", str(CHECKOUT), cwd=ROOT)
-    code, told = run("git", "worktree", "add", "--force", "--detach", str(CHECKOUT), commit, cwd=ROOT)
-    if code != 0:
-        raise SystemExit(told)
-    every = sorted(rules(), key=lambda rule: order(seed, rule["rule"]))
-    chosen = every[:number]
-    known = functions()
-    seen = Counter(word for function in known for word in function.words)
-    rare = {word: math.log(len(known) / times) for word, times in seen.items()}
-    print(f"just break-rules {number} {seed}: {len(known)} functions of commit {commit}", flush=True)
-    report, unnoticed = WORK / "report.tsv", []
-    with report.open("w") as file:
-        for rule in chosen:
-            # A test of another area in the same binary: what fails it, too, breaks more than the rule.
-            binary = rule["tests"][0].split("::")[0]
-            others = [test for other in every if other["area"] != rule["area"] for test in other["tests"]]
-            own = [test for test in others if test.split("::")[0] == binary and test not in rule["tests"]]
-            control = (own or others)[0]
-            tests = [*rule["tests"], control]
-            broken_before = [test for test in tests if not compiles(test) or not passes(test)]
-            if broken_before:
-                raise SystemExit(f"{broken_before} fail without a mutation")
-            candidates = []
-            for function in nearest(rule, known, rare):
-                apart = sorted(function.mutants, key=lambda mutant: (mutant["genre"] == "FnValue", order(seed, mutant["name"])))
-                candidates += apart[:PER_FUNCTION]
-            outcome, mutation = try_rule(rule, control, candidates)
-            if outcome != "noticed":
-                unnoticed.append(rule["rule"])
-            line = "\t".join([rule["rule"], outcome, mutation, "; ".join(rule["tests"])])
-            print(line, flush=True)
-            file.write(f"{line}\n")
-            file.flush()
-    run("git", "worktree", "remove", "--force", str(CHECKOUT), cwd=ROOT)
-    print(f"{len(chosen) - len(unnoticed)} of {len(chosen)} rules: the named test failed. To look at: {' '.join(unnoticed) or 'none'}")
-    sys.exit(1 if unnoticed else 0)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rules", nargs="?", type=int, default=40)
+    parser.add_argument("--seed")
+    parser.add_argument("--rule")
+    parser.add_argument("--check", action="store_true")
+    asked = parser.parse_args()
+    rows = table("broken_rules.tsv", COLUMNS)
+    check(rows)
+    if asked.check:
+        return
+    commit, began = git("rev-parse", "HEAD"), time.monotonic()
+    seed = asked.seed or commit
+    rows.sort(key=lambda row: hashlib.sha256(f"{seed} {row['rule']}".encode()).hexdigest())
+    chosen = [row for row in rows if row["rule"] == asked.rule] if asked.rule else rows[: asked.rules]
+    if not chosen:
+        sys.exit(f"no such rule in .ci/broken_rules.tsv: {asked.rule}")
+    check_out(commit)
+    print(f"commit {commit}, seed {seed}: {len(chosen)} rules", flush=True)
+    require_passing(chosen)
+    print(f"their tests pass in the whole tree ({time.monotonic() - began:.0f} s)", flush=True)
+    missed = []
+    with (WORK / "rules.tsv").open("w") as report:
+        for group in groups(chosen):
+            started = time.monotonic()
+            outcomes = try_group(group)
+            for row in group:
+                outcome, why = outcomes[row["rule"]]
+                missed += [row["rule"]] if outcome != "noticed" else []
+                line = "\t".join([row["rule"], outcome, row["test"], why])
+                print(line)
+                report.write(f"{line}\n")
+            report.flush()
+            print(f"{len(group)} rules in {time.monotonic() - started:.0f} s", flush=True)
+    noticed = len(chosen) - len(missed)
+    print(f"{noticed} of {len(chosen)} tests failed when their rule was broken, in {time.monotonic() - began:.0f} s")
+    sys.exit(f"not noticed: {' '.join(missed)}" if missed else 0)
 
 
 if __name__ == "__main__":
