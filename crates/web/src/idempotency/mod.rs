@@ -243,7 +243,7 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
     /// Returns the response of the request that finished first.
     async fn wait_for_other(&self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
         // Reading the result stores no key.
-        request.extensions_mut().insert(RequestContext::default());
+        request.extensions_mut().remove::<RequestContext>();
         loop {
             let lease;
             (request, lease) = match self.look_up(request).await? {

@@ -1,4 +1,4 @@
-//! Services with many ports.
+//! Services with many ports, and those that the command line uses too.
 
 use std::sync::Arc;
 
@@ -9,12 +9,11 @@ use kontor_adapter_spreadsheet::{Limits, Spreadsheets};
 use kontor_auth::miniapp::{MiniAppLogin, Verifier};
 use kontor_auth::{
     AccessRequestService, AgentService, CallbackLogin, CustomerSessions, EmployeeService, Introspection,
-    KnownAddresses, PhoneChange, StaffSessions,
+    KnownAddresses, PhoneChange, StaffSessions, TemporaryPasswords,
 };
 use kontor_catalog::bulk::{BulkService, ExportRunner, JobRunner};
 use kontor_catalog::ports::{Assignable, AssortmentRepository};
-use kontor_catalog::spreadsheet::SpreadsheetService;
-use kontor_catalog::storefront::{FavouriteService, SearchHistory, StorefrontService};
+use kontor_catalog::spreadsheet::{ImportColumns, SpreadsheetService};
 use kontor_catalog::{AssortmentService, CategoryService, NomenclatureService, WarehouseService};
 use kontor_content::model::ApplicationPart;
 use kontor_content::ports::{PartOrder, PartRepository};
@@ -22,27 +21,71 @@ use kontor_content::{FileService, PartOrderService, PartService};
 use kontor_customers::model::CustomerRecordPart;
 use kontor_customers::ports::CustomerPartRepository;
 use kontor_customers::{CustomerPartService, StaffCustomerService};
-use kontor_kernel::{Clock, Random, SecretCipher};
+use kontor_kernel::{Clock, HtmlCleaner, Random, SecretCipher};
 use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
 use kontor_orders::{FewestWarehouses, OrderService, PlacementService};
-use kontor_organization::{BranchRequisiteService, IntegrationService, OpeningTimesService, ProjectSettingsService};
-use kontor_payments::ChargeService;
+use kontor_organization::{
+    ApplicationService, BranchRequisiteService, IntegrationService, OpeningTimesService, ProjectSettingsService,
+};
 use kontor_payments::verification::VerificationService;
+use kontor_payments::{ChargeService, RefundService};
 use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, SubscriptionService};
 use kontor_webhooks::{DeliveryService, WebhookService};
 
 use super::Adapters;
 
-/// Factory of the services of one database.
-pub struct Make<'a> {
-    pub store: Arc<Database>,
-    pub around: &'a Adapters,
+/// Factory of the services over one database handle.
+pub struct ServiceFactory {
+    store: Arc<Database>,
+    around: Arc<Adapters>,
 }
 
-impl Make<'_> {
+impl ServiceFactory {
+    /// Creates a factory.
+    pub fn new(database: Database, around: Arc<Adapters>) -> Self {
+        Self { store: Arc::new(database), around }
+    }
+
+    /// Returns the database as the adapter of any port.
+    pub fn store(&self) -> Arc<Database> {
+        self.store.clone()
+    }
+
+    /// Returns the clock.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        self.around.clock.clone()
+    }
+
+    /// Returns the cleaner of HTML.
+    pub fn cleaner(&self) -> Arc<dyn HtmlCleaner> {
+        self.around.cleaner.clone()
+    }
+
     /// Returns the adapters that most services need. Cloning all of them would cost more, and a request does it often.
-    pub fn basics(&self) -> (Arc<dyn Clock>, Arc<dyn Random>, Arc<dyn SecretCipher>) {
+    fn basics(&self) -> (Arc<dyn Clock>, Arc<dyn Random>, Arc<dyn SecretCipher>) {
         (self.around.clock.clone(), self.around.random.clone(), self.around.cipher.clone())
+    }
+
+    pub fn charges(&self) -> ChargeService {
+        self.around.charges(&self.store)
+    }
+
+    fn shared_charges(&self) -> Arc<ChargeService> {
+        Arc::new(self.charges())
+    }
+
+    pub fn refunds(&self) -> RefundService {
+        self.around.refunds(&self.store)
+    }
+
+    pub fn temporary_passwords(&self) -> TemporaryPasswords {
+        self.around.temporary_passwords(&self.store)
+    }
+
+    pub fn applications(&self) -> ApplicationService {
+        let (clock, random, cipher) = self.basics();
+        let (applications, histories) = (self.store.clone(), self.store.clone());
+        ApplicationService { applications, histories, clock, random, cipher }
     }
 
     pub fn known_addresses(&self) -> KnownAddresses {
@@ -72,15 +115,8 @@ impl Make<'_> {
         }
     }
 
-    pub fn storefront(&self, searches: Arc<SearchHistory>) -> StorefrontService {
-        StorefrontService::new(
-            self.store.clone(),
-            self.store.clone(),
-            self.around.limiter.clone(),
-            self.around.cleaner.clone(),
-            searches,
-            self.around.clock.clone(),
-        )
+    pub fn import_columns(&self) -> ImportColumns {
+        ImportColumns { maps: self.store.clone() }
     }
 
     pub fn files(&self) -> FileService {
@@ -137,10 +173,6 @@ impl Make<'_> {
     pub fn integrations(&self) -> IntegrationService {
         let (clock, cipher) = (self.around.clock.clone(), self.around.cipher.clone());
         IntegrationService { integrations: self.store.clone(), clock, cipher }
-    }
-
-    pub fn favourites(&self, storefront: Arc<StorefrontService>) -> FavouriteService {
-        FavouriteService { favourites: self.store.clone(), storefront, clock: self.around.clock.clone() }
     }
 
     pub fn parts<P: ApplicationPart>(&self) -> PartService<P>
@@ -243,21 +275,23 @@ impl Make<'_> {
     }
 
     pub fn deliveries(&self) -> DeliveryService {
+        let (clock, random, _) = self.basics();
         let (webhooks, deliveries) = (self.store.clone(), self.store.clone());
-        let Adapters { clock, random, .. } = self.around.clone();
         DeliveryService { webhooks, deliveries, clock, random }
     }
 
-    pub fn placement(&self, charges: Arc<ChargeService>) -> PlacementService {
+    pub fn placement(&self) -> PlacementService {
         let (clock, random, _) = self.basics();
+        let charges = self.shared_charges();
         let page = self.around.payment_page.clone();
         let (carts, store, orders) = (self.store.clone(), self.store.clone(), self.store.clone());
         let allocation = Arc::new(FewestWarehouses);
         PlacementService { carts, store, orders, charges, clock, random, page, allocation }
     }
 
-    pub fn subscriptions(&self, charges: Arc<ChargeService>) -> SubscriptionService {
+    pub fn subscriptions(&self) -> SubscriptionService {
         let (clock, random, _) = self.basics();
+        let charges = self.shared_charges();
         let (return_url, consent_text) =
             (self.around.payment_page.return_url.clone(), self.around.consent_text.clone());
         SubscriptionService { store: self.store.clone(), charges, clock, random, return_url, consent_text }
@@ -268,13 +302,15 @@ impl Make<'_> {
         CategoryService { categories, histories, clock: self.around.clock.clone() }
     }
 
-    pub fn staff_subscriptions(&self, charges: Arc<ChargeService>) -> StaffSubscriptions {
+    pub fn staff_subscriptions(&self) -> StaffSubscriptions {
         let (clock, random, _) = self.basics();
+        let charges = self.shared_charges();
         StaffSubscriptions { register: self.store.clone(), store: self.store.clone(), charges, clock, random }
     }
 
-    pub fn method_changes(&self, charges: Arc<ChargeService>) -> MethodChangeService {
+    pub fn method_changes(&self) -> MethodChangeService {
         let (clock, random, _) = self.basics();
+        let charges = self.shared_charges();
         let (terms, consent_text) = (self.around.verification.clone(), self.around.consent_text.clone());
         MethodChangeService { store: self.store.clone(), charges, clock, random, terms, consent_text }
     }
@@ -290,10 +326,10 @@ impl Make<'_> {
         TicketService { tickets, orders, tokens: TicketTokens { cipher }, clock, terms: TicketTerms::default() }
     }
 
-    pub fn verifications(&self, charges: Arc<ChargeService>) -> VerificationService {
+    pub fn verifications(&self) -> VerificationService {
         VerificationService {
             store: self.store.clone(),
-            charges,
+            charges: self.shared_charges(),
             clock: self.around.clock.clone(),
             random: self.around.random.clone(),
             terms: self.around.verification.clone(),
