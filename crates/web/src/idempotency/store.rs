@@ -82,13 +82,15 @@ impl IdempotencyStore {
         random: Arc<dyn Random>,
     ) -> Self {
         let process = random.uuid().to_string();
+        let mut offset = [0; 4];
+        random.fill(&mut offset);
         Self {
             database,
             clock,
             cipher,
             random,
             process,
-            numbers: RequestNumbers::default(),
+            numbers: RequestNumbers::new(u32::from_be_bytes(offset)),
             cases: Mutex::default(),
             waiting: Mutex::default(),
         }
@@ -97,8 +99,6 @@ impl IdempotencyStore {
     /// Returns the claim that a request stores. It contains only a hash of the key.
     pub(super) fn claim(&self, scope: &str, key: &str, owner: KeyOwner, body: &[u8]) -> KeyClaim {
         let at = self.clock.now();
-        let mut random = [0; 4];
-        self.random.fill(&mut random);
         let mut hash = self.cipher.keyed_fingerprint("idempotency key", &format!("{scope}\n{key}"));
         hash.truncate(HASH_DIGITS);
         KeyClaim {
@@ -107,7 +107,7 @@ impl IdempotencyStore {
             owner,
             process: self.process.clone(),
             leased_until: at + LEASE,
-            number: self.numbers.next(at, u32::from_be_bytes(random)),
+            number: self.numbers.next(at),
         }
     }
 

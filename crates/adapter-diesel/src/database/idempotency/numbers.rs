@@ -13,16 +13,22 @@ const KEY_LIFE: TimeDelta = TimeDelta::hours(48);
 const BITS: u32 = 21;
 
 /// Generator of the request numbers of a process.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct RequestNumbers {
+    offset: i64,
     last: AtomicI64,
 }
 
 impl RequestNumbers {
-    /// Returns the number for a request of this time. Random bits keep processes apart. If two processes draw the same
-    /// number, one request is stored under the next one.
-    pub fn next(&self, at: DateTime<Utc>, random: u32) -> i64 {
-        let number = first_of(at) + i64::from(random & ((1 << BITS) - 1));
+    /// Creates a generator. The random bits keep processes apart. If two processes draw the same number, one request is
+    /// stored under the next one.
+    pub fn new(random: u32) -> Self {
+        Self { offset: i64::from(random & ((1 << BITS) - 1)), last: AtomicI64::default() }
+    }
+
+    /// Returns the number for a request of this time.
+    pub fn next(&self, at: DateTime<Utc>) -> i64 {
+        let number = first_of(at) + self.offset;
         let after = |last: i64| Some(number.max(last + 1));
         let last = self.last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after);
         number.max(last.unwrap_or_default() + 1)
@@ -63,19 +69,19 @@ mod tests {
     #[test]
     fn numbers_ascend_and_expire_with_their_keys() {
         let at = moment("2026-06-30T12:00:00.500Z");
-        let numbers = RequestNumbers::default();
-        let (first, second) = (numbers.next(at, u32::MAX - 1), numbers.next(at, 0));
+        let numbers = RequestNumbers::new(u32::MAX - 1);
+        let (first, second) = (numbers.next(at), numbers.next(at));
         assert_eq!((second, expiry_of(second)), (first + 1, at + KEY_LIFE));
-        assert!(numbers.next(at + TimeDelta::seconds(1), 0) > second);
-        assert!(RequestNumbers::default().next(at, 1) != RequestNumbers::default().next(at, 2));
+        assert!(numbers.next(at + TimeDelta::seconds(1)) > second);
+        assert!(RequestNumbers::new(1).next(at) != RequestNumbers::new(2).next(at));
         let end = at + KEY_LIFE;
         assert!(last_expired_number(end - TimeDelta::milliseconds(1)) < first && second <= last_expired_number(end));
-        let later = RequestNumbers::default().next(end, 0);
+        let later = RequestNumbers::new(0).next(end);
         assert!(has_expired(first, later) && !has_expired(second, second));
     }
 
     #[test]
     fn there_are_numbers_for_a_long_time() {
-        assert!(RequestNumbers::default().next(moment("2109-01-01T00:00:00Z"), u32::MAX) > 0);
+        assert!(RequestNumbers::new(u32::MAX).next(moment("2109-01-01T00:00:00Z")) > 0);
     }
 }

@@ -194,11 +194,11 @@ mod tests {
     database_tests! {
         async fn who_is_forgotten_leaves_no_answer_that_comes_meanwhile(db: TestDatabase) {
             let (own, other) = (KeyOwner { guard: "counterparty", id: Some(1) }, KeyOwner { guard: "counterparty", id: Some(12) });
-            let numbers = RequestNumbers::default();
-            for round in 0..40 {
+            let numbers = RequestNumbers::new(0);
+            for round in 1..=40 {
                 let mut saved = Vec::new();
                 for owner in [own, other] {
-                    let claim = claim(owner, numbers.next(DateTime::UNIX_EPOCH, round));
+                    let claim = claim(owner, numbers.next(DateTime::UNIX_EPOCH));
                     let request = db.database.for_request(IdempotentRequest::new(claim.clone()));
                     request.record_heartbeat("a", claim.leased_until).await.unwrap();
                     saved.push(StoredResponse { number: Some(claim.number), claim, answer: b"done".to_vec() });
@@ -207,7 +207,7 @@ mod tests {
                 let (kept, forgotten) = tokio::join!(db.database.keep_answers(saved), db.database.write(forget));
                 kept.unwrap();
                 forgotten.unwrap();
-                assert_eq!(answers(&db.database).await.unwrap(), i64::from(round) + 1, "those of the other one");
+                assert_eq!(answers(&db.database).await.unwrap(), round, "those of the other one");
             }
         }
     }
