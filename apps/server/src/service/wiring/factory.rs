@@ -1,4 +1,4 @@
-//! Services with many ports, and those that the command line uses too.
+//! Services with many adapters, and those that the command line uses too.
 
 use std::sync::Arc;
 
@@ -7,30 +7,24 @@ use kontor_adapter_files::Inspector;
 use kontor_adapter_messaging::HmacSigner;
 use kontor_adapter_spreadsheet::{Limits, Spreadsheets};
 use kontor_auth::miniapp::{MiniAppLogin, Verifier};
-use kontor_auth::{
-    AccessRequestService, AgentService, CallbackLogin, CustomerSessions, EmployeeService, Introspection,
-    KnownAddresses, PhoneChange, StaffSessions, TemporaryPasswords,
-};
+use kontor_auth::{CallbackLogin, CustomerSessions, EmployeeService, PhoneChange, StaffSessions, TemporaryPasswords};
+use kontor_catalog::AssortmentService;
 use kontor_catalog::bulk::{BulkService, ExportRunner, JobRunner};
 use kontor_catalog::ports::{Assignable, AssortmentRepository};
 use kontor_catalog::spreadsheet::{ImportColumns, SpreadsheetService};
-use kontor_catalog::{AssortmentService, CategoryService, NomenclatureService, WarehouseService};
 use kontor_content::model::ApplicationPart;
 use kontor_content::ports::{PartOrder, PartRepository};
 use kontor_content::{FileService, PartOrderService, PartService};
+use kontor_customers::CustomerPartService;
 use kontor_customers::model::CustomerRecordPart;
 use kontor_customers::ports::CustomerPartRepository;
-use kontor_customers::{CustomerPartService, StaffCustomerService};
 use kontor_kernel::{Clock, HtmlCleaner, Random, SecretCipher};
 use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
-use kontor_orders::{FewestWarehouses, OrderService, PlacementService};
-use kontor_organization::{
-    ApplicationService, BranchRequisiteService, IntegrationService, OpeningTimesService, ProjectSettingsService,
-};
+use kontor_orders::{FewestWarehouses, PlacementService};
 use kontor_payments::verification::VerificationService;
 use kontor_payments::{ChargeService, RefundService};
 use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, SubscriptionService};
-use kontor_webhooks::{DeliveryService, WebhookService};
+use kontor_webhooks::WebhookService;
 
 use super::Adapters;
 
@@ -56,14 +50,23 @@ impl ServiceFactory {
         self.around.clock.clone()
     }
 
+    /// Returns the source of randomness.
+    pub fn random(&self) -> Arc<dyn Random> {
+        self.around.random.clone()
+    }
+
+    /// Returns the hashing and encryption of secrets.
+    pub fn cipher(&self) -> Arc<dyn SecretCipher> {
+        self.around.cipher.clone()
+    }
+
     /// Returns the cleaner of HTML.
     pub fn cleaner(&self) -> Arc<dyn HtmlCleaner> {
         self.around.cleaner.clone()
     }
 
-    /// Returns the adapters that most services need. Cloning all of them would cost more, and a request does it often.
     fn basics(&self) -> (Arc<dyn Clock>, Arc<dyn Random>, Arc<dyn SecretCipher>) {
-        (self.around.clock.clone(), self.around.random.clone(), self.around.cipher.clone())
+        (self.clock(), self.random(), self.cipher())
     }
 
     pub fn charges(&self) -> ChargeService {
@@ -82,25 +85,14 @@ impl ServiceFactory {
         self.around.temporary_passwords(&self.store)
     }
 
-    pub fn applications(&self) -> ApplicationService {
-        let (clock, random, cipher) = self.basics();
-        let (applications, histories) = (self.store.clone(), self.store.clone());
-        ApplicationService { applications, histories, clock, random, cipher }
-    }
-
-    pub fn known_addresses(&self) -> KnownAddresses {
-        let (clock, cipher) = (self.around.clock.clone(), self.around.cipher.clone());
-        KnownAddresses { addresses: self.store.clone(), clock, cipher }
-    }
-
     pub fn employees(&self) -> EmployeeService {
         EmployeeService {
-            employees: self.store.clone(),
-            roles: self.store.clone(),
-            histories: self.store.clone(),
+            employees: self.store(),
+            roles: self.store(),
+            histories: self.store(),
             hasher: self.around.hasher.clone(),
-            clock: self.around.clock.clone(),
-            random: self.around.random.clone(),
+            clock: self.clock(),
+            random: self.random(),
         }
     }
 
@@ -109,24 +101,24 @@ impl ServiceFactory {
         SpreadsheetService {
             reader: sheets.clone(),
             writers: sheets,
-            cards: self.store.clone(),
-            stock: self.store.clone(),
-            clock: self.around.clock.clone(),
+            cards: self.store(),
+            stock: self.store(),
+            clock: self.clock(),
         }
     }
 
     pub fn import_columns(&self) -> ImportColumns {
-        ImportColumns { maps: self.store.clone() }
+        ImportColumns { maps: self.store() }
     }
 
     pub fn files(&self) -> FileService {
         FileService {
-            files: self.store.clone(),
+            files: self.store(),
             contents: Arc::new(self.around.files.clone()),
             inspector: Arc::new(Inspector),
             resizer: Arc::new(Inspector),
-            clock: self.around.clock.clone(),
-            random: self.around.random.clone(),
+            clock: self.clock(),
+            random: self.random(),
         }
     }
 
@@ -134,114 +126,63 @@ impl ServiceFactory {
     where
         Database: AssortmentRepository<R>,
     {
-        AssortmentService {
-            assortment: self.store.clone(),
-            applications: self.store.clone(),
-            clock: self.around.clock.clone(),
-        }
-    }
-
-    pub fn customers(&self) -> StaffCustomerService {
-        StaffCustomerService {
-            customers: self.store.clone(),
-            histories: self.store.clone(),
-            clock: self.around.clock.clone(),
-        }
-    }
-
-    pub fn opening_times(&self) -> OpeningTimesService {
-        OpeningTimesService { shops: self.store.clone(), times: self.store.clone(), clock: self.around.clock.clone() }
+        AssortmentService { assortment: self.store(), applications: self.store(), clock: self.clock() }
     }
 
     pub fn part_order<P: ApplicationPart>(&self) -> PartOrderService<P>
     where
         Database: PartRepository<P> + PartOrder<P>,
     {
-        PartOrderService { parts: self.store.clone(), order: self.store.clone(), clock: self.around.clock.clone() }
-    }
-
-    pub fn warehouses(&self) -> WarehouseService {
-        let (warehouses, histories) = (self.store.clone(), self.store.clone());
-        WarehouseService { warehouses, histories, clock: self.around.clock.clone() }
-    }
-
-    pub fn nomenclatures(&self) -> NomenclatureService {
-        let (nomenclatures, histories) = (self.store.clone(), self.store.clone());
-        NomenclatureService { nomenclatures, histories, clock: self.around.clock.clone() }
-    }
-
-    pub fn integrations(&self) -> IntegrationService {
-        let (clock, cipher) = (self.around.clock.clone(), self.around.cipher.clone());
-        IntegrationService { integrations: self.store.clone(), clock, cipher }
+        PartOrderService { parts: self.store(), order: self.store(), clock: self.clock() }
     }
 
     pub fn parts<P: ApplicationPart>(&self) -> PartService<P>
     where
         Database: PartRepository<P>,
     {
-        PartService { parts: self.store.clone(), histories: self.store.clone(), clock: self.around.clock.clone() }
-    }
-
-    pub fn project_settings(&self) -> ProjectSettingsService {
-        ProjectSettingsService {
-            settings: self.store.clone(),
-            histories: self.store.clone(),
-            clock: self.around.clock.clone(),
-        }
-    }
-
-    pub fn branch_requisites(&self) -> BranchRequisiteService {
-        BranchRequisiteService {
-            branches: self.store.clone(),
-            requisites: self.store.clone(),
-            clock: self.around.clock.clone(),
-        }
+        PartService { parts: self.store(), histories: self.store(), clock: self.clock() }
     }
 
     pub fn customer_parts<P: CustomerRecordPart>(&self) -> CustomerPartService<P>
     where
         Database: CustomerPartRepository<P>,
     {
-        CustomerPartService {
-            customers: self.store.clone(),
-            parts: self.store.clone(),
-            clock: self.around.clock.clone(),
-        }
+        CustomerPartService { customers: self.store(), parts: self.store(), clock: self.clock() }
     }
 
     pub fn bulk(&self) -> BulkService {
-        let (uploads, clock) = (self.around.uploads.clone(), self.around.clock.clone());
-        BulkService { jobs: self.store.clone(), exports: self.store.clone(), uploads, clock }
+        let (uploads, clock) = (self.around.uploads.clone(), self.clock());
+        BulkService { jobs: self.store(), exports: self.store(), uploads, clock }
     }
 
     pub fn webhooks(&self) -> WebhookService {
         WebhookService {
-            webhooks: self.store.clone(),
+            webhooks: self.store(),
             policy: self.around.outbound.clone(),
-            clock: self.around.clock.clone(),
-            random: self.around.random.clone(),
-            cipher: self.around.cipher.clone(),
+            clock: self.clock(),
+            random: self.random(),
+            cipher: self.cipher(),
         }
     }
 
     pub fn staff_sessions(&self) -> StaffSessions {
         let (clock, random, cipher) = self.basics();
         let (hasher, lifetimes) = (self.around.hasher.clone(), self.around.lifetimes);
-        let (staff, tokens) = (self.store.clone(), self.store.clone());
+        let (staff, tokens) = (self.store(), self.store());
         StaffSessions { staff, tokens, hasher, clock, random, cipher, lifetimes }
     }
 
     pub fn customer_sessions(&self) -> CustomerSessions {
         let (clock, random, cipher) = self.basics();
         let (sender, lifetimes) = (self.around.codes.clone(), self.around.lifetimes);
-        let (accounts, codes, tokens) = (self.store.clone(), self.store.clone(), self.store.clone());
+        let (accounts, codes, tokens) = (self.store(), self.store(), self.store());
         CustomerSessions { accounts, codes, tokens, sender, clock, random, cipher, lifetimes }
     }
 
     pub fn miniapps(&self) -> MiniAppLogin {
         let (clock, random, cipher) = self.basics();
         let Adapters { lifetimes, contact_lifetime, .. } = *self.around;
-        let (bots, accounts) = (self.store.clone(), self.store.clone());
+        let (bots, accounts) = (self.store(), self.store());
         let verifier = Verifier::new(Arc::new(HmacSigner), cipher.clone(), contact_lifetime);
         MiniAppLogin { bots, accounts, verifier, clock, random, cipher, lifetimes }
     }
@@ -250,41 +191,20 @@ impl ServiceFactory {
         let (clock, random, cipher) = self.basics();
         let (verifier, notices) = (self.around.calls.clone(), self.around.call_notices.clone());
         let lifetimes = self.around.lifetimes;
-        CallbackLogin { attempts: self.store.clone(), verifier, notices, clock, random, cipher, lifetimes }
-    }
-
-    pub fn access_requests(&self) -> AccessRequestService {
-        let (clock, random, cipher) = self.basics();
-        AccessRequestService { requests: self.store.clone(), clock, random, cipher }
-    }
-
-    pub fn agents(&self) -> AgentService {
-        let (clock, random, cipher) = self.basics();
-        AgentService { agents: self.store.clone(), clock, random, cipher }
+        CallbackLogin { attempts: self.store(), verifier, notices, clock, random, cipher, lifetimes }
     }
 
     pub fn phone_change(&self) -> PhoneChange {
         let (clock, random, cipher) = self.basics();
         let sender = self.around.codes.clone();
-        PhoneChange { phones: self.store.clone(), sender, clock, random, cipher }
-    }
-
-    pub fn introspection(&self) -> Introspection {
-        let (clock, _, cipher) = self.basics();
-        Introspection { clients: self.store.clone(), clock, cipher }
-    }
-
-    pub fn deliveries(&self) -> DeliveryService {
-        let (clock, random, _) = self.basics();
-        let (webhooks, deliveries) = (self.store.clone(), self.store.clone());
-        DeliveryService { webhooks, deliveries, clock, random }
+        PhoneChange { phones: self.store(), sender, clock, random, cipher }
     }
 
     pub fn placement(&self) -> PlacementService {
         let (clock, random, _) = self.basics();
         let charges = self.shared_charges();
         let page = self.around.payment_page.clone();
-        let (carts, store, orders) = (self.store.clone(), self.store.clone(), self.store.clone());
+        let (carts, store, orders) = (self.store(), self.store(), self.store());
         let allocation = Arc::new(FewestWarehouses);
         PlacementService { carts, store, orders, charges, clock, random, page, allocation }
     }
@@ -294,44 +214,34 @@ impl ServiceFactory {
         let charges = self.shared_charges();
         let (return_url, consent_text) =
             (self.around.payment_page.return_url.clone(), self.around.consent_text.clone());
-        SubscriptionService { store: self.store.clone(), charges, clock, random, return_url, consent_text }
-    }
-
-    pub fn categories(&self) -> CategoryService {
-        let (categories, histories) = (self.store.clone(), self.store.clone());
-        CategoryService { categories, histories, clock: self.around.clock.clone() }
+        SubscriptionService { store: self.store(), charges, clock, random, return_url, consent_text }
     }
 
     pub fn staff_subscriptions(&self) -> StaffSubscriptions {
         let (clock, random, _) = self.basics();
         let charges = self.shared_charges();
-        StaffSubscriptions { register: self.store.clone(), store: self.store.clone(), charges, clock, random }
+        StaffSubscriptions { register: self.store(), store: self.store(), charges, clock, random }
     }
 
     pub fn method_changes(&self) -> MethodChangeService {
         let (clock, random, _) = self.basics();
         let charges = self.shared_charges();
         let (terms, consent_text) = (self.around.verification.clone(), self.around.consent_text.clone());
-        MethodChangeService { store: self.store.clone(), charges, clock, random, terms, consent_text }
-    }
-
-    pub fn orders(&self) -> OrderService {
-        let (clock, random, _) = self.basics();
-        OrderService { orders: self.store.clone(), store: self.store.clone(), clock, random }
+        MethodChangeService { store: self.store(), charges, clock, random, terms, consent_text }
     }
 
     pub fn tickets(&self) -> TicketService {
         let (clock, _, cipher) = self.basics();
-        let (tickets, orders) = (self.store.clone(), self.store.clone());
+        let (tickets, orders) = (self.store(), self.store());
         TicketService { tickets, orders, tokens: TicketTokens { cipher }, clock, terms: TicketTerms::default() }
     }
 
     pub fn verifications(&self) -> VerificationService {
         VerificationService {
-            store: self.store.clone(),
+            store: self.store(),
             charges: self.shared_charges(),
-            clock: self.around.clock.clone(),
-            random: self.around.random.clone(),
+            clock: self.clock(),
+            random: self.random(),
             terms: self.around.verification.clone(),
         }
     }

@@ -4,23 +4,31 @@ use std::sync::Arc;
 
 use actix_web::web::{Data, ServiceConfig};
 use kontor_adapter_diesel::Database;
-use kontor_auth::{Heartbeats, PermissionService, RoleService, StaffDirectory};
+use kontor_auth::{
+    AccessRequestService, AgentService, Heartbeats, Introspection, KnownAddresses, PermissionService, RoleService,
+    StaffDirectory,
+};
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::storefront::{FavouriteService, ShowcaseService, StorefrontPlanService, StorefrontService};
-use kontor_catalog::{BrandService, DiscountService, InventoryService, PlanService, PromotionService, TagService};
+use kontor_catalog::{
+    BrandService, CategoryService, DiscountService, InventoryService, NomenclatureService, PlanService,
+    PromotionService, TagService, WarehouseService,
+};
 use kontor_content::model::{Block, MenuItem, Slide};
 use kontor_content::{PageHistory, PageService, PartViewer};
 use kontor_customers::model::CustomerContact;
-use kontor_customers::{NotificationService, ProfileService};
+use kontor_customers::{NotificationService, ProfileService, StaffCustomerService};
 use kontor_kernel::{BankRequisite, ChangeService};
-use kontor_orders::ReservationService;
 use kontor_orders::reports::ReportService;
+use kontor_orders::{OrderService, ReservationService};
 use kontor_organization::{
-    BranchHistory, BranchService, CheckoutOptions, DepartmentService, DictionaryService, PaymentChoiceService,
-    PaymentTypeService, ShopHistory, ShopService, StaffMenuService, StaffShopService, TaskService,
+    ApplicationService, BranchHistory, BranchRequisiteService, BranchService, CheckoutOptions, DepartmentService,
+    DictionaryService, IntegrationService, OpeningTimesService, PaymentChoiceService, PaymentTypeService,
+    ProjectSettingsService, ShopHistory, ShopService, StaffMenuService, StaffShopService, TaskService,
 };
 use kontor_payments::SavedMethodService;
 use kontor_web::request_services::ServiceSource;
+use kontor_webhooks::DeliveryService;
 
 use super::Adapters;
 use super::factory::ServiceFactory;
@@ -68,7 +76,7 @@ impl HandlerServices {
 
     fn access(&mut self) {
         self.add(ServiceFactory::staff_sessions);
-        self.add(ServiceFactory::known_addresses);
+        self.add(|make| KnownAddresses { addresses: make.store(), clock: make.clock(), cipher: make.cipher() });
         self.add(ServiceFactory::temporary_passwords);
         self.add(ServiceFactory::employees);
         self.add(|make| RoleService { roles: make.store(), clock: make.clock() });
@@ -76,28 +84,42 @@ impl HandlerServices {
         self.add(|make| StaffDirectory { directory: make.store() });
         self.add(ServiceFactory::customer_sessions);
         self.add(|make| Heartbeats { sessions: make.store(), clock: make.clock() });
-        self.add(ServiceFactory::introspection);
+        self.add(|make| Introspection { clients: make.store(), clock: make.clock(), cipher: make.cipher() });
         self.add(ServiceFactory::miniapps);
         self.add(ServiceFactory::callback_login);
-        self.add(ServiceFactory::agents);
-        self.add(ServiceFactory::access_requests);
+        self.add(|make| AgentService {
+            agents: make.store(),
+            clock: make.clock(),
+            random: make.random(),
+            cipher: make.cipher(),
+        });
+        self.add(|make| AccessRequestService {
+            requests: make.store(),
+            clock: make.clock(),
+            random: make.random(),
+            cipher: make.cipher(),
+        });
         self.add(ServiceFactory::phone_change);
         self.add(|make| ProfileService { customers: make.store(), clock: make.clock() });
         self.add(|make| NotificationService { notifications: make.store() });
-        self.add(ServiceFactory::customers);
+        self.add(|make| StaffCustomerService { customers: make.store(), histories: make.store(), clock: make.clock() });
         self.add(ServiceFactory::customer_parts::<CustomerContact>);
         self.add(ServiceFactory::customer_parts::<BankRequisite>);
     }
 
     fn catalog(&mut self, storefront: Arc<StorefrontService>) {
-        self.add(ServiceFactory::categories);
+        self.add(|make| CategoryService { categories: make.store(), histories: make.store(), clock: make.clock() });
         self.add(|make| BrandService::new(make.store(), make.clock()));
         self.add(|make| TagService { tags: make.store(), clock: make.clock() });
         self.add(ServiceFactory::assortment::<Category>);
         self.add(ServiceFactory::assortment::<Brand>);
         self.add(|make| PlanService { plans: make.store(), applications: make.store(), clock: make.clock() });
-        self.add(ServiceFactory::warehouses);
-        self.add(ServiceFactory::nomenclatures);
+        self.add(|make| WarehouseService { warehouses: make.store(), histories: make.store(), clock: make.clock() });
+        self.add(|make| NomenclatureService {
+            nomenclatures: make.store(),
+            histories: make.store(),
+            clock: make.clock(),
+        });
         self.add(|make| InventoryService { inventories: make.store(), clock: make.clock() });
         self.add(|make| DiscountService { discounts: make.store(), clock: make.clock() });
         self.add(|make| PromotionService { promotions: make.store(), clock: make.clock() });
@@ -115,7 +137,12 @@ impl HandlerServices {
 
     fn sales(&mut self) {
         self.add(ServiceFactory::placement);
-        self.add(ServiceFactory::orders);
+        self.add(|make| OrderService {
+            orders: make.store(),
+            store: make.store(),
+            clock: make.clock(),
+            random: make.random(),
+        });
         self.add(ServiceFactory::tickets);
         self.add(|make| ReservationService { reservations: make.store(), orders: make.store() });
         self.add(|make| ReportService { reports: make.store() });
@@ -127,25 +154,44 @@ impl HandlerServices {
         self.add(ServiceFactory::staff_subscriptions);
         self.add(ServiceFactory::method_changes);
         self.add(ServiceFactory::webhooks);
-        self.add(ServiceFactory::deliveries);
+        self.add(|make| DeliveryService {
+            webhooks: make.store(),
+            deliveries: make.store(),
+            clock: make.clock(),
+            random: make.random(),
+        });
     }
 
     fn organization(&mut self) {
-        self.add(ServiceFactory::applications);
+        self.add(|make| ApplicationService {
+            applications: make.store(),
+            histories: make.store(),
+            clock: make.clock(),
+            random: make.random(),
+            cipher: make.cipher(),
+        });
         self.add(|make| BranchService::new(make.store(), make.clock()));
         self.add(|make| BranchHistory::new(make.store(), make.store()));
-        self.add(ServiceFactory::branch_requisites);
+        self.add(|make| BranchRequisiteService {
+            branches: make.store(),
+            requisites: make.store(),
+            clock: make.clock(),
+        });
         self.add(|make| DepartmentService::new(make.store(), make.clock()));
         self.add(|make| DictionaryService { dictionaries: make.store(), options: make.store() });
         self.add(|make| PaymentTypeService::new(make.store(), make.clock()));
         self.add(|make| PaymentChoiceService { options: make.store(), clock: make.clock() });
-        self.add(ServiceFactory::project_settings);
+        self.add(|make| ProjectSettingsService {
+            settings: make.store(),
+            histories: make.store(),
+            clock: make.clock(),
+        });
         self.add(|make| CheckoutOptions { options: make.store() });
-        self.add(ServiceFactory::integrations);
+        self.add(|make| IntegrationService { integrations: make.store(), clock: make.clock(), cipher: make.cipher() });
         self.add(|make| ShopService { shops: make.store() });
         self.add(|make| StaffShopService::new(make.store(), make.clock()));
         self.add(|make| ShopHistory::new(make.store(), make.store()));
-        self.add(ServiceFactory::opening_times);
+        self.add(|make| OpeningTimesService { shops: make.store(), times: make.store(), clock: make.clock() });
         self.add(|make| StaffMenuService { menus: make.store(), clock: make.clock() });
         self.add(|make| TaskService::new(make.store(), make.clock()));
     }
