@@ -1,5 +1,6 @@
 -- contract: 0.1.0
--- The number of a request is the primary key of its idempotency key and of its response. Keys are appended and expire in this order.
+-- The number of a request is the primary key of its idempotency key and of its response. Both are appended and expire in this
+-- order.
 -- Stored keys are dropped: a request of the last 48 hours that is repeated is executed again.
 DROP TABLE idempotency_keys;
 DELETE FROM idempotency_answers;
