@@ -9,7 +9,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use kontor::adapters::{SystemClock, SystemRandom};
 use kontor::wiring::Adapters;
-use kontor_adapter_diesel::{Database, IdempotentRequest, KeyClaim, KeyOwner, ResponseNumbers};
+use kontor_adapter_diesel::{Database, IdempotentRequest, KeyClaim, KeyOwner, RequestNumbers};
 use kontor_auth::model::TokenUse;
 use kontor_auth::ports::TokenRepository;
 use kontor_auth::{CustomerSessions, Heartbeats};
@@ -175,9 +175,8 @@ impl Workbench {
                 fingerprint: crate::shop::sha256("body"),
                 owner,
                 process: "bench".to_owned(),
-                at,
                 leased_until: at + TimeDelta::seconds(30),
-                answer_number: ResponseNumbers::default().next(at, u32::try_from(round)?),
+                number: RequestNumbers::new(u32::try_from(round)?).next(at),
             });
             let store = Arc::new(self.store.for_request(request));
             let placement = PlacementService { store, ..(*self.placement).clone() };

@@ -54,7 +54,7 @@ mod versions;
 mod webhooks;
 mod workers;
 
-pub use database::idempotency::{IdempotentRequest, KeyClaim, KeyOwner, ResponseNumbers, StoredKey, StoredResponse};
+pub use database::idempotency::{IdempotentRequest, KeyClaim, KeyOwner, RequestNumbers, StoredKey, StoredResponse};
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};
 pub use database::{Backup, BackupError, MigrationState};
 pub use database::{CACHE_TRUST_PERIOD, CacheVersion, CacheVersions, CounterWatch, Topic, WriteCosts};

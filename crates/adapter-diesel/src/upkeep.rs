@@ -22,7 +22,7 @@ enum Retention {
     HourAfter,
     /// 180 days after it.
     HalfYearAfter,
-    /// As long as the idempotency key of its request; the number in the column contains its time.
+    /// As long as the idempotency key of its request; the number in the column contains the time of the request.
     WithIdempotencyKey,
 }
 
@@ -56,7 +56,7 @@ pub const SWEPT_TABLES: &[SweptTable] = &[
     // A live worker updates its row every few seconds.
     swept("workers", "name", "seen_at", Retention::HourAfter, ""),
     swept("access_tokens", "id", "expires_at", Retention::UntilTime, ""),
-    swept("idempotency_keys", "id", "expires_at", Retention::UntilTime, ""),
+    swept("idempotency_keys", "number", "number", Retention::WithIdempotencyKey, ""),
     swept("idempotency_answers", "number", "number", Retention::WithIdempotencyKey, ""),
     swept("one_time_codes", "(project_id, contact)", "expires_at", Retention::UntilTime, ""),
     swept("phone_change_codes", "counterparty_id", "expires_at", Retention::UntilTime, ""),

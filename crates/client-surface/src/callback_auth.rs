@@ -21,7 +21,7 @@ use kontor_web::named::NamedErrorBody;
 use kontor_web::records::AccessTokenRecord;
 use kontor_web::retry_after::{seconds_to_wait, whole_seconds};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, Throttle};
+use kontor_web::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, Service, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(start_callback_login).service(check_callback_login).service(exchange_callback_attempt);
@@ -173,7 +173,7 @@ async fn start_callback_login(
     ip: ClientIp,
     throttle: Data<Throttle>,
     clock: Data<Arc<dyn Clock>>,
-    login: Data<CallbackLogin>,
+    login: Service<CallbackLogin>,
     body: Result<Body<CallbackStart>, ApiError>,
 ) -> Answer<CallbackStarted> {
     let CallbackStart { phone, client_nonce } = body.map_err(NamedError::into_structured)?.0;
@@ -267,7 +267,7 @@ impl From<CallbackStatus> for CallbackStatusRecord {
 async fn check_callback_login(
     app: CallingApp,
     clock: Data<Arc<dyn Clock>>,
-    login: Data<CallbackLogin>,
+    login: Service<CallbackLogin>,
     body: Result<Body<CallbackStatusRequest>, ApiError>,
 ) -> Answer<CallbackStatusRecord> {
     let CallbackStatusRequest { session_token, client_nonce } = body.map_err(NamedError::into_structured)?.0;
@@ -317,7 +317,7 @@ struct CallbackExchanged {
 async fn exchange_callback_attempt(
     app: CallingApp,
     clock: Data<Arc<dyn Clock>>,
-    login: Data<CallbackLogin>,
+    login: Service<CallbackLogin>,
     body: Result<Body<CallbackExchange>, ApiError>,
 ) -> Answer<CallbackExchanged> {
     let CallbackExchange { session_token, client_nonce, device } = body.map_err(NamedError::into_structured)?.0;

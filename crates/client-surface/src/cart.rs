@@ -11,7 +11,7 @@ use kontor_web::cart_record::{CartRecord, ProductLine, Products, delivery_choice
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::PRECALCULATE;
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{Body, CallingVisitor, ClientIp, Throttle};
+use kontor_web::{Body, CallingVisitor, ClientIp, Service, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(calculate_cart);
@@ -52,7 +52,7 @@ async fn calculate_cart(
     visitor: CallingVisitor,
     ip: ClientIp,
     throttle: Data<Throttle>,
-    service: Data<PlacementService>,
+    service: Service<PlacementService>,
     body: Body<CartInput>,
 ) -> Answer<CartRecord> {
     let subject = format!("{}|{}", visitor.app.application_id, ip.subject());

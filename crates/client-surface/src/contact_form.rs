@@ -13,7 +13,7 @@ use kontor_web::cart_record::{ProductLine, Products};
 use kontor_web::envelope::{Created, created};
 use kontor_web::limits::{CONTACT_FORM_IP, CONTACT_FORM_PHONE};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{Body, CallingApp, ClientIp, Throttle};
+use kontor_web::{Body, CallingApp, ClientIp, Service, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(place_order_by_contact_form);
@@ -74,7 +74,7 @@ async fn place_order_by_contact_form(
     request: HttpRequest,
     ip: ClientIp,
     throttle: Data<Throttle>,
-    service: Data<PlacementService>,
+    service: Service<PlacementService>,
     body: Body<ContactForm>,
 ) -> Created<OwnOrderResponse> {
     let subject = format!("{}:{}", app.project_id, body.0.phone.0);

@@ -1,7 +1,7 @@
 //! Delivery options of an order.
 
 use actix_web::get;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use kontor_organization::CheckoutOptions;
 use kontor_organization::model::DeliverySubtypeParam;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::records::DeliveryOptionRecord;
-use kontor_web::{CallingApp, PathId, TwoIds};
+use kontor_web::{CallingApp, PathId, Service, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
@@ -47,7 +47,7 @@ list!(DeliveryParamList { delivery_subtype_params: [DeliveryParamRecord] });
 /// Includes inactive types. Show only those with `is_active` = `1`.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = DeliveryTypeList)))]
 #[get("/api/counterparty/delivery_types")]
-async fn list_delivery_types(app: CallingApp, options: Data<CheckoutOptions>) -> Answer<DeliveryTypeList> {
+async fn list_delivery_types(app: CallingApp, options: Service<CheckoutOptions>) -> Answer<DeliveryTypeList> {
     answer(options.delivery_types(*app).await?)
 }
 
@@ -56,7 +56,7 @@ async fn list_delivery_types(app: CallingApp, options: Data<CheckoutOptions>) ->
 #[get("/api/counterparty/delivery_types/{type_id}")]
 async fn show_delivery_type(
     app: CallingApp,
-    options: Data<CheckoutOptions>,
+    options: Service<CheckoutOptions>,
     type_id: Path<PathId>,
 ) -> Answer<DeliveryTypeResponse> {
     answer(options.delivery_type(*app, type_id.parse()?).await?)
@@ -67,7 +67,7 @@ async fn show_delivery_type(
 #[get("/api/counterparty/delivery_types/{type_id}/subtypes")]
 async fn list_delivery_subtypes(
     app: CallingApp,
-    options: Data<CheckoutOptions>,
+    options: Service<CheckoutOptions>,
     type_id: Path<PathId>,
 ) -> Answer<DeliverySubtypeList> {
     answer(options.subtypes(*app, type_id.parse()?).await?)
@@ -80,7 +80,7 @@ async fn list_delivery_subtypes(
 #[get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}")]
 async fn show_delivery_subtype(
     app: CallingApp,
-    options: Data<CheckoutOptions>,
+    options: Service<CheckoutOptions>,
     path: TwoIds,
 ) -> Answer<DeliverySubtypeResponse> {
     answer(options.subtype(*app, path.1.parse()?).await?)
@@ -93,7 +93,7 @@ async fn show_delivery_subtype(
 #[get("/api/counterparty/delivery_types/{type_id}/subtypes/{subtype_id}/params")]
 async fn list_delivery_subtype_params(
     app: CallingApp,
-    options: Data<CheckoutOptions>,
+    options: Service<CheckoutOptions>,
     path: TwoIds,
 ) -> Answer<DeliveryParamList> {
     answer(options.params(*app, path.1.parse()?).await?)

@@ -12,9 +12,9 @@ use super::payment_types::PaymentTypeRecord;
 use super::products::TagRecord;
 use super::shops::ShopRecord;
 use super::showcase::{CountryRecord, StorefrontBrandRecord, StorefrontCategoryRecord};
-use kontor_web::CallingApp;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::records::DeliveryOptionRecord;
+use kontor_web::{CallingApp, Service};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_dictionaries);
@@ -53,9 +53,9 @@ fn records<T, Record: From<T>>(found: Vec<T>) -> Vec<Record> {
 async fn list_dictionaries(
     app: CallingApp,
     storefront: Data<StorefrontService>,
-    showcase: Data<ShowcaseService>,
-    checkout: Data<CheckoutOptions>,
-    shops: Data<ShopService>,
+    showcase: Service<ShowcaseService>,
+    checkout: Service<CheckoutOptions>,
+    shops: Service<ShopService>,
 ) -> Answer<Dictionaries> {
     let categories: Vec<StorefrontCategoryRecord> = records(storefront.categories(*app, None, None).await?);
     let brands: Vec<StorefrontBrandRecord> = records(storefront.brands(*app, None).await?);

@@ -1,7 +1,7 @@
 //! Favourite products of customers.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Json, Path};
 use actix_web::{delete, get, post};
 use deserr::Deserr;
 use kontor_catalog::storefront::FavouriteService;
@@ -13,7 +13,7 @@ use super::queries::FavouriteQuery;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, PathId, Query, SignedInCustomer};
+use kontor_web::{ApiError, Body, PathId, Query, Service, SignedInCustomer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_favourites).service(add_favourite).service(show_favourite).service(remove_favourite);
@@ -26,7 +26,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[get("/api/counterparty/products/favourites")]
 async fn list_favourites(
     customer: SignedInCustomer,
-    service: Data<FavouriteService>,
+    service: Service<FavouriteService>,
     query: Query<FavouriteQuery>,
 ) -> Answer<ProductList> {
     answer(service.list(*customer, query.0.page()?).await?.map(ProductRecord::from))
@@ -54,7 +54,7 @@ struct NewFavourite {
 #[post("/api/counterparty/products/favourites")]
 async fn add_favourite(
     customer: SignedInCustomer,
-    service: Data<FavouriteService>,
+    service: Service<FavouriteService>,
     body: Body<NewFavourite>,
 ) -> Result<(Json<ProductResponse>, StatusCode), ApiError> {
     let (card, added) = service.add(*customer, body.0.product_id.0).await?;
@@ -75,7 +75,7 @@ async fn add_favourite(
 #[get("/api/counterparty/products/favourites/{product_id}")]
 async fn show_favourite(
     customer: SignedInCustomer,
-    service: Data<FavouriteService>,
+    service: Service<FavouriteService>,
     id: Path<PathId>,
 ) -> Answer<ProductResponse> {
     answer(service.read(*customer, id.parse()?).await?)
@@ -94,7 +94,7 @@ async fn show_favourite(
 #[delete("/api/counterparty/products/favourites/{product_id}")]
 async fn remove_favourite(
     customer: SignedInCustomer,
-    service: Data<FavouriteService>,
+    service: Service<FavouriteService>,
     id: Path<PathId>,
 ) -> Answer<Message> {
     service.remove(*customer, id.parse()?).await?;

@@ -12,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::HEARTBEAT_SESSION;
 use kontor_web::named::NamedErrorBody;
-use kontor_web::{SignedInCustomer, Throttle};
+use kontor_web::{Service, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(send_heartbeat);
@@ -83,7 +83,7 @@ async fn send_heartbeat(
     request: HttpRequest,
     customer: SignedInCustomer,
     throttle: Data<Throttle>,
-    heartbeats: Data<Heartbeats>,
+    heartbeats: Service<Heartbeats>,
 ) -> Answer<HeartbeatRecord> {
     // A token has one session at a time. A new session starts later than the window of this limit.
     throttle.hit(&request, &[(HEARTBEAT_SESSION, &customer.token_id.to_string())]).await?;

@@ -16,7 +16,7 @@ use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::INTROSPECT_CLIENT;
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Backend, Form, Throttle};
+use kontor_web::{ApiError, Backend, Form, Service, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(introspect);
@@ -128,7 +128,7 @@ async fn introspect(
     request: HttpRequest,
     backend: Backend,
     throttle: Data<Throttle>,
-    introspection: Data<Introspection>,
+    introspection: Service<Introspection>,
     form: Result<Form<IntrospectionRequest>, ApiError>,
 ) -> Answer<TokenIntrospection> {
     let question = read_request(&request, form);

@@ -14,7 +14,7 @@ use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::MINIAPP_CONTACT;
 use kontor_web::named::NamedErrorBody;
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, CallingApp, ClientIp, NamedError, Throttle};
+use kontor_web::{ApiError, Body, CallingApp, ClientIp, NamedError, Service, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(log_in_with_contact);
@@ -65,7 +65,7 @@ async fn log_in_with_contact(
     ip: ClientIp,
     provider: Path<String>,
     throttle: Data<Throttle>,
-    logins: Data<MiniAppLogin>,
+    logins: Service<MiniAppLogin>,
     sources: RecordSources,
     body: Result<Body<ContactLogin>, ApiError>,
 ) -> Answer<SignedInCounterparty> {

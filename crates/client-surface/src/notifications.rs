@@ -14,7 +14,7 @@ use super::queries::NotificationQuery;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::NOTIFICATIONS;
 use kontor_web::paging::Pagination;
-use kontor_web::{Query, SignedInCustomer, Throttle};
+use kontor_web::{Query, Service, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_notifications);
@@ -76,7 +76,7 @@ async fn list_notifications(
     request: HttpRequest,
     customer: SignedInCustomer,
     throttle: Data<Throttle>,
-    service: Data<NotificationService>,
+    service: Service<NotificationService>,
     query: Query<NotificationQuery>,
 ) -> Answer<NotificationList> {
     throttle.hit(&request, &[(NOTIFICATIONS, &customer.counterparty_id.to_string())]).await?;

@@ -21,7 +21,7 @@ use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::limits::PRECALCULATE;
 use kontor_web::order_record::OrderRecord;
 use kontor_web::wire::{self, In, InputErrors, Scalar, WireValue};
-use kontor_web::{ApiError, Body, ClientIp, PathId, SignedInCustomer, Throttle};
+use kontor_web::{ApiError, Body, ClientIp, PathId, Service, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_own_orders).service(place_order).service(show_own_order);
@@ -144,8 +144,8 @@ list!(OwnOrderList { orders: [OwnOrder], orders_count });
 #[get("/api/counterparty/orders")]
 async fn list_own_orders(
     customer: SignedInCustomer,
-    service: Data<OrderService>,
-    tickets: Data<TicketService>,
+    service: Service<OrderService>,
+    tickets: Service<TicketService>,
 ) -> Answer<OwnOrderList> {
     let (owner, orders) = (Owner { customer: &customer, tickets: &tickets }, service.of_customer(*customer).await?);
     answer(orders.iter().map(|order| owner.shows(order)).collect::<Vec<_>>())
@@ -174,8 +174,8 @@ async fn place_order(
     customer: SignedInCustomer,
     ip: ClientIp,
     throttle: Data<Throttle>,
-    service: Data<PlacementService>,
-    tickets: Data<TicketService>,
+    service: Service<PlacementService>,
+    tickets: Service<TicketService>,
     body: Body<NewOrder>,
 ) -> Result<(Json<OwnOrderResponse>, StatusCode), ApiError> {
     let command = OrderCommand::from(body.0);
@@ -199,8 +199,8 @@ async fn place_order(
 #[get("/api/counterparty/orders/{id}")]
 async fn show_own_order(
     customer: SignedInCustomer,
-    service: Data<OrderService>,
-    tickets: Data<TicketService>,
+    service: Service<OrderService>,
+    tickets: Service<TicketService>,
     id: Path<PathId>,
 ) -> Answer<OwnOrderResponse> {
     let order = service.one_of_customer(*customer, id.parse()?).await?;

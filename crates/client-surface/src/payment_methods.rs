@@ -1,6 +1,6 @@
 //! Saved payment methods of the logged-in customer.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{delete, get};
 use chrono::{DateTime, Utc};
 use kontor_kernel::Word as _;
@@ -13,7 +13,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::records::Message;
-use kontor_web::{PathId, SignedInCustomer};
+use kontor_web::{PathId, Service, SignedInCustomer};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_payment_methods).service(delete_payment_method);
@@ -56,7 +56,7 @@ list!(PaymentMethodList { data: [PaymentMethodRecord] });
 #[get("/api/counterparty/payment-methods")]
 async fn list_payment_methods(
     customer: SignedInCustomer,
-    service: Data<SavedMethodService>,
+    service: Service<SavedMethodService>,
 ) -> Answer<PaymentMethodList> {
     answer(service.list(*customer).await?)
 }
@@ -69,7 +69,7 @@ async fn list_payment_methods(
 #[delete("/api/counterparty/payment-methods/{id}")]
 async fn delete_payment_method(
     customer: SignedInCustomer,
-    service: Data<SubscriptionService>,
+    service: Service<SubscriptionService>,
     id: Path<PathId>,
 ) -> Answer<Message> {
     service.delete_method(*customer, id.parse()?).await?;

@@ -1,16 +1,15 @@
 //! Payment types of an order.
 
 use actix_web::get;
-use actix_web::web::Data;
 use kontor_organization::CheckoutOptions;
 use kontor_organization::model::PaymentType;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::CallingApp;
 use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::records::{Picture, picture};
+use kontor_web::{CallingApp, Service};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_payment_types);
@@ -46,6 +45,6 @@ list!(PaymentTypeList { payment_types: [PaymentTypeRecord], payment_types_count 
 /// Returns the payment types that the application accepts.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = PaymentTypeList)))]
 #[get("/api/counterparty/payment_types")]
-async fn list_payment_types(app: CallingApp, options: Data<CheckoutOptions>) -> Answer<PaymentTypeList> {
+async fn list_payment_types(app: CallingApp, options: Service<CheckoutOptions>) -> Answer<PaymentTypeList> {
     answer(options.payment_types(*app).await?)
 }

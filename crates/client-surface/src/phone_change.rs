@@ -15,7 +15,7 @@ use kontor_web::limits::{
 };
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{BearerCustomer, Body, ClientIp, Throttle};
+use kontor_web::{BearerCustomer, Body, ClientIp, Service, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(request_phone_change).service(confirm_phone_change);
@@ -51,7 +51,7 @@ async fn request_phone_change(
     customer: BearerCustomer,
     ip: ClientIp,
     throttle: Data<Throttle>,
-    phones: Data<PhoneChange>,
+    phones: Service<PhoneChange>,
     body: Body<PhoneChangeRequest>,
 ) -> Answer<Message> {
     let phone = body.0.phone.0;
@@ -92,7 +92,7 @@ async fn confirm_phone_change(
     customer: BearerCustomer,
     ip: ClientIp,
     throttle: Data<Throttle>,
-    phones: Data<PhoneChange>,
+    phones: Service<PhoneChange>,
     sources: RecordSources,
     body: Body<PhoneChangeProof>,
 ) -> Answer<CustomerResponse> {

@@ -1,15 +1,14 @@
 //! Subscription plans of the storefront.
 
 use actix_web::get;
-use actix_web::web::Data;
 use kontor_catalog::storefront::{Plan, PlanCard, PlanGroup, StorefrontPlanService};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::CallingApp;
 use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::wire::{NamedRecord, PhotoRecord};
+use kontor_web::{CallingApp, Service};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_plans).service(show_plan_catalog).service(show_grouped_plans);
@@ -94,7 +93,7 @@ list!(PlanList { data: [PlanRecord] });
 /// Returns the plans of the application in short form, ordered by position.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanList)))]
 #[get("/api/counterparty/subscription-plans")]
-async fn list_plans(app: CallingApp, service: Data<StorefrontPlanService>) -> Answer<PlanList> {
+async fn list_plans(app: CallingApp, service: Service<StorefrontPlanService>) -> Answer<PlanList> {
     answer(service.plans(*app).await?)
 }
 
@@ -105,7 +104,7 @@ list!(PlanCatalog { data: [PlanCardRecord] });
 /// Returns the plans of the application with all details, ordered by position.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = PlanCatalog)))]
 #[get("/api/counterparty/subscription-catalog")]
-async fn show_plan_catalog(app: CallingApp, service: Data<StorefrontPlanService>) -> Answer<PlanCatalog> {
+async fn show_plan_catalog(app: CallingApp, service: Service<StorefrontPlanService>) -> Answer<PlanCatalog> {
     answer(service.catalog(*app).await?)
 }
 
@@ -116,6 +115,6 @@ list!(GroupedPlans { data: [PlanGroupRecord] });
 /// Returns plans with all details. Categories are ordered by their first plan.
 #[utoipa::path(tag = "Client: catalog", responses((status = 200, body = GroupedPlans)))]
 #[get("/api/counterparty/subscription-catalog/grouped")]
-async fn show_grouped_plans(app: CallingApp, service: Data<StorefrontPlanService>) -> Answer<GroupedPlans> {
+async fn show_grouped_plans(app: CallingApp, service: Service<StorefrontPlanService>) -> Answer<GroupedPlans> {
     answer(service.grouped(*app).await?)
 }

@@ -17,7 +17,7 @@ use kontor_web::envelope::{Answer, answer, one};
 use kontor_web::file_contents::avatar;
 use kontor_web::records::{CustomerType, ManagerRecord, Message, Picture};
 use kontor_web::wire::{self, change_body};
-use kontor_web::{ApiError, BearerCustomer, Body};
+use kontor_web::{ApiError, BearerCustomer, Body, Service};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(show_profile).service(update_profile).service(delete_account);
@@ -48,7 +48,7 @@ pub(super) struct CustomerRecord {
 }
 
 /// Services and configuration that a customer record is built from.
-pub(super) type RecordSources = (Data<ProfileService>, Data<FavouriteService>, Data<Settings>);
+pub(super) type RecordSources = (Service<ProfileService>, Service<FavouriteService>, Data<Settings>);
 
 impl CustomerRecord {
     /// Reads the profile of a customer who calls or has just logged in.
@@ -148,7 +148,7 @@ async fn update_profile(
     ),
 )]
 #[delete("/api/counterparty")]
-async fn delete_account(customer: BearerCustomer, profiles: Data<ProfileService>) -> Answer<Message> {
+async fn delete_account(customer: BearerCustomer, profiles: Service<ProfileService>) -> Answer<Message> {
     profiles.delete_account(*customer).await?;
     answer(Message::new("The account is deleted."))
 }

@@ -16,7 +16,7 @@ use kontor_web::limits::{
 };
 use kontor_web::records::{AccessTokenRecord, Logout, Message};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, CallingApp, ClientIp, SignedInCustomer, Throttle};
+use kontor_web::{ApiError, Body, CallingApp, ClientIp, Service, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(send_password).service(log_in).service(log_out);
@@ -51,7 +51,7 @@ async fn send_password(
     app: CallingApp,
     ip: ClientIp,
     throttle: Data<Throttle>,
-    sessions: Data<CustomerSessions>,
+    sessions: Service<CustomerSessions>,
     body: Body<CodeRequest>,
 ) -> Answer<Message> {
     let contact = body.0.phone.0;
@@ -115,7 +115,7 @@ async fn log_in(
     app: CallingApp,
     ip: ClientIp,
     throttle: Data<Throttle>,
-    sessions: Data<CustomerSessions>,
+    sessions: Service<CustomerSessions>,
     sources: RecordSources,
     body: Body<CodeLogin>,
 ) -> Answer<SignedInCounterparty> {
@@ -133,7 +133,11 @@ async fn log_in(
 /// Ends the login on this device, or on all devices with `from_all_devices`.
 #[utoipa::path(tag = "Client: session and login", request_body = Logout, responses((status = 200, body = Message)))]
 #[post("/api/counterparty/logout")]
-async fn log_out(customer: SignedInCustomer, sessions: Data<CustomerSessions>, body: Body<Logout>) -> Answer<Message> {
+async fn log_out(
+    customer: SignedInCustomer,
+    sessions: Service<CustomerSessions>,
+    body: Body<Logout>,
+) -> Answer<Message> {
     sessions.log_out(*customer, body.0.into()).await?;
     answer(Message::new("Signed out."))
 }

@@ -1,7 +1,7 @@
 //! Shops: pickup points of orders.
 
 use actix_web::get;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use chrono::{DateTime, Utc};
 use kontor_organization::ShopService;
 use kontor_organization::model::Shop;
@@ -11,7 +11,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::records::{Picture, picture};
-use kontor_web::{CallingApp, PathId};
+use kontor_web::{CallingApp, PathId, Service};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_shops).service(show_shop);
@@ -54,13 +54,13 @@ one!(ShopResponse { shop: ShopRecord });
 /// Returns the open shops of the project.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = ShopList)))]
 #[get("/api/counterparty/shops")]
-async fn list_shops(app: CallingApp, service: Data<ShopService>) -> Answer<ShopList> {
+async fn list_shops(app: CallingApp, service: Service<ShopService>) -> Answer<ShopList> {
     answer(service.list(*app).await?)
 }
 
 /// Get an open shop
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = ShopResponse)))]
 #[get("/api/counterparty/shops/{id}")]
-async fn show_shop(app: CallingApp, service: Data<ShopService>, id: Path<PathId>) -> Answer<ShopResponse> {
+async fn show_shop(app: CallingApp, service: Service<ShopService>, id: Path<PathId>) -> Answer<ShopResponse> {
     answer(service.read(*app, id.parse()?).await?)
 }

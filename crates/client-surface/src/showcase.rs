@@ -14,7 +14,7 @@ use super::products::TagRecord;
 use super::queries::{StorefrontBrandQuery, StorefrontCategoryQuery, limit};
 use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::wire::{NamedRecord, PhotoRecord};
-use kontor_web::{CallingApp, Unpaged};
+use kontor_web::{CallingApp, Service, Unpaged};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_categories).service(list_brands);
@@ -41,7 +41,7 @@ list!(CountryList { countries: [CountryRecord], countries_count });
 /// List countries
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = CountryList)))]
 #[get("/api/counterparty/countries")]
-async fn list_countries(_app: CallingApp, service: Data<ShowcaseService>) -> Answer<CountryList> {
+async fn list_countries(_app: CallingApp, service: Service<ShowcaseService>) -> Answer<CountryList> {
     answer(service.countries().await?)
 }
 
@@ -52,7 +52,7 @@ list!(TagList { tags: [TagRecord], tags_count });
 /// Returns every tag of the project, including tags without products in the application.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = TagList)))]
 #[get("/api/counterparty/tags")]
-async fn list_tags(app: CallingApp, service: Data<ShowcaseService>) -> Answer<TagList> {
+async fn list_tags(app: CallingApp, service: Service<ShowcaseService>) -> Answer<TagList> {
     answer(service.tags(*app).await?)
 }
 
@@ -90,7 +90,7 @@ list!(SlideList { slides: [SlideRecord], slides_count });
 /// Returns the slides that the application shows now, ordered by position.
 #[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = SlideList)))]
 #[get("/api/counterparty/slides")]
-async fn list_slides(app: CallingApp, service: Data<ShowcaseService>) -> Answer<SlideList> {
+async fn list_slides(app: CallingApp, service: Service<ShowcaseService>) -> Answer<SlideList> {
     answer(service.slides(*app).await?)
 }
 

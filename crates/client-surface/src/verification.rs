@@ -13,7 +13,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use kontor_web::envelope::one;
 use kontor_web::limits::VERIFICATION_CUSTOMER;
 use kontor_web::records::Message;
-use kontor_web::{ApiError, BearerCustomer, Throttle};
+use kontor_web::{ApiError, BearerCustomer, Service, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(verify_by_payment);
@@ -81,7 +81,7 @@ async fn verify_by_payment(
     request: HttpRequest,
     customer: BearerCustomer,
     throttle: Data<Throttle>,
-    service: Data<VerificationService>,
+    service: Service<VerificationService>,
 ) -> Result<HttpResponse, ApiError> {
     throttle.hit(&request, &[(VERIFICATION_CUSTOMER, &customer.counterparty_id.to_string())]).await?;
     let (status, verification) = match service.start(*customer).await? {

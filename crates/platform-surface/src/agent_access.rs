@@ -22,7 +22,7 @@ use kontor_web::named::NamedErrorBody;
 use kontor_web::records::AccessTokenRecord;
 use kontor_web::refusals::POLL_SECONDS;
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
-use kontor_web::{ApiError, Body, ClientIp, PageQuery, Query, Settings, SignedInStaff, Throttle, review_page};
+use kontor_web::{ApiError, Body, ClientIp, PageQuery, Query, Service, Settings, SignedInStaff, Throttle, review_page};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(create_access_request).service(check_access_request).service(consume_access_request);
@@ -131,7 +131,7 @@ async fn create_access_request(
     ip: ClientIp,
     throttle: Data<Throttle>,
     config: Data<Settings>,
-    service: Data<AccessRequestService>,
+    service: Service<AccessRequestService>,
     body: Body<NewAccessRequest>,
 ) -> Created<CreatedAccessRequest> {
     let address = ip.subject();
@@ -203,7 +203,7 @@ impl From<(AccessRequest, RequestStatus)> for AccessRequestStatus {
 async fn check_access_request(
     request: HttpRequest,
     throttle: Data<Throttle>,
-    service: Data<AccessRequestService>,
+    service: Service<AccessRequestService>,
     path: Path<String>,
     body: Body<RequestSecret>,
 ) -> Answer<AccessRequestStatus> {
@@ -242,7 +242,7 @@ struct ConsumedAccessRequest {
 async fn consume_access_request(
     request: HttpRequest,
     throttle: Data<Throttle>,
-    service: Data<AccessRequestService>,
+    service: Service<AccessRequestService>,
     path: Path<String>,
     body: Body<RequestSecret>,
 ) -> Answer<ConsumedAccessRequest> {
@@ -265,7 +265,7 @@ list!(
 #[get("/api/agent-access-requests")]
 async fn list_access_requests(
     staff: SignedInStaff,
-    service: Data<AccessRequestService>,
+    service: Service<AccessRequestService>,
     query: Query<PageQuery>,
 ) -> Answer<AccessRequestList> {
     answer(service.list(&staff, query.0.page()?).await?)
@@ -284,7 +284,7 @@ one!(RequestResponse { agent_access_request: AccessRequestRecord });
 #[get("/api/agent-access-requests/{publicId}/review")]
 async fn show_access_request_for_review(
     staff: SignedInStaff,
-    service: Data<AccessRequestService>,
+    service: Service<AccessRequestService>,
     path: Path<String>,
 ) -> Answer<RequestResponse> {
     answer(service.show(&staff, public_id(&path)?).await?)
@@ -315,7 +315,7 @@ struct AccessRequestReview {
 #[post("/api/agent-access-requests/{publicId}/review")]
 async fn review_access_request(
     staff: SignedInStaff,
-    service: Data<AccessRequestService>,
+    service: Service<AccessRequestService>,
     path: Path<String>,
     body: Body<AccessRequestReview>,
 ) -> Answer<RequestResponse> {
@@ -358,7 +358,7 @@ struct ApprovedAccessRequest {
 #[post("/api/agent-access-requests/{publicId}/approve")]
 async fn approve_access_request(
     staff: SignedInStaff,
-    service: Data<AccessRequestService>,
+    service: Service<AccessRequestService>,
     path: Path<String>,
     body: Body<AccessRequestApproval>,
 ) -> Answer<ApprovedAccessRequest> {
@@ -389,7 +389,7 @@ struct AccessRequestDecline {
 #[post("/api/agent-access-requests/{publicId}/decline")]
 async fn decline_access_request(
     staff: SignedInStaff,
-    service: Data<AccessRequestService>,
+    service: Service<AccessRequestService>,
     path: Path<String>,
     body: Body<AccessRequestDecline>,
 ) -> Answer<RequestResponse> {

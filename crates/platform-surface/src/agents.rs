@@ -1,6 +1,6 @@
 //! Agents of a project.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{delete, get, patch, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -18,7 +18,7 @@ use kontor_web::records::AccessTokenRecord;
 use kontor_web::refusals::agent_refused;
 use kontor_web::routes::below;
 use kontor_web::wire::{self, InputErrors, NamedRecord, change_body};
-use kontor_web::{ApiError, Body, PathId, SignedInStaff};
+use kontor_web::{ApiError, Body, PathId, Service, SignedInStaff};
 
 handlers! {
     fn table_routes; AgentService, "Agents";
@@ -267,7 +267,7 @@ struct NewToken {
 #[post("/api/agents/{agent}/tokens")]
 async fn issue_agent_token(
     staff: SignedInStaff,
-    service: Data<AgentService>,
+    service: Service<AgentService>,
     agent: Path<PathId>,
     body: Body<NewToken>,
 ) -> Created<IssuedToken> {

@@ -1,6 +1,6 @@
 //! Categories and brands that an application shows.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{delete, get, post};
 use deserr::Deserr;
 use kontor_catalog::model::{Brand, Category, MoveDirection};
@@ -13,7 +13,7 @@ use super::categories::{CategoryList, CategoryResponse};
 use crate::endpoints::handlers;
 use kontor_web::envelope::{Created, created};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, PathId, SignedInStaff};
+use kontor_web::{ApiError, Body, PathId, Service, SignedInStaff};
 
 handlers! {
     fn category_routes; AssortmentService<Category>, "Application categories, brands, menu items";
@@ -104,7 +104,7 @@ struct CategoryAssignment {
 #[post("/api/applications/{id}/categories")]
 async fn assign_category(
     staff: SignedInStaff,
-    service: Data<AssortmentService<Category>>,
+    service: Service<AssortmentService<Category>>,
     id: Path<PathId>,
     body: Body<CategoryAssignment>,
 ) -> Created<CategoryResponse> {
@@ -129,7 +129,7 @@ struct BrandAssignment {
 #[post("/api/applications/{id}/brands")]
 async fn assign_brand(
     staff: SignedInStaff,
-    service: Data<AssortmentService<Brand>>,
+    service: Service<AssortmentService<Brand>>,
     id: Path<PathId>,
     body: Body<BrandAssignment>,
 ) -> Created<BrandResponse> {

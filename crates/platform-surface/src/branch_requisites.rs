@@ -8,7 +8,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::bank_requisites::{BankRequisiteList, BankRequisiteResponse, ChangedBankRequisite, NewBankRequisite};
 use crate::endpoints::handlers;
 use kontor_web::envelope::{Created, created};
-use kontor_web::{Body, PathId, SignedInStaff, Throttle};
+use kontor_web::{Body, PathId, Service, SignedInStaff, Throttle};
 
 handlers! {
     fn record_routes; BranchRequisiteService, "Businesses";
@@ -45,7 +45,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[post("/api/branches/{id}/bank_requisites")]
 async fn create_bank_requisite(
     staff: SignedInStaff,
-    service: Data<BranchRequisiteService>,
+    service: Service<BranchRequisiteService>,
     id: Path<PathId>,
     body: Body<NewBankRequisite>,
     request: HttpRequest,

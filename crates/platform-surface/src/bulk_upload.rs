@@ -13,7 +13,7 @@ use crate::import_parts::ImportRequestOptions;
 use crate::sheets::{ImportAnswer, ImportRefusal, dry_run_response, import_response};
 use kontor_web::blocking::blocking;
 use kontor_web::upload::{Received, Upload};
-use kontor_web::{ApiError, Settings, SignedInStaff};
+use kontor_web::{ApiError, Service, Settings, SignedInStaff};
 
 /// Spreadsheet to import.
 #[derive(ToSchema)]
@@ -41,9 +41,9 @@ pub(super) struct SheetUpload {
 
 /// Services that an import needs.
 pub(super) struct Importers {
-    pub sheets: Data<SpreadsheetService>,
-    pub bulk: Data<BulkService>,
-    pub saved: Data<ImportColumns>,
+    pub sheets: Service<SpreadsheetService>,
+    pub bulk: Service<BulkService>,
+    pub saved: Service<ImportColumns>,
 }
 
 /// Receives a file and imports it, or queues its import as a job.
@@ -139,9 +139,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[post("/api/inventories/upload")]
 async fn upload_inventories(
     staff: SignedInStaff,
-    sheets: Data<SpreadsheetService>,
-    bulk: Data<BulkService>,
-    saved: Data<ImportColumns>,
+    sheets: Service<SpreadsheetService>,
+    bulk: Service<BulkService>,
+    saved: Service<ImportColumns>,
     config: Data<Settings>,
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {

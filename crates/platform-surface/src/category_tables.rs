@@ -1,7 +1,7 @@
 //! Categories and brands as tables: of the project, of a parent category, of an application.
 
 use actix_web::get;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use kontor_catalog::model::{Brand, Category};
 use kontor_catalog::{AssortmentService, CategoryService};
 use kontor_kernel::CategoryId;
@@ -11,7 +11,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use crate::table::{Cell, Column, Filter, Table, TableAnswer, TableRequest, list_params};
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::routes::below;
-use kontor_web::{PathId, SignedInStaff};
+use kontor_web::{PathId, Service, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/tables/categories", |config| {
@@ -62,7 +62,7 @@ list_params! {
 #[get("/api/tables/categories")]
 async fn list_categories_table(
     staff: SignedInStaff,
-    service: Data<CategoryService>,
+    service: Service<CategoryService>,
     asked: TableRequest,
 ) -> Answer<TableAnswer> {
     answer(CATEGORIES.render(&service.page(&staff, CATEGORIES.listing(asked, 15)?).await?))
@@ -81,7 +81,7 @@ list_params! {
 #[get("/api/tables/categories/{id}")]
 async fn list_subcategories_table(
     staff: SignedInStaff,
-    service: Data<CategoryService>,
+    service: Service<CategoryService>,
     id: Path<PathId>,
     asked: TableRequest,
 ) -> Answer<TableAnswer> {
@@ -118,7 +118,7 @@ list_params! {
 #[get("/api/tables/applications/{id}/categories")]
 async fn list_application_categories_table(
     staff: SignedInStaff,
-    service: Data<AssortmentService<Category>>,
+    service: Service<AssortmentService<Category>>,
     id: Path<PathId>,
     asked: TableRequest,
 ) -> Answer<TableAnswer> {
@@ -164,7 +164,7 @@ list_params! {
 #[get("/api/tables/applications/{id}/brands")]
 async fn list_application_brands_table(
     staff: SignedInStaff,
-    service: Data<AssortmentService<Brand>>,
+    service: Service<AssortmentService<Brand>>,
     id: Path<PathId>,
     asked: TableRequest,
 ) -> Answer<TableAnswer> {

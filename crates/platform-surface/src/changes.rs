@@ -22,7 +22,7 @@ use crate::subscriptions::StaffSubscription;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::paging::{PageSize, page_of};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Query, Settings, SignedInStaff};
+use kontor_web::{ApiError, Query, Service, Settings, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_changed_counterparties).service(list_changed_inventories).service(list_changed_nomenclatures);
@@ -48,8 +48,8 @@ macro_rules! changed {
 #[get("/api/changes/counterparties")]
 async fn list_changed_counterparties(
     staff: SignedInStaff,
-    log: Data<ChangeService>,
-    service: Data<StaffCustomerService>,
+    log: Service<ChangeService>,
+    service: Service<StaffCustomerService>,
     config: Data<Settings>,
     query: Query<ChangesQuery>,
 ) -> Answer<ChangedCounterparties> {
@@ -73,8 +73,8 @@ async fn list_changed_counterparties(
 #[get("/api/changes/inventories")]
 async fn list_changed_inventories(
     staff: SignedInStaff,
-    log: Data<ChangeService>,
-    service: Data<InventoryService>,
+    log: Service<ChangeService>,
+    service: Service<InventoryService>,
     query: Query<ChangesQuery>,
 ) -> Answer<ChangedInventories> {
     changed!(staff, log, query, Inventories, service, ChangedInventories, |stock| stock.id.get(), Into::into)
@@ -87,8 +87,8 @@ async fn list_changed_inventories(
 #[get("/api/changes/nomenclatures")]
 async fn list_changed_nomenclatures(
     staff: SignedInStaff,
-    log: Data<ChangeService>,
-    service: Data<NomenclatureService>,
+    log: Service<ChangeService>,
+    service: Service<NomenclatureService>,
     query: Query<ChangesQuery>,
 ) -> Answer<ChangedNomenclatures> {
     changed!(staff, log, query, Nomenclatures, service, ChangedNomenclatures, |item| item.id.get(), Into::into)
@@ -101,8 +101,8 @@ async fn list_changed_nomenclatures(
 #[get("/api/changes/orders")]
 async fn list_changed_orders(
     staff: SignedInStaff,
-    log: Data<ChangeService>,
-    service: Data<OrderService>,
+    log: Service<ChangeService>,
+    service: Service<OrderService>,
     query: Query<ChangesQuery>,
 ) -> Answer<ChangedOrders> {
     changed!(staff, log, query, Orders, service, ChangedOrders, |order| order.id.get(), Into::into)
@@ -115,8 +115,8 @@ async fn list_changed_orders(
 #[get("/api/changes/subscriptions")]
 async fn list_changed_subscriptions(
     staff: SignedInStaff,
-    log: Data<ChangeService>,
-    service: Data<StaffSubscriptions>,
+    log: Service<ChangeService>,
+    service: Service<StaffSubscriptions>,
     query: Query<ChangesQuery>,
 ) -> Answer<ChangedSubscriptions> {
     changed!(

@@ -14,7 +14,7 @@ use super::employee_record::EmployeeRecord;
 use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{Query, Settings, SignedInStaff};
+use kontor_web::{Query, Service, Settings, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_users).service(list_managers).service(list_responsible_users);
@@ -35,7 +35,7 @@ struct UserList {
 #[get("/api/users")]
 async fn list_users(
     staff: SignedInStaff,
-    directory: Data<StaffDirectory>,
+    directory: Service<StaffDirectory>,
     config: Data<Settings>,
     query: Query<EmployeeQuery>,
 ) -> Answer<UserList> {
@@ -83,7 +83,7 @@ macro_rules! colleague_lists {
         #[get($path)]
         async fn $handler(
             staff: SignedInStaff,
-            directory: Data<StaffDirectory>,
+            directory: Service<StaffDirectory>,
             query: Query<EmployeeQuery>,
         ) -> Answer<$list> {
             let (filter, page) = query.0.checked()?;

@@ -11,7 +11,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::employee_record::EmployeeRecord;
 use kontor_web::envelope::{Answer, Created, answer, created, one};
 use kontor_web::wire::{self, InputErrors, change_body, into_domain};
-use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, Settings, SignedInStaff};
+use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, Service, Settings, SignedInStaff};
 
 /// Registers the routes. Other files register further paths below `/api/users`.
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -77,7 +77,7 @@ change_body! {
 #[post("/api/users")]
 async fn create_user(
     staff: SignedInStaff,
-    service: Data<EmployeeService>,
+    service: Service<EmployeeService>,
     config: Data<Settings>,
     body: Body<NewUser>,
 ) -> Created<UserResponse> {
@@ -89,7 +89,7 @@ async fn create_user(
 #[get("/api/users/{id}")]
 async fn show_user(
     staff: SignedInStaff,
-    service: Data<EmployeeService>,
+    service: Service<EmployeeService>,
     config: Data<Settings>,
     id: Path<PathId>,
 ) -> Answer<UserResponse> {
@@ -104,7 +104,7 @@ async fn show_user(
 #[put("/api/users/{id}")]
 async fn update_user(
     staff: SignedInStaff,
-    service: Data<EmployeeService>,
+    service: Service<EmployeeService>,
     config: Data<Settings>,
     id: Path<PathId>,
     body: Body<ChangedUser>,
@@ -125,7 +125,7 @@ macro_rules! bans {
         #[post($path)]
         async fn $handler(
             staff: SignedInStaff,
-            service: Data<EmployeeService>,
+            service: Service<EmployeeService>,
             config: Data<Settings>,
             id: Path<PathId>,
         ) -> Answer<UserResponse> {
@@ -151,7 +151,7 @@ bans! {
 #[get("/api/users/{id}/history")]
 async fn list_user_history(
     staff: SignedInStaff,
-    service: Data<EmployeeService>,
+    service: Service<EmployeeService>,
     id: Path<PathId>,
     query: Query<PageQuery>,
 ) -> Answer<HistoryList> {

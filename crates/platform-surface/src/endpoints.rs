@@ -137,7 +137,7 @@ macro_rules! handler {
         #[$method($path)]
         async fn $name(
             staff: ::kontor_web::SignedInStaff,
-            service: ::actix_web::web::Data<$service>,
+            service: ::kontor_web::Service<$service>,
             $($take)*
         ) -> ::kontor_web::envelope::$wrap<$($answer)+> {
             $($first)*

@@ -1,6 +1,5 @@
 //! Exports of stock, orders and customers, each run as a job.
 
-use actix_web::web::Data;
 use actix_web::{HttpResponse, post};
 use deserr::Deserr;
 use kontor_catalog::bulk::{BulkService, ExportKind, ExportScope};
@@ -11,7 +10,7 @@ use utoipa::IntoParams;
 use super::jobs::{JobResponse, queued};
 use crate::sheets::{ExportQuery, SheetFormatName, format_of};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Query, SignedInStaff};
+use kontor_web::{ApiError, Query, Service, SignedInStaff};
 
 /// Export stock
 ///
@@ -30,7 +29,7 @@ use kontor_web::{ApiError, Query, SignedInStaff};
 #[post("/api/inventories/export")]
 pub(super) async fn export_inventories(
     staff: SignedInStaff,
-    service: Data<BulkService>,
+    service: Service<BulkService>,
     query: Query<ExportQuery>,
 ) -> Result<HttpResponse, ApiError> {
     Ok(queued(service.export(&staff, ExportKind::Stock.into(), query.0.format()?).await?))
@@ -53,7 +52,7 @@ pub(super) async fn export_inventories(
 #[post("/api/counterparties/export")]
 pub(super) async fn export_counterparties(
     staff: SignedInStaff,
-    service: Data<BulkService>,
+    service: Service<BulkService>,
     query: Query<ExportQuery>,
 ) -> Result<HttpResponse, ApiError> {
     Ok(queued(service.export(&staff, ExportKind::Customers.into(), query.0.format()?).await?))
@@ -78,7 +77,7 @@ pub(super) async fn export_counterparties(
 #[post("/api/orders/export")]
 pub(super) async fn export_orders(
     staff: SignedInStaff,
-    service: Data<BulkService>,
+    service: Service<BulkService>,
     query: Query<OrderExportQuery>,
 ) -> Result<HttpResponse, ApiError> {
     let (scope, format) = query.0.parse()?;

@@ -21,7 +21,7 @@ use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::records::Message;
 use kontor_web::upload::{Parts, Upload};
 use kontor_web::wire::NamedRecord;
-use kontor_web::{PathId, SignedInStaff, file_contents};
+use kontor_web::{PathId, Service, SignedInStaff, file_contents};
 
 handlers! {
     fn table_routes; FileService, "Files";
@@ -106,7 +106,7 @@ list!(/// Files of the project.
 #[get("/api/files")]
 async fn list_files(
     staff: SignedInStaff,
-    service: Data<FileService>,
+    service: Service<FileService>,
     config: Data<Settings>,
     asked: TableRequest,
 ) -> Answer<FileList> {
@@ -191,7 +191,7 @@ fn complete(parts: Parts<File>) -> Result<(FileType, Option<String>, File), Viol
 #[post("/api/files")]
 async fn upload_file(
     mut staff: SignedInStaff,
-    service: Data<FileService>,
+    service: Service<FileService>,
     config: Data<Settings>,
     upload: Upload,
 ) -> Created<FileResponse> {
@@ -211,7 +211,7 @@ async fn upload_file(
 #[get("/api/files/{id}")]
 async fn show_file(
     staff: SignedInStaff,
-    service: Data<FileService>,
+    service: Service<FileService>,
     config: Data<Settings>,
     id: Path<PathId>,
 ) -> Answer<FileResponse> {
@@ -223,7 +223,7 @@ async fn show_file(
 /// The file is deleted even if other records use it. Its URL stops working.
 #[utoipa::path(tag = "Files", responses((status = 200, body = Message)))]
 #[delete("/api/files/{id}")]
-async fn delete_file(staff: SignedInStaff, service: Data<FileService>, id: Path<PathId>) -> Answer<Message> {
+async fn delete_file(staff: SignedInStaff, service: Service<FileService>, id: Path<PathId>) -> Answer<Message> {
     service.delete(&staff, id.parse()?).await?;
     answer(Message::new("The file was deleted."))
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use actix_web::web::Data;
 use actix_web::{get, put};
 use deserr::Deserr;
 use kontor_catalog::spreadsheet::{ColumnMap, ImportColumns, ImportKind};
@@ -13,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::wire::InputErrors;
-use kontor_web::{Body, SignedInStaff};
+use kontor_web::{Body, Service, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
@@ -64,7 +63,7 @@ impl ColumnsInput {
 /// An import without the part `columns` uses the saved columns whose headers are in its file.
 #[utoipa::path(tag = "Catalog", responses((status = 200, body = SavedColumns)))]
 #[get("/api/nomenclatures/import/columns")]
-async fn show_nomenclature_columns(staff: SignedInStaff, service: Data<ImportColumns>) -> Answer<SavedColumns> {
+async fn show_nomenclature_columns(staff: SignedInStaff, service: Service<ImportColumns>) -> Answer<SavedColumns> {
     answer(service.read(&staff, ImportKind::Nomenclatures).await?)
 }
 
@@ -75,7 +74,7 @@ async fn show_nomenclature_columns(staff: SignedInStaff, service: Data<ImportCol
 #[put("/api/nomenclatures/import/columns")]
 async fn set_nomenclature_columns(
     staff: SignedInStaff,
-    service: Data<ImportColumns>,
+    service: Service<ImportColumns>,
     body: Body<ColumnsInput>,
 ) -> Answer<SavedColumns> {
     let kind = ImportKind::Nomenclatures;
@@ -87,7 +86,7 @@ async fn set_nomenclature_columns(
 /// An upload without the part `columns` uses the saved columns whose headers are in its file.
 #[utoipa::path(tag = "Stock", responses((status = 200, body = SavedColumns)))]
 #[get("/api/inventories/upload/columns")]
-async fn show_inventory_columns(staff: SignedInStaff, service: Data<ImportColumns>) -> Answer<SavedColumns> {
+async fn show_inventory_columns(staff: SignedInStaff, service: Service<ImportColumns>) -> Answer<SavedColumns> {
     answer(service.read(&staff, ImportKind::Inventories).await?)
 }
 
@@ -98,7 +97,7 @@ async fn show_inventory_columns(staff: SignedInStaff, service: Data<ImportColumn
 #[put("/api/inventories/upload/columns")]
 async fn set_inventory_columns(
     staff: SignedInStaff,
-    service: Data<ImportColumns>,
+    service: Service<ImportColumns>,
     body: Body<ColumnsInput>,
 ) -> Answer<SavedColumns> {
     let kind = ImportKind::Inventories;

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{HttpResponse, get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -20,7 +20,7 @@ use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::{self, InputErrors, Many};
-use kontor_web::{ApiError, PathId, Query, SignedInStaff};
+use kontor_web::{ApiError, PathId, Query, Service, SignedInStaff};
 
 handlers! {
     fn usual_routes; BulkService, "Jobs";
@@ -59,7 +59,7 @@ pub(super) fn queued(job: Job) -> HttpResponse {
 /// Newest first.
 #[utoipa::path(tag = "Jobs", params(JobQuery), responses((status = 200, body = JobList)))]
 #[get("/api/jobs")]
-async fn list_jobs(staff: SignedInStaff, service: Data<BulkService>, query: Query<JobQuery>) -> Answer<JobList> {
+async fn list_jobs(staff: SignedInStaff, service: Service<BulkService>, query: Query<JobQuery>) -> Answer<JobList> {
     let page = query.0.page()?;
     answer(service.list(&staff, query.0.into(), page).await?)
 }
@@ -82,8 +82,8 @@ async fn list_jobs(staff: SignedInStaff, service: Data<BulkService>, query: Quer
 #[get("/api/jobs/{id}/errors")]
 async fn download_job_errors(
     staff: SignedInStaff,
-    service: Data<BulkService>,
-    sheets: Data<SpreadsheetService>,
+    service: Service<BulkService>,
+    sheets: Service<SpreadsheetService>,
     id: Path<PathId>,
     query: Query<ExportQuery>,
 ) -> Result<HttpResponse, ApiError> {
@@ -263,7 +263,7 @@ impl From<JobQuery> for JobFilter {
 #[get("/api/jobs/{id}/file")]
 async fn download_job_file(
     staff: SignedInStaff,
-    service: Data<BulkService>,
+    service: Service<BulkService>,
     id: Path<PathId>,
 ) -> Result<HttpResponse, ApiError> {
     let id = id.parse()?;

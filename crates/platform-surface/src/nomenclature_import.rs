@@ -15,7 +15,7 @@ use crate::sheets::{ExportQuery, ImportAnswer, ImportRefusal, download, send_csv
 use kontor_web::Settings;
 use kontor_web::blocking::blocking;
 use kontor_web::upload::Upload;
-use kontor_web::{ApiError, Query, SignedInStaff};
+use kontor_web::{ApiError, Query, Service, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(import_nomenclatures).service(export_nomenclatures);
@@ -47,9 +47,9 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[post("/api/nomenclatures/import")]
 async fn import_nomenclatures(
     staff: SignedInStaff,
-    sheets: Data<SpreadsheetService>,
-    bulk: Data<BulkService>,
-    saved: Data<ImportColumns>,
+    sheets: Service<SpreadsheetService>,
+    bulk: Service<BulkService>,
+    saved: Service<ImportColumns>,
     config: Data<Settings>,
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {
@@ -74,7 +74,7 @@ async fn import_nomenclatures(
 #[post("/api/nomenclatures/export")]
 async fn export_nomenclatures(
     staff: SignedInStaff,
-    service: Data<SpreadsheetService>,
+    service: Service<SpreadsheetService>,
     query: Query<ExportQuery>,
 ) -> Result<HttpResponse, ApiError> {
     match query.0.format()? {
@@ -84,7 +84,7 @@ async fn export_nomenclatures(
 }
 
 /// Builds the workbook in a temporary file, because it can be sent only when complete.
-async fn xlsx(staff: &Staff, service: Data<SpreadsheetService>) -> Result<HttpResponse, ApiError> {
+async fn xlsx(staff: &Staff, service: Service<SpreadsheetService>) -> Result<HttpResponse, ApiError> {
     let format = SheetFormat::Xlsx;
     let mut lines = service.export_cards(staff, None).await?;
     let opener = service.clone();
@@ -99,7 +99,7 @@ async fn xlsx(staff: &Staff, service: Data<SpreadsheetService>) -> Result<HttpRe
 
 /// Streams the catalog page by page: the next page is read after the client received the last one. The first page is
 /// read before the response starts, so that a refusal can set the status.
-async fn csv(staff: Staff, service: Data<SpreadsheetService>) -> Result<HttpResponse, ApiError> {
+async fn csv(staff: Staff, service: Service<SpreadsheetService>) -> Result<HttpResponse, ApiError> {
     let first = service.export_cards(&staff, None).await?;
     let pieces =
         stream::try_unfold((staff, service, Some(first), true), |(staff, service, lines, is_first)| async move {

@@ -17,7 +17,7 @@ use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::records::PageTagRecord;
 use kontor_web::wire::{self, InputErrors, NamedRecord, NonNullPatch, PhotoRecord, ZeroIsNull, change_body};
-use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::{ApiError, Body, HistoryList, PageQuery, PathId, Query, Service, SignedInStaff};
 
 handlers! {
     fn table_routes; PageService, "Content";
@@ -59,7 +59,11 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     extensions(("x-zero-to-null" = json!(["page_type_id"]))),
 )]
 #[post("/api/pages")]
-async fn create_page(staff: SignedInStaff, service: Data<PageService>, body: Body<NewPage>) -> Created<PageResponse> {
+async fn create_page(
+    staff: SignedInStaff,
+    service: Service<PageService>,
+    body: Body<NewPage>,
+) -> Created<PageResponse> {
     created(service.create(&staff, body.0.draft()?).await?)
 }
 
@@ -88,7 +92,7 @@ async fn preview_page(
 #[put("/api/pages/{id}")]
 async fn update_page(
     staff: SignedInStaff,
-    service: Data<PageService>,
+    service: Service<PageService>,
     id: Path<PathId>,
     body: Body<ChangedPage>,
 ) -> Answer<PageResponse> {
@@ -102,7 +106,7 @@ async fn update_page(
 #[get("/api/pages/{page}/history")]
 async fn list_page_history(
     staff: SignedInStaff,
-    service: Data<PageHistory>,
+    service: Service<PageHistory>,
     id: Path<PathId>,
     query: Query<PageQuery>,
 ) -> Answer<HistoryList> {

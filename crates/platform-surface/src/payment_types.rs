@@ -1,6 +1,6 @@
 //! Payment types of a project, and those that an application accepts.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{get, post, put};
 use deserr::Deserr;
 use kontor_organization::model::{PaymentChoice, PaymentType, PaymentTypeChange, PaymentTypeDraft};
@@ -13,7 +13,7 @@ use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::records::{Picture, picture};
 use kontor_web::wire::{self, InputErrors, change_body};
-use kontor_web::{Body, HistoryList, PathId, SignedInStaff};
+use kontor_web::{Body, HistoryList, PathId, Service, SignedInStaff};
 
 handlers! {
     PaymentTypeService, "Dictionaries";
@@ -142,7 +142,7 @@ struct AcceptedPaymentTypes {
 #[get("/api/applications/{id}/payment_types")]
 async fn list_application_payment_types(
     staff: SignedInStaff,
-    service: Data<PaymentChoiceService>,
+    service: Service<PaymentChoiceService>,
     id: Path<PathId>,
 ) -> Answer<ApplicationPaymentTypeList> {
     answer(service.list(&staff, id.parse()?).await?)
@@ -160,7 +160,7 @@ async fn list_application_payment_types(
 #[put("/api/applications/{id}/payment_types")]
 async fn choose_application_payment_types(
     staff: SignedInStaff,
-    service: Data<PaymentChoiceService>,
+    service: Service<PaymentChoiceService>,
     id: Path<PathId>,
     body: Body<AcceptedPaymentTypes>,
 ) -> Answer<ApplicationPaymentTypeList> {

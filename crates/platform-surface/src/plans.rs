@@ -1,7 +1,7 @@
 //! Subscription plans that an application offers.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Json, Path};
 use actix_web::{delete, get, patch, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -16,7 +16,7 @@ use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::{self, InputErrors, NamedRecord, PhotoRecord, change_body};
-use kontor_web::{ApiError, Body, PathId, Query, SignedInStaff};
+use kontor_web::{ApiError, Body, PathId, Query, Service, SignedInStaff};
 
 handlers! {
     fn usual_routes; PlanService, "Applications";
@@ -51,7 +51,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[get("/api/applications/{application}/subscription-nomenclatures/catalog")]
 async fn list_assignable_plans(
     staff: SignedInStaff,
-    service: Data<PlanService>,
+    service: Service<PlanService>,
     application: Path<PathId>,
     query: Query<PlanQuery>,
 ) -> Answer<PlanPage> {
@@ -101,7 +101,7 @@ impl From<NewPlanAssignment> for PlanDraft {
 #[post("/api/applications/{application}/subscription-nomenclatures")]
 async fn assign_plan(
     staff: SignedInStaff,
-    service: Data<PlanService>,
+    service: Service<PlanService>,
     application: Path<PathId>,
     body: Body<NewPlanAssignment>,
 ) -> Result<(Json<AssignmentResponse>, StatusCode), ApiError> {

@@ -1,6 +1,5 @@
 //! Settings of the project.
 
-use actix_web::web::Data;
 use actix_web::{get, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -14,7 +13,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::wire::{self, InputErrors, NamedRecord, change_body};
-use kontor_web::{Body, HistoryList, SignedInStaff};
+use kontor_web::{Body, HistoryList, Service, SignedInStaff};
 
 handlers! {
     fn usual_routes; ProjectSettingsService, "Project settings";
@@ -176,7 +175,7 @@ impl From<DeliveryPriceInput> for NewDeliveryPrice {
 #[put("/api/project/delivery_prices")]
 async fn set_delivery_prices(
     staff: SignedInStaff,
-    service: Data<ProjectSettingsService>,
+    service: Service<ProjectSettingsService>,
     body: Body<DeliveryPricesInput>,
 ) -> Answer<DeliveryPriceList> {
     let prices = body.0.delivery_prices.into_iter().map(Into::into).collect();

@@ -1,6 +1,5 @@
 //! Promotions: announcements of discounts and products for a period.
 
-use actix_web::web::Data;
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -14,7 +13,7 @@ use crate::endpoints::handlers;
 use kontor_web::envelope::{Created, created, list, one};
 use kontor_web::records::{Picture, picture};
 use kontor_web::wire::{self, InputErrors, NamedRecord, change_body};
-use kontor_web::{ApiError, Body, SignedInStaff};
+use kontor_web::{ApiError, Body, Service, SignedInStaff};
 
 handlers! {
     fn usual_routes; PromotionService, "Sales";
@@ -115,7 +114,7 @@ struct NewPromotion {
 #[post("/api/promotions")]
 async fn create_promotion(
     staff: SignedInStaff,
-    service: Data<PromotionService>,
+    service: Service<PromotionService>,
     body: Body<NewPromotion>,
 ) -> Created<PromotionResponse> {
     let new = body.0;

@@ -17,7 +17,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, answer, one};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{Query, SignedInStaff};
+use kontor_web::{Query, Service, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(show_order_report).service(show_item_report);
@@ -33,8 +33,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 async fn show_order_report(
     staff: SignedInStaff,
     clock: Data<Arc<dyn Clock>>,
-    dictionaries: Data<DictionaryService>,
-    service: Data<ReportService>,
+    dictionaries: Service<DictionaryService>,
+    service: Service<ReportService>,
     query: Query<OrderReportQuery>,
 ) -> Answer<OrderReportResponse> {
     let zone = dictionaries.time_zone(staff.project_id).await?;
@@ -52,8 +52,8 @@ async fn show_order_report(
 async fn show_item_report(
     staff: SignedInStaff,
     clock: Data<Arc<dyn Clock>>,
-    dictionaries: Data<DictionaryService>,
-    service: Data<ReportService>,
+    dictionaries: Service<DictionaryService>,
+    service: Service<ReportService>,
     query: Query<ItemReportQuery>,
 ) -> Answer<ItemReportResponse> {
     let zone = dictionaries.time_zone(staff.project_id).await?;

@@ -1,6 +1,5 @@
 //! Integrations of a bank account of a branch.
 
-use actix_web::web::Data;
 use actix_web::{delete, get, post, put};
 use kontor_organization::IntegrationService;
 use kontor_organization::model::IntegrationOwner;
@@ -11,7 +10,7 @@ use super::integrations::{
 };
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
-use kontor_web::{ApiError, Body, FourIds, PathId, SignedInStaff, ThreeIds, TwoIds};
+use kontor_web::{ApiError, Body, FourIds, PathId, Service, SignedInStaff, ThreeIds, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
@@ -34,7 +33,7 @@ fn owner(branch: &PathId, requisite: &PathId) -> Result<IntegrationOwner, ApiErr
 #[get("/api/branches/{branchId}/bank_requisites/{bankId}/integrations")]
 async fn list_requisite_integrations(
     staff: SignedInStaff,
-    service: Data<IntegrationService>,
+    service: Service<IntegrationService>,
     path: TwoIds,
 ) -> Answer<UsedIntegrationList> {
     answer(service.list(&staff, owner(&path.0, &path.1)?).await?)
@@ -45,7 +44,7 @@ async fn list_requisite_integrations(
 #[get("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{integrationsId}")]
 async fn show_requisite_integration(
     staff: SignedInStaff,
-    service: Data<IntegrationService>,
+    service: Service<IntegrationService>,
     path: ThreeIds,
 ) -> Answer<UsedIntegrationResponse> {
     answer(service.read(&staff, owner(&path.0, &path.1)?, path.2.parse()?).await?)
@@ -60,7 +59,7 @@ async fn show_requisite_integration(
 #[put("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{integrationsId}")]
 async fn switch_requisite_integration(
     staff: SignedInStaff,
-    service: Data<IntegrationService>,
+    service: Service<IntegrationService>,
     path: ThreeIds,
     body: Body<IntegrationState>,
 ) -> Answer<UsedIntegrationResponse> {
@@ -75,7 +74,7 @@ async fn switch_requisite_integration(
 #[get("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{id}/parameters")]
 async fn list_requisite_parameters(
     staff: SignedInStaff,
-    service: Data<IntegrationService>,
+    service: Service<IntegrationService>,
     path: ThreeIds,
 ) -> Answer<ParameterList> {
     answer(service.parameters(&staff, owner(&path.0, &path.1)?, path.2.parse()?).await?)
@@ -86,7 +85,7 @@ async fn list_requisite_parameters(
 #[post("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{id}/parameters")]
 async fn add_requisite_parameter(
     staff: SignedInStaff,
-    service: Data<IntegrationService>,
+    service: Service<IntegrationService>,
     path: ThreeIds,
     body: Body<NewParameter>,
 ) -> Created<ParameterResponse> {
@@ -99,7 +98,7 @@ async fn add_requisite_parameter(
 #[delete("/api/branches/{branchId}/bank_requisites/{bankId}/integrations/{id}/parameters/{parameterId}")]
 async fn remove_requisite_parameter(
     staff: SignedInStaff,
-    service: Data<IntegrationService>,
+    service: Service<IntegrationService>,
     path: FourIds,
 ) -> Answer<Message> {
     let owner = owner(&path.0, &path.1)?;

@@ -17,7 +17,7 @@ use kontor_web::limits::{
 };
 use kontor_web::records::{AccessTokenRecord, Logout, Message};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, ClientIp, PasswordQueue, SignedInStaff, Throttle};
+use kontor_web::{ApiError, Body, ClientIp, PasswordQueue, Service, SignedInStaff, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(send_password).service(log_in).service(show_current_user).service(log_out);
@@ -59,7 +59,7 @@ async fn send_password(
     request: HttpRequest,
     ip: ClientIp,
     throttle: Data<Throttle>,
-    passwords: Data<TemporaryPasswords>,
+    passwords: Service<TemporaryPasswords>,
     body: Body<PasswordRequest>,
 ) -> Answer<Message> {
     let login = body.0.login.0;
@@ -102,8 +102,8 @@ async fn log_in(
     request: HttpRequest,
     ip: ClientIp,
     throttle: Data<Throttle>,
-    (queue, known_addresses): (Data<PasswordQueue>, Data<KnownAddresses>),
-    sessions: Data<StaffSessions>,
+    (queue, known_addresses): (Data<PasswordQueue>, Service<KnownAddresses>),
+    sessions: Service<StaffSessions>,
     config: Data<Settings>,
     body: Body<StaffLogin>,
 ) -> Answer<SignedInUser> {
@@ -136,7 +136,7 @@ async fn log_in(
 #[get("/api/user")]
 async fn show_current_user(
     staff: SignedInStaff,
-    sessions: Data<StaffSessions>,
+    sessions: Service<StaffSessions>,
     config: Data<Settings>,
 ) -> Answer<CurrentUser> {
     let employee = sessions.current(&staff).await?.ok_or_else(|| ApiError::unauthenticated("Unauthenticated."))?;
@@ -148,7 +148,7 @@ async fn show_current_user(
 /// Ends the login on this device, or on all devices with `from_all_devices`.
 #[utoipa::path(tag = "Staff login and current user", request_body = Logout, responses((status = 200, body = Message)))]
 #[post("/api/user/logout")]
-async fn log_out(staff: SignedInStaff, sessions: Data<StaffSessions>, body: Body<Logout>) -> Answer<Message> {
+async fn log_out(staff: SignedInStaff, sessions: Service<StaffSessions>, body: Body<Logout>) -> Answer<Message> {
     sessions.log_out(&staff, body.0.into()).await?;
     answer(Message::new("Signed out."))
 }

@@ -1,6 +1,6 @@
 //! Menus of the staff interface.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -15,7 +15,7 @@ use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors, ZeroIsNull};
-use kontor_web::{ApiError, Body, PathId, SignedInStaff};
+use kontor_web::{ApiError, Body, PathId, Service, SignedInStaff};
 
 handlers! {
     fn usual_routes; StaffMenuService, "Staff menus";
@@ -103,7 +103,7 @@ struct MenuAssignment {
 #[post("/api/users/{id}/attach_menu")]
 async fn attach_menu_to_user(
     staff: SignedInStaff,
-    service: Data<StaffMenuService>,
+    service: Service<StaffMenuService>,
     id: Path<PathId>,
     body: Body<MenuAssignment>,
 ) -> Answer<Message> {
@@ -123,7 +123,7 @@ async fn attach_menu_to_user(
 #[post("/api/attach_menu_to_project")]
 async fn attach_menu_to_project(
     staff: SignedInStaff,
-    service: Data<StaffMenuService>,
+    service: Service<StaffMenuService>,
     body: Body<MenuAssignment>,
 ) -> Answer<Message> {
     service.attach_to_project(&staff, body.0.menu_id.0.map(|menu| menu.0)).await?;
@@ -166,7 +166,7 @@ struct NewMenu {
 #[post("/api/users/{id}/create_menu_from_user_items")]
 async fn create_staff_menu(
     staff: SignedInStaff,
-    service: Data<StaffMenuService>,
+    service: Service<StaffMenuService>,
     id: Path<PathId>,
     body: Body<NewMenu>,
 ) -> Created<StaffMenuResponse> {

@@ -14,7 +14,7 @@ use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::limits::{REDEEM, REDEEM_BATCH};
 use kontor_web::named::NamedErrorBody;
 use kontor_web::wire::{self, InputErrors, NamedRecord};
-use kontor_web::{ApiError, Body, NamedError, NextAction, PageQuery, PathId, Query, SignedInStaff, Throttle};
+use kontor_web::{ApiError, Body, NamedError, NextAction, PageQuery, PathId, Query, Service, SignedInStaff, Throttle};
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -184,7 +184,7 @@ pub(super) async fn redeem_tickets(
     request: HttpRequest,
     staff: SignedInStaff,
     throttle: Data<Throttle>,
-    service: Data<TicketService>,
+    service: Service<TicketService>,
     body: Body<ScanInput>,
 ) -> Answer<TicketScanResponse> {
     count(&throttle, &request, &staff, REDEEM).await?;
@@ -265,7 +265,7 @@ pub(super) async fn redeem_ticket_batch(
     request: HttpRequest,
     staff: SignedInStaff,
     throttle: Data<Throttle>,
-    service: Data<TicketService>,
+    service: Service<TicketService>,
     body: Body<ScanBatchInput>,
 ) -> Answer<BatchedScanList> {
     count(&throttle, &request, &staff, REDEEM_BATCH).await?;
@@ -282,7 +282,7 @@ pub(super) async fn redeem_ticket_batch(
 #[get("/api/orders/{id}/scans")]
 pub(super) async fn list_ticket_scans(
     staff: SignedInStaff,
-    service: Data<TicketService>,
+    service: Service<TicketService>,
     id: Path<PathId>,
     query: Query<PageQuery>,
 ) -> Answer<TicketScanList> {

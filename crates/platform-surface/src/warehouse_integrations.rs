@@ -1,6 +1,6 @@
 //! Integrations of a warehouse.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{get, post, put};
 use kontor_organization::IntegrationService;
 use kontor_organization::model::IntegrationOwner;
@@ -11,7 +11,7 @@ use super::integrations::{
 };
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
-use kontor_web::{ApiError, Body, PathId, SignedInStaff, ThreeIds, TwoIds};
+use kontor_web::{ApiError, Body, PathId, Service, SignedInStaff, ThreeIds, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
@@ -34,7 +34,7 @@ fn owner(id: &PathId) -> Result<IntegrationOwner, ApiError> {
 #[get("/api/warehouses/{id}/integrations")]
 async fn list_warehouse_integrations(
     staff: SignedInStaff,
-    service: Data<IntegrationService>,
+    service: Service<IntegrationService>,
     id: Path<PathId>,
 ) -> Answer<UsedIntegrationList> {
     answer(service.list(&staff, owner(&id)?).await?)
@@ -45,7 +45,7 @@ async fn list_warehouse_integrations(
 #[get("/api/warehouses/{id}/integrations/{integration_id}")]
 async fn show_warehouse_integration(
     staff: SignedInStaff,
-    service: Data<IntegrationService>,
+    service: Service<IntegrationService>,
     path: TwoIds,
 ) -> Answer<UsedIntegrationResponse> {
     answer(service.read(&staff, owner(&path.0)?, path.1.parse()?).await?)
@@ -60,7 +60,7 @@ async fn show_warehouse_integration(
 #[put("/api/warehouses/{id}/integrations/{integration_id}")]
 async fn switch_warehouse_integration(
     staff: SignedInStaff,
-    service: Data<IntegrationService>,
+    service: Service<IntegrationService>,
     path: TwoIds,
     body: Body<IntegrationState>,
 ) -> Answer<UsedIntegrationResponse> {
@@ -75,7 +75,7 @@ async fn switch_warehouse_integration(
 #[get("/api/warehouses/{id}/integrations/{integration_id}/parameters")]
 async fn list_warehouse_parameters(
     staff: SignedInStaff,
-    service: Data<IntegrationService>,
+    service: Service<IntegrationService>,
     path: TwoIds,
 ) -> Answer<ParameterList> {
     answer(service.parameters(&staff, owner(&path.0)?, path.1.parse()?).await?)
@@ -86,7 +86,7 @@ async fn list_warehouse_parameters(
 #[post("/api/warehouses/{id}/integrations/{integration_id}/parameters")]
 async fn add_warehouse_parameter(
     staff: SignedInStaff,
-    service: Data<IntegrationService>,
+    service: Service<IntegrationService>,
     path: TwoIds,
     body: Body<NewParameter>,
 ) -> Created<ParameterResponse> {
@@ -99,7 +99,7 @@ async fn add_warehouse_parameter(
 #[post("/api/warehouses/{id}/integrations/{integration_id}/parameters/{parameter_id}")]
 async fn remove_warehouse_parameter(
     staff: SignedInStaff,
-    service: Data<IntegrationService>,
+    service: Service<IntegrationService>,
     path: ThreeIds,
 ) -> Answer<Message> {
     service.remove_parameter(&staff, owner(&path.0)?, path.1.parse()?, path.2.parse()?).await?;

@@ -19,7 +19,7 @@ use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::limits::WEBHOOK_TEST;
 use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::InputErrors;
-use kontor_web::{Query, SignedInStaff, ThreeIds, Throttle, TwoIds};
+use kontor_web::{Query, Service, SignedInStaff, ThreeIds, Throttle, TwoIds};
 
 /// Registers the routes of one webhook.
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
@@ -167,7 +167,7 @@ struct DeliveryPage {
 #[get("/api/applications/{application}/webhooks/{webhook}/deliveries")]
 async fn list_deliveries(
     staff: SignedInStaff,
-    service: Data<DeliveryService>,
+    service: Service<DeliveryService>,
     path: TwoIds,
     query: Query<DeliveryPage>,
 ) -> Answer<DeliveryList> {
@@ -180,7 +180,7 @@ async fn list_deliveries(
 #[get("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}")]
 async fn show_delivery(
     staff: SignedInStaff,
-    service: Data<DeliveryService>,
+    service: Service<DeliveryService>,
     path: ThreeIds,
 ) -> Answer<DeliveryResponse> {
     let (application, webhook, delivery) = (path.0.parse()?, path.1.parse()?, path.2.parse()?);
@@ -204,7 +204,7 @@ async fn test_webhook(
     request: HttpRequest,
     staff: SignedInStaff,
     throttle: Data<Throttle>,
-    service: Data<DeliveryService>,
+    service: Service<DeliveryService>,
     path: TwoIds,
 ) -> Created<DeliveryResponse> {
     let (application, webhook) = (path.0.parse()?, path.1.parse()?);
@@ -225,7 +225,7 @@ async fn test_webhook(
 #[post("/api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}/resend")]
 async fn resend_delivery(
     staff: SignedInStaff,
-    service: Data<DeliveryService>,
+    service: Service<DeliveryService>,
     path: ThreeIds,
 ) -> Answer<DeliveryResponse> {
     let (application, webhook, delivery) = (path.0.parse()?, path.1.parse()?, path.2.parse()?);

@@ -1,6 +1,5 @@
 //! Webhooks of an application and their secrets.
 
-use actix_web::web::Data;
 use actix_web::{delete, get, patch, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -13,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use crate::endpoints::handlers;
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::wire::{self, In, InputErrors, change_body};
-use kontor_web::{SignedInStaff, TwoIds};
+use kontor_web::{Service, SignedInStaff, TwoIds};
 
 handlers! {
     fn usual_routes; WebhookService, "Webhooks";
@@ -137,7 +136,7 @@ change_body! {
 /// Its deliveries are deleted with it.
 #[utoipa::path(tag = "Webhooks", responses((status = 200, body = Deleted)))]
 #[delete("/api/applications/{application}/webhooks/{webhook}")]
-async fn delete_webhook(staff: SignedInStaff, service: Data<WebhookService>, path: TwoIds) -> Answer<Deleted> {
+async fn delete_webhook(staff: SignedInStaff, service: Service<WebhookService>, path: TwoIds) -> Answer<Deleted> {
     service.delete(&staff, path.0.parse()?, path.1.parse()?).await?;
     answer(Deleted { message: "The webhook was deleted." })
 }

@@ -18,6 +18,7 @@ use super::ApiError;
 use super::content_headers::{disposition, framed, is_known};
 use super::policy::Access;
 use super::records::Picture;
+use super::request_services::Service;
 use super::resized_pictures::{self, ResizeQueue};
 use super::scopes::{Admitted, admit};
 use crate::Settings;
@@ -122,7 +123,7 @@ fn width_of(request: &HttpRequest) -> Result<Option<PictureWidth>, ApiError> {
 
 async fn serve(
     request: HttpRequest,
-    service: Data<FileService>,
+    service: Service<FileService>,
     queue: Data<ResizeQueue>,
     key: Path<String>,
 ) -> Result<HttpResponse, ApiError> {

@@ -63,6 +63,7 @@ pub use named::NamedError;
 pub use paging::PageQuery;
 pub use password_queue::PasswordQueue;
 pub use path::{FourIds, PathId, ThreeIds, TwoIds};
+pub use request_services::Service;
 pub use resized_pictures::ResizeQueue;
 pub use scopes::{Backend, BearerCustomer, CallingApp, CallingVisitor, SignedInCustomer, SignedInStaff, StaffProject};
 pub use settings::Settings;

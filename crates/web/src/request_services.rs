@@ -1,48 +1,74 @@
 //! Services of a request: what they write belongs to the request.
 //!
 //! A write with an idempotency key or about a versioned record carries a [`RequestContext`] in its extensions. Its
-//! handler gets services over a database handle of that context. All other requests share services without a context.
+//! handler gets each [`Service`] over a database handle of that context. All other requests share services without a
+//! context. A service that commits is registered only as a [`ServiceSource`], so no handler can take it without the
+//! context of its request.
 
-use std::rc::Rc;
+use std::future::{Ready, ready};
+use std::ops::Deref;
+use std::sync::Arc;
 
-use actix_web::body::{EitherBody, MessageBody};
-use actix_web::dev::{Extensions, ServiceRequest, ServiceResponse};
-use actix_web::middleware::Next;
-use actix_web::{Error, HttpMessage, web};
+use actix_web::dev::Payload;
+use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use kontor_adapter_diesel::{Database, RequestContext};
 
 use super::ApiError;
 
-/// Creates services over a database handle, as data that extractors find by type.
-type Create = dyn Fn(Database) -> Extensions + Send + Sync;
-
-/// Factory of the services of a request.
-pub struct ServiceFactory {
+/// Source of a service: the shared one, and the ones of requests with a context.
+pub struct ServiceSource<T> {
     database: Database,
-    create: Box<Create>,
+    create: Box<dyn Fn(Database) -> T + Send + Sync>,
+    shared: Arc<T>,
 }
 
-impl ServiceFactory {
-    /// Creates a factory for requests to a database.
-    pub fn new(database: Database, create: impl Fn(Database) -> Extensions + Send + Sync + 'static) -> Self {
-        Self { database, create: Box::new(create) }
+impl<T> ServiceSource<T> {
+    /// Creates the shared service. `create` returns a service over a database handle.
+    pub fn new(database: Database, create: impl Fn(Database) -> T + Send + Sync + 'static) -> Self {
+        let shared = Arc::new(create(database.clone()));
+        Self { database, create: Box::new(create), shared }
     }
 }
 
-/// Innermost middleware: gives the handler the services of its request.
-pub async fn bind_services<B: MessageBody + 'static>(
-    mut request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    let context = request.extensions().get::<RequestContext>().cloned();
-    if let Some(context) = context {
-        let factory = request.app_data::<web::Data<ServiceFactory>>().cloned();
-        let Some(factory) = factory else {
-            let missing = ApiError::internal(&"the factory of services is missing");
-            return Ok(request.error_response(missing).map_into_right_body());
-        };
-        let services = (factory.create)(factory.database.for_request(context));
-        request.add_data_container(Rc::new(services));
+/// Service of a request, as an argument of its handler.
+pub struct Service<T>(Arc<T>);
+
+impl<T: 'static> Service<T> {
+    /// Returns the service of a request.
+    pub fn of(request: &HttpRequest) -> Result<Self, ApiError> {
+        let source = request.app_data::<web::Data<ServiceSource<T>>>();
+        let source = source.ok_or_else(|| ApiError::internal(&"a service is missing"))?;
+        Ok(Self(match request.extensions().get::<RequestContext>() {
+            Some(context) => Arc::new((source.create)(source.database.for_request(context.clone()))),
+            None => Arc::clone(&source.shared),
+        }))
     }
-    Ok(next.call(request).await?.map_into_left_body())
+
+    /// Returns the service for work that may outlive its handler.
+    pub fn into_inner(self) -> Arc<T> {
+        self.0
+    }
+}
+
+impl<T> Clone for Service<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Deref for Service<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: 'static> FromRequest for Service<T> {
+    type Error = ApiError;
+    type Future = Ready<Result<Self, ApiError>>;
+
+    fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
+        ready(Self::of(request))
+    }
 }

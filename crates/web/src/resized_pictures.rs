@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use actix_web::http::Method;
 use actix_web::http::header::{CONTENT_TYPE, EntityTag};
-use actix_web::web::{Bytes, Data};
+use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use kontor_content::model::{MediaType, PictureWidth, StoredFile};
@@ -18,6 +18,7 @@ use tokio::time::timeout;
 use super::ApiError;
 use super::blocking::blocking;
 use super::content_headers::{disposition, framed, is_known};
+use super::request_services::Service;
 
 /// Number of requests that may wait while a copy is made: enough for one page of new pictures.
 const MAX_WAITING: usize = 64;
@@ -68,7 +69,7 @@ impl ResizeQueue {
 /// Responds with a picture of limited width. Range requests are not supported, because the copy is small.
 pub(super) async fn serve(
     request: &HttpRequest,
-    service: Data<FileService>,
+    service: Service<FileService>,
     queue: &ResizeQueue,
     file: StoredFile,
     width: PictureWidth,

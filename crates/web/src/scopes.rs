@@ -16,6 +16,7 @@ use kontor_organization::ApplicationService;
 
 use super::ApiError;
 use super::policy::{Access, Endpoint};
+use super::request_services::Service;
 
 /// Logged-in employee: `Authorization: Bearer <ERP_TOKEN>`.
 pub struct SignedInStaff(pub Staff);
@@ -87,7 +88,7 @@ async fn calling_app(request: &HttpRequest) -> Result<AppScope, ApiError> {
     let header = request.headers().get("token").filter(|value| !value.as_bytes().trim_ascii().is_empty());
     let header = header.ok_or_else(|| ApiError::unauthenticated("Application token is missing"))?;
     let token = header.to_str().map_err(|_| invalid())?.trim();
-    let scope = service::<ApplicationService>(request)?.identify(token).await?;
+    let scope = Service::<ApplicationService>::of(request)?.identify(token).await?;
     scope.ok_or_else(invalid)
 }
 

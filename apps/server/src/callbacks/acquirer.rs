@@ -13,7 +13,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::limits::{ACQUIRER_NOTIFICATIONS, UNKNOWN_SENDER, UNKNOWN_SENDERS};
 use kontor_web::records::Message;
-use kontor_web::{ApiError, ClientIp, Throttle};
+use kontor_web::{ApiError, ClientIp, Service, Throttle};
 
 /// Addresses from which the acquirer sends notifications.
 #[derive(Debug, Clone)]
@@ -72,8 +72,8 @@ async fn receive_acquirer_notification(
     ip: ClientIp,
     addresses: Data<AcquirerAddresses>,
     throttle: Data<Throttle>,
-    service: Data<ChargeService>,
-    refunds: Data<RefundService>,
+    service: Service<ChargeService>,
+    refunds: Service<RefundService>,
     body: RawBody,
 ) -> Result<Json<Message>, ApiError> {
     throttle.hit(&request, &addresses.rules(ip)).await?;

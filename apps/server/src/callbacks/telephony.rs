@@ -11,7 +11,7 @@ use kontor_auth::{CallNotificationError, CallbackLogin};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::limits::TELEPHONY_NOTIFICATIONS;
-use kontor_web::{ApiError, ClientIp, Throttle};
+use kontor_web::{ApiError, ClientIp, Service, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(receive_telephony_message);
@@ -87,7 +87,7 @@ async fn receive_telephony_message(
     request: HttpRequest,
     ip: ClientIp,
     throttle: Data<Throttle>,
-    login: Data<CallbackLogin>,
+    login: Service<CallbackLogin>,
     body: RawBody,
 ) -> Result<HttpResponse, ApiError> {
     throttle.hit(&request, &[(TELEPHONY_NOTIFICATIONS, &ip.subject())]).await?;

@@ -24,7 +24,7 @@ use super::process::Output;
 use super::{Exit, Failure, import_preview, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::service::wiring::{Adapters, Services};
+use crate::service::wiring::{Adapters, ServiceFactory};
 use crate::service::worker::on_a_thread;
 
 /// Exit code for wrong rows.
@@ -132,8 +132,8 @@ async fn run_import(
     kind: ImportKind,
     arguments: &ImportArguments,
 ) -> Result<(), Failure> {
-    let around = Adapters::new(config, Arc::new(SystemClock))?;
-    let (runner, services) = (around.job_runner(database), Services::new(database, &around));
+    let around = Arc::new(Adapters::new(config, Arc::new(SystemClock))?);
+    let (runner, services) = (around.job_runner(database), ServiceFactory::new(database.clone(), around.clone()));
     let project = ProjectId::new(arguments.project).map_err(|error| format!("--project: {error}"))?;
     if !database.project_exists(project).await? {
         return Err(format!("--project: project {project} not found").into());
@@ -196,7 +196,7 @@ async fn run_import(
 }
 
 async fn report(
-    services: &Services,
+    services: &ServiceFactory,
     bulk: &BulkService,
     job: &Job,
     shown: Option<(Layout, Vec<RowPreview>)>,
@@ -248,7 +248,12 @@ async fn report(
 }
 
 /// Writes the error sheet beside the file.
-async fn write_errors(services: &Services, bulk: &BulkService, job: &Job, file: &Path) -> Result<PathBuf, Failure> {
+async fn write_errors(
+    services: &ServiceFactory,
+    bulk: &BulkService,
+    job: &Job,
+    file: &Path,
+) -> Result<PathBuf, Failure> {
     let mut path = file.as_os_str().to_owned();
     path.push(".errors.csv");
     let path = PathBuf::from(path);

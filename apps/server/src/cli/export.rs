@@ -19,7 +19,7 @@ use super::operate::open_migrated;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
-use crate::service::wiring::{Adapters, Services};
+use crate::service::wiring::{Adapters, ServiceFactory};
 use crate::service::worker::OnRuntime;
 
 /// Kinds of records to export.
@@ -82,7 +82,10 @@ async fn run(
     };
     let bar = progress_bar();
     let mut file = match kind {
-        None => cards(&Services::new(database, &around).spreadsheets(), project, format, &bar).await?,
+        None => {
+            let sheets = ServiceFactory::new(database.clone(), Arc::new(around)).spreadsheets();
+            cards(&sheets, project, format, &bar).await?
+        }
         Some(kind) => {
             let (runner, runtime, shown) = (around.export_runner(database), OnRuntime(Handle::current()), bar.clone());
             let written = tokio::task::spawn_blocking(move || {

@@ -29,7 +29,6 @@ use kontor_web::client_ip::TrustedProxies;
 use kontor_web::password_queue::{PasswordQueue, QueueBounds};
 use kontor_web::preconditions::check_preconditions;
 use kontor_web::request_id::RequestIds;
-use kontor_web::request_services::bind_services;
 use kontor_web::review_page::review_page;
 use kontor_web::routes::is_below;
 use kontor_web::{ApiError, BodyReader, ResizeQueue, file_contents};
@@ -205,7 +204,6 @@ pub fn build(
             .service(review_page)
             .configure(file_contents::routes)
             .default_service(web::to(unrouted))
-            .wrap(from_fn(bind_services))
             .wrap(from_fn(check_preconditions))
             .wrap(from_fn(enforce))
             .wrap(cors(&origins))

@@ -116,7 +116,6 @@ mod process;
 mod receipts;
 mod redaction;
 mod reference;
-mod request_services;
 mod resized_pictures;
 mod response_cache;
 mod rules;

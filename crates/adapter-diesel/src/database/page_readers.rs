@@ -167,8 +167,8 @@ mod tests {
         for _ in 0..64 {
             assert!(db.database.expecting(Extent::Page).snapshot(breaks).await.is_err());
         }
-        let key = "INSERT INTO idempotency_keys (id, fingerprint, lease_owner, leased_until, expires_at) \
-                   VALUES ('1', '', '', '2027-01-31 10:00:00', '2027-01-31 10:00:00')";
+        let key = "INSERT INTO idempotency_keys (number, id, fingerprint, lease_owner, leased_until) \
+                   VALUES (1, '1', '', '', '2027-01-31 10:00:00')";
         let write = move |connection: &mut crate::AnyConnection| -> Result<usize, Abort<StoreError>> {
             Ok(Statement::new(key).run(connection)?)
         };

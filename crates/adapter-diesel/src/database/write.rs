@@ -31,7 +31,7 @@ pub(super) struct Written {
     answer: Answer,
     pub invalidations: Invalidations,
     left: Option<Left>,
-    has_key: bool,
+    key: Option<i64>,
 }
 
 impl Write {
@@ -65,17 +65,17 @@ impl Write {
             Some(versioned) => versioned.leaving(connection, &operation)?,
             None => None,
         };
-        let has_key = match &self.request {
+        let key = match &self.request {
             Some(request) => request.store_key(connection, &operation)?,
-            None => false,
+            None => None,
         };
-        Ok(Written { answer, invalidations: operation.invalidations, left, has_key })
+        Ok(Written { answer, invalidations: operation.invalidations, left, key })
     }
 
     /// Notes that the operation is committed.
     pub fn committed(&self, written: Written) -> Answer {
-        if let Some(request) = self.request.as_ref().filter(|_| written.has_key) {
-            request.committed();
+        if let (Some(request), Some(number)) = (&self.request, written.key) {
+            request.committed(number);
         }
         if let Some(versioned) = &self.versioned {
             versioned.committed(written.left);

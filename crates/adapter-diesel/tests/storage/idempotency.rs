@@ -1,10 +1,11 @@
 //! Idempotency keys: stored once, with the result of their requests.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, KeyOwner, ResponseNumbers, StoredResponse, database_tests};
+use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, KeyOwner, RequestNumbers, StoredResponse, database_tests};
 use kontor_kernel::StoreError;
 use tokio::task::JoinSet;
 
@@ -14,7 +15,8 @@ pub fn now() -> DateTime<Utc> {
     "2026-06-30T12:00:00Z".parse().unwrap()
 }
 
-static NUMBERS: LazyLock<ResponseNumbers> = LazyLock::new(ResponseNumbers::default);
+/// Number of claims so far.
+static CLAIMS: AtomicU32 = AtomicU32::new(0);
 
 pub fn claim(id: &str, at: DateTime<Utc>) -> KeyClaim {
     KeyClaim {
@@ -22,9 +24,8 @@ pub fn claim(id: &str, at: DateTime<Utc>) -> KeyClaim {
         fingerprint: "f".to_owned(),
         owner: KeyOwner { guard: "user", id: Some(1) },
         process: "p".to_owned(),
-        at,
         leased_until: at + TimeDelta::seconds(30),
-        answer_number: NUMBERS.next(at, 7),
+        number: RequestNumbers::new(CLAIMS.fetch_add(1, Ordering::Relaxed)).next(at),
     }
 }
 
@@ -84,9 +85,9 @@ database_tests! {
     }
 
     async fn an_answer_is_kept_once_and_brings_nothing_back(db: TestDatabase) {
-        let keep = |claim: &KeyClaim, is_stored, answer: &str| {
-            let saved = StoredResponse { claim: claim.clone(), is_stored, answer: answer.as_bytes().to_vec() };
-            db.database.keep_answers(vec![saved])
+        let keep = |claim: &KeyClaim, is_stored: bool, answer: &str| {
+            let number = is_stored.then_some(claim.number);
+            db.database.keep_answers([StoredResponse { claim: claim.clone(), number, answer: answer.as_bytes().to_vec() }])
         };
         let request = IdempotentRequest::new(claim("k", now()));
         write(&db, &request, "a").await.unwrap();
@@ -106,37 +107,35 @@ database_tests! {
         assert_eq!((answered(&db, "k").await, answers(&db).await), (None, 1), "what is forgotten stays so");
     }
 
-    async fn of_numbers_that_meet_one_answer_is_kept_and_none_is_lost(db: TestDatabase) {
-        let saved = |claim: KeyClaim, answer: &str| StoredResponse { claim, is_stored: false, answer: answer.as_bytes().to_vec() };
-        let seventh = |id: &str| KeyClaim { answer_number: 7, ..claim(id, now()) };
-        db.database.keep_answers(vec![saved(seventh("a"), "one"), saved(seventh("b"), "two")]).await.unwrap();
-        db.database.keep_answers(vec![saved(claim("c", now()), "three")]).await.unwrap();
-        assert_eq!((answers(&db).await, answered(&db, "c").await), (2, Some(Some(b"three".to_vec()))));
+    async fn requests_with_equal_numbers_keep_their_answers(db: TestDatabase) {
+        let number = claim("first", now()).number;
+        let saved = |id: &str, answer: &str| {
+            let claim = KeyClaim { number, ..claim(id, now()) };
+            StoredResponse { claim, number: None, answer: answer.as_bytes().to_vec() }
+        };
+        db.database.keep_answers([saved("a", "one"), saved("b", "two")]).await.unwrap();
+        let request = IdempotentRequest::new(KeyClaim { number, ..claim("c", now()) });
+        write(&db, &request, "c").await.unwrap();
+        assert_eq!(request.stored_number(), Some(number + 2));
+        let answer = StoredResponse {
+            claim: request.claim().clone(),
+            number: request.stored_number(),
+            answer: b"three".to_vec(),
+        };
+        db.database.keep_answers([answer]).await.unwrap();
+        for (id, answer) in [("a", "one"), ("b", "two"), ("c", "three")] {
+            assert_eq!(answered(&db, id).await, Some(Some(answer.as_bytes().to_vec())), "{id}");
+        }
     }
 
-    async fn a_process_of_before_and_one_of_now_share_keys(db: TestDatabase) {
-        let of_before = |answer: &str, end: DateTime<Utc>| {
-            let end = end.naive_utc();
-            format!(
-                "INSERT INTO idempotency_keys (id, fingerprint, lease_owner, leased_until, expires_at, answer) \
-                 VALUES ('k', 'f', 'older', '{end}', '{end}', {answer}) ON CONFLICT (id) DO UPDATE SET \
-                 fingerprint = excluded.fingerprint, lease_owner = excluded.lease_owner, leased_until = excluded.leased_until, \
-                 answer = excluded.answer, expires_at = excluded.expires_at"
-            )
-        };
-        let kept = async |at| db.database.find_key("k", at).await.unwrap().map(|kept| kept.answer);
+    async fn an_expired_key_ends_with_its_answer(db: TestDatabase) {
+        let saved = StoredResponse { claim: claim("k", now()), number: None, answer: b"old".to_vec() };
+        db.database.keep_answers([saved]).await.unwrap();
         let end = now() + TimeDelta::hours(48);
-        fixtures::run(&db, of_before("'old'", end)).await;
-        assert_eq!(kept(now()).await, Some(Some(b"old".to_vec())), "it is given as long as its key holds");
         let later = IdempotentRequest::new(claim("k", end));
         write(&db, &later, "a").await.unwrap();
-        assert_eq!(kept(end).await, Some(None), "the key has a request of now");
-        let saved = StoredResponse { claim: later.claim().clone(), is_stored: true, answer: b"new".to_vec() };
-        db.database.keep_answers(vec![saved]).await.unwrap();
-        assert_eq!(kept(end).await, Some(Some(b"new".to_vec())));
-        // A process of an older version takes over again, and stops.
-        let (again, last) = (end + TimeDelta::hours(48), end + TimeDelta::hours(96));
-        fixtures::run(&db, of_before("NULL", last)).await;
-        assert_eq!(kept(again).await, Some(None), "the answer of a request that is over is not given for it");
+        let kept = db.database.find_key("k", end).await.unwrap().unwrap();
+        assert_eq!((kept.answer, kept.expires_at), (None, end + TimeDelta::hours(48)));
+        assert_eq!(answers(&db).await, 0);
     }
 }

@@ -1,7 +1,7 @@
 //! Content blocks of the storefront.
 
 use actix_web::get;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use chrono::{DateTime, Utc};
 use kontor_content::model::{Node, PartCode, Slug};
 use kontor_content::ports::BlockKey;
@@ -12,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, answer, one};
 use kontor_web::wire::{NamedRecord, PhotoRecord};
-use kontor_web::{ApiError, CallingApp};
+use kontor_web::{ApiError, CallingApp, Service};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(show_block_by_identifier).service(show_block_by_code);
@@ -78,7 +78,7 @@ one!(/// Content block.
 #[get("/api/counterparty/blocks/{code}")]
 async fn show_block_by_code(
     app: CallingApp,
-    parts: Data<PartViewer>,
+    parts: Service<PartViewer>,
     code: Path<String>,
 ) -> Answer<ClientBlockResponse> {
     let code = code.parse().ok().and_then(|code| PartCode::new(code).ok()).ok_or_else(ApiError::not_found)?;
@@ -99,7 +99,7 @@ async fn show_block_by_code(
 #[get("/api/counterparty/blocks/id/{identifier}")]
 async fn show_block_by_identifier(
     app: CallingApp,
-    parts: Data<PartViewer>,
+    parts: Service<PartViewer>,
     identifier: Path<String>,
 ) -> Answer<ClientBlockResponse> {
     let slug = Slug::parse(&identifier).map_err(|_| ApiError::not_found())?;

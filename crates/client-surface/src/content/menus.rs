@@ -15,7 +15,7 @@ use kontor_web::Settings;
 use kontor_web::envelope::Answer;
 use kontor_web::file_contents::placeholder_url;
 use kontor_web::wire::PhotoRecord;
-use kontor_web::{ApiError, CallingApp};
+use kontor_web::{ApiError, CallingApp, Service};
 
 /// Slug of the default menu.
 const DEFAULT_MENU: &str = "navpanel";
@@ -76,7 +76,7 @@ async fn menu(app: &CallingApp, parts: &PartViewer, config: &Settings, slug: &st
     responses((status = 200, body = Menu), (status = 404, description = "The application has no menu `navpanel`.")),
 )]
 #[get("/api/counterparty/menus")]
-async fn show_default_menu(app: CallingApp, parts: Data<PartViewer>, config: Data<Settings>) -> Answer<Menu> {
+async fn show_default_menu(app: CallingApp, parts: Service<PartViewer>, config: Data<Settings>) -> Answer<Menu> {
     menu(&app, &parts, &config, DEFAULT_MENU).await
 }
 
@@ -91,7 +91,7 @@ async fn show_default_menu(app: CallingApp, parts: Data<PartViewer>, config: Dat
 #[get("/api/counterparty/menus/{slug}")]
 async fn show_menu(
     app: CallingApp,
-    parts: Data<PartViewer>,
+    parts: Service<PartViewer>,
     config: Data<Settings>,
     slug: Path<String>,
 ) -> Answer<Menu> {
@@ -116,7 +116,7 @@ struct ProjectMenu {
 #[get("/api/counterparty/menus/{name}/items")]
 async fn list_project_menu(
     app: CallingApp,
-    menus: Data<StaffMenuService>,
+    menus: Service<StaffMenuService>,
     config: Data<Settings>,
     name: Path<String>,
 ) -> Answer<ProjectMenu> {

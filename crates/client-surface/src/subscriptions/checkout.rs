@@ -11,7 +11,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::bodies::{NewCheckout, agreement};
 use kontor_web::limits::SUBSCRIPTION_PAYMENTS;
-use kontor_web::{ApiError, Body, ClientIp, SignedInCustomer, Throttle};
+use kontor_web::{ApiError, Body, ClientIp, Service, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(check_out_subscriptions);
@@ -87,7 +87,7 @@ async fn check_out_subscriptions(
     customer: SignedInCustomer,
     address: ClientIp,
     throttle: Data<Throttle>,
-    service: Data<SubscriptionService>,
+    service: Service<SubscriptionService>,
     body: Body<NewCheckout>,
 ) -> Result<(Json<CheckoutRecord>, StatusCode), ApiError> {
     throttle.hit(&request, &[(SUBSCRIPTION_PAYMENTS, &customer.counterparty_id.to_string())]).await?;

@@ -12,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::bodies::{NewMethodChange, agreement};
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::SUBSCRIPTION_PAYMENTS;
-use kontor_web::{Body, ClientIp, PathId, SignedInCustomer, Throttle, TwoIds};
+use kontor_web::{Body, ClientIp, PathId, Service, SignedInCustomer, Throttle, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(change_payment_method).service(sync_payment_method_change);
@@ -68,7 +68,7 @@ async fn change_payment_method(
     customer: SignedInCustomer,
     address: ClientIp,
     throttle: Data<Throttle>,
-    service: Data<MethodChangeService>,
+    service: Service<MethodChangeService>,
     id: Path<PathId>,
     body: Body<NewMethodChange>,
 ) -> Answer<MethodChangeRecord> {
@@ -86,7 +86,7 @@ async fn change_payment_method(
 #[post("/api/counterparty/subscriptions/{id}/payment-method-changes/{change_id}/sync")]
 async fn sync_payment_method_change(
     customer: SignedInCustomer,
-    service: Data<MethodChangeService>,
+    service: Service<MethodChangeService>,
     ids: TwoIds,
 ) -> Answer<MethodChangeRecord> {
     let (id, change) = ids.into_inner();

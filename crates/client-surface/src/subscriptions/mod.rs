@@ -15,7 +15,7 @@ use self::bodies::{ChangedSubscription, NewSubscription, ResumedSubscription, ag
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::limits::SUBSCRIPTION_PAYMENTS;
 use kontor_web::subscription_record::SubscriptionRecord;
-use kontor_web::{ApiError, Body, ClientIp, PathId, SignedInCustomer, Throttle};
+use kontor_web::{ApiError, Body, ClientIp, PathId, Service, SignedInCustomer, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     checkout::routes(config);
@@ -37,7 +37,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[get("/api/counterparty/subscriptions")]
 async fn list_subscriptions(
     customer: SignedInCustomer,
-    service: Data<SubscriptionService>,
+    service: Service<SubscriptionService>,
 ) -> Answer<SubscriptionList> {
     answer(service.list(*customer).await?)
 }
@@ -47,7 +47,7 @@ async fn list_subscriptions(
 #[get("/api/counterparty/subscriptions/{id}")]
 async fn show_subscription(
     customer: SignedInCustomer,
-    service: Data<SubscriptionService>,
+    service: Service<SubscriptionService>,
     id: Path<PathId>,
 ) -> Answer<SubscriptionResponse> {
     answer(service.read(*customer, id.parse()?).await?)
@@ -80,7 +80,7 @@ async fn create_subscription(
     customer: SignedInCustomer,
     address: ClientIp,
     throttle: Data<Throttle>,
-    service: Data<SubscriptionService>,
+    service: Service<SubscriptionService>,
     body: Body<NewSubscription>,
 ) -> Result<(Json<SubscriptionResponse>, StatusCode), ApiError> {
     throttle.hit(&request, &[(SUBSCRIPTION_PAYMENTS, &customer.counterparty_id.to_string())]).await?;
@@ -113,7 +113,7 @@ async fn create_subscription(
 async fn update_subscription(
     customer: SignedInCustomer,
     address: ClientIp,
-    service: Data<SubscriptionService>,
+    service: Service<SubscriptionService>,
     id: Path<PathId>,
     body: Body<ChangedSubscription>,
 ) -> Answer<SubscriptionResponse> {
@@ -137,7 +137,7 @@ async fn update_subscription(
 #[post("/api/counterparty/subscriptions/{id}/cancel")]
 async fn cancel_subscription(
     customer: SignedInCustomer,
-    service: Data<SubscriptionService>,
+    service: Service<SubscriptionService>,
     id: Path<PathId>,
 ) -> Answer<SubscriptionResponse> {
     answer(service.cancel(*customer, id.parse()?).await?)
@@ -162,7 +162,7 @@ async fn cancel_subscription(
 async fn resume_subscription(
     customer: SignedInCustomer,
     address: ClientIp,
-    service: Data<SubscriptionService>,
+    service: Service<SubscriptionService>,
     id: Path<PathId>,
     body: Body<ResumedSubscription>,
 ) -> Answer<SubscriptionResponse> {

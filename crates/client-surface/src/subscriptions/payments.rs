@@ -11,7 +11,7 @@ use kontor_web::envelope::{Answer, answer};
 use kontor_web::limits::SUBSCRIPTION_PAYMENTS;
 use kontor_web::paging::paginated;
 use kontor_web::subscription_record::{ConsentRecord, SubscriptionPaymentRecord};
-use kontor_web::{PathId, Query, SignedInCustomer, Throttle, TwoIds};
+use kontor_web::{PathId, Query, Service, SignedInCustomer, Throttle, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_subscription_payments).service(retry_subscription_payment).service(list_subscription_consents);
@@ -33,7 +33,7 @@ paginated!(
 #[get("/api/counterparty/subscriptions/{id}/payments")]
 async fn list_subscription_payments(
     customer: SignedInCustomer,
-    service: Data<SubscriptionService>,
+    service: Service<SubscriptionService>,
     id: Path<PathId>,
     query: Query<SubscriptionPaymentQuery>,
 ) -> Answer<SubscriptionPaymentPage> {
@@ -59,7 +59,7 @@ async fn retry_subscription_payment(
     request: HttpRequest,
     customer: SignedInCustomer,
     throttle: Data<Throttle>,
-    service: Data<SubscriptionService>,
+    service: Service<SubscriptionService>,
     ids: TwoIds,
 ) -> Answer<SubscriptionResponse> {
     throttle.hit(&request, &[(SUBSCRIPTION_PAYMENTS, &customer.counterparty_id.to_string())]).await?;
@@ -83,7 +83,7 @@ paginated!(
 #[get("/api/counterparty/subscriptions/{id}/consents")]
 async fn list_subscription_consents(
     customer: SignedInCustomer,
-    service: Data<SubscriptionService>,
+    service: Service<SubscriptionService>,
     id: Path<PathId>,
     query: Query<SubscriptionPaymentQuery>,
 ) -> Answer<SubscriptionConsentPage> {

@@ -1,6 +1,6 @@
 //! Content blocks of an application.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -16,7 +16,7 @@ use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::wire::{self, InputErrors, NamedRecord, PhotoRecord, ZeroIsNull, change_body};
-use kontor_web::{ApiError, Body, HistoryList, PathId, SignedInStaff, TwoIds};
+use kontor_web::{ApiError, Body, HistoryList, PathId, Service, SignedInStaff, TwoIds};
 
 handlers! {
     fn table_routes; PartService<Block>, "Content";
@@ -156,7 +156,7 @@ impl From<NewBlock> for BlockDraft {
 #[post("/api/applications/{id}/blocks")]
 async fn create_block(
     staff: SignedInStaff,
-    service: Data<PartService<Block>>,
+    service: Service<PartService<Block>>,
     id: Path<PathId>,
     body: Body<NewBlock>,
 ) -> Created<BlockResponse> {
@@ -208,7 +208,7 @@ impl From<ChangedBlock> for BlockChange {
 #[put("/api/applications/{id}/blocks/{block_id}")]
 async fn update_block(
     staff: SignedInStaff,
-    service: Data<PartService<Block>>,
+    service: Service<PartService<Block>>,
     path: TwoIds,
     body: Body<ChangedBlock>,
 ) -> Answer<BlockResponse> {

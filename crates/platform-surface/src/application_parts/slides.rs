@@ -1,6 +1,6 @@
 //! Slides of an application.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -16,7 +16,7 @@ use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Created, created, list, one};
 use kontor_web::wire::{self, InputErrors, PhotoRecord, change_body};
-use kontor_web::{ApiError, Body, HistoryList, PathId, SignedInStaff};
+use kontor_web::{ApiError, Body, HistoryList, PathId, Service, SignedInStaff};
 
 handlers! {
     fn table_routes; PartService<Slide>, "Content";
@@ -163,7 +163,7 @@ impl NewSlide {
 #[post("/api/applications/{id}/slides")]
 async fn create_slide(
     staff: SignedInStaff,
-    service: Data<PartService<Slide>>,
+    service: Service<PartService<Slide>>,
     id: Path<PathId>,
     body: Body<NewSlide>,
 ) -> Created<StaffSlideResponse> {

@@ -10,7 +10,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use crate::bank_requisites::{BankRequisiteList, BankRequisiteResponse, ChangedBankRequisite, NewBankRequisite};
 use crate::endpoints::handlers;
 use kontor_web::envelope::{Created, created};
-use kontor_web::{Body, PathId, SignedInStaff, Throttle};
+use kontor_web::{Body, PathId, Service, SignedInStaff, Throttle};
 
 handlers! {
     fn record_routes; CustomerPartService<BankRequisite>, "Customers";
@@ -49,7 +49,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[post("/api/counterparties/{id}/bank_requisites")]
 async fn create_counterparty_bank_requisite(
     staff: SignedInStaff,
-    service: Data<CustomerPartService<BankRequisite>>,
+    service: Service<CustomerPartService<BankRequisite>>,
     id: Path<PathId>,
     body: Body<NewBankRequisite>,
     request: HttpRequest,

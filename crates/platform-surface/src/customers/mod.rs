@@ -23,7 +23,7 @@ use kontor_web::history::HistoryRecord;
 use kontor_web::named::NamedErrorBody;
 use kontor_web::records::{CustomerType, ManagerRecord, Message, Picture};
 use kontor_web::wire::{self, InputErrors, change_body, into_domain};
-use kontor_web::{Body, PathId, Settings, SignedInStaff};
+use kontor_web::{Body, PathId, Service, Settings, SignedInStaff};
 
 handlers! {
     fn table_routes; StaffCustomerService, "Customers";
@@ -51,7 +51,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[get("/api/counterparties")]
 async fn list_counterparties(
     staff: SignedInStaff,
-    service: Data<StaffCustomerService>,
+    service: Service<StaffCustomerService>,
     config: Data<Settings>,
     asked: TableRequest,
 ) -> Answer<CustomerList> {
@@ -66,7 +66,7 @@ async fn list_counterparties(
 #[post("/api/counterparties")]
 async fn create_counterparty(
     staff: SignedInStaff,
-    service: Data<StaffCustomerService>,
+    service: Service<StaffCustomerService>,
     config: Data<Settings>,
     body: Body<NewCustomer>,
 ) -> Created<CounterpartyResponse> {
@@ -78,7 +78,7 @@ async fn create_counterparty(
 #[get("/api/counterparties/{id}")]
 async fn show_counterparty(
     staff: SignedInStaff,
-    service: Data<StaffCustomerService>,
+    service: Service<StaffCustomerService>,
     config: Data<Settings>,
     id: Path<PathId>,
 ) -> Answer<CounterpartyResponse> {
@@ -93,7 +93,7 @@ async fn show_counterparty(
 #[put("/api/counterparties/{id}")]
 async fn update_counterparty(
     staff: SignedInStaff,
-    service: Data<StaffCustomerService>,
+    service: Service<StaffCustomerService>,
     config: Data<Settings>,
     id: Path<PathId>,
     body: Body<ChangedCustomer>,
@@ -119,7 +119,7 @@ async fn update_counterparty(
 #[delete("/api/counterparties/{id}")]
 async fn delete_counterparty(
     staff: SignedInStaff,
-    service: Data<StaffCustomerService>,
+    service: Service<StaffCustomerService>,
     id: Path<PathId>,
 ) -> Answer<Message> {
     service.delete(&staff, id.parse()?).await?;
@@ -133,7 +133,7 @@ async fn delete_counterparty(
 #[get("/api/counterparties/{id}/history")]
 async fn list_counterparty_history(
     staff: SignedInStaff,
-    service: Data<StaffCustomerService>,
+    service: Service<StaffCustomerService>,
     id: Path<PathId>,
 ) -> Answer<CustomerHistory> {
     answer(service.history(&staff, id.parse()?).await?)

@@ -1,7 +1,7 @@
 //! Dictionaries with the same shape, `{id, name, avatar, created_at}`, each defined by one declaration.
 
 use actix_web::get;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use chrono::{DateTime, Utc};
 use kontor_organization::DictionaryService;
 use kontor_organization::model::{Dictionary, DictionaryItem};
@@ -12,7 +12,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::records::{Picture, picture};
 use kontor_web::routes::below;
-use kontor_web::{PathId, SignedInStaff};
+use kontor_web::{PathId, Service, SignedInStaff};
 
 #[derive(Serialize, ToSchema)]
 struct DictionaryRecord {
@@ -44,7 +44,7 @@ macro_rules! dictionaries {
                 responses((status = 200, body = $list_of)),
             )]
             #[get($path)]
-            async fn $list(staff: SignedInStaff, service: Data<DictionaryService>) -> Answer<$list_of> {
+            async fn $list(staff: SignedInStaff, service: Service<DictionaryService>) -> Answer<$list_of> {
                 answer(service.items(&staff, Dictionary::$dictionary).await?)
             }
 
@@ -60,7 +60,7 @@ macro_rules! dictionaries {
                 #[get($path_of_one)]
                 async fn $show(
                     staff: SignedInStaff,
-                    service: Data<DictionaryService>,
+                    service: Service<DictionaryService>,
                     id: Path<PathId>,
                 ) -> Answer<$one_of> {
                     answer(service.item(&staff, Dictionary::$dictionary, id.parse()?).await?)

@@ -23,7 +23,7 @@ use crate::table::{TableAnswer, TableRequest};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::{self, In, InputErrors, NonNullPatch, change_body};
-use kontor_web::{Body, PathId, Query, Settings, SignedInStaff};
+use kontor_web::{Body, PathId, Query, Service, Settings, SignedInStaff};
 
 handlers! {
     fn usual_routes; DiscountService, "Sales";
@@ -70,7 +70,7 @@ async fn list_discounts(
     staff: SignedInStaff,
     config: Data<Settings>,
     clock: Data<Arc<dyn Clock>>,
-    service: Data<DiscountService>,
+    service: Service<DiscountService>,
     query: Query<DiscountQuery>,
 ) -> Answer<DiscountList> {
     let page = service.list(&staff, query.0.listing()?).await?;
@@ -86,7 +86,7 @@ async fn list_discounts(
 async fn list_discounts_table(
     staff: SignedInStaff,
     clock: Data<Arc<dyn Clock>>,
-    service: Data<DiscountService>,
+    service: Service<DiscountService>,
     asked: TableRequest,
 ) -> Answer<TableAnswer> {
     let page = service.list(&staff, TABLE.listing(asked, 15)?).await?;
@@ -101,7 +101,7 @@ async fn list_discounts_table(
 async fn create_discount(
     staff: SignedInStaff,
     clock: Data<Arc<dyn Clock>>,
-    service: Data<DiscountService>,
+    service: Service<DiscountService>,
     body: Body<NewDiscount>,
 ) -> Created<DiscountResponse> {
     created(DiscountRecord::of(service.create(&staff, body.0.into()).await?, clock.now()))
@@ -113,7 +113,7 @@ async fn create_discount(
 async fn show_discount(
     staff: SignedInStaff,
     clock: Data<Arc<dyn Clock>>,
-    service: Data<DiscountService>,
+    service: Service<DiscountService>,
     id: Path<PathId>,
 ) -> Answer<DiscountResponse> {
     answer(DiscountRecord::of(service.read(&staff, id.parse()?).await?, clock.now()))
@@ -131,7 +131,7 @@ async fn show_discount(
 async fn update_discount(
     staff: SignedInStaff,
     clock: Data<Arc<dyn Clock>>,
-    service: Data<DiscountService>,
+    service: Service<DiscountService>,
     id: Path<PathId>,
     body: Body<ChangedDiscount>,
 ) -> Answer<DiscountResponse> {
@@ -147,7 +147,7 @@ async fn update_discount(
 async fn pause_discount(
     staff: SignedInStaff,
     clock: Data<Arc<dyn Clock>>,
-    service: Data<DiscountService>,
+    service: Service<DiscountService>,
     id: Path<PathId>,
 ) -> Answer<DiscountResponse> {
     answer(DiscountRecord::of(service.pause(&staff, id.parse()?).await?, clock.now()))
@@ -167,7 +167,7 @@ async fn pause_discount(
 async fn activate_discount(
     staff: SignedInStaff,
     clock: Data<Arc<dyn Clock>>,
-    service: Data<DiscountService>,
+    service: Service<DiscountService>,
     id: Path<PathId>,
 ) -> Answer<DiscountResponse> {
     answer(DiscountRecord::of(service.activate(&staff, id.parse()?).await?, clock.now()))
@@ -181,7 +181,7 @@ async fn activate_discount(
 async fn archive_discount(
     staff: SignedInStaff,
     clock: Data<Arc<dyn Clock>>,
-    service: Data<DiscountService>,
+    service: Service<DiscountService>,
     id: Path<PathId>,
 ) -> Answer<DiscountResponse> {
     answer(DiscountRecord::of(service.archive(&staff, id.parse()?).await?, clock.now()))

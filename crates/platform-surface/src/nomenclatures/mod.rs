@@ -3,7 +3,6 @@
 mod input;
 mod record;
 
-use actix_web::web::Data;
 use actix_web::{get, post, put};
 use deserr::Deserr;
 use kontor_catalog::NomenclatureService;
@@ -19,7 +18,7 @@ use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::paging::{PageSize, page_of};
 use kontor_web::routes::below;
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{Body, HistoryList, SignedInStaff};
+use kontor_web::{Body, HistoryList, Service, SignedInStaff};
 
 handlers! {
     fn table_routes; NomenclatureService, "Catalog";
@@ -72,7 +71,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[post("/api/nomenclatures")]
 async fn create_nomenclature(
     staff: SignedInStaff,
-    service: Data<NomenclatureService>,
+    service: Service<NomenclatureService>,
     body: Body<NewNomenclature>,
 ) -> Created<NomenclatureResponse> {
     let item = service.create(&staff, body.0.card()?).await?;
@@ -99,7 +98,7 @@ struct ItemSearch {
 #[post("/api/search_nomenclature")]
 async fn search_nomenclature(
     staff: SignedInStaff,
-    service: Data<NomenclatureService>,
+    service: Service<NomenclatureService>,
     body: Body<ItemSearch>,
 ) -> Answer<NomenclatureList> {
     let page = page_of(None, body.0.limit.as_ref(), MAX_RESULTS)?;

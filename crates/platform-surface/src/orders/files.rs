@@ -17,7 +17,7 @@ use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Created, created};
 use kontor_web::records::Message;
 use kontor_web::upload::{Parts, Upload};
-use kontor_web::{PathId, SignedInStaff};
+use kontor_web::{PathId, Service, SignedInStaff};
 
 handlers! {
     fn table_routes; FileService, "Orders";
@@ -69,7 +69,7 @@ struct OrderFileUpload {
 #[post("/api/orders/{id}/files")]
 pub(super) async fn add_order_file(
     mut staff: SignedInStaff,
-    service: Data<FileService>,
+    service: Service<FileService>,
     config: Data<Settings>,
     id: Path<PathId>,
     upload: Upload,

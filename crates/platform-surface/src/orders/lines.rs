@@ -1,7 +1,7 @@
 //! Order lines: added, updated and removed by staff.
 
 use actix_web::http::StatusCode;
-use actix_web::web::{Data, Json, Path};
+use actix_web::web::{Json, Path};
 use actix_web::{delete, post, put};
 use deserr::Deserr;
 use kontor_kernel::{OrderId, Staff};
@@ -11,7 +11,7 @@ use utoipa::ToSchema;
 
 use super::OrderResponse;
 use kontor_web::wire::{self, InputErrors, NonNullPatch, change_body};
-use kontor_web::{ApiError, Body, DryRun, PathId, Query, SignedInStaff};
+use kontor_web::{ApiError, Body, DryRun, PathId, Query, Service, SignedInStaff};
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -109,7 +109,7 @@ async fn execute(
 #[post("/api/orders/{id}/nomenclatures")]
 pub(super) async fn add_order_line(
     staff: SignedInStaff,
-    service: Data<PlacementService>,
+    service: Service<PlacementService>,
     id: Path<PathId>,
     dry_run: Query<DryRun>,
     body: Body<NewOrderLine>,
@@ -147,7 +147,7 @@ pub(super) async fn add_order_line(
 #[put("/api/orders/{id}/nomenclatures/{nomenclature}")]
 pub(super) async fn update_order_line(
     staff: SignedInStaff,
-    service: Data<PlacementService>,
+    service: Service<PlacementService>,
     ids: Path<(PathId, PathId)>,
     dry_run: Query<DryRun>,
     body: Body<OrderLinePatch>,
@@ -187,7 +187,7 @@ pub(super) async fn update_order_line(
 #[delete("/api/orders/{id}/nomenclatures/{nomenclature}")]
 pub(super) async fn remove_order_line(
     staff: SignedInStaff,
-    service: Data<PlacementService>,
+    service: Service<PlacementService>,
     ids: Path<(PathId, PathId)>,
     asked: Query<LineRemoval>,
 ) -> Answer {

@@ -6,7 +6,7 @@ mod placement;
 mod preview;
 mod refunds;
 
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{delete, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
@@ -30,7 +30,7 @@ use kontor_web::history::HistoryRecord;
 use kontor_web::order_record::{OrderRecord, OrderStatusId};
 use kontor_web::routes::below;
 use kontor_web::wire::{self, InputErrors, NamedRecord, change_body};
-use kontor_web::{Body, DryRun, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::{Body, DryRun, PageQuery, PathId, Query, Service, SignedInStaff};
 
 handlers! {
     fn table_routes; OrderService, "Orders";
@@ -235,7 +235,7 @@ change_body! {
 #[put("/api/orders/{id}")]
 async fn update_order(
     staff: SignedInStaff,
-    service: Data<OrderService>,
+    service: Service<OrderService>,
     id: Path<PathId>,
     dry_run: Query<DryRun>,
     body: Body<OrderPatch>,
@@ -287,7 +287,7 @@ list!(/// One page of the history of an order, newest first.
 #[get("/api/orders/{id}/history")]
 async fn list_order_history(
     staff: SignedInStaff,
-    service: Data<OrderService>,
+    service: Service<OrderService>,
     id: Path<PathId>,
     query: Query<PageQuery>,
 ) -> Answer<OrderHistoryList> {
@@ -321,7 +321,7 @@ struct RecordedPayment {
 #[post("/api/orders/{id}/record-payment")]
 async fn record_payment(
     staff: SignedInStaff,
-    service: Data<OrderService>,
+    service: Service<OrderService>,
     id: Path<PathId>,
     body: Body<RecordedPayment>,
 ) -> Answer<OrderResponse> {

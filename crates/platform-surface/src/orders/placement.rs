@@ -2,7 +2,7 @@
 
 use actix_web::http::StatusCode;
 use actix_web::post;
-use actix_web::web::{Data, Json};
+use actix_web::web::Json;
 use deserr::Deserr;
 use kontor_orders::model::DeliveryRequest;
 use kontor_orders::{OrderCommand, PlacedOutcome, PlacementService, StaffOrderCommand};
@@ -12,7 +12,7 @@ use super::OrderResponse;
 use kontor_web::cart_record::{CartRecord, ProductLine, Products, delivery_choice};
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, SignedInStaff};
+use kontor_web::{ApiError, Body, Service, SignedInStaff};
 
 #[derive(Deserr, ToSchema)]
 #[deserr(error = InputErrors)]
@@ -93,7 +93,7 @@ impl From<StaffOrderInput> for StaffOrderCommand {
 #[post("/api/orders")]
 pub(super) async fn create_order(
     staff: SignedInStaff,
-    service: Data<PlacementService>,
+    service: Service<PlacementService>,
     body: Body<StaffOrderInput>,
 ) -> Result<(Json<OrderResponse>, StatusCode), ApiError> {
     let command = StaffOrderCommand::from(body.0);
@@ -133,7 +133,7 @@ struct StaffCartInput {
 #[post("/api/orders/calculator")]
 pub(super) async fn calculate_order(
     staff: SignedInStaff,
-    service: Data<PlacementService>,
+    service: Service<PlacementService>,
     body: Body<StaffCartInput>,
 ) -> Answer<CartRecord> {
     let Body(input) = body;

@@ -1,7 +1,7 @@
 //! Refunds of orders.
 
 use actix_web::post;
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::Word;
@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::OrderResponse;
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::wire::{self, InputErrors, NonNullPatch};
-use kontor_web::{Body, DryRun, PathId, Query, SignedInStaff};
+use kontor_web::{Body, DryRun, PathId, Query, Service, SignedInStaff};
 
 /// Refund of an order.
 #[derive(Serialize, ToSchema)]
@@ -122,7 +122,7 @@ impl TryFrom<RefundRequest> for RefundCommand {
 #[post("/api/orders/{id}/request-refund")]
 pub(super) async fn request_refund(
     staff: SignedInStaff,
-    service: Data<OrderService>,
+    service: Service<OrderService>,
     id: Path<PathId>,
     dry_run: Query<DryRun>,
     body: Body<RefundRequest>,

@@ -21,7 +21,7 @@ use crate::table::{Cell, Column, Filter, Table, TableRequest, list_params};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors, NamedRecord, PhotoRecord, change_body};
-use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::{Body, HistoryList, PageQuery, PathId, Query, Service, SignedInStaff};
 
 handlers! {
     fn table_routes; StaffShopService, "Shops";
@@ -48,7 +48,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[get("/api/shops")]
 async fn list_staff_shops(
     staff: SignedInStaff,
-    service: Data<StaffShopService>,
+    service: Service<StaffShopService>,
     clock: Data<Arc<dyn Clock>>,
     asked: TableRequest,
 ) -> Answer<StaffShopList> {
@@ -62,7 +62,7 @@ async fn list_staff_shops(
 #[post("/api/shops")]
 async fn create_shop(
     staff: SignedInStaff,
-    service: Data<StaffShopService>,
+    service: Service<StaffShopService>,
     clock: Data<Arc<dyn Clock>>,
     body: Body<NewShop>,
 ) -> Created<StaffShopResponse> {
@@ -75,7 +75,7 @@ async fn create_shop(
 #[get("/api/shops/{id}")]
 async fn show_staff_shop(
     staff: SignedInStaff,
-    service: Data<StaffShopService>,
+    service: Service<StaffShopService>,
     clock: Data<Arc<dyn Clock>>,
     id: Path<PathId>,
 ) -> Answer<StaffShopResponse> {
@@ -90,7 +90,7 @@ async fn show_staff_shop(
 #[put("/api/shops/{id}")]
 async fn update_shop(
     staff: SignedInStaff,
-    service: Data<StaffShopService>,
+    service: Service<StaffShopService>,
     clock: Data<Arc<dyn Clock>>,
     id: Path<PathId>,
     body: Body<ChangedShop>,
@@ -104,7 +104,7 @@ async fn update_shop(
 /// Orders keep their reference to the shop.
 #[utoipa::path(tag = "Shops", responses((status = 200, body = Message)))]
 #[delete("/api/shops/{id}")]
-async fn delete_shop(staff: SignedInStaff, service: Data<StaffShopService>, id: Path<PathId>) -> Answer<Message> {
+async fn delete_shop(staff: SignedInStaff, service: Service<StaffShopService>, id: Path<PathId>) -> Answer<Message> {
     service.delete(&staff, id.parse()?).await?;
     answer(Message::new("The shop was deleted."))
 }
@@ -116,7 +116,7 @@ async fn delete_shop(staff: SignedInStaff, service: Data<StaffShopService>, id: 
 #[get("/api/shops/{id}/history")]
 async fn list_shop_history(
     staff: SignedInStaff,
-    service: Data<ShopHistory>,
+    service: Service<ShopHistory>,
     id: Path<PathId>,
     query: Query<PageQuery>,
 ) -> Answer<HistoryList> {

@@ -1,6 +1,6 @@
 //! Opening hours, holidays and exceptions of a shop.
 
-use actix_web::web::{Data, Path};
+use actix_web::web::Path;
 use actix_web::{delete, get, post, put};
 use chrono::NaiveDate;
 use deserr::Deserr;
@@ -14,7 +14,7 @@ use super::{ExceptionList, ExceptionResponse, HolidayList, HolidayResponse, Hour
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::records::Message;
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, PathId, SignedInStaff, TwoIds};
+use kontor_web::{ApiError, Body, PathId, Service, SignedInStaff, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
@@ -62,7 +62,7 @@ async fn changed<T>(
 /// Ordered by weekday and time.
 #[utoipa::path(tag = "Shops", responses((status = 200, body = HoursList)))]
 #[get("/api/shops/{id}/hours")]
-async fn list_hours(staff: SignedInStaff, shops: Data<StaffShopService>, id: Path<PathId>) -> Answer<HoursList> {
+async fn list_hours(staff: SignedInStaff, shops: Service<StaffShopService>, id: Path<PathId>) -> Answer<HoursList> {
     answer(times(&staff, &shops, &id).await?.hours)
 }
 
@@ -85,7 +85,7 @@ struct HoursInput {
 #[post("/api/shops/{id}/hours")]
 async fn add_hours(
     staff: SignedInStaff,
-    service: Data<OpeningTimesService>,
+    service: Service<OpeningTimesService>,
     id: Path<PathId>,
     body: Body<HoursInput>,
 ) -> Created<HoursResponse> {
@@ -98,7 +98,7 @@ async fn add_hours(
 /// Get opening hours of a shop
 #[utoipa::path(tag = "Shops", responses((status = 200, body = HoursResponse)))]
 #[get("/api/shops/{id}/hours/{hour_id}")]
-async fn show_hours(staff: SignedInStaff, shops: Data<StaffShopService>, path: TwoIds) -> Answer<HoursResponse> {
+async fn show_hours(staff: SignedInStaff, shops: Service<StaffShopService>, path: TwoIds) -> Answer<HoursResponse> {
     let id: ShopHoursId = path.1.parse()?;
     let hours = times(&staff, &shops, &path.0).await?.hours.into_iter().find(|hours| hours.id == id);
     answer(hours.ok_or_else(ApiError::not_found)?)
@@ -109,7 +109,7 @@ async fn show_hours(staff: SignedInStaff, shops: Data<StaffShopService>, path: T
 #[put("/api/shops/{id}/hours/{hour_id}")]
 async fn update_hours(
     staff: SignedInStaff,
-    service: Data<OpeningTimesService>,
+    service: Service<OpeningTimesService>,
     path: TwoIds,
     body: Body<HoursInput>,
 ) -> Answer<HoursResponse> {
@@ -123,7 +123,7 @@ async fn update_hours(
 /// Remove opening hours from a shop
 #[utoipa::path(tag = "Shops", responses((status = 200, body = Message)))]
 #[delete("/api/shops/{id}/hours/{hour_id}")]
-async fn remove_hours(staff: SignedInStaff, service: Data<OpeningTimesService>, path: TwoIds) -> Answer<Message> {
+async fn remove_hours(staff: SignedInStaff, service: Service<OpeningTimesService>, path: TwoIds) -> Answer<Message> {
     service.change(&staff, path.0.parse()?, TimesChange::RemoveHours(path.1.parse()?)).await?;
     answer(Message::new("The hours were removed."))
 }
@@ -133,7 +133,11 @@ async fn remove_hours(staff: SignedInStaff, service: Data<OpeningTimesService>, 
 /// The shop is closed on these days.
 #[utoipa::path(tag = "Shops", responses((status = 200, body = HolidayList)))]
 #[get("/api/shops/{id}/holidays")]
-async fn list_holidays(staff: SignedInStaff, shops: Data<StaffShopService>, id: Path<PathId>) -> Answer<HolidayList> {
+async fn list_holidays(
+    staff: SignedInStaff,
+    shops: Service<StaffShopService>,
+    id: Path<PathId>,
+) -> Answer<HolidayList> {
     answer(times(&staff, &shops, &id).await?.holidays)
 }
 
@@ -156,7 +160,7 @@ struct HolidayInput {
 #[post("/api/shops/{id}/holidays")]
 async fn set_holiday(
     staff: SignedInStaff,
-    service: Data<OpeningTimesService>,
+    service: Service<OpeningTimesService>,
     id: Path<PathId>,
     body: Body<HolidayInput>,
 ) -> Created<HolidayResponse> {
@@ -177,7 +181,7 @@ async fn set_holiday(
 #[put("/api/shops/{id}/holidays/{holiday_id}")]
 async fn update_holiday(
     staff: SignedInStaff,
-    service: Data<OpeningTimesService>,
+    service: Service<OpeningTimesService>,
     path: TwoIds,
     body: Body<HolidayInput>,
 ) -> Answer<HolidayResponse> {
@@ -196,7 +200,7 @@ async fn update_holiday(
 /// Remove a holiday from a shop
 #[utoipa::path(tag = "Shops", responses((status = 200, body = Message)))]
 #[delete("/api/shops/{id}/holidays/{holiday_id}")]
-async fn remove_holiday(staff: SignedInStaff, service: Data<OpeningTimesService>, path: TwoIds) -> Answer<Message> {
+async fn remove_holiday(staff: SignedInStaff, service: Service<OpeningTimesService>, path: TwoIds) -> Answer<Message> {
     service.change(&staff, path.0.parse()?, TimesChange::RemoveHoliday(path.1.parse()?)).await?;
     answer(Message::new("The holiday was removed."))
 }
@@ -208,7 +212,7 @@ async fn remove_holiday(staff: SignedInStaff, service: Data<OpeningTimesService>
 #[get("/api/shops/{id}/exceptions")]
 async fn list_exceptions(
     staff: SignedInStaff,
-    shops: Data<StaffShopService>,
+    shops: Service<StaffShopService>,
     id: Path<PathId>,
 ) -> Answer<ExceptionList> {
     answer(times(&staff, &shops, &id).await?.exceptions)
@@ -252,7 +256,7 @@ impl ExceptionInput {
 #[post("/api/shops/{id}/exceptions")]
 async fn add_exception(
     staff: SignedInStaff,
-    service: Data<OpeningTimesService>,
+    service: Service<OpeningTimesService>,
     id: Path<PathId>,
     body: Body<ExceptionInput>,
 ) -> Created<ExceptionResponse> {
@@ -266,7 +270,7 @@ async fn add_exception(
 #[get("/api/shops/{id}/exceptions/{exception_id}")]
 async fn show_exception(
     staff: SignedInStaff,
-    shops: Data<StaffShopService>,
+    shops: Service<StaffShopService>,
     path: TwoIds,
 ) -> Answer<ExceptionResponse> {
     let id: ShopExceptionId = path.1.parse()?;
@@ -279,7 +283,7 @@ async fn show_exception(
 #[put("/api/shops/{id}/exceptions/{exception_id}")]
 async fn update_exception(
     staff: SignedInStaff,
-    service: Data<OpeningTimesService>,
+    service: Service<OpeningTimesService>,
     path: TwoIds,
     body: Body<ExceptionInput>,
 ) -> Answer<ExceptionResponse> {
@@ -293,7 +297,11 @@ async fn update_exception(
 /// The usual hours apply again.
 #[utoipa::path(tag = "Shops", responses((status = 200, body = Message)))]
 #[delete("/api/shops/{id}/exceptions/{exception_id}")]
-async fn remove_exception(staff: SignedInStaff, service: Data<OpeningTimesService>, path: TwoIds) -> Answer<Message> {
+async fn remove_exception(
+    staff: SignedInStaff,
+    service: Service<OpeningTimesService>,
+    path: TwoIds,
+) -> Answer<Message> {
     service.change(&staff, path.0.parse()?, TimesChange::RemoveException(path.1.parse()?)).await?;
     answer(Message::new("The exception was removed."))
 }

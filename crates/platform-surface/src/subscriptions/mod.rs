@@ -31,7 +31,7 @@ use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Answer, answer};
 use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, PageQuery, PathId, Query, SignedInStaff};
+use kontor_web::{ApiError, Body, PageQuery, PathId, Query, Service, SignedInStaff};
 
 handlers! {
     fn table_routes; StaffSubscriptions, "Subscriptions";
@@ -76,7 +76,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 #[get("/api/subscriptions/upcoming")]
 async fn list_upcoming_charges(
     staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
+    service: Service<StaffSubscriptions>,
     clock: Data<Arc<dyn Clock>>,
     query: Query<UpcomingQuery>,
 ) -> Answer<UpcomingList> {
@@ -91,7 +91,7 @@ async fn list_upcoming_charges(
 #[get("/api/subscriptions/{id}/payments")]
 async fn list_subscription_payments(
     staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
+    service: Service<StaffSubscriptions>,
     id: Path<PathId>,
     query: Query<PageQuery>,
 ) -> Answer<StaffPaymentList> {
@@ -105,7 +105,7 @@ async fn list_subscription_payments(
 #[get("/api/subscriptions/{id}/history")]
 async fn list_subscription_history(
     staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
+    service: Service<StaffSubscriptions>,
     id: Path<PathId>,
     query: Query<PageQuery>,
 ) -> Answer<SubscriptionHistoryList> {
@@ -119,7 +119,7 @@ async fn list_subscription_history(
 #[get("/api/subscriptions/{id}/consents")]
 async fn list_subscription_consents(
     staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
+    service: Service<StaffSubscriptions>,
     id: Path<PathId>,
     query: Query<PageQuery>,
 ) -> Answer<ConsentList> {
@@ -166,7 +166,7 @@ fn into_response(field: &str, error: SubscriptionError) -> ApiError {
 #[post("/api/subscriptions/{id}/cancel")]
 async fn cancel_subscription(
     staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
+    service: Service<StaffSubscriptions>,
     id: Path<PathId>,
 ) -> Answer<StaffSubscriptionResponse> {
     command(&staff, &service, id.parse()?, StaffCommand::Cancel).await
@@ -197,7 +197,7 @@ struct PauseInput {
 #[post("/api/subscriptions/{id}/pause")]
 async fn pause_subscription(
     staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
+    service: Service<StaffSubscriptions>,
     id: Path<PathId>,
     body: Body<PauseInput>,
 ) -> Answer<StaffSubscriptionResponse> {
@@ -217,7 +217,7 @@ async fn pause_subscription(
 #[post("/api/subscriptions/{id}/skip")]
 async fn skip_subscription_period(
     staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
+    service: Service<StaffSubscriptions>,
     id: Path<PathId>,
 ) -> Answer<StaffSubscriptionResponse> {
     command(&staff, &service, id.parse()?, StaffCommand::Retime(ScheduleCommand::SkipNext)).await
@@ -247,7 +247,7 @@ struct BillingDayInput {
 #[post("/api/subscriptions/{id}/billing-day")]
 async fn move_billing_day(
     staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
+    service: Service<StaffSubscriptions>,
     id: Path<PathId>,
     body: Body<BillingDayInput>,
 ) -> Answer<StaffSubscriptionResponse> {
@@ -271,7 +271,7 @@ async fn move_billing_day(
 #[post("/api/subscriptions/{id}/charge")]
 async fn charge_subscription(
     staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
+    service: Service<StaffSubscriptions>,
     id: Path<PathId>,
 ) -> Answer<StaffSubscriptionResponse> {
     command(&staff, &service, id.parse()?, StaffCommand::ChargeNow).await
@@ -291,7 +291,7 @@ async fn charge_subscription(
 #[post("/api/subscriptions/{id}/release")]
 async fn release_subscription(
     staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
+    service: Service<StaffSubscriptions>,
     id: Path<PathId>,
 ) -> Answer<StaffSubscriptionResponse> {
     command(&staff, &service, id.parse()?, StaffCommand::Release).await

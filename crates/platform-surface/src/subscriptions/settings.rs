@@ -1,6 +1,5 @@
 //! Charging settings of a project.
 
-use actix_web::web::Data;
 use actix_web::{get, put};
 use kontor_kernel::{Violations, Word as _};
 use kontor_subscriptions::model::{NoticeDays, SubscriptionPolicy};
@@ -10,7 +9,7 @@ use utoipa::ToSchema;
 
 use kontor_web::envelope::{Answer, answer, one};
 use kontor_web::wire::{self, change_body};
-use kontor_web::{Body, SignedInStaff};
+use kontor_web::{Body, Service, SignedInStaff};
 
 /// Charging settings of subscriptions.
 #[derive(Serialize, ToSchema)]
@@ -144,7 +143,7 @@ impl TryFrom<SettingsInput> for SubscriptionPolicy {
 #[get("/api/subscriptions/settings")]
 pub(super) async fn show_subscription_settings(
     staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
+    service: Service<StaffSubscriptions>,
 ) -> Answer<SettingsResponse> {
     answer(service.policy(&staff).await?)
 }
@@ -157,7 +156,7 @@ pub(super) async fn show_subscription_settings(
 #[put("/api/subscriptions/settings")]
 pub(super) async fn set_subscription_settings(
     staff: SignedInStaff,
-    service: Data<StaffSubscriptions>,
+    service: Service<StaffSubscriptions>,
     body: Body<SettingsInput>,
 ) -> Answer<SettingsResponse> {
     let policy = SubscriptionPolicy::try_from(body.0)?;

@@ -1,7 +1,6 @@
 //! Query strings of tables: `page`, `per_page`, `order_by`, `query`, `date_from`, `date_to`, and the filters that the
 //! table declares, `field=v`, `field[]=v1&field[]=v2`, `field_gt=n`, `field_lt=n`. Other parameters are rejected.
 
-use actix_web::web::Data;
 use actix_web::{FromRequest, HttpMessage as _, HttpRequest, dev::Payload};
 use chrono::{Datelike as _, Days, NaiveDate};
 use futures_util::future::LocalBoxFuture;
@@ -16,7 +15,7 @@ use super::Table;
 use kontor_web::body::fields_of_pairs;
 use kontor_web::paging::{PageNumber, PageSize, page_of};
 use kontor_web::wire::{In, Scalar, WireValue};
-use kontor_web::{ApiError, StaffProject};
+use kontor_web::{ApiError, Service, StaffProject};
 
 /// Query string before validation by a table, and the time zone of the days in it.
 pub struct TableRequest(Map<String, Value>, Zone);
@@ -42,11 +41,8 @@ impl FromRequest for TableRequest {
 
 async fn zone_of_caller(request: &HttpRequest) -> Result<Zone, ApiError> {
     let project = request.extensions().get::<StaffProject>().copied();
-    let dictionaries = request.app_data::<Data<DictionaryService>>().cloned();
-    match (project, dictionaries) {
-        (Some(StaffProject(project)), Some(dictionaries)) => Ok(dictionaries.time_zone(project).await?),
-        _ => Err(ApiError::internal(&"a filter by day needs a staff caller")),
-    }
+    let project = project.ok_or_else(|| ApiError::internal(&"a filter by day needs a staff caller"))?;
+    Ok(Service::<DictionaryService>::of(request)?.time_zone(project.0).await?)
 }
 
 /// Filter of a table.

@@ -1,7 +1,7 @@
 //! Customers log in, order, pay and delete their accounts.
 
 use chrono::TimeDelta;
-use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, KeyOwner, ResponseNumbers};
+use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, KeyOwner, RequestNumbers};
 use kontor_auth::{CustomerAuthentication, LogoutExtent};
 use kontor_kernel::{Clock as _, Contact, DeliverySubtypeId, DeliveryTypeId, ExposeSecret as _, Name, Phone, Quantity};
 use kontor_orders::change::ContactPerson;
@@ -116,9 +116,8 @@ pub fn orders(scene: Scene, member: Member, key: u64, wish: OrderCommand) -> Act
             fingerprint: format!("{wish:?}").len().to_string(),
             owner,
             process: "p".to_owned(),
-            at,
             leased_until: at + TimeDelta::seconds(30),
-            answer_number: ResponseNumbers::default().next(at, u32::try_from(key % 1_000).unwrap_or_default()),
+            number: RequestNumbers::new(u32::try_from(key % 1_000).unwrap_or_default()).next(at),
         };
         let request = IdempotentRequest::new(claim);
         let answer = services.placement_for(&request).place(member.scope, &wish).await;

@@ -16,7 +16,6 @@ pub mod recovery;
 mod response_cipher;
 mod store;
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -80,24 +79,11 @@ fn reused() -> ApiError {
 /// Request with a key, and everything needed to answer it.
 struct IdempotentCall<B> {
     desk: Arc<IdempotencyStore>,
-    next: Rc<Next<B>>,
+    next: Next<B>,
     endpoint: Arc<Endpoint>,
     claim: KeyClaim,
     key: String,
     until: Instant,
-}
-
-impl<B> Clone for IdempotentCall<B> {
-    fn clone(&self) -> Self {
-        Self {
-            desk: Arc::clone(&self.desk),
-            next: Rc::clone(&self.next),
-            endpoint: Arc::clone(&self.endpoint),
-            claim: self.claim.clone(),
-            key: self.key.clone(),
-            until: self.until,
-        }
-    }
 }
 
 /// Outcome of the lookup of a key that this process does not work on.
@@ -132,7 +118,7 @@ pub async fn serve<B: MessageBody + 'static>(
     let claim = desk.claim(&scope, &key, owner, &body);
     request.set_payload(Payload::from(body));
     request.extensions_mut().insert(admitted);
-    let errand = IdempotentCall { desk, next: Rc::new(next), endpoint, claim, key, until: Instant::now() + MAX_WAIT };
+    let errand = IdempotentCall { desk, next, endpoint, claim, key, until: Instant::now() + MAX_WAIT };
     errand.answer(request).await
 }
 
@@ -233,7 +219,9 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
         let (mut response, answer) = capture(response);
         response.headers_mut().insert(EXPIRES, end_of(self.claim.expires_at()));
         match (keeping(status, work), answer) {
-            (StoredPart::Response, Some(answer)) => ticket.answered(answer, &self.claim, &self.key, work.is_stored()),
+            (StoredPart::Response, Some(answer)) => {
+                ticket.answered(answer, self.claim, &self.key, work.stored_number());
+            }
             (StoredPart::Nothing, _) => self.desk.free(&self.claim).await,
             _ => {}
         }
@@ -243,7 +231,7 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
     /// Returns the response of the request that finished first.
     async fn wait_for_other(&self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
         // Reading the result stores no key.
-        request.extensions_mut().insert(RequestContext::default());
+        request.extensions_mut().remove::<RequestContext>();
         loop {
             let lease;
             (request, lease) = match self.look_up(request).await? {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use actix_web::http::header::HeaderValue;
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_adapter_diesel::{Database, KeyClaim, KeyOwner, ResponseNumbers, StoredKey, StoredResponse};
+use kontor_adapter_diesel::{Database, KeyClaim, KeyOwner, RequestNumbers, StoredKey, StoredResponse};
 use kontor_kernel::{Clock, Random, SecretCipher, StoreError, hex};
 use ring::digest;
 use tokio::sync::watch;
@@ -16,6 +16,9 @@ use super::response_cipher::ResponseCipher;
 
 /// Lease of a running request. After it other processes assume that its process died.
 const LEASE: TimeDelta = TimeDelta::seconds(10);
+/// Hexadecimal digits of a stored hash: 128 bits. A shorter key makes the index of keys smaller, which is written at
+/// random places.
+const HASH_DIGITS: usize = 32;
 /// Responses stored in one commit.
 const BATCH: usize = 500;
 /// Maximum number of responses that wait while the database is unavailable. Beyond it the oldest are dropped.
@@ -45,7 +48,7 @@ pub struct IdempotencyStore {
     cipher: Arc<dyn SecretCipher>,
     random: Arc<dyn Random>,
     process: String,
-    numbers: ResponseNumbers,
+    numbers: RequestNumbers,
     cases: Mutex<HashMap<String, TrackedCall>>,
     waiting: Mutex<VecDeque<StoredResponse>>,
 }
@@ -79,13 +82,15 @@ impl IdempotencyStore {
         random: Arc<dyn Random>,
     ) -> Self {
         let process = random.uuid().to_string();
+        let mut offset = [0; 4];
+        random.fill(&mut offset);
         Self {
             database,
             clock,
             cipher,
             random,
             process,
-            numbers: ResponseNumbers::default(),
+            numbers: RequestNumbers::new(u32::from_be_bytes(offset)),
             cases: Mutex::default(),
             waiting: Mutex::default(),
         }
@@ -94,16 +99,15 @@ impl IdempotencyStore {
     /// Returns the claim that a request stores. It contains only a hash of the key.
     pub(super) fn claim(&self, scope: &str, key: &str, owner: KeyOwner, body: &[u8]) -> KeyClaim {
         let at = self.clock.now();
-        let mut random = [0; 4];
-        self.random.fill(&mut random);
+        let mut hash = self.cipher.keyed_fingerprint("idempotency key", &format!("{scope}\n{key}"));
+        hash.truncate(HASH_DIGITS);
         KeyClaim {
-            id: owner.keys(&self.cipher.keyed_fingerprint("idempotency key", &format!("{scope}\n{key}"))),
+            id: owner.keys(&hash),
             fingerprint: hex(digest::digest(&digest::SHA256, body).as_ref()),
             owner,
             process: self.process.clone(),
-            at,
             leased_until: at + LEASE,
-            answer_number: self.numbers.next(at, u32::from_be_bytes(random)),
+            number: self.numbers.next(at),
         }
     }
 
@@ -167,7 +171,7 @@ impl IdempotencyStore {
     pub async fn store(&self) -> Result<(), StoreError> {
         let mut full = true;
         while full {
-            let batch: Vec<_> = {
+            let batch: Arc<[_]> = {
                 let mut waiting = locked(&self.waiting);
                 let some = waiting.len().min(BATCH);
                 waiting.drain(..some).collect()
@@ -176,9 +180,8 @@ impl IdempotencyStore {
                 return Ok(());
             }
             full = batch.len() == BATCH;
-            let stored = self.database.keep_answers(batch.clone()).await;
-            if let Err(error) = stored {
-                self.requeue(batch);
+            if let Err(error) = self.database.keep_answers(Arc::clone(&batch)).await {
+                self.requeue(&batch);
                 return Err(error);
             }
             self.forget(batch.iter().map(|saved| &saved.claim.id));
@@ -186,10 +189,10 @@ impl IdempotencyStore {
         Ok(())
     }
 
-    fn requeue(&self, batch: Vec<StoredResponse>) {
+    fn requeue(&self, batch: &[StoredResponse]) {
         let mut waiting = locked(&self.waiting);
-        for saved in batch.into_iter().rev() {
-            waiting.push_front(saved);
+        for saved in batch.iter().rev() {
+            waiting.push_front(saved.clone());
         }
         let beyond = waiting.len().saturating_sub(MAX_WAITING);
         let given_up: Vec<_> = waiting.drain(..beyond).collect();
@@ -209,12 +212,12 @@ impl IdempotencyStore {
 
 impl ExecutionGuard {
     /// Publishes the response to later requests, and queues it for storage.
-    pub(super) fn answered(mut self, answer: StoredAnswer, claim: &KeyClaim, key: &str, is_stored: bool) {
-        let sealed = self.desk.cipher_for(claim, key).seal(&self.desk.random, answer.to_bytes());
+    pub(super) fn answered(mut self, answer: StoredAnswer, claim: KeyClaim, key: &str, number: Option<i64>) {
+        let sealed = self.desk.cipher_for(&claim, key).seal(&self.desk.random, answer.to_bytes());
         let (fingerprint, answer, until) = (claim.fingerprint.clone(), Arc::new(answer), claim.expires_at());
         locked(&self.desk.cases).insert(self.id.clone(), TrackedCall::Answered { fingerprint, answer, until });
         self.is_answered = true;
-        locked(&self.desk.waiting).push_back(StoredResponse { claim: claim.clone(), is_stored, answer: sealed });
+        locked(&self.desk.waiting).push_back(StoredResponse { claim, number, answer: sealed });
     }
 }
 

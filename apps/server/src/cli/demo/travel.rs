@@ -62,7 +62,7 @@ impl Traveller {
             turns,
             subscriptions: around.subscription_scheduler(database),
             forecasts: Adapters::subscription_forecasts(database),
-            charges: around.charges(database),
+            charges: Arc::new(around.charges(database)),
             refunds: around.refunds(database),
             name: format!("traveller-{}", around.random.uuid()),
         }

@@ -7,11 +7,12 @@
 //! ([`answers`]), and nothing waits for it: without it the changed record can still be read.
 
 mod answers;
+mod numbers;
 mod request;
 mod rows;
 
-pub use answers::ResponseNumbers;
-pub(crate) use answers::last_expired_number;
+pub use numbers::RequestNumbers;
+pub(crate) use numbers::last_expired_number;
 pub use request::{IdempotentRequest, KeyClaim, KeyOwner};
 pub(crate) use rows::delete_keys_of_owner;
 pub use rows::{StoredKey, StoredResponse};

@@ -1,12 +1,12 @@
 //! Request with an idempotency key, as its operations see it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::StoreError;
 
-use super::answers::KEY_LIFE;
+use super::numbers::expiry_of;
 use super::rows;
 use crate::database::operation::Operation;
 use crate::database::{Abort, AnyConnection};
@@ -39,18 +39,16 @@ pub struct KeyClaim {
     pub owner: KeyOwner,
     /// Process that handles the request.
     pub process: String,
-    /// Time of the request. A key that has expired by then is free.
-    pub at: DateTime<Utc>,
     /// End of the lease: until then, repeated requests wait for the response.
     pub leased_until: DateTime<Utc>,
-    /// Number of the response.
-    pub answer_number: i64,
+    /// Number of the request, which contains its time. A key that has expired by then is free.
+    pub number: i64,
 }
 
 impl KeyClaim {
     /// Returns the time at which the key becomes free.
     pub fn expires_at(&self) -> DateTime<Utc> {
-        self.at + KEY_LIFE
+        expiry_of(self.number)
     }
 }
 
@@ -59,15 +57,14 @@ impl KeyClaim {
 pub struct IdempotentRequest {
     pub(super) claim: KeyClaim,
     entered: AtomicBool,
-    stored: AtomicBool,
+    stored: OnceLock<i64>,
     overtaken: AtomicBool,
 }
 
 impl IdempotentRequest {
     /// Creates a request that has written nothing yet.
     pub fn new(claim: KeyClaim) -> Arc<Self> {
-        let no = || AtomicBool::new(false);
-        Arc::new(Self { claim, entered: no(), stored: no(), overtaken: no() })
+        Arc::new(Self { claim, entered: false.into(), stored: OnceLock::new(), overtaken: false.into() })
     }
 
     /// Returns the data that the request stores.
@@ -82,7 +79,12 @@ impl IdempotentRequest {
 
     /// `true` if a change of the request is committed, together with its key.
     pub fn is_stored(&self) -> bool {
-        self.stored.load(Ordering::SeqCst)
+        self.stored.get().is_some()
+    }
+
+    /// Returns the number that the key is stored under.
+    pub fn stored_number(&self) -> Option<i64> {
+        self.stored.get().copied()
     }
 
     /// Notes that the request begins an operation. Returns `true` if the operation has a key to store.
@@ -97,25 +99,27 @@ impl IdempotentRequest {
         self.overtaken.store(false, Ordering::SeqCst);
     }
 
-    /// Stores the key in the transaction of the operation. Returns `false` if the operation stores none.
+    /// Stores the key in the transaction of the operation, and returns its number, if the operation stores one.
     pub(in crate::database) fn store_key<R>(
         &self,
         connection: &mut AnyConnection,
         operation: &Operation,
-    ) -> Result<bool, Abort<R>> {
+    ) -> Result<Option<i64>, Abort<R>> {
         if !operation.stores_key_of(self.claim.owner) {
-            return Ok(false);
+            return Ok(None);
         }
-        if rows::claim(connection, &self.claim, operation.named)? == 0 {
+        let number = rows::claim(connection, &self.claim, operation.named)?;
+        if number.is_none() {
             self.overtaken.store(true, Ordering::SeqCst);
             return Err(Abort::Store(StoreError::Unavailable("the same request is already in progress".to_owned())));
         }
-        Ok(true)
+        Ok(number)
     }
 
-    /// Notes that the operation that stored the key is committed.
-    pub(in crate::database) fn committed(&self) {
-        self.stored.store(true, Ordering::SeqCst);
+    /// Notes that the operation that stored the key under this number is committed.
+    pub(in crate::database) fn committed(&self, number: i64) {
+        // Only the first operation of a request stores its key.
+        let _ = self.stored.set(number);
     }
 
     /// `true` if another request took the key first. This request is rolled back completely.

@@ -1,10 +1,13 @@
 //! Table of idempotency keys.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
 use kontor_kernel::StoreError;
 
-use super::answers::{forget, insert, last_expired_number};
+use super::answers::{forget, insert};
+use super::numbers::{expiry_of, has_expired, last_expired_number};
 use super::request::{KeyClaim, KeyOwner};
 use crate::database::operation::Named;
 use crate::database::{Abort, AnyConnection, Database, Extent};
@@ -33,8 +36,8 @@ pub struct StoredKey {
 pub struct StoredResponse {
     /// Request of the response.
     pub claim: KeyClaim,
-    /// `true` if the request committed a change. Its key is then already stored, unless it was deleted since.
-    pub is_stored: bool,
+    /// Number that the key is stored under, if the request committed a change. The key may have been deleted since.
+    pub number: Option<i64>,
     /// Encrypted response.
     pub answer: Vec<u8>,
 }
@@ -47,7 +50,7 @@ by_place! {
         lease_owner: String,
         leased_until: NaiveDateTime,
         answer: Option<Vec<u8>>,
-        expires_at: NaiveDateTime,
+        number: i64,
     }
 }
 
@@ -59,35 +62,48 @@ impl From<KeyRow> for StoredKey {
             process: row.lease_owner,
             leased_until: decode::moment(row.leased_until),
             answer: row.answer,
-            expires_at: decode::moment(row.expires_at),
+            expires_at: expiry_of(row.number),
         }
     }
 }
 
-const ON_CONFLICT_TAKE_OVER: &str = " ON CONFLICT (id) DO UPDATE SET fingerprint = excluded.fingerprint, resource = excluded.resource, \
-     resource_id = excluded.resource_id, lease_owner = excluded.lease_owner, leased_until = excluded.leased_until, answer = NULL, \
-     answer_number = excluded.answer_number, expires_at = excluded.expires_at WHERE idempotency_keys.expires_at <= ";
-
-/// Stores a key. Returns `0` if the key is already taken.
-pub(super) fn claim(connection: &mut AnyConnection, claim: &KeyClaim, named: Option<Named>) -> QueryResult<usize> {
-    let row: [Value; 8] = [
-        claim.id.as_str().into(),
-        claim.fingerprint.as_str().into(),
-        named.map(|named| named.resource).into(),
-        named.map(|named| named.id).into(),
-        claim.process.as_str().into(),
-        claim.leased_until.naive_utc().into(),
-        claim.expires_at().naive_utc().into(),
-        claim.answer_number.into(),
-    ];
-    Statement::new(
-        "INSERT INTO idempotency_keys (id, fingerprint, resource, resource_id, lease_owner, leased_until, expires_at, \
-         answer_number) VALUES ",
-    )
-    .tuple(row)
-    .sql(ON_CONFLICT_TAKE_OVER)
-    .value(claim.at.naive_utc())
-    .run(connection)
+/// Stores a key. Returns its number, or `None` if the key is taken.
+pub(super) fn claim(
+    connection: &mut AnyConnection,
+    claim: &KeyClaim,
+    named: Option<Named>,
+) -> QueryResult<Option<i64>> {
+    let mut number = claim.number;
+    loop {
+        let row: [Value; 7] = [
+            number.into(),
+            claim.id.as_str().into(),
+            claim.fingerprint.as_str().into(),
+            named.map(|named| named.resource).into(),
+            named.map(|named| named.id).into(),
+            claim.process.as_str().into(),
+            claim.leased_until.naive_utc().into(),
+        ];
+        let stored = Statement::new(
+            "INSERT INTO idempotency_keys (number, id, fingerprint, resource, resource_id, lease_owner, leased_until) \
+             VALUES ",
+        )
+        .tuple(row)
+        .sql(" ON CONFLICT DO NOTHING")
+        .run(connection)?;
+        if stored > 0 {
+            return Ok(Some(number));
+        }
+        let holders = Statement::new("SELECT number FROM idempotency_keys WHERE id = ").value(claim.id.as_str());
+        match holders.scalars::<i64>(connection)?.first() {
+            Some(holder) if has_expired(*holder, claim.number) => {
+                remove(connection, Statement::new("number = ").value(*holder))?;
+            }
+            Some(_) => return Ok(None),
+            // Another process has drawn the same number.
+            None => number += 1,
+        }
+    }
 }
 
 /// Deletes all keys of a caller. The current request then stores no key either, if it belongs to the same caller.
@@ -100,9 +116,8 @@ pub(crate) fn delete_keys_of_owner(connection: &mut AnyConnection, owner: KeyOwn
 
 /// Deletes the keys that match a condition, and their responses.
 fn remove(connection: &mut AnyConnection, condition: Statement) -> QueryResult<()> {
-    let keys = Statement::new("DELETE FROM idempotency_keys WHERE ").then(condition).sql(" RETURNING answer_number");
-    let numbers: Vec<Option<i64>> = keys.scalars(connection)?;
-    let numbers: Vec<i64> = numbers.into_iter().flatten().collect();
+    let keys = Statement::new("DELETE FROM idempotency_keys WHERE ").then(condition).sql(" RETURNING number");
+    let numbers: Vec<i64> = keys.scalars(connection)?;
     forget(connection, &numbers)
 }
 
@@ -113,15 +128,13 @@ impl Database {
         self.expecting(Extent::Keys)
             .read(move |connection| {
                 let rows: Vec<KeyRow> = Statement::new(
-                    "SELECT k.fingerprint, k.resource, k.resource_id, k.lease_owner, k.leased_until, coalesce(k.answer, a.answer), \
-                     k.expires_at FROM idempotency_keys k LEFT JOIN idempotency_answers a ON a.number = k.answer_number AND a.number > ",
-                )
-                .value(last_expired_number(now))
-                .sql(" WHERE k.id = ")
-                .value(id.as_str())
-                .sql(" AND k.expires_at > ")
-                .value(now.naive_utc())
-                .rows(connection)?;
+                "SELECT k.fingerprint, k.resource, k.resource_id, k.lease_owner, k.leased_until, a.answer, k.number \
+                 FROM idempotency_keys k LEFT JOIN idempotency_answers a ON a.number = k.number WHERE k.id = ",
+            )
+            .value(id.as_str())
+            .sql(" AND k.number > ")
+            .value(last_expired_number(now))
+            .rows(connection)?;
                 Ok::<_, Abort<StoreError>>(rows.into_iter().next().map(StoredKey::from))
             })
             .await
@@ -129,14 +142,15 @@ impl Database {
 
     /// Stores responses in one transaction. The response of a request that changed nothing is stored only if its key is
     /// free.
-    pub async fn keep_answers(&self, mut answers: Vec<StoredResponse>) -> Result<(), StoreError> {
-        answers.sort_by_key(|answer| answer.claim.answer_number);
+    pub async fn keep_answers(&self, answers: impl Into<Arc<[StoredResponse]>>) -> Result<(), StoreError> {
+        let answers = answers.into();
         self.write(move |connection| {
-            let mut own = Vec::with_capacity(answers.len());
-            for answer in &answers {
-                if answer.is_stored || claim(connection, &answer.claim, None)? > 0 {
-                    own.push(answer);
-                }
+            let mut sorted: Vec<_> = answers.iter().collect();
+            sorted.sort_by_key(|answer| answer.claim.number);
+            let mut own = Vec::with_capacity(sorted.len());
+            for StoredResponse { claim: claimed, number, answer } in sorted {
+                let number = if number.is_some() { *number } else { claim(connection, claimed, None)? };
+                own.extend(number.map(|number| (number, answer.as_slice())));
             }
             Ok::<_, Abort<StoreError>>(insert(connection, &own)?)
         })
@@ -156,19 +170,17 @@ impl Database {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::database::idempotency::{IdempotentRequest, ResponseNumbers};
+    use crate::database::idempotency::{IdempotentRequest, RequestNumbers};
     use crate::database_tests;
 
-    fn claim(owner: KeyOwner, answer_number: i64) -> KeyClaim {
-        let at: DateTime<Utc> = "2026-06-30T12:00:00Z".parse().unwrap();
+    fn claim(owner: KeyOwner, number: i64) -> KeyClaim {
         KeyClaim {
-            id: owner.keys(&format!("{answer_number:064}")),
+            id: owner.keys(&format!("{number:064}")),
             fingerprint: String::new(),
             owner,
             process: String::new(),
-            at,
-            leased_until: at,
-            answer_number,
+            leased_until: DateTime::UNIX_EPOCH,
+            number,
         }
     }
 
@@ -183,20 +195,20 @@ mod tests {
     database_tests! {
         async fn who_is_forgotten_leaves_no_answer_that_comes_meanwhile(db: TestDatabase) {
             let (own, other) = (KeyOwner { guard: "counterparty", id: Some(1) }, KeyOwner { guard: "counterparty", id: Some(12) });
-            let numbers = ResponseNumbers::default();
-            for round in 0..40 {
+            let numbers = RequestNumbers::new(0);
+            for round in 1..=40 {
                 let mut saved = Vec::new();
                 for owner in [own, other] {
-                    let claim = claim(owner, numbers.next(DateTime::UNIX_EPOCH, round));
+                    let claim = claim(owner, numbers.next(DateTime::UNIX_EPOCH));
                     let request = db.database.for_request(IdempotentRequest::new(claim.clone()));
-                    request.record_heartbeat("a", claim.at).await.unwrap();
-                    saved.push(StoredResponse { claim, is_stored: true, answer: b"done".to_vec() });
+                    request.record_heartbeat("a", claim.leased_until).await.unwrap();
+                    saved.push(StoredResponse { number: Some(claim.number), claim, answer: b"done".to_vec() });
                 }
                 let forget = move |connection: &mut AnyConnection| Ok::<_, Abort<StoreError>>(delete_keys_of_owner(connection, own)?);
                 let (kept, forgotten) = tokio::join!(db.database.keep_answers(saved), db.database.write(forget));
                 kept.unwrap();
                 forgotten.unwrap();
-                assert_eq!(answers(&db.database).await.unwrap(), i64::from(round) + 1, "those of the other one");
+                assert_eq!(answers(&db.database).await.unwrap(), round, "those of the other one");
             }
         }
     }

@@ -101,7 +101,8 @@ scenarios! {
         let (claim, now) = (idempotency::claim("k", idempotency::now()), idempotency::now());
         let bound = || db.database.for_request(IdempotentRequest::new(claim.clone()));
         run.step("write", async || bound().record_heartbeat("a", now).await).await;
-        let saved = || StoredResponse { claim: claim.clone(), is_stored: true, answer: b"done".to_vec() };
-        run.step("answer", async || db.database.keep_answers(vec![saved()]).await).await;
+        let number = Some(claim.number);
+        let saved = || StoredResponse { claim: claim.clone(), number, answer: b"done".to_vec() };
+        run.step("answer", async || db.database.keep_answers([saved()]).await).await;
     }
 }

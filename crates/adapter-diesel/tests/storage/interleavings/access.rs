@@ -58,7 +58,7 @@ impl Actor<'_> {
 
     async fn under_the_key(&self, pieces: i64) -> Result<String, StoreError> {
         let (counter, now) = (self.counter(), self.counter().clock.now());
-        let claim = KeyClaim { answer_number: 700 + pieces, ..claim("key", now) };
+        let claim = KeyClaim { number: 700 + pieces, ..claim("key", now) };
         let request = IdempotentRequest::new(claim);
         let placement = counter.placement_for(&request);
         let placed = placement.place(counter.customer, &counter.command(&[(self.facts["vase"], pieces)])).await;
@@ -99,12 +99,12 @@ const KEYS: &[Act] = acts! {
     "order one under the key" => |actor| actor.under_the_key(1);
     "order two under the key" => |actor| actor.under_the_key(2);
     "answer" => |actor| async {
-        let claim = KeyClaim { answer_number: 701, ..claim("key", actor.counter().clock.now()) };
-        actor.store().keep_answers(vec![StoredResponse { claim, is_stored: true, answer: b"done".to_vec() }]).await
+        let claim = KeyClaim { number: 701, ..claim("key", actor.counter().clock.now()) };
+        actor.store().keep_answers([StoredResponse { claim, number: Some(701), answer: b"done".to_vec() }]).await
     };
     "refusal" => |actor| async {
-        let claim = KeyClaim { answer_number: 703, ..claim("key", actor.counter().clock.now()) };
-        actor.store().keep_answers(vec![StoredResponse { claim, is_stored: false, answer: b"no".to_vec() }]).await
+        let claim = KeyClaim { number: 703, ..claim("key", actor.counter().clock.now()) };
+        actor.store().keep_answers([StoredResponse { claim, number: None, answer: b"no".to_vec() }]).await
     };
     "free" => |actor| actor.store().delete_key("key");
 };
