@@ -225,7 +225,7 @@ pub struct Config {
     pub files_limit: u64,
     /// Folder for file contents; empty for `kontor-files` beside the SQLite database, or in the working folder.
     pub files_folder: String,
-    /// Bucket for file contents in S3 or a compatible service; empty for the folder.
+    /// Bucket for file contents in S3 or a compatible service; empty for the folder. `kontor backup upload` uses it, too.
     pub files_s3_bucket: String,
     /// URL of the S3 service without the bucket name: `https://s3.example.com`.
     pub files_s3_endpoint: String,
@@ -460,17 +460,25 @@ impl Config {
         version.map(Into::into).map_err(|error| invalid_setting("subscription_consent_version", error))
     }
 
+    /// Returns the bucket for file contents and backups, if there is one, without calling it.
+    pub fn bucket(&self) -> Result<Option<FileStorage>, ConfigError> {
+        if self.files_s3_bucket.is_empty() {
+            return Ok(None);
+        }
+        let bucket = Bucket {
+            endpoint: self.files_s3_endpoint.clone(),
+            name: self.files_s3_bucket.clone(),
+            region: self.files_s3_region.clone(),
+            access_key: self.files_s3_access_key.clone(),
+            secret_key: self.files_s3_secret_key.clone(),
+        };
+        FileStorage::bucket(&bucket).map(Some).map_err(|error| invalid_setting("files_s3_bucket", error))
+    }
+
     /// Returns the storage of file contents, without creating or calling anything yet.
     pub fn files(&self) -> Result<FileStorage, ConfigError> {
-        if !self.files_s3_bucket.is_empty() {
-            let bucket = Bucket {
-                endpoint: self.files_s3_endpoint.clone(),
-                name: self.files_s3_bucket.clone(),
-                region: self.files_s3_region.clone(),
-                access_key: self.files_s3_access_key.clone(),
-                secret_key: self.files_s3_secret_key.clone(),
-            };
-            return FileStorage::bucket(&bucket).map_err(|error| invalid_setting("files_s3_bucket", error));
+        if let Some(bucket) = self.bucket()? {
+            return Ok(bucket);
         }
         if !self.files_folder.is_empty() {
             return Ok(FileStorage::folder(&self.files_folder));
