@@ -23,9 +23,7 @@ const LISTED_TIME: &str = "2026-01-01T00:00:00.000Z";
 /// `/s3/{bucket}` and `/s3/{bucket}/{key}`
 pub fn routes(config: &mut ServiceConfig) {
     config.service(
-        web::resource("/s3/{bucket}")
-            .wrap(from_fn(fault_middleware::storage))
-            .default_service(web::to(serve_bucket)),
+        web::resource("/s3/{bucket}").wrap(from_fn(fault_middleware::storage)).default_service(web::to(serve_bucket)),
     );
     config.service(
         web::resource("/s3/{bucket}/{key:.+}")
