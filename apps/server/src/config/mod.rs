@@ -12,6 +12,7 @@ use kontor_adapter_files::{Bucket, FileStorage};
 use kontor_adapter_limits::RedisUrl;
 use kontor_kernel::{ExposeSecret, Line, Money, SecretString};
 use kontor_payments::verification::VerificationTerms;
+use kontor_traces::Sampling;
 use kontor_web::Settings;
 use kontor_web::limits::LimitSettings;
 use serde::{Deserialize, Serialize};
@@ -157,6 +158,11 @@ pub struct Config {
     pub log: String,
     /// Format of the log on standard error: `json` or `text`.
     pub log_format: String,
+    /// URL of an OTLP/HTTP collector that takes traces as JSON: `http://127.0.0.1:4318/v1/traces`. Empty for none.
+    pub traces_url: String,
+    /// Percentage of requests and of calls of the worker that begin a sampled trace, 0 to 100. A caller's `traceparent`
+    /// has priority.
+    pub traces_percent: u32,
     /// Lifetime of new tokens of employees, in hours.
     pub staff_token_hours: u32,
     /// Lifetime of new tokens of customers, in hours.
@@ -270,6 +276,8 @@ impl Default for Config {
             import_folder: String::new(),
             log: "info".into(),
             log_format: "json".into(),
+            traces_url: String::new(),
+            traces_percent: 1,
             staff_token_hours: 30 * 24,
             customer_token_hours: 365 * 24,
             retention_days: 30,
@@ -488,6 +496,11 @@ impl Config {
             DatabaseUrl::Postgres(_) => PathBuf::new(),
         };
         Ok(FileStorage::folder(beside.join("kontor-files")))
+    }
+
+    /// Returns the share of traces that are sampled: none without a collector.
+    pub fn sampling(&self) -> Sampling {
+        Sampling::percent(if self.traces_url.is_empty() { 0 } else { self.traces_percent })
     }
 
     /// Returns the settings of the HTTP kit.
