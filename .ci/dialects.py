@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Counts what engines with PostgreSQL's protocol refuse in the migrations and the statements of the storage adapter.
 
-The counts of .ci/dialects.tsv may only fall: a higher one fails. `--lower` writes lower ones. `--tenant` prints the keys
-and references without the project instead. The rules follow the engines' public documentation (SOURCES); no engine is
+The counts of .ci/dialects.tsv may only fall: a higher one fails. `--lower` writes lower ones. `--tenant` prints the
+keys and references without the project instead. The rules follow the engines' public documentation (SOURCES); no engine is
 asked, so a count of 0 proves nothing about an engine.
 """
 
@@ -113,7 +113,8 @@ def schema(migrations):
         elif found := re.match(r"DROP TABLE (\w+)", statement):
             del tables[found[1]]
         else:
-            assert not re.match(r"(CREATE|ALTER|DROP) (?!INDEX|FUNCTION|STATISTICS)", statement), f"not understood: {statement}"
+            unknown = re.match(r"(CREATE|ALTER|DROP) (?!INDEX|FUNCTION|STATISTICS)", statement)
+            assert not unknown, f"not understood: {statement}"
     return tables
 
 
