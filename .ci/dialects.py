@@ -120,17 +120,17 @@ def schema(migrations):
 
 def keys_without_tenant(tables):
     tenants = (table for table in tables.values() if TENANT in table.columns)
-    return [(table.name, key) for table in tenants for key in table.keys if TENANT not in key]
+    return {(table.name, key) for table in tenants for key in table.keys if TENANT not in key}
 
 
 def references_without_tenant(tables):
     of_tenants = {name for name, table in tables.items() if TENANT in table.columns}
-    return [
+    return {
         (name, columns, target)
         for name in of_tenants
         for columns, target in tables[name].references
         if target in of_tenants and TENANT not in columns
-    ]
+    }
 
 
 class Sources:
