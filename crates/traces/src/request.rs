@@ -19,7 +19,7 @@ impl Sampling {
 
     /// Decides by the identifier, which is random.
     pub(crate) fn takes(self, trace_id: u128) -> bool {
-        self.percent > 0 && trace_id % 100 < self.percent.into()
+        self.percent > 0 && trace_id % 100 < u128::from(self.percent)
     }
 
     /// Opens the span of a request. Its parent is the caller's span, if the caller sent a valid `traceparent`; then the

@@ -169,7 +169,7 @@ database_tests! {
 
         // A newer backup that is no database.
         let garbage = site.folder().join("garbage");
-        std::fs::write(&garbage, [7; 10_000]).unwrap();
+        std::fs::write(&garbage, [7_u8; 10_000]).unwrap();
         let later = SystemClock.now() + TimeDelta::hours(1);
         let broken = storage.put_backup(later, File::open(garbage).unwrap()).await.unwrap();
         run(&["backup", "check"]).unwrap_err();
