@@ -22,6 +22,13 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Reason label of spans that the collector did not take.
 const COLLECTOR: &str = "collector";
 
+/// Gives the counter of dropped spans its first values, so that alerts on growth see the first drop.
+pub fn begin_counters() {
+    for reason in [QUEUE, COLLECTOR] {
+        count_dropped(reason, 0);
+    }
+}
+
 /// The client of the collector could not be created.
 #[derive(Debug, thiserror::Error)]
 #[error("the HTTP client cannot be created: {0}")]
@@ -68,9 +75,6 @@ impl SpanExporter {
 
     /// Exports until [`Exporting::stop`]. Needs a tokio runtime.
     pub fn start(self) -> Exporting {
-        for reason in [QUEUE, COLLECTOR] {
-            count_dropped(reason, 0);
-        }
         let (stop, stopped) = oneshot::channel();
         Exporting { stop, running: tokio::spawn(self.run(stopped)) }
     }

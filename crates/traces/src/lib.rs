@@ -19,7 +19,7 @@ mod outgoing;
 mod request;
 
 pub use context::TraceContext;
-pub use export::{CollectorError, Exporting, SpanExporter};
+pub use export::{CollectorError, Exporting, SpanExporter, begin_counters};
 pub use layer::TraceLayer;
 pub use outgoing::send;
 pub use request::Sampling;
