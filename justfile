@@ -86,9 +86,10 @@ console *themes:
     target/console/python/bin/python .ci/console/run.py target/debug/kontor {{themes}}
     target/console/python/bin/python .ci/console/run.py --database postgres target/debug/kontor {{themes}}
 
-# The storage suite on PostgreSQL as others run it: serializable, plain-search, pgbouncer or messages.
+# The storage suite on PostgreSQL as others run it: serializable, plain-search, pgbouncer, messages or postgres-18.
 profile name *filter:
-    env -u TEST_DATABASE_URL REQUIRE_POSTGRES=1 TEST_POSTGRES_PROFILE={{name}} \
+    if [ "{{name}}" = postgres-18 ]; then PATH="$(.ci/postgres18):$PATH"; fi; \
+        env -u TEST_DATABASE_URL REQUIRE_POSTGRES=1 TEST_POSTGRES_PROFILE={{name}} \
         cargo test --workspace --test storage -- --skip ::sqlite {{filter}}
 
 # Breaks the connection at every message of an order's transaction, in every way.

@@ -159,7 +159,7 @@ fn same(what: &str, asked: &ProviderId, told: &ProviderId) -> Result<(), String>
 }
 
 async fn exchange(call: RequestBuilder) -> Exchange {
-    match call.send().await {
+    match kontor_traces::send(call, "acquirer").await {
         Ok(response) => {
             let status = response.status().as_u16();
             match read_whole(response).await {

@@ -1,9 +1,11 @@
 //! Contents of files in a local folder or an S3-compatible bucket, and recognition of their types.
 //!
-//! **Owns** the location of contents, their transfer in pieces, and the recognition of types.
+//! **Owns** the location of contents and of copies of the database, their transfer in pieces, and the recognition of
+//! types.
 //!
 //! **Invariants**
-//! - For contents of any size, only a few pieces are in memory, at most [`PART_BYTES`] bytes each.
+//! - For contents of any size, only a few pieces are in memory, at most [`PART_BYTES`] bytes each, or a 10,000th of a
+//!   content that is larger than 10,000 such pieces.
 //! - A content is stored completely or not at all. A stored content has reached the disk, or the bucket has confirmed
 //!   it.
 //! - Names of contents consist of numbers and keys; client input is never part of a path.
@@ -11,6 +13,7 @@
 //!   unpacked without storing, and the end of a PDF must lead to its objects. Unpacking is bounded. One picture at a
 //!   time is completely in memory, with at most 16 bytes a pixel.
 //! - Smaller copies of a picture are stored beside its content and removed with it.
+//! - A copy of the database has its checksum in its name, and is verified when it is read.
 //!
 //! **Implements** [`kontor_content::ports::FileStore`], [`kontor_content::ports::ContentInspector`] and
 //! [`kontor_content::ports::PictureResizer`].
@@ -28,12 +31,14 @@
 //! ```
 
 mod archive;
+mod backups;
 mod inspect;
 mod location;
 mod pdf;
 mod picture;
 mod store;
 
+pub use backups::StoredBackup;
 pub use inspect::Inspector;
 pub use location::{Bucket, FileStorage, InvalidBucket};
 pub use store::PART_BYTES;

@@ -14,12 +14,14 @@ use object_store::buffered::BufWriter;
 use object_store::path::Path;
 use object_store::{Error, GetOptions, ObjectStoreExt};
 use ring::digest::{Context, SHA256, digest};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::location::{FileStorage, failed};
 
-/// Maximum bytes of a content in memory at a time; buckets accept smaller parts only at the end.
+/// Bytes of a part of a content in memory; buckets accept smaller parts only at the end.
 pub const PART_BYTES: usize = 5 * 1024 * 1024;
+/// Maximum parts of one upload that buckets accept.
+const MAX_PARTS: u64 = 10_000;
 /// Bytes read at a time of an incoming content.
 const READ_BYTES: usize = 256 * 1024;
 /// Timeout for storing a content; clients have given up by then.
@@ -48,17 +50,19 @@ fn is_whole_webp(start: &[u8], size: u64) -> bool {
 }
 
 impl FileStorage {
-    async fn delete(&self, path: Path) -> Result<(), StorageFailed> {
+    pub(crate) async fn delete(&self, path: Path) -> Result<(), StorageFailed> {
         match self.store().await?.delete(&path).await {
             Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(failed(error)),
         }
     }
 
-    async fn write(&self, to: Path, mut content: File) -> Result<StoredContent, StorageFailed> {
+    pub(crate) async fn write(&self, to: Path, mut content: File) -> Result<StoredContent, StorageFailed> {
         content.rewind().map_err(failed)?;
+        let size = content.metadata().map_err(failed)?.len();
+        let part = usize::try_from(size.div_ceil(MAX_PARTS)).map_err(failed)?.max(PART_BYTES);
         let mut content = tokio::fs::File::from_std(content);
-        let mut writer = BufWriter::with_capacity(self.store().await?, to, PART_BYTES).with_max_concurrency(2);
+        let mut writer = BufWriter::with_capacity(self.store().await?, to, part).with_max_concurrency(2);
         let copied = copy(&mut content, &mut writer).await;
         if copied.is_ok() {
             // If it fails, it aborts the upload.
@@ -71,7 +75,11 @@ impl FileStorage {
     }
 }
 
-async fn copy(content: &mut tokio::fs::File, writer: &mut BufWriter) -> Result<StoredContent, StorageFailed> {
+/// Copies a content piece by piece. Returns its size and checksum.
+pub(crate) async fn copy(
+    content: &mut tokio::fs::File,
+    writer: &mut (impl AsyncWrite + Unpin),
+) -> Result<StoredContent, StorageFailed> {
     let mut hash = Context::new(&SHA256);
     let mut size: u64 = 0;
     let mut piece = vec![0; READ_BYTES];

@@ -58,7 +58,7 @@ impl SmsRu {
         let unavailable = |error: reqwest::Error| ProviderError::Unavailable(error.without_url().to_string());
         let form: Vec<(&str, &str)> = [("api_id", self.api_id())].into_iter().chain(fields.iter().copied()).collect();
         let post = self.client.post(format!("{}{path}", self.base_url)).timeout(self.timeout).form(&form);
-        let response = post.send().await.map_err(unavailable)?;
+        let response = kontor_traces::send(post, "telephony").await.map_err(unavailable)?;
         let status = response.status();
         let body = read_start(response, MAX_RESPONSE_BYTES).await.map_err(unavailable)?;
         if !status.is_success() {

@@ -63,7 +63,7 @@ impl WebhookSender for HttpWebhookSender {
         for (name, value) in &request.headers {
             post = post.header(*name, value);
         }
-        match post.body(request.body).send().await {
+        match kontor_traces::send(post.body(request.body), "webhook").await {
             Ok(response) => {
                 let status = response.status().as_u16();
                 // The status is the result; an error in the body does not matter.

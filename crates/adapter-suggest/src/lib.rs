@@ -98,7 +98,7 @@ impl Suggestions {
             .header(AUTHORIZATION, authorization)
             .header(ACCEPT, "application/json")
             .json(&json!({ "query": query, "count": COUNT }));
-        let response = post.send().await.map_err(unavailable)?;
+        let response = kontor_traces::send(post, "suggestions").await.map_err(unavailable)?;
         let status = response.status();
         if status != StatusCode::OK {
             return Err(SuggestionError::Unavailable(format!("the provider answered {status}")));

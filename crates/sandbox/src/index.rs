@@ -21,7 +21,7 @@ const OFFERS: &[(&str, &str)] = &[
     ("/sms/send", "Telephony: SMS.RU text message"),
     ("/suggestions/api/4_1/rs/suggest/{address|bank|party}, .../findById/...", "DaData suggestions"),
     ("/hooks/{id}", "Webhook receiver"),
-    ("/s3/{bucket}/{key}", "A bucket: S3 with signed requests and uploads in parts"),
+    ("/s3/{bucket}/{key}", "A bucket: S3 with signed requests, uploads in parts and listings"),
     ("GET /control/messages?to=", "Calls, SMS and e-mails of a phone or an address"),
     ("GET /control/payments", "The latest payments"),
     ("POST /control/payments/{id}", "{outcome: succeed|decline|expire, card?, reason?, party?, save?}"),

@@ -37,6 +37,13 @@ pub struct DoctorArguments {
     database: Option<String>,
 }
 
+impl DoctorArguments {
+    /// Checks everything and changes nothing.
+    pub fn reading(json: bool) -> Self {
+        Self { project: None, correct: false, release_parked: false, json, database: None }
+    }
+}
+
 /// Runs the command. Remaining differences and parked rows make it fail.
 pub fn run(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,

@@ -93,7 +93,7 @@ enum Command {
         #[arg(long, value_name = "N")]
         revert: Option<usize>,
     },
-    /// Copy the embedded database to a file while the service runs, and check the copy.
+    /// Copy the embedded database to a file or to the bucket while the service runs, and check the copy.
     Backup(backup::BackupArguments),
     /// Compare a database restored from a backup with the payments and refunds of the acquirer since then. Afterwards
     /// subscriptions are charged again.
@@ -215,7 +215,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Worker { database, monitoring } => operate::work(&load(None, database)?, monitoring),
         Command::Health(arguments) => health::run(|| load(None, None), &arguments),
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
-        Command::Backup(arguments) => backup::run(|database| load(None, database), &arguments),
+        Command::Backup(arguments) => backup::run(|database| load(None, database), arguments),
         Command::Reconcile(arguments) => reconcile::run(|database| load(None, database), arguments),
         Command::Doctor(arguments) => doctor::run(|database| load(None, database), arguments),
         Command::Project { command } => project::run(|database| load(None, database), command),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use kontor_adapter_diesel::{CACHE_TRUST_PERIOD, Database, PoolOptions};
 use kontor_kernel::Clock as _;
+use kontor_traces::SpanExporter;
 
 use super::{Failure, process};
 use crate::adapters::SystemClock;
@@ -54,7 +55,7 @@ fn warn_of_development_key(config: &Config) {
 
 /// Runs `kontor serve`.
 pub fn serve(config: &Config, with_worker: bool) -> Result<(), Failure> {
-    process::log(config)?;
+    let traces = process::log(config)?;
     warn_of_development_key(config);
     let database = open_migrated(config)?;
     if !database.searches_are_indexed()? {
@@ -67,7 +68,7 @@ pub fn serve(config: &Config, with_worker: bool) -> Result<(), Failure> {
         let instance = Instance::start(config, &database, Arc::new(SystemClock), Some(listener), roles)?;
         let monitoring = instance.monitoring_address().unwrap_or(config.bind);
         tracing::info!(address = %config.bind, %monitoring, database = %database.url(), "serving");
-        run_until_ended(instance).await
+        run_until_ended(instance, traces).await
     })
 }
 
@@ -84,7 +85,7 @@ async fn check_generation(config: &Config, database: &Database) -> Result<(), Fa
 
 /// Runs `kontor worker`. Its health checks and metrics are served at the address, if there is one.
 pub fn work(config: &Config, monitoring: Option<SocketAddr>) -> Result<(), Failure> {
-    process::log(config)?;
+    let traces = process::log(config)?;
     warn_of_development_key(config);
     let database = open_migrated(config)?;
     process::runtime()?.block_on(async {
@@ -93,7 +94,7 @@ pub fn work(config: &Config, monitoring: Option<SocketAddr>) -> Result<(), Failu
         check_generation(config, &database).await?;
         let instance = Instance::start(config, &database, Arc::new(SystemClock), listener, Roles::Worker)?;
         tracing::info!(database = %database.url(), "working");
-        run_until_ended(instance).await
+        run_until_ended(instance, traces).await
     })
 }
 
@@ -105,10 +106,14 @@ pub async fn wait_for_termination(instance: &Instance) -> Result<(), Failure> {
     }
 }
 
-async fn run_until_ended(instance: Instance) -> Result<(), Failure> {
+async fn run_until_ended(instance: Instance, traces: Option<SpanExporter>) -> Result<(), Failure> {
+    let exporting = traces.map(SpanExporter::start);
     let outcome = wait_for_termination(&instance).await;
     tracing::info!("stopping: finishing requests in flight, releasing leases");
     instance.stop().await;
+    if let Some(exporting) = exporting {
+        exporting.stop().await;
+    }
     outcome
 }
 

@@ -2,14 +2,18 @@
 
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::PanicHookInfo;
+use std::sync::Arc;
 
 use clap::Args;
+use kontor_traces::{SpanExporter, TraceLayer};
 use tokio::runtime::Runtime;
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::Failure;
+use crate::adapters::{SystemClock, SystemRandom};
 use crate::config::Config;
 
 /// Creates a runtime for everything that is not an HTTP worker thread.
@@ -17,14 +21,27 @@ pub fn runtime() -> Result<Runtime, Failure> {
     Ok(tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?)
 }
 
-/// Sends structured logs to standard error, including panics of every thread.
-pub fn log(config: &Config) -> Result<(), Failure> {
+/// Sends structured logs to standard error, including panics of every thread. Returns the exporter of traces, if there
+/// is a collector.
+pub fn log(config: &Config) -> Result<Option<SpanExporter>, Failure> {
     let filter: Targets = config.log.parse()?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    let chosen = tracing_subscriber::registry().with(filter);
-    if config.log_format == "text" { chosen.with(lines).try_init() } else { chosen.with(lines.json()).try_init() }?;
+    let traces = TraceLayer::new(Arc::new(SystemRandom::new()), Arc::new(SystemClock));
+    let (traces, exporter) = if config.traces_url.is_empty() {
+        (traces, None)
+    } else {
+        let (traces, exporter) = SpanExporter::new(traces, &config.traces_url, config.sampling())?;
+        (traces, Some(exporter))
+    };
+    let spans = Targets::new().with_target(kontor_traces::TARGET, LevelFilter::INFO);
+    let chosen = tracing_subscriber::registry().with(traces.with_filter(spans));
+    if config.log_format == "text" {
+        chosen.with(lines.with_filter(filter)).try_init()
+    } else {
+        chosen.with(lines.json().with_filter(filter)).try_init()
+    }?;
     std::panic::set_hook(Box::new(report_panic));
-    Ok(())
+    Ok(exporter)
 }
 
 /// Logs a panic. Threads and tasks with a waiting caller also return an error; for all others this is the only sign.

@@ -11,6 +11,13 @@ const MAX_CODE_LIMIT_FACTOR: u32 = 100;
 /// Maximum number of events per second, minute or hour in a setting.
 const MAX_EVENTS: u32 = 1_000_000;
 
+/// Returns `true` if spans can be sent to this URL. Credentials would be printed with it.
+fn is_collector(url: &str) -> bool {
+    url.parse::<reqwest::Url>().is_ok_and(|url| {
+        ["http", "https"].contains(&url.scheme()) && url.username().is_empty() && url.password().is_none()
+    })
+}
+
 impl Config {
     fn file_faults(&self) -> Vec<ConfigError> {
         let has_bucket = !self.files_s3_bucket.is_empty();
@@ -74,6 +81,10 @@ impl Config {
         refuse(memory < limit, "body_memory_mb", "must not be less than body_limit");
         refuse(self.miniapp_contact_seconds == 0, "miniapp_contact_seconds", "must be at least 1");
         refuse(self.log.parse::<Targets>().is_err(), "log", "must be a level such as info, or levels of targets");
+        let has_traces = !self.traces_url.is_empty();
+        let reason = "must be an http or https URL without credentials";
+        refuse(has_traces && !is_collector(&self.traces_url), "traces_url", reason);
+        refuse(self.traces_percent > 100, "traces_percent", "must be between 0 and 100");
         refuse(!["json", "text"].contains(&self.log_format.as_str()), "log_format", "must be one of: json, text");
 
         let (key, is_public) = (self.secret_key.expose_secret(), self.has_development_key());

@@ -12,6 +12,7 @@ use kontor_adapter_files::{Bucket, FileStorage};
 use kontor_adapter_limits::RedisUrl;
 use kontor_kernel::{ExposeSecret, Line, Money, SecretString};
 use kontor_payments::verification::VerificationTerms;
+use kontor_traces::Sampling;
 use kontor_web::Settings;
 use kontor_web::limits::LimitSettings;
 use serde::{Deserialize, Serialize};
@@ -157,6 +158,11 @@ pub struct Config {
     pub log: String,
     /// Format of the log on standard error: `json` or `text`.
     pub log_format: String,
+    /// URL of an OTLP/HTTP collector that takes traces as JSON: `http://127.0.0.1:4318/v1/traces`. Empty for none.
+    pub traces_url: String,
+    /// Percentage of requests and of calls of the worker that begin a sampled trace, 0 to 100. A caller's `traceparent`
+    /// has priority.
+    pub traces_percent: u32,
     /// Lifetime of new tokens of employees, in hours.
     pub staff_token_hours: u32,
     /// Lifetime of new tokens of customers, in hours.
@@ -225,7 +231,7 @@ pub struct Config {
     pub files_limit: u64,
     /// Folder for file contents; empty for `kontor-files` beside the SQLite database, or in the working folder.
     pub files_folder: String,
-    /// Bucket for file contents in S3 or a compatible service; empty for the folder.
+    /// Bucket for file contents in S3 or a compatible service; empty for the folder. `kontor backup upload` uses it, too.
     pub files_s3_bucket: String,
     /// URL of the S3 service without the bucket name: `https://s3.example.com`.
     pub files_s3_endpoint: String,
@@ -270,6 +276,8 @@ impl Default for Config {
             import_folder: String::new(),
             log: "info".into(),
             log_format: "json".into(),
+            traces_url: String::new(),
+            traces_percent: 1,
             staff_token_hours: 30 * 24,
             customer_token_hours: 365 * 24,
             retention_days: 30,
@@ -460,17 +468,25 @@ impl Config {
         version.map(Into::into).map_err(|error| invalid_setting("subscription_consent_version", error))
     }
 
+    /// Returns the bucket for file contents and backups, if there is one, without calling it.
+    pub fn bucket(&self) -> Result<Option<FileStorage>, ConfigError> {
+        if self.files_s3_bucket.is_empty() {
+            return Ok(None);
+        }
+        let bucket = Bucket {
+            endpoint: self.files_s3_endpoint.clone(),
+            name: self.files_s3_bucket.clone(),
+            region: self.files_s3_region.clone(),
+            access_key: self.files_s3_access_key.clone(),
+            secret_key: self.files_s3_secret_key.clone(),
+        };
+        FileStorage::bucket(&bucket).map(Some).map_err(|error| invalid_setting("files_s3_bucket", error))
+    }
+
     /// Returns the storage of file contents, without creating or calling anything yet.
     pub fn files(&self) -> Result<FileStorage, ConfigError> {
-        if !self.files_s3_bucket.is_empty() {
-            let bucket = Bucket {
-                endpoint: self.files_s3_endpoint.clone(),
-                name: self.files_s3_bucket.clone(),
-                region: self.files_s3_region.clone(),
-                access_key: self.files_s3_access_key.clone(),
-                secret_key: self.files_s3_secret_key.clone(),
-            };
-            return FileStorage::bucket(&bucket).map_err(|error| invalid_setting("files_s3_bucket", error));
+        if let Some(bucket) = self.bucket()? {
+            return Ok(bucket);
         }
         if !self.files_folder.is_empty() {
             return Ok(FileStorage::folder(&self.files_folder));
@@ -480,6 +496,11 @@ impl Config {
             DatabaseUrl::Postgres(_) => PathBuf::new(),
         };
         Ok(FileStorage::folder(beside.join("kontor-files")))
+    }
+
+    /// Returns the share of traces that are sampled: none without a collector.
+    pub fn sampling(&self) -> Sampling {
+        Sampling::percent(if self.traces_url.is_empty() { 0 } else { self.traces_percent })
     }
 
     /// Returns the settings of the HTTP kit.

@@ -109,6 +109,7 @@ pub async fn metrics_text(
 ) -> HttpResponse {
     // Without a first value, an alert on growth would miss the first panic.
     metrics::counter!("kontor_panics_total").increment(0);
+    kontor_traces::begin_counters();
     if let Some(intake) = intake {
         let bodies = u32::try_from(intake.bytes() / 1024).unwrap_or(u32::MAX);
         metrics::gauge!("kontor_request_bodies_bytes").set(f64::from(bodies) * 1024.0);

@@ -1,4 +1,4 @@
-//! Outermost middleware: request id, log line, metrics, and a limit on the size of headers.
+//! Outermost middleware: request id, span, log line, metrics, and a limit on the size of headers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,6 +10,8 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, ResponseError, web};
 use kontor_kernel::Clock;
+use kontor_traces::Sampling;
+use tracing::{Instrument, Span};
 use uuid::Uuid;
 
 use kontor_web::caching::declare;
@@ -22,6 +24,7 @@ use kontor_web::traffic::{count_unrouted, method_label};
 use kontor_web::unread_body::{HeldBody, holding};
 use kontor_web::{ApiError, RefusalLog};
 
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// Forbids browsers to guess a content type.
 const NO_GUESSING: HeaderValue = HeaderValue::from_static("nosniff");
@@ -68,6 +71,14 @@ fn with_request_id<B: MessageBody + 'static>(response: ServiceResponse<B>, id: &
     response.map_body(|_, _| EitherBody::Right { body: BoxBody::new(body) })
 }
 
+/// Opens the span of a request. Two headers are no context.
+fn span_of(request: &ServiceRequest, id: &Uuid, method: &'static str) -> Span {
+    let mut sent = request.headers().get_all(TRACEPARENT);
+    let header = sent.next().filter(|_| sent.next().is_none()).and_then(|value| value.to_str().ok());
+    let sampling = request.app_data::<Sampling>().copied().unwrap_or_default();
+    sampling.request(header, id.as_u128(), method)
+}
+
 /// Outermost middleware.
 pub async fn observe(
     mut request: ServiceRequest,
@@ -76,8 +87,9 @@ pub async fn observe(
     let started = Instant::now();
     let id = request.app_data::<RequestIds>().map(RequestIds::next).unwrap_or_default();
     let mut spelled = Uuid::encode_buffer();
-    let id: &str = id.hyphenated().encode_lower(&mut spelled);
     let method = method_label(request.method());
+    let span = span_of(&request, &id, method);
+    let id: &str = id.hyphenated().encode_lower(&mut spelled);
     // Handled as `GET`; the connection omits the body. Handlers of file contents answer `HEAD` themselves without
     // opening a file.
     if request.method() == Method::HEAD && !request.path().starts_with("/files/") {
@@ -95,7 +107,7 @@ pub async fn observe(
             request.extensions_mut().insert(RequestId(id.to_owned()));
         }
         // Errors of handlers and extractors are responses here. The request must not be held while it is routed.
-        with_request_id(next.call(request).await?, id)
+        with_request_id(next.call(request).instrument(span.clone()).await?, id)
     };
 
     if let Ok(value) = HeaderValue::from_str(id) {
@@ -119,13 +131,17 @@ pub async fn observe(
     declare(&mut response, endpoint.as_deref().map(|endpoint| endpoint.policy));
 
     let (status, elapsed) = (response.status(), started.elapsed());
+    let finish = |route: &str| {
+        Sampling::finish(&span, route, status.as_u16());
+        span.in_scope(|| log(method, route, status, elapsed, id));
+    };
     if let Some(endpoint) = endpoint {
         endpoint.traffic.count(status.as_u16(), elapsed);
-        log(method, endpoint.policy.path, status, elapsed, id);
+        finish(endpoint.policy.path);
     } else {
         let route = other_route(&response);
         count_unrouted(method, &route, status.as_u16(), elapsed);
-        log(method, &route, status, elapsed, id);
+        finish(&route);
     }
     Ok(holding(response, kept))
 }

@@ -149,6 +149,7 @@ pub fn build(
     let prometheus = Data::new(prometheus);
     let origins = config.cors_origins.clone();
     let body_limit = config.body_limit;
+    let sampling = config.sampling();
     let settings = config.settings();
     let intake = Data::new(BodyReader::new(&settings));
     let workers = config.http_workers;
@@ -166,6 +167,7 @@ pub fn build(
         services.register(config);
         config
             .app_data(RequestIds::new(services.random()))
+            .app_data(sampling)
             .app_data(prometheus.clone())
             .app_data(intake.clone())
             .app_data(tasks.clone())

@@ -1,15 +1,21 @@
 //! A backup is taken while customers order, and restored elsewhere. After a restore no period is charged twice.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{SecondsFormat, TimeDelta};
 use kontor::adapters::SystemClock;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase, stays};
 use kontor_adapter_diesel::{Database, DatabaseUrl, PoolOptions, database_tests};
+use kontor_adapter_files::{Bucket, FileStorage};
 use kontor_kernel::Clock as _;
+use kontor_sandbox::SandboxConfig;
+use serde_json::{Value, json};
 
+use crate::platform_file_contents::bucket;
 use crate::process::{Site, number};
 use crate::subscription_crash::members::{Members, subscriptions};
 use crate::support::send;
@@ -34,6 +40,22 @@ pub fn must_run(command: &mut Command) {
 /// Returns the tools that dump and restore a PostgreSQL database.
 pub fn tools() -> (PathBuf, PathBuf) {
     tool("pg_dump").zip(tool("pg_restore")).unwrap_or_else(|| panic!("pg_dump and pg_restore are missing"))
+}
+
+/// Returns the same bucket as the settings of `bucket`.
+fn storage(site: &Site) -> FileStorage {
+    let config = SandboxConfig::new(Arc::new(SystemClock));
+    let (name, region) = (config.bucket, config.bucket_region);
+    let (access_key, secret_key) = (config.bucket_access_key, config.bucket_secret_key.into());
+    let endpoint = format!("{}/s3", site.sandbox.url());
+    FileStorage::bucket(&Bucket { endpoint, name, region, access_key, secret_key }).unwrap()
+}
+
+/// Runs a command with these settings. Returns its standard output, or its error.
+fn told(site: &Site, settings: &[(&str, String)], arguments: &[&str]) -> Result<String, String> {
+    let output = site.command(arguments).envs(settings.iter().map(|(key, value)| (*key, value))).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
 /// Returns the number of payments at the acquirer with this status.
@@ -98,6 +120,68 @@ database_tests! {
         assert_eq!(usize::try_from(kept).unwrap(), before.len());
         let all = number(&restored, "SELECT count(*) AS id FROM orders").await;
         assert!(usize::try_from(all).unwrap() < answered.len(), "the load went on after the copy");
+    }
+
+    async fn backups_are_stored_in_the_bucket_and_restored_from_it(db: TestDatabase) {
+        let is_sqlite = db.kind == Kind::Sqlite;
+        let site = Site::open(db, 1.0).await;
+        let settings = bucket(&site);
+        let run = |arguments: &[&str]| told(&site, &settings, arguments);
+        if !is_sqlite {
+            for command in ["upload", "list", "check"] {
+                let refused = run(&["backup", command]).unwrap_err();
+                assert!(refused.contains("pg_dump"), "{refused}");
+            }
+            return;
+        }
+        let refused = told(&site, &[], &["backup", "upload"]).unwrap_err();
+        assert!(refused.contains("files_s3_bucket is not set"), "{refused}");
+        let refused = run(&["backup", "check"]).unwrap_err();
+        assert!(refused.contains("the bucket has no backup"), "{refused}");
+
+        let upload = |arguments: &[&str]| -> Value {
+            serde_json::from_str(&run(&[&["backup", "upload", "--json"][..], arguments].concat()).unwrap()).unwrap()
+        };
+        site.create_project("owner");
+        let first = upload(&[]);
+        assert_eq!(first["deleted"], json!([]));
+        site.create_project("other");
+        let second = upload(&["--keep", "1"]);
+        assert_eq!(second["deleted"], json!([first["name"]]));
+        let listed: Value = serde_json::from_str(&run(&["backup", "list", "--json"]).unwrap()).unwrap();
+        assert_eq!((&listed["name"], &listed["bytes"]), (&second["name"], &second["bytes"]));
+        assert_eq!(site.control("/objects").await["objects"].as_array().unwrap().len(), 1);
+        run(&["backup", "check", "--max-age-hours", "1"]).unwrap();
+
+        let file = site.folder().join("restored.db");
+        let to = file.to_str().unwrap();
+        run(&["backup", "download", "--to", to]).unwrap();
+        let refused = run(&["backup", "download", "--to", to]).unwrap_err();
+        assert!(refused.contains("already exists"), "{refused}");
+        let refused = run(&["backup", "download", "--to", "elsewhere", "--name", "unknown"]).unwrap_err();
+        assert!(refused.contains("no backup unknown"), "{refused}");
+        let storage = storage(&site);
+        let old = storage.put_backup(SystemClock.now() - TimeDelta::minutes(190), File::open(&file).unwrap()).await.unwrap();
+        let restored = DatabaseUrl::Sqlite(file);
+        run(&["doctor", "--database", &restored.to_string()]).unwrap();
+        let restored = Database::open(restored, PoolOptions { connections: 1, ..PoolOptions::default() }).unwrap();
+        assert_eq!(number(&restored, "SELECT count(*) AS id FROM projects").await, 2);
+
+        // A newer backup that is no database.
+        let garbage = site.folder().join("garbage");
+        std::fs::write(&garbage, [7_u8; 10_000]).unwrap();
+        let later = SystemClock.now() + TimeDelta::hours(1);
+        let broken = storage.put_backup(later, File::open(garbage).unwrap()).await.unwrap();
+        run(&["backup", "check"]).unwrap_err();
+        storage.remove_backup(&broken).await.unwrap();
+        for backup in storage.backups().await.unwrap().iter().filter(|backup| **backup != old) {
+            storage.remove_backup(backup).await.unwrap();
+        }
+        run(&["backup", "check"]).unwrap();
+        let refused = run(&["backup", "check", "--max-age-hours", "2"]).unwrap_err();
+        assert!(refused.contains("is 3 hours old"), "{refused}");
+        let mut names = site.folder().read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(!names.any(|name| name.to_string_lossy().starts_with(".kontor-backup-")));
     }
 
     async fn a_restored_database_charges_no_period_twice(db: TestDatabase) {

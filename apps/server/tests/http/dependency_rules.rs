@@ -74,6 +74,7 @@ fn every_member_has_a_rule() {
             || name == "kontor-kernel"
             || name == "kontor-sandbox"
             || name == "kontor-html"
+            || name == "kontor-traces"
             || name == "kontor-console"
             || name == "kontor-faulty-disk"
             || name == "kontor-bench"
@@ -158,8 +159,19 @@ fn adapters_depend_on_kernel_and_domains_but_not_on_each_other() {
         }
         for name in ours(&dependencies) {
             let known = if adapter == "kontor-sandbox" { name == "kontor-html" } else { DOMAINS.contains(&name) };
-            assert!(name == "kontor-kernel" || known, "{adapter} must not know {name}");
+            let traced = name == "kontor-traces" && adapter != "kontor-sandbox";
+            assert!(name == "kontor-kernel" || traced || known, "{adapter} must not know {name}");
         }
+    }
+}
+
+#[test]
+fn traces_depend_on_the_kernel_and_adapters_and_the_server_know_them() {
+    let all = dependencies();
+    assert_eq!(ours(&all["kontor-traces"]), BTreeSet::from(["kontor-kernel"]));
+    for (member, dependencies) in &all {
+        let allowed = member == "kontor" || member.starts_with("kontor-adapter-");
+        assert!(allowed || !dependencies.contains("kontor-traces"), "{member} must not know the traces");
     }
 }
 

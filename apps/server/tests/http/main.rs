@@ -132,6 +132,7 @@ mod support;
 mod tables;
 mod tickets;
 mod time_travel;
+mod traces;
 mod trade;
 mod transport;
 mod upgrade_process;

@@ -56,11 +56,16 @@ fn every_variable_is_a_setting() {
 
 #[test]
 fn every_option_in_use_exists() {
-    for (command, option) in
-        [("serve", "--no-worker"), ("worker", "--monitoring"), ("health", "--address"), ("health", "--ready")]
-    {
+    for (command, option) in [
+        ("serve", "--no-worker"),
+        ("worker", "--monitoring"),
+        ("health", "--address"),
+        ("health", "--ready"),
+        ("backup upload", "--keep-days"),
+        ("backup check", "--max-age-hours"),
+    ] {
         let used = files(&folder()).iter().any(|path| std::fs::read_to_string(path).unwrap().contains(option));
-        let help = kontor(&[command, "--help"], &[]);
+        let help = kontor(&command.split(' ').chain(["--help"]).collect::<Vec<_>>(), &[]);
         assert!(used && String::from_utf8_lossy(&help.stdout).contains(option), "kontor {command} {option}");
     }
 }

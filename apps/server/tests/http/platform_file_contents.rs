@@ -34,7 +34,7 @@ pub fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 }
 
 /// Returns the settings for the sandbox's bucket.
-fn bucket(site: &Site) -> Vec<(&'static str, String)> {
+pub fn bucket(site: &Site) -> Vec<(&'static str, String)> {
     let config = SandboxConfig::new(Arc::new(SystemClock));
     vec![
         ("KONTOR_FILES_S3_ENDPOINT", format!("{}/s3", site.sandbox.url())),

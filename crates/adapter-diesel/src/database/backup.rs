@@ -25,7 +25,7 @@ pub struct Backup {
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// PostgreSQL has its own tools.
-    #[error("use PostgreSQL's own tools to back it up, such as `pg_dump -Fc`")]
+    #[error("use PostgreSQL's own tools to back it up: `pg_dump -Fc`, or an archive of the write-ahead log")]
     Postgres,
     /// The file exists and is not overwritten.
     #[error("{0} already exists")]

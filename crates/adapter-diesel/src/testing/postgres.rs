@@ -111,6 +111,9 @@ fn start() -> Result<Server, String> {
     let mut connection = Server::connect(&base, &admin)?;
     let id: Id =
         diesel::sql_query("SELECT pg_backend_pid() AS id").get_result(&mut connection).map_err(|e| e.to_string())?;
+    if profile == Profile::Postgres18 {
+        must_be_18(&mut connection)?;
+    }
     let template = format!("kontor_test_{}_{}", std::process::id(), id.id);
     let used_by_tests = used_by_tests(profile, &base)?;
     let server = Server { base, admin, used_by_tests, template };
@@ -126,6 +129,16 @@ fn start() -> Result<Server, String> {
     let one = PoolOptions { connections: 1, ..PoolOptions::default() };
     Database::open(database, one).and_then(|database| database.migrate()).map_err(|error| error.to_string())?;
     Ok(server)
+}
+
+/// Rejects a server of another version: another one may be first in `PATH`.
+fn must_be_18(connection: &mut PgConnection) -> Result<(), String> {
+    let version = "SELECT current_setting('server_version_num')::integer / 10000 AS id";
+    let version: Id = diesel::sql_query(version).get_result(connection).map_err(|error| error.to_string())?;
+    match version.id {
+        18 => Ok(()),
+        other => Err(format!("the server has version {other}; put the folder that .ci/postgres18 prints into PATH")),
+    }
 }
 
 /// Creates an account that may create tables but no extensions.

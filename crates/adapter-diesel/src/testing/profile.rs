@@ -13,6 +13,8 @@ pub(super) enum Profile {
     Pgbouncer,
     /// With messages in Russian.
     Messages,
+    /// PostgreSQL 18, which must be the first server of `PATH` or the given one.
+    Postgres18,
 }
 
 impl Profile {
@@ -25,8 +27,10 @@ impl Profile {
             Some("plain-search") => Ok(Self::PlainSearch),
             Some("pgbouncer") => Ok(Self::Pgbouncer),
             Some("messages") => Ok(Self::Messages),
+            Some("postgres-18") => Ok(Self::Postgres18),
             Some(other) => Err(format!(
-                "TEST_POSTGRES_PROFILE is `{other}` and not serializable, plain-search, pgbouncer or messages"
+                "TEST_POSTGRES_PROFILE is `{other}` and not serializable, plain-search, pgbouncer, messages or \
+                 postgres-18"
             )),
         };
         super::must(known)
@@ -35,7 +39,7 @@ impl Profile {
     /// Returns the settings of each fresh database.
     pub fn settings(self) -> &'static [&'static str] {
         match self {
-            Self::Usual | Self::PlainSearch | Self::Messages => &[],
+            Self::Usual | Self::PlainSearch | Self::Messages | Self::Postgres18 => &[],
             Self::Serializable => &["default_transaction_isolation = 'serializable'"],
             // Settings that a session behind a pooler cannot keep.
             Self::Pgbouncer => &["statement_timeout = '30s'", "jit = off", "work_mem = '16MB'"],

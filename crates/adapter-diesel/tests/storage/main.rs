@@ -60,5 +60,6 @@ mod upkeep;
 mod versions;
 mod webhook_shares;
 mod webhooks;
+mod without_project;
 
 use kontor_adapter_diesel::testing::storehouse;

@@ -8,6 +8,7 @@ use kontor_content::ports::FileStore;
 use kontor_kernel::FixedClock;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 
+use crate::backups::keeps_backups;
 use crate::support::{file, get, keeps_contents, keeps_smaller_copies, key, noise, project, put, remove};
 
 struct Outside {
@@ -63,6 +64,13 @@ async fn a_bucket_keeps_smaller_copies() {
 }
 
 #[tokio::test]
+async fn a_bucket_keeps_backups() {
+    let outside = Outside::start().await;
+    put(&outside.storage(), 1, b"no backup").await.unwrap();
+    keeps_backups(&outside.storage()).await;
+}
+
+#[tokio::test]
 async fn passing_faults_are_survived() {
     let outside = Outside::start().await;
     let storage = outside.storage();
@@ -77,6 +85,10 @@ async fn passing_faults_are_survived() {
         outside.fault(fault, 1, 0).await;
         remove(&storage, 1).await;
         assert_eq!(get(&storage, 1, 0..1).await, None, "{fault}");
+    }
+    for fault in ["http_500", "drop"] {
+        outside.fault(fault, 1, 0).await;
+        assert!(storage.backups().await.unwrap().is_empty(), "{fault}");
     }
     outside.fault("delay", 1, 300).await;
     let started = Instant::now();

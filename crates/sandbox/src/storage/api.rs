@@ -17,9 +17,14 @@ use crate::state::World;
 
 const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 const OBJECT_TIME: &str = "Thu, 01 Jan 2026 00:00:00 GMT";
+/// The same time in a listing.
+const LISTED_TIME: &str = "2026-01-01T00:00:00.000Z";
 
-/// `/s3/{bucket}/{key}`
+/// `/s3/{bucket}` and `/s3/{bucket}/{key}`
 pub fn routes(config: &mut ServiceConfig) {
+    config.service(
+        web::resource("/s3/{bucket}").wrap(from_fn(fault_middleware::storage)).default_service(web::to(serve_bucket)),
+    );
     config.service(
         web::resource("/s3/{bucket}/{key:.+}")
             .app_data(PayloadConfig::new(MAX_BODY_BYTES))
@@ -95,6 +100,31 @@ async fn serve(
         _ => Ok(error(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed")),
     };
     outcome.unwrap_or_else(refused)
+}
+
+async fn serve_bucket(
+    call: HttpRequest,
+    world: Data<World>,
+    bucket: Path<String>,
+    query: Query<HashMap<String, String>>,
+    body: Bytes,
+) -> HttpResponse {
+    let storage = &world.storage;
+    if let Err(why) = signature::check(&call, &body, &storage.account) {
+        return unsigned(why);
+    }
+    if *bucket != storage.account.bucket {
+        return error(StatusCode::NOT_FOUND, "NoSuchBucket");
+    }
+    if call.method() != Method::GET || query.get("list-type").is_none_or(|version| version != "2") {
+        return error(StatusCode::METHOD_NOT_ALLOWED, "MethodNotAllowed");
+    }
+    let prefix = query.get("prefix").map_or("", String::as_str);
+    let objects = storage.list(prefix).into_iter().fold(String::new(), |text, (key, size)| {
+        let (key, time) = (escape(&key), LISTED_TIME);
+        text + &format!("<Contents><Key>{key}</Key><LastModified>{time}</LastModified><Size>{size}</Size></Contents>")
+    });
+    xml(StatusCode::OK, &format!("<ListBucketResult>{objects}</ListBucketResult>"))
 }
 
 fn put(storage: &Storage, key: &str, body: Bytes) -> Result<HttpResponse, Refusal> {

@@ -1,4 +1,5 @@
-//! A bucket with the S3 protocol in path style: objects, multipart uploads, ranges of objects, signed requests.
+//! A bucket with the S3 protocol in path style: objects, listings, multipart uploads, ranges of objects, signed
+//! requests.
 
 mod api;
 mod signature;
@@ -92,6 +93,13 @@ impl Storage {
 
     pub fn get(&self, key: &str) -> Option<Bytes> {
         lock(&self.shelves).objects.get(key).cloned()
+    }
+
+    /// Returns the keys with this prefix and the sizes of their objects, in the order of the keys.
+    pub fn list(&self, prefix: &str) -> Vec<(String, usize)> {
+        let shelves = lock(&self.shelves);
+        let found = shelves.objects.iter().filter(|(key, _)| key.starts_with(prefix));
+        found.map(|(key, content)| (key.clone(), content.len())).collect()
     }
 
     pub fn delete(&self, key: &str) {

@@ -29,6 +29,7 @@ use actix_web::{Error, HttpMessage, web};
 use chrono::TimeDelta;
 use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, RequestContext};
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use self::answer::capture;
 use self::key::{PresentedKey, presented};
@@ -191,12 +192,14 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
     /// Executes the request in a task of its own, so that it finishes and its response is stored even if the client
     /// disconnects.
     async fn execute(self, request: ServiceRequest, ticket: ExecutionGuard) -> Result<ServiceResponse<BoxBody>, Error> {
-        let running = actix_web::rt::spawn(async move {
+        let work = async move {
             let work = IdempotentRequest::new(self.claim.clone());
             request.extensions_mut().insert(RequestContext::from(Arc::clone(&work)));
             let response = self.next.call(request).await?;
             self.settle(&work, response, ticket).await
-        });
+        };
+        // The span of the request goes with it.
+        let running = actix_web::rt::spawn(work.in_current_span());
         running.await.unwrap_or_else(|error| Err(ApiError::internal(&error).into()))
     }
 

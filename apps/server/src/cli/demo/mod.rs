@@ -16,6 +16,7 @@ use clap::Args;
 use kontor_adapter_diesel::DatabaseUrl;
 use kontor_kernel::{AdjustableClock, ExposeSecret};
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
+use kontor_traces::SpanExporter;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -189,13 +190,17 @@ impl Demo {
 pub fn run(arguments: DemoArguments, file: Option<PathBuf>) -> Result<(), Failure> {
     let (layers, own) = (Layers::read(file.clone(), arguments.flags()), own(&arguments)?);
     development(&layers, &own)?;
-    process::log(&layers.over(&own)?)?;
+    let traces = process::log(&layers.over(&own)?)?;
     process::runtime()?.block_on(async {
         let demo = Demo::start(&arguments, file).await?;
+        let exporting = traces.map(SpanExporter::start);
         println!("{}", serde_json::to_string_pretty(&demo.file)?);
         println!("\n{}", tour(&demo.file));
         let outcome = operate::wait_for_termination(&demo.instance).await;
         demo.stop().await;
+        if let Some(exporting) = exporting {
+            exporting.stop().await;
+        }
         outcome
     })
 }

@@ -1,0 +1,255 @@
+//! `kontor backup upload`, `list`, `download` and `check`: copies in the bucket.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use clap::{Args, Subcommand};
+use kontor_adapter_diesel::{Backup, BackupError, DatabaseUrl};
+use kontor_adapter_files::{FileStorage, StoredBackup};
+use kontor_kernel::Clock as _;
+use serde_json::json;
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+use super::{embedded_file, existing_file};
+use crate::adapters::SystemClock;
+use crate::cli::Failure;
+use crate::cli::doctor::{self, DoctorArguments};
+use crate::cli::operate::open;
+use crate::cli::process::{self, Output};
+use crate::config::{Config, ConfigError};
+
+/// Subcommands of `kontor backup`.
+#[derive(Subcommand)]
+pub enum BackupCommand {
+    /// Copy the embedded database to the bucket `files_s3_bucket` while the service runs, and check the copy. Then
+    /// delete the backups that no option keeps; without --keep and --keep-days none.
+    Upload {
+        #[command(flatten)]
+        retention: Retention,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// List the backups in the bucket, the newest first.
+    List {
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Download a backup from the bucket and verify its checksum.
+    Download {
+        /// File to create. An existing file is never overwritten.
+        #[arg(long, value_name = "FILE")]
+        to: PathBuf,
+        /// Name of the backup instead of the newest.
+        #[arg(long)]
+        name: Option<String>,
+        #[command(flatten)]
+        output: Output,
+    },
+    /// Restore the newest backup of the bucket into a temporary folder beside the database, migrate it there and run
+    /// `kontor doctor` on it.
+    Check {
+        /// Fail if the newest backup is older.
+        #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(1..=876_000))]
+        max_age_hours: Option<u32>,
+        #[command(flatten)]
+        output: Output,
+    },
+}
+
+// Without a doc comment: it would appear in the help of the command.
+#[derive(Args, Clone, Copy)]
+pub struct Retention {
+    /// Keep the newest N backups.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    keep: Option<u32>,
+    /// Keep the backups of the last DAYS days, and always the newest.
+    #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    keep_days: Option<u32>,
+}
+
+impl Retention {
+    /// Returns how many of these backups are kept, of times that begin with the newest.
+    fn kept(self, taken_at: &[DateTime<Utc>], now: DateTime<Utc>) -> usize {
+        if self.keep.is_none() && self.keep_days.is_none() {
+            return taken_at.len();
+        }
+        let newest = self.keep.map_or(1, |count| usize::try_from(count).unwrap_or(usize::MAX));
+        let recent = self.keep_days.map_or(0, |days| {
+            let limit = now - TimeDelta::days(days.into());
+            taken_at.partition_point(|taken_at| *taken_at >= limit)
+        });
+        newest.max(recent)
+    }
+}
+
+/// Runs the command.
+pub fn run(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    command: BackupCommand,
+) -> Result<(), Failure> {
+    match command {
+        BackupCommand::Upload { retention, output } => {
+            upload(&Place::open(load(output.database)?)?, retention, output.json)
+        }
+        BackupCommand::List { output } => list(&Place::open(load(output.database)?)?, output.json),
+        BackupCommand::Download { to, name, output } => {
+            download(&Place::open(load(output.database)?)?, &to, name.as_deref(), output.json)
+        }
+        BackupCommand::Check { max_age_hours, output } => {
+            check(&Place::open(load(output.database)?)?, max_age_hours, output.json)
+        }
+    }
+}
+
+/// Configuration with an embedded database and a bucket.
+struct Place {
+    config: Config,
+    bucket: FileStorage,
+    runtime: Runtime,
+}
+
+impl Place {
+    fn open(config: Config) -> Result<Self, Failure> {
+        embedded_file(&config)?;
+        let bucket = config.bucket()?.ok_or("files_s3_bucket is not set; backups are stored in this bucket")?;
+        Ok(Self { config, bucket, runtime: process::runtime()? })
+    }
+
+    /// Creates a temporary folder beside the database, where there is room for a copy.
+    fn temporary_folder(&self) -> Result<TempDir, Failure> {
+        let file = embedded_file(&self.config)?;
+        Ok(tempfile::Builder::new().prefix(".kontor-backup-").tempdir_in(folder_of(&file))?)
+    }
+
+    fn backups(&self) -> Result<Vec<StoredBackup>, Failure> {
+        Ok(self.runtime.block_on(self.bucket.backups())?)
+    }
+
+    /// Returns the backup with this name, or the newest.
+    fn find(&self, name: Option<&str>) -> Result<StoredBackup, Failure> {
+        let mut all = self.backups()?.into_iter();
+        let found = all.find(|backup| name.is_none_or(|name| backup.name == name));
+        Ok(found
+            .ok_or_else(|| name.map_or("the bucket has no backup".to_owned(), |name| format!("no backup {name}")))?)
+    }
+
+    /// Downloads a backup. The file gets its name when it is complete and verified.
+    fn fetch(&self, backup: &StoredBackup, to: &Path) -> Result<(), Failure> {
+        if to.try_exists()? {
+            return Err(BackupError::Exists(to.to_owned()).into());
+        }
+        let folder = folder_of(to);
+        let copy = tempfile::Builder::new().prefix(".kontor-backup-").tempfile_in(folder)?;
+        self.runtime.block_on(self.bucket.get_backup(backup, copy.as_file()))?;
+        copy.persist_noclobber(to).map_err(|error| match error.error.kind() {
+            ErrorKind::AlreadyExists => BackupError::Exists(to.to_owned()),
+            _ => BackupError::File(to.to_owned(), error.error),
+        })?;
+        Ok(File::open(folder)?.sync_all()?)
+    }
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn upload(place: &Place, retention: Retention, json: bool) -> Result<(), Failure> {
+    existing_file(&place.config)?;
+    let folder = place.temporary_folder()?;
+    let copy = folder.path().join("kontor.db");
+    let taken_at = SystemClock.now();
+    let Backup { newest_migration, .. } = open(&place.config)?.back_up(&copy)?;
+    let StoredBackup { name, bytes, .. } =
+        place.runtime.block_on(place.bucket.put_backup(taken_at, File::open(copy)?))?;
+    let backups = place.backups()?;
+    let times: Vec<_> = backups.iter().map(|backup| backup.taken_at).collect();
+    let expired = backups.get(retention.kept(&times, SystemClock.now())..).unwrap_or_default();
+    for backup in expired {
+        place.runtime.block_on(place.bucket.remove_backup(backup))?;
+    }
+    let deleted: Vec<&str> = expired.iter().map(|backup| backup.name.as_str()).collect();
+    if json {
+        let stored = json!({
+            "name": name, "bytes": bytes, "newest_migration": newest_migration, "deleted": deleted,
+        });
+        println!("{stored}");
+    } else {
+        println!("{name}: {bytes} bytes, verified, last migration {newest_migration}");
+        for name in deleted {
+            println!("deleted {name}");
+        }
+    }
+    Ok(())
+}
+
+fn list(place: &Place, json: bool) -> Result<(), Failure> {
+    for StoredBackup { name, taken_at, bytes, .. } in place.backups()? {
+        if json {
+            println!("{}", json!({ "name": name, "taken_at": taken_at, "bytes": bytes }));
+        } else {
+            println!("{taken_at}  {bytes:>14}  {name}");
+        }
+    }
+    Ok(())
+}
+
+fn download(place: &Place, to: &Path, name: Option<&str>, json: bool) -> Result<(), Failure> {
+    let backup = place.find(name)?;
+    place.fetch(&backup, to)?;
+    let (file, StoredBackup { name, taken_at, bytes, .. }) = (to.display(), backup);
+    if json {
+        println!("{}", json!({ "file": file.to_string(), "name": name, "taken_at": taken_at, "bytes": bytes }));
+    } else {
+        println!("{file}: {bytes} bytes of {taken_at}, verified");
+    }
+    Ok(())
+}
+
+/// Does what a restore does, except that no acquirer is asked and nothing is charged.
+fn check(place: &Place, max_age_hours: Option<u32>, json: bool) -> Result<(), Failure> {
+    let backup = place.find(None)?;
+    let age = SystemClock.now() - backup.taken_at;
+    if max_age_hours.is_some_and(|hours| age > TimeDelta::hours(hours.into())) {
+        return Err(format!("the newest backup {} is {} hours old", backup.name, age.num_hours()).into());
+    }
+    let folder = place.temporary_folder()?;
+    let file = folder.path().join("kontor.db");
+    place.fetch(&backup, &file)?;
+    let restored = Config { database_url: DatabaseUrl::Sqlite(file).to_string().into(), ..place.config.clone() };
+    open(&restored)?.migrate()?;
+    doctor::run(|_| Ok(restored), DoctorArguments::reading(json))?;
+    let StoredBackup { name, taken_at, bytes, .. } = backup;
+    if json {
+        println!("{}", json!({ "restored": { "name": name, "taken_at": taken_at, "bytes": bytes } }));
+    } else {
+        println!("{name}: restored and checked");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backups_are_kept_by_count_or_by_age_and_the_newest_always() {
+        let now = DateTime::UNIX_EPOCH + TimeDelta::days(1_000);
+        let taken_at: Vec<_> = [1, 25, 49, 50, 100].map(|hours| now - TimeDelta::hours(hours)).into();
+        for (keep, keep_days, kept) in [
+            (None, None, 5),
+            (Some(1), None, 1),
+            (Some(3), None, 3),
+            (None, Some(1), 1),
+            (None, Some(3), 4),
+            (Some(2), Some(3), 4),
+            (Some(4), Some(1), 4),
+        ] {
+            assert_eq!(Retention { keep, keep_days }.kept(&taken_at, now), kept, "{keep:?} {keep_days:?}");
+        }
+        assert_eq!(Retention { keep: None, keep_days: Some(1) }.kept(&taken_at[4..], now), 1);
+        assert!(taken_at.get(Retention { keep: Some(9), keep_days: None }.kept(&taken_at, now)..).is_none());
+    }
+}

@@ -1,0 +1,46 @@
+//! Traces of requests, with the hooks of the sandbox as the collector.
+
+use std::time::Instant;
+
+use kontor_adapter_diesel::{database_tests, look_again};
+use serde_json::{Value, json};
+
+use crate::process::{PATIENCE, Site};
+use crate::support::send;
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+database_tests! {
+    async fn a_request_is_a_span_of_the_trace_of_its_caller(db: TestDatabase) {
+        let site = Site::open(db, 1.0).await;
+        let hook = send(site.http.post(format!("{}/control/hooks", site.sandbox.url())).json(&json!({}))).await.expect(201);
+        let url = hook["url"].as_str().unwrap().to_owned();
+        let settings = [("KONTOR_TRACES_URL", url), ("KONTOR_TRACES_PERCENT", "0".to_owned())];
+        let mut process = site.spawn_with(&["serve"], &settings);
+        site.ready(&mut process).await;
+
+        let get = || site.http.get(format!("{}/healthz", site.url()));
+        assert_eq!(get().send().await.unwrap().status(), 200);
+        let traced = get().header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-01")).send().await.unwrap();
+        let id = traced.headers()["x-request-id"].to_str().unwrap().replace('-', "");
+        let until = Instant::now() + PATIENCE;
+        let path = format!("/hooks/{}", hook["id"].as_str().unwrap());
+        let exported = loop {
+            let deliveries = site.control(&path).await["deliveries"].clone();
+            if let Some(delivery) = deliveries.as_array().unwrap().first() {
+                break delivery["body"].as_str().unwrap().to_owned();
+            }
+            look_again!(until, "no span was exported:\n{}", site.log());
+        };
+        let exported: Value = serde_json::from_str(&exported).unwrap();
+        let spans = exported["resourceSpans"][0]["scopeSpans"][0]["spans"].as_array().unwrap();
+        assert_eq!(spans.len(), 1, "{spans:?}");
+        assert_eq!((&spans[0]["traceId"], &spans[0]["name"]), (&json!(TRACE), &json!("GET /healthz")));
+        assert_eq!(spans[0]["parentSpanId"], "00f067aa0ba902b7");
+        assert_eq!(spans[0]["spanId"], json!(id[..16]));
+        let traced = format!("\"trace_id\":\"{TRACE}\"");
+        assert!(site.log().lines().any(|line| line.contains(&traced) && line.contains("\"route\":\"/healthz\"")));
+        process.terminate();
+        assert!(process.ended().await.success());
+    }
+}
