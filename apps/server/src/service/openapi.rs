@@ -94,12 +94,17 @@ fn components() -> utoipa::openapi::Components {
         .build()
 }
 
-/// Returns the description as text with an indent of two spaces and a final line break: the form that is committed.
-pub fn pinned_text(api: &OpenApi) -> Result<String, serde_json::Error> {
+/// Returns a description as JSON, with the required fields of responses.
+pub fn as_json(api: &OpenApi) -> Result<serde_json::Value, serde_json::Error> {
     // A `Value` sorts its maps, so the text does not depend on declaration order.
     let mut value = serde_json::to_value(api)?;
     openapi_required::complete(&mut value);
-    serde_json::to_string_pretty(&value).map(|text| text + "\n")
+    Ok(value)
+}
+
+/// Returns the description as text with an indent of two spaces and a final line break: the form that is committed.
+pub fn pinned_text(api: &OpenApi) -> Result<String, serde_json::Error> {
+    serde_json::to_string_pretty(&as_json(api)?).map(|text| text + "\n")
 }
 
 /// `GET /openapi.json`

@@ -12,6 +12,7 @@ use actix_web::web::{Data, FormConfig, PathConfig, PayloadConfig, ServiceConfig}
 use actix_web::{App, HttpResponse, HttpServer, web};
 use kontor_adapter_diesel::Database;
 use kontor_kernel::Clock;
+use kontor_mcp::{Mcp, ToolMismatch};
 use metrics_exporter_prometheus::PrometheusHandle;
 use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
@@ -19,8 +20,8 @@ use utoipa_swagger_ui::SwaggerUi;
 use super::health::{BackgroundTasks, healthz, metrics_text, readyz};
 use super::landing::{LandingMarkup, Pages, landing};
 use super::observe::observe;
-use super::openapi::{declared, openapi_json};
-use super::policies::{Policies, PoliciesIncomplete, enforce};
+use super::openapi::{as_json, declared, openapi_json};
+use super::policies::{self, Policies, PoliciesIncomplete, enforce};
 use super::routes::{KnownPaths, routes, unrouted};
 use super::wiring::Services;
 use crate::callbacks::AcquirerAddresses;
@@ -43,6 +44,12 @@ pub enum ServeError {
     /// An endpoint has no policy, or a policy no endpoint.
     #[error(transparent)]
     Policies(#[from] PoliciesIncomplete),
+    /// A tool for agents does not fit the API.
+    #[error(transparent)]
+    Tools(#[from] ToolMismatch),
+    /// The description of the API cannot be written as JSON.
+    #[error("the description of the API: {0}")]
+    Description(#[from] serde_json::Error),
     /// The address of `/metrics` is in use or does not belong to this machine.
     #[error("monitoring_bind: {0}: {1}; every process on a machine needs its own address")]
     Monitoring(SocketAddr, std::io::Error),
@@ -100,14 +107,19 @@ fn monitoring(config: &mut ServiceConfig) {
         .service(SwaggerUi::new("/docs/{_:.*}").config(utoipa_swagger_ui::Config::from("/openapi.json")));
 }
 
-/// Returns the policies and the known paths of all routes. They are read from the description once per process.
-fn route_tables() -> Result<(Data<Policies>, Data<KnownPaths>), PoliciesIncomplete> {
-    static TABLES: OnceLock<(Data<Policies>, Data<KnownPaths>)> = OnceLock::new();
+/// Policies, known paths of all routes, and tools for agents.
+type Tables = (Data<Policies>, Data<KnownPaths>, Data<Mcp>);
+
+/// Returns what is read from the description once per process.
+fn route_tables() -> Result<Tables, ServeError> {
+    static TABLES: OnceLock<Tables> = OnceLock::new();
     if let Some(known) = TABLES.get() {
         return Ok(known.clone());
     }
     let api = declared();
-    let tables = (Data::new(Policies::of(&api)?), Data::new(KnownPaths::of(&api)));
+    let policies = Data::new(Policies::of(&api)?);
+    let mcp = Data::new(Mcp::new(&as_json(&api)?, policies::all())?);
+    let tables = (policies, Data::new(KnownPaths::of(&api)), mcp);
     Ok(TABLES.get_or_init(|| tables).clone())
 }
 
@@ -144,7 +156,7 @@ pub fn build(
     tasks: BackgroundTasks,
     welcome: LandingMarkup,
 ) -> Result<Vec<Server>, ServeError> {
-    let (policies, known) = route_tables()?;
+    let (policies, known, mcp) = route_tables()?;
     let proxies = Data::new(TrustedProxies(config.proxies()?));
     let acquirer = Data::new(AcquirerAddresses(config.acquirer_ranges()?));
     let prometheus = Data::new(prometheus);
@@ -198,12 +210,14 @@ pub fn build(
             .app_data(Data::new(pages))
             .app_data(password_queue.clone())
             .app_data(resize_queue.clone())
+            .app_data(mcp.clone())
             .app_data(PayloadConfig::new(body_limit))
             .app_data(FormConfig::default().limit(body_limit))
             .app_data(PathConfig::default().error_handler(|_, _| ApiError::not_found().into()))
             .service(landing)
             .service(review_page)
             .configure(file_contents::routes)
+            .configure(kontor_mcp::routes)
             .default_service(web::to(unrouted))
             .wrap(from_fn(bind_services))
             .wrap(from_fn(check_preconditions))
