@@ -161,7 +161,7 @@ const STOCK: &[Tool] = &[
     )
     .takes(&["csv", "partial", "keep_empty"])
     .shows(&["message", "created", "updated", "errors", "job"])
-    .example(r#"{ "csv": "article,warehouse,quantity\nA-1,Main,5\n", "dry_run": true }"#),
+    .example(r#"{ "csv": "article,warehouse,quantity,price\nA-1,Main,5,4.90\n", "dry_run": true }"#),
     Tool::read("list_warehouses", "List warehouses", "Warehouses with their ids.", "GET /api/tables/warehouses")
         .takes(&["page", "per_page"]),
 ];

@@ -49,6 +49,7 @@ mod limits;
 mod links;
 mod login_process;
 mod main_job;
+mod mcp;
 mod member;
 mod merchant_day;
 mod methods;
