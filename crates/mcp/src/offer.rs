@@ -56,8 +56,9 @@ impl Offer {
         let permissions = permissions.ok_or_else(|| mismatch("agents have no such operation"))?;
         let (method, path) = tool.operation.split_once(' ').ok_or_else(|| mismatch("no method"))?;
         let operation = api.operation(method, path).ok_or_else(|| mismatch("the operation is not described"))?;
-        let arguments = arguments(tool, api, operation).map_err(|reason| mismatch(&reason))?;
-        let arguments = arguments.of(method, path).ok_or_else(|| mismatch("the method is not valid"))?;
+        let (form, takes_key, found) = arguments(tool, api, operation).map_err(|reason| mismatch(&reason))?;
+        let verb = method.parse().map_err(|_| mismatch("the method is not valid"))?;
+        let arguments = Arguments { method: verb, path: path.to_owned(), form, takes_key, arguments: found };
         let listed = json!({
             "name": tool.name,
             "title": tool.title,
@@ -72,25 +73,10 @@ impl Offer {
 
 /// Returns the hints for clients. They decide nothing here.
 fn annotations(class: Class, method: &str) -> Value {
-    match class {
-        Class::Read => json!({ "readOnlyHint": true }),
-        _ => json!({ "destructiveHint": class != Class::Write, "idempotentHint": method != "POST" }),
+    if class == Class::Read {
+        return json!({ "readOnlyHint": true });
     }
-}
-
-/// Arguments before their operation is known.
-struct Found {
-    arguments: Vec<Argument>,
-    form: Form,
-    takes_key: bool,
-}
-
-impl Found {
-    fn of(self, method: &str, path: &str) -> Option<Arguments> {
-        let Self { arguments, form, takes_key } = self;
-        let method = method.parse().ok()?;
-        Some(Arguments { method, path: path.to_owned(), form, takes_key, arguments })
-    }
+    json!({ "destructiveHint": class != Class::Write, "idempotentHint": method != "POST" })
 }
 
 /// Returns the body of an operation: its form and schema.
@@ -104,8 +90,13 @@ fn body(api: Description<'_>, operation: &Map<String, Value>) -> (Form, Map<Stri
     }
 }
 
-/// Finds every argument of a tool in the operation. All that the operation requires must be an argument.
-fn arguments(tool: &Tool, api: Description<'_>, operation: &Map<String, Value>) -> Result<Found, String> {
+/// Finds every argument of a tool in the operation, the form of its body, and if it takes an idempotency key. All that
+/// the operation requires must be an argument.
+fn arguments(
+    tool: &Tool,
+    api: Description<'_>,
+    operation: &Map<String, Value>,
+) -> Result<(Form, bool, Vec<Argument>), String> {
     let (form, body) = body(api, operation);
     let parameters: Vec<&Value> = api.parameters(operation).collect();
     let named = |name: &str, place: &str| {
@@ -127,11 +118,7 @@ fn arguments(tool: &Tool, api: Description<'_>, operation: &Map<String, Value>) 
     let paths = parameters.iter().filter(|parameter| parameter["required"] == true);
     let required = paths.filter_map(|parameter| parameter["name"].as_str()).chain(texts_of(&body, "required"));
     let missing = required.filter(|name| !is_argument(name)).collect::<Vec<_>>().join(", ");
-    if missing.is_empty() {
-        Ok(Found { arguments: found, form, takes_key })
-    } else {
-        Err(format!("the operation requires {missing}"))
-    }
+    if missing.is_empty() { Ok((form, takes_key, found)) } else { Err(format!("the operation requires {missing}")) }
 }
 
 /// Finds a field of the body or a parameter of the query string.

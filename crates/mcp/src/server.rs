@@ -96,8 +96,8 @@ impl Mcp {
     pub fn new(description: &Value, policies: impl IntoIterator<Item = &'static Policy>) -> Result<Self, ToolMismatch> {
         let policies: Vec<&'static Policy> = policies.into_iter().collect();
         let tools = GROUPS.iter().flat_map(|(_, tools)| *tools);
-        let offers =
-            tools.map(|tool| Offer::of(tool, Description(description), &policies)).collect::<Result<_, _>>()?;
+        let offers = tools.map(|tool| Offer::of(tool, Description(description), &policies));
+        let offers = offers.collect::<Result<Vec<_>, _>>()?;
         let resources = Resource::all(&policies).map_err(ToolMismatch::resource)?;
         Ok(Self { offers, resources })
     }
