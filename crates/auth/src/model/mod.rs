@@ -3,6 +3,7 @@
 mod access_request;
 mod agent;
 mod callback;
+mod channel;
 pub(crate) mod code;
 mod contact_owner;
 mod employee;
@@ -33,6 +34,7 @@ pub use callback::{
     CallState, CallbackAttempt, CallbackCredentials, CallbackNumber, CheckId, ClientNonce, ExchangeOutcome,
     InvalidNonce, InvalidNumber, InvalidSessionToken, NewAttempt, SessionToken,
 };
+pub use channel::Channel;
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, RedeemOutcome};
 pub use contact_owner::ContactOwner;
 pub use employee::{
