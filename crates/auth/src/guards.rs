@@ -52,6 +52,7 @@ impl StaffGuard {
             project_id: stored.project_id,
             user_id: stored.user_id,
             token_id: token,
+            is_agent: stored.is_agent,
             permissions: stored.granted(),
         })
     }
@@ -147,6 +148,7 @@ mod tests {
             user_id: UserId::new(3).unwrap(),
             project_id: ProjectId::new(2).unwrap(),
             is_banned: false,
+            is_agent: false,
             permissions: [Permission::view(Resource::Orders)].into(),
             abilities: None,
         }
@@ -179,6 +181,17 @@ mod tests {
             let (guard, _) = staff_guard(StoredStaffToken { abilities, ..staff_token() });
             let staff = guard.authenticate("5|s").await.unwrap().unwrap();
             assert_eq!(staff.permissions.into_iter().collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_agent_never_decides_about_agents() {
+        let all: std::collections::BTreeSet<Permission> = Permission::all().collect();
+        for (is_agent, expected) in [(false, Permission::all().count()), (true, Permission::all().count() - 3)] {
+            let (guard, _) = staff_guard(StoredStaffToken { is_agent, permissions: all.clone(), ..staff_token() });
+            let staff = guard.authenticate("5|s").await.unwrap().unwrap();
+            assert_eq!((staff.is_agent, staff.permissions.len()), (is_agent, expected));
+            assert_eq!(staff.require(Permission::APPROVE_AGENT_ACTIONS).is_ok(), !is_agent);
         }
     }
 
