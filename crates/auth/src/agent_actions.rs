@@ -137,17 +137,14 @@ impl AgentActionService {
         staff.require_own(self.actions.find(public_id).await?)
     }
 
-    async fn require_password(
-        &self,
-        staff: &Staff,
-        password: Option<&SecretString>,
-    ) -> Result<(), AgentActionError> {
+    async fn require_password(&self, staff: &Staff, password: Option<&SecretString>) -> Result<(), AgentActionError> {
         let password = password.ok_or(AgentActionRefusal::PasswordRequired)?;
         let employee = self.staff.employee(staff.user_id).await?.ok_or(AgentActionRefusal::WrongPassword)?;
         let known = self.staff.credentials(&employee.login, self.clock.now()).await?;
         // A login may be in use in other projects; the identifier names the employee.
         let hash = known.filter(|known| known.user_id == staff.user_id).map(|known| known.password_hash);
-        let matches = self.hasher.verify(password, hash).await.map_err(|error| StoreError::Failed(error.to_string()))?;
+        let matches =
+            self.hasher.verify(password, hash).await.map_err(|error| StoreError::Failed(error.to_string()))?;
         if matches { Ok(()) } else { Err(AgentActionRefusal::WrongPassword.into()) }
     }
 
@@ -181,11 +178,7 @@ pub(crate) mod tests {
 
     const TOOLS: [Tool; 2] = [
         tool("/api/brands", ToolClass::Write),
-        Tool {
-            has_preview: true,
-            amount: Some("amount"),
-            ..tool("/api/orders/{id}/request-refund", ToolClass::Money)
-        },
+        Tool { has_preview: true, amount: Some("amount"), ..tool("/api/orders/{id}/request-refund", ToolClass::Money) },
     ];
 
     pub(crate) fn service(actions: MockAgentActionRepository) -> AgentActionService {
@@ -275,7 +268,10 @@ pub(crate) mod tests {
             let viewer = staff_with([Permission::view(Resource::AgentActions)]);
             let reader = Staff { user_id: UserId::new(reader).unwrap(), ..viewer };
             let shown = service(actions).read(&reader, Uuid::nil()).await.unwrap();
-            assert_eq!((shown.state == AgentActionState::Reported, shown.shows_arguments), (reports == 1, reports == 1));
+            assert_eq!(
+                (shown.state == AgentActionState::Reported, shown.shows_arguments),
+                (reports == 1, reports == 1)
+            );
         }
     }
 }

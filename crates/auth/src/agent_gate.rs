@@ -97,6 +97,12 @@ impl AgentActionService {
         self.tools.iter().find(|tool| tool.method == method && tool.path == path)
     }
 
+    /// Returns `true` if agents may call an operation, named by method and path template, that is not a read.
+    pub fn has_operation(&self, operation: &str) -> bool {
+        let tool = operation.split_once(' ').and_then(|(method, path)| self.tool(method, path));
+        tool.is_some_and(|tool| tool.class != ToolClass::Read)
+    }
+
     /// Returns the treatment of a call of an agent. The policy is read from storage, so that a switch acts at once; it is
     /// not read for operations that only read. An unknown operation moves money.
     pub async fn judge(
@@ -302,8 +308,7 @@ mod tests {
         assert_eq!((unknown.policy_version, unknown.retention_days), (3, 90));
         assert_eq!(judged(policy(), ("POST", "/api/brands", "dry_run=1")).await.class, ToolClass::Write);
         let refund = ("POST", "/api/orders/{id}/request-refund");
-        for (query, class) in
-            [("", ToolClass::Money), ("dry_run=0", ToolClass::Money), ("dry_run=1", ToolClass::Read)]
+        for (query, class) in [("", ToolClass::Money), ("dry_run=0", ToolClass::Money), ("dry_run=1", ToolClass::Read)]
         {
             assert_eq!(judged(policy(), (refund.0, refund.1, query)).await.class, class);
         }

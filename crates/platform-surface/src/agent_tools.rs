@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use kontor_auth::model::{Tool, ToolClass};
+use kontor_kernel::Permission;
 use kontor_web::policy::{Access, Policy};
 
 use crate::POLICIES;
@@ -35,6 +36,7 @@ const WRITE: &[&str] = &[
     "POST /api/applications/{id}/categories/{category_id}/down",
     "POST /api/applications/{id}/categories",
     "POST /api/applications/{application}/webhooks/{webhook}/deliveries/{delivery}/resend",
+    "POST /api/applications/{application}/webhooks/{webhook}/test",
     "POST /api/brands",
     "PUT /api/brands/{id}",
     "POST /api/categories",
@@ -132,6 +134,7 @@ const MONEY: &[&str] = &[
     "POST /api/discounts/{id}/activate",
     "POST /api/discounts/{id}/archive",
     "POST /api/promotions",
+    "PUT /api/promotions/{id}",
     "POST /api/payment_types",
     "PUT /api/payment_types/{id}",
     "PUT /api/project",
@@ -167,6 +170,7 @@ const DESTRUCTIVE: &[&str] = &[
     "DELETE /api/orders/{id}",
     "DELETE /api/files/{id}",
     "DELETE /api/discounts/{id}",
+    "DELETE /api/promotions/{id}",
     "DELETE /api/shops/{id}",
     "DELETE /api/shops/{id}/hours/{hour_id}",
     "DELETE /api/shops/{id}/holidays/{holiday_id}",
@@ -178,16 +182,44 @@ const DESTRUCTIVE: &[&str] = &[
     "POST /api/subscriptions/{id}/cancel",
 ];
 
+/// Operations whose body or response holds secrets: settings of integrations, tokens, keys of tickets. Their calls are
+/// never stored.
+const SECRETS: &[&str] = &[
+    "POST /api/agents/{agent}/tokens",
+    "POST /api/applications",
+    "POST /api/applications/{id}/rotate-token",
+    "POST /api/applications/{application}/webhooks",
+    "PATCH /api/applications/{application}/webhooks/{webhook}",
+    "POST /api/applications/{application}/webhooks/{webhook}/rotate-secret",
+    "PUT /api/branches/{branchId}/bank_requisites/{bankId}/integrations/{integrationsId}",
+    "POST /api/branches/{branchId}/bank_requisites/{bankId}/integrations/{id}/parameters",
+    "PUT /api/warehouses/{id}/integrations/{integration_id}",
+    "POST /api/warehouses/{id}/integrations/{integration_id}/parameters",
+    "POST /api/warehouses/{id}/integrations/{integration_id}/parameters/{parameter_id}",
+    "POST /api/orders/redeem",
+    "POST /api/orders/redeem/batch",
+];
+
+/// Operations with a dry run (`kontor_web::body::DryRun`).
+const PREVIEWS: &[&str] = &[
+    "PUT /api/orders/{id}",
+    "POST /api/orders/{id}/nomenclatures",
+    "PUT /api/orders/{id}/nomenclatures/{nomenclature}",
+    "POST /api/orders/{id}/request-refund",
+];
+
+/// Operations that name the amount of money that they move, and the field of the body.
+const AMOUNTS: &[(&str, &str)] = &[("POST /api/orders/{id}/request-refund", "amount")];
+
 /// Returns the class of an operation; one in no list moves money.
-fn class(policy: &Policy) -> ToolClass {
-    let name = format!("{} {}", policy.method, policy.path);
+fn class(name: &str) -> ToolClass {
     let lists = [
         (READ, ToolClass::Read),
         (WRITE, ToolClass::Write),
         (MONEY, ToolClass::Money),
         (DESTRUCTIVE, ToolClass::Destructive),
     ];
-    let listed = lists.into_iter().find(|(names, _)| names.contains(&name.as_str()));
+    let listed = lists.into_iter().find(|(names, _)| names.contains(&name));
     listed.map_or(ToolClass::Money, |(_, class)| class)
 }
 
@@ -197,12 +229,24 @@ pub fn agent_tools() -> Arc<[Tool]> {
     Arc::clone(&TOOLS)
 }
 
+fn tool(policy: &'static Policy, permissions: &'static [Permission]) -> Tool {
+    let name = format!("{} {}", policy.method, policy.path);
+    let name = name.as_str();
+    Tool {
+        method: policy.method.as_str(),
+        path: policy.path,
+        class: class(name),
+        permissions,
+        holds_secrets: SECRETS.contains(&name),
+        has_preview: PREVIEWS.contains(&name),
+        amount: AMOUNTS.iter().find(|(operation, _)| *operation == name).map(|(_, field)| *field),
+    }
+}
+
 fn tools() -> Arc<[Tool]> {
     let writes = POLICIES.iter().filter(|policy| policy.method != actix_web::http::Method::GET);
     let tools = writes.filter_map(|policy| match policy.access {
-        Access::Staff(permissions) => {
-            Some(Tool { method: policy.method.as_str(), path: policy.path, class: class(policy), permissions })
-        }
+        Access::Staff(permissions) => Some(tool(policy, permissions)),
         _ => None,
     });
     tools.collect()
@@ -223,6 +267,15 @@ mod tests {
         let tools = agent_tools();
         let served: Vec<String> = tools.iter().map(|tool| format!("{} {}", tool.method, tool.path)).collect();
         assert_eq!(names, served.iter().map(String::as_str).collect());
+    }
+
+    #[test]
+    fn every_named_operation_exists() {
+        let tools = agent_tools();
+        let amounts = AMOUNTS.iter().map(|(operation, _)| operation);
+        for name in SECRETS.iter().chain(PREVIEWS).chain(amounts) {
+            assert!(tools.iter().any(|tool| format!("{} {}", tool.method, tool.path) == **name), "{name}");
+        }
     }
 
     #[test]

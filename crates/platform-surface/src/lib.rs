@@ -11,6 +11,7 @@
 
 mod agent_access;
 mod agent_actions;
+mod agent_policy;
 mod agent_tools;
 mod agents;
 mod application_parts;
@@ -82,7 +83,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     agents::routes(config);
     below(config, "/api/agent-access-requests", agent_access::routes);
     below(config, "/api/agent-actions", agent_actions::routes);
-    agent_actions::policy_routes(config);
+    agent_policy::routes(config);
     directory::routes(config);
     employees::routes(config);
     below(config, "/api/departments", departments::routes);

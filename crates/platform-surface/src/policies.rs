@@ -6,9 +6,9 @@ use kontor_adapter_diesel::VersionedRecord::{
 };
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{
-    AgentActions, Agents, Applications, Blocks, Branches, Brands, Categories, Counterparties, Departments, Dictionaries,
-    Discounts, Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles, Settings,
-    Shops, Slides, Statistics, Subscriptions, Tasks, Users, Warehouses, Webhooks,
+    AgentActions, Agents, Applications, Blocks, Branches, Brands, Categories, Counterparties, Departments,
+    Dictionaries, Discounts, Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles,
+    Settings, Shops, Slides, Statistics, Subscriptions, Tasks, Users, Warehouses, Webhooks,
 };
 
 use kontor_web::policy::Access::{self, Public, Staff};

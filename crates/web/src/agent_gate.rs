@@ -34,6 +34,8 @@ use super::{ApiError, NamedError, NextAction};
 
 /// Request header with the hash of a preview that the agent has seen.
 const PREVIEW_HASH: HeaderName = HeaderName::from_static("preview-hash");
+/// Time after which an agent may ask again whether a new day has begun, in seconds.
+const RETRY_SECONDS: u64 = 3_600;
 /// Maximum length of the hash of a preview.
 const MAX_PREVIEW_HASH: usize = 128;
 
@@ -43,7 +45,7 @@ pub struct Passage {
     /// Condition of its execution.
     pub execution: Execution,
     /// Entry of the log that its outcome completes.
-    pub log: Option<LogEntry>,
+    pub log: Option<Box<LogEntry>>,
 }
 
 /// Request that the gate has stopped.
@@ -113,7 +115,8 @@ fn forbidden(text: &str) -> ApiError {
 
 fn over_limit() -> ApiError {
     let text = "The call exceeds a limit of the agent for this day.";
-    NamedError::new(StatusCode::TOO_MANY_REQUESTS, "agent_limit_exceeded", NextAction::Wait, text).into()
+    let refusal = NamedError::new(StatusCode::TOO_MANY_REQUESTS, "agent_limit_exceeded", NextAction::Wait, text);
+    refusal.retry_after(RETRY_SECONDS).into()
 }
 
 /// Rejects a call whose execution was interrupted before it had an effect.
@@ -157,13 +160,11 @@ async fn pass_agent(
     let entry = service.log_entry(agent, judged, call);
     let log = LogEntry { service: service.clone(), entry };
     match judged.rule {
-        AgentRule::Forbidden => {
-            Err(log.refused(forbidden("The project does not allow this call to the agent.")).await)
-        }
+        AgentRule::Forbidden => Err(log.refused(forbidden("The project does not allow this call to the agent.")).await),
         AgentRule::Allowed => {
             let body = parsed.ok().and_then(|call| call.body);
             if service.count(agent, judged, body.as_ref()).await? {
-                Ok(Passage { execution: Execution::IfNew, log: Some(log) })
+                Ok(Passage { execution: Execution::IfNew, log: Some(Box::new(log)) })
             } else {
                 Err(log.refused(over_limit()).await)
             }
@@ -201,8 +202,7 @@ async fn pass_approved(
     if is_first && !service.count(agent, judged, action.proposal.call.body.as_ref()).await? {
         return Err(over_limit().into());
     }
-    let execution =
-        if service.is_too_late(&action) { Execution::Never(not_executed) } else { Execution::IfNew };
+    let execution = if service.is_too_late(&action) { Execution::Never(not_executed) } else { Execution::IfNew };
     Ok(Passage { execution, log: None })
 }
 
@@ -224,7 +224,8 @@ async fn wait_for_approval(
         AgentCallState::Done(action) => done(&service, agent, &action).await,
         AgentCallState::Continue(action) => {
             let in_process = request.app_data::<web::Data<InProcess>>().cloned();
-            let in_process = in_process.ok_or_else(|| ApiError::internal(&"the requests of this process are missing"))?;
+            let in_process =
+                in_process.ok_or_else(|| ApiError::internal(&"the requests of this process are missing"))?;
             let public_id = action.proposal.public_id;
             execute(&in_process, &service, *action).await?;
             let action = service.approved(agent, public_id).await?.action;

@@ -132,7 +132,11 @@ impl Instance {
         let worker = match roles {
             Roles::Api => None,
             Roles::Worker | Roles::Both => {
-                let worker = Worker { turns, supervisor: supervisor.clone(), ..worker(config, database, &around)? };
+                let worker = Worker {
+                    turns,
+                    supervisor: supervisor.clone(),
+                    ..worker(config, database, &around, channel.0.clone())?
+                };
                 Some(worker.start(ended.clone().drop_guard()))
             }
         };
@@ -212,7 +216,12 @@ fn monitoring_socket(config: &Config) -> Result<Option<TcpListener>, ServeError>
     config.monitoring()?.map(bind).transpose()
 }
 
-fn worker(config: &Config, database: &Database, around: &Adapters) -> Result<Worker, MessagingError> {
+fn worker(
+    config: &Config,
+    database: &Database,
+    around: &Adapters,
+    in_process: InProcess,
+) -> Result<Worker, MessagingError> {
     Ok(Worker {
         name: around.random.uuid().to_string(),
         database: database.clone(),
@@ -228,6 +237,8 @@ fn worker(config: &Config, database: &Database, around: &Adapters) -> Result<Wor
         files: around.file_sweeper(database),
         jobs: around.job_runner(database),
         exports: around.export_runner(database),
+        agent_calls: around.agent_actions(database),
+        in_process,
         turns: None,
         supervisor: Supervisor::default(),
     })

@@ -259,7 +259,7 @@ pub async fn enforce(
                 let response = serve(request, next, called, admitted, passage.execution).await?;
                 drop(share);
                 if let Some(entry) = passage.log {
-                    entry.finish(&response).await;
+                    Box::pin(entry.finish(&response)).await;
                 }
                 return Ok(response.map_into_right_body());
             }
@@ -282,7 +282,7 @@ pub async fn enforce(
     let response = next.call(request).await?;
     drop(held);
     if let Some(entry) = logged {
-        entry.finish(&response).await;
+        Box::pin(entry.finish(&response)).await;
     }
     Ok(match pending {
         None => response.map_into_left_body(),

@@ -226,6 +226,11 @@ impl Adapters {
         Arc::new(TemporaryPasswords { requests: Arc::new(database.clone()), hasher, sender, clock, random })
     }
 
+    /// Returns the use cases of agents' calls.
+    pub fn agent_actions(&self, database: &Database) -> AgentActionService {
+        Make { store: Arc::new(database.clone()), around: self }.agent_actions()
+    }
+
     /// Returns the sender of e-mails about tasks.
     pub fn task_mails(&self, database: &Database) -> TaskMailWorker {
         let Self { task_mail: sender, clock, .. } = self.clone();

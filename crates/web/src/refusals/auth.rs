@@ -166,7 +166,7 @@ impl From<AgentActionRefusal> for ApiError {
             AgentActionRefusal::TooManyApprovals => {
                 let text = "You have approved the maximum number of calls within an hour.";
                 let status = StatusCode::TOO_MANY_REQUESTS;
-                NamedError::new(status, "agent_approval_limit", NextAction::Wait, text).into()
+                NamedError::new(status, "agent_approval_limit", NextAction::Wait, text).retry_after(POLL_SECONDS).into()
             }
         }
     }

@@ -77,10 +77,10 @@ impl Records {
         let call = format!("0198c0de-0000-7000-8000-{:012}", shop.project.id);
         server
             .execute(&format!(
-                "INSERT INTO agent_actions (public_id, project_id, agent_id, token_id, method, tool, path, query, \
-                 idempotency_key, class, arguments_hash, policy_version, state, proposed_at, expires_at) \
-                 VALUES ('{call}', {}, (SELECT MIN(id) FROM users), 1, 'POST', '/api/brands', '/api/brands', '', 'key', \
-                 'write', 'hash', 1, 'proposed', {AT}, {AT})",
+                "INSERT INTO agent_actions (public_id, project_id, agent_id, token_id, channel, operation, target, class, \
+                 arguments_hash, policy_version, needs_approval, state, proposed_at, expires_at, keep_until, attempts) \
+                 VALUES ('{call}', {}, (SELECT MIN(id) FROM users), 1, 'api', 'POST /api/brands', '/api/brands', \
+                 'write', 'hash', 1, true, 'proposed', {AT}, {AT}, {AT}, 0)",
                 shop.project.id
             ))
             .await;

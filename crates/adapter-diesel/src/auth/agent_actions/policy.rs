@@ -41,9 +41,8 @@ fn decoded(value: &Value) -> Result<AgentRules, StoreError> {
         stored => stored.and_then(Value::as_i64).map(Some).ok_or_else(|| corrupt(name)),
     };
     let operations = value.get("operations").and_then(Value::as_object).ok_or_else(|| corrupt("operations"))?;
-    let operation = |(name, stored): (&String, &Value)| {
-        word(stored).map(|rule| (name.clone(), rule)).ok_or_else(|| corrupt(name))
-    };
+    let operation =
+        |(name, stored): (&String, &Value)| word(stored).map(|rule| (name.clone(), rule)).ok_or_else(|| corrupt(name));
     Ok(AgentRules {
         write: rule("write")?,
         money: rule("money")?,

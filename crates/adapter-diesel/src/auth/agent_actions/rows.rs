@@ -74,7 +74,8 @@ impl ActionRow {
     fn call(&self) -> Result<AgentCall, StoreError> {
         let body = self.body.as_deref().map(serde_json::from_str).transpose().map_err(StoreError::corrupt)?;
         let operation = self.operation.split_once(' ');
-        let (method, tool) = operation.ok_or_else(|| StoreError::corrupt("agent_actions: the operation has no path"))?;
+        let (method, tool) =
+            operation.ok_or_else(|| StoreError::corrupt("agent_actions: the operation has no path"))?;
         let (path, query) = self.target.split_once('?').unwrap_or((&self.target, ""));
         Ok(AgentCall {
             method: method.to_owned(),
@@ -216,9 +217,7 @@ pub(super) fn matching(
     let proposed = AgentActionState::Proposed.word();
     match filter.state {
         None => query,
-        Some(AgentActionState::Expired) => {
-            query.filter(actions::state.eq(proposed)).filter(actions::expires_at.le(at))
-        }
+        Some(AgentActionState::Expired) => query.filter(actions::state.eq(proposed)).filter(actions::expires_at.le(at)),
         Some(AgentActionState::Proposed) => {
             query.filter(actions::state.eq(proposed)).filter(actions::expires_at.gt(at))
         }
