@@ -37,7 +37,9 @@ pub(super) fn declared() -> OpenApi {
                     "Commerce backend. The client surface under `/api/counterparty` serves shops and apps; the \
                      platform surface under the rest of `/api` serves staff and integrations. Security schemes listed \
                      in one requirement are sent together; separate requirements are alternatives. `x-permissions` \
-                     lists the permissions that the employee's role or the agent's token needs. A field with \
+                     lists the permissions that the employee's role or the agent's token needs. `x-agent-class` is the \
+                     class of a write for agents: if the policy of the project demands approval for it, the response to \
+                     an agent is `202` with `agentAction`, and nothing is changed. A field with \
                      `x-service-dictionary` takes its value from the named list. An operation with `x-zero-to-null` \
                      reads `0` and `\"0\"` in the named fields as `null`.\n\n\
                      **Log in.** As a customer: `POST /api/counterparty/send_password` with the application's `Token`, \

@@ -27,13 +27,14 @@ use super::wiring::Services;
 use crate::callbacks::AcquirerAddresses;
 use crate::config::{Config, ConfigError};
 use kontor_web::client_ip::TrustedProxies;
+use kontor_web::in_process::{InProcessQueue, InProcessThread};
 use kontor_web::password_queue::{PasswordQueue, QueueBounds};
 use kontor_web::preconditions::check_preconditions;
 use kontor_web::request_id::RequestIds;
 use kontor_web::request_services::bind_services;
 use kontor_web::review_page::review_page;
 use kontor_web::routes::is_below;
-use kontor_web::{ApiError, BodyReader, ResizeQueue, file_contents};
+use kontor_web::{ApiError, BodyReader, InProcess, ResizeQueue, file_contents};
 
 /// Reason why the server cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -147,16 +148,26 @@ pub fn build_for_worker(
     Ok(server.workers(1).disable_signals().listen(socket)?.run())
 }
 
-/// Builds a server on each of the bound sockets. The caller awaits them and stops them by their handles.
+/// Servers of a process, and the thread for requests that the process makes itself.
+pub struct Api {
+    /// The caller awaits them and stops them by their handles.
+    pub servers: Vec<Server>,
+    /// Outlives the servers: their requests may wait for it.
+    pub in_process: InProcessThread,
+}
+
+/// Builds a server on each of the bound sockets. Without sockets, only requests of the process itself are served.
 pub fn build(
     config: &Config,
     services: Services,
     prometheus: PrometheusHandle,
-    sockets: Sockets,
+    sockets: Option<Sockets>,
     tasks: BackgroundTasks,
     welcome: LandingMarkup,
-) -> Result<Vec<Server>, ServeError> {
+    (in_process, queue): (InProcess, InProcessQueue),
+) -> Result<Api, ServeError> {
     let (policies, known, mcp) = route_tables()?;
+    let in_process = Data::new(in_process);
     let proxies = Data::new(TrustedProxies(config.proxies()?));
     let acquirer = Data::new(AcquirerAddresses(config.acquirer_ranges()?));
     let prometheus = Data::new(prometheus);
@@ -173,7 +184,7 @@ pub fn build(
     let password_queue = Data::new(PasswordQueue::new(QueueBounds::of_cores(cores)));
     let resize_queue = Data::new(ResizeQueue::default());
 
-    let is_whole = sockets.monitoring.is_none();
+    let is_whole = sockets.as_ref().is_some_and(|sockets| sockets.monitoring.is_none());
     let pages = Pages { viewer: is_whole, console: config.console };
     let shared = move |config: &mut ServiceConfig| {
         services.register(config);
@@ -187,7 +198,8 @@ pub fn build(
             .service(readyz)
             .service(openapi_json);
     };
-    let apart = sockets.monitoring.map(|listener| {
+    let (main, monitoring_socket) = sockets.map(|sockets| (sockets.main, sockets.monitoring)).unzip();
+    let apart = monitoring_socket.flatten().map(|listener| {
         let shared = shared.clone();
         let server = HttpServer::new(move || {
             let absent = web::to(|| async { Err::<HttpResponse, _>(ApiError::not_found()) });
@@ -196,7 +208,7 @@ pub fn build(
         server.workers(1).disable_signals().listen(listener)
     });
 
-    let mut server = HttpServer::new(move || {
+    let application = move || {
         let (app, _) = App::new().into_utoipa_app().configure(routes).split_for_parts();
         let app = app.configure(&shared);
         let app = if is_whole { app.configure(monitoring) } else { app };
@@ -210,6 +222,7 @@ pub fn build(
             .app_data(Data::new(pages))
             .app_data(password_queue.clone())
             .app_data(resize_queue.clone())
+            .app_data(in_process.clone())
             .app_data(mcp.clone())
             .app_data(PayloadConfig::new(body_limit))
             .app_data(FormConfig::default().limit(body_limit))
@@ -224,17 +237,21 @@ pub fn build(
             .wrap(from_fn(enforce))
             .wrap(cors(&origins))
             .wrap(from_fn(observe))
-    })
-    .shutdown_timeout(30)
-    .client_request_timeout(Duration::from_secs(15))
-    .keep_alive(Duration::from_secs(75))
-    .disable_signals();
+    };
+    let in_process = queue.serve(application.clone())?;
+    let Some(main) = main else { return Ok(Api { servers: Vec::new(), in_process }) };
+    let mut server = HttpServer::new(application)
+        .shutdown_timeout(30)
+        .client_request_timeout(Duration::from_secs(15))
+        .keep_alive(Duration::from_secs(75))
+        .disable_signals();
     if workers > 0 {
         server = server.workers(workers);
     }
-    let main = server.listen(sockets.main)?.run();
-    Ok(match apart {
+    let main = server.listen(main)?.run();
+    let servers = match apart {
         Some(apart) => vec![main, apart?.run()],
         None => vec![main],
-    })
+    };
+    Ok(Api { servers, in_process })
 }

@@ -18,9 +18,9 @@ use kontor_auth::ports::{
     CallNotificationParser, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender,
 };
 use kontor_auth::{
-    AccessRequestService, AgentService, CallbackLogin, CustomerGuard, CustomerSessions, EmployeeService, Heartbeats,
-    Introspection, KnownAddresses, PermissionService, PhoneChange, RoleService, StaffDirectory, StaffGuard,
-    StaffSessions, TemporaryPasswords,
+    AccessRequestService, AgentActionService, AgentService, CallbackLogin, CustomerGuard, CustomerSessions,
+    EmployeeService, Heartbeats, Introspection, KnownAddresses, PermissionService, PhoneChange, RoleService,
+    StaffDirectory, StaffGuard, StaffSessions, TemporaryPasswords,
 };
 use kontor_catalog::bulk::BulkService;
 use kontor_catalog::bulk::ports::UploadStore;
@@ -226,6 +226,11 @@ impl Adapters {
         Arc::new(TemporaryPasswords { requests: Arc::new(database.clone()), hasher, sender, clock, random })
     }
 
+    /// Returns the use cases of agents' calls.
+    pub fn agent_actions(&self, database: &Database) -> AgentActionService {
+        Make { store: Arc::new(database.clone()), around: self }.agent_actions()
+    }
+
     /// Returns the sender of e-mails about tasks.
     pub fn task_mails(&self, database: &Database) -> TaskMailWorker {
         let Self { task_mail: sender, clock, .. } = self.clone();
@@ -304,6 +309,7 @@ services! {
     callback_login: CallbackLogin,
     agents: AgentService,
     access_requests: AccessRequestService,
+    agent_actions: AgentActionService,
     profiles: ProfileService,
     customers: StaffCustomerService,
     customer_contacts: CustomerPartService<CustomerContact>,
@@ -424,6 +430,7 @@ impl RequestServices {
             callback_login: Data::new(make.callback_login()),
             agents: Data::new(make.agents()),
             access_requests: Data::new(make.access_requests()),
+            agent_actions: Data::new(make.agent_actions()),
             profiles: Data::new(ProfileService { customers: store.clone(), clock: clock.clone() }),
             customers: Data::new(make.customers()),
             customer_contacts: Data::new(make.customer_parts()),

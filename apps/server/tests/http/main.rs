@@ -67,6 +67,7 @@ mod orders;
 mod outside;
 mod packaging;
 mod platform_access;
+mod platform_agent_actions;
 mod platform_agents;
 mod platform_application_parts;
 mod platform_applications;

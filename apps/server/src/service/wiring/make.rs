@@ -8,8 +8,8 @@ use kontor_adapter_messaging::HmacSigner;
 use kontor_adapter_spreadsheet::{Limits, Spreadsheets};
 use kontor_auth::miniapp::{MiniAppLogin, Verifier};
 use kontor_auth::{
-    AccessRequestService, AgentService, CallbackLogin, CustomerSessions, EmployeeService, Introspection,
-    KnownAddresses, PhoneChange, StaffSessions,
+    AccessRequestService, AgentActionService, AgentService, CallbackLogin, CustomerSessions, EmployeeService,
+    Introspection, KnownAddresses, PhoneChange, StaffSessions,
 };
 use kontor_catalog::bulk::{BulkService, ExportRunner, JobRunner};
 use kontor_catalog::ports::{Assignable, AssortmentRepository};
@@ -28,6 +28,7 @@ use kontor_orders::{FewestWarehouses, OrderService, PlacementService};
 use kontor_organization::{BranchRequisiteService, IntegrationService, OpeningTimesService, ProjectSettingsService};
 use kontor_payments::ChargeService;
 use kontor_payments::verification::VerificationService;
+use kontor_platform_surface::agent_tools;
 use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, SubscriptionService};
 use kontor_webhooks::{DeliveryService, WebhookService};
 
@@ -224,6 +225,13 @@ impl Make<'_> {
     pub fn access_requests(&self) -> AccessRequestService {
         let (clock, random, cipher) = self.basics();
         AccessRequestService { requests: self.store.clone(), clock, random, cipher }
+    }
+
+    pub fn agent_actions(&self) -> AgentActionService {
+        let (clock, random, cipher) = self.basics();
+        let (actions, staff) = (self.store.clone(), self.store.clone());
+        let (hasher, tools) = (self.around.hasher.clone(), agent_tools());
+        AgentActionService { actions, staff, hasher, clock, random, cipher, tools }
     }
 
     pub fn agents(&self) -> AgentService {
