@@ -129,7 +129,8 @@ impl Arguments {
 fn text(value: &Value) -> Result<String, &'static str> {
     match value {
         Value::String(text) => Ok(text.clone()),
-        Value::Bool(_) | Value::Number(_) => Ok(value.to_string()),
+        Value::Bool(flag) => Ok(if *flag { "1" } else { "0" }.to_owned()),
+        Value::Number(number) => Ok(number.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => Err("must be one value"),
     }
 }

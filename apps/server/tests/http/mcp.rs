@@ -147,7 +147,8 @@ database_tests! {
         let office = Office::open(db).await;
         let goods = office.create("/api/nomenclatures", json!({ "name": "Tin", "kind_id": 2, "article": "A-1" })).await;
         let warehouse = office.warehouse("Main").await;
-        let (_, bearer) = new_agent(&office, &["view-inventories", "edit-inventories"]).await;
+        // Without a policy an agent must not: a file cannot wait for approval.
+        let bearer = office.server.staff_with(&office.project, &["view-inventories", "edit-inventories"]).await;
         let quantity = async || {
             let found = call(&office, &bearer, "find_stock", json!({ "nomenclature_id": [goods] })).await;
             found["structuredContent"]["inventories"][0]["quantity"].clone()
@@ -161,6 +162,30 @@ database_tests! {
         assert_eq!((&done["structuredContent"]["updated"], quantity().await), (&json!(1), json!(5)));
         let wrong = call(&office, &bearer, "import_stock", json!({ "csv": "article,warehouse,quantity,price\nB-2,Main,5,4.90\n" })).await;
         assert_eq!((&wrong["isError"], quantity().await), (&json!(true), json!(5)));
+        let (_, agent) = new_agent(&office, &["view-inventories", "edit-inventories"]).await;
+        let refused = call(&office, &agent, "import_stock", json!({ "csv": csv })).await;
+        assert!(refused["content"][0]["text"].as_str().unwrap().contains("agent_call_forbidden"), "{refused}");
+    }
+
+    async fn money_waits_for_an_employee(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (goods, warehouse) = (office.goods("Tin").await, office.warehouse("Main").await);
+        let stock = json!({ "nomenclature_id": goods, "warehouse_id": warehouse, "quantity": 2, "price": "4.90" });
+        let id = office.create("/api/inventories", stock).await;
+        let quantity = async || {
+            office.get(&format!("/api/inventories/{id}")).await.expect(200)["inventory"]["quantity"].clone()
+        };
+        let (_, bearer) = new_agent(&office, &["view-inventories", "edit-inventories"]).await;
+        let arguments = json!({ "inventory_id": id, "quantity": 9, "comment": "Counted" });
+        let asked = call(&office, &bearer, "correct_stock", arguments.clone()).await;
+        let pending = asked["structuredContent"]["pending_approval"].clone();
+        assert_eq!((&pending["state"], quantity().await), (&json!("proposed"), json!(2)));
+        let action = format!("/api/agent-actions/{}", pending["id"].as_str().unwrap());
+        assert_eq!(office.get(&action).await.expect(200)["agentAction"]["channel"], "mcp");
+        office.post(&format!("{action}/approve"), json!({})).await.expect(200);
+        assert_eq!(quantity().await, 9);
+        let result = call(&office, &bearer, "correct_stock", arguments).await;
+        assert_eq!((&result["structuredContent"]["inventory"]["quantity"], quantity().await), (&json!(9), json!(9)));
     }
 
     async fn dictionaries_are_resources(db: TestDatabase) {

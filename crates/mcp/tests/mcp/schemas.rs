@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use kontor_auth::model::ToolClass;
 use kontor_mcp::Mcp;
+use kontor_mcp::tool::Class;
 use kontor_mcp::tools::GROUPS;
-use kontor_platform_surface::POLICIES;
+use kontor_platform_surface::{POLICIES, agent_tools};
 use serde_json::{Value, json};
 
 use crate::script::{Client, Script, agent, description, owner, server};
@@ -92,8 +94,29 @@ fn every_tool_takes_its_example_and_its_results_fit_its_schema() {
         for response in recorded {
             assert_eq!(misfits(&offer.listed["outputSchema"], response, name), Vec::<String>::new());
         }
+        if offer.tool.class != Class::Read {
+            let has_dry_run = offer.listed["inputSchema"]["properties"].get("dry_run").is_some();
+            assert_ne!(has_dry_run, offer.tool.about.contains("No dry run"), "{name}");
+        }
         let listed = &offer.listed["outputSchema"].to_string();
         assert!(offer.tool.shows.iter().all(|field| listed.contains(&format!("\"{field}\""))), "{name}: {listed}");
+    }
+}
+
+#[test]
+fn classes_are_those_of_the_policy_for_agents() {
+    let operations = agent_tools();
+    for tool in GROUPS.iter().flat_map(|(_, tools)| *tools) {
+        let (method, path) = tool.operation.split_once(' ').unwrap();
+        let known = operations.iter().find(|operation| operation.method == method && operation.path == path);
+        let class = match known.map(|operation| operation.class) {
+            None | Some(ToolClass::Read) => Class::Read,
+            Some(ToolClass::Write) => Class::Write,
+            Some(ToolClass::Money) => Class::Money,
+            Some(ToolClass::Destructive) => Class::Destructive,
+        };
+        assert_eq!(tool.class, class, "{}", tool.name);
+        assert!(known.is_some() || method == "GET", "{}", tool.name);
     }
 }
 

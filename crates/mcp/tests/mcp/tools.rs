@@ -43,7 +43,7 @@ async fn a_write_has_a_body_a_key_and_a_dry_run() {
     arguments["idempotency_key"] = json!("k-1");
     Client::new(&server, &owner).call("refund_order", arguments, &api).await;
     let seen = api.seen.take();
-    assert_eq!(seen[0].path, "/api/orders/3/request-refund?dry_run=true");
+    assert_eq!(seen[0].path, "/api/orders/3/request-refund?dry_run=1");
     assert_eq!((&seen[0].method, seen[0].idempotency_key.as_deref()), (&Method::POST, Some("k-1")));
     let body = seen[0].body.as_ref().unwrap();
     let sent: Value = serde_json::from_slice(&body.bytes).unwrap();
@@ -63,7 +63,7 @@ async fn a_table_is_sent_as_a_file() {
     let text = std::str::from_utf8(&body.bytes).unwrap();
     assert!(!csv.contains(boundary) && text.ends_with(&format!("--{boundary}--\r\n")));
     let parts: Vec<&str> = text.split(&format!("--{boundary}\r\n")).skip(1).collect();
-    assert_eq!(parts[0], "Content-Disposition: form-data; name=\"dry_run\"\r\n\r\ntrue\r\n");
+    assert_eq!(parts[0], "Content-Disposition: form-data; name=\"dry_run\"\r\n\r\n1\r\n");
     assert!(parts[1].contains("name=\"file\"; filename=\"table.csv\"") && parts[1].contains(csv));
 }
 
@@ -150,11 +150,15 @@ async fn a_call_that_waits_for_approval_shows_the_page() {
     assert_eq!(client.result("tools/call", again.clone(), &api).await["structuredContent"], order);
     let paths: Vec<String> = api.seen.take().into_iter().map(|request| request.path).collect();
     assert_eq!(paths, [format!("/api/agent-actions/{ID}"), "/api/orders/3/request-refund".to_owned()]);
-    for state in ["refused", "expired", "failed"] {
+    for state in ["refused", "expired"] {
         let result = client.result("tools/call", again.clone(), &Script::of([(200, waiting(state))])).await;
         assert_eq!(result["isError"], true, "{state}");
         assert!(result["content"][0]["text"].as_str().unwrap().contains(state));
     }
+    let long = Script::of([(200, waiting("reported")), (200, waiting("reported"))]);
+    let result = client.result("tools/call", again.clone(), &long).await;
+    assert_eq!(result["structuredContent"]["pending_approval"]["state"], "reported");
+    assert!(result["content"][0]["text"].as_str().unwrap().starts_with("The call was carried out"));
     // A state that is no id leads nowhere else.
     let mut strange = again;
     strange["requestState"] = json!("../orders/1");
