@@ -10,6 +10,8 @@ use crate::api::{ApiBody, ApiRequest};
 
 /// Name of the argument with the idempotency key.
 const KEY: &str = "idempotency_key";
+/// Boundary of the parts of a form. No part may contain it.
+const BOUNDARY: &str = "kontor-mcp-5b1f7c2e";
 
 /// Form of the body of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -129,10 +131,15 @@ impl Arguments {
 fn text(value: &Value) -> Result<String, &'static str> {
     match value {
         Value::String(text) => Ok(text.clone()),
-        Value::Bool(flag) => Ok(if *flag { "1" } else { "0" }.to_owned()),
+        Value::Bool(flag) => Ok(u8::from(*flag).to_string()),
         Value::Number(number) => Ok(number.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => Err("must be one value"),
     }
+}
+
+/// Returns a text that may be a part of a form.
+fn part(text: String) -> Result<String, &'static str> {
+    if text.contains(BOUNDARY) { Err("must not contain the boundary of a form") } else { Ok(text) }
 }
 
 impl Parts {
@@ -154,12 +161,12 @@ impl Parts {
             }
             (Place::Body, Value::Null) if form == Form::Table => {}
             (Place::Body, _) if form == Form::Table => {
-                self.body.insert(argument.name.to_owned(), text(value)?.into());
+                self.body.insert(argument.name.to_owned(), part(text(value)?)?.into());
             }
             (Place::Body, _) => {
                 self.body.insert(argument.name.to_owned(), value.clone());
             }
-            (Place::Table, _) => self.table = Some(value.as_str().ok_or("must be a string")?.to_owned()),
+            (Place::Table, _) => self.table = Some(part(value.as_str().ok_or("must be a string")?.to_owned())?),
         }
         Ok(())
     }
@@ -181,17 +188,11 @@ impl Parts {
 
 /// Returns a multipart form with a table and texts.
 fn table(csv: &str, texts: &Map<String, Value>) -> ApiBody {
-    let texts: Vec<(&String, &str)> = texts.iter().filter_map(|(name, text)| Some((name, text.as_str()?))).collect();
-    // The boundary must not occur in a part.
-    let mut boundary = "kontor-mcp".to_owned();
-    while csv.contains(&boundary) || texts.iter().any(|(_, text)| text.contains(&boundary)) {
-        boundary.push('x');
-    }
-    let fields = texts.into_iter().map(|(name, text)| (format!("name=\"{name}\"\r\n"), text));
+    let texts = texts.iter().filter_map(|(name, text)| Some((format!("name=\"{name}\"\r\n"), text.as_str()?)));
     let file = "name=\"file\"; filename=\"table.csv\"\r\nContent-Type: text/csv\r\n".to_owned();
-    let parts = fields.chain([(file, csv)]);
+    let parts = texts.chain([(file, csv)]);
     let parts =
-        parts.map(|(head, text)| format!("--{boundary}\r\nContent-Disposition: form-data; {head}\r\n{text}\r\n"));
-    let body = parts.chain([format!("--{boundary}--\r\n")]).collect::<String>();
-    ApiBody { content_type: format!("multipart/form-data; boundary={boundary}"), bytes: Bytes::from(body) }
+        parts.map(|(head, text)| format!("--{BOUNDARY}\r\nContent-Disposition: form-data; {head}\r\n{text}\r\n"));
+    let body = parts.chain([format!("--{BOUNDARY}--\r\n")]).collect::<String>();
+    ApiBody { content_type: format!("multipart/form-data; boundary={BOUNDARY}"), bytes: Bytes::from(body) }
 }

@@ -54,7 +54,7 @@ pub fn owner() -> Staff {
 
 pub fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    for (name, value) in pairs {
+    for &(name, value) in pairs {
         headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
     }
     headers

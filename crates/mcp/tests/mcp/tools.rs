@@ -55,16 +55,20 @@ async fn a_write_has_a_body_a_key_and_a_dry_run() {
 async fn a_table_is_sent_as_a_file() {
     let (server, owner) = (server(), owner());
     let api = Script::of([(200, json!({ "message": "", "created": 0, "updated": 1, "errors": [] }))]);
-    let csv = "article,warehouse,quantity\nkontor-mcp,Main,5\n";
-    Client::new(&server, &owner).call("import_stock", json!({ "csv": csv, "dry_run": true }), &api).await;
+    let csv = "article,warehouse,quantity\nA-1,Main,5\n";
+    let client = Client::new(&server, &owner);
+    client.call("import_stock", json!({ "csv": csv, "dry_run": true }), &api).await;
     let seen = api.seen.take();
     let body = seen[0].body.as_ref().unwrap();
     let boundary = body.content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
     let text = std::str::from_utf8(&body.bytes).unwrap();
-    assert!(!csv.contains(boundary) && text.ends_with(&format!("--{boundary}--\r\n")));
+    assert!(text.ends_with(&format!("--{boundary}--\r\n")));
     let parts: Vec<&str> = text.split(&format!("--{boundary}\r\n")).skip(1).collect();
     assert_eq!(parts[0], "Content-Disposition: form-data; name=\"dry_run\"\r\n\r\n1\r\n");
     assert!(parts[1].contains("name=\"file\"; filename=\"table.csv\"") && parts[1].contains(csv));
+    let torn = json!({ "csv": format!("a\r\n--{boundary}--"), "partial": boundary });
+    let refused = client.call("import_stock", torn, &Script::default()).await["content"].to_string();
+    assert!(refused.contains("csv") && refused.contains("partial"), "{refused}");
 }
 
 #[actix_web::test]
