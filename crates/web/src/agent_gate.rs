@@ -53,7 +53,7 @@ pub enum Stopped {
     /// Refused.
     Refused(ApiError),
     /// Answered: it waits for approval, or was executed before.
-    Answered(HttpResponse),
+    Answered(Box<HttpResponse>),
 }
 
 macro_rules! stops {
@@ -66,7 +66,13 @@ macro_rules! stops {
     )+};
 }
 
-stops!(ApiError, AgentActionError, StoreError);
+stops!(AgentActionError, StoreError);
+
+impl From<ApiError> for Stopped {
+    fn from(refusal: ApiError) -> Self {
+        Self::Refused(refusal)
+    }
+}
 
 /// Entry of the log of agents' calls.
 pub struct LogEntry {
@@ -97,7 +103,7 @@ impl LogEntry {
         let result = AgentResult { status: status.as_u16(), code: code.map(str::to_owned), body: None };
         let operation = self.entry.call.operation();
         if let Err(error) = self.service.record(self.entry, result).await {
-            tracing::warn!(%error, operation, "a call of an agent could not be logged");
+            tracing::warn!(%error, %operation, "a call of an agent could not be logged");
         }
     }
 
@@ -237,9 +243,13 @@ async fn wait_for_approval(
     }
 }
 
+fn answered(response: HttpResponse) -> Stopped {
+    Stopped::Answered(Box::new(response))
+}
+
 async fn waiting(service: &AgentActionService, agent: &Staff, public_id: Uuid) -> Result<Passage, Stopped> {
     let shown = service.read(agent, public_id).await?;
-    Err(Stopped::Answered(HttpResponse::Accepted().json(AgentActionResponse::from(shown))))
+    Err(answered(HttpResponse::Accepted().json(AgentActionResponse::from(shown))))
 }
 
 /// Answers with the stored result. If its body is too large to be stored, the response is the call with its status.
@@ -249,7 +259,7 @@ async fn done(service: &AgentActionService, agent: &Staff, action: &AgentAction)
         let status = StatusCode::from_u16(result.status).ok()?;
         Some((status, result.body.clone()?))
     });
-    Err(Stopped::Answered(match stored {
+    Err(answered(match stored {
         Some((status, body)) => {
             let mut response = HttpResponse::build(status);
             response.insert_header(ContentType::json()).insert_header((REPLAYED, "true")).body(body)
