@@ -156,7 +156,7 @@ async fn pass_agent(
         return Ok(Passage::default());
     }
     if let Some(public_id) = Origin::approval(request.request()) {
-        return pass_approved(request, &service, agent, judged, public_id).await;
+        return pass_approved(request, policy, (&service, agent), judged, public_id).await;
     }
     let parsed = parse(request, policy).await;
     let call = match &parsed {
@@ -190,19 +190,25 @@ async fn pass_agent(
     }
 }
 
-/// Checks the execution of an approved call: its agent, the policy and the limits as they are now.
+/// Checks the execution of an approved call: its arguments, and its agent, the policy and the limits as they are now.
 async fn pass_approved(
-    request: &ServiceRequest,
-    service: &AgentActionService,
-    agent: &Staff,
+    request: &mut ServiceRequest,
+    policy: &Policy,
+    (service, agent): (&AgentActionService, &Staff),
     judged: JudgedCall,
     public_id: Uuid,
 ) -> Result<Passage, Stopped> {
     let action = service.executing(agent, public_id).await?;
+    let (sent, approved) = (parse(request, policy).await?, &action.proposal.call);
+    let is_same = (&sent.path, &sent.query, &sent.body) == (&approved.path, &approved.query, &approved.body)
+        && sent.if_match == approved.if_match
+        && sent.sent_key == Some(action.proposal.key());
+    if !is_same {
+        return Err(ApiError::internal(&"the request differs from the approved call").into());
+    }
     if judged.rule == AgentRule::Forbidden {
         return Err(forbidden("The project does not allow this call to the agent.").into());
     }
-    debug_assert_eq!(action.proposal.call.path, request.path());
     // A continued call was counted when it began.
     let is_first = action.execution.as_ref().is_none_or(|execution| execution.attempts <= 1);
     if is_first && !service.count(agent, judged, action.proposal.call.body.as_ref()).await? {
