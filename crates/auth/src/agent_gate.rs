@@ -167,14 +167,14 @@ impl AgentActionService {
         }
     }
 
-    fn hash(&self, judged: JudgedCall, call: &AgentCall) -> String {
-        self.cipher.fingerprint(&call.canonical(judged.policy_version))
+    fn hash(&self, call: &AgentCall) -> String {
+        self.cipher.fingerprint(&call.canonical())
     }
 
     /// Returns the entry of the log for a call that begins now and waits for no approval. It has the hash of the
     /// arguments, and not the arguments.
     pub fn log_entry(&self, agent: &Staff, judged: JudgedCall, call: AgentCall) -> NewAgentAction {
-        let hash = self.hash(judged, &call);
+        let hash = self.hash(&call);
         let call = AgentCall { query: String::new(), body: None, ..call };
         let entry = self.new_action(agent, judged, call, hash);
         NewAgentAction { needs_approval: false, expires_at: entry.proposed_at, ..entry }
@@ -200,8 +200,10 @@ impl AgentActionService {
         call: &AgentCall,
     ) -> Result<AgentCallState, AgentActionError> {
         let now = self.clock.now();
-        let known = self.actions.latest(agent.token_id, self.hash(judged, call)).await?;
-        let Some(known) = known.filter(|known| known.answers(now)) else { return Ok(AgentCallState::New) };
+        let known = self.actions.latest(agent.token_id, self.hash(call)).await?;
+        let Some(known) = known.filter(|known| known.answers(now, judged.policy_version)) else {
+            return Ok(AgentCallState::New);
+        };
         let public_id = known.proposal.public_id;
         match known.state(now) {
             AgentActionState::Proposed => Ok(AgentCallState::Waiting(Box::new(known))),
@@ -227,7 +229,7 @@ impl AgentActionService {
         call: AgentCall,
         if_match: Option<String>,
     ) -> Result<AgentAction, AgentActionError> {
-        let hash = self.hash(judged, &call);
+        let hash = self.hash(&call);
         let call = AgentCall { if_match: call.if_match.clone().or(if_match), ..call };
         self.actions.propose(self.new_action(agent, judged, call, hash)).await
     }

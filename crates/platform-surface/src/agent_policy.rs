@@ -9,7 +9,7 @@ use kontor_auth::AgentActionService;
 use kontor_auth::model::{
     AGENT_LOG_DAYS, APPROVALS_PER_HOUR, AgentLimits, AgentPolicy, AgentRule, AgentRules as Rules,
 };
-use kontor_kernel::{Violations, Word as _};
+use kontor_kernel::{Violations, Word};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
@@ -80,7 +80,7 @@ struct AgentPolicyRecord {
 
 impl From<Rules> for AgentRulesRecord {
     fn from(rules: Rules) -> Self {
-        let word = |rule: Option<AgentRule>| rule.map(|rule| rule.word());
+        let word = |rule: Option<AgentRule>| rule.map(Word::word);
         let operations = rules.operations.into_iter();
         Self {
             write: word(rules.write),

@@ -51,7 +51,7 @@ pub struct AgentActionRecord {
     class: &'static str,
     /// Path of the call.
     path: String,
-    /// SHA-256 of the call in lower hex: method, path, query, body, headers, and the version of the policy.
+    /// SHA-256 of the call in lower hex: method, path, query, body and headers.
     arguments_hash: String,
     /// `null` for callers without the permission `approve-agent-actions`, except for the agent itself, and for calls
     /// that needed no approval.

@@ -53,7 +53,7 @@ pub enum Stopped {
     /// Refused.
     Refused(ApiError),
     /// Answered: it waits for approval, or was executed before.
-    Answered(HttpResponse),
+    Answered(Box<HttpResponse>),
 }
 
 macro_rules! stops {
@@ -66,7 +66,13 @@ macro_rules! stops {
     )+};
 }
 
-stops!(ApiError, AgentActionError, StoreError);
+stops!(AgentActionError, StoreError);
+
+impl From<ApiError> for Stopped {
+    fn from(refusal: ApiError) -> Self {
+        Self::Refused(refusal)
+    }
+}
 
 /// Entry of the log of agents' calls.
 pub struct LogEntry {
@@ -97,7 +103,7 @@ impl LogEntry {
         let result = AgentResult { status: status.as_u16(), code: code.map(str::to_owned), body: None };
         let operation = self.entry.call.operation();
         if let Err(error) = self.service.record(self.entry, result).await {
-            tracing::warn!(%error, operation, "a call of an agent could not be logged");
+            tracing::warn!(%error, %operation, "a call of an agent could not be logged");
         }
     }
 
@@ -150,7 +156,7 @@ async fn pass_agent(
         return Ok(Passage::default());
     }
     if let Some(public_id) = Origin::approval(request.request()) {
-        return pass_approved(request, &service, agent, judged, public_id).await;
+        return pass_approved(request, policy, (&service, agent), judged, public_id).await;
     }
     let parsed = parse(request, policy).await;
     let call = match &parsed {
@@ -184,19 +190,25 @@ async fn pass_agent(
     }
 }
 
-/// Checks the execution of an approved call: its agent, the policy and the limits as they are now.
+/// Checks the execution of an approved call: its arguments, and its agent, the policy and the limits as they are now.
 async fn pass_approved(
-    request: &ServiceRequest,
-    service: &AgentActionService,
-    agent: &Staff,
+    request: &mut ServiceRequest,
+    policy: &Policy,
+    (service, agent): (&AgentActionService, &Staff),
     judged: JudgedCall,
     public_id: Uuid,
 ) -> Result<Passage, Stopped> {
     let action = service.executing(agent, public_id).await?;
+    let (sent, approved) = (parse(request, policy).await?, &action.proposal.call);
+    let is_same = (&sent.path, &sent.query, &sent.body) == (&approved.path, &approved.query, &approved.body)
+        && sent.if_match == approved.if_match
+        && sent.sent_key == Some(action.proposal.key());
+    if !is_same {
+        return Err(ApiError::internal(&"the request differs from the approved call").into());
+    }
     if judged.rule == AgentRule::Forbidden {
         return Err(forbidden("The project does not allow this call to the agent.").into());
     }
-    debug_assert_eq!(action.proposal.call.path, request.path());
     // A continued call was counted when it began.
     let is_first = action.execution.as_ref().is_none_or(|execution| execution.attempts <= 1);
     if is_first && !service.count(agent, judged, action.proposal.call.body.as_ref()).await? {
@@ -237,9 +249,13 @@ async fn wait_for_approval(
     }
 }
 
+fn answered(response: HttpResponse) -> Stopped {
+    Stopped::Answered(Box::new(response))
+}
+
 async fn waiting(service: &AgentActionService, agent: &Staff, public_id: Uuid) -> Result<Passage, Stopped> {
     let shown = service.read(agent, public_id).await?;
-    Err(Stopped::Answered(HttpResponse::Accepted().json(AgentActionResponse::from(shown))))
+    Err(answered(HttpResponse::Accepted().json(AgentActionResponse::from(shown))))
 }
 
 /// Answers with the stored result. If its body is too large to be stored, the response is the call with its status.
@@ -249,7 +265,7 @@ async fn done(service: &AgentActionService, agent: &Staff, action: &AgentAction)
         let status = StatusCode::from_u16(result.status).ok()?;
         Some((status, result.body.clone()?))
     });
-    Err(Stopped::Answered(match stored {
+    Err(answered(match stored {
         Some((status, body)) => {
             let mut response = HttpResponse::build(status);
             response.insert_header(ContentType::json()).insert_header((REPLAYED, "true")).body(body)

@@ -44,8 +44,8 @@ const MAX_WAIT: Duration = Duration::from_secs(60);
 /// Time after which a caller may retry if too many requests wait.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// Caller of a request.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Caller of a request. It has no `Debug`, because a bearer token must not get into a log.
+#[derive(Clone)]
 pub enum InProcessCaller {
     /// Holder of this bearer token, which is verified like one of a client.
     Bearer(String),
@@ -55,7 +55,7 @@ pub enum InProcessCaller {
 }
 
 /// Request to the API of this process.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct InProcessCall {
     /// Caller.
     pub caller: InProcessCaller,

@@ -272,7 +272,7 @@ pub async fn enforce(
                 }
                 request.extensions_mut().insert(admitted);
             }
-            Err(Stopped::Answered(response)) => return Ok(request.into_response(response).map_into_right_body()),
+            Err(Stopped::Answered(response)) => return Ok(request.into_response(*response).map_into_right_body()),
             Err(Stopped::Refused(refusal)) => {
                 let refusal = if policy.structured { NamedError::of_application(refusal) } else { refusal };
                 return Ok(request.error_response(refusal).map_into_right_body());

@@ -112,7 +112,7 @@ pub struct AgentCall {
     pub query: String,
     /// JSON body, if there is one.
     pub body: Option<Value>,
-    /// `Idempotency-Key` of the agent, if sent. It tells equal calls apart; the execution has a key of its own.
+    /// `Idempotency-Key` of the agent, if sent. It distinguishes equal calls; the execution has a key of its own.
     pub sent_key: Option<String>,
     /// `If-Match`: version of the record that the call is for.
     pub if_match: Option<String>,
@@ -126,8 +126,8 @@ impl AgentCall {
         format!("{} {}", self.method, self.tool)
     }
 
-    /// Returns the text that the hash of the arguments covers. Equal calls under the same policy have the same text.
-    pub fn canonical(&self, policy_version: i64) -> String {
+    /// Returns the text that the hash of the arguments covers. Equal calls have the same text.
+    pub fn canonical(&self) -> String {
         canonical(&json!({
             "method": self.method,
             "path": self.path,
@@ -136,7 +136,6 @@ impl AgentCall {
             "idempotency_key": self.sent_key,
             "if_match": self.if_match,
             "preview_hash": self.preview_hash,
-            "policy_version": policy_version,
         }))
     }
 }
@@ -297,10 +296,12 @@ impl AgentAction {
         self.execution.as_ref()?.finished.as_ref().map(|(_, result)| result)
     }
 
-    /// Returns `true` if an equal call of the agent is this one, and not a new proposal. A failure is reported once.
-    pub fn answers(&self, now: DateTime<Utc>) -> bool {
+    /// Returns `true` if an equal call of the agent under this version of the policy is this one, and not a new
+    /// proposal. A failure is reported once.
+    pub fn answers(&self, now: DateTime<Utc>, policy_version: i64) -> bool {
         match self.state(now) {
-            AgentActionState::Proposed | AgentActionState::Approved => true,
+            AgentActionState::Proposed => self.proposal.policy_version == policy_version,
+            AgentActionState::Approved => true,
             AgentActionState::Refused => !self.is_late(now),
             AgentActionState::Executed | AgentActionState::Failed | AgentActionState::Reported => {
                 let failed = self.result().is_some_and(|result| result.event() == AgentActionEvent::Fail);
@@ -396,7 +397,8 @@ pub(crate) mod tests {
         }
         let late = action(Proposed).after(AgentActionEvent::Approve, end);
         assert_eq!(late, Err(AgentActionRefusal::State(Expired)));
-        assert!(action(Refused).answers(NOW) && !action(Refused).answers(end));
+        assert!(action(Refused).answers(NOW, 1) && !action(Refused).answers(end, 1));
+        assert!(action(Proposed).answers(NOW, 1) && !action(Proposed).answers(NOW, 2));
     }
 
     #[test]
@@ -405,8 +407,8 @@ pub(crate) mod tests {
         for (stored, status, answers) in
             [(Executed, 201, true), (Reported, 201, true), (Failed, 412, true), (Reported, 412, false)]
         {
-            assert_eq!(finished(stored, status).answers(last), answers, "{stored:?} {status}");
-            assert!(!finished(stored, status).answers(NOW + AGENT_ACTION_REPLAY));
+            assert_eq!(finished(stored, status).answers(last, 2), answers, "{stored:?} {status}");
+            assert!(!finished(stored, status).answers(NOW + AGENT_ACTION_REPLAY, 2));
         }
     }
 
@@ -425,11 +427,10 @@ pub(crate) mod tests {
     fn calls_are_equal_if_their_values_are() {
         let call =
             |body: &str| AgentCall { body: serde_json::from_str(body).unwrap(), ..action(Proposed).proposal.call };
-        let text = |body| call(body).canonical(1);
+        let text = |body| call(body).canonical();
         assert_eq!(text(r#"{"b": [1, {"d": 1, "c": 2}], "a": null}"#), text(r#"{"a":null,"b":[1,{"c":2,"d":1}]}"#));
         assert_ne!(text(r#"{"a": [1, 2]}"#), text(r#"{"a": [2, 1]}"#));
-        assert_ne!(call("{}").canonical(1), call("{}").canonical(2));
         let keyed = AgentCall { sent_key: Some("k".to_owned()), ..call("{}") };
-        assert_ne!(keyed.canonical(1), call("{}").canonical(1));
+        assert_ne!(keyed.canonical(), call("{}").canonical());
     }
 }

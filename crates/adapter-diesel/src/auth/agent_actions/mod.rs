@@ -74,7 +74,7 @@ impl AgentActionRepository for Database {
             // The lock of the agent orders equal calls, and the count of its open calls.
             agents::lock_agent(connection, new.agent_id)?.ok_or(Abort::Refused(AgentActionError::NotFound))?;
             let known = newest(connection, new.token_id, &new.arguments_hash)?;
-            if let Some(known) = known.filter(|known| known.answers(new.proposed_at)) {
+            if let Some(known) = known.filter(|known| known.answers(new.proposed_at, new.policy_version)) {
                 return Ok(known);
             }
             let open: i64 = actions::table
