@@ -32,11 +32,11 @@ pub fn routes(config: &mut ServiceConfig) {
 
 /// Returns the header that leads a caller to another token.
 fn challenge(public_url: &str, challenge: &Challenge) -> String {
-    let metadata = format!("resource_metadata=\"{public_url}{METADATA}{PATH}\"");
+    let document = format!("resource_metadata=\"{public_url}{METADATA}{PATH}\"");
     match challenge {
-        Challenge::Token => format!("Bearer {metadata}"),
+        Challenge::Token => format!("Bearer {document}"),
         Challenge::Permissions(missing) => {
-            format!("Bearer error=\"insufficient_scope\", scope=\"{}\", {metadata}", missing.join(" "))
+            format!("Bearer error=\"insufficient_scope\", scope=\"{}\", {document}", missing.join(" "))
         }
     }
 }

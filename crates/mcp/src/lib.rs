@@ -1,8 +1,8 @@
 //! MCP server: agents work through tools, resources and prompts instead of endpoints.
 //!
 //! **Owns** the protocol over one `POST`, the [tools], [resources] and [prompts], and the documents for agents. A tool
-//! makes one request to the API through the port [`Api`], with the token of the agent, so permissions, limits, approvals
-//! and idempotency are those of the API.
+//! makes one request to the API through the port [`Api`], with the token of the agent. So permissions, limits,
+//! approvals and idempotency are those of the API.
 //!
 //! **Versions.** `2026-07-28` (each request names its version and the capabilities of its client) and `2025-11-25`
 //! (`initialize`, without sessions). Nothing is kept between requests, so any process answers any request.
