@@ -81,6 +81,11 @@ fuzz part="0/1" examples="2" seed="1":
     cargo test --workspace --test http --no-run
     python3 .ci/fuzz.py target/debug/kontor "" {{examples}} {{seed}} {{part}}
 
+# The official MCP client works with a demo; needs mcp (.ci/peers.txt).
+mcp:
+    cargo test --workspace --test http --no-run
+    python3 .ci/mcp_client.py target/debug/kontor
+
 # The staff console in a browser, against demos on both databases. `.ci/run` installs what it needs below target/console.
 console *themes:
     target/console/python/bin/python .ci/console/run.py target/debug/kontor {{themes}}

@@ -180,6 +180,7 @@ impl Data {
             project_id: ProjectId::new(project.project_id)?,
             user_id: UserId::new(1)?,
             token_id: TokenId::new(1)?,
+            is_agent: false,
             permissions: Permission::all().collect(),
         })
     }

@@ -966,6 +966,64 @@ diesel::table! {
 }
 
 diesel::table! {
+    agent_actions (id) {
+        id -> BigInt,
+        public_id -> Text,
+        project_id -> BigInt,
+        agent_id -> BigInt,
+        token_id -> BigInt,
+        channel -> Text,
+        operation -> Text,
+        target -> Text,
+        body -> Nullable<Text>,
+        sent_key -> Nullable<Text>,
+        if_match -> Nullable<Text>,
+        preview_hash -> Nullable<Text>,
+        class -> Text,
+        arguments_hash -> Text,
+        policy_version -> BigInt,
+        needs_approval -> Bool,
+        state -> Text,
+        decided_by -> Nullable<BigInt>,
+        decided_at -> Nullable<Timestamp>,
+        reason -> Nullable<Text>,
+        proposed_at -> Timestamp,
+        expires_at -> Timestamp,
+        keep_until -> Timestamp,
+        started_at -> Nullable<Timestamp>,
+        leased_until -> Nullable<Timestamp>,
+        attempts -> Integer,
+        finished_at -> Nullable<Timestamp>,
+        status_code -> Nullable<Integer>,
+        error_code -> Nullable<Text>,
+        result -> Nullable<Text>,
+        reported_at -> Nullable<Timestamp>,
+    }
+}
+
+diesel::table! {
+    agent_policies (project_id) {
+        project_id -> BigInt,
+        version -> BigInt,
+        refuses_writes -> Bool,
+        approvals_per_hour -> BigInt,
+        retention_days -> BigInt,
+        rules -> Text,
+        updated_by -> BigInt,
+        updated_at -> Timestamp,
+    }
+}
+
+diesel::table! {
+    agent_usage (agent_id, day_end) {
+        agent_id -> BigInt,
+        day_end -> Timestamp,
+        calls -> BigInt,
+        money -> BigInt,
+    }
+}
+
+diesel::table! {
     agent_access_requests (id) {
         id -> BigInt,
         public_id -> Text,

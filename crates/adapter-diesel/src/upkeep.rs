@@ -69,6 +69,9 @@ pub const SWEPT_TABLES: &[SweptTable] = &[
     // A nonce stays used as long as its attempt is kept.
     swept("callback_attempts", "id", "expires_at", Retention::ConfiguredAfter, ""),
     swept("agent_access_requests", "id", "expires_at", Retention::ConfiguredAfter, ""),
+    // Its project says how long it is kept.
+    swept("agent_actions", "id", "keep_until", Retention::UntilTime, ""),
+    swept("agent_usage", "(agent_id, day_end)", "day_end", Retention::UntilTime, ""),
     // A later activity starts a new session.
     swept("client_sessions", "id", "started_at", Retention::ConfiguredAfter, " AND last_seen_at <= :moment"),
     swept("webhook_deliveries", "id", "updated_at", Retention::ConfiguredAfter, " AND status <> 'pending'"),

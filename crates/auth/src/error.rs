@@ -3,7 +3,7 @@ use kontor_kernel::{ContactError, Permission, RecordError, Refusal, StoreError, 
 use std::collections::BTreeSet;
 
 use crate::miniapp::ProofError;
-use crate::model::{EmployeeReference, ExpiryError, PermissionsNotHeld, RequestStatus};
+use crate::model::{AgentActionState, EmployeeReference, ExpiryError, PermissionsNotHeld, RequestStatus};
 use crate::ports::{CallCheckError, HashingFailed, SendError};
 
 /// Error of an employee login.
@@ -218,6 +218,46 @@ pub enum AgentRefusal {
 }
 
 impl Refusal for AgentRefusal {}
+
+/// Error of a use case of calls of agents that need approval.
+pub type AgentActionError = RecordError<AgentActionRefusal>;
+
+/// Refusals specific to calls of agents that need approval.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AgentActionRefusal {
+    /// The state of the call does not allow this.
+    #[error("the call is {}", .0.word())]
+    State(AgentActionState),
+    /// The agent has the maximum number of open calls.
+    #[error("the agent has the maximum number of open calls")]
+    TooMany,
+    /// The policy was changed after the proposal.
+    #[error("the policy was changed after the proposal")]
+    PolicyChanged,
+    /// The service no longer has the operation.
+    #[error("the service does not have this operation")]
+    UnknownOperation,
+    /// The session began after the proposal, so the password is needed.
+    #[error("the password is required, because you logged in after the proposal")]
+    PasswordRequired,
+    /// The password is wrong.
+    #[error("the password is wrong")]
+    WrongPassword,
+    /// The policy was changed in the meantime.
+    #[error("the policy was changed by another request; load it again and retry")]
+    Stale,
+    /// Numbers that name no agent of the project.
+    #[error("some of these are not agents of the project")]
+    UnknownAgents(Vec<i64>),
+    /// The policy has too many rules.
+    #[error("the policy has too many rules")]
+    TooManyRules,
+    /// The employee has approved the maximum number of calls within an hour.
+    #[error("you have approved the maximum number of calls within an hour")]
+    TooManyApprovals,
+}
+
+impl Refusal for AgentActionRefusal {}
 
 /// Error of a use case of access requests. A wrong secret and a request handled by another project are reported as not
 /// found.

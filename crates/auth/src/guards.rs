@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use kontor_kernel::{AppScope, Clock, CustomerScope, SecretCipher, Staff, StoreError, TokenId};
 
-use crate::model::{BearerToken, StoredCustomerToken};
+use crate::model::{BearerToken, StoredCustomerToken, StoredStaffToken};
 use crate::ports::TokenRepository;
 use crate::uses::PendingUses;
 
@@ -30,21 +30,31 @@ impl StaffGuard {
     /// banned employee.
     pub async fn authenticate(&self, bearer: &str) -> Result<Option<Staff>, StoreError> {
         let Some(presented) = BearerToken::parse(bearer) else { return Ok(None) };
-        let Some(stored) = self.tokens.staff_token(presented.id()).await? else { return Ok(None) };
+        let stored = self.tokens.staff_token(presented.id()).await?;
+        let stored = stored.filter(|stored| presented.matches_fingerprint(&stored.fingerprint, &*self.cipher));
+        Ok(stored.and_then(|stored| self.admit(presented.id(), stored)))
+    }
+
+    /// Returns the employee of a stored token, if it is valid now. The caller of this function vouches for the request:
+    /// no secret is compared.
+    pub async fn authenticate_stored(&self, token: TokenId) -> Result<Option<Staff>, StoreError> {
+        let stored = self.tokens.staff_token(token).await?;
+        Ok(stored.and_then(|stored| self.admit(token, stored)))
+    }
+
+    fn admit(&self, token: TokenId, stored: StoredStaffToken) -> Option<Staff> {
         let now = self.clock.now();
-        if !presented.matches_fingerprint(&stored.fingerprint, &*self.cipher)
-            || stored.expires_at <= now
-            || stored.is_banned
-        {
-            return Ok(None);
+        if stored.expires_at <= now || stored.is_banned {
+            return None;
         }
-        self.uses.record(presented.id(), stored.last_used_at, now);
-        Ok(Some(Staff {
+        self.uses.record(token, stored.last_used_at, now);
+        Some(Staff {
             project_id: stored.project_id,
             user_id: stored.user_id,
-            token_id: presented.id(),
+            token_id: token,
+            is_agent: stored.is_agent,
             permissions: stored.granted(),
-        }))
+        })
     }
 }
 
@@ -122,7 +132,7 @@ impl CustomerGuard {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{StoredStaffToken, TokenUse};
+    use crate::model::TokenUse;
     use crate::ports::MockTokenRepository;
     use chrono::{DateTime, TimeDelta, Utc};
     use kontor_kernel::testing::{PlainCipher, app_scope};
@@ -138,6 +148,7 @@ mod tests {
             user_id: UserId::new(3).unwrap(),
             project_id: ProjectId::new(2).unwrap(),
             is_banned: false,
+            is_agent: false,
             permissions: [Permission::view(Resource::Orders)].into(),
             abilities: None,
         }
@@ -170,6 +181,17 @@ mod tests {
             let (guard, _) = staff_guard(StoredStaffToken { abilities, ..staff_token() });
             let staff = guard.authenticate("5|s").await.unwrap().unwrap();
             assert_eq!(staff.permissions.into_iter().collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[tokio::test]
+    async fn an_agent_never_decides_about_agents() {
+        let all: std::collections::BTreeSet<Permission> = Permission::all().collect();
+        for (is_agent, expected) in [(false, Permission::all().count()), (true, Permission::all().count() - 3)] {
+            let (guard, _) = staff_guard(StoredStaffToken { is_agent, permissions: all.clone(), ..staff_token() });
+            let staff = guard.authenticate("5|s").await.unwrap().unwrap();
+            assert_eq!((staff.is_agent, staff.permissions.len()), (is_agent, expected));
+            assert_eq!(staff.require(Permission::APPROVE_AGENT_ACTIONS).is_ok(), !is_agent);
         }
     }
 

@@ -20,6 +20,8 @@
 //! - Authenticating a token writes nothing. Its uses are recorded in memory and stored together.
 //! - Callers cannot grant permissions they do not hold. A token never grants more than the role behind it does now.
 //! - An access request gives one token, to the holder of its secret, after an employee approved it.
+//! - An approved call of an agent is executed at most once, for the token that proposed it, as it was shown. Tokens of
+//!   agents never approve. [`model::AGENT_ACTION_MOVES`] has every move.
 //! - A project always keeps an owner who can sign in.
 //! - An unknown login, a wrong password and a banned employee are indistinguishable, also by response time.
 //!
@@ -36,7 +38,7 @@
 //! - employees: [`ports::StaffRepository`], [`ports::EmployeeRepository`], [`ports::DirectoryRepository`],
 //!   [`ports::RoleRepository`], [`ports::PermissionRepository`], [`ports::PasswordRequests`], [`ports::PasswordSender`],
 //!   [`ports::PasswordHasher`], [`ports::SignInAddresses`];
-//! - agents: [`ports::AgentRepository`], [`ports::AccessRequestRepository`].
+//! - agents: [`ports::AgentRepository`], [`ports::AccessRequestRepository`], [`ports::AgentActionRepository`].
 //!
 //! **Features**: `mocks` adds a mock of every port.
 //!
@@ -143,6 +145,8 @@
 //! ```
 
 mod access_requests;
+mod agent_actions;
+mod agent_gate;
 mod agents;
 mod callback;
 mod customers;
@@ -165,16 +169,19 @@ mod staff;
 mod uses;
 
 pub use access_requests::{AccessRequestService, OpenedAccessRequest};
+pub use agent_actions::{AgentActionService, ShownAgentAction};
+pub use agent_gate::{AgentCallState, AgentResponse, JudgedCall};
 pub use agents::{AgentService, IssuedAgentToken};
 pub use callback::{CallbackLogin, CallbackStatus, StartedAttempt};
 pub use customers::{CustomerSessions, IssuedCustomerToken};
 pub use directory::StaffDirectory;
 pub use employees::EmployeeService;
 pub use error::{
-    AccessRequestError, AccessRequestRefusal, AgentError, AgentRefusal, CallNotificationError, CallbackLoginError,
-    ContactLoginError, CustomerLoginError, EmployeeError, EmployeeRefusal, HeartbeatError, IntrospectionError,
-    IntrospectionRegistryError, MiniAppRegistryError, PermissionError, PermissionRefusal, PhoneChangeError, RoleError,
-    RoleRefusal, SendCodeError, SendPasswordError, StaffLoginError, StaffRegistryError,
+    AccessRequestError, AccessRequestRefusal, AgentActionError, AgentActionRefusal, AgentError, AgentRefusal,
+    CallNotificationError, CallbackLoginError, ContactLoginError, CustomerLoginError, EmployeeError, EmployeeRefusal,
+    HeartbeatError, IntrospectionError, IntrospectionRegistryError, MiniAppRegistryError, PermissionError,
+    PermissionRefusal, PhoneChangeError, RoleError, RoleRefusal, SendCodeError, SendPasswordError, StaffLoginError,
+    StaffRegistryError,
 };
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use heartbeats::{Heartbeat, Heartbeats};

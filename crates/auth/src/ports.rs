@@ -1,8 +1,11 @@
 //! Ports of access control.
 
+mod agent_actions;
 mod agents;
 mod callback;
 
+#[cfg(feature = "mocks")]
+pub use agent_actions::MockAgentActionRepository;
 #[cfg(feature = "mocks")]
 pub use agents::{MockAccessRequestRepository, MockAgentRepository};
 use async_trait::async_trait;
@@ -25,6 +28,7 @@ use crate::model::{
     StaffRole, StoredCustomerToken, StoredIntrospection, StoredStaffToken, TemporaryPassword, TokenOwner, TokenUse,
 };
 use crate::{EmployeeError, IntrospectionRegistryError, PermissionError, RoleError, StaffRegistryError};
+pub use agent_actions::AgentActionRepository;
 pub use agents::{AccessRequestRepository, AgentRepository};
 pub use callback::*;
 pub use kontor_kernel::SendError;

@@ -29,6 +29,7 @@ macro_rules! resources {
 }
 
 resources! {
+    AgentActions => "agent-actions",
     Agents => "agents",
     Applications => "applications",
     Blocks => "blocks",
@@ -69,9 +70,11 @@ pub enum Action {
     Create,
     /// Create, update and delete.
     Edit,
+    /// Decide about the calls of agents. Only `agent-actions` has it.
+    Approve,
 }
 
-/// Permission, named `view-<resource>`, `create-<resource>` or `edit-<resource>`.
+/// Permission, named `view-<resource>`, `create-<resource>` or `edit-<resource>`; and `approve-agent-actions`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Permission {
     /// Kind of access.
@@ -81,6 +84,9 @@ pub struct Permission {
 }
 
 impl Permission {
+    /// Permission to approve or refuse the calls of agents.
+    pub const APPROVE_AGENT_ACTIONS: Self = Self { action: Action::Approve, resource: Resource::AgentActions };
+
     /// Creates the permission `view-<resource>`.
     pub const fn view(resource: Resource) -> Self {
         Self { action: Action::View, resource }
@@ -111,6 +117,12 @@ impl Permission {
         Resource::ALL
             .iter()
             .flat_map(|resource| [Self::view(*resource), Self::create(*resource), Self::edit(*resource)])
+            .chain([Self::APPROVE_AGENT_ACTIONS])
+    }
+
+    /// Returns `true` if an agent can have it. Agents never approve calls and never change the policy for agents.
+    pub fn is_for_agents(self) -> bool {
+        self.resource != Resource::AgentActions || self.action == Action::View
     }
 }
 
@@ -153,6 +165,8 @@ pub struct Staff {
     pub user_id: UserId,
     /// Token of the call.
     pub token_id: TokenId,
+    /// `true` for an agent, `false` for an employee.
+    pub is_agent: bool,
     /// Permissions of the role.
     pub permissions: BTreeSet<Permission>,
 }
@@ -229,6 +243,7 @@ impl From<CustomerScope> for Visitor {
 ///     project_id: ProjectId::new(2).unwrap(),
 ///     user_id: UserId::new(1).unwrap(),
 ///     token_id: TokenId::new(1).unwrap(),
+///     is_agent: false,
 ///     permissions: Permission::all().collect(),
 /// };
 /// assert_eq!(found.open(&stranger), Err(AccessDenied::ForeignProject));
@@ -276,6 +291,7 @@ mod tests {
             project_id: ProjectId::new(1).unwrap(),
             user_id: UserId::new(1).unwrap(),
             token_id: TokenId::new(1).unwrap(),
+            is_agent: false,
             permissions: permissions.into_iter().collect(),
         }
     }
@@ -304,6 +320,8 @@ mod tests {
             assert_eq!(permission.to_string().parse(), Ok(permission));
         }
         assert!("delete-orders".parse::<Permission>().is_err());
+        assert!("approve-orders".parse::<Permission>().is_err());
+        assert_eq!("approve-agent-actions".parse(), Ok(Permission::APPROVE_AGENT_ACTIONS));
     }
 
     #[test]
@@ -320,7 +338,7 @@ mod tests {
     #[test]
     fn the_name_of_an_unknown_permission_is_told() {
         assert_eq!("view-moons".parse::<Permission>(), Err(UnknownPermission("view-moons".to_owned())));
-        assert_eq!(Permission::all().count(), 3 * Resource::ALL.len());
+        assert_eq!(Permission::all().count(), 3 * Resource::ALL.len() + 1);
         assert_eq!(Permission::edit(Resource::Orders).to_string(), "edit-orders");
     }
 

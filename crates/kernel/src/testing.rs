@@ -126,6 +126,7 @@ pub fn staff_with(permissions: impl IntoIterator<Item = Permission>) -> Staff {
         project_id: ProjectId::new(1).expect("valid"),
         user_id: UserId::new(1).expect("valid"),
         token_id: TokenId::new(1).expect("valid"),
+        is_agent: false,
         permissions: permissions.into_iter().collect(),
     }
 }

@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn stored_words_do_not_change() {
-        assert_eq!(words::<Action>(), ["view", "create", "edit"]);
+        assert_eq!(words::<Action>(), ["view", "create", "edit", "approve"]);
         assert_eq!(words::<HistoryAction>(), ["created", "changed", "deleted"]);
         assert_eq!(words::<DiscountStatus>(), ["active", "paused", "archived"]);
     }

@@ -10,6 +10,9 @@
 #![allow(unused_qualifications, reason = "utoipa names the parameters of an operation by their path")]
 
 mod agent_access;
+mod agent_actions;
+mod agent_policy;
+mod agent_tools;
 mod agents;
 mod application_parts;
 mod applications;
@@ -68,6 +71,7 @@ mod warehouses;
 mod webhook_deliveries;
 mod webhooks;
 
+pub use agent_tools::agent_tools;
 pub use policies::POLICIES;
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -78,6 +82,8 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     session::routes(config);
     agents::routes(config);
     below(config, "/api/agent-access-requests", agent_access::routes);
+    below(config, "/api/agent-actions", agent_actions::routes);
+    agent_policy::routes(config);
     directory::routes(config);
     employees::routes(config);
     below(config, "/api/departments", departments::routes);

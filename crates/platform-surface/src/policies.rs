@@ -6,9 +6,9 @@ use kontor_adapter_diesel::VersionedRecord::{
 };
 use kontor_kernel::Permission;
 use kontor_kernel::Resource::{
-    Agents, Applications, Blocks, Branches, Brands, Categories, Counterparties, Departments, Dictionaries, Discounts,
-    Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles, Settings, Shops, Slides,
-    Statistics, Subscriptions, Tasks, Users, Warehouses, Webhooks,
+    AgentActions, Agents, Applications, Blocks, Branches, Brands, Categories, Counterparties, Departments,
+    Dictionaries, Discounts, Files, Inventories, Menus, Nomenclatures, Orders, Pages, Permissions, Reservations, Roles,
+    Settings, Shops, Slides, Statistics, Subscriptions, Tasks, Users, Warehouses, Webhooks,
 };
 
 use kontor_web::policy::Access::{self, Public, Staff};
@@ -47,6 +47,13 @@ pub const POLICIES: &[Policy] = &[
     post("/api/agents/{agent}/tokens", staff!(edit Agents)),
     delete("/api/agents/{agent}/tokens/{token}", staff!(edit Agents)),
     get("/api/tables/agents", staff!(view Agents)),
+    // Calls of agents that need approval: not part of the service contract
+    get("/api/agent-actions", staff!(view AgentActions)),
+    get("/api/agent-actions/{publicId}", ANY_STAFF),
+    post("/api/agent-actions/{publicId}/approve", Staff(&[Permission::APPROVE_AGENT_ACTIONS])),
+    post("/api/agent-actions/{publicId}/refuse", Staff(&[Permission::APPROVE_AGENT_ACTIONS])),
+    get("/api/agent-policy", staff!(view AgentActions)),
+    put("/api/agent-policy", staff!(edit AgentActions)),
     // Staff
     get("/api/users", staff!(view Users)),
     post("/api/users", staff!(create Users)).versioned(Employee),

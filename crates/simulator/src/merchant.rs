@@ -84,6 +84,7 @@ impl Merchant {
             project_id: p,
             user_id: UserId::new(user).unwrap(),
             token_id: TokenId::new(1).unwrap(),
+            is_agent: false,
             permissions: Permission::all().collect(),
         };
         let mut merchant = Self {

@@ -71,7 +71,7 @@ impl<T: Deserr<InputErrors> + 'static> FromRequest for Form<T> {
 }
 
 /// UTF-8 byte order mark. Some programs write it before JSON.
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 const FORM: &str = "application/x-www-form-urlencoded";
 

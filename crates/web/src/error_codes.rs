@@ -76,6 +76,15 @@ pub const ERROR_CODES: &[ErrorCode] = &[
     row(409, "agent_access_declined", ContactSupport, "An employee declined the request."),
     row(409, "agent_access_consumed", Restart, "The token was already fetched."),
     row(409, "agent_access_expired", Restart, "The request has expired."),
+    // Calls of agents that need approval
+    row(403, "agent_call_forbidden", ContactSupport, "The policy of the project does not allow the call to the agent."),
+    row(409, "agent_call_refused", ContactSupport, "An employee refused the call."),
+    row(409, "agent_call_executing", Poll, "The approved call is being executed."),
+    row(409, "agent_call_decided", Restart, "The call is already decided, expired or executed."),
+    row(409, "agent_call_limit", Wait, "Too many calls of the agent wait for approval."),
+    row(429, "agent_limit_exceeded", Wait, "The call exceeds a limit of the agent for this day."),
+    row(429, "agent_approval_limit", Wait, "The employee has approved the maximum number of calls within an hour."),
+    row(409, "agent_policy_changed", Restart, "The policy for agents was changed after the proposal or the last read."),
     // Orders
     row(409, "order_already_paid", ContactSupport, "The order is already paid."),
     row(409, "order_paid_online", ContactSupport, "The acquirer takes the money of this order."),

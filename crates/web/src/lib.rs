@@ -8,6 +8,9 @@
 //! - Invalid input is rejected with all field errors at once.
 //! - No code here knows the configuration or an endpoint: [`Settings`] and the policies are passed in.
 
+pub mod agent_action_record;
+pub mod agent_execution;
+pub mod agent_gate;
 pub mod as_read;
 pub mod blocking;
 pub mod body;
@@ -24,6 +27,7 @@ pub mod failures;
 pub mod file_contents;
 pub mod history;
 pub mod idempotency;
+pub mod in_process;
 pub mod limits;
 pub mod named;
 pub mod order_record;
@@ -59,6 +63,7 @@ pub use error::ApiError;
 pub use error_codes::NextAction;
 pub use failures::RefusalLog;
 pub use history::HistoryList;
+pub use in_process::{InProcess, InProcessCall, InProcessCaller, InProcessResponse};
 pub use named::NamedError;
 pub use paging::PageQuery;
 pub use password_queue::PasswordQueue;

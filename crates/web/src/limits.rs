@@ -148,7 +148,7 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// All rows. The rules of one operation are in the order in which they count.
-pub const TABLE: [Limit; 52] = [
+pub const TABLE: [Limit; 54] = [
     row("POST /api/login", STAFF_LOGIN_IP, "address"),
     row("POST /api/login", STAFF_LOGIN, "address and login"),
     row("POST /api/login", STAFF_LOGIN_HOUR, "address and login"),
@@ -162,6 +162,8 @@ pub const TABLE: [Limit; 52] = [
     row("POST /api/agent-access-requests", AGENT_ACCESS_HOUR, "address"),
     row("POST /api/agent-access-requests/{publicId}/status", AGENT_ACCESS_STATUS, "request"),
     row("POST /api/agent-access-requests/{publicId}/consume", AGENT_ACCESS_CONSUME, "request"),
+    row("POST /api/agent-actions/{publicId}/approve", STAFF_LOGIN, "employee, if a password is sent"),
+    row("POST /api/agent-actions/{publicId}/approve", STAFF_LOGIN_HOUR, "employee, if a password is sent"),
     row("POST /api/send_password", STAFF_PASSWORD_IP, "address"),
     row("POST /api/send_password", STAFF_PASSWORD_LOGIN, "login"),
     row("POST /api/counterparty/login", CUSTOMER_LOGIN_IP, "address"),

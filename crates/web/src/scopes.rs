@@ -15,6 +15,7 @@ use kontor_kernel::{AppScope, CustomerScope, Permission, ProjectId, Staff, Visit
 use kontor_organization::ApplicationService;
 
 use super::ApiError;
+use super::in_process::Origin;
 use super::policy::{Access, Endpoint};
 use super::request_services::Service;
 
@@ -121,8 +122,12 @@ async fn customer_only(request: &HttpRequest) -> Result<CustomerScope, ApiError>
 }
 
 async fn staff(request: &HttpRequest, permissions: &[Permission]) -> Result<Staff, ApiError> {
-    let token = bearer(request).ok_or_else(unauthenticated)?;
-    let staff = service::<StaffGuard>(request)?.authenticate(&token).await?.ok_or_else(unauthenticated)?;
+    let guard = service::<StaffGuard>(request)?;
+    let staff = match Origin::token(request) {
+        Some(token) => guard.authenticate_stored(token).await?,
+        None => guard.authenticate(&bearer(request).ok_or_else(unauthenticated)?).await?,
+    };
+    let staff = staff.ok_or_else(unauthenticated)?;
     permissions.iter().try_for_each(|permission| staff.require(*permission))?;
     request.extensions_mut().insert(StaffProject(staff.project_id));
     Ok(staff)

@@ -7,6 +7,8 @@ use actix_web::dev::{Server, ServerHandle};
 use chrono::TimeDelta;
 use kontor_adapter_diesel::{CounterWatch, Database};
 use kontor_kernel::{Clock, StoreError};
+use kontor_web::InProcess;
+use kontor_web::in_process::InProcessThread;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -15,7 +17,7 @@ use super::background_writes::{BackgroundWriter, release_startup_memory};
 use super::health::BackgroundTasks;
 use super::landing::LandingMarkup;
 use super::messaging::MessagingError;
-use super::server::{ServeError, Sockets, build, build_for_worker};
+use super::server::{Api, ServeError, Sockets, build, build_for_worker};
 use super::supervision::Supervisor;
 use super::wiring::{Adapters, AdaptersError, Services, delivery_worker};
 use super::worker::{RunningWorker, TimeLock, Worker};
@@ -23,21 +25,18 @@ use crate::config::Config;
 
 /// Running service. [`Instance::stop`] lets requests in flight finish.
 pub struct Instance {
-    api: Option<Api>,
+    address: Option<SocketAddr>,
     servers: Vec<RunningServer>,
     monitoring: Option<SocketAddr>,
     worker: Option<RunningWorker>,
+    in_process: InProcessThread,
+    beside: BackgroundWriter,
+    _watch: Option<CounterWatch>,
     /// Cancelled when the HTTP server or the worker ends.
     ended: CancellationToken,
 }
 
 type RunningServer = (ServerHandle, JoinHandle<std::io::Result<()>>);
-
-struct Api {
-    address: SocketAddr,
-    beside: BackgroundWriter,
-    _watch: CounterWatch,
-}
 
 /// Returns the metrics recorder. It is global to the process; several instances in one test process share it.
 fn prometheus() -> PrometheusHandle {
@@ -129,37 +128,41 @@ impl Instance {
         let (ended, supervisor) = (CancellationToken::new(), Supervisor::default());
         // Before the worker counts anything.
         let metrics = prometheus();
+        let channel = InProcess::channel();
         let worker = match roles {
             Roles::Api => None,
             Roles::Worker | Roles::Both => {
-                let worker = Worker { turns, supervisor: supervisor.clone(), ..worker(config, database, &around)? };
+                let worker = Worker {
+                    turns,
+                    supervisor: supervisor.clone(),
+                    ..worker(config, database, &around, channel.0.clone())?
+                };
                 Some(worker.start(ended.clone().drop_guard()))
             }
         };
         let tasks = BackgroundTasks { supervisor: supervisor.clone(), has_worker: worker.is_some() };
-        let (api, servers, monitoring) = match listener {
-            None => (None, Vec::new(), None),
-            Some(listener) if roles == Roles::Worker => {
-                let address = listener.local_addr().map_err(ServeError::from)?;
-                let server = build_for_worker(database, around.clock.clone(), metrics, tasks, listener)?;
-                (None, vec![server], Some(address))
-            }
-            Some(listener) => {
-                let address = listener.local_addr().map_err(ServeError::from)?;
-                around.counters.start();
-                let services = Services::new(database, &around);
-                let left = services.buffered_writes();
-                let sockets = Sockets { main: listener, monitoring: monitoring_socket(config)? };
-                let monitoring = sockets.monitoring.as_ref().map(TcpListener::local_addr).transpose();
-                let monitoring = monitoring.map_err(ServeError::from)?;
-                let welcome = welcome.unwrap_or_default();
-                let servers = build(config, services, metrics.clone(), sockets, tasks, welcome)?;
-                let beside = BackgroundWriter::start(left, metrics, &supervisor);
-                let watch = database.watch()?;
-                tokio::spawn(release_startup_memory());
-                (Some(Api { address, beside, _watch: watch }), servers, monitoring)
-            }
+        let address = listener.as_ref().map(TcpListener::local_addr).transpose().map_err(ServeError::from)?;
+        let (sockets, own) = match listener {
+            Some(listener) if roles == Roles::Worker => (None, Some(listener)),
+            Some(main) => (Some(Sockets { main, monitoring: monitoring_socket(config)? }), None),
+            None => (None, None),
         };
+        let monitoring = sockets.as_ref().and_then(|sockets| sockets.monitoring.as_ref());
+        let monitoring = monitoring.map(TcpListener::local_addr).transpose().map_err(ServeError::from)?;
+        // The worker continues calls of agents, so it needs the application, too.
+        around.counters.start();
+        let services = Services::new(database, &around);
+        let left = services.buffered_writes();
+        let welcome = welcome.unwrap_or_default();
+        let built = build(config, services, metrics.clone(), sockets, tasks.clone(), welcome, channel)?;
+        let Api { mut servers, in_process } = built;
+        if let Some(listener) = own {
+            servers.push(build_for_worker(database, around.clock.clone(), metrics.clone(), tasks, listener)?);
+        }
+        let beside = BackgroundWriter::start(left, metrics, &supervisor);
+        // A worker alone uses no caches.
+        let watch = (roles != Roles::Worker).then(|| database.watch()).transpose()?;
+        tokio::spawn(release_startup_memory());
         let serve = |server: Server| {
             let (handle, ended) = (server.handle(), ended.clone().drop_guard());
             let serving = tokio::spawn(async move {
@@ -169,12 +172,16 @@ impl Instance {
             (handle, serving)
         };
         let servers = servers.into_iter().map(serve).collect();
-        Ok(Self { api, servers, monitoring, worker, ended })
+        let (api_address, monitoring) = match roles {
+            Roles::Worker => (None, address),
+            Roles::Api | Roles::Both => (address, monitoring),
+        };
+        Ok(Self { address: api_address, servers, monitoring, worker, in_process, beside, _watch: watch, ended })
     }
 
     /// Returns the address that the API listens on.
     pub fn address(&self) -> Option<SocketAddr> {
-        self.api.as_ref().map(|api| api.address)
+        self.address
     }
 
     /// Returns the address of `/metrics`, if it is a separate one.
@@ -195,12 +202,11 @@ impl Instance {
                 tracing::warn!(%error, "the server ended with an error");
             }
         }
-        if let Some(api) = self.api {
-            api.beside.stop().await;
-        }
         if let Some(worker) = self.worker {
             worker.stop().await;
         }
+        self.in_process.stop().await;
+        self.beside.stop().await;
     }
 }
 
@@ -210,7 +216,12 @@ fn monitoring_socket(config: &Config) -> Result<Option<TcpListener>, ServeError>
     config.monitoring()?.map(bind).transpose()
 }
 
-fn worker(config: &Config, database: &Database, around: &Adapters) -> Result<Worker, MessagingError> {
+fn worker(
+    config: &Config,
+    database: &Database,
+    around: &Adapters,
+    in_process: InProcess,
+) -> Result<Worker, MessagingError> {
     Ok(Worker {
         name: around.random.uuid().to_string(),
         database: database.clone(),
@@ -226,6 +237,8 @@ fn worker(config: &Config, database: &Database, around: &Adapters) -> Result<Wor
         files: around.file_sweeper(database),
         jobs: around.job_runner(database),
         exports: around.export_runner(database),
+        agent_calls: around.agent_actions(database),
+        in_process,
         turns: None,
         supervisor: Supervisor::default(),
     })

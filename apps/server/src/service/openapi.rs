@@ -37,7 +37,9 @@ pub(super) fn declared() -> OpenApi {
                     "Commerce backend. The client surface under `/api/counterparty` serves shops and apps; the \
                      platform surface under the rest of `/api` serves staff and integrations. Security schemes listed \
                      in one requirement are sent together; separate requirements are alternatives. `x-permissions` \
-                     lists the permissions that the employee's role or the agent's token needs. A field with \
+                     lists the permissions that the employee's role or the agent's token needs. `x-agent-class` is the \
+                     class of a write for agents: if the policy of the project demands approval for it, the response to \
+                     an agent is `202` with `agentAction`, and nothing is changed. A field with \
                      `x-service-dictionary` takes its value from the named list. An operation with `x-zero-to-null` \
                      reads `0` and `\"0\"` in the named fields as `null`.\n\n\
                      **Log in.** As a customer: `POST /api/counterparty/send_password` with the application's `Token`, \
@@ -94,12 +96,17 @@ fn components() -> utoipa::openapi::Components {
         .build()
 }
 
-/// Returns the description as text with an indent of two spaces and a final line break: the form that is committed.
-pub fn pinned_text(api: &OpenApi) -> Result<String, serde_json::Error> {
+/// Returns a description as JSON, with the required fields of responses.
+pub fn as_json(api: &OpenApi) -> Result<serde_json::Value, serde_json::Error> {
     // A `Value` sorts its maps, so the text does not depend on declaration order.
     let mut value = serde_json::to_value(api)?;
     openapi_required::complete(&mut value);
-    serde_json::to_string_pretty(&value).map(|text| text + "\n")
+    Ok(value)
+}
+
+/// Returns the description as text with an indent of two spaces and a final line break: the form that is committed.
+pub fn pinned_text(api: &OpenApi) -> Result<String, serde_json::Error> {
+    serde_json::to_string_pretty(&as_json(api)?).map(|text| text + "\n")
 }
 
 /// `GET /openapi.json`

@@ -35,6 +35,7 @@ const SURFACES: [Surface; 3] = [
                 "A program requests access, an employee approves or declines, and the program fetches its token.",
             ),
             ("Agents", "Programs with their own permissions, and their tokens."),
+            ("Agent actions", "Approval of agents' calls by an employee, where the policy of the project demands it."),
             ("Staff", "The employees of the project."),
             ("Roles and departments", "Permissions, roles and departments."),
             ("Businesses", "Branches, their bank accounts and integrations."),

@@ -9,7 +9,9 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest, web};
-use kontor_kernel::{AppScope, RateRule, Visitor};
+use kontor_auth::model::Tool;
+use kontor_kernel::{AppScope, RateRule, Visitor, Word};
+use kontor_platform_surface::agent_tools;
 use matchit::Router;
 use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::path::Operation;
@@ -17,6 +19,7 @@ use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
 
 use super::openapi_implied as implied;
 use crate::callbacks;
+use kontor_web::agent_gate::{Stopped, pass};
 use kontor_web::body::refuse_compressed;
 use kontor_web::body_budget::BodyShare;
 use kontor_web::body_buffer::{BodyReader, ReadBody};
@@ -224,7 +227,7 @@ pub async fn enforce(
 ) -> Result<ServiceResponse<impl MessageBody>, Error> {
     let policies = request.app_data::<web::Data<Policies>>();
     let endpoint = policies.and_then(|policies| policies.find(request.method(), request.match_info().unprocessed()));
-    let (mut pending, mut held) = (None, None);
+    let (mut pending, mut held, mut logged) = (None, None, None);
     if let Some(endpoint) = endpoint.cloned() {
         let answers = memory(&request).filter(|_| endpoint.policy.server_cached);
         let question = answers.as_ref().and_then(|answers| answers.cache_key(request.request()));
@@ -245,14 +248,23 @@ pub async fn enforce(
             Ok(admitted) => take_body(&mut request, policy, admitted).await,
             Err(refusal) => Err(refusal),
         };
-        match admitted {
-            Ok((admitted, share)) if has_key(request.headers()) && accepts_keys(policy) => {
-                let response = serve(request, next, called, admitted).await?;
+        let passed = match admitted {
+            Ok((admitted, share)) => {
+                pass(&mut request, policy, &admitted).await.map(|passage| (admitted, share, passage))
+            }
+            Err(refusal) => Err(Stopped::Refused(refusal)),
+        };
+        match passed {
+            Ok((admitted, share, passage)) if has_key(request.headers()) && accepts_keys(policy) => {
+                let response = serve(request, next, called, admitted, passage.execution).await?;
                 drop(share);
+                if let Some(entry) = passage.log {
+                    Box::pin(entry.finish(&response)).await;
+                }
                 return Ok(response.map_into_right_body());
             }
-            Ok((admitted, share)) => {
-                held = share;
+            Ok((admitted, share, passage)) => {
+                (held, logged) = (share, passage.log);
                 if let (Some(answers), Some(question), Some(app)) =
                     (answers, question, application_without_customer(&admitted))
                 {
@@ -260,7 +272,8 @@ pub async fn enforce(
                 }
                 request.extensions_mut().insert(admitted);
             }
-            Err(refusal) => {
+            Err(Stopped::Answered(response)) => return Ok(request.into_response(*response).map_into_right_body()),
+            Err(Stopped::Refused(refusal)) => {
                 let refusal = if policy.structured { NamedError::of_application(refusal) } else { refusal };
                 return Ok(request.error_response(refusal).map_into_right_body());
             }
@@ -268,6 +281,9 @@ pub async fn enforce(
     }
     let response = next.call(request).await?;
     drop(held);
+    if let Some(entry) = logged {
+        Box::pin(entry.finish(&response)).await;
+    }
     Ok(match pending {
         None => response.map_into_left_body(),
         Some((answers, pending)) => answers.store(pending, response).await,
@@ -301,6 +317,7 @@ fn operation_of<'a>(api: &'a mut OpenApi, policy: &Policy) -> Option<&'a mut Ope
 /// Adds the policies to the description, and what follows from them and from the input of an operation. Schemes of one
 /// requirement are sent together; requirements are alternatives.
 pub fn describe(api: &mut OpenApi) {
+    let tools = agent_tools();
     for policy in all() {
         let Some(operation) = operation_of(api, policy) else { continue };
         implied::complete(operation, policy);
@@ -317,7 +334,12 @@ pub fn describe(api: &mut OpenApi) {
         };
         if let Access::Staff(permissions) = policy.access {
             let names: Vec<String> = permissions.iter().map(ToString::to_string).collect();
-            let extensions = ExtensionsBuilder::new().add("x-permissions", names).build();
+            let mut extensions = ExtensionsBuilder::new().add("x-permissions", names);
+            let is_this = |tool: &&Tool| tool.path == policy.path && tool.method == policy.method.as_str();
+            if let Some(tool) = tools.iter().find(is_this) {
+                extensions = extensions.add("x-agent-class", tool.class.word());
+            }
+            let extensions = extensions.build();
             match &mut operation.extensions {
                 Some(present) => present.merge(extensions),
                 none => *none = Some(extensions),

@@ -12,6 +12,7 @@ use actix_web::web::{Data, FormConfig, PathConfig, PayloadConfig, ServiceConfig}
 use actix_web::{App, HttpResponse, HttpServer, web};
 use kontor_adapter_diesel::Database;
 use kontor_kernel::Clock;
+use kontor_mcp::{Mcp, ToolMismatch};
 use metrics_exporter_prometheus::PrometheusHandle;
 use utoipa_actix_web::AppExt;
 use utoipa_swagger_ui::SwaggerUi;
@@ -19,19 +20,20 @@ use utoipa_swagger_ui::SwaggerUi;
 use super::health::{BackgroundTasks, healthz, metrics_text, readyz};
 use super::landing::{LandingMarkup, Pages, landing};
 use super::observe::observe;
-use super::openapi::{declared, openapi_json};
-use super::policies::{Policies, PoliciesIncomplete, enforce};
+use super::openapi::{as_json, declared, openapi_json};
+use super::policies::{self, Policies, PoliciesIncomplete, enforce};
 use super::routes::{KnownPaths, routes, unrouted};
 use super::wiring::Services;
 use crate::callbacks::AcquirerAddresses;
 use crate::config::{Config, ConfigError};
 use kontor_web::client_ip::TrustedProxies;
+use kontor_web::in_process::{InProcessQueue, InProcessThread};
 use kontor_web::password_queue::{PasswordQueue, QueueBounds};
 use kontor_web::preconditions::check_preconditions;
 use kontor_web::request_id::RequestIds;
 use kontor_web::review_page::review_page;
 use kontor_web::routes::is_below;
-use kontor_web::{ApiError, BodyReader, ResizeQueue, file_contents};
+use kontor_web::{ApiError, BodyReader, InProcess, ResizeQueue, file_contents};
 
 /// Reason why the server cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +44,12 @@ pub enum ServeError {
     /// An endpoint has no policy, or a policy no endpoint.
     #[error(transparent)]
     Policies(#[from] PoliciesIncomplete),
+    /// A tool for agents does not fit the API.
+    #[error(transparent)]
+    Tools(#[from] ToolMismatch),
+    /// The description of the API cannot be written as JSON.
+    #[error("the description of the API: {0}")]
+    Description(#[from] serde_json::Error),
     /// The address of `/metrics` is in use or does not belong to this machine.
     #[error("monitoring_bind: {0}: {1}; every process on a machine needs its own address")]
     Monitoring(SocketAddr, std::io::Error),
@@ -99,14 +107,19 @@ fn monitoring(config: &mut ServiceConfig) {
         .service(SwaggerUi::new("/docs/{_:.*}").config(utoipa_swagger_ui::Config::from("/openapi.json")));
 }
 
-/// Returns the policies and the known paths of all routes. They are read from the description once per process.
-fn route_tables() -> Result<(Data<Policies>, Data<KnownPaths>), PoliciesIncomplete> {
-    static TABLES: OnceLock<(Data<Policies>, Data<KnownPaths>)> = OnceLock::new();
+/// Policies, known paths of all routes, and tools for agents.
+type Tables = (Data<Policies>, Data<KnownPaths>, Data<Mcp>);
+
+/// Returns what is read from the description once per process.
+fn route_tables() -> Result<Tables, ServeError> {
+    static TABLES: OnceLock<Tables> = OnceLock::new();
     if let Some(known) = TABLES.get() {
         return Ok(known.clone());
     }
     let api = declared();
-    let tables = (Data::new(Policies::of(&api)?), Data::new(KnownPaths::of(&api)));
+    let policies = Data::new(Policies::of(&api)?);
+    let mcp = Data::new(Mcp::new(&as_json(&api)?, policies::all())?);
+    let tables = (policies, Data::new(KnownPaths::of(&api)), mcp);
     Ok(TABLES.get_or_init(|| tables).clone())
 }
 
@@ -134,16 +147,26 @@ pub fn build_for_worker(
     Ok(server.workers(1).disable_signals().listen(socket)?.run())
 }
 
-/// Builds a server on each of the bound sockets. The caller awaits them and stops them by their handles.
+/// Servers of a process, and the thread for requests that the process makes itself.
+pub struct Api {
+    /// The caller awaits them and stops them by their handles.
+    pub servers: Vec<Server>,
+    /// Outlives the servers: their requests may wait for it.
+    pub in_process: InProcessThread,
+}
+
+/// Builds a server on each of the bound sockets. Without sockets, only requests of the process itself are served.
 pub fn build(
     config: &Config,
     services: Services,
     prometheus: PrometheusHandle,
-    sockets: Sockets,
+    sockets: Option<Sockets>,
     tasks: BackgroundTasks,
     welcome: LandingMarkup,
-) -> Result<Vec<Server>, ServeError> {
-    let (policies, known) = route_tables()?;
+    (in_process, queue): (InProcess, InProcessQueue),
+) -> Result<Api, ServeError> {
+    let (policies, known, mcp) = route_tables()?;
+    let in_process = Data::new(in_process);
     let proxies = Data::new(TrustedProxies(config.proxies()?));
     let acquirer = Data::new(AcquirerAddresses(config.acquirer_ranges()?));
     let prometheus = Data::new(prometheus);
@@ -161,7 +184,7 @@ pub fn build(
     let password_queue = Data::new(PasswordQueue::new(QueueBounds::of_cores(cores)));
     let resize_queue = Data::new(ResizeQueue::default());
 
-    let is_whole = sockets.monitoring.is_none();
+    let is_whole = sockets.as_ref().is_some_and(|sockets| sockets.monitoring.is_none());
     let pages = Pages { viewer: is_whole, console: config.console };
     let shared = move |config: &mut ServiceConfig| {
         services.register(config);
@@ -176,7 +199,8 @@ pub fn build(
             .service(readyz)
             .service(openapi_json);
     };
-    let apart = sockets.monitoring.map(|listener| {
+    let (main, monitoring_socket) = sockets.map(|sockets| (sockets.main, sockets.monitoring)).unzip();
+    let apart = monitoring_socket.flatten().map(|listener| {
         let shared = shared.clone();
         let server = HttpServer::new(move || {
             let absent = web::to(|| async { Err::<HttpResponse, _>(ApiError::not_found()) });
@@ -185,7 +209,7 @@ pub fn build(
         server.workers(1).disable_signals().listen(listener)
     });
 
-    let mut server = HttpServer::new(move || {
+    let application = move || {
         let (app, _) = App::new().into_utoipa_app().configure(routes).split_for_parts();
         let app = app.configure(&shared);
         let app = if is_whole { app.configure(monitoring) } else { app };
@@ -199,28 +223,35 @@ pub fn build(
             .app_data(Data::new(pages))
             .app_data(password_queue.clone())
             .app_data(resize_queue.clone())
+            .app_data(in_process.clone())
+            .app_data(mcp.clone())
             .app_data(PayloadConfig::new(body_limit))
             .app_data(FormConfig::default().limit(body_limit))
             .app_data(PathConfig::default().error_handler(|_, _| ApiError::not_found().into()))
             .service(landing)
             .service(review_page)
             .configure(file_contents::routes)
+            .configure(kontor_mcp::routes)
             .default_service(web::to(unrouted))
             .wrap(from_fn(check_preconditions))
             .wrap(from_fn(enforce))
             .wrap(cors(&origins))
             .wrap(from_fn(observe))
-    })
-    .shutdown_timeout(30)
-    .client_request_timeout(Duration::from_secs(15))
-    .keep_alive(Duration::from_secs(75))
-    .disable_signals();
+    };
+    let in_process = queue.serve(application.clone())?;
+    let Some(main) = main else { return Ok(Api { servers: Vec::new(), in_process }) };
+    let mut server = HttpServer::new(application)
+        .shutdown_timeout(30)
+        .client_request_timeout(Duration::from_secs(15))
+        .keep_alive(Duration::from_secs(75))
+        .disable_signals();
     if workers > 0 {
         server = server.workers(workers);
     }
-    let main = server.listen(sockets.main)?.run();
-    Ok(match apart {
+    let main = server.listen(main)?.run();
+    let servers = match apart {
         Some(apart) => vec![main, apart?.run()],
         None => vec![main],
-    })
+    };
+    Ok(Api { servers, in_process })
 }

@@ -16,7 +16,7 @@ use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{
     CallNotificationParser, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender,
 };
-use kontor_auth::{CustomerGuard, StaffGuard, TemporaryPasswords};
+use kontor_auth::{AgentActionService, CustomerGuard, StaffGuard, TemporaryPasswords};
 use kontor_catalog::bulk::ports::UploadStore;
 use kontor_catalog::storefront::{SearchHistory, StorefrontService};
 use kontor_content::{FileSweeper, PageViewer};
@@ -199,6 +199,11 @@ impl Adapters {
         let (hasher, sender) = (self.hasher.clone(), self.passwords.clone());
         let (clock, random) = (self.clock.clone(), self.random.clone());
         TemporaryPasswords { requests: Arc::new(database.clone()), hasher, sender, clock, random }
+    }
+
+    /// Returns the use cases of agents' calls.
+    pub fn agent_actions(&self, database: &Database) -> AgentActionService {
+        ServiceFactory::new(database.clone(), Arc::new(self.clone())).agent_actions()
     }
 
     /// Returns the sender of e-mails about tasks.

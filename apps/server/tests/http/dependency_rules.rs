@@ -76,6 +76,7 @@ fn every_member_has_a_rule() {
             || name == "kontor-html"
             || name == "kontor-traces"
             || name == "kontor-console"
+            || name == "kontor-mcp"
             || name == "kontor-faulty-disk"
             || name == "kontor-bench"
             || name == "kontor-examples"
@@ -207,6 +208,16 @@ fn surfaces_depend_on_web_and_not_on_each_other() {
         for (member, dependencies) in &all {
             assert!(!dependencies.contains(surface) || member == "kontor", "{member} must not know {surface}");
         }
+    }
+}
+
+/// Tools reach the API by requests, never by its handlers or services.
+#[test]
+fn tools_for_agents_depend_on_web_and_not_on_the_surfaces() {
+    let all = dependencies();
+    assert_eq!(ours(&all["kontor-mcp"]), BTreeSet::from(["kontor-auth", "kontor-kernel", "kontor-web"]));
+    for (member, dependencies) in &all {
+        assert!(member == "kontor" || !dependencies.contains("kontor-mcp"), "{member} must not know the tools");
     }
 }
 

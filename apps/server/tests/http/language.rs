@@ -8,7 +8,7 @@ use crate::support::sources;
 /// Verbs that summaries of operations begin with.
 const VERBS: &str = "Activate Add Approve Archive Assign Ban Calculate Cancel Change Charge Check Confirm Consume Create \
     Deactivate Decline Delete Download Enable Exchange Export Get Import Introspect List Log Move Pause Place \
-    Record Redeem Release Remove Replace Request Resend Resume Retry Review Revoke Rotate Save \
+    Record Redeem Refuse Release Remove Replace Request Resend Resume Retry Review Revoke Rotate Save \
     Search Send Set Skip Start Unban Update Upload Verify";
 
 /// First words of doc comments that turn a description into a riddle.

@@ -77,7 +77,7 @@ database_tests! {
         }));
         for permission in permissions {
             let name = permission["name"].as_str().unwrap();
-            assert!(["view-", "create-", "edit-"].iter().any(|prefix| name.starts_with(prefix)), "{name}");
+            assert!(["view-", "create-", "edit-", "approve-"].iter().any(|prefix| name.starts_with(prefix)), "{name}");
         }
         send(server.as_staff(&token, Method::GET, "/api/branches")).await.expect(200);
     }

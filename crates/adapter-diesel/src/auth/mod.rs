@@ -2,6 +2,7 @@
 
 mod access_requests;
 mod accounts;
+mod agent_actions;
 mod agent_records;
 mod agents;
 mod callback;

@@ -8,7 +8,7 @@ use kontor_auth::model::{StoredCustomerToken, StoredStaffToken, TokenOwner, Toke
 use kontor_auth::ports::TokenRepository;
 use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 
-use super::{guard, uses};
+use super::{AGENT, guard, uses};
 use crate::customer_data::sessions::{close_of_customer, close_of_tokens};
 use crate::database::{Database, Extent, Topic, on_each};
 use crate::decode;
@@ -23,6 +23,7 @@ struct StaffTokenRow {
     user_id: i64,
     project_id: i64,
     is_banned: bool,
+    kind: String,
     is_owner: bool,
     abilities: Option<String>,
     permission: Option<String>,
@@ -64,6 +65,7 @@ fn staff_token(rows: Vec<StaffTokenRow>) -> Result<Option<StoredStaffToken>, Sto
         user_id: decode::id(row.user_id)?,
         project_id: decode::id(row.project_id)?,
         is_banned: row.is_banned,
+        is_agent: row.kind == AGENT,
         permissions: if row.is_owner { Permission::all().collect() } else { granted },
         abilities: row.abilities.as_deref().map(abilities).transpose()?,
     }))
@@ -116,6 +118,7 @@ impl TokenRepository for Database {
                         users::id,
                         users::project_id,
                         users::is_banned,
+                        users::kind,
                         roles::is_owner,
                         access_tokens::abilities,
                         permissions::name.nullable(),

@@ -33,7 +33,7 @@ fn minutes(minutes: i64) -> DateTime<Utc> {
 }
 
 /// A project with an employee.
-async fn office(db: &TestDatabase) -> (ProjectId, UserId) {
+pub async fn office(db: &TestDatabase) -> (ProjectId, UserId) {
     let project = fixtures::project(db).await;
     let owner = staff::employee(project, &format!("boss-{project}"), RoleChoice::Owner);
     (project, db.database.insert_employee(owner).await.unwrap())
@@ -53,7 +53,7 @@ fn new_agent(office: (ProjectId, UserId), name: &str, permissions: &[Permission]
     }
 }
 
-async fn made(db: &TestDatabase, office: (ProjectId, UserId), name: &str, permissions: &[Permission]) -> Agent {
+pub async fn made(db: &TestDatabase, office: (ProjectId, UserId), name: &str, permissions: &[Permission]) -> Agent {
     AgentRepository::insert(&db.database, new_agent(office, name, permissions)).await.unwrap()
 }
 

@@ -2,7 +2,10 @@
 
 mod access_request;
 mod agent;
+mod agent_action;
+mod agent_policy;
 mod callback;
+mod channel;
 pub(crate) mod code;
 mod contact_owner;
 mod employee;
@@ -28,11 +31,24 @@ pub use agent::{
     AGENT_TOKEN_LIFETIME, Agent, AgentChange, AgentDraft, AgentToken, AgentTokenDraft, AgentUpdate, ExpiryError,
     MAX_AGENT_TOKEN_LIFETIME, MAX_AGENT_TOKENS, NewAgent, NewAgentToken, PermissionRef, TokenExpiry,
 };
+#[cfg(test)]
+pub(crate) use agent_action::tests::action as agent_action_sample;
+pub use agent_action::{
+    AGENT_ACTION_LEASE, AGENT_ACTION_LIFETIME, AGENT_ACTION_MOVES, AGENT_ACTION_REPLAY, AgentAction,
+    AgentActionDecision, AgentActionEvent, AgentActionFilter, AgentActionMove, AgentActionState, AgentCall,
+    AgentExecution, AgentResult, MAX_AGENT_CALL_BYTES, MAX_AGENT_RESULT_BYTES, MAX_OPEN_AGENT_ACTIONS, NewAgentAction,
+    canonical,
+};
+pub use agent_policy::{
+    AGENT_LOG_DAYS, APPROVALS_PER_HOUR, AgentLimits, AgentPolicy, AgentRule, AgentRules, MAX_AGENT_RULES,
+    MAX_OPERATION_RULES, Tool, ToolClass,
+};
 pub use callback::{
     AttemptChange, AttemptExchange, AttemptState, CALLBACK_COOLDOWN, CALLBACK_EXCHANGE_TIME, CALLBACK_LIFETIME,
     CallState, CallbackAttempt, CallbackCredentials, CallbackNumber, CheckId, ClientNonce, ExchangeOutcome,
     InvalidNonce, InvalidNumber, InvalidSessionToken, NewAttempt, SessionToken,
 };
+pub use channel::Channel;
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, RedeemOutcome};
 pub use contact_owner::ContactOwner;
 pub use employee::{

@@ -137,6 +137,8 @@ pub struct StoredStaffToken {
     pub project_id: ProjectId,
     /// `true` if the employee is banned.
     pub is_banned: bool,
+    /// `true` if the owner is an agent.
+    pub is_agent: bool,
     /// Permissions of the role.
     pub permissions: BTreeSet<Permission>,
     /// Upper bound of the token's permissions; `None` for all permissions of the role.
@@ -144,12 +146,17 @@ pub struct StoredStaffToken {
 }
 
 impl StoredStaffToken {
-    /// Returns the permissions of a call with this token: never more than the role grants now.
+    /// Returns the permissions of a call with this token: never more than the role grants now, and for an agent none
+    /// to decide about agents, even if its role has them.
     pub fn granted(self) -> BTreeSet<Permission> {
-        match self.abilities {
+        let mut granted = match self.abilities {
             None => self.permissions,
             Some(abilities) => Permission::common(&self.permissions, &abilities),
+        };
+        if self.is_agent {
+            granted.retain(|permission| permission.is_for_agents());
         }
+        granted
     }
 }
 

@@ -26,7 +26,7 @@ fn refused(text: &str) -> ApiError {
 }
 
 /// Returns the key of a request. Exactly one well-formed key is allowed.
-fn key(request: &ServiceRequest) -> Result<String, ApiError> {
+pub(super) fn key(request: &ServiceRequest) -> Result<String, ApiError> {
     let mut keys = request.headers().get_all(KEY);
     let (Some(key), None) = (keys.next(), keys.next()) else {
         return Err(refused("The `Idempotency-Key` header must be sent only once."));

@@ -65,6 +65,21 @@ pub fn has_key(headers: &HeaderMap) -> bool {
     headers.contains_key(KEY)
 }
 
+/// Returns the key of a request, if it has one.
+pub(crate) fn sent_key(request: &ServiceRequest) -> Result<Option<String>, ApiError> {
+    if has_key(request.headers()) { key::key(request).map(Some) } else { Ok(None) }
+}
+
+/// Condition for executing a request.
+#[derive(Clone, Copy, Default)]
+pub enum Execution {
+    /// Its key is not stored.
+    #[default]
+    IfNew,
+    /// None: only its stored response is wanted. Without a stored key, the response is this refusal.
+    Never(fn() -> ApiError),
+}
+
 /// Rejects a request while the first one is in progress. `lease` is the remaining lease of the other process.
 fn in_progress(lease: TimeDelta) -> ApiError {
     let text = "A request with this `Idempotency-Key` is in progress. Retry with the same key.";
@@ -85,6 +100,7 @@ struct IdempotentCall<B> {
     claim: KeyClaim,
     key: String,
     until: Instant,
+    execution: Execution,
 }
 
 /// Outcome of the lookup of a key that this process does not work on.
@@ -103,6 +119,7 @@ pub async fn serve<B: MessageBody + 'static>(
     next: Next<B>,
     endpoint: Arc<Endpoint>,
     admitted: Admitted,
+    execution: Execution,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let PresentedKey { key, owner, scope } = match presented(&request, &admitted) {
         Ok(presented) => presented,
@@ -119,7 +136,8 @@ pub async fn serve<B: MessageBody + 'static>(
     let claim = desk.claim(&scope, &key, owner, &body);
     request.set_payload(Payload::from(body));
     request.extensions_mut().insert(admitted);
-    let errand = IdempotentCall { desk, next, endpoint, claim, key, until: Instant::now() + MAX_WAIT };
+    let until = Instant::now() + MAX_WAIT;
+    let errand = IdempotentCall { desk, next, endpoint, claim, key, until, execution };
     errand.answer(request).await
 }
 
@@ -133,12 +151,20 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
                     return Ok(request.into_response(answer.replayed(end_of(until))));
                 }
                 KeyState::InProgress(running) => Some(running),
-                KeyState::Free(ticket) if self.endpoint.policy.rerun == Repeatability::UntilCommit => {
+                KeyState::Free(ticket)
+                    if matches!(self.execution, Execution::IfNew)
+                        && self.endpoint.policy.rerun == Repeatability::UntilCommit =>
+                {
                     return self.execute(request, ticket).await;
                 }
                 KeyState::Free(ticket) => match self.look_up(request).await? {
                     Lookup::Hit(response) => return Ok(response),
-                    Lookup::Miss(request) => return self.execute(request, ticket).await,
+                    Lookup::Miss(request) => {
+                        return match self.execution {
+                            Execution::IfNew => self.execute(request, ticket).await,
+                            Execution::Never(refusal) => Ok(self.refuse(request, refusal())),
+                        };
+                    }
                     Lookup::InProgress { request: same, lease: left } => {
                         (request, lease) = (same, left);
                         None

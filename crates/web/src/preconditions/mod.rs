@@ -68,8 +68,12 @@ fn numbers(template: &str, path: &str) -> Option<Vec<i64>> {
 impl Target {
     /// Returns the record of the request, if its policy names one and its path has the numbers.
     fn of(request: &ServiceRequest, policy: &Policy) -> Option<Self> {
+        Self::for_caller(request, policy, request.extensions().get::<Admitted>()?)
+    }
+
+    fn for_caller(request: &ServiceRequest, policy: &Policy, admitted: &Admitted) -> Option<Self> {
         let record = policy.versioned?;
-        let (project, customer) = match request.extensions().get::<Admitted>()? {
+        let (project, customer) = match admitted {
             Admitted::Staff(staff) => (staff.project_id, None),
             Admitted::Customer(scope) => (scope.app.project_id, Some(scope.counterparty_id.get())),
             _ => return None,
@@ -147,6 +151,17 @@ fn required() -> ApiError {
     let text = "This project requires the `If-Match` header. Send the `ETag` of the record as last read.";
     let status = StatusCode::PRECONDITION_REQUIRED;
     NamedError::new(status, "precondition_required", NextAction::FixInput, text).into()
+}
+
+/// Returns the tag of the current version of the record that a request writes to, if it has one.
+pub(crate) async fn current_tag(
+    request: &ServiceRequest,
+    policy: &Policy,
+    admitted: &Admitted,
+) -> Result<Option<String>, ApiError> {
+    let target = Target::for_caller(request, policy, admitted).filter(|_| accepts_if_match(policy));
+    let Some(target) = target else { return Ok(None) };
+    Ok(target.version().await?.map(|version| of_version(&target.name, version)))
 }
 
 /// Reads the body of a response and returns both. A streamed body is not read.

@@ -4,12 +4,13 @@ use crate::{ApiError, NamedError, NextAction};
 use std::fmt::Display;
 
 use actix_web::http::StatusCode;
-use kontor_auth::model::{EmployeeReference, NEXT_HEARTBEAT, RequestStatus};
+use kontor_auth::model::{AgentActionState, EmployeeReference, NEXT_HEARTBEAT, RequestStatus};
 use kontor_auth::{
-    AccessRequestRefusal, AgentRefusal, ContactLoginError, CustomerLoginError, EmployeeRefusal, HeartbeatError,
-    IntrospectionError, PermissionRefusal, PhoneChangeError, RoleRefusal, SendCodeError, StaffLoginError,
+    AccessRequestRefusal, AgentActionRefusal, AgentRefusal, ContactLoginError, CustomerLoginError, EmployeeRefusal,
+    HeartbeatError, IntrospectionError, PermissionRefusal, PhoneChangeError, RoleRefusal, SendCodeError,
+    StaffLoginError,
 };
-use kontor_kernel::Violations;
+use kontor_kernel::{Violations, Word};
 
 /// Polling interval for the requester of an agent's access, in seconds.
 pub const POLL_SECONDS: u64 = 5;
@@ -123,6 +124,50 @@ impl From<AccessRequestRefusal> for ApiError {
                 Self::invalid("permissions", format!("the request does not include {}", listed(&foreign)))
             }
             AccessRequestRefusal::State(status) => Self::Named(conflict(status)),
+        }
+    }
+}
+
+impl From<AgentActionRefusal> for ApiError {
+    fn from(refusal: AgentActionRefusal) -> Self {
+        let conflict = |code, next, text: &str| NamedError::new(StatusCode::CONFLICT, code, next, text);
+        match refusal {
+            AgentActionRefusal::State(AgentActionState::Refused) => {
+                conflict("agent_call_refused", NextAction::ContactSupport, "An employee refused the call.").into()
+            }
+            AgentActionRefusal::State(AgentActionState::Approved) => {
+                conflict("agent_call_executing", NextAction::Poll, "The call is approved and being executed.")
+                    .retry_after(POLL_SECONDS)
+                    .into()
+            }
+            AgentActionRefusal::State(state) => {
+                let text = format!("The call is already {}.", state.word());
+                conflict("agent_call_decided", NextAction::Restart, &text).into()
+            }
+            AgentActionRefusal::TooMany => {
+                let text = "Too many calls of the agent wait for approval. Wait until an employee has decided.";
+                conflict("agent_call_limit", NextAction::Wait, text).retry_after(POLL_SECONDS).into()
+            }
+            AgentActionRefusal::PolicyChanged | AgentActionRefusal::Stale => {
+                let text = format!("{refusal}.");
+                conflict("agent_policy_changed", NextAction::Restart, &text).into()
+            }
+            AgentActionRefusal::UnknownOperation => Self::Message(StatusCode::CONFLICT, format!("{refusal}.")),
+            AgentActionRefusal::PasswordRequired => {
+                Self::invalid("password", "is required, because you logged in after the proposal")
+            }
+            AgentActionRefusal::WrongPassword => Self::invalid("password", "is wrong"),
+            AgentActionRefusal::UnknownAgents(ids) => {
+                Self::invalid("agents", format!("must name agents of the project, unlike {}", listed(ids)))
+            }
+            AgentActionRefusal::TooManyRules => {
+                Self::invalid("agents", "must have at most 100 entries, each with at most 500 operations")
+            }
+            AgentActionRefusal::TooManyApprovals => {
+                let text = "You have approved the maximum number of calls within an hour.";
+                let status = StatusCode::TOO_MANY_REQUESTS;
+                NamedError::new(status, "agent_approval_limit", NextAction::Wait, text).retry_after(POLL_SECONDS).into()
+            }
         }
     }
 }

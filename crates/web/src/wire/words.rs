@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use kontor_auth::model as auth;
 use kontor_catalog::{bulk, model as catalog, storefront};
 use kontor_content::model as content;
 use kontor_customers::model as customers;
@@ -60,6 +61,10 @@ macro_rules! wire_words {
 pub struct FirstStatus(pub DiscountStatus);
 
 wire_words! {
+    /// State of an agent's call that needs approval.
+    AgentActionStateWord = auth::AgentActionState, text, all();
+    /// Treatment of an agent's calls.
+    AgentRuleWord = auth::AgentRule, word, all();
     /// Contact type of a customer.
     ContactKind = customers::ContactKind, text, all();
     /// Search field of a company.

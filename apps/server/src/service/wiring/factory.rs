@@ -7,7 +7,10 @@ use kontor_adapter_files::Inspector;
 use kontor_adapter_messaging::HmacSigner;
 use kontor_adapter_spreadsheet::{Limits, Spreadsheets};
 use kontor_auth::miniapp::{MiniAppLogin, Verifier};
-use kontor_auth::{CallbackLogin, CustomerSessions, EmployeeService, PhoneChange, StaffSessions, TemporaryPasswords};
+use kontor_auth::{
+    AgentActionService, CallbackLogin, CustomerSessions, EmployeeService, PhoneChange, StaffSessions,
+    TemporaryPasswords,
+};
 use kontor_catalog::AssortmentService;
 use kontor_catalog::bulk::{BulkService, ExportRunner, JobRunner};
 use kontor_catalog::ports::{Assignable, AssortmentRepository};
@@ -23,6 +26,7 @@ use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
 use kontor_orders::{FewestWarehouses, PlacementService};
 use kontor_payments::verification::VerificationService;
 use kontor_payments::{ChargeService, RefundService};
+use kontor_platform_surface::agent_tools;
 use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, SubscriptionService};
 use kontor_webhooks::WebhookService;
 
@@ -94,6 +98,13 @@ impl ServiceFactory {
             clock: self.clock(),
             random: self.random(),
         }
+    }
+
+    pub fn agent_actions(&self) -> AgentActionService {
+        let (clock, random, cipher) = self.basics();
+        let (actions, staff) = (self.store(), self.store());
+        let (hasher, tools) = (self.around.hasher.clone(), agent_tools());
+        AgentActionService { actions, staff, hasher, clock, random, cipher, tools }
     }
 
     pub fn spreadsheets(&self) -> SpreadsheetService {

@@ -100,6 +100,7 @@ impl HandlerServices {
             random: make.random(),
             cipher: make.cipher(),
         });
+        self.add(ServiceFactory::agent_actions);
         self.add(ServiceFactory::phone_change);
         self.add(|make| ProfileService { customers: make.store(), clock: make.clock() });
         self.add(|make| NotificationService { notifications: make.store() });

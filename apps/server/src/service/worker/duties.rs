@@ -107,6 +107,13 @@ pub(super) const DUTIES: &[Duty] = &[
         by_time: true,
         step: |worker, context| Box::pin(steps::send_task_mails(worker, context)),
     },
+    Duty {
+        name: "agent_calls",
+        at_once: 2,
+        pause: Duration::from_secs(1),
+        by_time: true,
+        step: |worker, _| Box::pin(steps::continue_agent_call(worker)),
+    },
     // Concurrent imports belong to different projects: a large project blocks no other.
     Duty {
         name: "imports",

@@ -10,13 +10,14 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use futures_util::future::join_all;
 use kontor_adapter_diesel::Database;
-use kontor_auth::TemporaryPasswords;
+use kontor_auth::{AgentActionService, TemporaryPasswords};
 use kontor_catalog::bulk::{BlockOn, ExportRunner, JobRunner, RunOutcome};
 use kontor_content::FileSweeper;
 use kontor_kernel::{Clock, StoreError};
 use kontor_organization::TaskMailWorker;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
 use kontor_subscriptions::SubscriptionScheduler;
+use kontor_web::InProcess;
 use kontor_webhooks::DeliveryWorker;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock};
@@ -56,6 +57,10 @@ pub struct Worker {
     pub jobs: Arc<JobRunner>,
     /// Background exports.
     pub exports: Arc<ExportRunner>,
+    /// Approved calls of agents.
+    pub agent_calls: AgentActionService,
+    /// Executes them.
+    pub in_process: InProcess,
     /// Lock shared with a component that moves the time, if any.
     pub turns: Option<TimeLock>,
     /// Reports the duties that are down.

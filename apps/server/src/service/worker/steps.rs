@@ -7,6 +7,7 @@ use kontor_adapter_diesel::upkeep::{BATCH, SWEPT_TABLES};
 use kontor_auth::PasswordSendOutcome;
 use kontor_organization::TaskMailOutcome;
 use kontor_subscriptions::ports::SubscriptionReader;
+use kontor_web::agent_execution::execute;
 
 use super::{StepContext, Trouble, Worker, on_a_thread, pause};
 
@@ -157,6 +158,13 @@ pub(super) async fn cancel_orders(worker: &Worker) -> Result<bool, Trouble> {
         tracing::info!(orders = unconfirmed, "canceled unconfirmed orders from the contact form");
     }
     Ok(unasked + unconfirmed > 0)
+}
+
+/// Continues an approved call of an agent whose process died before it stored the result.
+pub(super) async fn continue_agent_call(worker: &Worker) -> Result<bool, Trouble> {
+    let Some(action) = worker.agent_calls.take_interrupted().await? else { return Ok(false) };
+    execute(&worker.in_process, &worker.agent_calls, action).await.map_err(|error| error.to_string())?;
+    Ok(true)
 }
 
 /// Continues the refresh of warehouse offers.

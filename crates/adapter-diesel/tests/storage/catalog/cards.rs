@@ -150,6 +150,7 @@ database_tests! {
             project_id: project,
             user_id: user(&db, project).await,
             token_id: TokenId::new(1).unwrap(),
+            is_agent: false,
             permissions: [Permission::edit(Resource::Nomenclatures)].into(),
         };
         let changes = [

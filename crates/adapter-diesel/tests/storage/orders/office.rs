@@ -52,6 +52,7 @@ impl Office {
             project_id: p,
             user_id: UserId::new(user).unwrap(),
             token_id: TokenId::new(1).unwrap(),
+            is_agent: false,
             permissions: [Permission::view(Resource::Orders), Permission::edit(Resource::Orders)].into(),
         };
         Self::serving(counter, staff)

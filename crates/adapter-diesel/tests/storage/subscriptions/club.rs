@@ -182,6 +182,7 @@ impl<'a> Club<'a> {
             project_id: self.counter.customer.app.project_id,
             user_id: UserId::new(1).unwrap(),
             token_id: TokenId::new(1).unwrap(),
+            is_agent: false,
             permissions: Permission::all().collect(),
         }
     }

@@ -1,0 +1,88 @@
+//! Port of agents' calls and of the policies for them.
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use kontor_kernel::{Page, PageRequest, ProjectId, ProjectScoped, StoreError, TokenId, UserId};
+use uuid::Uuid;
+
+use crate::AgentActionError;
+use crate::model::{
+    AgentAction, AgentActionDecision, AgentActionEvent, AgentActionFilter, AgentLimits, AgentPolicy, AgentResult,
+    NewAgentAction,
+};
+
+/// Storage of agents' calls and of the policies for them. Every change locks the call, so that concurrent changes apply
+/// the moves one after the other.
+#[cfg_attr(feature = "mocks", mockall::automock)]
+#[async_trait]
+pub trait AgentActionRepository: Send + Sync {
+    /// Returns the policy of a project, in one statement and never from a cache.
+    async fn policy(&self, project: ProjectId) -> Result<AgentPolicy, StoreError>;
+
+    /// Replaces the policy of a project and raises its version. Refuses another version than the stored one, and
+    /// numbers that name no agent of the project.
+    async fn set_policy(
+        &self,
+        project: ProjectId,
+        policy: AgentPolicy,
+        by: UserId,
+        at: DateTime<Utc>,
+    ) -> Result<AgentPolicy, AgentActionError>;
+
+    /// Counts a call, and the amount that it moves, toward the day of an agent that ends at a time. Returns `false`, and
+    /// counts nothing, if a limit would be exceeded.
+    async fn use_limits(
+        &self,
+        agent: UserId,
+        day_end: DateTime<Utc>,
+        limits: AgentLimits,
+        amount: i64,
+    ) -> Result<bool, StoreError>;
+
+    /// Returns the newest call with this token and this hash of its arguments that needed approval.
+    async fn latest(&self, token: TokenId, arguments_hash: String) -> Result<Option<AgentAction>, StoreError>;
+
+    /// Stores a call, or returns the newest equal one if that answers the call. Refuses a call beyond the maximum, and
+    /// one of a deleted agent.
+    async fn propose(&self, new: NewAgentAction) -> Result<AgentAction, AgentActionError>;
+
+    /// Stores a call that has ended, for the log.
+    async fn record(&self, ended: AgentAction) -> Result<(), StoreError>;
+
+    /// Returns a call of any project.
+    async fn find(&self, public_id: Uuid) -> Result<Option<ProjectScoped<AgentAction>>, StoreError>;
+
+    /// Returns one page of the calls of a project, newest first.
+    async fn list(
+        &self,
+        project: ProjectId,
+        filter: AgentActionFilter,
+        at: DateTime<Utc>,
+        page: PageRequest,
+    ) -> Result<Page<AgentAction>, StoreError>;
+
+    /// Approves or refuses a call, if [`AgentAction::after`] allows it. An approval begins the execution. Refuses an
+    /// approval beyond the maximum of the employee within an hour.
+    async fn decide(
+        &self,
+        public_id: Uuid,
+        event: AgentActionEvent,
+        decision: AgentActionDecision,
+        approvals_per_hour: i64,
+    ) -> Result<AgentAction, AgentActionError>;
+
+    /// Returns the approved call whose lease has ended first, if there is one.
+    async fn interrupted(&self, at: DateTime<Utc>) -> Result<Option<Uuid>, StoreError>;
+
+    /// Continues the execution of a call, if [`AgentAction::after`] allows it.
+    async fn start(&self, public_id: Uuid, at: DateTime<Utc>) -> Result<AgentAction, AgentActionError>;
+
+    /// Stores the result of an execution, unless one is stored already.
+    async fn finish(&self, public_id: Uuid, result: AgentResult, at: DateTime<Utc>) -> Result<(), StoreError>;
+
+    /// Notes that the agent has got the result.
+    async fn report(&self, public_id: Uuid, at: DateTime<Utc>) -> Result<(), StoreError>;
+
+    /// Returns the time at which a token of an employee was issued.
+    async fn session_start(&self, token: TokenId) -> Result<Option<DateTime<Utc>>, StoreError>;
+}

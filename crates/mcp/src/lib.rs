@@ -1,0 +1,41 @@
+//! MCP server: agents work through tools, resources and prompts instead of endpoints.
+//!
+//! **Owns** the protocol over one `POST`, the [tools], [resources] and [prompts], and the documents for agents. A tool
+//! makes one request to the API through the port [`Api`], with the token of the agent. So permissions, limits,
+//! approvals and idempotency are those of the API.
+//!
+//! **Versions.** `2026-07-28` (each request names its version and the capabilities of its client) and `2025-11-25`
+//! (`initialize`, without sessions). Nothing is kept between requests, so any process answers any request.
+//!
+//! **Invariants**
+//! - Schemas and permissions of a tool are read from the description and the policy of its operation at the start. A
+//!   tool that does not fit prevents the start.
+//! - The list of tools has exactly those that the token may use.
+//! - Records are data: they follow a fixed line that says so.
+
+pub mod agent;
+pub mod api;
+pub mod arguments;
+pub mod http;
+pub mod offer;
+pub mod pages;
+pub mod prompts;
+pub mod protocol;
+pub mod resources;
+pub mod results;
+pub mod schema;
+pub mod server;
+pub mod tool;
+pub mod tools;
+
+use actix_web::web::ServiceConfig;
+
+pub use api::{Api, ApiAnswer, ApiBody, ApiRequest};
+pub use offer::{Offer, ToolMismatch};
+pub use server::{Caller, Challenge, Mcp, Reply};
+
+/// Registers the endpoint, the document about its tokens, and the documents for agents.
+pub fn routes(config: &mut ServiceConfig) {
+    http::routes(config);
+    pages::routes(config);
+}

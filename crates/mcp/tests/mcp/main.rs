@@ -1,0 +1,7 @@
+//! The protocol and the tools over a scripted API.
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+mod protocol;
+mod schemas;
+mod script;
+mod tools;
