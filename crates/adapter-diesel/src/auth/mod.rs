@@ -23,6 +23,7 @@ mod staff;
 mod tokens;
 mod uses;
 
+pub(crate) use agent_actions::{try_to_read as try_to_read_calls, try_to_read_policies};
 pub(crate) use directory::try_to_read;
 pub(crate) use passwords::REQUESTS as PASSWORD_REQUESTS;
 
