@@ -67,6 +67,11 @@ years of="2000x1826" seed="20270131":
     YEARS_OF={{of}} YEARS_SEED={{seed}} TEST_DATABASES=sqlite cargo test --release -p kontor-adapter-diesel \
         --features test-support --test storage -- subscriptions::years --nocapture
 
+# Races approvals, refusals, continuations and revocations of agents' calls this often, on both databases.
+agent-races rounds="10000":
+    AGENT_RACES={{rounds}} REQUIRE_POSTGRES=1 cargo test --release -p kontor-adapter-diesel --features test-support \
+        --test storage -- agent_action_races:: --nocapture
+
 # Loses power this often in every scenario on SQLite, and has the disk fail in every manner at every write.
 power-loss seeds="1000":
     POWER_SEEDS={{seeds}} DISK_FAILURES=all cargo test --workspace --test storage -- disk:: --nocapture

@@ -1,6 +1,7 @@
 //! Storage on both databases.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+mod agent_action_races;
 mod agent_actions;
 mod agents;
 mod auth;
