@@ -8,12 +8,13 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{self, Bytes, Data, ServiceConfig};
 use actix_web::{Error, HttpMessage, HttpRequest, HttpResponse, ResponseError, get};
-use kontor_kernel::Staff;
+use kontor_kernel::{RateRule, Staff};
 use kontor_web::body::refuse_compressed;
 use kontor_web::body_budget::BodyShare;
+use kontor_web::limits::{MCP_ADDRESS, MCP_TOKEN};
 use kontor_web::policy::Access;
 use kontor_web::scopes::{Admitted, admit};
-use kontor_web::{ApiError, BodyReader, ClientIp, InProcess, Settings};
+use kontor_web::{ApiError, BodyReader, ClientIp, InProcess, Settings, Throttle};
 use serde_json::json;
 
 use crate::agent::Agent;
@@ -82,7 +83,9 @@ async fn admitted(request: &mut ServiceRequest) -> Result<Option<BodyShare>, Htt
     {
         return Err(refuse(ApiError::forbidden("The page of another site must not call this address.")));
     }
+    count(request.request(), MCP_ADDRESS, ClientIp::of(request.request()).subject()).await.map_err(refuse)?;
     let mut staff = authenticate(request.request(), &settings.public_url).await?;
+    count(request.request(), MCP_TOKEN, staff.token_id.to_string()).await.map_err(refuse)?;
     refuse_compressed(request.headers()).map_err(refuse)?;
     let body = Box::pin(intake.take(request)).await.map_err(refuse)?;
     if body.as_ref().is_some_and(|body| !body.came_at_once) {
@@ -90,6 +93,12 @@ async fn admitted(request: &mut ServiceRequest) -> Result<Option<BodyShare>, Htt
     }
     request.extensions_mut().insert(staff);
     Ok(body.map(|body| body.share))
+}
+
+async fn count(request: &HttpRequest, rule: RateRule, subject: String) -> Result<(), ApiError> {
+    let throttle = request.app_data::<Data<Throttle>>();
+    let throttle = throttle.ok_or_else(|| ApiError::internal(&"the rate limits are missing"))?;
+    throttle.hit(request, &[(rule, subject)]).await
 }
 
 async fn authenticate(request: &HttpRequest, public_url: &str) -> Result<Staff, HttpResponse> {

@@ -19,6 +19,7 @@ pub mod arguments;
 pub mod http;
 pub mod offer;
 pub mod pages;
+pub mod previews;
 pub mod prompts;
 pub mod protocol;
 pub mod resources;
@@ -30,7 +31,7 @@ pub mod tools;
 
 use actix_web::web::ServiceConfig;
 
-pub use api::{Api, ApiAnswer, ApiBody, ApiRequest};
+pub use api::{Api, ApiAnswer, ApiBody, ApiRequest, Headers};
 pub use offer::{Offer, ToolMismatch};
 pub use server::{Caller, Challenge, Mcp, Reply};
 

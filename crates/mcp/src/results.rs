@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::api::ApiAnswer;
+use crate::arguments::TAG;
 use crate::offer::PENDING;
 
 /// First line of every text with records. Records contain texts of customers.
@@ -83,7 +84,7 @@ impl Approval {
 
 /// Returns the outcome of a response.
 pub fn outcome(answer: ApiAnswer, public_url: &str) -> Outcome {
-    let ApiAnswer { status, retry_after, body } = answer;
+    let ApiAnswer { status, retry_after, etag, mut body } = answer;
     if status == StatusCode::UNAUTHORIZED {
         return Outcome::Unauthenticated;
     }
@@ -95,6 +96,9 @@ pub fn outcome(answer: ApiAnswer, public_url: &str) -> Outcome {
         return if is_open { Outcome::Pending(approval) } else { Outcome::Done(approval.shown(EXECUTED)) };
     }
     if status.is_success() {
+        if let (Some(etag), Value::Object(fields)) = (etag, &mut body) {
+            fields.insert(TAG.to_owned(), etag.into());
+        }
         return Outcome::Done(json!({ "content": text(DATA, &body), "structuredContent": body, "isError": false }));
     }
     let is_retryable = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
