@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod agent_access;
+mod agent_process;
 mod application_commands;
 mod backends;
 mod backup;
