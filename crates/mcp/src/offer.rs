@@ -111,7 +111,7 @@ fn arguments(
         found.push(Argument { name, place: Place::Path(placeholder), schema, is_required: true });
     }
     let takes = |header: &str| tool.class != Class::Read && form != Form::Table && named(header, "header").is_some();
-    let (takes_key, takes_tag) = (takes("Idempotency-Key"), takes("If-Match"));
+    let (takes_key, takes_tag) = (takes("Idempotency-Key"), method != Method::POST && takes("If-Match"));
     let previews = form == Form::Table || named(DRY_RUN, "query").is_some();
     for name in tool.takes.iter().copied().chain(previews.then_some(DRY_RUN)) {
         found.push(argument(name, api, (form, &body), named)?);
