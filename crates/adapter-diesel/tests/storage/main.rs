@@ -1,6 +1,17 @@
 //! Storage on both databases.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+/// One test on each database for every named check of the module `contract`, with a fixture of its own.
+macro_rules! promises {
+    ($fixture:ident: $($promise:ident)+) => {
+        kontor_adapter_diesel::database_tests! {$(
+            async fn $promise(db: TestDatabase) {
+                contract::$promise(&$fixture::open(&db).await).await;
+            }
+        )+}
+    };
+}
+
 mod agents;
 mod auth;
 mod branches;
