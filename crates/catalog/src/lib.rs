@@ -138,6 +138,8 @@ mod promotions;
 pub mod spreadsheet;
 pub mod storefront;
 mod tags;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod warehouses;
 
 pub use assortment::AssortmentService;
