@@ -162,6 +162,8 @@ pub mod ports;
 mod registry;
 mod roles;
 mod staff;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod uses;
 
 pub use access_requests::{AccessRequestService, OpenedAccessRequest};

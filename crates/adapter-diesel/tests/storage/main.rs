@@ -14,6 +14,7 @@ macro_rules! promises {
 
 mod agents;
 mod auth;
+mod auth_contract;
 mod branches;
 mod callback;
 mod catalog;

@@ -7,11 +7,10 @@ use kontor_adapter_diesel::Database;
 use kontor_catalog::testing::contract::names::{self as contract, Fixture};
 use kontor_kernel::ProjectId;
 
-use super::stock_contract::Catalog;
-use crate::fixtures;
+use crate::fixtures::{self, EmptyDatabase};
 
 #[async_trait]
-impl Fixture for Catalog<'_> {
+impl Fixture for EmptyDatabase<'_> {
     type Store = Database;
 
     fn store(&self) -> Arc<Database> {
@@ -24,7 +23,7 @@ impl Fixture for Catalog<'_> {
 }
 
 promises! {
-    Catalog:
+    EmptyDatabase:
     a_brand_name_is_unique_in_its_project
     a_tag_name_is_unique_in_its_project
     a_category_code_is_unique_in_its_project

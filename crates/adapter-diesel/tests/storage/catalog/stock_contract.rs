@@ -1,28 +1,17 @@
 //! Contract of the stock.
 
-use std::future::{Ready, ready};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use kontor_adapter_diesel::Database;
-use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_catalog::testing::contract::stock::{self as contract, Fixture};
 use kontor_kernel::{BranchId, InventoryId, ProjectId};
 
 use super::records;
-use crate::fixtures;
-
-/// A migrated database without projects.
-pub struct Catalog<'a>(pub &'a TestDatabase);
-
-impl<'a> Catalog<'a> {
-    pub fn open(db: &'a TestDatabase) -> Ready<Self> {
-        ready(Self(db))
-    }
-}
+use crate::fixtures::{self, EmptyDatabase};
 
 #[async_trait]
-impl Fixture for Catalog<'_> {
+impl Fixture for EmptyDatabase<'_> {
     type Store = Database;
 
     fn store(&self) -> Arc<Database> {
@@ -41,7 +30,7 @@ impl Fixture for Catalog<'_> {
 }
 
 promises! {
-    Catalog:
+    EmptyDatabase:
     stock_stays_above_reservations
     an_item_is_stocked_once_in_a_warehouse
     changes_of_stock_are_movements
