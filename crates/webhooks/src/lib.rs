@@ -134,6 +134,8 @@ mod endpoints;
 mod error;
 pub mod model;
 pub mod ports;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod worker;
 
 pub use deliveries::DeliveryService;

@@ -70,6 +70,7 @@ mod unknown_words;
 mod unreadable;
 mod upkeep;
 mod versions;
+mod webhook_contract;
 mod webhook_shares;
 mod webhooks;
 
