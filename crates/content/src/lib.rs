@@ -144,6 +144,8 @@ mod pages;
 mod parts;
 pub mod ports;
 mod sweeper;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 use kontor_kernel::{ListedDeletableRepository, RecordHistory, RecordService};
 

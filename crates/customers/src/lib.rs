@@ -96,6 +96,8 @@ mod parts;
 pub mod ports;
 mod profile;
 mod staff;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use error::{
     CustomerError, CustomerPartError, CustomerPartRefusal, CustomerReference, StaffCustomerError, StaffCustomerRefusal,

@@ -20,6 +20,8 @@ mod callback;
 mod catalog;
 mod collation;
 mod content;
+mod content_contract;
+mod customer_contract;
 mod customers;
 mod demo_data;
 mod disk;
