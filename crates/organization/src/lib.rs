@@ -149,6 +149,8 @@ mod shops;
 mod staff_menus;
 mod suggestions;
 mod task_mails;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use applications::{ApplicationAdministration, ApplicationService};
 pub use branch_requisites::BranchRequisiteService;

@@ -150,6 +150,8 @@ mod service;
 mod staff;
 mod state;
 mod terms;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod transitions;
 
 pub use bounds::{Bounds, Park};

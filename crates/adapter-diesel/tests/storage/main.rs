@@ -47,6 +47,7 @@ mod migrations;
 mod offers;
 mod orders;
 mod organization;
+mod organization_contract;
 mod outages;
 mod parsed_types;
 mod payment_types;

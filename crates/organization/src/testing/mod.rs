@@ -1,0 +1,3 @@
+//! Helpers for the tests of adapters.
+
+pub mod contract;

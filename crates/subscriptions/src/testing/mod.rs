@@ -1,0 +1,3 @@
+//! Helpers for the tests of rules and of adapters.
+
+pub mod contract;
