@@ -22,8 +22,8 @@
 //!
 //! **Features**
 //! - `mocks` adds a mock of every port.
-//! - `testing` adds `testing::contract`: the promises of the stores, as functions that the tests of an adapter run; and
-//!   `testing::acquirer`, an acquirer in memory.
+//! - `testing` adds `testing::contract`: the promises of the stores, as functions that the tests of an adapter run;
+//!   `testing::acquirer`, an acquirer in memory; and `testing::samples`, charges for tests of rules.
 //!
 //! The response to a charge is lost, and a worker resolves the outcome:
 //! ```
@@ -158,10 +158,11 @@ mod refunding;
 mod saved_methods;
 #[cfg(feature = "testing")]
 pub mod testing {
-    //! Helpers for the tests of adapters.
+    //! Helpers for the tests of rules, of use cases and of adapters.
 
     pub mod acquirer;
     pub mod contract;
+    pub mod samples;
 }
 mod timing;
 pub mod verification;

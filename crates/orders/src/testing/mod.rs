@@ -2,3 +2,4 @@
 
 pub mod contract;
 pub mod memory;
+pub mod samples;
