@@ -199,7 +199,11 @@ mod registry;
 mod roles;
 mod staff;
 #[cfg(feature = "testing")]
-pub mod testing;
+pub mod testing {
+    //! Helpers for the tests of adapters.
+
+    pub mod contract;
+}
 mod uses;
 
 pub use access_requests::{AccessRequestService, OpenedAccessRequest};

@@ -214,7 +214,12 @@ pub mod spreadsheet;
 pub mod storefront;
 mod tags;
 #[cfg(feature = "testing")]
-pub mod testing;
+pub mod testing {
+    //! Helpers for the tests of use cases and of adapters.
+
+    pub mod contract;
+    pub mod memory;
+}
 mod warehouses;
 
 pub use assortment::AssortmentService;

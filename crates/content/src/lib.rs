@@ -173,7 +173,11 @@ mod parts;
 pub mod ports;
 mod sweeper;
 #[cfg(feature = "testing")]
-pub mod testing;
+pub mod testing {
+    //! Helpers for the tests of adapters.
+
+    pub mod contract;
+}
 
 use kontor_kernel::{ListedDeletableRepository, RecordHistory, RecordService};
 

@@ -237,7 +237,13 @@ pub mod refund;
 pub mod reports;
 mod reservations;
 #[cfg(feature = "testing")]
-pub mod testing;
+pub mod testing {
+    //! Helpers for the tests of rules, of use cases and of adapters.
+
+    pub mod contract;
+    pub mod memory;
+    pub mod samples;
+}
 pub mod tickets;
 
 pub use error::{CartError, OrderError, OrderRefusal, PlacementError, ReportError, ReportRefusal};

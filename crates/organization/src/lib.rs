@@ -184,7 +184,11 @@ mod staff_menus;
 mod suggestions;
 mod task_mails;
 #[cfg(feature = "testing")]
-pub mod testing;
+pub mod testing {
+    //! Helpers for the tests of adapters.
+
+    pub mod contract;
+}
 
 pub use applications::{ApplicationAdministration, ApplicationService};
 pub use branch_requisites::BranchRequisiteService;

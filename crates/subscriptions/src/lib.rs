@@ -178,7 +178,12 @@ mod staff;
 mod state;
 mod terms;
 #[cfg(feature = "testing")]
-pub mod testing;
+pub mod testing {
+    //! Helpers for the tests of rules and of adapters.
+
+    pub mod contract;
+    pub mod samples;
+}
 mod transitions;
 
 pub use bounds::{Bounds, Park};

@@ -160,7 +160,11 @@ mod error;
 pub mod model;
 pub mod ports;
 #[cfg(feature = "testing")]
-pub mod testing;
+pub mod testing {
+    //! Helpers for the tests of adapters.
+
+    pub mod contract;
+}
 mod worker;
 
 pub use deliveries::DeliveryService;

@@ -1,4 +1,0 @@
-//! Helpers for the tests of use cases and of adapters.
-
-pub mod contract;
-pub mod memory;

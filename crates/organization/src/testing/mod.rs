@@ -1,3 +1,0 @@
-//! Helpers for the tests of adapters.
-
-pub mod contract;
