@@ -21,6 +21,7 @@ mod catalog;
 mod collation;
 mod content;
 mod content_contract;
+mod contracts;
 mod customer_contract;
 mod customers;
 mod demo_data;
