@@ -306,7 +306,7 @@ pub async fn an_attempt_is_exchanged_once<F: Fixture>(fixture: &F) {
 pub async fn the_provider_is_queried_in_turn<F: Fixture>(fixture: &F) {
     let (store, [app, _]) = (fixture.store(), fixture.apps().await);
     let id = opened(fixture, app).await;
-    let ask = |purpose, at| store.may_ask(id, purpose, at, at - TimeDelta::seconds(3));
+    let ask = |purpose, at: DateTime<Utc>| store.may_ask(id, purpose, at, at - TimeDelta::seconds(3));
     let asked = join_all((0..8).map(|_| ask(QueryPurpose::Status, after(10)))).await;
     assert_eq!(asked.into_iter().filter(|may| *may.as_ref().unwrap()).count(), 1);
     assert!(ask(QueryPurpose::Exchange, after(10)).await.unwrap(), "each purpose has its own interval");
