@@ -182,13 +182,13 @@ pub async fn codes_and_slugs_are_unique<F: Fixture>(fixture: &F) {
     let (app, other) = (fixture.app().await, fixture.app().await);
     let codes: BTreeSet<i64> = items(fixture, app, 8).await.iter().map(|item| item.place.code.get()).collect();
     assert_eq!(codes.len(), 8, "records without a code get different ones");
-    let coded = || PlaceDraft { code: PartCode::new(1_000).ok(), ..place() };
-    let outcomes = join_all((0..4).map(|_| inserted(fixture, app, coded()))).await;
+    let with_code = || PlaceDraft { code: PartCode::new(1_000).ok(), ..place() };
+    let outcomes = join_all((0..4).map(|_| inserted(fixture, app, with_code()))).await;
     assert_eq!(refused(&outcomes, PartRefusal::CodeTaken), (1, 3), "{outcomes:?}");
     let named = || PlaceDraft { slug: Slug::parse("navigation").ok(), ..place() };
     let outcomes = join_all((0..4).map(|_| inserted(fixture, app, named()))).await;
     assert_eq!(refused(&outcomes, PartRefusal::SlugTaken), (1, 3), "{outcomes:?}");
-    inserted(fixture, other, coded()).await.unwrap();
+    inserted(fixture, other, with_code()).await.unwrap();
     inserted(fixture, other, named()).await.unwrap();
 }
 

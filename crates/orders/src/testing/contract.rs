@@ -225,9 +225,9 @@ fn failed(failure: ChargeFailure) -> ChargeChange {
 }
 
 /// Records eight updates of a charge at the same time. Returns the number of written ones.
-async fn recorded<F: Fixture>(fixture: &F, charge: &Charge, change: impl Fn() -> ChargeChange) -> usize {
+async fn recorded<F: Fixture>(fixture: &F, charge: &Charge, make_change: impl Fn() -> ChargeChange) -> usize {
     let store = fixture.store();
-    let outcomes = join_all((0..8).map(|_| store.record(charge.id, change(), noon()))).await;
+    let outcomes = join_all((0..8).map(|_| store.record(charge.id, make_change(), noon()))).await;
     outcomes.into_iter().filter(|outcome| *outcome.as_ref().unwrap() == Change::Done).count()
 }
 

@@ -100,9 +100,9 @@ async fn begun<F: Fixture>(fixture: &F, customer: CustomerScope, plan: Nomenclat
 }
 
 /// Records eight updates of a charge at the same time, when it was stored. Returns the number of written ones.
-async fn recorded<F: Fixture>(fixture: &F, charge: &Charge, change: impl Fn() -> ChargeChange) -> usize {
+async fn recorded<F: Fixture>(fixture: &F, charge: &Charge, make_change: impl Fn() -> ChargeChange) -> usize {
     let (store, at) = (fixture.store(), charge.created_at);
-    let outcomes = join_all((0..8).map(|_| store.record(charge.id, change(), at))).await;
+    let outcomes = join_all((0..8).map(|_| store.record(charge.id, make_change(), at))).await;
     outcomes.into_iter().filter(|outcome| *outcome.as_ref().unwrap() == Change::Done).count()
 }
 

@@ -19,7 +19,7 @@ impl Fixture for InMemoryStock {
     }
 
     async fn project(&self) -> (ProjectId, BranchId) {
-        let project = self.add(|state| state.id());
+        let project = self.add(super::State::id);
         (project, self.add_branch(project))
     }
 

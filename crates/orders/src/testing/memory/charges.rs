@@ -91,9 +91,9 @@ impl State {
             return Ok(Change::Stale);
         }
         let repeated = stored.learn(change, at);
-        let charge = stored.charge.clone();
-        if let ChargePurpose::Order(order) = charge.purpose() {
-            let recorded = RecordedChange { charge, change, repeated };
+        let after = stored.charge.clone();
+        if let ChargePurpose::Order(order) = after.purpose() {
+            let recorded = RecordedChange { charge: after, change, repeated };
             if charge_outcome::is_relevant(&recorded) {
                 self.apply_charge(order, &recorded, at)?;
             }
@@ -175,36 +175,36 @@ impl State {
 impl StoredCharge {
     /// Applies an update. Returns `true` if the charge already had its reason.
     fn learn(&mut self, change: &ChargeChange, at: DateTime<Utc>) -> bool {
-        let charge = &mut self.charge;
+        let Self { charge: target, .. } = self;
         let mut reason = None;
         match change {
             ChargeChange::Pending { provider_id, confirmation_url, .. } => {
-                charge.provider_id = Some(provider_id.clone());
-                charge.confirmation_url.clone_from(confirmation_url);
+                target.provider_id = Some(provider_id.clone());
+                target.confirmation_url.clone_from(confirmation_url);
             }
             ChargeChange::Succeeded { provider_id, refund, .. } => {
-                charge.provider_id = Some(provider_id.clone());
-                charge.captured = charge.request.amount;
+                target.provider_id = Some(provider_id.clone());
+                target.captured = target.request.amount;
                 if let Some(refund) = refund {
-                    charge.refunding = plus(charge.refunding, refund.amount());
+                    target.refunding = plus(target.refunding, refund.amount());
                 }
             }
             ChargeChange::Failed { provider_id, reason: why, .. } => {
-                charge.provider_id = provider_id.clone().or(charge.provider_id.take());
+                target.provider_id = provider_id.clone().or(target.provider_id.take());
                 reason = Some(why);
             }
             ChargeChange::Postponed { why, unanswered, .. } => {
                 if *unanswered {
-                    charge.asked_at = at;
+                    target.asked_at = at;
                 }
                 reason = Some(why);
             }
             ChargeChange::Suspicious { why, .. } => reason = Some(why),
         }
-        charge.checks += 1;
+        target.checks += 1;
         if let Some(state) = change.state() {
-            charge.state = state;
-            charge.settled_at = (!state.is_open()).then_some(at);
+            target.state = state;
+            target.settled_at = (!state.is_open()).then_some(at);
         }
         self.next_check_at = change.next_check_at();
         self.leased_until = None;
