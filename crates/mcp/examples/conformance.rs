@@ -443,7 +443,7 @@ fn open(rounds: &[Value], request: &Request) -> Result<Option<Value>, Stop> {
     Ok(Some(input_required(&answerable(questions, request)?, &state(next))))
 }
 
-/// Returns the questions that the client can answer. Only one tool does without the others.
+/// Returns the questions that the client can answer. One tool leaves the others out; the rest refuse the request.
 fn answerable(questions: &Value, request: &Request) -> Result<Value, Stop> {
     let declared = client_capabilities(&request.params);
     let is_declared = |question: &Value| declared.is_some_and(|all| all.get(capability(question)).is_some());
