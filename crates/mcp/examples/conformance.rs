@@ -509,7 +509,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (port, seconds): (u16, u64) = (next()?.parse()?, next()?.parse()?);
     let url = Data::new(format!("http://127.0.0.1:{port}"));
     let waiting = Data::new(Waiting::default());
-    let app = move || App::new().app_data(url.clone()).app_data(waiting.clone()).route("/mcp", web::post().to(serve));
+    let app = move || {
+        let endpoint = web::resource("/mcp").route(web::post().to(serve));
+        App::new().app_data(url.clone()).app_data(waiting.clone()).service(endpoint)
+    };
     let server = HttpServer::new(app).workers(1).bind(("127.0.0.1", port))?.run();
     let handle = server.handle();
     rt::spawn(async move {

@@ -14,7 +14,7 @@ pub trait Content {
     /// Returns name, title and version of the server.
     fn about(&self) -> Value;
 
-    /// Returns the text that tells models how to use the server.
+    /// Returns the instructions for models.
     fn instructions(&self) -> &'static str;
 
     /// Returns the capabilities of the server.
