@@ -20,7 +20,7 @@ use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use futures_util::stream;
 use kontor_mcp::http::{is_own_origin, response};
 use kontor_mcp::protocol::{
-    Era, Failure, INTERNAL_ERROR, INVALID_PARAMS, Request, client_capabilities, input_required, meta,
+    Era, Failure, INTERNAL_ERROR, INVALID_PARAMS, Request, client_capabilities, input_required, meta, with,
 };
 use kontor_mcp::server::answer;
 use kontor_mcp::{Content, Reply, Stop};
@@ -100,7 +100,7 @@ impl Waiting {
         if message.get("method").is_some() {
             return false;
         }
-        let call = message["id"].as_u64().and_then(|id| self.calls().remove(&id));
+        let call = message.get("id").and_then(Value::as_u64).and_then(|id| self.calls().remove(&id));
         call.is_some_and(|call| call.send(message).is_ok())
     }
 }
@@ -121,20 +121,18 @@ impl Content for Fixture {
     }
 
     fn capabilities(&self, era: Era) -> Value {
-        let mut all = json!({ "tools": {}, "resources": {}, "prompts": {}, "completions": {}, "logging": {} });
-        if era == Era::Legacy {
-            all["resources"] = json!({ "subscribe": true });
-        }
-        all
+        let resources = if era == Era::Legacy { json!({ "subscribe": true }) } else { json!({}) };
+        json!({ "tools": {}, "resources": resources, "prompts": {}, "completions": {}, "logging": {} })
     }
 
     fn tools(&self) -> Vec<Value> {
         let listed = |(name, about, argument): &(&str, &str, Option<&str>)| {
-            let mut schema = json!({ "type": "object" });
-            if let Some(argument) = argument {
-                schema["properties"] = json!({ *argument: { "type": "string" } });
-                schema["required"] = json!([argument]);
-            }
+            let schema = match argument {
+                Some(argument) => {
+                    json!({ "type": "object", "properties": { *argument: { "type": "string" } }, "required": [argument] })
+                }
+                None => json!({ "type": "object" }),
+            };
             json!({ "name": name, "description": about, "inputSchema": schema })
         };
         TOOLS.iter().map(listed).collect()
@@ -313,9 +311,8 @@ fn picture() -> Value {
     json!({ "type": "image", "data": PNG, "mimeType": "image/png" })
 }
 
-fn with_uri(mut content: Value, uri: &str) -> Value {
-    content["uri"] = json!(uri);
-    content
+fn with_uri(content: Value, uri: &str) -> Value {
+    with(content, "uri", json!(uri))
 }
 
 fn embedded(uri: &str) -> Value {

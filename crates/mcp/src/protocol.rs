@@ -110,16 +110,25 @@ impl Failure {
 
     /// Returns the response, with the id of the request if it is known.
     pub fn body(&self, id: Option<&Value>) -> Value {
-        let mut error = json!({ "code": self.code, "message": self.message });
-        if let Some(data) = &self.data {
-            error["data"] = data.clone();
+        let error = json!({ "code": self.code, "message": self.message });
+        let error = match &self.data {
+            Some(data) => with(error, "data", data.clone()),
+            None => error,
+        };
+        let body = json!({ "jsonrpc": "2.0", "error": error });
+        match id {
+            Some(id) => with(body, "id", id.clone()),
+            None => body,
         }
-        let mut body = json!({ "jsonrpc": "2.0", "error": error });
-        if let Some(id) = id {
-            body["id"] = id.clone();
-        }
-        body
     }
+}
+
+/// Adds a field to an object.
+pub fn with(mut object: Value, name: &str, value: Value) -> Value {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(name.to_owned(), value);
+    }
+    object
 }
 
 /// Refusal with the id of its request.

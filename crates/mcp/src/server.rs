@@ -4,7 +4,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
 use serde_json::{Value, json};
 
-use crate::protocol::{Era, FORBIDDEN, Failure, INVALID_PARAMS, LEGACY, MODERN, Message, Request, read};
+use crate::protocol::{Era, FORBIDDEN, Failure, INVALID_PARAMS, LEGACY, MODERN, Message, Request, read, with};
 
 /// Time that clients may keep lists, in milliseconds. Permissions may change meanwhile; calls check them.
 const LIST_TTL: u32 = 60_000;
@@ -95,9 +95,9 @@ pub async fn answer(content: &impl Content, headers: &HeaderMap, body: &[u8]) ->
         Ok(mut result) => {
             if request.era == Era::Modern {
                 if result.get("resultType").is_none() {
-                    result["resultType"] = json!("complete");
+                    result = with(result, "resultType", json!("complete"));
                 }
-                result["_meta"] = json!({ "io.modelcontextprotocol/serverInfo": content.about() });
+                result = with(result, "_meta", json!({ "io.modelcontextprotocol/serverInfo": content.about() }));
             }
             let body = json!({ "jsonrpc": "2.0", "id": request.id, "result": result });
             Reply { status: StatusCode::OK, challenge: None, body: Some(body) }
@@ -145,12 +145,11 @@ fn list(request: &Request, name: &str, entries: Vec<Value>) -> Result<Value, Sto
 }
 
 /// Adds the time that clients may keep a result.
-fn cacheable(mut result: Value, ttl: u32, scope: &str, era: Era) -> Value {
-    if era == Era::Modern {
-        result["ttlMs"] = json!(ttl);
-        result["cacheScope"] = json!(scope);
+fn cacheable(result: Value, ttl: u32, scope: &str, era: Era) -> Value {
+    match era {
+        Era::Modern => with(with(result, "ttlMs", json!(ttl)), "cacheScope", json!(scope)),
+        Era::Legacy => result,
     }
-    result
 }
 
 fn refused(failure: &Failure, id: Option<&Value>) -> Reply {

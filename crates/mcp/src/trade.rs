@@ -179,7 +179,7 @@ fn missing(staff: &Staff, permissions: &[Permission]) -> Vec<String> {
 /// Returns `true` if the client can show a page of the service to the user.
 fn shows_pages(request: &Request) -> bool {
     let capabilities = client_capabilities(&request.params).filter(|_| request.era == Era::Modern);
-    capabilities.is_some_and(|capabilities| capabilities["elicitation"]["url"].is_object())
+    capabilities.is_some_and(|capabilities| capabilities.pointer("/elicitation/url").is_some_and(Value::is_object))
 }
 
 /// Returns the answer that makes a client show the page of an approval.
