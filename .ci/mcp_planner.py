@@ -3,9 +3,10 @@
 usage: mcp_planner.py KONTOR    KONTOR is the binary; mcp of .ci/peers.txt must be installed.
 
 A task is a list of sentences, as a user would write them: what to do, and after a colon the values. The planner has no names of
-tools, arguments or endpoints. It takes its rules from llms.txt and the skill, chooses a tool by the words of names, titles and
-descriptions, and fills arguments from the sentence, from dictionaries and from earlier results, by their schemas. Calls that need
-approval are approved by the owner through the API. The owner's API, not the agent, tells if a task is done.
+tools and endpoints, and of arguments only `csv` and the two that the skill explains. It takes its rules from the skill, to which
+llms.txt leads. It chooses a tool by the words of names, titles and descriptions, and fills arguments by their schemas: from the
+sentence, from dictionaries and from earlier results. The owner approves calls that need it, through the API. That API, not the
+agent, shows if a task is done.
 """
 
 import asyncio
