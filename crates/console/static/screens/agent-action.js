@@ -10,6 +10,7 @@ import { useActions } from '../lib/keys.js';
 import { isAbort, useLoad } from '../lib/load.js';
 import { ANY } from '../lib/record.js';
 import { Link, screenOf } from '../lib/router.js';
+import { screenAt } from '../lib/sections.js';
 import { can } from '../lib/session.js';
 import { options } from '../lib/tables.js';
 import { attempt, Card, Facts, Loading, Page, reason } from '../lib/ui.js';
@@ -87,11 +88,12 @@ function OneCall({ call, set, reload }) {
   const body = sent?.body ? JSON.parse(sent.body) : null;
   const values = [.../** @type {[string, unknown][]} */ ([...new URLSearchParams(sent?.query ?? '')]), ...(body === null ? [] : flatten(body))];
   const screen = screenOf(bound.data?.record ?? path);
+  const opens = screen && screenAt(screen) ? screen : null;
   const name = (/** @type {number} */ id) => employees.get(id) ?? `№ ${id}`;
   return html`<${Page} title=${title} crumbs=${[{ label: t('nav.calls'), to: '/agent-actions' }]} badge=${stateBadge(call)} />
     <div class="columns">
       <div>
-        <${Card} title=${t('call.effect')} actions=${screen && html`<${Link} to=${screen}>${t('call.record')}<//>`}>
+        <${Card} title=${t('call.effect')} actions=${opens && html`<${Link} to=${opens}>${t('call.record')}<//>`}>
           <p class="code prewrap">${operation.split(' ')[0]} ${path}</p>
           ${bound.data?.changed && html`<p class="form-problem" role="alert">${t('call.changed')}</p>`}
           ${bound.data?.changed === false && html`<p class="note">${t('call.unchanged')}</p>`}

@@ -8,7 +8,7 @@ import { html, useMemo, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { createInDialog, showSecret } from '../lib/list.js';
-import { useLoad } from '../lib/load.js';
+import { forget, useLoad } from '../lib/load.js';
 import { Permissions, permissionText } from '../lib/permissions.js';
 import { matching } from '../lib/record.js';
 import { Link, navigate } from '../lib/router.js';
@@ -39,6 +39,7 @@ function NewAgent() {
   const [chosen, setChosen] = useState(/** @type {string[]} */ ([]));
   const save = async (/** @type {Record<string, any>} */ values) => {
     const { agent } = await post('/api/agents', {}, { ...values, permissions: chosen });
+    forget('agents');
     toast(t('created'));
     await navigate(`/agents/${agent.id}`, { force: true, replace: true });
   };
@@ -69,6 +70,7 @@ function AgentView({ agent, etag, reload }) {
   }, t('saved'));
   const save = async (/** @type {Record<string, any>} */ changes, /** @type {any} */ _values, /** @type {string | undefined} */ match) => {
     await patch('/api/agents/{agent}', path, changes, match ? { match } : {});
+    forget('agents');
     toast(t('saved'));
     reload();
   };

@@ -6,7 +6,7 @@ import { ago, dateTime } from '../lib/format.js';
 import { html, useEffect, useId, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { useActions } from '../lib/keys.js';
-import { useLoad } from '../lib/load.js';
+import { forget, useLoad } from '../lib/load.js';
 import { Permissions } from '../lib/permissions.js';
 import { Link, navigate } from '../lib/router.js';
 import { can } from '../lib/session.js';
@@ -42,6 +42,7 @@ function Review({ request, set }) {
   };
   const approve = () => run(async () => {
     const answer = await post('/api/agent-access-requests/{publicId}/approve', { publicId }, { permissions: chosen, ...(name.trim() !== request.name ? { name: name.trim() } : {}) });
+    forget('agents');
     set(answer.agentAccessRequest);
     if (can('view-agents')) void navigate(`/agents/${answer.agent.id}`, { force: true });
   }, t('approval.approved'));
