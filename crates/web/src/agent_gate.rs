@@ -207,7 +207,13 @@ async fn pass_agent(
             Err(log.refused(forbidden(text)).await)
         }
         AgentRule::NeedsApproval => match parsed {
-            Ok(call) => wait_for_approval(request, (policy, admitted), (service, agent), judged, call).await,
+            Ok(call) => match wait_for_approval(request, (policy, admitted), (service, agent), judged, call).await {
+                // Other refusals are about a call that the log has.
+                Err(Stopped::Refused(refusal)) if named_code(&refusal) == Some("agent_call_limit") => {
+                    Err(log.refused(refusal).await)
+                }
+                passed => passed,
+            },
             Err(refusal) => Err(log.refused(refusal).await),
         },
     }

@@ -35,7 +35,7 @@ pub const AGENT_ACCESS_CONSUME: RateRule = per(MINUTE, 30, "agent-access-consume
 /// too.
 pub const MCP_ADDRESS: RateRule = per(MINUTE, 1_200, "mcp-address");
 /// Messages of the Model Context Protocol, by token. The limit is above the pace of an assistant and below a harmful load.
-pub const MCP_TOKEN: RateRule = per(MINUTE, 300, "mcp-token");
+pub const MCP_TOKEN: RateRule = per(MINUTE, 600, "mcp-token");
 /// Temporary passwords for staff, by address.
 pub const STAFF_PASSWORD_IP: RateRule = per(HOUR, 20, "staff-password-ip");
 /// Temporary passwords for staff, by login.

@@ -470,6 +470,7 @@ database_tests! {
             held.proposed(&format!("Brand {index}")).await;
         }
         assert_named(&held.brand("One more").await, 409, "agent_call_limit", "wait");
+        assert_eq!(held.log().await, [("failed".to_owned(), json!(409), json!("agent_call_limit"))]);
         let page = held.office.get(&format!("{ACTIONS}?state=proposed&agent_id={}&per_page=3&page=7", held.agent)).await.expect(200);
         assert_eq!((page["agentActionsCount"].as_i64(), page["agentActions"].as_array().unwrap().len()), (Some(20), 2));
         let count = async |filter: &str| held.office.get(&format!("{ACTIONS}?{filter}")).await.expect(200)["agentActionsCount"].clone();
