@@ -367,7 +367,7 @@ def method(operation) -> list[str]:
     if operation.method == "post" and operation.reads:
         call += ".reads()"
     if {"backend": []} in operation.declared.get("security", []):
-        call += ".as_backend()"
+        call += ".by_backend()"
     call += ".file()" if operation.file else ""
     answer = "Vec<u8>" if operation.file else TYPES.type(operation.answer, "answer", operation.name) if operation.answer else "Value"
     lines += [f"    pub fn {snake(operation.name)}({', '.join(arguments)}) -> Call<{answer}> {{", f"        {call}", "    }", ""]

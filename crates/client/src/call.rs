@@ -109,7 +109,7 @@ impl<T> Call<T> {
         })
     }
 
-    pub(crate) fn as_backend(self) -> Self {
+    pub(crate) fn by_backend(self) -> Self {
         self.change(|request| request.as_backend = true)
     }
 

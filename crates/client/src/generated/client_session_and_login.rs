@@ -11,7 +11,7 @@ impl ClientSurface {
     ///
     /// `POST /api/counterparty/auth/introspect`
     pub fn introspect(&self, body: &IntrospectionRequest) -> Call<TokenIntrospection> {
-        self.call(Method::POST, "/api/counterparty/auth/introspect").form(body).reads().as_backend()
+        self.call(Method::POST, "/api/counterparty/auth/introspect").form(body).reads().by_backend()
     }
 
     /// Exchange a verified callback attempt for an access token.
