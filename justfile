@@ -86,6 +86,20 @@ mcp:
     cargo test --workspace --test http --no-run
     python3 .ci/mcp_client.py target/debug/kontor
 
+# Ten daily tasks through MCP tools, by a planner that knows only their words; needs mcp (.ci/peers.txt).
+mcp-planner:
+    cargo test --workspace --test http --no-run
+    python3 .ci/mcp_planner.py target/debug/kontor
+
+# A hundred stored texts give orders to an agent that obeys them: nothing happens without approval; needs mcp (.ci/peers.txt).
+mcp-attacks:
+    cargo test --workspace --test http --no-run
+    python3 .ci/mcp_attacks.py target/debug/kontor
+
+# The official conformance suite of MCP asks a fixture server with our protocol, in both versions.
+mcp-conformance:
+    .ci/mcp_conformance
+
 # The staff console in a browser, against demos on both databases. `.ci/run` installs what it needs below target/console.
 console *themes:
     target/console/python/bin/python .ci/console/run.py target/debug/kontor {{themes}}

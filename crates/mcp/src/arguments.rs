@@ -7,6 +7,7 @@ use kontor_kernel::Violations;
 use serde_json::{Map, Value, json};
 
 use crate::api::{ApiBody, ApiRequest};
+use crate::protocol::with;
 
 /// Name of the argument with the idempotency key.
 const KEY: &str = "idempotency_key";
@@ -93,11 +94,8 @@ impl Arguments {
         let properties: Map<String, Value> = own.chain(key).collect();
         let required = self.arguments.iter().filter(|argument| argument.is_required).map(|argument| argument.name);
         let required: Vec<&str> = required.collect();
-        let mut schema = json!({ "type": "object", "properties": properties });
-        if !required.is_empty() {
-            schema["required"] = json!(required);
-        }
-        schema
+        let schema = json!({ "type": "object", "properties": properties });
+        if required.is_empty() { schema } else { with(schema, "required", json!(required)) }
     }
 
     /// Makes the request. Unknown, missing and unfit arguments are named together; the API checks the values.

@@ -14,10 +14,11 @@ use kontor_web::body_budget::BodyShare;
 use kontor_web::policy::Access;
 use kontor_web::scopes::{Admitted, admit};
 use kontor_web::{ApiError, BodyReader, ClientIp, InProcess, Settings};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::agent::Agent;
-use crate::server::{Caller, Challenge, Mcp};
+use crate::server::Challenge;
+use crate::trade::{Caller, Mcp};
 
 /// Path of the endpoint.
 const PATH: &str = "/mcp";
@@ -43,7 +44,7 @@ fn challenge(public_url: &str, challenge: &Challenge) -> String {
 
 /// Returns `true` unless the request comes from a page of another site: browsers send the header `Origin`. A page of
 /// this machine may call a service that is known by a loopback name.
-fn is_own_origin(origin: &str, public_url: &str) -> bool {
+pub fn is_own_origin(origin: &str, public_url: &str) -> bool {
     let host = |url: &str| url.parse::<Uri>().ok().and_then(|url| url.host().map(str::to_owned));
     let is_loopback = |url: &str| host(url).is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&&*host));
     origin == public_url.trim_end_matches('/') || is_loopback(origin) && is_loopback(public_url)
@@ -109,6 +110,15 @@ fn with_challenge(mut response: HttpResponse, public_url: &str, needed: &Challen
     response
 }
 
+/// Returns the response with the body of a reply.
+pub fn response(status: StatusCode, body: Option<Value>) -> HttpResponse {
+    let mut response = HttpResponse::build(status);
+    match body {
+        Some(body) => response.json(body),
+        None => response.finish(),
+    }
+}
+
 /// `POST /mcp`
 async fn serve(
     request: HttpRequest,
@@ -123,11 +133,7 @@ async fn serve(
     let agent = Agent { in_process: &in_process, token: staff.token_id, address: ClientIp::of(&request).0 };
     let caller = Caller { staff: &staff, public_url: &settings.public_url };
     let reply = mcp.answer(caller, request.headers(), &body, &agent).await;
-    let mut response = HttpResponse::build(reply.status);
-    let response = match reply.body {
-        Some(body) => response.json(body),
-        None => response.finish(),
-    };
+    let response = response(reply.status, reply.body);
     match reply.challenge {
         Some(needed) => with_challenge(response, &settings.public_url, &needed),
         None => response,

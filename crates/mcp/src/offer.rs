@@ -106,7 +106,7 @@ fn arguments(
     let mut found = Vec::new();
     for &(name, placeholder) in tool.ids {
         let parameter = named(placeholder, "path").ok_or_else(|| format!("no placeholder {placeholder}"))?;
-        let schema = json!({ "type": parameter["schema"]["type"] });
+        let schema = json!({ "type": parameter.pointer("/schema/type") });
         found.push(Argument { name, place: Place::Path(placeholder), schema, is_required: true });
     }
     let takes_key = tool.class != Class::Read && form != Form::Table && named("Idempotency-Key", "header").is_some();
@@ -159,7 +159,8 @@ fn argument<'a>(
 fn output(tool: &Tool, api: Description<'_>, operation: &Map<String, Value>) -> Value {
     let mut alternatives: Vec<Map<String, Value>> = Vec::new();
     for (_, response) in object_of(operation, "responses").filter(|(status, _)| status.starts_with('2')) {
-        let outline = api.outline(&response["content"]["application/json"]["schema"], tool.shows);
+        let body = response.pointer("/content/application~1json/schema").unwrap_or(&Value::Null);
+        let outline = api.outline(body, tool.shows);
         if !alternatives.contains(&outline) {
             alternatives.push(outline);
         }

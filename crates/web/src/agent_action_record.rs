@@ -116,4 +116,7 @@ impl From<ShownAgentAction> for AgentActionRecord {
     }
 }
 
-one!(pub AgentActionResponse { agent_action: AgentActionRecord });
+one!(
+    /// A call of an agent.
+    pub AgentActionResponse { agent_action: AgentActionRecord }
+);
