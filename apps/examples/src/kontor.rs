@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use kontor_client::types::{CodeLogin, CodeRequest, Logout, NewCheckout, SubscriptionRecord};
-use kontor_client::{Client, ClientSurface, Error};
+use kontor_client::{Client, ClientSurface, Error, Retries};
 
 use crate::settings::Settings;
 
-/// Timeout of requests to Kontor: a browser waits for them.
+/// Timeout of requests to Kontor, and longest pause between them: a browser waits.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(5);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Kontor for one application.
 #[derive(Clone)]
@@ -20,7 +21,8 @@ pub struct Kontor {
 impl Kontor {
     /// Creates a client with these settings.
     pub fn new(settings: Settings) -> Result<Self, Error> {
-        let client = Client::new(&settings.kontor)?.with_timeout(REQUEST_TIMEOUT);
+        let retries = Retries { longest_pause: LONGEST_PAUSE, ..Retries::default() };
+        let client = Client::new(&settings.kontor)?.with_timeout(REQUEST_TIMEOUT).with_retries(retries);
         Ok(Self { shop: client.application(settings.app_token.as_str()), settings })
     }
 
