@@ -146,11 +146,12 @@ lint:
     cargo clippy --workspace --all-targets --all-features -- -D warnings
     cargo deny check bans licenses sources
 
-# Writes the pages made from code: the API description and docs/reference.
+# Writes the pages made from code: the API description, docs/reference and the Rust client.
 openapi:
     cargo test --workspace --test http --no-run
     target/debug/kontor openapi --out docs/openapi.json
     target/debug/kontor reference --out docs/reference
+    python3 crates/client/generate.py
 
 # The API documentation of every crate.
 docs:

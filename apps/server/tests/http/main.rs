@@ -122,6 +122,7 @@ mod reference;
 mod resized_pictures;
 mod response_cache;
 mod rules;
+mod rust_client;
 mod safe_start;
 mod sent_as_read;
 mod shopfront;
