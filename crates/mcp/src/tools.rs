@@ -56,13 +56,17 @@ const ORDERS: &[Tool] = &[
         "products",
         "delivery_type_id",
         "delivery_subtype_id",
+        "delivery_subtype_param_id",
+        "shop_id",
         "address",
         "comment",
         "promo_code",
         "application_id",
     ])
     .shows(&["id", "status", "amount_due", "payment_link"])
-    .example(r#"{ "counterparty_id": 1, "products": [{ "id": 1, "quantity": 1 }], "delivery_type_id": 1 }"#),
+    .example(
+        r#"{ "counterparty_id": 1, "products": [{ "id": 1, "quantity": 1 }], "delivery_type_id": 1, "shop_id": 1 }"#,
+    ),
     Tool::money(
         "update_order",
         "Update an order",
@@ -89,20 +93,20 @@ const ORDERS: &[Tool] = &[
         "Changes quantity or price of a line. On a paid order, removed units are refunded.",
         "PUT /api/orders/{id}/nomenclatures/{nomenclature}",
     )
-    .ids(&[("order_id", "id"), ("nomenclature_id", "nomenclature")])
+    .ids(&[("order_id", "id"), ("line_id", "nomenclature")])
     .takes(&["quantity", "price", "reason", "restock"])
     .shows(&["id", "status", "amount_due"])
-    .example(r#"{ "order_id": 2, "nomenclature_id": 1, "quantity": 1, "dry_run": true }"#),
+    .example(r#"{ "order_id": 2, "line_id": 1, "quantity": 1, "dry_run": true }"#),
     Tool::destructive(
         "remove_order_line",
         "Remove a line of an order",
         "Removes a line. On a paid order, it is refunded.",
         "DELETE /api/orders/{id}/nomenclatures/{nomenclature}",
     )
-    .ids(&[("order_id", "id"), ("nomenclature_id", "nomenclature")])
+    .ids(&[("order_id", "id"), ("line_id", "nomenclature")])
     .takes(&["reason", "restock"])
     .shows(&["id", "status", "amount_due"])
-    .example(r#"{ "order_id": 2, "nomenclature_id": 1, "dry_run": true }"#),
+    .example(r#"{ "order_id": 2, "line_id": 1, "dry_run": true }"#),
     Tool::money(
         "refund_order",
         "Refund an order",
@@ -176,7 +180,7 @@ const CATALOGUE: &[Tool] = &[
     .takes(&["query", "limit"])
     .shows(&["id", "name", "article", "price"])
     .example(r#"{ "query": "tea" }"#),
-    Tool::read("find_items", "List items", "Items by category or brand.", "GET /api/nomenclatures")
+    Tool::read("list_items", "List items", "Items by category or brand.", "GET /api/nomenclatures")
         .takes(&["category_id", "brand_id", "order_by", "page", "per_page"])
         .shows(&["id", "name", "article", "price"])
         .example(r#"{ "per_page": 5 }"#),
@@ -277,6 +281,15 @@ const CONTENT: &[Tool] = &[
         .ids(&[("page_id", "id")])
         .shows(&["id", "title", "slug", "content", "is_active"])
         .example(r#"{ "page_id": 1 }"#),
+    Tool::write(
+        "create_page",
+        "Create a page",
+        "Creates a page; a draft unless is_active. No dry run.",
+        "POST /api/pages",
+    )
+    .takes(&["title", "content", "description", "is_active"])
+    .shows(&["id", "title", "is_active"])
+    .example(r#"{ "title": "News", "is_active": false }"#),
     Tool::write(
         "update_page",
         "Update a page",

@@ -100,7 +100,7 @@ database_tests! {
         let goods = office.goods("Assam tea").await;
         let (id, bearer) = new_agent(&office, &["view-nomenclatures", "edit-tasks"]).await;
         let listed = names(&result(&office, &bearer, "tools/list", json!({})).await, "tools");
-        let mut expected = ["search_items", "find_items", "get_item", "create_task", "update_task", "get_job"];
+        let mut expected = ["search_items", "list_items", "get_item", "create_task", "update_task", "get_job"];
         expected.sort_unstable();
         let mut sorted = listed.clone();
         sorted.sort_unstable();
