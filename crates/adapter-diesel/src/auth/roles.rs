@@ -10,13 +10,11 @@ use kontor_auth::{RoleError, RoleRefusal};
 use kontor_kernel::{PermissionId, ProjectId, ProjectScoped, RoleId, Stamp, StoreError, TokenId};
 
 use super::guard;
-use super::permission_rows::{RoleKey, of_project, of_roles};
+use super::permissions::{RoleKey, of_project, of_roles};
 use super::registry::STAFF;
 use crate::database::{Abort, AnyConnection, Database, on_each, on_reference};
-use crate::decode;
-use crate::records;
 use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
-use crate::unreadable;
+use crate::{decode, records, unreadable};
 
 #[derive(Clone, Queryable, Selectable)]
 #[diesel(table_name = roles)]
