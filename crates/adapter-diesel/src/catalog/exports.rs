@@ -12,8 +12,7 @@ use kontor_catalog::spreadsheet::ReadOptions;
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_kernel::{JobId, ProjectId, ProjectScoped, StoreError, Word as _};
 
-use super::job_order::{self, take_next};
-use super::job_steps::{held_by, stored as count};
+use super::job_order::{self, held_by, stored as count, take_next};
 use super::jobs::{next_number, require_room};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::lease::{LeaseRequest, Leased, Queue};
