@@ -9,8 +9,7 @@ use kontor_auth::ports::{ClientSessions, CodeRepository, CustomerAccounts, Sessi
 use kontor_kernel::{AppScope, ApplicationId, Contact, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
 
 use super::{Holder, insert_token};
-use crate::customer_data::sessions::{ACTIVE, close};
-use crate::customer_data::{BindError, Newcomer, bound, find_or_bind, guard, owner};
+use crate::customer_data::{ACTIVE_SESSION, BindError, Newcomer, bound, close_sessions, find_or_bind, guard, owner};
 use crate::database::{Abort, AnyConnection, Database, Extent, found, on_each};
 use crate::decode;
 use crate::schema::{client_sessions, one_time_codes};
@@ -175,7 +174,7 @@ pub(super) fn open(
         client_sessions::application_id.eq(application.get()),
         client_sessions::counterparty_id.eq(customer.get()),
         client_sessions::token_id.eq(token),
-        client_sessions::status.eq(ACTIVE),
+        client_sessions::status.eq(ACTIVE_SESSION),
         client_sessions::started_at.eq(Moment(at)),
         client_sessions::last_seen_at.eq(Moment(at)),
         client_sessions::duration_micros.eq(0),
@@ -216,7 +215,7 @@ impl ClientSessions for Database {
             .read(move |connection| {
                 let row: Option<SessionRow> = client_sessions::table
                     .filter(client_sessions::token_id.eq(token.get()))
-                    .filter(client_sessions::status.eq(ACTIVE))
+                    .filter(client_sessions::status.eq(ACTIVE_SESSION))
                     .select(SessionRow::as_select())
                     .first(connection)
                     .optional()?;
@@ -234,7 +233,7 @@ impl ClientSessions for Database {
                 .sql(" WHERE id = ")
                 .value(session.id.get())
                 .sql(" AND status = ")
-                .value(ACTIVE)
+                .value(ACTIVE_SESSION)
                 .sql(" AND last_seen_at = ")
                 .value(seen_at.naive_utc())
                 .run(connection)?;
@@ -254,7 +253,7 @@ impl ClientSessions for Database {
                 let unseen = client_sessions::id
                     .eq(before.id.get())
                     .and(client_sessions::last_seen_at.eq(before.last_seen_at.naive_utc()));
-                if close!(connection, unseen)? == 0 {
+                if close_sessions!(connection, unseen)? == 0 {
                     return Ok(SessionStart::Superseded);
                 }
             }
@@ -264,7 +263,7 @@ impl ClientSessions for Database {
             }
             let other = client_sessions::table
                 .filter(client_sessions::token_id.eq(customer.token_id.get()))
-                .filter(client_sessions::status.eq(ACTIVE));
+                .filter(client_sessions::status.eq(ACTIVE_SESSION));
             let overtaken = found!(connection, other)?;
             Ok(if overtaken { SessionStart::Superseded } else { SessionStart::SignedOut })
         })

@@ -12,7 +12,7 @@ use kontor_auth::ports::TokenRepository;
 use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 
 use super::{AGENT, guard};
-use crate::customer_data::sessions::{close_of_customer, close_of_tokens};
+use crate::customer_data::{close_sessions_of_customer, close_sessions_of_tokens};
 use crate::database::{Abort, AnyConnection, Database, Extent, Topic, on_each};
 use crate::decode;
 use crate::locks::lock_rows;
@@ -185,7 +185,7 @@ impl TokenRepository for Database {
                 .filter(access_tokens::subject_id.eq(subject));
             let ended = end!(connection, owner, one);
             if matches!(owner, TokenOwner::Customer(_)) {
-                close_of_tokens(connection, &ended)?;
+                close_sessions_of_tokens(connection, &ended)?;
             }
             Ok(())
         })
@@ -199,11 +199,11 @@ impl TokenRepository for Database {
                 .filter(access_tokens::guard.eq(guard))
                 .filter(access_tokens::subject_id.eq(subject));
             if let TokenOwner::Customer(customer) = owner {
-                close_of_customer(connection, customer.get())?;
+                close_sessions_of_customer(connection, customer.get())?;
             }
             let ended = end!(connection, owner, all);
             if matches!(owner, TokenOwner::Customer(_)) {
-                close_of_tokens(connection, &ended)?;
+                close_sessions_of_tokens(connection, &ended)?;
             }
             Ok(())
         })

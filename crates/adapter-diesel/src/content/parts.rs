@@ -1,5 +1,5 @@
-//! Common parts of blocks, menu items and slides: records of an application. Blocks and menu items are trees with codes
-//! and slugs.
+//! Common parts of blocks, menu items and slides: records of an application, with an order or slugs. Blocks and menu
+//! items are trees with codes and slugs.
 
 use std::collections::HashSet;
 
@@ -8,21 +8,65 @@ use diesel::pg::Pg;
 use diesel::result::QueryResult;
 use diesel::sqlite::Sqlite;
 use diesel::{OptionalExtension as _, QueryableByName};
-use kontor_content::model::{ApplicationPart, Node, PartCode, PlaceChange, PlaceDraft, Slug, Tree};
-use kontor_content::ports::PartRepository;
+use kontor_content::model::{ApplicationPart, Node, PartCode, PlaceChange, PlaceDraft, Slug, Tree, shifted};
+use kontor_content::ports::{PartOrder, PartRepository};
 use kontor_content::{PartError, PartRefusal};
 use kontor_kernel::{
-    AppScope, ApplicationId, Edit, Listing, Name, Page, ProjectId, ProjectScoped, RecordError, Stamp, StoreError,
+    AppScope, ApplicationId, Edit, Listing, MoveDirection, Name, Page, ProjectId, ProjectScoped, RecordError, Stamp,
+    StoreError,
 };
 
-use super::slugs::Slugs;
 use crate::applications::owner;
 use crate::database::{Abort, AnyConnection, Database, on_reference};
-use crate::decode;
+use crate::decode::{self, FromText};
 use crate::listing::Source;
 use crate::records::{self, StoredRecord};
 use crate::statement::{Statement, by_place};
 use crate::unreadable;
+
+impl FromText for Slug {
+    fn from_text(text: &str) -> Result<Self, StoreError> {
+        Self::parse(text).map_err(StoreError::corrupt)
+    }
+}
+
+/// Table with slugs and the scope in which they are unique.
+pub(super) struct Slugs {
+    /// Table name.
+    pub table: &'static str,
+    /// Column with the owner of the records.
+    pub within: &'static str,
+}
+
+impl Slugs {
+    fn of(&self, selected: &'static str, owner: i64) -> Statement {
+        let Self { table, within } = self;
+        Statement::new(format!("SELECT {selected} FROM {table} WHERE {within} = ")).value(owner).sql(" AND slug")
+    }
+
+    /// Returns the record with the slug.
+    pub fn holder(&self, connection: &mut AnyConnection, owner: i64, slug: &Slug) -> QueryResult<Option<i64>> {
+        self.of("id", owner).sql(" = ").value(slug.as_str()).scalar(connection).optional()
+    }
+
+    /// Returns this slug, or the slug with a free number appended. The caller prevents concurrent assignments.
+    pub fn free(&self, connection: &mut AnyConnection, owner: i64, wanted: &Slug) -> QueryResult<Slug> {
+        if self.holder(connection, owner, wanted)?.is_none() {
+            return Ok(wanted.clone());
+        }
+        // `.` follows `-` in the sort order.
+        let numbered = self.of("count(*)", owner).sql(" >= ").value(format!("{wanted}-"));
+        let many: i64 = numbered.sql(" AND slug < ").value(format!("{wanted}.")).scalar(connection)?;
+        let mut number = u32::try_from(many).unwrap_or_default().saturating_add(2);
+        loop {
+            let next = wanted.numbered(number);
+            if self.holder(connection, owner, &next)?.is_none() {
+                return Ok(next);
+            }
+            number = number.saturating_add(1);
+        }
+    }
+}
 
 /// Position of a new part.
 pub(super) struct NewPosition {
@@ -294,4 +338,58 @@ pub(super) fn parent<Id: TryFrom<i64, Error = kontor_kernel::InvalidId>>(
     name: Option<String>,
 ) -> Result<Option<(Id, Name)>, StoreError> {
     id.zip(name).map(|(id, name)| Ok((decode::id(id)?, decode::owned(name)?))).transpose()
+}
+
+/// Part with a position among its siblings.
+pub(super) trait OrderedPart: StoredPart {
+    /// Returns the part of a statement that selects the part and its siblings: ` FROM ... WHERE ...`.
+    fn siblings(&self, stamp: &Stamp) -> Statement;
+}
+
+/// Returns the position after all of these siblings.
+pub(super) fn next_position(connection: &mut AnyConnection, siblings: Statement) -> QueryResult<i64> {
+    let last = Statement::new("SELECT coalesce(max(position), 0)").then(siblings);
+    Ok(last.scalar::<i64>(connection)? + 1)
+}
+
+/// Assigns positions to siblings in this order, where they differ.
+fn arrange<P: StoredPart>(connection: &mut AnyConnection, stamp: &Stamp, order: &[i64]) -> QueryResult<()> {
+    for (id, place) in order.iter().zip(1_i64..) {
+        Statement::new("UPDATE ")
+            .sql(P::TABLE)
+            .sql(" SET version = version + 1, position = ")
+            .value(place)
+            .sql(", updated_at = ")
+            .value(stamp.at.naive_utc())
+            .sql(" WHERE id = ")
+            .value(*id)
+            .sql(" AND position <> ")
+            .value(place)
+            .run(connection)?;
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl<P: OrderedPart> PartOrder<P> for Database {
+    async fn shift(
+        &self,
+        stamp: Stamp,
+        application: ApplicationId,
+        id: P::Id,
+        shift: MoveDirection,
+    ) -> Result<P, PartError> {
+        let number: i64 = id.into();
+        self.write(move |connection| {
+            lock_application(connection, &stamp, application)?;
+            records::changed(connection, &stamp, number, |connection, before: &P| {
+                require_within(before, application)?;
+                let order = Statement::new("SELECT id").then(before.siblings(&stamp)).sql(" ORDER BY position, id");
+                let order = shifted(order.scalars(connection)?, number, shift);
+                arrange::<P>(connection, &stamp, &order)?;
+                Ok(1)
+            })
+        })
+        .await
+    }
 }

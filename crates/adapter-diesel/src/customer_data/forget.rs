@@ -6,7 +6,7 @@ use diesel::result::Error as QueryError;
 use kontor_orders::audit::without_personal_values;
 use serde_json::Value;
 
-use super::{guard, sessions};
+use super::{close_sessions_of_customer, close_sessions_of_tokens, guard};
 use crate::database::idempotency::{KeyOwner, delete_keys_of_owner};
 use crate::database::{Abort, AnyConnection, Topic, found};
 use crate::histories;
@@ -59,7 +59,7 @@ pub(crate) fn remove_logins(
     customer: i64,
     contacts: &[String],
 ) -> Result<(), QueryError> {
-    sessions::close_of_customer(connection, customer)?;
+    close_sessions_of_customer(connection, customer)?;
     delete_login_contacts(connection, project, contacts)?;
     diesel::delete(phone_change_codes::table.find(customer)).execute(connection)?;
     // Stored responses of the customer's requests contain personal data, and the customer cannot repeat these requests.
@@ -70,7 +70,7 @@ pub(crate) fn remove_logins(
     connection.invalidate(Topic::Access, project);
     let ended: Vec<i64> = diesel::delete(tokens).returning(access_tokens::id).get_results(connection)?;
     // The deletion waited for logins with these codes and for sessions of these tokens that started in the meantime.
-    sessions::close_of_tokens(connection, &ended)
+    close_sessions_of_tokens(connection, &ended)
 }
 
 /// Deletes the names entered in contact forms, and the comments and addresses in history entries.
