@@ -1,22 +1,25 @@
-//! Refunds of orders: lines, stock and the state of the money.
+//! Refunds of orders: lines, stock and the state of the money. Refunds requested at the acquirer reserve money on the
+//! charge of the order.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::history::Author;
-use kontor_kernel::{OrderId, RefundId, StoreError, Word};
+use kontor_kernel::{ChargeId, OrderId, RefundId, StoreError, Word};
 use kontor_orders::change::OrderedRefund;
-use kontor_orders::model::{OrderRefund, OrderRefundState, OrderStatus, ReservationState};
+use kontor_orders::model::{Order, OrderRefund, OrderRefundState, OrderStatus, ReservationState};
 use kontor_orders::refund::{OutsideRefund, RefundRefused, ReturnEffect, ReturnedLine, SettledRefund};
 use kontor_orders::{OrderError, OrderRefusal};
-use kontor_payments::model::Charge;
+use kontor_payments::model::{Charge, NewRefund, RefundIntent};
+use kontor_payments::ports::RefundStored;
 
-use super::history::add_entry;
-use super::{notices, tickets, to_storage};
+use super::history::{add_entry, notify_customer};
+use super::{tickets, to_storage};
 use crate::database::{Abort, AnyConnection, Topic};
 use crate::decode;
 use crate::locks::lock_items;
+use crate::payments::{self, Key};
 use crate::read_models::offers;
 use crate::schema::{order_refunds, orders};
 use crate::statement::{Statement, Value, by_place};
@@ -154,7 +157,7 @@ pub(super) fn store_line_refund(
             .run(connection)?;
     }
     if let Some(notice) = refund.notice(matches!(way, RefundChannel::Requested(_))) {
-        notices::notify_customer(connection, giving.order, notice, Some(refund.decided.amount), at)?;
+        notify_customer(connection, giving.order, notice, Some(refund.decided.amount), at)?;
     }
     Ok(())
 }
@@ -298,7 +301,46 @@ pub(crate) fn apply_refund_outcome(
         refunded: decode::money(refunded)?,
     };
     if let Some(notice) = settled.notice() {
-        notices::notify_customer(connection, order, notice, Some(settled.amount), at)?;
+        notify_customer(connection, order, notice, Some(settled.amount), at)?;
     }
     add_entry(connection, project, order, &settled.entry(), at)
+}
+
+fn refuse(refused: RefundRefused) -> Refused {
+    Abort::Refused(OrderRefusal::Refund(refused).into())
+}
+
+/// Returns the request of a refund. Orders that were paid manually are refunded manually.
+pub(super) fn request_of(
+    connection: &mut AnyConnection,
+    order: &Order,
+    refund: &OrderedRefund,
+    charge: Option<ChargeId>,
+) -> Result<Option<(ChargeId, RefundIntent)>, Refused> {
+    let Some(id) = charge.filter(|_| !refund.decided.amount.is_zero()) else { return Ok(None) };
+    let charge = payments::load(connection, &Key::Id(id.get())).map_err(Abort::into_store)?;
+    let paid = charge.and_then(|charge| charge.request.receipt);
+    Ok(refund.request(order, paid.as_ref()).map_err(refuse)?.map(|request| (id, request)))
+}
+
+/// Stores a refund, and its request with the money reserved on the charge.
+pub(super) fn request_refund(
+    connection: &mut AnyConnection,
+    giving: RefundContext,
+    refund: &OrderedRefund,
+    request: Option<(ChargeId, RefundIntent)>,
+    at: DateTime<Utc>,
+) -> Result<(), Refused> {
+    let way = match request {
+        None => RefundChannel::Manual,
+        Some((charge_id, order)) => {
+            let new = NewRefund { charge_id, order, next_check_at: at, at };
+            match payments::store_refund(connection, &new).map_err(Abort::into_store)? {
+                RefundStored::New(stored) | RefundStored::Existing(stored) => RefundChannel::Requested(stored.id),
+                RefundStored::ExceedsCharge { left } => return Err(refuse(RefundRefused::ExceedsPaid { left })),
+                RefundStored::UnknownCharge => return Err(StoreError::corrupt("a charge was not found").into()),
+            }
+        }
+    };
+    store_line_refund(connection, giving, refund, way)
 }
