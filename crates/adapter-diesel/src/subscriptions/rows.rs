@@ -1,13 +1,45 @@
-//! Rows of subscriptions and their payments.
+//! Rows of subscriptions and their payments. A billing schedule is stored as a list of anchors.
 
-use chrono::NaiveDateTime;
-use kontor_kernel::StoreError;
+use chrono::{DateTime, NaiveDateTime, Utc};
+use kontor_kernel::{StoreError, Zone};
 use kontor_subscriptions::model::{Attempt, Subscription};
-use kontor_subscriptions::{Period, Terms};
+use kontor_subscriptions::{Anchor, Period, Schedule, Terms};
+use serde::{Deserialize, Serialize};
 
-use super::schedule;
 use crate::decode;
 use crate::statement::by_place;
+
+#[derive(Serialize, Deserialize)]
+struct StoredAnchor {
+    from: u32,
+    first: DateTime<Utc>,
+    zone: String,
+    months: u8,
+    day: u8,
+}
+
+pub(super) fn schedule_text(schedule: &Schedule) -> Result<String, StoreError> {
+    let stored = |(from, anchor): (u32, Anchor)| StoredAnchor {
+        from,
+        first: anchor.first(),
+        zone: anchor.zone().name().to_owned(),
+        months: anchor.months(),
+        day: anchor.day(),
+    };
+    let anchors: Vec<StoredAnchor> = schedule.anchors().map(stored).collect();
+    serde_json::to_string(&anchors).map_err(StoreError::corrupt)
+}
+
+pub(super) fn parse_schedule(text: &str) -> Result<Schedule, StoreError> {
+    let stored: Vec<StoredAnchor> = serde_json::from_str(text).map_err(StoreError::corrupt)?;
+    let anchor = |stored: StoredAnchor| {
+        let zone = Zone::parse(&stored.zone).map_err(StoreError::corrupt)?;
+        let anchor = Anchor::on_day(stored.first, zone, stored.months, stored.day).map_err(StoreError::corrupt)?;
+        Ok::<_, StoreError>((stored.from, anchor))
+    };
+    let anchors: Vec<_> = stored.into_iter().map(anchor).collect::<Result<_, _>>()?;
+    Schedule::from_anchors(anchors).ok_or_else(|| StoreError::corrupt("the anchors of a subscription are out of order"))
+}
 
 by_place! {
     /// Columns of [`SUBSCRIPTION_COLUMNS`].
@@ -123,7 +155,7 @@ impl TryFrom<&SubscriptionRow> for Subscription {
             status: decode::word("subscriptions", row.id, "status", &row.status)?,
             terms,
             next_terms,
-            schedule: row.schedule.as_deref().map(schedule::from_text).transpose()?,
+            schedule: row.schedule.as_deref().map(parse_schedule).transpose()?,
             period,
             unpaid: row.unpaid.map(u32::try_from).transpose().map_err(StoreError::corrupt)?,
             next_charge_at: row.next_charge_at.map(decode::moment),
@@ -185,5 +217,18 @@ impl TryFrom<PaymentRow> for Attempt {
             started_at: decode::moment(row.started_at),
             ended_at: row.ended_at.map(decode::moment),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_reads_back() {
+        let first = "2027-01-31T09:00:00Z".parse().unwrap();
+        let schedule = Schedule::new(Anchor::new(first, Zone::default(), 1).unwrap()).on_day(3, 15).unwrap();
+        assert_eq!(parse_schedule(&schedule_text(&schedule).unwrap()).unwrap(), schedule);
+        assert!(parse_schedule("[]").is_err());
     }
 }

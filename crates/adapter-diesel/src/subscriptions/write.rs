@@ -15,7 +15,7 @@ use kontor_subscriptions::{
 };
 
 use super::cases::{Selection, cases};
-use super::schedule;
+use super::rows;
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::statement::{Statement, Value, by_place};
@@ -172,7 +172,7 @@ fn update(
     let one = &change.subscription;
     let terms = &one.terms;
     let period = one.period;
-    let schedule = one.schedule.as_ref().map(schedule::to_text).transpose()?;
+    let schedule = one.schedule.as_ref().map(rows::schedule_text).transpose()?;
     let missed = (!one.missed.is_empty()).then(|| serde_json::to_string(&one.missed)).transpose();
     let columns: [(&'static str, Value); 22] = [
         ("status", one.status.word().into()),
