@@ -14,8 +14,7 @@ use super::storefront::{ProductRow, known_total};
 use super::storefront_query::{count_favourites, favourites as kept};
 use crate::customer_data::lock_customer;
 use crate::database::{Abort, AnyConnection, Database, Extent, found};
-use crate::read_models::offers;
-use crate::read_models::views::{VIEWED, add_views};
+use crate::read_models::{VIEW_BATCH, add_views, offers};
 use crate::schema::{favourites, search_requests, storefront_offers};
 use crate::statement::Statement;
 use crate::{decode, unreadable};
@@ -206,7 +205,7 @@ impl ViewCounter for Database {
         let mut views: Vec<(i64, u64)> = views.into_iter().map(|(id, count)| (id.get(), count)).collect();
         views.sort_unstable();
         self.write(move |connection| {
-            for views in views.chunks(VIEWED) {
+            for views in views.chunks(VIEW_BATCH) {
                 let ids = add_views(connection, "nomenclatures", views)?;
                 Statement::new(
                     "UPDATE storefront_offers SET popularity = (SELECT n.views_count FROM nomenclatures n \

@@ -22,7 +22,7 @@ use crate::database::{Abort, AnyConnection, Database, Extent, on_duplicate};
 use crate::listing::{Source, Totals, of_project, unsearched};
 use crate::locks::lock_project;
 use crate::read_models::search::{forget_page, note_page, page_text, pages_found, pages_to_find};
-use crate::read_models::views::{VIEWED, add_views};
+use crate::read_models::{VIEW_BATCH, add_views};
 use crate::records::{self, DeletableRecord, ListedRecord, RepositoryRecord, StoredRecord};
 use crate::schema::pages;
 use crate::statement::{Statement, by_place};
@@ -463,7 +463,7 @@ impl PageReader for Database {
         let mut views: Vec<(i64, u64)> = views.into_iter().map(|(id, count)| (id.get(), count)).collect();
         views.sort_unstable();
         self.write(move |connection| {
-            for views in views.chunks(VIEWED) {
+            for views in views.chunks(VIEW_BATCH) {
                 add_views(connection, "pages", views)?;
             }
             Ok::<_, Abort<StoreError>>(())
