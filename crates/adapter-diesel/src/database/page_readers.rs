@@ -13,7 +13,7 @@ use kontor_kernel::StoreError;
 
 use super::AnyConnection;
 use super::connection::{Manager, ManagerError};
-use super::step::{Outcome, Step};
+use super::operation::{Outcome, Step};
 
 /// Work of a thread on its connection.
 type Job = Box<dyn FnOnce(&mut AnyConnection) + Send>;
@@ -128,10 +128,11 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
+    use kontor_kernel::StoreError;
+
     use crate::database::{Abort, Extent};
     use crate::statement::Statement;
     use crate::testing::{Kind, TestDatabase};
-    use kontor_kernel::StoreError;
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn many_ask_at_once_and_a_panic_breaks_one_answer() {
