@@ -29,7 +29,6 @@ mod discount_rows;
 pub mod doctor;
 mod exports;
 mod histories;
-mod integration_links;
 mod lease;
 mod listing;
 mod locks;

@@ -49,7 +49,6 @@ const STORAGE: &[Floor] = &[
             "bank_requisites",
             "changes",
             "discount_rows",
-            "integration_links",
             "lease",
             "locks",
             "customer_data",

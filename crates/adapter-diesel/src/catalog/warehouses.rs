@@ -13,6 +13,7 @@ use kontor_catalog::{WarehouseError, WarehouseReference, WarehouseRefusal};
 use kontor_kernel::{ApplicationId, BranchId, Listing, Page, ProjectId, ProjectScoped, Stamp, StoreError, WarehouseId};
 use kontor_organization::model::IntegrationKind;
 
+use crate::applications::delete_integration_links;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, Topic, found, on_each};
 use crate::decode::{self, reference};
@@ -21,7 +22,7 @@ use crate::read_models::offers;
 use crate::records::{self, StoredRecord};
 use crate::schema::{applications, branches, warehouse_applications, warehouses};
 use crate::statement::{Statement, by_place};
-use crate::{integration_links, stock, unreadable};
+use crate::{stock, unreadable};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = warehouses)]
@@ -232,7 +233,7 @@ impl WarehouseRepository for Database {
             // The warehouse has no stock, so none of it is shown.
             let links = warehouse_applications::table.filter(warehouse_applications::warehouse_id.eq(id.get()));
             diesel::delete(links).execute(connection)?;
-            integration_links::forget(connection, IntegrationKind::Warehouse, &Statement::default().value(id.get()))?;
+            delete_integration_links(connection, IntegrationKind::Warehouse, &Statement::default().value(id.get()))?;
             let gone = diesel::update(warehouses::table.find(id.get())).set(warehouses::deleted_at.eq(at));
             Ok(gone.execute(connection)?)
         })

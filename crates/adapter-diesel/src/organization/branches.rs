@@ -12,6 +12,7 @@ use kontor_organization::model::{Branch, IntegrationKind};
 use kontor_organization::ports::BranchRequisiteRepository;
 use kontor_organization::{BranchRefusal, BranchRequisiteError, BranchRequisiteRefusal};
 
+use crate::applications::delete_integration_links;
 use crate::bank_requisites::{Placed, Requisites};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, on_reference};
@@ -19,7 +20,7 @@ use crate::listing::{Source, containing, key_contains, unsearched};
 use crate::records::{self, DeletableRecord, Inserted, ListedRecord, RepositoryRecord, StoredRecord, Written};
 use crate::schema::branches;
 use crate::statement::Statement;
-use crate::{decode, histories, integration_links, unreadable};
+use crate::{decode, histories, unreadable};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = branches)]
@@ -119,7 +120,7 @@ impl DeletableRecord for Branch {
     /// Deletes a branch with its bank accounts and their integrations.
     fn delete(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self) -> Written<Self> {
         let id = before.id.get();
-        integration_links::forget(connection, IntegrationKind::BankRequisite, &REQUISITES.numbers(id))?;
+        delete_integration_links(connection, IntegrationKind::BankRequisite, &REQUISITES.numbers(id))?;
         REQUISITES.forget(connection, id)?;
         diesel::delete(branches::table.find(id)).execute(connection).map_err(on_reference(BranchRefusal::InUse))
     }

@@ -7,8 +7,8 @@ use kontor_kernel::{ChargeId, ProjectId, ReceiptId, StoreError, Word};
 use kontor_payments::change::{Change, ReceiptChange};
 use kontor_payments::model::{
     Charge, ChargeRequest, FiscalReceipt, HandOverRequest, PaymentMode, ProviderId, Receipt, ReceiptKind,
-    ReceiptProblem, ReceiptProblemReport, ReceiptState, ReceiptTask, ReceiptTerms, RefundRequest, RefundState, Registration,
-    TaxSystem, VatCode,
+    ReceiptProblem, ReceiptProblemReport, ReceiptState, ReceiptTask, ReceiptTerms, RefundRequest, RefundState,
+    Registration, TaxSystem, VatCode,
 };
 use kontor_payments::ports::{ReceiptSettings, ReceiptStore};
 use uuid::Uuid;
