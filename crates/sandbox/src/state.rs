@@ -14,10 +14,9 @@ use crate::config::SandboxConfig;
 use crate::faults::Faults;
 use crate::ids::IdGenerator;
 use crate::messages::Messages;
+use crate::server::Traveller;
 use crate::storage::Storage;
-use crate::telephony::Checks;
-use crate::telephony::callbacks::{Push, Pushes};
-use crate::time_travel::Traveller;
+use crate::telephony::{Checks, Push, Pushes};
 use crate::webhook_receiver::Hooks;
 
 /// State that the services of one sandbox share.
