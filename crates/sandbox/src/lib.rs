@@ -79,5 +79,4 @@ mod webhook_receiver;
 
 pub use config::SandboxConfig;
 pub use ids::{Entropy, system_entropy};
-pub use server::{Outside, TimeTravel};
-pub use server::{Sandbox, SandboxError, SandboxHandle};
+pub use server::{Outside, Sandbox, SandboxError, SandboxHandle, TimeTravel};
