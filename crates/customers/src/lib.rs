@@ -91,7 +91,6 @@
 
 mod error;
 pub mod model;
-mod notifications;
 mod parts;
 pub mod ports;
 mod profile;
@@ -100,7 +99,7 @@ mod staff;
 pub use error::{
     CustomerError, CustomerPartError, CustomerPartRefusal, CustomerReference, StaffCustomerError, StaffCustomerRefusal,
 };
-pub use notifications::NotificationService;
 pub use parts::CustomerPartService;
+pub use profile::NotificationService;
 pub use profile::{CustomerAdministration, ProfileService};
 pub use staff::StaffCustomerService;
