@@ -27,7 +27,7 @@ pub(super) struct PermissionRow {
 }
 
 /// Returns the stored form of a name. The prefix prevents conflicts between projects and with the service.
-pub(super) fn stored_name(project: i64, name: &str) -> String {
+fn stored_name(project: i64, name: &str) -> String {
     format!("{project}/{name}")
 }
 

@@ -81,7 +81,7 @@ fn known(
 }
 
 /// Refuses the import if there are problems, unless the mode is partial and accepts the valid rows.
-pub(super) fn accept(problems: &RowProblems, mode: ImportMode) -> Result<(), Abort<ImportError>> {
+fn accept(problems: &RowProblems, mode: ImportMode) -> Result<(), Abort<ImportError>> {
     if problems.is_empty() || mode == ImportMode::Partial {
         Ok(())
     } else {

@@ -64,7 +64,7 @@ impl TryFrom<AssignmentRow> for PlanAssignment {
 }
 
 /// Decodes a stored slug.
-pub(super) fn slug(text: &str) -> Result<PlanSlug, StoreError> {
+fn slug(text: &str) -> Result<PlanSlug, StoreError> {
     PlanSlug::parse(text).map_err(StoreError::corrupt)
 }
 

@@ -241,7 +241,7 @@ impl WarehouseRepository for Database {
     }
 }
 
-/// Limits sales from the warehouse to these applications. The rest of [`offer_refresh`] follows after the commit.
+/// Limits sales from the warehouse to these applications. [`Database::refresh_offers`] does the rest after the commit.
 fn relink(
     connection: &mut AnyConnection,
     project: ProjectId,

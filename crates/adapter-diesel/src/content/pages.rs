@@ -101,10 +101,7 @@ pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec
 }
 
 /// Loads the content page whose id this statement selects.
-pub(super) fn load_one<R>(
-    connection: &mut AnyConnection,
-    which: Statement,
-) -> Result<Option<ProjectScoped<Page>>, Abort<R>> {
+fn load_one<R>(connection: &mut AnyConnection, which: Statement) -> Result<Option<ProjectScoped<Page>>, Abort<R>> {
     let found = Statement::new(PAGES).sql(" = (").then(which).sql(")");
     let row: Option<PageRow> = found.row(connection).optional()?;
     let Some(row) = row else { return Ok(None) };

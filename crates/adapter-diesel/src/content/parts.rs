@@ -139,7 +139,7 @@ by_place! {
 
 /// Locks the application; refuses one of another project. Every change of parts takes this lock first, so that
 /// concurrent changes wait for each other only here.
-pub(super) fn lock_application(
+fn lock_application(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     application: ApplicationId,
@@ -229,7 +229,7 @@ pub(super) fn check_move<P: TreePart>(
 }
 
 /// Refuses a part of another application.
-pub(super) fn require_within<P: StoredPart>(part: &P, application: ApplicationId) -> Result<(), Abort<PartError>> {
+fn require_within<P: StoredPart>(part: &P, application: ApplicationId) -> Result<(), Abort<PartError>> {
     if part.application() == application { Ok(()) } else { Err(Abort::Refused(RecordError::NotFound)) }
 }
 

@@ -227,7 +227,7 @@ fn record(connection: &mut AnyConnection, change: &DecidedChange) -> Result<Staf
 }
 
 /// Sets the customer's picture, which staff assign.
-pub(super) fn set_avatar(
+fn set_avatar(
     connection: &mut AnyConnection,
     customer: i64,
     avatar: Option<FileId>,

@@ -121,7 +121,7 @@ impl StoredRecord for StaffCustomer {
 
 /// Returns `true` if another customer logs in with the contact. A contact that is no login may be part of several
 /// records.
-pub(super) fn is_login_of_another(
+fn is_login_of_another(
     connection: &mut AnyConnection,
     project: ProjectId,
     customer: Option<i64>,
@@ -144,7 +144,7 @@ pub(super) struct Changed<'a> {
 
 /// Ends the former login contacts of a customer: bindings, codes and, if there were bindings, tokens. Contacts that
 /// remain are found by the record.
-pub(super) fn remove_former_logins(
+fn remove_former_logins(
     connection: &mut AnyConnection,
     project: ProjectId,
     customer: i64,

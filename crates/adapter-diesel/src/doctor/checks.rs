@@ -136,7 +136,7 @@ pub(super) fn counts(
     Ok(ComparisonStep::of(&ids, |id| *id, off.into_iter().map(differ)))
 }
 
-pub(super) fn compared(
+fn compared(
     (project_id, id): (i64, i64),
     figure: &'static str,
     source: &'static str,

@@ -101,7 +101,7 @@ impl RefundChannel {
 }
 
 /// Stores a refund of lines and counts its money as pending or refunded. The caller has locked the order.
-pub(super) fn store_line_refund(
+fn store_line_refund(
     connection: &mut AnyConnection,
     giving: RefundContext,
     refund: &OrderedRefund,

@@ -159,7 +159,7 @@ impl ListedRecord for Branch {
     }
 }
 
-pub(super) const REQUISITES: Requisites = Requisites { table: "branch_bank_requisites", owner: "branch_id" };
+const REQUISITES: Requisites = Requisites { table: "branch_bank_requisites", owner: "branch_id" };
 
 type Outcome<T> = Result<T, Abort<BranchRequisiteError>>;
 

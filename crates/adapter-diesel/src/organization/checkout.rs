@@ -166,10 +166,7 @@ impl TryFrom<TypeRow> for PaymentType {
     }
 }
 
-pub(super) fn of_application(
-    connection: &mut AnyConnection,
-    app: AppScope,
-) -> Result<Vec<PaymentType>, Abort<StoreError>> {
+fn of_application(connection: &mut AnyConnection, app: AppScope) -> Result<Vec<PaymentType>, Abort<StoreError>> {
     let rows: Vec<TypeRow> = Statement::new("SELECT p.id, p.name, p.description, p.photo, p.is_online")
         .then(taken_by(app.project_id, app.application_id))
         .sql(" ORDER BY p.id")
@@ -202,7 +199,7 @@ pub(super) fn choices(
     Ok(Some((decode::id(project)?, choices)))
 }
 
-pub(super) fn choose(
+fn choose(
     connection: &mut AnyConnection,
     application: i64,
     chosen: &BTreeSet<PaymentTypeId>,

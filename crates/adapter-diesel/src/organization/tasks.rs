@@ -224,7 +224,7 @@ pub(crate) const TASK_MAILS: Queue =
 const MAX_CHANGES: usize = 500;
 
 /// Stores the notifications about a change of a task; the previous state is `None` for a new task.
-pub(super) fn add_notifications<R>(
+fn add_notifications<R>(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     task: i64,

@@ -101,7 +101,7 @@ pub(crate) fn load(connection: &mut AnyConnection, key: &Key) -> Result<Option<C
 }
 
 /// Returns the charge that prevents another one: with the same key, or still open or paid for the same purpose.
-pub(super) fn conflicting_charge(
+fn conflicting_charge(
     connection: &mut AnyConnection,
     key: Uuid,
     purpose: ChargePurpose,

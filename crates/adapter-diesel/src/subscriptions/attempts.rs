@@ -48,7 +48,7 @@ pub(super) struct PeriodOrder<'a> {
     pub at: DateTime<Utc>,
 }
 
-pub(super) fn place(connection: &mut AnyConnection, order: &PeriodOrder<'_>) -> Result<OrderId, Abort<StoreError>> {
+fn place(connection: &mut AnyConnection, order: &PeriodOrder<'_>) -> Result<OrderId, Abort<StoreError>> {
     let (at, status) = (order.at.naive_utc(), OrderStatus::WaitingForPayment);
     let row: [Value; 12] = [
         order.project.into(),

@@ -30,7 +30,7 @@ pub(super) fn schedule_text(schedule: &Schedule) -> Result<String, StoreError> {
     serde_json::to_string(&anchors).map_err(StoreError::corrupt)
 }
 
-pub(super) fn parse_schedule(text: &str) -> Result<Schedule, StoreError> {
+fn parse_schedule(text: &str) -> Result<Schedule, StoreError> {
     let stored: Vec<StoredAnchor> = serde_json::from_str(text).map_err(StoreError::corrupt)?;
     let anchor = |stored: StoredAnchor| {
         let zone = Zone::parse(&stored.zone).map_err(StoreError::corrupt)?;

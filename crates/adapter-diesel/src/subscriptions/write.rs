@@ -349,7 +349,7 @@ by_place! {
 
 /// Notifies the customer, with the order of the last payment. A subscription without an application has no channel for
 /// it.
-pub(super) fn notify(
+fn notify(
     connection: &mut AnyConnection,
     subscription: &Subscription,
     notice: SubscriptionNotice,

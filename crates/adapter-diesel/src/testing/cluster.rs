@@ -64,7 +64,7 @@ pub(super) struct Cluster {
 }
 
 /// Languages of a test server besides English. The PostgreSQL packages contain messages in them.
-pub(super) const LANGUAGES: [&str; 2] = ["de_DE.UTF-8", "ru_RU.UTF-8"];
+const LANGUAGES: [&str; 2] = ["de_DE.UTF-8", "ru_RU.UTF-8"];
 
 /// Compiles the locales of the languages into the folder of the cluster, beside those of the machine.
 const COMPILE_LANGUAGES: &str = "mkdir \"$folder/locale\"\nfor name in de_DE ru_RU; do\n\

@@ -14,7 +14,7 @@ const HIDDEN_ELEMENTS: [&str; 2] = ["script", "style"];
 
 /// Returns the text between the tags, for search. A tag separates words, as most tags do on a page. HTML that is shown
 /// must pass a cleaner instead.
-pub(super) fn readable_text(html: &str) -> String {
+fn readable_text(html: &str) -> String {
     let (mut text, mut rest) = (String::with_capacity(html.len()), html);
     while let Some((before, tag)) = rest.split_once('<') {
         text.push_str(before);
