@@ -14,7 +14,6 @@ pub(crate) mod import_writes;
 mod inventories;
 mod job_order;
 mod jobs;
-mod nomenclatures;
 mod plans;
 mod promotions;
 mod showcase;
@@ -23,7 +22,6 @@ mod storefront_card;
 mod storefront_facets;
 mod storefront_query;
 mod storefront_reductions;
-mod tags;
 mod warehouses;
 
 pub(crate) use exports::EXPORTS;

@@ -9,8 +9,8 @@ use kontor_catalog::storefront::ports::Showcase;
 use kontor_catalog::storefront::{Country, Slide, StorefrontBrand, StorefrontCategory};
 use kontor_kernel::{AppScope, CategoryId, ProjectId, Prose, StoreError};
 
+use super::brands::TagRow;
 use super::storefront::{photo, reference};
-use super::tags::TagRow;
 use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::schema::{application_brands, brands, countries, slides, tags};
 use crate::statement::{Statement, by_place};

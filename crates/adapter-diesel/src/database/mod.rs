@@ -1,13 +1,10 @@
 //! Connections, pools, transactions and migrations of both databases.
 
-mod again;
 mod backup;
-mod batches;
 mod connection;
 mod connections;
 mod counter_watch;
 mod failure;
-mod generation;
 mod group;
 pub(crate) mod idempotency;
 pub(crate) mod invalidation;
@@ -20,26 +17,24 @@ pub mod pauses;
 mod pool;
 pub(crate) mod preconditions;
 mod tls;
-mod url;
 mod write;
 #[cfg(feature = "test-support")]
 mod write_check;
 mod write_costs;
 
+pub(crate) use backup::GenerationFile;
 pub use backup::{Backup, BackupError};
-pub use connection::{AnyConnection, Driver};
+pub use connection::{AnyConnection, DatabaseUrl, Driver, InvalidDatabaseUrl};
 pub(crate) use connection::{Backend, found, on_each};
 pub use counter_watch::CounterWatch;
 pub use failure::Abort;
 pub(crate) use failure::{conclude, is_lost, on_duplicate, on_reference};
-pub(crate) use generation::GenerationFile;
 pub use invalidation::{CACHE_TRUST_PERIOD, CacheVersion, CacheVersions, Topic};
 pub(crate) use memory::BoundedCache;
 pub use migrations::MigrationState;
 pub(crate) use pool::Extent;
 pub use pool::{Database, PoolOptions, PoolState};
 pub use preconditions::{Left, NewRow, RequestContext, VersionedRequest, VersionedRow};
-pub use url::{DatabaseUrl, InvalidDatabaseUrl};
 pub(crate) use write::repeat_until_zero;
 pub use write_costs::WriteCosts;
 

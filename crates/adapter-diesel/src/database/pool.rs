@@ -8,11 +8,10 @@ use std::time::Duration;
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use kontor_kernel::StoreError;
 
-use super::again::Attempts;
+use super::backup::GenerationFile;
 use super::connection::{Manager, Role};
 use super::connections::Connections;
-use super::failure::{Abort, settled};
-use super::generation::GenerationFile;
+use super::failure::{Abort, Attempts, settled};
 use super::group::GroupWriter;
 use super::invalidation::CacheVersions;
 use super::memory::LookUpCaches;

@@ -9,7 +9,6 @@ mod charge_outcome;
 mod method_changes;
 mod plans;
 mod register;
-mod rows;
 mod store;
 mod write;
 

@@ -13,8 +13,7 @@ use kontor_subscriptions::model::{Attempt, Named, SubscriptionEntry, Subscriptio
 use kontor_subscriptions::ports::{SubscriptionForecastReader, SubscriptionReader, WakePlace};
 use kontor_subscriptions::{ConsentedTerms, SubscriptionCase, Terms};
 
-use super::cases::{Selection, cases};
-use super::rows::{PAYMENT_COLUMNS, PaymentRow};
+use super::cases::{PAYMENT_COLUMNS, PaymentRow, Selection, cases};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::histories::{ACTORS_OF_PAGE, AUTHOR_NAMES, changed_many};
 use crate::listing::{Source, Totals, in_order, unsearched};

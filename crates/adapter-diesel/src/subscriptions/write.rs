@@ -14,8 +14,7 @@ use kontor_subscriptions::{
     ConsentedTerms, Park, SubscriptionCase, SubscriptionNotice, SubscriptionStatus, SubscriptionSubject, Terms,
 };
 
-use super::cases::{Selection, cases};
-use super::rows;
+use super::cases::{Selection, cases, schedule_text};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::statement::{Statement, Value, by_place};
@@ -172,7 +171,7 @@ fn update(
     let one = &change.subscription;
     let terms = &one.terms;
     let period = one.period;
-    let schedule = one.schedule.as_ref().map(rows::schedule_text).transpose()?;
+    let schedule = one.schedule.as_ref().map(schedule_text).transpose()?;
     let missed = (!one.missed.is_empty()).then(|| serde_json::to_string(&one.missed)).transpose();
     let columns: [(&'static str, Value); 22] = [
         ("status", one.status.word().into()),

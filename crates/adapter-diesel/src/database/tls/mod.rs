@@ -6,7 +6,6 @@
 //! server offers channel binding for passwords, which only the end of the TLS channel could perform (`forward`).
 
 mod address;
-mod certificates;
 mod route;
 
 use std::io;
@@ -55,7 +54,7 @@ impl Forwarder {
         if !places.iter().any(|place| matches!(place, Place::Network(_))) {
             return Err(TlsError::new("the address must name a host that is reached over TCP"));
         }
-        let client = Arc::new(certificates::client(&settings)?);
+        let client = Arc::new(route::client(&settings)?);
         let folder = tempfile::Builder::new()
             .prefix("kontor-tls-")
             .tempdir()
