@@ -12,9 +12,9 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::products::TagRecord;
-use super::shops::ShopRecord;
 use super::showcase::{CountryRecord, StorefrontBrandRecord, StorefrontCategoryRecord};
 use crate::delivery::PaymentTypeRecord;
+use crate::showcase::ShopRecord;
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(show_settings).service(list_dictionaries);

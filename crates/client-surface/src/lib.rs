@@ -22,7 +22,6 @@ mod products;
 mod profile;
 mod queries;
 mod session;
-mod shops;
 mod showcase;
 mod subscriptions;
 
@@ -56,5 +55,5 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     favourites::search_routes(config);
     below(config, "/api/counterparty/miniapps", session::miniapp_routes);
     below(config, "/api/counterparty/delivery_types", delivery::routes);
-    below(config, "/api/counterparty/shops", shops::routes);
+    below(config, "/api/counterparty/shops", showcase::shop_routes);
 }

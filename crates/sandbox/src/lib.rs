@@ -63,7 +63,6 @@ macro_rules! named {
 
 mod acquirer;
 mod bounded;
-mod config;
 mod control;
 mod faults;
 mod ids;
@@ -77,6 +76,6 @@ mod suggest;
 mod telephony;
 mod webhook_receiver;
 
-pub use config::SandboxConfig;
 pub use ids::{Entropy, system_entropy};
 pub use server::{Outside, Sandbox, SandboxError, SandboxHandle, TimeTravel};
+pub use state::SandboxConfig;

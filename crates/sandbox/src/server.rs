@@ -19,8 +19,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::acquirer::{self, notifications};
-use crate::config::SandboxConfig;
-use crate::state::{World, lock};
+use crate::state::{SandboxConfig, World, lock};
 use crate::{control, index, smtp, storage, suggest, telephony, webhook_receiver};
 
 const BACKLOG: u32 = 1_024;

@@ -15,9 +15,8 @@ use ring::digest::{SHA256, digest};
 use ring::hmac::{self, HMAC_SHA256, Key};
 use serde_json::{Value, json};
 
-use crate::config::SandboxConfig;
 use crate::faults;
-use crate::state::{World, lock};
+use crate::state::{SandboxConfig, World, lock};
 
 /// Maximum size of all objects and parts together, in bytes.
 const MAX_BYTES: usize = 512 * 1024 * 1024;

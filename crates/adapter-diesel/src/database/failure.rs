@@ -267,7 +267,6 @@ impl Attempts {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
 
     /// Error as a server reports it, with texts in any language.

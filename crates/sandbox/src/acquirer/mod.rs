@@ -25,9 +25,8 @@ use actix_web::HttpResponse;
 use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::config::SandboxConfig;
 use crate::ids::IdGenerator;
-use crate::state::{World, lock};
+use crate::state::{SandboxConfig, World, lock};
 use api::Refusal;
 use idempotence::ChargeLog;
 use notifications::{Job, News, Notifier};
