@@ -343,7 +343,7 @@ fn update(
         return Err(Abort::refused(EmployeeRefusal::LastOwner));
     }
     if change.email.as_set().is_some_and(|email| *email != before.email) {
-        registry::forget_temporary_password(connection, before.id)?;
+        registry::delete_temporary_password(connection, before.id)?;
     }
     Ok(diesel::update(users::table.find(before.id.get()))
         .set((

@@ -60,9 +60,9 @@ impl StaffRepository for Database {
                     .get_result(connection)
                     .optional()?,
                 MatchedPassword::Temporary(hash) => {
-                    let spent =
+                    let used =
                         temporary_passwords::table.find(user.get()).filter(temporary_passwords::password_hash.eq(hash));
-                    let first = diesel::delete(spent).execute(connection)? == 1;
+                    let first = diesel::delete(used).execute(connection)? == 1;
                     // A second call with the same password finds it adopted already.
                     let right = users::password_hash.eq(hash).or(first.into_sql::<diesel::sql_types::Bool>());
                     let project = diesel::update(admitted.filter(right))
@@ -259,8 +259,8 @@ impl PasswordRequests for Database {
     async fn store(&self, password: TemporaryPassword) -> Result<(), StoreError> {
         self.write(move |connection| {
             // A ban removes the stored password, so no ban may commit in between.
-            let welcome = users::table.find(password.user_id.get()).filter(users::is_banned.eq(false));
-            if diesel::update(welcome).set(users::is_banned.eq(users::is_banned)).execute(connection)? == 0 {
+            let active_user = users::table.find(password.user_id.get()).filter(users::is_banned.eq(false));
+            if diesel::update(active_user).set(users::is_banned.eq(users::is_banned)).execute(connection)? == 0 {
                 return Ok(());
             }
             let state = (

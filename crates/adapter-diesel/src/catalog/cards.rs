@@ -201,7 +201,7 @@ pub(super) fn load<R>(
 ) -> Result<Vec<ProjectScoped<Nomenclature>>, Abort<R>> {
     let mut all = Vec::with_capacity(ids.len());
     for ids in ids.chunks(CHUNK) {
-        let mut surroundings = SharedRecords::load(connection, ids)?;
+        let mut shared = SharedRecords::load(connection, ids)?;
         let rows: Vec<(NomenclatureRow, Names)> = nomenclatures::table
             .left_join(categories::table.on(nomenclatures::category_id.eq(categories::id.nullable())))
             .left_join(brands::table.on(nomenclatures::brand_id.eq(brands::id.nullable())))
@@ -221,7 +221,7 @@ pub(super) fn load<R>(
             .load(connection)?;
         let mut rows: HashMap<i64, _> = rows.into_iter().map(|row| (row.0.id, row)).collect();
         for (row, names) in ids.iter().filter_map(|id| rows.remove(id)) {
-            all.push(records::of_project(row.project_id, surroundings.complete(row, names))?);
+            all.push(records::of_project(row.project_id, shared.complete(row, names))?);
         }
     }
     Ok(all)

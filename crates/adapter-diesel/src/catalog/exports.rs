@@ -266,6 +266,6 @@ impl ExportRepository for Database {
     }
 
     async fn forget_export(&self, id: JobId) -> Result<(), StoreError> {
-        job_order::forget_file(self, &EXPORTS, id).await
+        job_order::clear_file(self, &EXPORTS, id).await
     }
 }

@@ -125,11 +125,11 @@ pub(super) async fn release(
 }
 
 /// Removes the location of the deleted file of a job.
-pub(super) async fn forget_file(database: &Database, queue: &'static Queue, id: JobId) -> Result<(), StoreError> {
+pub(super) async fn clear_file(database: &Database, queue: &'static Queue, id: JobId) -> Result<(), StoreError> {
     database
         .write(move |connection| {
-            let forget = format!("UPDATE {} SET file_place = NULL WHERE id = ", queue.table);
-            Statement::new(forget).value(id.get()).run(connection)?;
+            let clear = format!("UPDATE {} SET file_place = NULL WHERE id = ", queue.table);
+            Statement::new(clear).value(id.get()).run(connection)?;
             Ok::<_, Abort<StoreError>>(())
         })
         .await

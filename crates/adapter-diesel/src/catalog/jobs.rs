@@ -473,7 +473,7 @@ impl JobRepository for Database {
     }
 
     async fn forget_file(&self, id: JobId) -> Result<(), StoreError> {
-        job_order::forget_file(self, &JOBS, id).await
+        job_order::clear_file(self, &JOBS, id).await
     }
 }
 

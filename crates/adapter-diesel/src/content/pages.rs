@@ -21,7 +21,7 @@ use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, Extent, on_duplicate};
 use crate::listing::{Source, Totals, of_project, unsearched};
 use crate::locks::lock_project;
-use crate::read_models::search::{forget_page, note_page, page_text, pages_found, pages_to_find};
+use crate::read_models::search::{delete_page, note_page, page_text, pages_found, pages_to_find};
 use crate::read_models::{VIEW_BATCH, add_views};
 use crate::records::{self, DeletableRecord, ListedRecord, RepositoryRecord, StoredRecord};
 use crate::schema::pages;
@@ -317,7 +317,7 @@ impl DeletableRecord for Page {
     fn delete(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self) -> Result<usize, Abort<PageError>> {
         let id = before.id.get();
         unlink_tags(connection, id)?;
-        forget_page(connection, id)?;
+        delete_page(connection, id)?;
         Ok(diesel::delete(pages::table.find(id)).execute(connection)?)
     }
 }

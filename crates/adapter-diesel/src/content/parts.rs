@@ -322,8 +322,8 @@ pub(super) fn with_descendants<P: TreePart>(
         .sql(P::SELECT)
         .sql(" IN (SELECT id FROM below) ORDER BY r.code, r.id");
     let rows: Vec<P::Row> = found.rows(connection)?;
-    let told = rows.into_iter().map(P::decode_row);
-    let found = unreadable::rows(table, told, |row| row.0, |(_, project, part)| records::of_project(project, part))?;
+    let decoded = rows.into_iter().map(P::decode_row);
+    let found = unreadable::rows(table, decoded, |row| row.0, |(_, project, part)| records::of_project(project, part))?;
     let parts = records::within(found, app.project_id);
     let known: HashSet<i64> = parts.iter().map(P::number).collect();
     // All other parts were reached through their parent.

@@ -4,10 +4,10 @@
 //! Every write for a customer locks the customer first, before any other row. So it never overlaps with deletion.
 
 mod contact_owners;
-mod forget;
+mod deletion;
 
 pub(crate) use contact_owners::{BindError, Newcomer, bind, bound, create, find_or_bind, lock_bound_customer, owner};
-pub(crate) use forget::{
+pub(crate) use deletion::{
     contacts, delete_login_contacts, delete_logins, delete_receipts, delete_receipts_if_deleted, delete_remarks,
     delete_ticket_codes, end_subscriptions, remove_logins,
 };
@@ -62,7 +62,7 @@ pub(crate) fn lock_customer_of(connection: &mut AnyConnection, of: CustomerOf) -
     if !connection.is_postgres() {
         return Ok(());
     }
-    let whose = match of {
+    let customer_id = match of {
         CustomerOf::Order(id) => Statement::new("SELECT counterparty_id FROM orders WHERE id = ").value(id),
         CustomerOf::Charge(id) => {
             let of_order = "SELECT counterparty_id FROM charges WHERE purpose = 'order' AND id = ";
@@ -74,7 +74,7 @@ pub(crate) fn lock_customer_of(connection: &mut AnyConnection, of: CustomerOf) -
         }
     };
     // The customer of a record never changes.
-    let customer: Option<i64> = whose.scalar(connection).optional()?;
+    let customer: Option<i64> = customer_id.scalar(connection).optional()?;
     if let Some(id) = customer {
         let held = Statement::new("SELECT id FROM counterparties WHERE id = ").value(id);
         held.hold(connection, " FOR SHARE")?;

@@ -146,7 +146,7 @@ impl<P: StoredPart> CustomerPartRepository<P> for Database {
 }
 
 /// Deletes everything that belongs to a customer.
-pub(super) fn forget(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
+pub(super) fn delete_all(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
     let contacts = counterparty_contacts::table.filter(counterparty_contacts::counterparty_id.eq(customer));
     diesel::delete(contacts).execute(connection)?;
     let requisites =

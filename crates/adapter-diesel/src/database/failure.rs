@@ -309,7 +309,7 @@ mod tests {
         QueryError::DatabaseError(kind, Box::new(report))
     }
 
-    fn told(text: &str) -> QueryError {
+    fn with_text(text: &str) -> QueryError {
         QueryError::DatabaseError(DatabaseErrorKind::Unknown, Box::new(text.to_owned()))
     }
 
@@ -332,8 +332,8 @@ mod tests {
         assert!(is_unknown(both, true));
         assert!(is_unknown(other(Report::default()), true), "it may be SQLSTATE 40003");
         assert!(!is_unknown(other(Report::default()), false), "SQLite knows what it did");
-        assert!(is_unknown(told("disk I/O error"), false), "not synced, but perhaps written");
-        assert!(!is_unknown(told("database or disk is full"), false));
+        assert!(is_unknown(with_text("disk I/O error"), false), "not synced, but perhaps written");
+        assert!(!is_unknown(with_text("database or disk is full"), false));
         for error in [
             reported(DatabaseErrorKind::SerializationFailure, Report::default()),
             reported(DatabaseErrorKind::UniqueViolation, Report::default()),
@@ -384,7 +384,7 @@ mod tests {
         let demoted = reported(DatabaseErrorKind::ReadOnlyTransaction, Report::default());
         assert!(matches!(store_error(&demoted), StoreError::Unavailable(_)));
         for text in ["database or disk is full", "disk I/O error", "attempt to write a readonly database"] {
-            assert!(matches!(store_error(&told(text)), StoreError::Unavailable(_)));
+            assert!(matches!(store_error(&with_text(text)), StoreError::Unavailable(_)));
         }
         assert!(matches!(store_error(&other(DEADLOCK)), StoreError::Unavailable(_)));
         let wrong = other(Report { position: true, ..Report::default() });

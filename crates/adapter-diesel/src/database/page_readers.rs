@@ -79,9 +79,9 @@ impl PageReaders {
             return false;
         }
         waiting.jobs.push_back(job);
-        let somebody_sleeps = waiting.idle > 0;
+        let has_idle = waiting.idle > 0;
         drop(waiting);
-        if somebody_sleeps {
+        if has_idle {
             self.0.more.notify_one();
         }
         true

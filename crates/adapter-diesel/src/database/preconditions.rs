@@ -22,12 +22,12 @@ pub struct VersionedRow {
     /// Conditions on the row: SQL, a number, and the SQL that follows it.
     pub(crate) conditions: Vec<(&'static str, i64, &'static str)>,
     /// Further condition, as SQL.
-    pub(crate) alive: &'static str,
+    pub(crate) present: &'static str,
 }
 
 impl VersionedRow {
     fn select(&self, conditions: &[&(&'static str, i64, &'static str)]) -> Statement {
-        let select = Statement::new("SELECT version FROM ").sql(self.table).sql(" WHERE ").sql(self.alive);
+        let select = Statement::new("SELECT version FROM ").sql(self.table).sql(" WHERE ").sql(self.present);
         let and = |select: Statement, (sql, number, end): &&(&'static str, i64, &'static str)| {
             select.sql(" AND ").sql(*sql).value(*number).sql(*end)
         };

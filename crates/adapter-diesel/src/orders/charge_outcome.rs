@@ -107,8 +107,8 @@ fn refund(
     at: DateTime<Utc>,
 ) -> Result<Option<String>, Failed> {
     let project = charge.project_id.get();
-    let giving = RefundContext { project, order: id, by: Author::System, at: at.naive_utc() };
-    match request_refund(connection, giving, &late.refund, Some((charge.id, late.request.clone())), at) {
+    let context = RefundContext { project, order: id, by: Author::System, at: at.naive_utc() };
+    match request_refund(connection, context, &late.refund, Some((charge.id, late.request.clone())), at) {
         // It is refused before any write.
         Err(Abort::Refused(OrderError::Refused(OrderRefusal::Refund(refused @ RefundRefused::ExceedsPaid { .. })))) => {
             Ok(Some(not_refunded(refused)))

@@ -78,9 +78,9 @@ fn change(connection: &mut AnyConnection, id: OrderId, decide: &Decision) -> Res
     }
     if let Some(refund) = &update.refund {
         let by = update.stamp.author;
-        let giving = RefundContext { project: project.get(), order: id, by, at: at.naive_utc() };
+        let context = RefundContext { project: project.get(), order: id, by, at: at.naive_utc() };
         let request = request_of(connection, &order, refund, charge)?;
-        request_refund(connection, giving, refund, request, at)?;
+        request_refund(connection, context, refund, request, at)?;
         if !connection.refund_periods(charge, refund.ends_period, by, at).map_err(Abort::into_store)? {
             return Err(Abort::Refused(OrderRefusal::Refund(RefundRefused::NoPeriod).into()));
         }

@@ -121,7 +121,7 @@ impl DeletableRecord for Branch {
     fn delete(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self) -> Written<Self> {
         let id = before.id.get();
         delete_integration_links(connection, IntegrationKind::BankRequisite, &REQUISITES.numbers(id))?;
-        REQUISITES.forget(connection, id)?;
+        REQUISITES.delete_of(connection, id)?;
         diesel::delete(branches::table.find(id)).execute(connection).map_err(on_reference(BranchRefusal::InUse))
     }
 }

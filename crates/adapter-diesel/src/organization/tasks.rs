@@ -268,7 +268,7 @@ by_place! {
 }
 
 by_place! {
-    struct NewsRow {
+    struct NoticeRow {
         id: i64,
         task_id: i64,
         reason: String,
@@ -281,9 +281,9 @@ by_place! {
     }
 }
 
-const LEASED: Leased<i64, (MailRow, Vec<NewsRow>), TaskMail> = Leased { load: load_mails, read: mail };
+const LEASED: Leased<i64, (MailRow, Vec<NoticeRow>), TaskMail> = Leased { load: load_mails, read: mail };
 
-type Loaded = Vec<(i64, (MailRow, Vec<NewsRow>))>;
+type Loaded = Vec<(i64, (MailRow, Vec<NoticeRow>))>;
 
 /// Loads the rows of the queue before the changes to report. A concurrent writer raises `wanted` above the value that
 /// was read.
@@ -308,7 +308,7 @@ fn load_mails(connection: &mut AnyConnection, users: &[i64]) -> QueryResult<Load
     Ok(loaded)
 }
 
-fn line(row: NewsRow) -> Result<(TaskSnapshot, TaskLine), StoreError> {
+fn line(row: NoticeRow) -> Result<(TaskSnapshot, TaskLine), StoreError> {
     let status = TaskStatus::from_id(row.status_id)
         .ok_or_else(|| decode::unknown("tasks", row.task_id, "status_id", row.status_id))?;
     let news = decode::word("task_news", row.id, "reason", &row.reason)?;
@@ -324,15 +324,15 @@ fn line(row: NewsRow) -> Result<(TaskSnapshot, TaskLine), StoreError> {
     Ok((TaskSnapshot { status, author, responsible, deadline }, line))
 }
 
-fn mail((row, news): (MailRow, Vec<NewsRow>)) -> Result<TaskMail, StoreError> {
+fn mail((row, news): (MailRow, Vec<NoticeRow>)) -> Result<TaskMail, StoreError> {
     let user_id: UserId = decode::id(row.user_id)?;
     let settles = news.iter().map(|news| news.id).collect();
-    let told: Vec<(TaskSnapshot, TaskLine)> = news.into_iter().map(line).collect::<Result<_, StoreError>>()?;
-    let told = told.into_iter().filter(|(task, line)| task.still_applies(line.news, user_id)).map(|(_, line)| line);
+    let lines: Vec<(TaskSnapshot, TaskLine)> = news.into_iter().map(line).collect::<Result<_, StoreError>>()?;
+    let lines = lines.into_iter().filter(|(task, line)| task.still_applies(line.news, user_id)).map(|(_, line)| line);
     Ok(TaskMail {
         user_id,
         to: decode::optional_text(row.email.as_deref())?,
-        lines: TaskLine::merged_by_task(told),
+        lines: TaskLine::merged_by_task(lines),
         settles,
         wanted: row.wanted,
         requested_at: decode::moment(row.requested_at),
@@ -341,7 +341,7 @@ fn mail((row, news): (MailRow, Vec<NewsRow>)) -> Result<TaskMail, StoreError> {
 }
 
 /// Releases the lease of a mail, if this worker still holds it.
-fn give_back(mail: &TaskMail, owner: &str, next: DateTime<Utc>, set: Statement) -> Statement {
+fn release(mail: &TaskMail, owner: &str, next: DateTime<Utc>, set: Statement) -> Statement {
     Statement::new("UPDATE task_mails SET lease_owner = NULL, leased_until = NULL, next_attempt_at = ")
         .value(next.naive_utc())
         .then(set)
@@ -364,7 +364,7 @@ impl TaskMailQueue for Database {
     }
 
     async fn postpone(&self, mail: &TaskMail, owner: &str, next: DateTime<Utc>) -> Result<(), StoreError> {
-        let postponed = give_back(mail, owner, next, Statement::new(""));
+        let postponed = release(mail, owner, next, Statement::new(""));
         self.write(move |connection| {
             postponed.clone().run(connection)?;
             Ok::<_, Abort<StoreError>>(())
@@ -397,7 +397,7 @@ impl TaskMailQueue for Database {
                 .run(connection)?;
             if ended == 0 {
                 let anew = Statement::new(", attempts = 0, requested_at = ").value(at.naive_utc());
-                give_back(&mail, &owner, next, anew).run(connection)?;
+                release(&mail, &owner, next, anew).run(connection)?;
             }
             Ok::<_, Abort<StoreError>>(())
         })

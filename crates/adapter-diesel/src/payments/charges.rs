@@ -279,9 +279,9 @@ pub(crate) fn record<'a>(
     let row: ChargeRow = charges::table.find(id).select(ChargeRow::as_select()).first(connection)?;
     let stored = Charge::try_from(row)?;
     if let ChargeChange::Succeeded { refund, method, receipt, .. } = change {
-        if let Some(told) = receipt {
+        if let Some(registration) = receipt {
             let about = About { project: stored.project_id.get(), charge: id, refund: None };
-            receipts::store_sent_receipt(connection, &about, *told, moment)?;
+            receipts::store_sent_receipt(connection, &about, *registration, moment)?;
         }
         if let Some(order) = refund {
             let set_aside = charges::refunding.eq(charges::refunding + order.amount().minor());

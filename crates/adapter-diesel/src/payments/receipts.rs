@@ -265,11 +265,11 @@ impl NewReceipt {
 pub(super) fn store_sent_receipt(
     connection: &mut AnyConnection,
     about: &About,
-    told: Registration,
+    registration: Registration,
     at: NaiveDateTime,
 ) -> QueryResult<()> {
     let kind = if about.refund.is_some() { ReceiptKind::Refund } else { ReceiptKind::Payment };
-    let new = match told {
+    let new = match registration {
         Registration::Succeeded => NewReceipt {
             next_check_at: None,
             settled_at: Some(at),

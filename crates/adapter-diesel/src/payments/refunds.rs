@@ -309,9 +309,9 @@ pub(crate) fn record(
     match change {
         RefundChange::Succeeded { receipt, .. } => {
             release_money(connection, charge_id, amount, true, at)?;
-            if let Some(told) = receipt {
+            if let Some(registration) = receipt {
                 let about = About { project, charge: charge_id, refund: Some(id) };
-                receipts::store_sent_receipt(connection, &about, *told, at)?;
+                receipts::store_sent_receipt(connection, &about, *registration, at)?;
             }
         }
         RefundChange::Failed { .. } => release_money(connection, charge_id, amount, false, at)?,
@@ -344,8 +344,13 @@ pub(crate) fn insert_outside(
         ))
         .execute(connection)?;
     release_money(connection, charge_id, amount, true, at)?;
-    if let Some(told) = known.receipt {
-        receipts::store_sent_receipt(connection, &About { project, charge: charge_id, refund: Some(id) }, told, at)?;
+    if let Some(registration) = known.receipt {
+        receipts::store_sent_receipt(
+            connection,
+            &About { project, charge: charge_id, refund: Some(id) },
+            registration,
+            at,
+        )?;
     }
     Ok(decode::id(id)?)
 }

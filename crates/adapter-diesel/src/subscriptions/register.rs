@@ -297,17 +297,17 @@ fn since(moment: DateTime<Utc>) -> Statement {
 impl SubscriptionForecastReader for Database {
     async fn next_moment(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
         self.read(|connection| {
-            let wakes: Option<NaiveDateTime> =
+            let next_wake: Option<NaiveDateTime> =
                 Statement::new("SELECT min(wake_at) FROM subscriptions WHERE wake_at IS NOT NULL")
                     .scalar(connection)?;
             // The acquirer itself notifies about payments it knows.
-            let asks: Option<NaiveDateTime> = Statement::new(
+            let next_check: Option<NaiveDateTime> = Statement::new(
                 "SELECT min(c.next_check_at) FROM charges c JOIN subscription_payments a ON a.charge_id = c.id \
                  WHERE c.state IN ('prepared', 'pending') AND c.parked_at IS NULL AND c.provider_payment_id IS NULL \
                  AND a.state IN ('processing', 'needs_reconciliation')",
             )
             .scalar(connection)?;
-            Ok::<_, Failed>(wakes.into_iter().chain(asks).min().map(decode::moment))
+            Ok::<_, Failed>(next_wake.into_iter().chain(next_check).min().map(decode::moment))
         })
         .await
     }

@@ -259,25 +259,25 @@ mod tests {
     #[tokio::test]
     async fn the_offer_to_bind_is_left_out_and_the_rest_passes() {
         let notice = message(b'N', b"SNOTICE\0\0");
-        let mut said = notice.clone();
-        said.extend(message(b'R', OFFERED));
-        said.extend(message(b'R', OFFERED));
-        let mut from = said.as_slice();
-        let mut heard = Vec::new();
-        relay_authentication(&mut from, &mut heard).await.unwrap();
+        let mut sent = notice.clone();
+        sent.extend(message(b'R', OFFERED));
+        sent.extend(message(b'R', OFFERED));
+        let mut from = sent.as_slice();
+        let mut received = Vec::new();
+        relay_authentication(&mut from, &mut received).await.unwrap();
         let mut expected = notice;
         expected.extend(message(b'R', b"\0\0\0\x0aSCRAM-SHA-256\0\0"));
-        assert_eq!(heard, expected);
+        assert_eq!(received, expected);
         assert_eq!(from, message(b'R', OFFERED), "only the first offer is looked at");
     }
 
     #[tokio::test]
     async fn other_ways_to_sign_in_pass_unchanged() {
-        for said in [message(b'R', b"\0\0\0\0"), message(b'R', b"\0\0\0\x05salt"), message(b'E', b"SFATAL\0\0"), vec![]]
+        for sent in [message(b'R', b"\0\0\0\0"), message(b'R', b"\0\0\0\x05salt"), message(b'E', b"SFATAL\0\0"), vec![]]
         {
-            let mut heard = Vec::new();
-            relay_authentication(&mut said.as_slice(), &mut heard).await.unwrap();
-            assert_eq!(heard, said);
+            let mut received = Vec::new();
+            relay_authentication(&mut sent.as_slice(), &mut received).await.unwrap();
+            assert_eq!(received, sent);
         }
     }
 }

@@ -189,8 +189,9 @@ fn store(roots: &Roots) -> Result<Option<RootCertStore>, TlsError> {
             let (known, _) = store.add_parsable_certificates(found.certs);
             if known == 0 {
                 let reasons: Vec<String> = found.errors.iter().map(ToString::to_string).collect();
-                let told = format!("the system has no trusted certificates (`ca-certificates`) {}", reasons.join(", "));
-                return Err(TlsError::new(told));
+                let message =
+                    format!("the system has no trusted certificates (`ca-certificates`) {}", reasons.join(", "));
+                return Err(TlsError::new(message));
             }
         }
     }

@@ -174,7 +174,7 @@ pub(crate) fn note_page(
     if connection.is_postgres() {
         return Ok(());
     }
-    forget_page(connection, page)?;
+    delete_page(connection, page)?;
     if text.words().is_empty() {
         return Ok(());
     }
@@ -185,7 +185,7 @@ pub(crate) fn note_page(
 }
 
 /// Removes a page from the index.
-pub(crate) fn forget_page(connection: &mut AnyConnection, page: i64) -> QueryResult<()> {
+pub(crate) fn delete_page(connection: &mut AnyConnection, page: i64) -> QueryResult<()> {
     if !connection.is_postgres() {
         Statement::new("DELETE FROM page_search WHERE rowid = ").value(page).run(connection)?;
     }

@@ -89,10 +89,10 @@ pub(crate) fn delete_remarks<R>(
              WHERE e.event = 'created' AND e.actor = 'system' AND e.order_id = orders.id)",
         )
         .run(connection)?;
-    let told = Statement::new(" WHERE order_id IN (SELECT id FROM orders WHERE counterparty_id = ")
+    let entries = Statement::new(" WHERE order_id IN (SELECT id FROM orders WHERE counterparty_id = ")
         .value(customer)
         .sql(") AND (changes LIKE '%\"field\":\"comment\"%' OR changes LIKE '%\"field\":\"address\"%')");
-    histories::rewrite_lines(connection, "order_events", told, without_personal_values)
+    histories::rewrite_lines(connection, "order_events", entries, without_personal_values)
 }
 
 /// Deletes the ticket codes of a customer. Redeemed tickets stay counted.
