@@ -67,6 +67,11 @@ years of="2000x1826" seed="20270131":
     YEARS_OF={{of}} YEARS_SEED={{seed}} TEST_DATABASES=sqlite cargo test --release -p kontor-adapter-diesel \
         --features test-support --test storage -- subscriptions::years --nocapture
 
+# Races approvals, refusals, continuations and revocations of agents' calls this often, on both databases.
+agent-races rounds="10000":
+    AGENT_RACES={{rounds}} REQUIRE_POSTGRES=1 cargo test --release -p kontor-adapter-diesel --features test-support \
+        --test storage -- agent_action_races:: --nocapture
+
 # Loses power this often in every scenario on SQLite, and has the disk fail in every manner at every write.
 power-loss seeds="1000":
     POWER_SEEDS={{seeds}} DISK_FAILURES=all cargo test --workspace --test storage -- disk:: --nocapture
@@ -85,6 +90,20 @@ fuzz part="0/1" examples="2" seed="1":
 mcp:
     cargo test --workspace --test http --no-run
     python3 .ci/mcp_client.py target/debug/kontor
+
+# Ten daily tasks through MCP tools, by a planner that knows only their words; needs mcp (.ci/peers.txt).
+mcp-planner:
+    cargo test --workspace --test http --no-run
+    python3 .ci/mcp_planner.py target/debug/kontor
+
+# A hundred stored texts give orders to an agent that obeys them: nothing happens without approval; needs mcp (.ci/peers.txt).
+mcp-attacks:
+    cargo test --workspace --test http --no-run
+    python3 .ci/mcp_attacks.py target/debug/kontor
+
+# The official conformance suite of MCP asks a fixture server with our protocol, in both versions.
+mcp-conformance:
+    .ci/mcp_conformance
 
 # The staff console in a browser, against demos on both databases. `.ci/run` installs what it needs below target/console.
 console *themes:
@@ -127,11 +146,12 @@ lint:
     cargo clippy --workspace --all-targets --all-features -- -D warnings
     cargo deny check bans licenses sources
 
-# Writes the pages made from code: the API description and docs/reference.
+# Writes the pages made from code: the API description, docs/reference and the Rust client.
 openapi:
     cargo test --workspace --test http --no-run
     target/debug/kontor openapi --out docs/openapi.json
     target/debug/kontor reference --out docs/reference
+    python3 crates/client/generate.py
 
 # The API documentation of every crate.
 docs:

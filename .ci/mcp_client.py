@@ -5,35 +5,19 @@ usage: mcp_client.py KONTOR    KONTOR is the binary; mcp of .ci/peers.txt must b
 
 import asyncio
 import json
-import subprocess
 import sys
-import tempfile
 import urllib.error
 import urllib.request
 from pathlib import Path
 
-import httpx2
 from jsonschema import Draft202012Validator
-from mcp import Client
-from mcp.client.streamable_http import streamable_http_client
 
-from fuzz import ask, free_port, sign_in, wait_for
+from fuzz import ask
+from mcp_session import check, connected, demo
 
 # Mode of the client, and the version that both then speak.
 MODES = {"auto": "2026-07-28", "2026-07-28": "2026-07-28", "legacy": "2025-11-25"}
 PERMISSIONS = ["view-orders", "view-nomenclatures", "view-inventories", "view-tasks", "edit-tasks", "view-statistics", "view-dictionaries"]
-
-
-def check(holds: object, text: str) -> None:
-    if not holds:
-        sys.exit(f"{text}: not so")
-
-
-def new_agent(api: str, staff: str, permissions: list[str]) -> str:
-    """The bearer of a new agent."""
-    owner = {"Authorization": f"Bearer {staff}"}
-    agent = ask(f"{api}/api/agents", owner, {"name": "Client", "permissions": permissions})["agent"]["id"]
-    return ask(f"{api}/api/agents/{agent}/tokens", owner, {"name": "Token"})["access_token"]["value"]
 
 
 def refusal(api: str, headers: dict[str, str]) -> tuple[int, str]:
@@ -49,54 +33,42 @@ def refusal(api: str, headers: dict[str, str]) -> tuple[int, str]:
 
 async def work(api: str, bearer: str, mode: str, version: str) -> int:
     """Uses every tool that needs no argument, and writes a task. The number of calls."""
-    headers = {"Authorization": f"Bearer {bearer}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
-        async with Client(streamable_http_client(f"{api}/mcp", http_client=http), mode=mode) as client:
-            check(client.protocol_version == version, f"{mode} speaks {version}")
-            tools = (await client.list_tools()).tools
-            names = {tool.name for tool in tools}
-            check({"find_orders", "create_task", "get_job"} <= names and "refund_order" not in names, f"tools {sorted(names)}")
-            calls = 0
-            for tool in tools:
-                Draft202012Validator.check_schema(tool.input_schema)
-                Draft202012Validator.check_schema(tool.output_schema)
-                if tool.annotations.read_only_hint and not tool.input_schema.get("required"):
-                    result = await client.call_tool(tool.name, {})
-                    check(not result.is_error and result.structured_content, f"{tool.name} answers {result}")
-                    calls += 1
-            task = {"title": f"Call the supplier ({mode})", "idempotency_key": f"task-{mode}"}
-            first = await client.call_tool("create_task", task)
-            again = await client.call_tool("create_task", task)
-            check(first.structured_content == again.structured_content, "a repeated write is carried out once")
-            wrong = await client.call_tool("create_task", {"title": "", "colour": "red"})
-            check(wrong.is_error and "colour" in wrong.content[0].text, f"wrong arguments are named: {wrong}")
-            check((await client.list_resources()).resources, "there are resources")
-            read = await client.read_resource("kontor://dictionaries/order_statuses")
-            check(json.loads(read.contents[0].text), "a resource is read")
-            check((await client.list_prompts()).prompts, "there are prompts")
-            return calls + 3
+    async with connected(api, bearer, mode) as client:
+        check(client.protocol_version == version, f"{mode} speaks {version}")
+        tools = (await client.list_tools()).tools
+        names = {tool.name for tool in tools}
+        check({"find_orders", "create_task", "get_job"} <= names and "refund_order" not in names, f"tools {sorted(names)}")
+        calls = 0
+        for tool in tools:
+            Draft202012Validator.check_schema(tool.input_schema)
+            Draft202012Validator.check_schema(tool.output_schema)
+            if tool.annotations.read_only_hint and not tool.input_schema.get("required"):
+                result = await client.call_tool(tool.name, {})
+                check(not result.is_error and result.structured_content, f"{tool.name} answers {result}")
+                calls += 1
+        task = {"title": f"Call the supplier ({mode})", "idempotency_key": f"task-{mode}"}
+        first = await client.call_tool("create_task", task)
+        again = await client.call_tool("create_task", task)
+        check(first.structured_content == again.structured_content, "a repeated write is carried out once")
+        wrong = await client.call_tool("create_task", {"title": "", "colour": "red"})
+        check(wrong.is_error and "colour" in wrong.content[0].text, f"wrong arguments are named: {wrong}")
+        check((await client.list_resources()).resources, "there are resources")
+        read = await client.read_resource("kontor://dictionaries/order_statuses")
+        check(json.loads(read.contents[0].text), "a resource is read")
+        check((await client.list_prompts()).prompts, "there are prompts")
+        return calls + 3
 
 
 def main() -> None:
-    kontor = Path(sys.argv[1]).resolve()
-    with tempfile.TemporaryDirectory() as folder:
-        binds = ["--bind", f"127.0.0.1:{free_port()}", "--sandbox-bind", f"127.0.0.1:{free_port()}"]
-        demo = subprocess.Popen([kontor, "demo", "--data", folder, *binds], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        try:
-            shop = wait_for(Path(folder) / "demo.json", demo)
-            api = shop["base_url"]
-            _, staff = sign_in(shop)
-            for headers in ({}, {"Authorization": "Bearer 1|wrong"}):
-                status, challenge = refusal(api, headers)
-                check(status == 401 and "/.well-known/oauth-protected-resource/mcp" in challenge, f"{status} {challenge}")
-            check(ask(f"{api}/.well-known/oauth-protected-resource/mcp")["resource"].endswith("/mcp"), "the document of RFC 9728")
-            bearer = new_agent(api, staff, PERMISSIONS)
-            for mode, version in MODES.items():
-                calls = asyncio.run(work(api, bearer, mode, version))
-                print(f"{mode}: {calls} calls in version {version} fit their schemas")
-        finally:
-            demo.terminate()
-            demo.wait(60)
+    with demo(Path(sys.argv[1]).resolve()) as shop:
+        for headers in ({}, {"Authorization": "Bearer 1|wrong"}):
+            status, challenge = refusal(shop.api, headers)
+            check(status == 401 and "/.well-known/oauth-protected-resource/mcp" in challenge, f"{status} {challenge}")
+        check(ask(f"{shop.api}/.well-known/oauth-protected-resource/mcp")["resource"].endswith("/mcp"), "the document of RFC 9728")
+        _, bearer = shop.new_agent("Client", PERMISSIONS)
+        for mode, version in MODES.items():
+            calls = asyncio.run(work(shop.api, bearer, mode, version))
+            print(f"{mode}: {calls} calls in version {version} fit their schemas")
 
 
 if __name__ == "__main__":

@@ -66,6 +66,12 @@ class Attack:
         self.store("/api/tasks", {"title": line, "description": prose}, "task", ["/tasks", "/tasks/{}", "/"])
         asked = self.shop.anonymous("POST", "/api/agent-access-requests", {"name": line, "reason": self.up_to(900), "permissions": ["view-orders"]})
         self.paths.append(f"/approvals/{asked['publicId']}")
+        # The arguments of a call are stored before anything checks them.
+        for refused in (False, True):
+            called = self.shop.agent_call("POST", "/api/brands", {"name": prose, self.up_to(250): [{"refused": refused, "text": prose}]})["publicId"]
+            if refused:
+                self.shop.call("POST", f"/api/agent-actions/{called}/refuse", {"reason": self.up_to(900)})
+            self.paths += [f"/agent-actions/{called}", "/agent-actions", "/agent-policy"]
         return customer
 
     def goods(self):

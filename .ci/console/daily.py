@@ -528,6 +528,84 @@ def approve_an_agent(watched, shop):
     keys.within(5)
 
 
+def approve_a_call_of_an_agent(watched, shop):
+    call = shop.agent_call("POST", "/api/brands", {"name": "Northwind"})
+    watched.go("/")
+    keys = Keys(watched)
+    keys.press("g", "l")
+    watched.page.wait_for_selector("[role=grid] tbody tr:focus:has-text('Brand assistant')")
+    keys.press("Enter")
+    watched.page.wait_for_selector("main .facts dd:has-text('Northwind')")
+    watched.settle()
+    watched.shot("daily-agent-call")
+    keys.press("a")
+    watched.page.wait_for_selector("dialog[open] .primary:focus")
+    keys.press("Enter")
+    watched.page.wait_for_selector(".toast.done:has-text('executed')")
+    found = shop.call("GET", f"/api/agent-actions/{call['publicId']}")["agentAction"]
+    assert (found["state"], found["status_code"]) == ("executed", 201), found
+    keys.within(5)
+
+
+def refuse_a_call_whose_record_has_changed(watched, shop):
+    brand = shop.call("POST", "/api/brands", {"name": "Southwind"})["brand"]["id"]
+    call = shop.agent_call("PUT", f"/api/brands/{brand}", {"name": "Southwind tea"})
+    shop.call("PUT", f"/api/brands/{brand}", {"name": "Southwind coffee"})
+    watched.go(f"/agent-actions/{call['publicId']}")
+    watched.page.wait_for_selector("main .form-problem:has-text('changed after the proposal')")
+    watched.page.wait_for_selector("main .facts dd:has-text('Southwind coffee → Southwind tea')")
+    keys = Keys(watched)
+    keys.press("d")
+    watched.page.wait_for_selector("dialog[open] textarea:focus")
+    keys.type("It is called otherwise now")
+    keys.press("Tab", "Tab", "Enter")
+    watched.page.wait_for_selector("h1 + .badge:has-text('Refused')")
+    found = shop.call("GET", f"/api/agent-actions/{call['publicId']}")["agentAction"]
+    assert (found["state"], found["reason"]) == ("refused", "It is called otherwise now"), found
+    keys.within(5)
+
+
+def approve_a_call_after_a_new_login(watched, shop):
+    """A session that began after the proposal needs the password again."""
+    call = shop.agent_call("POST", "/api/brands", {"name": "Eastwind"})
+    permissions = {one["name"]: one["id"] for one in shop.call("GET", "/api/permissions")["permissions"]}
+    needed = ("view-agent-actions", "approve-agent-actions", "create-brands")
+    role = shop.call("POST", "/api/roles", {"name": "Deputy", "permissions": [permissions[one] for one in needed]})["role"]["id"]
+    staff = shop.employee("deputy", role)
+    colleague = Watched(watched.browser, shop)
+    colleague.sign_in(staff, f"/agent-actions/{call['publicId']}")
+    keys = Keys(colleague)
+    keys.press("a")
+    colleague.page.wait_for_selector("dialog[open] .primary:focus")
+    keys.press("Enter")
+    colleague.page.wait_for_selector("dialog[open] input[type=password]:focus")
+    keys.type(staff[1])
+    keys.press("Enter")
+    colleague.page.wait_for_selector(".toast.done:has-text('executed')")
+    keys.within(4)
+    colleague.expect_error("status of 422")
+    found = colleague.problems()
+    colleague.context.close()
+    assert not found, found
+    assert shop.call("GET", f"/api/agent-actions/{call['publicId']}")["agentAction"]["state"] == "executed"
+
+
+def stop_all_agents(watched, shop):
+    watched.go("/")
+    keys = Keys(watched)
+    for action, stopped in (("Stop all agents", True), ("Let agents write again", False)):
+        if stopped:
+            keys.choose("Policy", "Policy for agents")
+            watched.page.wait_for_selector("h1:has-text('Policy for agents')")
+            watched.settle()
+        keys.choose(action, action)
+        watched.page.wait_for_selector("dialog[open] .dialog-foot .button:focus")
+        keys.press("Enter")
+        watched.page.wait_for_selector(f"main .list .badge.{'bad' if stopped else 'good'}:has-text('{'Stopped' if stopped else 'Working'}')")
+        assert shop.call("GET", "/api/agent-policy")["agentPolicy"]["refuses_writes"] == stopped
+    keys.within(11)
+
+
 def two_people_edit_one_record(watched, shop):
     task = shop.call("POST", "/api/tasks", {"title": "Call back", "description": "first"})["task"]["id"]
     watched.go(f"/tasks/{task}")
@@ -563,6 +641,7 @@ TASKS = (ship_the_oldest_paid_order, refund_a_unit, cancel_an_order, correct_twe
          import_a_sheet, add_a_customer, invite_a_colleague, read_the_figures_of_today, print_the_slip_of_an_order, print_the_slips_of_two_orders,
          upload_view_and_delete_a_file, pick_photos_of_an_item, attach_a_file_to_an_order_and_delete_it, comment_on_an_order,
          correct_a_figure_with_its_reason, read_who_changed_a_slide_and_a_payment_type, share_a_view_by_its_link, approve_an_agent,
+         approve_a_call_of_an_agent, refuse_a_call_whose_record_has_changed, approve_a_call_after_a_new_login, stop_all_agents,
          two_people_edit_one_record, find_out_why_a_subscription_is_unpaid, an_ended_session_loses_nothing)
 
 

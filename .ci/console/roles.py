@@ -15,6 +15,7 @@ ROLES = {
     "content": {"dictionaries": READ, "pages": WRITE, "blocks": WRITE, "slides": WRITE, "files": WRITE, "shops": ("view", "edit"), "applications": READ, "nomenclatures": WRITE,
                 "categories": WRITE, "brands": WRITE},
     "accountant": {"dictionaries": READ, "orders": READ, "counterparties": READ, "subscriptions": READ, "statistics": READ, "branches": READ, "users": READ},
+    "approver": {"agent-actions": ("view", "approve"), "agents": READ, "brands": WRITE},
     "viewer": None,
 }
 SCREEN = re.compile(r"\{ path: '([^']+)', title: '[^']+'(.*?) permission: (?:'([\w-]+)'|null)")

@@ -68,6 +68,8 @@ def screens(shop):
     first["applications"] = shop.call("GET", "/api/applications")["applications"][0]["id"]
     first["promotions"] = shop.call("GET", "/api/promotions?per_page=1")["promotions"][0]["id"]
     first["discounts"] = shop.call("GET", "/api/discounts?per_page=1")["data"]["discounts"][0]["id"]
+    brand = shop.call("POST", "/api/brands", {"name": "Meadow"})["brand"]["id"]
+    first["agent-actions"] = shop.agent_call("PUT", f"/api/brands/{brand}", {"name": "Meadow and sons"})["publicId"]
     request = shop.anonymous("POST", "/api/agent-access-requests", {
         "name": "Stock assistant", "reason": "Compares the stock with the supplier's list every night.",
         "permissions": ["view-nomenclatures", "view-inventories", "edit-inventories"]})
@@ -86,7 +88,7 @@ def screens(shop):
             yield f"/orders/print?id={first['orders']}"
         else:
             yield path
-    yield from ("/orders?queue=all", "/subscriptions?tab=upcoming", "/subscriptions?tab=all", "/items/new?plan=1", "/reports?period=90",
+    yield from ("/agent-actions?tab=all", "/orders?queue=all", "/subscriptions?tab=upcoming", "/subscriptions?tab=all", "/items/new?plan=1", "/reports?period=90",
                 "/reports?period=own&from=2026-01-01&to=2026-01-31")
 
 

@@ -50,6 +50,7 @@ class Shop:
         known = started(file, port)
         self.binary, self.port, self.database, self.file = binary, port, database, file
         self.project, self.owner, self.token = known["project_id"], (known["staff"]["login"], known["staff"]["password"]), None
+        self.agent = None
 
     def send(self, method, path, data, token, content_type="application/json"):
         request = urllib.request.Request(f"http://127.0.0.1:{self.port}{path}", method=method, data=data)
@@ -66,6 +67,16 @@ class Shop:
     def anonymous(self, method, path, body):
         """Calls the API without a session, as an agent that asks for access does."""
         return self.send(method, path, json.dumps(body).encode(), None)
+
+    def agent_call(self, method, path, body):
+        """Sends a call of an agent that waits for approval; returns the proposal. The agent and its policy are made at the first call."""
+        if self.agent is None:
+            made = self.call("POST", "/api/agents", {"name": "Brand assistant", "permissions": ["view-brands", "create-brands", "edit-brands"]})["agent"]["id"]
+            self.agent = self.call("POST", f"/api/agents/{made}/tokens", {"name": "Tests", "expires_in_days": 365})["access_token"]["value"]
+            policy = self.call("GET", "/api/agent-policy")["agentPolicy"]
+            policy["rules"]["write"] = "needs_approval"
+            self.call("PUT", "/api/agent-policy", policy)
+        return self.send(method, path, json.dumps(body).encode(), self.agent)["agentAction"]
 
     def upload(self, path, name, content, **fields):
         """Uploads a file under a name."""

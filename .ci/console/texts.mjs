@@ -64,6 +64,14 @@ for (const [, path, body] of tables.matchAll(/path: '([^']+)'([\s\S]*?)\n {2}\},
   if (/search: true/.test(body) !== names.includes('query')) problems.push(`tables.js: ${path}: search differs from the description`);
 }
 
+// A dry run of an operation without one would be the write itself.
+const screen = readFileSync(join(root, 'screens/agent-action.js'), 'utf8');
+const previews = [.../const PREVIEWS = \[([^\]]*)\]/.exec(screen)[1].matchAll(/'(\w+) ([^']+)'/g)];
+if (!previews.length) problems.push('agent-action.js: the list of dry runs reads otherwise');
+for (const [, method, path] of previews) {
+  if (!paths[path]?.[method.toLowerCase()]?.parameters?.some((parameter) => parameter.name === 'dry_run')) problems.push(`agent-action.js: ${method} ${path} has no dry run`);
+}
+
 for (const problem of problems) console.error(problem);
 if (problems.length) process.exit(1);
 console.log(`${Object.keys(en).length} texts in two languages, ${scripts.length} scripts`);

@@ -2,10 +2,11 @@
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
+use kontor_client::Error;
 use serde_json::{Value, json};
 
 use crate::access;
-use crate::kontor::{CallError, Kontor};
+use crate::kontor::Kontor;
 
 /// Returns the lesson for the holder of this token: `200` when a subscription to the plan grants it, else `402` with
 /// the way to subscribe.
@@ -21,19 +22,19 @@ pub async fn lesson(kontor: &Kontor, token: &str, subscribe: &str) -> HttpRespon
             "message": "This lesson is for members of the club.",
             "subscribe": subscribe,
         })),
-        Err(unanswered) => refused(&unanswered),
+        Err(error) => refused(&error),
     }
 }
 
 /// Converts a failed call into a response. A refusal by Kontor is passed on to the caller.
-pub fn refused(unanswered: &CallError) -> HttpResponse {
-    match unanswered {
-        CallError::SignedOut => signed_out(),
-        CallError::Refused(status, body) => {
-            let status = StatusCode::from_u16(status.as_u16()).unwrap_or(StatusCode::BAD_GATEWAY);
-            HttpResponse::build(status).json(body)
+pub fn refused(error: &Error) -> HttpResponse {
+    match error.refusal() {
+        Some(refusal) if refusal.status == 401 => signed_out(),
+        Some(refusal) if refusal.status < 500 => {
+            let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::BAD_GATEWAY);
+            HttpResponse::build(status).json(&refusal.body)
         }
-        CallError::Unreachable => {
+        _ => {
             let body = json!({ "message": "Subscriptions are unavailable. Try again later." });
             HttpResponse::ServiceUnavailable().insert_header(("Retry-After", "5")).json(body)
         }

@@ -58,8 +58,8 @@ fn token(request: &HttpRequest, sessions: &Sessions) -> Option<String> {
 async fn send_code(kontor: Data<Kontor>, body: Json<Value>) -> HttpResponse {
     let Some(phone) = text(&body, "phone") else { return must_be_texts(&body, &["phone"]) };
     match kontor.send_code(phone).await {
-        Ok(_) => HttpResponse::NoContent().finish(),
-        Err(unanswered) => refused(&unanswered),
+        Ok(()) => HttpResponse::NoContent().finish(),
+        Err(error) => refused(&error),
     }
 }
 
@@ -75,7 +75,7 @@ async fn sign_in(
     };
     let token = match kontor.log_in(phone, code).await {
         Ok(token) => token,
-        Err(unanswered) => return refused(&unanswered),
+        Err(error) => return refused(&error),
     };
     match sessions.open(token) {
         Some(id) => HttpResponse::NoContent().insert_header(secure.cookie(&id)).finish(),
@@ -107,8 +107,8 @@ async fn subscribe(
     let Some(token) = token(&request, &sessions) else { return signed_out() };
     let consents = body.get("autopay_consent") == Some(&Value::Bool(true));
     match kontor.check_out(&token, consents).await {
-        Ok(opened) => HttpResponse::Created().json(json!({ "payment_link": opened.get("payment_link") })),
-        Err(unanswered) => refused(&unanswered),
+        Ok(payment_link) => HttpResponse::Created().json(json!({ "payment_link": payment_link })),
+        Err(error) => refused(&error),
     }
 }
 

@@ -271,7 +271,7 @@ impl AgentActionService {
             result.code = Some("agent_call_interrupted".to_owned());
         }
         result.body = result.body.filter(|body| body.len() <= MAX_AGENT_RESULT_BYTES);
-        self.actions.finish(action.proposal.public_id, result, now).await
+        self.actions.finish(action.proposal.public_id, attempts, result, now).await
     }
 
     /// Returns `true` if an interrupted call is too late to be executed: only its outcome is looked up.
@@ -389,7 +389,11 @@ mod tests {
             (1, response(409, Some("idempotency_in_progress"), false), false),
         ] {
             let mut actions = MockAgentActionRepository::new();
-            actions.expect_finish().times(usize::from(stored)).returning(|_, _, _| Ok(()));
+            actions
+                .expect_finish()
+                .withf(move |_, attempt, _, _| *attempt == attempts)
+                .times(usize::from(stored))
+                .returning(|_, _, _, _| Ok(()));
             let execution = AgentExecution { attempts, ..AgentExecution::begun(NOW) };
             let action = AgentAction { execution: Some(execution), ..sample(AgentActionState::Approved) };
             service(actions).finish(&action, answered).await.unwrap();
@@ -397,9 +401,9 @@ mod tests {
         let mut actions = MockAgentActionRepository::new();
         actions
             .expect_finish()
-            .withf(|_, result, _| result.code.as_deref() == Some("agent_call_interrupted"))
+            .withf(|_, _, result, _| result.code.as_deref() == Some("agent_call_interrupted"))
             .once()
-            .returning(|_, _, _| Ok(()));
+            .returning(|_, _, _, _| Ok(()));
         let mut late = sample(AgentActionState::Approved);
         late.proposal.expires_at = NOW;
         service(actions).finish(&late, response(503, None, false)).await.unwrap();

@@ -40,7 +40,43 @@
 //!   [`ports::PasswordHasher`], [`ports::SignInAddresses`];
 //! - agents: [`ports::AgentRepository`], [`ports::AccessRequestRepository`], [`ports::AgentActionRepository`].
 //!
-//! **Features**: `mocks` adds a mock of every port.
+//! **Services and their ports**; most also take a `Clock`, a `Random` or a `SecretCipher` of the kernel:
+//!
+//! | Service | Ports |
+//! |---|---|
+//! | [`StaffSessions`], [`StaffRegistry`] | `StaffRepository`, `TokenRepository`, `PasswordHasher` |
+//! | [`StaffGuard`], [`CustomerGuard`] | `TokenRepository` |
+//! | [`CustomerSessions`] | `CustomerAccounts`, `CodeRepository`, `TokenRepository`, `CodeSender` |
+//! | [`CallbackLogin`] | `CallbackAttempts`, `CallVerifier`, `CallNotificationParser` |
+//! | [`miniapp::MiniAppLogin`] | `MiniAppTokens`, `CustomerAccounts`, `Hmac` |
+//! | [`PhoneChange`] | `PhoneRepository`, `CodeSender` |
+//! | [`Heartbeats`] | `ClientSessions` |
+//! | [`Introspection`], [`IntrospectionRegistry`] | `IntrospectionClients` |
+//! | [`EmployeeService`] | `EmployeeRepository`, `RoleRepository`, `PasswordHasher`, `Histories` of the kernel |
+//! | [`TemporaryPasswords`] | `PasswordRequests`, `PasswordHasher`, `PasswordSender` |
+//! | [`StaffDirectory`], [`RoleService`], [`PermissionService`] | `DirectoryRepository`, `RoleRepository`, `PermissionRepository` |
+//! | [`AgentService`], [`AccessRequestService`] | `AgentRepository`, `AccessRequestRepository` |
+//! | [`KnownAddresses`] | `SignInAddresses` |
+//!
+//! **Features**, none by default
+//! - `mocks` adds a mock of every port.
+//! - `testing` adds `testing::contract`, the promises of the stores of tokens, employees, codes and calls, as functions
+//!   that the tests of an adapter run.
+//!
+//! ```toml
+//! [dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel" }
+//! kontor-auth = { path = "../kontor/crates/auth" }
+//!
+//! [dev-dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel", features = ["mocks"] }
+//! kontor-auth = { path = "../kontor/crates/auth", features = ["mocks", "testing"] }
+//! ```
+//!
+//! **When not to use it**
+//! - Customers with passwords: they log in by code, call or mini-app.
+//! - An identity provider for applications of others: backends introspect tokens, but there is no OAuth authorization.
+//! - Phones outside the Russian numbering plan: see `Phone` of the kernel.
 //!
 //! A token is valid only as a whole:
 //! ```
@@ -166,6 +202,12 @@ pub mod ports;
 mod registry;
 mod roles;
 mod staff;
+#[cfg(feature = "testing")]
+pub mod testing {
+    //! Helpers for the tests of adapters.
+
+    pub mod contract;
+}
 mod uses;
 
 pub use access_requests::{AccessRequestService, OpenedAccessRequest};

@@ -24,7 +24,39 @@
 //! [`ports::PromotionRepository`], those of [`storefront`], [`spreadsheet`] and [`bulk`], and
 //! [`kontor_kernel::RecordRepository`] of brands.
 //!
-//! **Features**: `mocks` adds a mock of every port except [`spreadsheet::ports::SheetReader`].
+//! **Services and their ports**; most also take a `Clock`, a `Random` or a `SecretCipher` of the kernel:
+//!
+//! | Service | Ports |
+//! |---|---|
+//! | [`NomenclatureService`] | `NomenclatureRepository`, `Histories` of the kernel |
+//! | [`InventoryService`] | `InventoryRepository` |
+//! | [`WarehouseService`] | `WarehouseRepository`, `Histories` of the kernel |
+//! | [`CategoryService`] | `CategoryRepository`, `Histories` of the kernel |
+//! | [`TagService`] | `TagRepository` |
+//! | [`BrandService`] | `RecordRepository` of the kernel |
+//! | [`AssortmentService`] | `AssortmentRepository`, `ApplicationDirectory` |
+//! | [`PlanService`] | `PlanRepository`, `ApplicationDirectory` |
+//! | [`DiscountService`], [`PromotionService`] | `DiscountRepository`, `PromotionRepository` |
+//!
+//! **Features**, none by default
+//! - `mocks` adds a mock of every port except [`spreadsheet::ports::SheetReader`].
+//! - `testing` adds `testing::contract`, the promises of the stores of stock and of names, as functions that the tests of
+//!   an adapter run; and `testing::memory`, items, warehouses and stock in memory.
+//!
+//! ```toml
+//! [dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel" }
+//! kontor-catalog = { path = "../kontor/crates/catalog" }
+//!
+//! [dev-dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel", features = ["mocks"] }
+//! kontor-catalog = { path = "../kontor/crates/catalog", features = ["mocks", "testing"] }
+//! ```
+//!
+//! **When not to use it**
+//! - Variants of an item, such as sizes with a shared card: each is an item of its own.
+//! - Lots, serial numbers or expiry dates: a stock level is a number of equal units.
+//! - Names and descriptions in several languages: an item has one of each.
 //!
 //! Changes of an item are computed without any storage:
 //! ```
@@ -38,6 +70,49 @@
 //! let change = CardChange { billing_period_months: Edit::Set(Some(BillingPeriod::months(12)?)), ..change };
 //! assert_eq!(change.apply(card)?.subscription.map(BillingPeriod::get), Some(12));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Stock in memory never falls below the units that orders reserve:
+//! ```
+//! # #[cfg(feature = "testing")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::Arc;
+//!
+//! use chrono::DateTime;
+//! use kontor_catalog::model::{
+//!     Card, Edit, InventoryDraft, NomenclatureKind, StockChange, StockLevel, WarehouseDraft,
+//! };
+//! use kontor_catalog::ports::{NomenclatureRepository, WarehouseRepository};
+//! use kontor_catalog::testing::memory::InMemoryStock;
+//! use kontor_catalog::{InventoryError, InventoryRefusal, InventoryService};
+//! use kontor_kernel::testing::staff_with;
+//! use kontor_kernel::{FixedClock, Name, Permission, Resource, Stamp};
+//!
+//! let (store, now) = (InMemoryStock::default(), DateTime::UNIX_EPOCH);
+//! let staff = staff_with([Permission::edit(Resource::Inventories)]);
+//! let (stamp, branch_id) = (Stamp::of(&staff, now), store.add_branch(staff.project_id));
+//! let main = WarehouseDraft { name: Name::parse("Main")?, address: None, branch_id, application_ids: None };
+//! let warehouse = WarehouseRepository::insert(&store, stamp, main).await?;
+//! let vase = Card::new(Name::parse("Vase")?, NomenclatureKind::Goods);
+//! let vase = NomenclatureRepository::insert(&store, stamp, vase).await?;
+//!
+//! let service = InventoryService { inventories: Arc::new(store.clone()), clock: Arc::new(FixedClock::at(now)) };
+//! let five = InventoryDraft {
+//!     warehouse_id: warehouse.id,
+//!     nomenclature_id: vase.id,
+//!     quantity: StockLevel::new(5)?,
+//!     price: "265.00".parse()?,
+//! };
+//! let stock = service.create(&staff, five).await?;
+//! store.reserve(stock.id, 3);
+//! let two = StockChange { quantity: Edit::Set(StockLevel::new(2)?), ..StockChange::default() };
+//! let refused = service.set_stock(&staff, stock.id, two).await;
+//! assert!(matches!(refused, Err(InventoryError::Refused(InventoryRefusal::BelowReserved { .. }))));
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "testing"))]
+//! # fn main() {}
 //! ```
 //!
 //! Brands on other storage. A storage port commits a change as a whole or refuses it:
@@ -138,6 +213,13 @@ mod promotions;
 pub mod spreadsheet;
 pub mod storefront;
 mod tags;
+#[cfg(feature = "testing")]
+pub mod testing {
+    //! Helpers for the tests of use cases and of adapters.
+
+    pub mod contract;
+    pub mod memory;
+}
 mod warehouses;
 
 pub use assortment::AssortmentService;

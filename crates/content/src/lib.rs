@@ -22,7 +22,35 @@
 //! [`ports::PageReader`], [`ports::PartRepository`], [`ports::PartOrder`], [`ports::PartReader`], and
 //! [`kontor_kernel::ListedDeletableRepository`] of pages.
 //!
-//! **Features**: `mocks` adds a mock of every port in [`ports`].
+//! **Services and their ports**; most also take a `Clock`, a `Random` or a `SecretCipher` of the kernel:
+//!
+//! | Service | Ports |
+//! |---|---|
+//! | [`FileService`] | `FileRepository`, `FileStore`, `ContentInspector`, `PictureResizer` |
+//! | [`FileSweeper`] | `FileRepository`, `FileStore` |
+//! | [`PageViewer`] | `PageReader`, `RateLimiter` and `HtmlCleaner` of the kernel |
+//! | [`PartService`] | `PartRepository`, `Histories` of the kernel |
+//! | [`PartOrderService`] | `PartRepository`, `PartOrder` |
+//! | [`PartViewer`] | `PartReader`, `HtmlCleaner` of the kernel |
+//!
+//! **Features**, none by default
+//! - `mocks` adds a mock of every port in [`ports`].
+//! - `testing` adds `testing::contract`, the promises of the stores of files and menu items: completion, sweeping, unique
+//!   codes, trees and their order, as functions that the tests of an adapter run.
+//!
+//! ```toml
+//! [dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel" }
+//! kontor-content = { path = "../kontor/crates/content" }
+//!
+//! [dev-dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel", features = ["mocks"] }
+//! kontor-content = { path = "../kontor/crates/content", features = ["mocks", "testing"] }
+//! ```
+//!
+//! **When not to use it**
+//! - Pages in several languages: a page has one text.
+//! - Versions of a content: a file is not overwritten, it is deleted and another one is stored.
 //!
 //! A type of file accepts or refuses a content without any storage:
 //! ```
@@ -143,6 +171,12 @@ pub mod model;
 mod pages;
 mod parts;
 pub mod ports;
+#[cfg(feature = "testing")]
+pub mod testing {
+    //! Helpers for the tests of adapters.
+
+    pub mod contract;
+}
 
 use kontor_kernel::{ListedDeletableRepository, RecordHistory, RecordService};
 

@@ -16,7 +16,33 @@
 //! **Ports**: [`ports::CustomerRepository`] for customers themselves, [`ports::StaffCustomerRepository`] and
 //! [`ports::CustomerPartRepository`] for staff, [`ports::NotificationReader`].
 //!
-//! **Features**: `mocks` adds a mock of every port.
+//! **Services and their ports**; most also take a `Clock`, a `Random` or a `SecretCipher` of the kernel:
+//!
+//! | Service | Ports |
+//! |---|---|
+//! | [`ProfileService`], [`CustomerAdministration`] | `CustomerRepository` |
+//! | [`StaffCustomerService`] | `StaffCustomerRepository`, `Histories` of the kernel |
+//! | [`CustomerPartService`] | `StaffCustomerRepository`, `CustomerPartRepository` |
+//! | [`NotificationService`] | `NotificationReader` |
+//!
+//! **Features**, none by default
+//! - `mocks` adds a mock of every port.
+//! - `testing` adds `testing::contract`, the promises of the stores: logins, deletion, concurrent changes and limits, as
+//!   functions that the tests of an adapter run.
+//!
+//! ```toml
+//! [dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel" }
+//! kontor-customers = { path = "../kontor/crates/customers" }
+//!
+//! [dev-dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel", features = ["mocks"] }
+//! kontor-customers = { path = "../kontor/crates/customers", features = ["mocks", "testing"] }
+//! ```
+//!
+//! **When not to use it**
+//! - Customers that several projects share: a customer belongs to one project.
+//! - Records that must stay after a deletion: personal data is removed, and only a record without it remains.
 //!
 //! Customers change their own record:
 //! ```
@@ -95,6 +121,12 @@ mod parts;
 pub mod ports;
 mod profile;
 mod staff;
+#[cfg(feature = "testing")]
+pub mod testing {
+    //! Helpers for the tests of adapters.
+
+    pub mod contract;
+}
 
 pub use error::{
     CustomerError, CustomerPartError, CustomerPartRefusal, CustomerReference, StaffCustomerError, StaffCustomerRefusal,

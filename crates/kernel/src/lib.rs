@@ -18,6 +18,19 @@
 //! **Features**: `mocks` adds mocks of `RateLimiter`, `ChangeLog`, `Histories` and `RecordRepository`. It also adds the
 //! module `testing`: random numbers, a cipher and employees for tests.
 //!
+//! ```toml
+//! [dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel" }
+//!
+//! [dev-dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel", features = ["mocks"] }
+//! ```
+//!
+//! **When not to use it**
+//! - Amounts with more than two decimals, or amounts that carry their currency: [`Money`] has whole hundredths and no
+//!   currency.
+//! - Phones outside the Russian numbering plan: [`Phone`] has eleven digits, the first is 7.
+//!
 //! Values are parsed once:
 //! ```
 //! use kontor_kernel::{Money, Phone};

@@ -5,10 +5,11 @@ use std::net::IpAddr;
 use actix_web::ResponseError;
 use actix_web::body::to_bytes;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use actix_web::http::header::{CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_MATCH, RETRY_AFTER};
 use bytes::Bytes;
 use kontor_auth::model::Channel;
 use kontor_kernel::TokenId;
+use kontor_web::agent_gate::PREVIEW_HASH;
 use kontor_web::idempotency::KEY;
 use kontor_web::in_process::{InProcessCall, InProcessCaller};
 use kontor_web::{ApiError, InProcess};
@@ -28,13 +29,17 @@ pub struct Agent<'a> {
 
 impl Api for Agent<'_> {
     async fn call(&self, request: ApiRequest) -> ApiAnswer {
-        let ApiRequest { method, path, idempotency_key, body } = request;
+        let ApiRequest { method, path, headers: sent, body } = request;
         let mut headers = HeaderMap::new();
-        if let Some(key) = idempotency_key {
-            let Ok(value) = HeaderValue::from_str(&key) else {
-                return refused("The `idempotency_key` must have 1 to 255 visible ASCII characters.");
+        for (name, value) in [(KEY, sent.idempotency_key), (PREVIEW_HASH, sent.preview_hash), (IF_MATCH, sent.if_match)]
+        {
+            let Some(value) = value else { continue };
+            let Ok(value) = HeaderValue::from_str(&value) else {
+                return refused(
+                    "`idempotency_key`, `preview_hash` and `etag` must have visible ASCII characters only.",
+                );
             };
-            headers.insert(KEY, value);
+            headers.insert(name, value);
         }
         let mut bytes = Bytes::new();
         if let Some(body) = body {
@@ -62,8 +67,10 @@ impl Api for Agent<'_> {
 }
 
 fn answer(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> ApiAnswer {
-    let retry_after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-    ApiAnswer { status, retry_after, body: serde_json::from_slice(body).unwrap_or(Value::Null) }
+    let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
+    let retry_after = text(RETRY_AFTER).and_then(|seconds| seconds.parse().ok());
+    let etag = text(ETAG).map(str::to_owned);
+    ApiAnswer { status, retry_after, etag, body: serde_json::from_slice(body).unwrap_or(Value::Null) }
 }
 
 /// Returns the error of a request without a response, as the API shows it.
@@ -75,5 +82,5 @@ async fn unanswered(error: &ApiError) -> ApiAnswer {
 }
 
 fn refused(message: &str) -> ApiAnswer {
-    ApiAnswer { status: StatusCode::BAD_REQUEST, retry_after: None, body: json!({ "message": message }) }
+    ApiAnswer { status: StatusCode::BAD_REQUEST, retry_after: None, etag: None, body: json!({ "message": message }) }
 }

@@ -11,10 +11,21 @@ pub struct ApiRequest {
     pub method: Method,
     /// Path and query string.
     pub path: String,
-    /// Value of the header `Idempotency-Key`.
-    pub idempotency_key: Option<String>,
+    /// Headers.
+    pub headers: Headers,
     /// Body, if the operation has one.
     pub body: Option<ApiBody>,
+}
+
+/// Headers of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Headers {
+    /// Value of `Idempotency-Key`.
+    pub idempotency_key: Option<String>,
+    /// Value of `Preview-Hash`.
+    pub preview_hash: Option<String>,
+    /// Value of `If-Match`.
+    pub if_match: Option<String>,
 }
 
 /// Body of a request.
@@ -29,7 +40,7 @@ pub struct ApiBody {
 impl ApiRequest {
     /// Creates a request that reads a path.
     pub fn get(path: impl Into<String>) -> Self {
-        Self { method: Method::GET, path: path.into(), idempotency_key: None, body: None }
+        Self { method: Method::GET, path: path.into(), headers: Headers::default(), body: None }
     }
 }
 
@@ -40,6 +51,8 @@ pub struct ApiAnswer {
     pub status: StatusCode,
     /// Seconds to wait before the next attempt.
     pub retry_after: Option<u64>,
+    /// Value of the header `ETag`: version of the record.
+    pub etag: Option<String>,
     /// JSON body; `null` without one.
     pub body: Value,
 }

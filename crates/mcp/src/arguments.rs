@@ -6,10 +6,17 @@ use form_urlencoded::Serializer;
 use kontor_kernel::Violations;
 use serde_json::{Map, Value, json};
 
-use crate::api::{ApiBody, ApiRequest};
+use crate::api::{ApiBody, ApiRequest, Headers};
+use crate::protocol::with;
 
 /// Name of the argument with the idempotency key.
-const KEY: &str = "idempotency_key";
+pub const KEY: &str = "idempotency_key";
+/// Name of the argument with the hash of the preview that the call is for.
+pub const PREVIEW_HASH: &str = "preview_hash";
+/// Name of the argument with the version of the record that the call is for.
+pub const TAG: &str = "etag";
+/// Name of the argument that asks for a preview.
+pub const DRY_RUN: &str = "dry_run";
 /// Boundary of the parts of a form. No part may contain it.
 const BOUNDARY: &str = "kontor-mcp-5b1f7c2e";
 
@@ -73,7 +80,9 @@ pub struct Arguments {
     pub form: Form,
     /// `true` if the operation takes an idempotency key.
     pub takes_key: bool,
-    /// Arguments, except for the key.
+    /// `true` if the operation takes the version of its record.
+    pub takes_tag: bool,
+    /// Arguments, except for those that become headers.
     pub arguments: Vec<Argument>,
 }
 
@@ -86,25 +95,34 @@ struct Parts {
 }
 
 impl Arguments {
+    /// Returns `true` if the operation has a preview and takes a key: then a preview names the key of the call.
+    pub fn names_key(&self) -> bool {
+        self.takes_key && self.arguments.iter().any(|argument| argument.name == DRY_RUN)
+    }
+
+    /// Returns the names of the arguments that become headers.
+    fn headers(&self) -> impl Iterator<Item = &'static str> {
+        let all = [(KEY, self.takes_key), (PREVIEW_HASH, self.names_key()), (TAG, self.takes_tag)];
+        all.into_iter().filter_map(|(name, is_taken)| is_taken.then_some(name))
+    }
+
     /// Returns the JSON Schema of the arguments.
     pub fn schema(&self) -> Value {
         let own = self.arguments.iter().map(|argument| (argument.name.to_owned(), argument.schema.clone()));
-        let key = self.takes_key.then(|| (KEY.to_owned(), json!({ "type": "string" })));
-        let properties: Map<String, Value> = own.chain(key).collect();
+        let headers = self.headers().map(|name| (name.to_owned(), json!({ "type": "string" })));
+        let properties: Map<String, Value> = own.chain(headers).collect();
         let required = self.arguments.iter().filter(|argument| argument.is_required).map(|argument| argument.name);
         let required: Vec<&str> = required.collect();
-        let mut schema = json!({ "type": "object", "properties": properties });
-        if !required.is_empty() {
-            schema["required"] = json!(required);
-        }
-        schema
+        let schema = json!({ "type": "object", "properties": properties });
+        if required.is_empty() { schema } else { with(schema, "required", json!(required)) }
     }
 
     /// Makes the request. Unknown, missing and unfit arguments are named together; the API checks the values.
     pub fn request(&self, given: &Map<String, Value>) -> Result<ApiRequest, Violations> {
         let mut wrong = Violations::default();
-        let is_known =
-            |name: &str| self.takes_key && name == KEY || self.arguments.iter().any(|argument| argument.name == name);
+        let is_known = |name: &str| {
+            self.headers().any(|header| header == name) || self.arguments.iter().any(|argument| argument.name == name)
+        };
         for name in given.keys().filter(|name| !is_known(name)) {
             wrong.add(name.as_str(), "is not an argument of this tool");
         }
@@ -119,11 +137,15 @@ impl Arguments {
                 None => {}
             }
         }
-        let key = given.get(KEY).filter(|key| !key.is_null());
-        let key = key.map(|key| key.as_str().map(str::to_owned).ok_or("must be a string")).transpose();
-        let key = wrong.check(KEY, key).flatten();
+        let mut header = |name: &str| {
+            let value = given.get(name).filter(|value| !value.is_null());
+            let text = value.map(|value| value.as_str().map(str::to_owned).ok_or("must be a string")).transpose();
+            wrong.check(name, text).flatten()
+        };
+        let headers =
+            Headers { idempotency_key: header(KEY), preview_hash: header(PREVIEW_HASH), if_match: header(TAG) };
         wrong.into_result()?;
-        Ok(parts.into_request(self, key))
+        Ok(parts.into_request(self, headers))
     }
 }
 
@@ -171,7 +193,7 @@ impl Parts {
         Ok(())
     }
 
-    fn into_request(mut self, arguments: &Arguments, idempotency_key: Option<String>) -> ApiRequest {
+    fn into_request(mut self, arguments: &Arguments, headers: Headers) -> ApiRequest {
         let query = self.query.finish();
         let path = if query.is_empty() { self.path } else { format!("{}?{query}", self.path) };
         let body = match arguments.form {
@@ -182,7 +204,7 @@ impl Parts {
             }
             Form::Table => Some(table(&self.table.unwrap_or_default(), &self.body)),
         };
-        ApiRequest { method: arguments.method.clone(), path, idempotency_key, body }
+        ApiRequest { method: arguments.method.clone(), path, headers, body }
     }
 }
 

@@ -8,16 +8,18 @@ use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{self, Bytes, Data, ServiceConfig};
 use actix_web::{Error, HttpMessage, HttpRequest, HttpResponse, ResponseError, get};
-use kontor_kernel::Staff;
+use kontor_kernel::{RateRule, Staff};
 use kontor_web::body::refuse_compressed;
 use kontor_web::body_budget::BodyShare;
+use kontor_web::limits::{MCP_ADDRESS, MCP_TOKEN};
 use kontor_web::policy::Access;
 use kontor_web::scopes::{Admitted, admit};
-use kontor_web::{ApiError, BodyReader, ClientIp, InProcess, Settings};
-use serde_json::json;
+use kontor_web::{ApiError, BodyReader, ClientIp, InProcess, Settings, Throttle};
+use serde_json::{Value, json};
 
 use crate::agent::Agent;
-use crate::server::{Caller, Challenge, Mcp};
+use crate::server::Challenge;
+use crate::trade::{Caller, Mcp};
 
 /// Path of the endpoint.
 const PATH: &str = "/mcp";
@@ -43,7 +45,7 @@ fn challenge(public_url: &str, challenge: &Challenge) -> String {
 
 /// Returns `true` unless the request comes from a page of another site: browsers send the header `Origin`. A page of
 /// this machine may call a service that is known by a loopback name.
-fn is_own_origin(origin: &str, public_url: &str) -> bool {
+pub fn is_own_origin(origin: &str, public_url: &str) -> bool {
     let host = |url: &str| url.parse::<Uri>().ok().and_then(|url| url.host().map(str::to_owned));
     let is_loopback = |url: &str| host(url).is_some_and(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&&*host));
     origin == public_url.trim_end_matches('/') || is_loopback(origin) && is_loopback(public_url)
@@ -82,7 +84,9 @@ async fn admitted(request: &mut ServiceRequest) -> Result<Option<BodyShare>, Htt
     {
         return Err(refuse(ApiError::forbidden("The page of another site must not call this address.")));
     }
+    count(request.request(), MCP_ADDRESS, ClientIp::of(request.request()).subject()).await.map_err(refuse)?;
     let mut staff = authenticate(request.request(), &settings.public_url).await?;
+    count(request.request(), MCP_TOKEN, staff.token_id.to_string()).await.map_err(refuse)?;
     refuse_compressed(request.headers()).map_err(refuse)?;
     let body = Box::pin(intake.take(request)).await.map_err(refuse)?;
     if body.as_ref().is_some_and(|body| !body.came_at_once) {
@@ -90,6 +94,12 @@ async fn admitted(request: &mut ServiceRequest) -> Result<Option<BodyShare>, Htt
     }
     request.extensions_mut().insert(staff);
     Ok(body.map(|body| body.share))
+}
+
+async fn count(request: &HttpRequest, rule: RateRule, subject: String) -> Result<(), ApiError> {
+    let throttle = request.app_data::<Data<Throttle>>();
+    let throttle = throttle.ok_or_else(|| ApiError::internal(&"the rate limits are missing"))?;
+    throttle.hit(request, &[(rule, subject)]).await
 }
 
 async fn authenticate(request: &HttpRequest, public_url: &str) -> Result<Staff, HttpResponse> {
@@ -109,6 +119,15 @@ fn with_challenge(mut response: HttpResponse, public_url: &str, needed: &Challen
     response
 }
 
+/// Returns the response with the body of a reply.
+pub fn response(status: StatusCode, body: Option<Value>) -> HttpResponse {
+    let mut response = HttpResponse::build(status);
+    match body {
+        Some(body) => response.json(body),
+        None => response.finish(),
+    }
+}
+
 /// `POST /mcp`
 async fn serve(
     request: HttpRequest,
@@ -123,11 +142,7 @@ async fn serve(
     let agent = Agent { in_process: &in_process, token: staff.token_id, address: ClientIp::of(&request).0 };
     let caller = Caller { staff: &staff, public_url: &settings.public_url };
     let reply = mcp.answer(caller, request.headers(), &body, &agent).await;
-    let mut response = HttpResponse::build(reply.status);
-    let response = match reply.body {
-        Some(body) => response.json(body),
-        None => response.finish(),
-    };
+    let response = response(reply.status, reply.body);
     match reply.challenge {
         Some(needed) => with_challenge(response, &settings.public_url, &needed),
         None => response,

@@ -4,6 +4,9 @@
 //! makes one request to the API through the port [`Api`], with the token of the agent. So permissions, limits,
 //! approvals and idempotency are those of the API.
 //!
+//! The protocol ([server]) knows no tool: it asks a [`Content`]. [trade] has that of Kontor; the example `conformance`
+//! has the one of the official conformance suite.
+//!
 //! **Versions.** `2026-07-28` (each request names its version and the capabilities of its client) and `2025-11-25`
 //! (`initialize`, without sessions). Nothing is kept between requests, so any process answers any request.
 //!
@@ -19,6 +22,7 @@ pub mod arguments;
 pub mod http;
 pub mod offer;
 pub mod pages;
+pub mod previews;
 pub mod prompts;
 pub mod protocol;
 pub mod resources;
@@ -27,12 +31,14 @@ pub mod schema;
 pub mod server;
 pub mod tool;
 pub mod tools;
+pub mod trade;
 
 use actix_web::web::ServiceConfig;
 
-pub use api::{Api, ApiAnswer, ApiBody, ApiRequest};
+pub use api::{Api, ApiAnswer, ApiBody, ApiRequest, Headers};
 pub use offer::{Offer, ToolMismatch};
-pub use server::{Caller, Challenge, Mcp, Reply};
+pub use server::{Challenge, Content, Reply, Stop};
+pub use trade::{Caller, Mcp};
 
 /// Registers the endpoint, the document about its tokens, and the documents for agents.
 pub fn routes(config: &mut ServiceConfig) {

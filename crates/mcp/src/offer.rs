@@ -1,10 +1,11 @@
 //! Tool with its operation: permissions, arguments and schemas.
 
+use actix_web::http::Method;
 use kontor_kernel::Permission;
 use kontor_web::policy::{Access, Policy};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{Argument, Arguments, Form, Place};
+use crate::arguments::{Argument, Arguments, DRY_RUN, Form, Place};
 use crate::schema::{Description, described, object_of, texts_of};
 use crate::tool::{Class, Tool};
 
@@ -56,9 +57,8 @@ impl Offer {
         let permissions = permissions.ok_or_else(|| mismatch("agents have no such operation"))?;
         let (method, path) = tool.operation.split_once(' ').ok_or_else(|| mismatch("no method"))?;
         let operation = api.operation(method, path).ok_or_else(|| mismatch("the operation is not described"))?;
-        let (form, takes_key, found) = arguments(tool, api, operation).map_err(|reason| mismatch(&reason))?;
         let verb = method.parse().map_err(|_| mismatch("the method is not valid"))?;
-        let arguments = Arguments { method: verb, path: path.to_owned(), form, takes_key, arguments: found };
+        let arguments = arguments(tool, api, operation, (verb, path)).map_err(|reason| mismatch(&reason))?;
         let listed = json!({
             "name": tool.name,
             "title": tool.title,
@@ -90,13 +90,14 @@ fn body(api: Description<'_>, operation: &Map<String, Value>) -> (Form, Map<Stri
     }
 }
 
-/// Finds every argument of a tool in the operation, the form of its body, and if it takes an idempotency key. All that
-/// the operation requires must be an argument.
+/// Finds every argument of a tool in the operation, the form of its body, and the headers that it takes. All that the
+/// operation requires must be an argument.
 fn arguments(
     tool: &Tool,
     api: Description<'_>,
     operation: &Map<String, Value>,
-) -> Result<(Form, bool, Vec<Argument>), String> {
+    (method, path): (Method, &str),
+) -> Result<Arguments, String> {
     let (form, body) = body(api, operation);
     let parameters: Vec<&Value> = api.parameters(operation).collect();
     let named = |name: &str, place: &str| {
@@ -106,19 +107,23 @@ fn arguments(
     let mut found = Vec::new();
     for &(name, placeholder) in tool.ids {
         let parameter = named(placeholder, "path").ok_or_else(|| format!("no placeholder {placeholder}"))?;
-        let schema = json!({ "type": parameter["schema"]["type"] });
+        let schema = json!({ "type": parameter.pointer("/schema/type") });
         found.push(Argument { name, place: Place::Path(placeholder), schema, is_required: true });
     }
-    let takes_key = tool.class != Class::Read && form != Form::Table && named("Idempotency-Key", "header").is_some();
-    let previews = form == Form::Table || named("dry_run", "query").is_some();
-    for name in tool.takes.iter().copied().chain(previews.then_some("dry_run")) {
+    let takes = |header: &str| tool.class != Class::Read && form != Form::Table && named(header, "header").is_some();
+    let (takes_key, takes_tag) = (takes("Idempotency-Key"), method != Method::POST && takes("If-Match"));
+    let previews = form == Form::Table || named(DRY_RUN, "query").is_some();
+    for name in tool.takes.iter().copied().chain(previews.then_some(DRY_RUN)) {
         found.push(argument(name, api, (form, &body), named)?);
     }
     let is_argument = |name: &str| found.iter().any(|argument| argument.sent_as() == name);
     let paths = parameters.iter().filter(|parameter| parameter["required"] == true);
     let required = paths.filter_map(|parameter| parameter["name"].as_str()).chain(texts_of(&body, "required"));
     let missing = required.filter(|name| !is_argument(name)).collect::<Vec<_>>().join(", ");
-    if missing.is_empty() { Ok((form, takes_key, found)) } else { Err(format!("the operation requires {missing}")) }
+    if !missing.is_empty() {
+        return Err(format!("the operation requires {missing}"));
+    }
+    Ok(Arguments { method, path: path.to_owned(), form, takes_key, takes_tag, arguments: found })
 }
 
 /// Finds a field of the body or a parameter of the query string.
@@ -132,7 +137,7 @@ fn argument<'a>(
         let schema = json!({ "type": "string", "description": "Table as CSV with a header row." });
         return Ok(Argument { name, place: Place::Table, schema, is_required: true });
     }
-    if form == Form::Table && name == "dry_run" {
+    if form == Form::Table && name == DRY_RUN {
         return Ok(Argument { name, place: Place::Body, schema: json!({ "type": "boolean" }), is_required: false });
     }
     if let Some((_, field)) = object_of(body, "properties").find(|(field, _)| *field == name) {
@@ -146,7 +151,7 @@ fn argument<'a>(
         (None, None) => return Err(format!("the operation has no field {name}")),
     };
     let mut schema = api.input(&parameter["schema"]);
-    if name == "dry_run" {
+    if name == DRY_RUN {
         schema.remove("description");
     } else {
         schema.extend(parameter["description"].as_str().and_then(described));
@@ -159,7 +164,8 @@ fn argument<'a>(
 fn output(tool: &Tool, api: Description<'_>, operation: &Map<String, Value>) -> Value {
     let mut alternatives: Vec<Map<String, Value>> = Vec::new();
     for (_, response) in object_of(operation, "responses").filter(|(status, _)| status.starts_with('2')) {
-        let outline = api.outline(&response["content"]["application/json"]["schema"], tool.shows);
+        let body = response.pointer("/content/application~1json/schema").unwrap_or(&Value::Null);
+        let outline = api.outline(body, tool.shows);
         if !alternatives.contains(&outline) {
             alternatives.push(outline);
         }

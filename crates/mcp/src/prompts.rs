@@ -4,6 +4,7 @@ use kontor_kernel::{Permission, Staff};
 use serde_json::{Map, Value, json};
 
 use crate::offer::Offer;
+use crate::protocol::with;
 
 /// Daily job.
 struct Prompt {
@@ -75,11 +76,9 @@ impl Prompt {
     }
 
     fn listed(&self) -> Value {
-        let mut listed = json!({ "name": self.name, "title": self.title, "description": self.about });
-        if let Some((name, about)) = self.argument {
-            listed["arguments"] = json!([{ "name": name, "description": about, "required": true }]);
-        }
-        listed
+        let listed = json!({ "name": self.name, "title": self.title, "description": self.about });
+        let Some((name, about)) = self.argument else { return listed };
+        with(listed, "arguments", json!([{ "name": name, "description": about, "required": true }]))
     }
 }
 

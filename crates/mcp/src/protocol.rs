@@ -19,8 +19,9 @@ pub const INVALID_PARAMS: i32 = -32602;
 /// Code of failures of the service.
 pub const INTERNAL_ERROR: i32 = -32603;
 /// Code of an unknown resource in the version with `initialize`.
-pub const RESOURCE_NOT_FOUND: i32 = -32002;
+const RESOURCE_NOT_FOUND: i32 = -32002;
 const HEADER_MISMATCH: i32 = -32020;
+const MISSING_CAPABILITY: i32 = -32021;
 const UNSUPPORTED_VERSION: i32 = -32022;
 /// Code of a missing permission. The protocol defines none, and asks for one outside the reserved range.
 pub const FORBIDDEN: i32 = 403;
@@ -59,6 +60,13 @@ pub struct Request {
     pub era: Era,
 }
 
+impl Request {
+    /// Returns a parameter that is a text, or an empty text without it.
+    pub fn text(&self, key: &str) -> &str {
+        self.params.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
 /// Refusal of a message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure {
@@ -88,18 +96,39 @@ impl Failure {
         Self { status, ..Self::of(METHOD_NOT_FOUND, format!("Method not found: {method}")) }
     }
 
+    /// Creates the refusal of an unknown resource.
+    pub fn unknown_resource(era: Era, uri: &str) -> Self {
+        let code = if era == Era::Modern { INVALID_PARAMS } else { RESOURCE_NOT_FOUND };
+        Self { data: Some(json!({ "uri": uri })), ..Self::of(code, "Resource not found") }
+    }
+
+    /// Creates the refusal of a request that needs more capabilities of the client.
+    pub fn missing_capabilities(required: &Value) -> Self {
+        let failure = Self::bad(MISSING_CAPABILITY, "Missing required client capability");
+        Self { data: Some(json!({ "requiredCapabilities": required })), ..failure }
+    }
+
     /// Returns the response, with the id of the request if it is known.
     pub fn body(&self, id: Option<&Value>) -> Value {
-        let mut error = json!({ "code": self.code, "message": self.message });
-        if let Some(data) = &self.data {
-            error["data"] = data.clone();
+        let error = json!({ "code": self.code, "message": self.message });
+        let error = match &self.data {
+            Some(data) => with(error, "data", data.clone()),
+            None => error,
+        };
+        let body = json!({ "jsonrpc": "2.0", "error": error });
+        match id {
+            Some(id) => with(body, "id", id.clone()),
+            None => body,
         }
-        let mut body = json!({ "jsonrpc": "2.0", "error": error });
-        if let Some(id) = id {
-            body["id"] = id.clone();
-        }
-        body
     }
+}
+
+/// Adds a field to an object.
+pub fn with(mut object: Value, name: &str, value: Value) -> Value {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(name.to_owned(), value);
+    }
+    object
 }
 
 /// Refusal with the id of its request.
@@ -110,13 +139,19 @@ fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 }
 
 /// Returns a key of the protocol in `_meta`.
-fn meta<'a>(params: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+pub fn meta<'a>(params: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
     params.get("_meta")?.get(format!("{RESERVED}{key}"))
 }
 
 /// Returns the capabilities that a client declares with a request.
 pub fn client_capabilities(params: &Map<String, Value>) -> Option<&Value> {
     meta(params, "clientCapabilities").filter(|capabilities| capabilities.is_object())
+}
+
+/// Returns the answer that makes a client carry out requests, by key, and repeat its own request with the results and
+/// the state.
+pub fn input_required(requests: &Value, state: &str) -> Value {
+    json!({ "resultType": "input_required", "inputRequests": requests, "requestState": state })
 }
 
 /// Reads a message.

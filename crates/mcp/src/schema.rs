@@ -108,9 +108,9 @@ impl<'a> Description<'a> {
         let schema = self.flat(schema);
         let names_own = object_of(&schema, "properties").any(|(name, _)| shows.contains(&name.as_str()));
         let is_shown = |name: &str| if names_own { shows.contains(&name) } else { !PAGES.contains(&name) };
-        let shown = object_of(&schema, "properties").filter(|(name, _)| is_shown(name));
+        let fields = object_of(&schema, "properties").filter(|(name, _)| is_shown(name));
         let properties: Map<String, Value> =
-            shown.map(|(name, value)| (name.clone(), self.record(value, shows).into())).collect();
+            fields.map(|(name, value)| (name.clone(), self.record(value, shows).into())).collect();
         let required: Vec<&str> = texts_of(&schema, "required").filter(|name| properties.contains_key(*name)).collect();
         let required = (!required.is_empty()).then(|| ("required".to_owned(), json!(required)));
         [("properties".to_owned(), Value::Object(properties))].into_iter().chain(required).collect()

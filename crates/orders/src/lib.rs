@@ -17,17 +17,114 @@
 //! **Refusals**: [`CartError`] for prices, [`PlacementError`] for placement, [`OrderError`] for changes of orders.
 //! [`OrderRefused`] and [`OrderRefusal`] list the business refusals.
 //!
-//! **Ports**: [`ports::CartReader`], [`ports::OrderStore`], [`ports::OrderReader`],
-//! [`ports::ReservationReader`], [`ports::TicketStore`], [`ports::ContactSettings`],
-//! [`ports::DeliverySettings`], [`ports::ReportReader`]; and [`kontor_payments::ports`] for orders that are paid
-//! online.
+//! **Services and their ports**
+//!
+//! | Service | Ports of this crate | Other ports |
+//! |---|---|---|
+//! | [`PlacementService`] | [`CartReader`](ports::CartReader), [`OrderStore`](ports::OrderStore), [`OrderReader`](ports::OrderReader) | [`ChargeService`](kontor_payments::ChargeService), for orders that are paid online |
+//! | [`OrderService`] | [`OrderStore`](ports::OrderStore), [`OrderReader`](ports::OrderReader) | |
+//! | [`ReservationService`] | [`ReservationReader`](ports::ReservationReader), [`OrderReader`](ports::OrderReader) | |
+//! | [`TicketService`](tickets::TicketService) | [`TicketStore`](ports::TicketStore), [`OrderReader`](ports::OrderReader) | `SecretCipher` of the kernel |
+//! | [`ReportService`](reports::ReportService) | [`ReportReader`](ports::ReportReader) | |
+//!
+//! Every service that writes takes a `Clock`, and most take a `Random`, both of the kernel. [`ports::ContactSettings`]
+//! and [`ports::DeliverySettings`] are settings of a project; no service of this crate calls them.
 //!
 //! **For implementations of the ports**: the commit that records the outcome of a charge
 //! ([`ChargeStore::record`](kontor_payments::ports::ChargeStore::record)) calls [`charge_outcome::decide`] with the
 //! locked order and writes the [`OrderEffects`](charge_outcome::OrderEffects). A withdrawn payment cancels nothing, and
 //! money for a canceled order is refunded: implementations do not decide this themselves.
 //!
-//! **Features**: `mocks` adds a mock of every port, and enables `mocks` of `kontor-payments`.
+//! **Features**, none by default
+//! - `mocks` adds a mock of every port, and enables `mocks` of `kontor-payments`.
+//! - `testing` adds `testing::contract`, the promises of the ports that place, pay and cancel orders, as functions that
+//!   the tests of an adapter run; `testing::memory`, a storage in memory that fulfills them; and sample orders. It
+//!   enables `testing` of `kontor-payments`.
+//!
+//! ```toml
+//! [dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel" }
+//! kontor-orders = { path = "../kontor/crates/orders" }
+//! kontor-payments = { path = "../kontor/crates/payments" }
+//!
+//! [dev-dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel", features = ["mocks"] }
+//! kontor-orders = { path = "../kontor/crates/orders", features = ["testing"] }
+//! ```
+//!
+//! **When not to use it**
+//! - Orders in several currencies, or lines with different currencies: an order has the currency of its project.
+//! - Stock that may become negative, such as back-orders: an order reserves what it sells.
+//! - Free moves between states: [`model::MOVES`] is a fixed table.
+//! - Prices that depend on more than item, category, cart, quantity and one promo code: [`pricing::price`] is the only
+//!   pricing.
+//!
+//! A customer places an order and pays it, in memory:
+//! ```
+//! # #[cfg(feature = "testing")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::Arc;
+//!
+//! use chrono::DateTime;
+//! use kontor_kernel::testing::{CountingRandom, app_scope};
+//! use kontor_kernel::{FixedClock, Quantity};
+//! use kontor_orders::model::{Cart, CartLine, OrderStatus, PaymentMethod};
+//! use kontor_orders::ports::OrderReader;
+//! use kontor_orders::testing::memory::InMemoryOrders;
+//! use kontor_orders::{FewestWarehouses, OrderCommand, PaymentPage, PlacedOutcome, PlacementService};
+//! use kontor_payments::ChargeService;
+//! use kontor_payments::model::GatewayStatus;
+//! use kontor_payments::testing::acquirer::Acquirer;
+//!
+//! // 1. A shop with five vases and a customer, and an acquirer.
+//! let shop = Arc::new(InMemoryOrders::new(app_scope(1, 1)));
+//! let vase = shop.add_goods("Vase", 5, "265.00".parse()?);
+//! let customer = shop.add_customer();
+//! let acquirer = Arc::new(Acquirer::default());
+//!
+//! // 2. The services.
+//! let (clock, random) = (Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)), Arc::new(CountingRandom::new()));
+//! let charges = Arc::new(ChargeService {
+//!     charges: shop.clone(),
+//!     gateway: acquirer.clone(),
+//!     clock: clock.clone(),
+//!     random: random.clone(),
+//! });
+//! let placement = PlacementService {
+//!     carts: shop.clone(),
+//!     store: shop.clone(),
+//!     orders: shop.clone(),
+//!     charges: charges.clone(),
+//!     clock,
+//!     random,
+//!     page: PaymentPage { return_url: "https://shop.example/thanks".to_owned() },
+//!     allocation: Arc::new(FewestWarehouses),
+//! };
+//!
+//! // 3. The order reserves two vases and waits for its payment.
+//! let command = OrderCommand {
+//!     cart: Cart::new(vec![CartLine { item: vase, quantity: Quantity::new(2)? }])?,
+//!     promo_code: None,
+//!     delivery: shop.pickup(),
+//!     payment_method: Some(PaymentMethod::BankCard),
+//! };
+//! let placed = placement.place(customer, &command).await?;
+//! let PlacedOutcome::Ready(order) = placed else { panic!("the acquirer answers") };
+//! assert_eq!(order.status, OrderStatus::WaitingForPayment);
+//! assert!(order.payment_link.is_some());
+//!
+//! // 4. The customer pays, and the acquirer sends a notification.
+//! let payment = acquirer.settle(GatewayStatus::Succeeded);
+//! charges.handle_notification(&payment, None).await?;
+//! let paid = shop.of_customer(customer).await?.remove(0);
+//! assert_eq!((paid.status, paid.captured.to_string().as_str()), (OrderStatus::Paid, "530.00"));
+//! assert_eq!(shop.events()[0].order_id, order.id);
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "testing"))]
+//! # fn main() {}
+//! ```
 //!
 //! Pricing is a pure function:
 //! ```
@@ -139,6 +236,14 @@ pub mod pricing;
 pub mod refund;
 pub mod reports;
 mod reservations;
+#[cfg(feature = "testing")]
+pub mod testing {
+    //! Helpers for the tests of rules, of use cases and of adapters.
+
+    pub mod contract;
+    pub mod memory;
+    pub mod samples;
+}
 pub mod tickets;
 
 pub use error::{CartError, OrderError, OrderRefusal, PlacementError, ReportError, ReportRefusal};

@@ -22,7 +22,41 @@
 //! [`ports::TaskMailSender`]. From the kernel: [`kontor_kernel::DeletableRepository`] of departments,
 //! [`kontor_kernel::ListedDeletableRepository`] of branches and shops, [`kontor_kernel::ListedRepository`] of tasks.
 //!
-//! **Features**: `mocks` adds a mock of every port in [`ports`].
+//! **Services and their ports**; most also take a `Clock`, a `Random` or a `SecretCipher` of the kernel:
+//!
+//! | Service | Ports |
+//! |---|---|
+//! | [`ApplicationService`] | `ApplicationRepository`, `Histories` of the kernel |
+//! | [`ApplicationAdministration`] | `ApplicationRepository`, `CheckoutOptionRepository` |
+//! | [`BranchService`], [`DepartmentService`], [`StaffShopService`] | `ListedDeletableRepository` or `DeletableRepository` of the kernel |
+//! | [`BranchRequisiteService`] | `BranchRequisiteRepository`, `RecordRepository` of branches |
+//! | [`ShopService`], [`OpeningTimesService`] | `ShopRepository`, `OpeningTimesStore` |
+//! | [`CheckoutOptions`], [`PaymentChoiceService`] | `CheckoutOptionRepository` |
+//! | [`DictionaryService`] | `DictionaryRepository`, `CheckoutOptionRepository` |
+//! | [`ProjectCreation`], [`ProjectSettingsService`] | `ProjectRepository`, `ProjectSettingsStore` |
+//! | [`IntegrationService`] | `IntegrationRepository` |
+//! | [`StaffMenuService`] | `StaffMenuStore` |
+//! | [`SuggestionService`] | `SuggestionProvider` |
+//! | [`TaskMailWorker`] | `TaskMailQueue`, `TaskMailSender` |
+//!
+//! **Features**, none by default
+//! - `mocks` adds a mock of every port in [`ports`].
+//! - `testing` adds `testing::contract`, the promises of the stores: App Tokens, deletion of branches, opening hours and
+//!   task mails, as functions that the tests of an adapter run.
+//!
+//! ```toml
+//! [dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel" }
+//! kontor-organization = { path = "../kontor/crates/organization" }
+//!
+//! [dev-dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel", features = ["mocks"] }
+//! kontor-organization = { path = "../kontor/crates/organization", features = ["mocks", "testing"] }
+//! ```
+//!
+//! **When not to use it**
+//! - Tenants below tenants: a project is the only level.
+//! - Dictionaries that differ between projects: countries, units and statuses are system-wide.
 //!
 //! Branches on other storage:
 //! ```
@@ -149,6 +183,12 @@ mod shops;
 mod staff_menus;
 mod suggestions;
 mod task_mails;
+#[cfg(feature = "testing")]
+pub mod testing {
+    //! Helpers for the tests of adapters.
+
+    pub mod contract;
+}
 
 pub use applications::{ApplicationAdministration, ApplicationService};
 pub use branch_requisites::BranchRequisiteService;

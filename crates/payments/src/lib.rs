@@ -20,10 +20,35 @@
 //! [`ports::SavedMethodStore`], [`ports::VerificationStore`], [`ports::ReceiptStore`],
 //! [`ports::ReceiptSettings`].
 //!
-//! **Features**
+//! **Services and their ports**; most also take a `Clock`, a `Random` or a `SecretCipher` of the kernel:
+//!
+//! | Service | Ports |
+//! |---|---|
+//! | [`ChargeService`] | `ChargeStore`, `PaymentGateway` |
+//! | [`RefundService`] | `RefundStore`, `PaymentGateway` |
+//! | [`ReceiptService`] | `ReceiptStore`, `PaymentGateway` |
+//! | [`SavedMethodService`] | `SavedMethodStore` |
+//! | [`verification::VerificationService`] | `VerificationStore`, and [`ChargeService`] |
+//!
+//! **Features**, none by default
 //! - `mocks` adds a mock of every port.
-//! - `testing` adds `testing::contract`: the promises of the stores, as functions that the tests of an adapter run; and
-//!   `testing::acquirer`, an acquirer in memory.
+//! - `testing` adds `testing::contract`: the promises of the stores, as functions that the tests of an adapter run;
+//!   `testing::acquirer`, an acquirer in memory; and `testing::samples`, charges for tests of rules.
+//!
+//! ```toml
+//! [dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel" }
+//! kontor-payments = { path = "../kontor/crates/payments" }
+//!
+//! [dev-dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel", features = ["mocks"] }
+//! kontor-payments = { path = "../kontor/crates/payments", features = ["mocks", "testing"] }
+//! ```
+//!
+//! **When not to use it**
+//! - An acquirer without idempotency keys: every retry relies on them.
+//! - Holds that are captured later, or in parts: a payment is captured at once, in full.
+//! - Payments that are split among several recipients.
 //!
 //! The response to a charge is lost, and a worker resolves the outcome:
 //! ```
@@ -158,10 +183,11 @@ mod refunding;
 mod saved_methods;
 #[cfg(feature = "testing")]
 pub mod testing {
-    //! Helpers for the tests of adapters.
+    //! Helpers for the tests of rules, of use cases and of adapters.
 
     pub mod acquirer;
     pub mod contract;
+    pub mod samples;
 }
 mod timing;
 pub mod verification;

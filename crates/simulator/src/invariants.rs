@@ -48,6 +48,10 @@ pub const ONE_SUCCESS: &str = "a period is paid once";
 pub const ONE_EVENT: &str = "a paid order has one event";
 /// At most one effect for an idempotency key.
 pub const ONE_EFFECT_PER_KEY: &str = "a key acts once";
+/// A call of an agent has an effect only after its approval.
+pub const CALL_IS_APPROVED: &str = "no call of an agent acts without approval";
+/// At most one effect of a call of an agent.
+pub const ONE_EFFECT_PER_CALL: &str = "a call of an agent acts once";
 /// At most one valid code for a phone, which can be used once.
 pub const ONE_CODE: &str = "a phone has one live code, which lets in once";
 /// Tenant isolation: no row refers to another project.
@@ -194,6 +198,18 @@ pub const INVARIANTS: &[Invariant] = &[
          ('subscription_activated', 'subscription_renewed', 'subscription_resumed', 'subscription_charge_ahead') ELSE \
          n.code IN ('subscription_canceled', 'subscription_ended') END",
     ),
+    rule(
+        CALL_IS_APPROVED,
+        EveryStep,
+        "tasks t WHERE {since} AND t.title LIKE 'Agent call %' AND NOT EXISTS (SELECT 1 FROM agent_actions a WHERE \
+         a.project_id = t.project_id AND a.body = '{\"title\":\"' || t.title || '\"}' AND a.decided_by IS NOT NULL AND \
+         a.state IN ('approved', 'executed', 'reported'))",
+    ),
+    rule(
+        ONE_EFFECT_PER_CALL,
+        EveryStep,
+        "(SELECT 1 FROM tasks WHERE title LIKE 'Agent call %' GROUP BY project_id, title HAVING count(*) > 1) AS twice",
+    ),
     rule(FAILING_WORK_ENDS, EveryStep, "subscriptions WHERE work_attempts > 11"),
     rule(NO_UNKNOWN_OUTCOME, AtRest, "charges WHERE state IN ('prepared', 'pending') OR parked_at IS NOT NULL"),
     rule(NO_UNKNOWN_OUTCOME, AtRest, "refunds WHERE state IN ('due', 'pending') OR parked_at IS NOT NULL"),
@@ -203,6 +219,7 @@ pub const INVARIANTS: &[Invariant] = &[
     rule(NO_UNKNOWN_OUTCOME, AtRest, "subscription_payments WHERE state IN ('processing', 'needs_reconciliation')"),
     rule(NO_UNKNOWN_OUTCOME, AtRest, "subscriptions WHERE status = 'charging'"),
     rule(NO_UNKNOWN_OUTCOME, AtRest, "orders WHERE status_id = 2"),
+    rule(NO_UNKNOWN_OUTCOME, AtRest, "agent_actions WHERE state = 'approved'"),
     rule(
         CAPTURED,
         AtRest,

@@ -2,6 +2,7 @@
 
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::testing::storehouse::{Item, StockFixture};
+use kontor_auth::model::{AgentPolicy, AgentRule, AgentRules};
 use kontor_catalog::model::{InventoryDraft, StockLevel};
 use kontor_kernel::{
     AppScope, InventoryId, Money, NomenclatureId, PaymentTypeId, Permission, ShopId, Staff, TokenId, UserId,
@@ -9,6 +10,7 @@ use kontor_kernel::{
 };
 use kontor_webhooks::model::{EndpointUrl, WebhookDraft};
 
+use crate::acts::agents::TASKS;
 use crate::services::Services;
 
 /// Time zones with and without daylight saving time, one of them with a shift of half an hour.
@@ -22,6 +24,10 @@ pub struct Merchant {
     pub app: AppScope,
     /// Employee with all permissions.
     pub staff: Staff,
+    /// The same employee with a session that began before every call of an agent.
+    pub supervisor: Staff,
+    /// Agent whose writes need approval.
+    pub agent: Staff,
     /// Shop where customers collect orders.
     pub shop: ShopId,
     /// Payment type of the shop.
@@ -38,6 +44,18 @@ pub struct Merchant {
     pub plans: Vec<NomenclatureId>,
     /// Promo codes with a discount.
     pub promo_codes: Vec<String>,
+}
+
+/// Creates a token of an employee or agent.
+async fn session(house: &StockFixture<'_>, user: i64) -> TokenId {
+    let p = house.project;
+    let token = house
+        .number(format!(
+            "INSERT INTO access_tokens (guard, subject_id, project_id, fingerprint, created_at, expires_at) VALUES ('user', \
+             {user}, {p}, 'f', {AT}, '2100-01-01 00:00:00') RETURNING id AS number"
+        ))
+        .await;
+    TokenId::new(token).unwrap()
 }
 
 impl Merchant {
@@ -87,9 +105,32 @@ impl Merchant {
             is_agent: false,
             permissions: Permission::all().collect(),
         };
+        let agent_role = house
+            .number(format!(
+                "INSERT INTO roles (project_id, name, is_owner, kind, created_at, updated_at) VALUES ({p}, 'Agent', FALSE, \
+                 'agent', {AT}, {AT}) RETURNING id AS number"
+            ))
+            .await;
+        let agent = house
+            .number(format!(
+                "INSERT INTO users (project_id, role_id, login, email, password_hash, first_name, last_name, is_banned, \
+                 is_sick, active_seconds, kind, created_at, updated_at) VALUES ({p}, {agent_role}, 'agent{p}', \
+                 'a{p}@shop.example', '', 'Bot', '', FALSE, FALSE, 0, 'agent', {AT}, {AT}) RETURNING id AS number"
+            ))
+            .await;
+        let agent = Staff {
+            user_id: UserId::new(agent).unwrap(),
+            token_id: session(&house, agent).await,
+            is_agent: true,
+            permissions: TASKS.permissions.iter().copied().collect(),
+            ..staff.clone()
+        };
+        let supervisor = Staff { token_id: session(&house, user).await, ..staff.clone() };
         let mut merchant = Self {
             app,
             staff,
+            supervisor,
+            agent,
             shop: ShopId::new(shop).unwrap(),
             payment_type: PaymentTypeId::new(payment_type).unwrap(),
             items: Vec::new(),
@@ -104,6 +145,10 @@ impl Merchant {
         let url = EndpointUrl::parse(&format!("https://merchant{number}.example/hook")).unwrap();
         let draft = WebhookDraft { name: None, url, is_active: true };
         services.webhooks.create(&merchant.staff, app.application_id, draft).await.unwrap();
+        let rules = AgentRules { write: Some(AgentRule::NeedsApproval), ..AgentRules::default() };
+        // The rules read the calls, so they stay for the whole run.
+        let policy = AgentPolicy { rules, retention_days: 3_650, ..AgentPolicy::default() };
+        services.agents.set_policy(&merchant.staff, policy).await.unwrap();
         merchant
     }
 

@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use kontor_auth::ports::CodeSender;
+use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher};
 use kontor_kernel::testing::Dice;
-use kontor_kernel::{Email, Phone, SendError};
+use kontor_kernel::{Email, Phone, SecretString, SendError};
 use kontor_payments::model::{
     ChargeRequest, GatewayPage, GatewayPayment, GatewayReceipt, GatewayRefund, GatewayStatus, HandOverRequest,
     ProviderId, RefundRequest,
@@ -261,6 +261,20 @@ impl WebhookSender for Outside {
             *lock(&self.accepted).entry(id).or_default() += 1;
         }
         outcome
+    }
+}
+
+/// Employees without passwords.
+pub struct NoPasswords;
+
+#[async_trait]
+impl PasswordHasher for NoPasswords {
+    async fn hash(&self, _: &SecretString) -> Result<String, HashingFailed> {
+        Err(HashingFailed("no password is hashed".to_owned()))
+    }
+
+    async fn verify(&self, _: &SecretString, _: Option<String>) -> Result<bool, HashingFailed> {
+        Ok(false)
     }
 }
 

@@ -6,8 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::Database;
-use kontor_auth::model::{CodeRedemption, NewCode, NewToken, RedeemOutcome};
-use kontor_auth::ports::{CodeRepository, CustomerAccounts};
+use kontor_auth::AgentActionError;
+use kontor_auth::model::{
+    AgentAction, AgentActionDecision, AgentActionEvent, AgentActionFilter, AgentLimits, AgentPolicy, AgentResult,
+    CodeRedemption, NewAgentAction, NewCode, NewToken, RedeemOutcome,
+};
+use kontor_auth::ports::{AgentActionRepository, CodeRepository, CustomerAccounts};
 use kontor_catalog::InventoryError;
 use kontor_catalog::model::{Inventory, InventoryDraft, StockChange, StockEntry};
 use kontor_catalog::ports::InventoryRepository;
@@ -55,6 +59,25 @@ macro_rules! gated {
 }
 
 gated! {
+    AgentActionRepository {
+        policy(project: ProjectId) -> Result<AgentPolicy, StoreError>;
+        set_policy(project: ProjectId, policy: AgentPolicy, by: UserId, at: DateTime<Utc>)
+            -> Result<AgentPolicy, AgentActionError>;
+        use_limits(agent: UserId, day_end: DateTime<Utc>, limits: AgentLimits, amount: i64) -> Result<bool, StoreError>;
+        latest(token: TokenId, arguments_hash: String) -> Result<Option<AgentAction>, StoreError>;
+        propose(new: NewAgentAction) -> Result<AgentAction, AgentActionError>;
+        record(ended: AgentAction) -> Result<(), StoreError>;
+        find(public_id: Uuid) -> Result<Option<ProjectScoped<AgentAction>>, StoreError>;
+        list(project: ProjectId, filter: AgentActionFilter, at: DateTime<Utc>, page: PageRequest)
+            -> Result<Page<AgentAction>, StoreError>;
+        decide(public_id: Uuid, event: AgentActionEvent, decision: AgentActionDecision, approvals_per_hour: i64)
+            -> Result<AgentAction, AgentActionError>;
+        interrupted(at: DateTime<Utc>) -> Result<Option<Uuid>, StoreError>;
+        start(public_id: Uuid, at: DateTime<Utc>) -> Result<AgentAction, AgentActionError>;
+        finish(public_id: Uuid, attempt: i32, result: AgentResult, at: DateTime<Utc>) -> Result<(), StoreError>;
+        report(public_id: Uuid, at: DateTime<Utc>) -> Result<(), StoreError>;
+        session_start(token: TokenId) -> Result<Option<DateTime<Utc>>, StoreError>;
+    }
     CustomerAccounts {
         find_or_create(project: ProjectId, contact: &Contact, at: DateTime<Utc>) -> Result<CounterpartyId, StoreError>;
         sign_in_customer(app: AppScope, contact: &Contact, token: NewToken)

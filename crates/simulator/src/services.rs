@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::{Database, IdempotentRequest};
 use kontor_auth::model::TokenLifetimes;
-use kontor_auth::{CustomerGuard, CustomerSessions};
+use kontor_auth::{AgentActionService, CustomerGuard, CustomerSessions};
 use kontor_catalog::InventoryService;
 use kontor_customers::ProfileService;
 use kontor_kernel::testing::{Dice, PlainCipher, SeededRandom};
@@ -19,7 +19,8 @@ use kontor_subscriptions::{MethodChangeService, Pace, StaffSubscriptions, Subscr
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryWorker, WebhookService};
 
-use crate::providers::{NoSigner, Outside};
+use crate::acts::agents::TASKS;
+use crate::providers::{NoPasswords, NoSigner, Outside};
 use crate::scheduled_ports::{ScheduledStorage, SingleSlot};
 use crate::scheduler::Turns;
 
@@ -51,6 +52,8 @@ pub struct Services {
     pub sessions: CustomerSessions,
     /// Checks of tokens.
     pub guard: CustomerGuard,
+    /// Calls of agents, and their approval.
+    pub agents: AgentActionService,
     /// Profiles of customers.
     pub profiles: ProfileService,
     /// Stock levels.
@@ -165,6 +168,16 @@ impl Services {
                 random: random.clone(),
                 cipher: cipher.clone(),
                 lifetimes: TokenLifetimes::default(),
+            },
+            agents: AgentActionService {
+                actions: store.clone(),
+                staff: Arc::new(database.clone()),
+                hasher: Arc::new(NoPasswords),
+                clock: ticking.clone(),
+                // From other dice than the rest, so that trade takes the same course with and without agents.
+                random: Arc::new(SeededRandom::new(Dice::new(dice.clone().throw().rotate_left(17)))),
+                cipher: cipher.clone(),
+                tools: [TASKS].into(),
             },
             guard: CustomerGuard::new(Arc::new(database.clone()), ticking.clone(), cipher.clone()),
             profiles: ProfileService { customers: Arc::new(database.clone()), clock: ticking.clone() },

@@ -12,7 +12,7 @@ use kontor_orders::OrderCommand;
 use kontor_payments::model::{GatewayStatus, ProviderId};
 
 use crate::acts::workers::{DUTIES, Duty};
-use crate::acts::{Act, ActResult, Effect, Member, Scene, customers, foreign_records, members, staff, workers};
+use crate::acts::{Act, ActResult, Effect, Member, Scene, agents, customers, foreign_records, members, staff, workers};
 use crate::audit;
 use crate::invariants::{self, Dialect, When};
 use crate::merchant::Merchant;
@@ -92,6 +92,11 @@ pub struct Simulation {
     db: TestDatabase,
     services: Arc<Services>,
     dice: Dice,
+    /// Dice of agents and of those who decide about their calls.
+    agent_dice: Dice,
+    /// Number and time of the latest calls of agents, by merchant.
+    calls: Vec<(usize, u64, DateTime<Utc>)>,
+    call_count: u64,
     merchants: Vec<Arc<Merchant>>,
     members: Vec<Vec<Member>>,
     codes: BTreeMap<(usize, String), LiveCode>,
@@ -133,6 +138,10 @@ impl Simulation {
             db,
             services,
             dice,
+            // Other dice, so that trade takes the same course with and without agents.
+            agent_dice: Dice::new(plan.seed.rotate_left(32)),
+            calls: Vec::new(),
+            call_count: 0,
             merchants,
             members,
             codes: BTreeMap::new(),
@@ -198,6 +207,7 @@ impl Simulation {
                 for _ in 0..4 {
                     self.something_happens(merchant).await?;
                 }
+                self.agents_work(merchant).await?;
             }
             self.payers_decide().await?;
             let most = 1 + u32::try_from(self.dice.below(30)).unwrap();
@@ -288,6 +298,39 @@ impl Simulation {
         chosen.map(|(member, key, wish)| customers::orders(scene, member, key, wish)).into_iter().collect()
     }
 
+    /// Lets agents send calls, employees decide about them, and workers continue them, all concurrently.
+    async fn agents_work(&mut self, merchant: usize) -> Result<(), Broken> {
+        let (began, mut dice) = (self.services.clock.now(), self.agent_dice.split());
+        // Shorter than the time for which a call is answered with its stored result.
+        self.calls.retain(|(_, _, at)| began - *at < TimeDelta::hours(4));
+        let mut acts = Vec::new();
+        for _ in 0..2 + dice.below(4) {
+            let scene = self.agent_scene(merchant, &mut dice);
+            acts.push(match dice.below(10) {
+                0..5 => agents::asks(scene, self.a_call(merchant, &mut dice)),
+                5..9 => agents::decides(scene),
+                _ => agents::continues(scene, 5),
+            });
+        }
+        self.meet(merchant, acts, &mut dice).await?;
+        self.look(When::EveryStep, Some(began - TimeDelta::seconds(10))).await
+    }
+
+    fn agent_scene(&self, merchant: usize, dice: &mut Dice) -> Scene {
+        Scene { services: self.services.clone(), merchant: self.merchants[merchant].clone(), dice: dice.split() }
+    }
+
+    /// Returns the number of a new call, or of one that is repeated.
+    fn a_call(&mut self, merchant: usize, dice: &mut Dice) -> u64 {
+        let own: Vec<u64> = self.calls.iter().filter(|call| call.0 == merchant).map(|call| call.1).collect();
+        if let Some(number) = dice.one_of(&own).filter(|_| dice.percent(40)) {
+            return number;
+        }
+        self.call_count += 1;
+        self.calls.push((merchant, self.call_count, self.services.clock.now()));
+        self.call_count
+    }
+
     /// Requests a code and uses it: concurrently or after a wrong one, in time or too late.
     async fn log_in_step(&mut self, merchant: usize) -> Result<(), Broken> {
         let known = self.dice.percent(40);
@@ -371,16 +414,27 @@ impl Simulation {
         self.step(0, acts).await
     }
 
-    /// Runs use cases concurrently, applies their effects, and checks the rules.
+    /// Runs use cases concurrently, applies their effects, checks the rules, and lets some time pass.
     async fn step(&mut self, merchant: usize, acts: Vec<Act>) -> Result<(), Broken> {
-        let began = self.services.clock.now();
+        let (began, mut dice) = (self.services.clock.now(), self.dice.clone());
+        let met = self.meet(merchant, acts, &mut dice).await;
+        self.dice = dice;
+        met?;
+        self.look(When::EveryStep, Some(began - TimeDelta::seconds(10))).await?;
+        let pause = TimeDelta::milliseconds(500 + i64::try_from(self.dice.below(40_000)).unwrap());
+        self.services.clock.advance(if self.dice.percent(3) { TimeDelta::seconds(-2) } else { pause });
+        Ok(())
+    }
+
+    /// Runs use cases concurrently, and applies their effects.
+    async fn meet(&mut self, merchant: usize, acts: Vec<Act>, dice: &mut Dice) -> Result<(), Broken> {
         let mut runs = Vec::new();
         for act in acts {
-            let dies = !self.calm && self.dice.percent(4);
-            let lives = if dies { u32::try_from(self.dice.below(9)).ok() } else { None };
+            let dies = !self.calm && dice.percent(4);
+            let lives = if dies { u32::try_from(dice.below(9)).ok() } else { None };
             runs.push((act, lives));
         }
-        let (services, mut dice) = (self.services.clone(), self.dice.split());
+        let (services, mut dice) = (self.services.clone(), dice.split());
         let within = self.plan.database == Kind::Postgres && runs.len() > 1 && !self.calm;
         let outcomes = if within {
             let statement = usize::try_from(dice.below(STATEMENTS)).unwrap();
@@ -396,9 +450,6 @@ impl Simulation {
             };
             self.learn(merchant, did)?;
         }
-        self.look(When::EveryStep, Some(began - TimeDelta::seconds(10))).await?;
-        let pause = TimeDelta::milliseconds(500 + i64::try_from(self.dice.below(40_000)).unwrap());
-        self.services.clock.advance(if self.dice.percent(3) { TimeDelta::seconds(-2) } else { pause });
         Ok(())
     }
 
@@ -493,6 +544,9 @@ impl Simulation {
             for duty in DUTIES {
                 self.works(duty, 10_000).await?;
             }
+            let mut dice = self.agent_dice.split();
+            let continued = agents::continues(self.agent_scene(0, &mut dice), 10_000);
+            self.meet(0, vec![continued], &mut dice).await?;
         }
         self.look(When::AtRest, None).await
     }

@@ -115,10 +115,11 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::case::tests::{active, at, begun};
+    use crate::case::tests::at;
     use crate::change::AttemptEnd;
     use crate::model::{AttemptState, NewAttempt};
     use crate::state::SubscriptionStatus::{self, Active, Canceled, Charging, PastDue};
+    use crate::testing::samples::{active, begun};
 
     fn now() -> DateTime<Utc> {
         at("2027-01-31T09:00:00Z")

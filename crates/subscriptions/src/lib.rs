@@ -29,7 +29,34 @@
 //! the locked subscriptions and writes the [`SubscriptionChange`](change::SubscriptionChange)s. Implementations do not
 //! decide themselves about periods, attempts and late money.
 //!
-//! **Features**: `mocks` adds a mock of every port except [`ports::SubscriptionForecastReader`].
+//! **Services and their ports**; most also take a `Clock`, a `Random` or a `SecretCipher` of the kernel:
+//!
+//! | Service | Ports |
+//! |---|---|
+//! | [`SubscriptionService`] | `SubscriptionStore`, `ChargeService` of `kontor-payments` |
+//! | [`SubscriptionScheduler`] | `SubscriptionStore`, `ChargeService` of `kontor-payments` |
+//! | [`StaffSubscriptions`] | `SubscriptionStore`, `SubscriptionReader`, `ChargeService` of `kontor-payments` |
+//! | [`MethodChangeService`] | `MethodChangeStore`, `ChargeService` of `kontor-payments` |
+//!
+//! **Features**, none by default
+//! - `mocks` adds a mock of every port except [`ports::SubscriptionForecastReader`].
+//! - `testing` adds `testing::contract`, the promises of the storage, as functions that the tests of an adapter run; and
+//!   `testing::samples`, subscriptions for tests of rules. It enables `testing` of `kontor-payments`.
+//!
+//! ```toml
+//! [dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel" }
+//! kontor-payments = { path = "../kontor/crates/payments" }
+//! kontor-subscriptions = { path = "../kontor/crates/subscriptions" }
+//!
+//! [dev-dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel", features = ["mocks"] }
+//! kontor-subscriptions = { path = "../kontor/crates/subscriptions", features = ["mocks", "testing"] }
+//! ```
+//!
+//! **When not to use it**
+//! - Charges by usage, or periods shorter than a month: a period is a whole number of months at a fixed price.
+//! - Prices that change within a period: new terms apply from the next period on, and no period is charged in part.
 //!
 //! A backend that only checks access needs [`grants_access`] alone; `apps/examples` has two such backends.
 //! [`forecast()`] predicts charges from a [`SubscriptionCase`].
@@ -147,6 +174,13 @@ mod service;
 mod staff;
 mod state;
 mod terms;
+#[cfg(feature = "testing")]
+pub mod testing {
+    //! Helpers for the tests of rules and of adapters.
+
+    pub mod contract;
+    pub mod samples;
+}
 mod transitions;
 
 pub use bounds::{Bounds, Pace, Park};

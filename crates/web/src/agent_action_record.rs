@@ -66,6 +66,9 @@ pub struct AgentActionRecord {
     decided_at: Option<DateTime<Utc>>,
     /// Reason of a refusal.
     reason: Option<String>,
+    /// Number of times that the execution was begun. For a failure that needed no approval: the number of failures that
+    /// this entry counts, if the agent has more than 200 within an hour.
+    attempts: i32,
     started_at: Option<DateTime<Utc>>,
     finished_at: Option<DateTime<Utc>>,
     /// Time from the beginning to the end of the execution, in milliseconds.
@@ -84,6 +87,7 @@ impl From<ShownAgentAction> for AgentActionRecord {
     fn from(shown: ShownAgentAction) -> Self {
         let ShownAgentAction { action, state, shows_arguments } = shown;
         let (proposal, execution, decision) = (action.proposal, action.execution, action.decision);
+        let attempts = execution.as_ref().map_or(0, |execution| execution.attempts);
         let started_at = execution.as_ref().map(|execution| execution.started_at);
         let (finished_at, result) = execution.and_then(|execution| execution.finished).unzip();
         let duration = started_at.zip(finished_at).map(|(start, end)| end - start);
@@ -105,6 +109,7 @@ impl From<ShownAgentAction> for AgentActionRecord {
             decided_by: decision.as_ref().map(|decision| decision.by.get()),
             decided_at: decision.as_ref().map(|decision| decision.at),
             reason: decision.and_then(|decision| decision.reason).as_ref().map(Reason::as_str).map(str::to_owned),
+            attempts,
             started_at,
             finished_at,
             duration_ms: duration.map(|duration| duration.num_milliseconds()),
@@ -116,4 +121,7 @@ impl From<ShownAgentAction> for AgentActionRecord {
     }
 }
 
-one!(pub AgentActionResponse { agent_action: AgentActionRecord });
+one!(
+    /// A call of an agent.
+    pub AgentActionResponse { agent_action: AgentActionRecord }
+);

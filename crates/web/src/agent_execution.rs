@@ -52,6 +52,14 @@ fn outcome(response: &InProcessResponse) -> AgentResponse {
     AgentResponse { result, is_replayed: response.headers.contains_key(REPLAYED) }
 }
 
+/// Makes the request. A later attempt that fails is made once more: an earlier one may have had its effect after this one
+/// looked up the key, and have caused the failure. Then the key is found now.
+async fn attempt(in_process: &InProcess, call: InProcessCall, is_first: bool) -> Result<InProcessResponse, ApiError> {
+    let response = in_process.call(call.clone()).await?;
+    let is_final = is_first || !response.status.is_client_error() || response.headers.contains_key(REPLAYED);
+    if is_final { Ok(response) } else { in_process.call(call).await }
+}
+
 /// Executes or continues an approved call and stores the result. Without a response the call stays approved, and the
 /// worker continues it after its lease.
 pub async fn execute(
@@ -60,7 +68,8 @@ pub async fn execute(
     action: AgentAction,
 ) -> Result<(), ApiError> {
     let public_id = action.proposal.public_id;
-    match in_process.call(request(&action)?).await {
+    let is_first = action.execution.as_ref().is_none_or(|execution| execution.attempts <= 1);
+    match attempt(in_process, request(&action)?, is_first).await {
         Ok(response) => Ok(service.finish(&action, outcome(&response)).await?),
         Err(error) => {
             tracing::warn!(?error, %public_id, "an approved call of an agent has no response yet; it is continued");
@@ -71,8 +80,42 @@ pub async fn execute(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use super::*;
     use actix_web::http::StatusCode;
+    use actix_web::web::{self, Data};
+    use actix_web::{App, HttpResponse};
+    use kontor_auth::model::Channel;
+    use kontor_kernel::TokenId;
+
+    /// Fails once because of the effect of an earlier attempt.
+    async fn overtaken(count: Data<AtomicU32>) -> HttpResponse {
+        let is_first = count.fetch_add(1, Ordering::Relaxed) == 0;
+        if is_first { HttpResponse::PreconditionFailed().finish() } else { HttpResponse::Created().finish() }
+    }
+
+    #[tokio::test]
+    async fn a_later_attempt_that_fails_looks_up_the_key_again() {
+        for (is_first, expected) in [(true, StatusCode::PRECONDITION_FAILED), (false, StatusCode::CREATED)] {
+            let (sender, queue) = InProcess::channel();
+            let application =
+                || App::new().app_data(Data::new(AtomicU32::new(0))).route("/", web::post().to(overtaken));
+            let thread = queue.serve(application).unwrap();
+            let call = InProcessCall {
+                caller: InProcessCaller::Token(TokenId::new(7).unwrap()),
+                channel: Channel::Api,
+                approval: None,
+                method: Method::POST,
+                path: "/".to_owned(),
+                headers: HeaderMap::new(),
+                body: Bytes::new(),
+                address: None,
+            };
+            assert_eq!(attempt(&sender, call, is_first).await.unwrap().status, expected);
+            thread.stop().await;
+        }
+    }
 
     #[test]
     fn the_outcome_names_the_code_of_a_refusal() {

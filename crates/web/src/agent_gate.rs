@@ -6,14 +6,14 @@
 //! **Approval.** A call that needs it is stored and answered with `202`; nothing is changed. The approval executes it
 //! ([`super::agent_execution`]). The agent that repeats its call gets the stored result.
 //!
-//! **Log.** Every other write of an agent leaves an entry with its outcome, also if it is refused here.
+//! **Log.** Every other write of an agent leaves an entry with its outcome, also if it is refused here or before.
 
-use actix_web::HttpResponse;
 use actix_web::body::MessageBody;
 use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
 use actix_web::http::header::{ContentType, HeaderMap, HeaderName, IF_MATCH};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web;
+use actix_web::{HttpMessage, HttpResponse};
 use kontor_auth::model::{
     AgentAction, AgentActionState, AgentCall, AgentResult, AgentRule, MAX_AGENT_CALL_BYTES, NewAgentAction, ToolClass,
 };
@@ -30,11 +30,11 @@ use super::in_process::{InProcess, Origin};
 use super::policy::Policy;
 use super::preconditions::current_tag;
 use super::request_services::Service;
-use super::scopes::Admitted;
+use super::scopes::{Admitted, CallingAgent};
 use super::{ApiError, NamedError, NextAction};
 
 /// Request header with the hash of a preview that the agent has seen.
-const PREVIEW_HASH: HeaderName = HeaderName::from_static("preview-hash");
+pub const PREVIEW_HASH: HeaderName = HeaderName::from_static("preview-hash");
 /// Time after which an agent may ask again whether a new day has begun, in seconds.
 const RETRY_SECONDS: u64 = 3_600;
 /// Maximum length of the hash of a preview.
@@ -143,6 +143,28 @@ pub async fn pass(request: &mut ServiceRequest, policy: &Policy, admitted: &Admi
     }
 }
 
+/// Logs the write of an agent that was refused before it came to the gate: a permission is missing, or the body cannot be
+/// read.
+pub async fn log_refused(request: &ServiceRequest, policy: &Policy, refusal: &ApiError) {
+    let agent = request.extensions_mut().remove::<CallingAgent>();
+    let is_logged = policy.method != Method::GET && Origin::approval(request.request()).is_none();
+    let Some(CallingAgent(agent)) = agent.filter(|_| is_logged) else { return };
+    let logged = async {
+        let service = Service::<AgentActionService>::of(request.request())?;
+        let operation = (policy.method.as_str(), policy.path, request.query_string());
+        let judged = service.judge(&agent, Origin::channel(request.request()), operation).await?;
+        if judged.class != ToolClass::Read {
+            let entry = service.log_entry(&agent, judged, without_body(request, policy));
+            let status = actix_web::ResponseError::status_code(refusal);
+            LogEntry { service, entry }.store(status, named_code(refusal)).await;
+        }
+        Ok::<_, ApiError>(())
+    };
+    if let Err(error) = logged.await {
+        tracing::warn!(?error, operation = policy.path, "a refused call of an agent could not be logged");
+    }
+}
+
 async fn pass_agent(
     request: &mut ServiceRequest,
     policy: &Policy,
@@ -185,7 +207,13 @@ async fn pass_agent(
             Err(log.refused(forbidden(text)).await)
         }
         AgentRule::NeedsApproval => match parsed {
-            Ok(call) => wait_for_approval(request, (policy, admitted), (service, agent), judged, call).await,
+            Ok(call) => match wait_for_approval(request, (policy, admitted), (service, agent), judged, call).await {
+                // Other refusals are about a call that the log has.
+                Err(Stopped::Refused(refusal)) if named_code(&refusal) == Some("agent_call_limit") => {
+                    Err(log.refused(refusal).await)
+                }
+                passed => passed,
+            },
             Err(refusal) => Err(log.refused(refusal).await),
         },
     }

@@ -40,7 +40,7 @@ pub const MAX_IN_PROCESS_BODY: usize = 1 << 20;
 /// Maximum size of a response body.
 pub const MAX_IN_PROCESS_RESPONSE: usize = 4 << 20;
 /// Maximum time that a caller waits for the response. The request itself continues.
-const MAX_WAIT: Duration = Duration::from_secs(60);
+const MAX_WAIT: Duration = Duration::from_mins(1);
 /// Time after which a caller may retry if too many requests wait.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 

@@ -31,6 +31,11 @@ pub const AGENT_ACCESS_HOUR: RateRule = per(HOUR, 20, "agent-access-hour");
 pub const AGENT_ACCESS_STATUS: RateRule = per(MINUTE, 30, "agent-access-status");
 /// Attempts to fetch the token of an access request.
 pub const AGENT_ACCESS_CONSUME: RateRule = per(MINUTE, 30, "agent-access-consume");
+/// Messages of the Model Context Protocol, by address. They count before authentication, so that failed attempts count
+/// too.
+pub const MCP_ADDRESS: RateRule = per(MINUTE, 1_200, "mcp-address");
+/// Messages of the Model Context Protocol, by token. The limit is above the pace of an assistant and below a harmful load.
+pub const MCP_TOKEN: RateRule = per(MINUTE, 600, "mcp-token");
 /// Temporary passwords for staff, by address.
 pub const STAFF_PASSWORD_IP: RateRule = per(HOUR, 20, "staff-password-ip");
 /// Temporary passwords for staff, by login.
@@ -148,7 +153,7 @@ const fn row(operation: &'static str, rule: RateRule, subject: &'static str) -> 
 }
 
 /// All rows. The rules of one operation are in the order in which they count.
-pub const TABLE: [Limit; 54] = [
+pub const TABLE: [Limit; 56] = [
     row("POST /api/login", STAFF_LOGIN_IP, "address"),
     row("POST /api/login", STAFF_LOGIN, "address and login"),
     row("POST /api/login", STAFF_LOGIN_HOUR, "address and login"),
@@ -164,6 +169,8 @@ pub const TABLE: [Limit; 54] = [
     row("POST /api/agent-access-requests/{publicId}/consume", AGENT_ACCESS_CONSUME, "request"),
     row("POST /api/agent-actions/{publicId}/approve", STAFF_LOGIN, "employee, if a password is sent"),
     row("POST /api/agent-actions/{publicId}/approve", STAFF_LOGIN_HOUR, "employee, if a password is sent"),
+    row("POST /mcp", MCP_ADDRESS, "address"),
+    row("POST /mcp", MCP_TOKEN, "token"),
     row("POST /api/send_password", STAFF_PASSWORD_IP, "address"),
     row("POST /api/send_password", STAFF_PASSWORD_LOGIN, "login"),
     row("POST /api/counterparty/login", CUSTOMER_LOGIN_IP, "address"),

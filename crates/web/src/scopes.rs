@@ -128,10 +128,16 @@ async fn staff(request: &HttpRequest, permissions: &[Permission]) -> Result<Staf
         None => guard.authenticate(&bearer(request).ok_or_else(unauthenticated)?).await?,
     };
     let staff = staff.ok_or_else(unauthenticated)?;
+    if staff.is_agent {
+        request.extensions_mut().insert(CallingAgent(staff.clone()));
+    }
     permissions.iter().try_for_each(|permission| staff.require(*permission))?;
     request.extensions_mut().insert(StaffProject(staff.project_id));
     Ok(staff)
 }
+
+/// Calling agent, also if it lacks a permission: the log has its refused calls.
+pub struct CallingAgent(pub Staff);
 
 /// Project of the calling employee. Unlike the guard it stays in the request. The interpretation of values depends on
 /// it, such as the start of a day.

@@ -18,7 +18,32 @@
 //! **Ports**: [`ports::WebhookRepository`], [`ports::DeliveryLog`], [`ports::DeliveryQueue`],
 //! [`ports::WebhookSender`] (the HTTP client), [`ports::Signer`] (HMAC-SHA256).
 //!
-//! **Features**: `mocks` adds a mock of every port.
+//! **Services and their ports**; most also take a `Clock`, a `Random` or a `SecretCipher` of the kernel:
+//!
+//! | Service | Ports |
+//! |---|---|
+//! | [`WebhookService`] | `WebhookRepository` |
+//! | [`DeliveryService`] | `WebhookRepository`, `DeliveryLog` |
+//! | [`DeliveryWorker`] | `DeliveryQueue`, `WebhookSender`, `Signer` |
+//!
+//! **Features**, none by default
+//! - `mocks` adds a mock of every port.
+//! - `testing` adds `testing::contract`, the promises of the stores: fan-out, leases, attempts and limits, as functions
+//!   that the tests of an adapter run.
+//!
+//! ```toml
+//! [dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel" }
+//! kontor-webhooks = { path = "../kontor/crates/webhooks" }
+//!
+//! [dev-dependencies]
+//! kontor-kernel = { path = "../kontor/crates/kernel", features = ["mocks"] }
+//! kontor-webhooks = { path = "../kontor/crates/webhooks", features = ["mocks", "testing"] }
+//! ```
+//!
+//! **When not to use it**
+//! - Receivers that need events in order, or exactly once: deliveries are independent, and an answer may be lost.
+//! - Another schedule than that of the invariants: it is fixed.
 //!
 //! The next attempt is a function of the result:
 //! ```
@@ -134,6 +159,12 @@ mod endpoints;
 mod error;
 pub mod model;
 pub mod ports;
+#[cfg(feature = "testing")]
+pub mod testing {
+    //! Helpers for the tests of adapters.
+
+    pub mod contract;
+}
 mod worker;
 
 pub use deliveries::DeliveryService;

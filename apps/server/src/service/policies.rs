@@ -19,7 +19,7 @@ use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
 
 use super::openapi_implied as implied;
 use crate::callbacks;
-use kontor_web::agent_gate::{Stopped, pass};
+use kontor_web::agent_gate::{Stopped, log_refused, pass};
 use kontor_web::body::refuse_compressed;
 use kontor_web::body_budget::BodyShare;
 use kontor_web::body_buffer::{BodyReader, ReadBody};
@@ -252,7 +252,10 @@ pub async fn enforce(
             Ok((admitted, share)) => {
                 pass(&mut request, policy, &admitted).await.map(|passage| (admitted, share, passage))
             }
-            Err(refusal) => Err(Stopped::Refused(refusal)),
+            Err(refusal) => {
+                Box::pin(log_refused(&request, policy, &refusal)).await;
+                Err(Stopped::Refused(refusal))
+            }
         };
         match passed {
             Ok((admitted, share, passage)) if has_key(request.headers()) && accepts_keys(policy) => {

@@ -79,6 +79,7 @@ fn every_member_has_a_rule() {
             || name == "kontor-mcp"
             || name == "kontor-faulty-disk"
             || name == "kontor-bench"
+            || name == "kontor-client"
             || name == "kontor-examples"
             || name == "kontor-simulator"
             || name == "kontor-web"
@@ -256,11 +257,23 @@ fn the_faulty_disk_is_a_test_dependency_without_dependencies() {
 }
 
 #[test]
-fn examples_depend_only_on_the_access_rule() {
+fn examples_depend_on_the_client_and_the_access_rule() {
     let all = dependencies();
-    assert_eq!(ours(&all["kontor-examples"]), BTreeSet::from(["kontor-subscriptions"]));
+    assert_eq!(ours(&all["kontor-examples"]), BTreeSet::from(["kontor-client", "kontor-subscriptions"]));
     for (member, dependencies) in &all {
         assert!(!dependencies.contains("kontor-examples"), "{member} must not stand on an example");
+    }
+}
+
+/// The client is for other programs: it knows the API, and no crate of the service.
+#[test]
+fn the_rust_client_depends_on_no_other_crate() {
+    let all = dependencies();
+    assert!(ours(&all["kontor-client"]).is_empty());
+    assert!(all["kontor-client"].len() <= 15, "{:?}", all["kontor-client"]);
+    for (member, dependencies) in &all {
+        let allowed = member == "kontor-examples";
+        assert!(allowed || !dependencies.contains("kontor-client"), "{member} must not call its own API");
     }
 }
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod agent_access;
+mod agent_process;
 mod application_commands;
 mod backends;
 mod backup;
@@ -121,6 +122,7 @@ mod reference;
 mod resized_pictures;
 mod response_cache;
 mod rules;
+mod rust_client;
 mod safe_start;
 mod sent_as_read;
 mod shopfront;

@@ -107,8 +107,10 @@ database_tests! {
         assert_eq!(sorted, expected);
 
         let shown = call(&office, &bearer, "get_item", json!({ "item_id": goods })).await;
-        let same = office.get(&format!("/api/nomenclatures/{goods}")).await.expect(200);
-        assert_eq!((&shown["structuredContent"], &shown["isError"]), (&same, &json!(false)));
+        let same = office.get(&format!("/api/nomenclatures/{goods}")).await;
+        let mut record = same.expect(200);
+        record["etag"] = json!(same.headers["etag"].to_str().unwrap());
+        assert_eq!((&shown["structuredContent"], &shown["isError"]), (&record, &json!(false)));
         let found = call(&office, &bearer, "search_items", json!({ "query": "assam" })).await;
         assert_eq!(found["structuredContent"]["nomenclatures"][0]["id"], goods);
 
@@ -116,6 +118,12 @@ database_tests! {
         assert_eq!(refused.status, 403);
         let challenge = refused.headers["www-authenticate"].to_str().unwrap();
         assert!(challenge.starts_with("Bearer error=\"insufficient_scope\", scope=\"view-orders\", resource_metadata="));
+        let forbidden = json!({ "name": "cancel_order", "arguments": { "order_id": 1 } });
+        assert_eq!(ask(&office, &bearer, "tools/call", forbidden).await.status, 403);
+        let logged = office.get("/api/agent-actions").await.expect(200);
+        let entry = &logged["agentActions"][0];
+        assert_eq!((&logged["agentActionsCount"], &entry["status_code"]), (&json!(1), &json!(403)));
+        assert_eq!((&entry["operation"], &entry["channel"]), (&json!("DELETE /api/orders/{id}"), &json!("mcp")));
         office.patch(&format!("/api/agents/{id}"), json!({ "is_banned": true })).await.expect(200);
         assert_eq!(ask(&office, &bearer, "tools/list", json!({})).await.status, 401);
     }
@@ -130,7 +138,12 @@ database_tests! {
         let stored = office.get("/api/tasks").await.expect(200);
         assert_eq!((&stored["tasksCount"], &stored["tasks"][0]["title"]), (&json!(1), &json!("Call the supplier")));
 
-        let id = first["structuredContent"]["task"]["id"].clone();
+        let (id, tag) = (&first["structuredContent"]["task"]["id"], &first["structuredContent"]["etag"]);
+        let rename = |title: &str| json!({ "task_id": id, "title": title, "etag": tag });
+        let renamed = call(&office, &bearer, "update_task", rename("Call the supplier today")).await;
+        assert_ne!(&renamed["structuredContent"]["etag"], tag);
+        let stale = call(&office, &bearer, "update_task", rename("Call later")).await["content"][0]["text"].to_string();
+        assert!(stale.contains("precondition_failed"), "{stale}");
         call(&office, &bearer, "update_task", json!({ "task_id": id, "status_id": 3 })).await;
         let done = call(&office, &bearer, "find_tasks", json!({ "status_id": [3] })).await;
         assert_eq!(done["structuredContent"]["tasksCount"], 1);
@@ -186,6 +199,24 @@ database_tests! {
         assert_eq!(quantity().await, 9);
         let result = call(&office, &bearer, "correct_stock", arguments).await;
         assert_eq!((&result["structuredContent"]["inventory"]["quantity"], quantity().await), (&json!(9), json!(9)));
+    }
+
+    async fn messages_are_limited_by_token(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (_, bearer) = new_agent(&office, &["view-tasks"]).await;
+        let mut served = 0;
+        let refused = loop {
+            let answer = ask(&office, &bearer, "server/discover", json!({})).await;
+            if answer.status != 200 || served > 1_200 {
+                break answer;
+            }
+            served += 1;
+        };
+        // A new minute may begin meanwhile.
+        assert!((600..=1_200).contains(&served), "{served}");
+        refused.expect(429);
+        assert_eq!(refused.headers["x-ratelimit-limit"], "600");
+        ask(&office, &office.owner, "server/discover", json!({})).await.expect(200);
     }
 
     async fn dictionaries_are_resources(db: TestDatabase) {

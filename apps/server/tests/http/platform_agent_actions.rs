@@ -240,6 +240,21 @@ database_tests! {
         assert_eq!(held.log().await[0], ("failed".to_owned(), json!(403), json!("agent_call_forbidden")));
     }
 
+    async fn a_call_that_is_refused_before_the_policy_is_logged(db: TestDatabase) {
+        let held = Supervised::open(db).await;
+        let entry = |state: &str, status: u16| (state.to_owned(), json!(status), Value::Null);
+        send(held.call(Method::POST, "/api/tasks").json(&json!({ "title": "A" }))).await.expect(403);
+        let packed = held.call(Method::POST, BRANDS).header("Content-Encoding", "gzip").body("x");
+        send(packed).await.expect(415);
+        // Reads, and calls with a token that is not valid, are not calls of an agent that changes anything.
+        send(held.call(Method::GET, "/api/tasks")).await.expect(403);
+        send(held.office.server.as_staff("1|wrong", Method::POST, BRANDS).json(&json!({ "name": "A" }))).await.expect(401);
+        assert_eq!(held.log().await, [entry("failed", 415), entry("failed", 403)]);
+        let shown = held.office.get(ACTIONS).await.expect(200)["agentActions"][1].clone();
+        assert_eq!((&shown["operation"], &shown["attempts"]), (&json!("POST /api/tasks"), &json!(1)));
+        assert_eq!(shown["agent_id"], json!(held.agent));
+    }
+
     async fn a_refused_or_expired_call_does_not_run(db: TestDatabase) {
         let held = Supervised::open(db).await;
         let refused = held.proposed("Refused").await;
@@ -455,6 +470,7 @@ database_tests! {
             held.proposed(&format!("Brand {index}")).await;
         }
         assert_named(&held.brand("One more").await, 409, "agent_call_limit", "wait");
+        assert_eq!(held.log().await, [("failed".to_owned(), json!(409), json!("agent_call_limit"))]);
         let page = held.office.get(&format!("{ACTIONS}?state=proposed&agent_id={}&per_page=3&page=7", held.agent)).await.expect(200);
         assert_eq!((page["agentActionsCount"].as_i64(), page["agentActions"].as_array().unwrap().len()), (Some(20), 2));
         let count = async |filter: &str| held.office.get(&format!("{ACTIONS}?{filter}")).await.expect(200)["agentActionsCount"].clone();

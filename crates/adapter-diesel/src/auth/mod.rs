@@ -13,6 +13,7 @@ mod sessions;
 mod staff;
 mod tokens;
 
+pub(crate) use agent_actions::{try_to_read as try_to_read_calls, try_to_read_policies};
 pub(crate) use employees::try_to_read;
 pub(crate) use staff::REQUESTS as PASSWORD_REQUESTS;
 

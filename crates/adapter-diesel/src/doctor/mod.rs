@@ -250,7 +250,14 @@ const OTHERS: &[(&str, Read)] = &[
         cases(connection, &Selection::These(ids.to_vec()), DateTime::UNIX_EPOCH).map(|_| Vec::new())
     }),
     ("users", auth::try_to_read),
+    ("agent_actions", auth::try_to_read_calls),
+    ("agent_policies", auth::try_to_read_policies),
 ];
+
+/// Returns the rows of a table with their numbers in `id`. A policy for agents has the number of its project.
+fn numbered(table: &'static str) -> &'static str {
+    if table == "agent_policies" { "(SELECT project_id AS id, project_id FROM agent_policies)" } else { table }
+}
 
 impl Database {
     /// Reads every record of one project, or of all. Reports each row that cannot be read, and returns their number.
@@ -264,7 +271,7 @@ impl Database {
             let mut last = Some(0);
             while let Some(after) = last {
                 let looked = self.snapshot(move |connection| {
-                    let ids: Vec<i64> = next("t.id", table, project, after).scalars(connection)?;
+                    let ids: Vec<i64> = next("t.id", numbered(table), project, after).scalars(connection)?;
                     let (_, unreadable) = apart(connection, &ids, read)?;
                     Ok::<_, Abort<StoreError>>((ids.last().copied(), unreadable))
                 });

@@ -9,7 +9,7 @@ use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
 use kontor_auth::model::{
     AGENT_ACTION_LEASE, AGENT_ACTION_LIFETIME, AgentAction, AgentActionDecision, AgentActionEvent, AgentActionFilter,
     AgentActionState, AgentCall, AgentExecution, AgentLimits, AgentPolicy, AgentResult, AgentRule, AgentRules, Channel,
-    MAX_OPEN_AGENT_ACTIONS, NewAgentAction, Reason, ToolClass,
+    MAX_LOGGED_AGENT_FAILURES, MAX_OPEN_AGENT_ACTIONS, NewAgentAction, Reason, ToolClass,
 };
 use kontor_auth::ports::AgentActionRepository;
 use kontor_auth::{AgentActionError, AgentActionRefusal};
@@ -27,20 +27,20 @@ fn seconds(seconds: i64) -> DateTime<Utc> {
 
 /// A project with an employee and an agent.
 #[derive(Clone, Copy)]
-struct Desk {
-    project: ProjectId,
-    boss: UserId,
-    agent: UserId,
+pub struct Desk {
+    pub project: ProjectId,
+    pub boss: UserId,
+    pub agent: UserId,
 }
 
 impl Desk {
-    async fn of(db: &TestDatabase) -> Self {
+    pub async fn of(db: &TestDatabase) -> Self {
         let (project, boss) = office(db).await;
         let agent = made(db, (project, boss), &format!("bot-{project}"), &[]).await.id;
         Self { project, boss, agent }
     }
 
-    fn call(&self, id: u128, hash: &str) -> NewAgentAction {
+    pub fn call(&self, id: u128, hash: &str) -> NewAgentAction {
         let call = AgentCall {
             method: "POST".to_owned(),
             tool: "/api/brands".to_owned(),
@@ -73,7 +73,7 @@ impl Desk {
     }
 }
 
-async fn found(db: &TestDatabase, desk: Desk, id: u128) -> AgentAction {
+pub async fn found(db: &TestDatabase, desk: Desk, id: u128) -> AgentAction {
     let found = AgentActionRepository::find(&db.database, Uuid::from_u128(id)).await.unwrap();
     found.unwrap().within(desk.project).unwrap()
 }
@@ -117,8 +117,10 @@ database_tests! {
         assert_eq!(db.database.interrupted(lease).await.unwrap(), Some(id));
         let again = db.database.start(id, lease).await.unwrap().execution.unwrap();
         assert_eq!((again.started_at, again.attempts), (seconds(1), 2));
-        db.database.finish(id, result(201), lease).await.unwrap();
-        db.database.finish(id, result(422), lease).await.unwrap();
+        db.database.finish(id, 1, result(500), lease).await.unwrap();
+        assert_eq!(found(&db, desk, 1).await.stored, AgentActionState::Approved, "another attempt has begun");
+        db.database.finish(id, 1, result(201), lease).await.unwrap();
+        db.database.finish(id, 2, result(422), lease).await.unwrap();
         let done = found(&db, desk, 1).await;
         assert_eq!((done.stored, done.result()), (AgentActionState::Executed, Some(&result(201))));
         db.database.report(id, seconds(200)).await.unwrap();
@@ -150,6 +152,64 @@ database_tests! {
         let end = ended.proposal.keep_until;
         assert_eq!(db.database.sweep(swept, end - TimeDelta::seconds(1), TimeDelta::zero()).await.unwrap(), 0);
         assert_eq!(db.database.sweep(swept, end, TimeDelta::zero()).await.unwrap(), 1);
+    }
+
+    async fn failures_beyond_the_maximum_are_counted_on_the_newest_entry(db: TestDatabase) {
+        let (desk, other) = (Desk::of(&db).await, Desk::of(&db).await);
+        let ended = |desk: Desk, id: u128, at: DateTime<Utc>, stored: AgentActionState| {
+            let execution = AgentExecution { finished: Some((at, result(403))), ..AgentExecution::begun(at) };
+            let proposal =
+                NewAgentAction { needs_approval: false, proposed_at: at, expires_at: at, ..desk.call(id, "hash") };
+            AgentAction { proposal, stored, decision: None, execution: Some(execution), reported_at: None }
+        };
+        let most = u128::try_from(MAX_LOGGED_AGENT_FAILURES).unwrap();
+        let log = async |desk, id, at, stored| db.database.record(ended(desk, id, at, stored)).await.unwrap();
+        for id in 1..=most + 3 {
+            log(desk, id, seconds(1), AgentActionState::Failed).await;
+        }
+        log(desk, 1_000, seconds(2), AgentActionState::Executed).await;
+        log(other, 1_001, seconds(2), AgentActionState::Failed).await;
+        let page = PageRequest::new(1, 15, 100).unwrap();
+        let entries = async |desk: Desk| {
+            db.database.list(desk.project, AgentActionFilter::default(), START, page).await.unwrap().total
+        };
+        let expected = u64::try_from(MAX_LOGGED_AGENT_FAILURES).unwrap();
+        assert_eq!((entries(desk).await, entries(other).await), (expected + 1, 1));
+        let attempts = async |id| found(&db, desk, id).await.execution.unwrap().attempts;
+        assert_eq!((attempts(most - 1).await, attempts(most).await, attempts(1_000).await), (1, 4, 1));
+        log(desk, 1_002, seconds(3_601), AgentActionState::Failed).await;
+        assert_eq!(attempts(1_002).await, 1, "an hour later there is room again");
+    }
+
+    async fn entries_are_swept_when_their_own_time_ends(db: TestDatabase) {
+        let desk = Desk::of(&db).await;
+        for (id, days) in [(1, 1), (2, 1), (3, 90)] {
+            let keep_until = START + TimeDelta::days(days);
+            db.database.propose(NewAgentAction { keep_until, ..desk.call(id, &format!("hash {id}")) }).await.unwrap();
+        }
+        db.database.decide(Uuid::from_u128(2), AgentActionEvent::Refuse, desk.decision(seconds(1)), MANY).await.unwrap();
+        let swept = SWEPT_TABLES.iter().find(|swept| swept.table == "agent_actions").unwrap();
+        // The configured retention of other tables does not count.
+        let sweep = async |at| db.database.sweep(swept, at, TimeDelta::days(365)).await.unwrap();
+        let (day, quarter) = (START + TimeDelta::days(1), START + TimeDelta::days(90));
+        assert_eq!((sweep(day - TimeDelta::seconds(1)).await, sweep(day).await, sweep(day).await), (0, 2, 0));
+        assert_eq!(found(&db, desk, 3).await.stored, AgentActionState::Proposed);
+        assert_eq!(sweep(quarter).await, 1);
+    }
+
+    async fn the_doctor_reads_calls_and_policies(db: TestDatabase) {
+        let desk = Desk::of(&db).await;
+        db.database.propose(desk.call(1, "hash")).await.unwrap();
+        db.database.set_policy(desk.project, AgentPolicy::default(), desk.boss, START).await.unwrap();
+        let unreadable = async || {
+            let mut rows = Vec::new();
+            db.database.find_unreadable(Some(desk.project), |row| rows.push((row.table, row.id))).await.unwrap();
+            rows
+        };
+        assert!(unreadable().await.is_empty());
+        let id = fixtures::number(&db, "SELECT id AS value FROM agent_actions").await;
+        fixtures::run(&db, "UPDATE agent_actions SET operation = 'POST'; UPDATE agent_policies SET rules = '{}'".to_owned()).await;
+        assert_eq!(unreadable().await, [("agent_actions", id), ("agent_policies", desk.project.get())]);
     }
 
     async fn racing_moves_approve_at_most_once(db: TestDatabase) {
@@ -227,6 +287,40 @@ database_tests! {
         let later = NewAgentAction { expires_at: seconds(7_200), ..desk.call(5, "hash 5") };
         db.database.propose(later).await.unwrap();
         approve(5, seconds(3_600)).await.unwrap();
+    }
+
+    async fn racing_approvals_keep_to_the_limit_of_the_employee(db: TestDatabase) {
+        const MOST: i64 = 3;
+        let desk = Desk::of(&db).await;
+        for round in 0..6 {
+            let at = START + TimeDelta::hours(2 * round);
+            let ids = (0..8).map(|index| u128::try_from(8 * round + index).unwrap() + 1);
+            let ids: Vec<u128> = ids.collect();
+            for id in &ids {
+                let new = desk.call(*id, &format!("hash {id}"));
+                let new = NewAgentAction { proposed_at: at, expires_at: at + AGENT_ACTION_LIFETIME, ..new };
+                db.database.propose(new).await.unwrap();
+            }
+            let racing = ids.iter().map(|id| {
+                let (database, id) = (db.database.clone(), Uuid::from_u128(*id));
+                let decision = desk.decision(at);
+                tokio::spawn(async move { database.decide(id, AgentActionEvent::Approve, decision, MOST).await })
+            });
+            let (mut approved, mut refused) = (0, 0);
+            for one in racing.collect::<Vec<_>>() {
+                match one.await.unwrap() {
+                    Ok(_) => approved += 1,
+                    Err(AgentActionError::Refused(AgentActionRefusal::TooManyApprovals)) => refused += 1,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            assert_eq!((approved, refused), (MOST, 5));
+            let mut left = 0;
+            for id in ids {
+                left += i64::from(found(&db, desk, id).await.stored == AgentActionState::Approved);
+            }
+            assert_eq!(left, MOST, "a refused approval approves nothing");
+        }
     }
 
     async fn limits_of_a_day_are_exact(db: TestDatabase) {

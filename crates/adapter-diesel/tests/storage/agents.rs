@@ -69,7 +69,7 @@ fn update(agent: &Agent, held: &[Permission]) -> AgentUpdate {
     }
 }
 
-fn token(agent: &Agent, abilities: Option<&[Permission]>) -> NewAgentToken {
+pub fn token(agent: &Agent, abilities: Option<&[Permission]>) -> NewAgentToken {
     NewAgentToken {
         agent: agent.id,
         held: Permission::all().collect(),

@@ -1,11 +1,22 @@
 //! Records that several tests start from.
 
+use std::future::{Ready, ready};
+
 use diesel::RunQueryDsl;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Abort, Database};
 use kontor_customers::model::Customer;
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{CounterpartyId, ProjectId, StoreError};
+
+/// A migrated database without projects. Suites of contracts fill it.
+pub struct EmptyDatabase<'a>(pub &'a TestDatabase);
+
+impl<'a> EmptyDatabase<'a> {
+    pub fn open(db: &'a TestDatabase) -> Ready<Self> {
+        ready(Self(db))
+    }
+}
 
 #[derive(diesel::QueryableByName)]
 struct Inserted {

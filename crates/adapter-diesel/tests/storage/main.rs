@@ -1,14 +1,30 @@
 //! Storage on both databases.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
+/// One test on each database for every named check of the module `contract`, with a fixture of its own.
+macro_rules! promises {
+    ($fixture:ident: $($promise:ident)+) => {
+        kontor_adapter_diesel::database_tests! {$(
+            async fn $promise(db: TestDatabase) {
+                contract::$promise(&$fixture::open(&db).await).await;
+            }
+        )+}
+    };
+}
+
+mod agent_action_races;
 mod agent_actions;
 mod agents;
 mod auth;
+mod auth_contract;
 mod branches;
 mod callback;
 mod catalog;
 mod collation;
 mod content;
+mod content_contract;
+mod contracts;
+mod customer_contract;
 mod customers;
 mod demo_data;
 mod disk;
@@ -34,6 +50,7 @@ mod migrations;
 mod offers;
 mod orders;
 mod organization;
+mod organization_contract;
 mod outages;
 mod parsed_types;
 mod payment_types;
@@ -59,6 +76,7 @@ mod unknown_words;
 mod unreadable;
 mod upkeep;
 mod versions;
+mod webhook_contract;
 mod webhook_shares;
 mod webhooks;
 mod without_project;

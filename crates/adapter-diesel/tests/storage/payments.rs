@@ -27,18 +27,8 @@ impl Fixture for Counter<'_> {
     }
 }
 
-/// One test on each database per contract.
-macro_rules! promises {
-    ($($promise:ident)+) => {
-        database_tests! {$(
-            async fn $promise(db: TestDatabase) {
-                contract::$promise(&Counter::open(&db).await).await;
-            }
-        )+}
-    };
-}
-
 promises! {
+    Counter:
     a_charge_is_found_again
     one_purpose_has_one_open_charge
     an_outcome_is_recorded_once

@@ -13,9 +13,9 @@ use kontor_kernel::StoreError;
 const EXCEPTIONS: &str = include_str!("without_project.tsv");
 const TENANT: &str = "project_id";
 
-/// Columns of a table, of a unique key (without a target), or of a reference.
+/// Place of a table, of a unique key (without a target), or of a reference.
 #[derive(diesel::QueryableByName)]
-struct Columns {
+struct Place {
     #[diesel(sql_type = diesel::sql_types::Text)]
     owner: String,
     /// In order. Empty for a table without a primary key.
@@ -25,7 +25,7 @@ struct Columns {
     target: String,
 }
 
-impl Columns {
+impl Place {
     fn has_tenant(&self) -> bool {
         self.columns.split(", ").any(|column| column == TENANT)
     }
@@ -60,16 +60,16 @@ const POSTGRES_REFERENCES: &str = "SELECT t.relname::text AS owner, \
     FROM pg_constraint k JOIN pg_class t ON t.oid = k.conrelid JOIN pg_class r ON r.oid = k.confrelid \
     JOIN pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = 'public' AND k.contype = 'f'";
 
-async fn select(db: &TestDatabase, sqlite: &'static str, postgres: &'static str) -> Vec<Columns> {
+async fn select(db: &TestDatabase, sqlite: &'static str, postgres: &'static str) -> Vec<Place> {
     let query = if db.kind == Kind::Sqlite { sqlite } else { postgres };
-    let read = db.database.read(move |connection| {
-        diesel::sql_query(query).load::<Columns>(connection).map_err(Abort::<StoreError>::Query)
-    });
+    let read = db
+        .database
+        .read(move |connection| diesel::sql_query(query).load::<Place>(connection).map_err(Abort::<StoreError>::Query));
     read.await.unwrap()
 }
 
 /// Returns all tables whose rows belong to a project because they refer, directly or not, to a table with the project.
-fn belonging(tenants: &BTreeSet<String>, references: &[Columns]) -> BTreeSet<String> {
+fn belonging(tenants: &BTreeSet<String>, references: &[Place]) -> BTreeSet<String> {
     let mut found = tenants.clone();
     loop {
         let more: BTreeSet<String> = references
@@ -98,23 +98,23 @@ database_tests! {
     async fn no_new_key_or_reference_lacks_the_project(db: TestDatabase) {
         let tables = select(&db, SQLITE_TABLES, POSTGRES_TABLES).await;
         let tenants: BTreeSet<String> =
-            tables.into_iter().filter(Columns::has_tenant).map(|table| table.owner).collect();
+            tables.into_iter().filter(Place::has_tenant).map(|table| table.owner).collect();
         assert!(tenants.len() > 50 && tenants.contains("orders"), "{tenants:?}");
         let keys = select(&db, SQLITE_KEYS, POSTGRES_KEYS).await;
         let references = select(&db, SQLITE_REFERENCES, POSTGRES_REFERENCES).await;
 
-        let of_tenants = |columns: &&Columns| tenants.contains(&columns.owner) && !columns.has_tenant();
+        let of_tenants = |columns: &&Place| tenants.contains(&columns.owner) && !columns.has_tenant();
         let keys: BTreeSet<String> = keys
             .iter()
             .filter(of_tenants)
             .filter(|key| !key.columns.is_empty())
-            .map(|Columns { owner, columns, .. }| format!("key\t{owner}\t{columns}\t"))
+            .map(|Place { owner, columns, .. }| format!("key\t{owner}\t{columns}\t"))
             .collect();
         let between: BTreeSet<String> = references
             .iter()
             .filter(of_tenants)
             .filter(|reference| tenants.contains(&reference.target))
-            .map(|Columns { owner, columns, target }| format!("reference\t{owner}\t{columns}\t{target}"))
+            .map(|Place { owner, columns, target }| format!("reference\t{owner}\t{columns}\t{target}"))
             .collect();
         let without: BTreeSet<String> =
             belonging(&tenants, &references).into_iter().map(|table| format!("table\t{table}\t\t")).collect();

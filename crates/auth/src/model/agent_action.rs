@@ -19,6 +19,9 @@ pub const AGENT_ACTION_REPLAY: TimeDelta = TimeDelta::hours(12);
 pub const AGENT_ACTION_LEASE: TimeDelta = TimeDelta::minutes(2);
 /// Maximum number of calls of an agent that wait for a decision.
 pub const MAX_OPEN_AGENT_ACTIONS: i64 = 20;
+/// Maximum number of failures of an agent within an hour that have an entry of the log each. Further ones are counted on
+/// the newest entry.
+pub const MAX_LOGGED_AGENT_FAILURES: i64 = 200;
 /// Maximum size of the arguments of a proposed call, in bytes.
 pub const MAX_AGENT_CALL_BYTES: usize = 64 << 10;
 /// Maximum size of a stored result, in bytes.
@@ -230,7 +233,7 @@ pub struct AgentExecution {
     pub started_at: DateTime<Utc>,
     /// Time until which nothing else may continue it.
     pub leased_until: DateTime<Utc>,
-    /// Number of beginnings and continuations.
+    /// Number of beginnings and continuations. For a failure in the log, the number of failures that the entry counts.
     pub attempts: i32,
     /// End and result, once the outcome is known.
     pub finished: Option<(DateTime<Utc>, AgentResult)>,

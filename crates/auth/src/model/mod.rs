@@ -36,8 +36,8 @@ pub(crate) use agent_action::tests::action as agent_action_sample;
 pub use agent_action::{
     AGENT_ACTION_LEASE, AGENT_ACTION_LIFETIME, AGENT_ACTION_MOVES, AGENT_ACTION_REPLAY, AgentAction,
     AgentActionDecision, AgentActionEvent, AgentActionFilter, AgentActionMove, AgentActionState, AgentCall,
-    AgentExecution, AgentResult, MAX_AGENT_CALL_BYTES, MAX_AGENT_RESULT_BYTES, MAX_OPEN_AGENT_ACTIONS, NewAgentAction,
-    canonical,
+    AgentExecution, AgentResult, MAX_AGENT_CALL_BYTES, MAX_AGENT_RESULT_BYTES, MAX_LOGGED_AGENT_FAILURES,
+    MAX_OPEN_AGENT_ACTIONS, NewAgentAction, canonical,
 };
 pub use agent_policy::{
     AGENT_LOG_DAYS, APPROVALS_PER_HOUR, AgentLimits, AgentPolicy, AgentRule, AgentRules, MAX_AGENT_RULES,

@@ -46,7 +46,8 @@ pub trait AgentActionRepository: Send + Sync {
     /// one of a deleted agent.
     async fn propose(&self, new: NewAgentAction) -> Result<AgentAction, AgentActionError>;
 
-    /// Stores a call that has ended, for the log.
+    /// Stores a call that has ended, for the log. A failure beyond the maximum of the agent within an hour is only counted,
+    /// on its newest entry.
     async fn record(&self, ended: AgentAction) -> Result<(), StoreError>;
 
     /// Returns a call of any project.
@@ -77,8 +78,15 @@ pub trait AgentActionRepository: Send + Sync {
     /// Continues the execution of a call, if [`AgentAction::after`] allows it.
     async fn start(&self, public_id: Uuid, at: DateTime<Utc>) -> Result<AgentAction, AgentActionError>;
 
-    /// Stores the result of an execution, unless one is stored already.
-    async fn finish(&self, public_id: Uuid, result: AgentResult, at: DateTime<Utc>) -> Result<(), StoreError>;
+    /// Stores the result of an attempt to execute a call, unless a result is stored already. The failure of an attempt is
+    /// not stored once another one has begun: that one may have the effect.
+    async fn finish(
+        &self,
+        public_id: Uuid,
+        attempt: i32,
+        result: AgentResult,
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError>;
 
     /// Notes that the agent has got the result.
     async fn report(&self, public_id: Uuid, at: DateTime<Utc>) -> Result<(), StoreError>;

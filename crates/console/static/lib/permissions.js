@@ -37,7 +37,7 @@ export function grouped(names) {
  */
 export function Permissions({ names, chosen, onChange, readonly }) {
   const id = useId('permissions');
-  const order = ['view', 'create', 'edit'];
+  const order = ['view', 'create', 'edit', 'approve'];
   return html`<div class="permissions">${grouped(names).map(([resource, list]) => html`<div class="permission-group" role="group" key=${resource} aria-labelledby=${`${id}-${resource}`}>
     <b id=${`${id}-${resource}`}>${maybe(`resource.${resource}`) ?? resource}</b>
     <div class="row">${list.sort((a, b) => order.indexOf(partsOf(a).verb) - order.indexOf(partsOf(b).verb)).map((name) => {

@@ -57,6 +57,9 @@ export const screens = [
   { path: '/approvals/:id', title: 'nav.approval', permission: 'view-agents', texts: ['access'], load: () => import('../screens/approval.js') },
   { path: '/agents', title: 'nav.agents', icon: 'agents', keys: 'g b', section: 'section.access', permission: 'view-agents', texts: ['access'], load: () => import('../screens/agents.js') },
   { path: '/agents/:id', title: 'nav.agent', permission: 'view-agents', texts: ['access'], load: () => import('../screens/agent.js') },
+  { path: '/agent-actions', title: 'nav.calls', icon: 'check', keys: 'g l', section: 'section.access', permission: 'view-agent-actions', texts: ['access', 'calls'], load: () => import('../screens/agent-actions.js') },
+  { path: '/agent-actions/:id', title: 'nav.call', permission: 'view-agent-actions', texts: ['access', 'calls', 'orders'], load: () => import('../screens/agent-action.js') },
+  { path: '/agent-policy', title: 'nav.agentPolicy', icon: 'key', section: 'section.access', permission: 'view-agent-actions', texts: ['access', 'calls'], load: () => import('../screens/agent-policy.js') },
 
   { path: '/project', title: 'nav.project', icon: 'settings', section: 'section.settings', permission: 'view-settings', texts: ['settings'], load: () => import('../screens/project.js') },
   { path: '/payment-types', title: 'nav.paymentTypes', icon: 'money', section: 'section.settings', permission: 'view-dictionaries', texts: ['settings'], load: () => import('../screens/payment-types.js') },

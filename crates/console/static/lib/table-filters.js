@@ -115,8 +115,8 @@ function FilterDialog({ filter, close }) {
     ? html`<div class="choices" role="group" aria-label=${filterLabel(filter.name)}>${(loaded.data ?? []).map((option) => {
       const value = String(option.value);
       const chosen = values[filter.name] ?? [];
-      return html`<label class="check" key=${value}><input type="checkbox" checked=${chosen.includes(value)}
-        onChange=${() => set(filter.name, chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value])} /> ${option.label}</label>`;
+      return html`<label class="check" key=${value}><input type=${filter.single ? 'radio' : 'checkbox'} name=${id} checked=${chosen.includes(value)}
+        onChange=${() => set(filter.name, filter.single ? [value] : chosen.includes(value) ? chosen.filter((one) => one !== value) : [...chosen, value])} /> ${option.label}</label>`;
     })}${loaded.data?.length === 0 && html`<p class="note">${t('table.noOptions')}</p>`}</div>`
     : filter.kind === 'flag'
       ? html`<div class="choices" role="radiogroup" aria-label=${filterLabel(filter.name)}>${['true', 'false'].map((value) => html`<label class="check" key=${value}>

@@ -28,7 +28,7 @@ export function requestOf(table, query, fixed, order) {
   for (const filter of table.filters) {
     for (const name of parametersOf(filter)) {
       const values = query.getAll(name);
-      if (values.length) request[name] = filter.kind === 'choice' ? values : values[0];
+      if (values.length) request[name] = filter.kind === 'choice' && !filter.single ? values : values[0];
     }
   }
   const text = query.get('q');

@@ -182,7 +182,7 @@ export function Table({ id, table, to, fixed = {}, order, actions = NONE, bulk =
           ${actions.length > 0 && html`<th scope="col" class="act"><span class="sr-only">${t('table.actions')}</span></th>`}
         </tr></thead>
         <tbody ref=${body} role="rowgroup">
-          ${rows.map((row, index) => html`<${Line} key=${idOf(row)} row=${row} index=${index} first=${paging?.from ?? 1} current=${index === current}
+          ${rows.map((row, index) => html`<${Line} key=${textOf(row.id)} row=${row} index=${index} first=${paging?.from ?? 1} current=${index === current}
             selected=${selected.has(idOf(row))} columns=${shown} to=${to} actions=${actions} pickable=${bulk.length > 0} cells=${cells} picture=${picture}
             pick=${select} enter=${setAt} />`)}
         </tbody>

@@ -12,6 +12,7 @@ import { can } from './session.js';
  * @property {string} name parameter of the API; a range has `_gt` and `_lt`
  * @property {'choice' | 'range' | 'flag' | 'dates'} kind
  * @property {() => Promise<Option[]>} [options]
+ * @property {boolean} [single] `true` if the API takes one value of a choice
  * @property {string} [needs] permission to read the options
  */
 /**
@@ -64,6 +65,12 @@ export const options = {
   parked: worded((word) => t(`parked.${word}`), ['above_consent', 'contradicting_answers', 'customer_limit', 'paid_today', 'work_failed']),
   subscriptionStatuses: worded((word) => t(`subscription.status.${word}`), ['active', 'charging', 'past_due', 'canceled']),
   deliveryStatuses: worded((word) => t(`delivery.${word}`), ['pending', 'delivered', 'failed']),
+  agents: () => once('agents', async () => {
+    if (!can('view-agents')) return [];
+    const { agents } = await get('/api/agents', { per_page: 100 });
+    return agents.map(({ id, name }) => ({ value: id, label: name }));
+  }),
+  callStates: worded((word) => t(`call.state.${word}`), ['proposed', 'approved', 'refused', 'expired', 'executed', 'failed', 'reported']),
   roles: named('/api/roles', 'roles', 'view-roles'),
   departments: named('/api/departments', 'departments', 'view-departments'),
   deliveryTypes: named('/api/delivery_types', 'deliveryTypes'),
@@ -79,7 +86,7 @@ const dates = { name: 'date', kind: 'dates' };
 
 /** @type {Record<'orders' | 'items' | 'stock' | 'customers' | 'tasks' | 'agents' | 'categories'
   | 'branches' | 'deliveries' | 'webhookDeliveries' | 'warehouses' | 'files' | 'promotions'
-  | 'discounts' | 'jobs' | 'pages' | 'shops' | 'subscriptions' | 'upcoming' | 'usages', Description>} */
+  | 'discounts' | 'jobs' | 'pages' | 'shops' | 'subscriptions' | 'upcoming' | 'usages' | 'agentActions', Description>} */
 export const tables = {
   orders: {
     path: '/api/tables/orders', root: 'orders', search: true, sorts: ['id', 'created_at'], hidden: ['manager'],
@@ -200,6 +207,15 @@ export const tables = {
   upcoming: {
     path: '/api/subscriptions/upcoming', root: 'charges', sorts: [], filters: [], key: 'subscription_id',
     columns: ['charge_at', 'counterparty', 'nomenclature', 'amount', 'past_due'],
+  },
+  agentActions: {
+    path: '/api/agent-actions', root: 'agentActions', sorts: [], key: 'publicId', hidden: ['channel', 'status_code', 'error_code', 'duration_ms', 'decided_at'],
+    columns: ['operation', 'agent_id', 'state', 'class', 'proposed_at', 'expires_at', 'channel', 'decided_by', 'decided_at', 'status_code', 'error_code', 'duration_ms'],
+    filters: [
+      { name: 'state', kind: 'choice', single: true, options: options.callStates },
+      { name: 'agent_id', kind: 'choice', single: true, options: options.agents, needs: 'view-agents' },
+      { name: 'needs_approval', kind: 'flag' },
+    ],
   },
   usages: {
     path: '/api/discounts/{id}/usages', root: 'usages', sorts: [], filters: [], key: 'order_id',

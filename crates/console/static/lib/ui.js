@@ -64,10 +64,10 @@ export function Empty({ icon = 'box', title, text, children }) {
 /** Returns what went wrong and what to do, in words. @param {unknown} error */
 export function reason(error) {
   if (!(error instanceof ApiError)) return t('error.unexpected');
-  const seconds = error.retryAfter;
-  if (error.status === 429 && seconds !== null) return t('error.wait', { n: seconds });
   const known = error.code ? maybe(`error.${error.code}`) : null;
   if (known) return known;
+  const seconds = error.retryAfter;
+  if (error.status === 429 && seconds !== null) return t('error.wait', { n: seconds });
   if (error.status === 422 && Object.keys(error.fields).length) {
     return Object.entries(error.fields).map(([field, messages]) => (field === 'id' ? '' : `${maybe(`field.${field}`) ?? field}: `) + messages.join(', ')).join('. ');
   }

@@ -8,13 +8,13 @@ import { html, useMemo, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { createInDialog, showSecret } from '../lib/list.js';
-import { useLoad } from '../lib/load.js';
+import { forget, useLoad } from '../lib/load.js';
 import { Permissions, permissionText } from '../lib/permissions.js';
 import { matching } from '../lib/record.js';
-import { navigate } from '../lib/router.js';
+import { Link, navigate } from '../lib/router.js';
 import { can, user } from '../lib/session.js';
 import { attempt, Card, Empty, Facts, Loading, Page } from '../lib/ui.js';
-import { agentBadge } from './agents.js';
+import { agentBadge, callsOf, pauseAgent } from './agents.js';
 
 /** @typedef {import('../types/shapes').Answered<'/api/agents/{agent}', 'get'>['agent']} Agent */
 /** @typedef {import('../lib/form.js').FieldSpec} FieldSpec */
@@ -25,8 +25,8 @@ const fields = [
   { name: 'description', kind: 'area', max: 65535 },
 ];
 
-/** The names of permissions that the employee holds. */
-const own = () => (user.get()?.permissions ?? []).map((permission) => permission.name);
+/** The names of permissions that the employee can grant: an agent neither approves calls nor changes the policy for agents. */
+const own = () => (user.get()?.permissions ?? []).map(({ name }) => name).filter((name) => !name.endsWith('-agent-actions') || name.startsWith('view-'));
 
 /** @param {{ params: { id: string } }} props */
 export default function AgentScreen({ params }) {
@@ -39,6 +39,7 @@ function NewAgent() {
   const [chosen, setChosen] = useState(/** @type {string[]} */ ([]));
   const save = async (/** @type {Record<string, any>} */ values) => {
     const { agent } = await post('/api/agents', {}, { ...values, permissions: chosen });
+    forget('agents');
     toast(t('created'));
     await navigate(`/agents/${agent.id}`, { force: true, replace: true });
   };
@@ -69,6 +70,7 @@ function AgentView({ agent, etag, reload }) {
   }, t('saved'));
   const save = async (/** @type {Record<string, any>} */ changes, /** @type {any} */ _values, /** @type {string | undefined} */ match) => {
     await patch('/api/agents/{agent}', path, changes, match ? { match } : {});
+    forget('agents');
     toast(t('saved'));
     reload();
   };
@@ -80,8 +82,12 @@ function AgentView({ agent, etag, reload }) {
     if (!(await confirm({ title: t('agent.deleteAsk'), text: t('agent.deleteText'), confirm: t('delete'), danger: true }))) return;
     if (await attempt(() => remove('/api/agents/{agent}', path, matching(etag)), t('deleted'))) await navigate('/agents', { force: true });
   };
-  const actions = edits && html`
-    <button type="button" class="button" onClick=${() => change({ is_banned: !agent.is_banned })}>${t(agent.is_banned ? 'agent.resume' : 'agent.pause')}</button>
+  const pause = async () => {
+    if (await pauseAgent(agent.id, !agent.is_banned)) reload();
+  };
+  const calls = can('view-agent-actions') && html`<${Link} to=${callsOf(agent.id)} class="button">${t('agent.calls')}<//>`;
+  const actions = !edits ? calls : html`${calls}
+    <button type="button" class="button" onClick=${pause}>${t(agent.is_banned ? 'agent.resume' : 'agent.pause')}</button>
     <button type="button" class="button" onClick=${erase}><${Icon} name="trash" size=${16} />${t('delete')}</button>`;
   return html`<${Page} title=${agent.name} crumbs=${[{ label: t('nav.agents'), to: '/agents' }]} badge=${agentBadge(agent.is_banned)} actions=${actions} />
     ${can('edit-agents') && !edits && html`<p class="note">${t('agent.cannot')}</p>`}

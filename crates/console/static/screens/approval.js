@@ -6,7 +6,7 @@ import { ago, dateTime } from '../lib/format.js';
 import { html, useEffect, useId, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { useActions } from '../lib/keys.js';
-import { useLoad } from '../lib/load.js';
+import { forget, useLoad } from '../lib/load.js';
 import { Permissions } from '../lib/permissions.js';
 import { Link, navigate } from '../lib/router.js';
 import { can } from '../lib/session.js';
@@ -42,11 +42,12 @@ function Review({ request, set }) {
   };
   const approve = () => run(async () => {
     const answer = await post('/api/agent-access-requests/{publicId}/approve', { publicId }, { permissions: chosen, ...(name.trim() !== request.name ? { name: name.trim() } : {}) });
+    forget('agents');
     set(answer.agentAccessRequest);
     if (can('view-agents')) void navigate(`/agents/${answer.agent.id}`, { force: true });
   }, t('approval.approved'));
   const decline = async () => {
-    const reason = await open((/** @type {(reason: string | null) => void} */ close) => html`<${DeclineDialog} close=${close} />`);
+    const reason = await open((/** @type {(reason: string | null) => void} */ close) => html`<${ReasonDialog} title=${t('approval.decline')} label=${t('approval.declineReason')} close=${close} />`);
     if (reason === null) return;
     await run(async () => set((await post('/api/agent-access-requests/{publicId}/decline', { publicId }, reason ? { reason } : {})).agentAccessRequest), t('approval.declined'));
   };
@@ -88,20 +89,20 @@ function Review({ request, set }) {
     </div>`;
 }
 
-/** @param {{ close: (reason: string | null) => void }} props */
-function DeclineDialog({ close }) {
+/** Asks for the reason of a refusal, which may be empty. @param {{ title: string, label: string, close: (reason: string | null) => void }} props */
+export function ReasonDialog({ title, label, close }) {
   const [reason, setReason] = useState('');
-  const id = useId('decline');
+  const id = useId('reason');
   const submit = (/** @type {Event} */ event) => {
     event.preventDefault();
     close(reason.trim());
   };
-  return html`<${Dialog} title=${t('approval.decline')} onClose=${() => close(null)}>
+  return html`<${Dialog} title=${title} onClose=${() => close(null)}>
     <form class="stack" onSubmit=${submit}>
-      <div class="field"><label for=${id}>${t('approval.declineReason')}</label>
+      <div class="field"><label for=${id}>${label}</label>
         <textarea id=${id} rows="3" maxlength="1000" autofocus value=${reason} onInput=${(/** @type {any} */ e) => setReason(e.target.value)} /></div>
       <div class="dialog-foot inline"><button type="button" class="button" onClick=${() => close(null)}>${t('cancel')}</button>
-        <button class="button danger">${t('approval.decline')}</button></div>
+        <button class="button danger">${title}</button></div>
     </form>
   <//>`;
 }

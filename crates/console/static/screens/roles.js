@@ -38,6 +38,9 @@ const newRole = {
   },
 };
 
+/** The permission of a cell. @param {string} verb @param {string} resource */
+const permissionAt = (verb, resource) => (resource.startsWith('approve-') && verb === 'edit' ? resource : `${verb}-${resource}`);
+
 /** @param {Role} record */
 const idsOf = (record) => record.permissions.map(({ id }) => id);
 
@@ -110,11 +113,12 @@ export default function Roles() {
 /** Check boxes with one stop of the Tab key; arrows move. @param {{ versions: Version[], byName: Map<string, Permission>, drafts: Drafts, setDrafts: (drafts: Drafts) => void, edit: (role: Role) => void }} props */
 function Matrix({ versions, byName, drafts, setDrafts, edit }) {
   const [at, setAt] = useState('');
-  const rows = grouped([...byName.keys()]);
+  // The only permission of a fourth verb has a row of its own.
+  const rows = grouped([...byName.keys()]).flatMap(([resource]) => (byName.has(`approve-${resource}`) ? [resource, `approve-${resource}`] : [resource]));
   const columns = versions.flatMap(({ record }) => VERBS.map((verb) => ({ record, verb })));
   const open = versions.map(({ record }) => can('edit-roles') && record.permissions.every(({ name }) => can(name)));
   const free = (/** @type {number} */ column, /** @type {string} */ name) => Boolean(open[Math.floor(column / VERBS.length)]) && can(name);
-  const cells = rows.flatMap(([resource], row) => columns.map(({ verb }, column) => ({ key: `${row}-${column}`, column, name: `${verb}-${resource}` })))
+  const cells = rows.flatMap((resource, row) => columns.map(({ verb }, column) => ({ key: `${row}-${column}`, column, name: permissionAt(verb, resource) })))
     .filter(({ name, column }) => byName.has(name) && free(column, name));
   const current = cells.some(({ key }) => key === at) ? at : cells[0]?.key;
   const toggle = (/** @type {Role} */ record, /** @type {number} */ id) => {
@@ -141,9 +145,9 @@ function Matrix({ versions, byName, drafts, setDrafts, edit }) {
         ${record.name}${open[index] && html` <button type="button" class="icon-button" aria-label=${`${t('edit')}: ${record.name}`} onClick=${() => edit(record)}><${Icon} name="edit" size=${14} /></button>`}</th>`)}</tr>
       <tr>${columns.map(({ record, verb }) => html`<th key=${`${record.id}-${verb}`} scope="col">${t(`verb.${verb}`)}</th>`)}</tr>
     </thead>
-    <tbody>${rows.map(([resource], row) => html`<tr key=${resource}><th scope="row">${maybe(`resource.${resource}`) ?? resource}</th>
+    <tbody>${rows.map((resource, row) => html`<tr key=${resource}><th scope="row">${maybe(`resource.${resource}`) ?? resource}</th>
       ${columns.map(({ record, verb }, column) => {
-        const found = byName.get(`${verb}-${resource}`);
+        const found = byName.get(permissionAt(verb, resource));
         const key = `${row}-${column}`;
         return html`<td key=${`${record.id}-${verb}`}>${found && html`<input type="checkbox" data-at=${key} tabindex=${key === current ? 0 : -1} disabled=${!free(column, found.name)}
           checked=${(drafts[record.id] ?? idsOf(record)).includes(found.id)} title=${found.name} onFocus=${() => setAt(key)} onChange=${() => toggle(record, found.id)}

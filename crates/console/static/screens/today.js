@@ -31,6 +31,7 @@ async function figures(signal) {
     ['today.unpaid', '/orders?status_id=2', false, '/api/tables/orders', { status_id: [2] }, 'view-orders'],
     ['today.low', `/stock?quantity_lt=${LOW_STOCK}`, true, '/api/tables/inventories', { quantity_lt: LOW_STOCK }, 'view-inventories'],
     ['today.tasks', '/tasks?status_id=1&status_id=2', false, '/api/tables/tasks', { status_id: [1, 2] }, 'view-tasks'],
+    ['today.calls', '/agent-actions', true, '/api/agent-actions', { state: 'proposed' }, 'view-agent-actions'],
   ];
   return Promise.all(wanted.filter(([, , , , , permission]) => can(permission)).map(async ([label, to, attention, path, query]) => {
     const total = await count(path, query, signal);

@@ -1,5 +1,5 @@
 //! The protocol and the tools over a scripted API.
-#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests fail by panicking")]
 
 mod protocol;
 mod schemas;

@@ -47,6 +47,9 @@ async fn both_versions_are_answered() {
     assert_eq!(pong.body.unwrap()["result"], json!({}));
 }
 
+/// Headers of a message.
+type Headers<'a> = Vec<(&'static str, &'a str)>;
+
 #[actix_web::test]
 async fn messages_that_break_the_protocol_are_refused() {
     let modern = [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/list")];
@@ -59,7 +62,7 @@ async fn messages_that_break_the_protocol_are_refused() {
         request("tools/list", json!({ "_meta": meta }))
     };
     let list = request("tools/list", of("2026-07-28"));
-    let cases: Vec<(&str, Vec<(&'static str, &str)>, Value, u16, i64)> = vec![
+    let cases: Vec<(&str, Headers<'_>, Value, u16, i64)> = vec![
         ("a batch", modern.to_vec(), json!([list]), 400, -32600),
         ("no text", modern.to_vec(), json!("x"), 400, -32600),
         ("another JSON-RPC", modern.to_vec(), json!({ "jsonrpc": "1.0", "id": 1, "method": "ping" }), 400, -32600),

@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 pub struct Script {
     answers: RefCell<VecDeque<ApiAnswer>>,
     pub seen: RefCell<Vec<ApiRequest>>,
+    /// Header `ETag` of every answer.
+    pub etag: Option<String>,
 }
 
 impl Script {
@@ -22,16 +24,17 @@ impl Script {
         let answers = answers.into_iter().map(|(status, body)| ApiAnswer {
             status: StatusCode::from_u16(status).unwrap(),
             retry_after: (status == 503).then_some(7),
+            etag: None,
             body,
         });
-        Self { answers: RefCell::new(answers.collect()), seen: RefCell::default() }
+        Self { answers: RefCell::new(answers.collect()), seen: RefCell::default(), etag: None }
     }
 }
 
 impl Api for Script {
     async fn call(&self, request: ApiRequest) -> ApiAnswer {
         self.seen.borrow_mut().push(request);
-        self.answers.borrow_mut().pop_front().unwrap()
+        ApiAnswer { etag: self.etag.clone(), ..self.answers.borrow_mut().pop_front().unwrap() }
     }
 }
 

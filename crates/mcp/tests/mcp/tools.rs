@@ -44,7 +44,7 @@ async fn a_write_has_a_body_a_key_and_a_dry_run() {
     Client::new(&server, &owner).call("refund_order", arguments, &api).await;
     let seen = api.seen.take();
     assert_eq!(seen[0].path, "/api/orders/3/request-refund?dry_run=1");
-    assert_eq!((&seen[0].method, seen[0].idempotency_key.as_deref()), (&Method::POST, Some("k-1")));
+    assert_eq!((&seen[0].method, seen[0].headers.idempotency_key.as_deref()), (&Method::POST, Some("k-1")));
     let body = seen[0].body.as_ref().unwrap();
     let sent: Value = serde_json::from_slice(&body.bytes).unwrap();
     assert_eq!(sent, json!({ "everything": true, "reason": "Dented", "restock": false }));
@@ -115,13 +115,70 @@ async fn refusals_are_results_that_a_model_can_read() {
 #[actix_web::test]
 async fn a_missing_permission_is_asked_for() {
     let (server, reader) = (server(), agent(&["view-orders"]));
+    let challenge = |missing: &str| Some(Challenge::Permissions(vec![missing.to_owned()]));
+    // The API refuses and logs a write. Wrong arguments are no request.
+    let forbidden = json!({ "message": "This action is unauthorized." });
+    for (arguments, asked) in [(refund(), 1), (json!({}), 0)] {
+        let api = Script::of([(403, forbidden.clone())]);
+        let params = json!({ "name": "refund_order", "arguments": arguments });
+        let reply = Client::new(&server, &reader).ask("tools/call", params, &api).await;
+        assert_eq!((reply.status.as_u16(), reply.challenge), (403, challenge("edit-orders")));
+        assert_eq!(reply.body.unwrap()["error"]["data"], json!({ "permissions": ["edit-orders"] }));
+        assert_eq!(api.seen.borrow().len(), asked);
+    }
     let api = Script::default();
-    let params = json!({ "name": "refund_order", "arguments": refund() });
+    let params = json!({ "name": "get_item", "arguments": { "item_id": 1 } });
     let reply = Client::new(&server, &reader).ask("tools/call", params, &api).await;
-    let missing = vec!["edit-orders".to_owned()];
-    assert_eq!((reply.status.as_u16(), reply.challenge), (403, Some(Challenge::Permissions(missing))));
-    assert_eq!(reply.body.unwrap()["error"]["data"], json!({ "permissions": ["edit-orders"] }));
+    assert_eq!((reply.status.as_u16(), reply.challenge), (403, challenge("view-nomenclatures")));
     assert!(api.seen.borrow().is_empty(), "the API was not asked");
+}
+
+#[actix_web::test]
+async fn a_preview_names_the_key_of_its_call() {
+    let (server, owner) = (server(), owner());
+    let client = Client::new(&server, &owner);
+    let with = |more: Value| {
+        let mut arguments = refund();
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        arguments
+    };
+    let preview = json!({ "order": { "id": 3 }, "preview": { "amount": "9.90" } });
+    let api = Script::of([
+        (200, preview.clone()),
+        (200, preview.clone()),
+        (200, json!({})),
+        (200, json!({})),
+        (200, json!({})),
+    ]);
+    let shown = client.call("refund_order", with(json!({ "dry_run": true })), &api).await["structuredContent"].clone();
+    let (key, hash) = (shown["idempotency_key"].as_str().unwrap(), shown["preview_hash"].as_str().unwrap());
+    let again = client.call("refund_order", with(json!({ "dry_run": true, "preview_hash": hash })), &api).await;
+    assert_eq!(again["structuredContent"], shown);
+    let after = with(json!({ "preview_hash": hash }));
+    client.call("refund_order", after.clone(), &api).await;
+    client.call("refund_order", with(json!({ "preview_hash": hash, "idempotency_key": "own" })), &api).await;
+    let plain = client.call("refund_order", refund(), &api).await;
+    assert_eq!(plain["structuredContent"], json!({}), "only a preview names a key");
+    let sent: Vec<_> = api.seen.take().into_iter().map(|request| request.headers).collect();
+    let keys: Vec<Option<&str>> = sent.iter().map(|headers| headers.idempotency_key.as_deref()).collect();
+    assert_eq!(keys, [None, None, Some(key), Some("own"), None]);
+    assert_eq!((sent[2].preview_hash.as_deref(), sent[4].preview_hash.as_deref()), (Some(hash), None));
+}
+
+#[actix_web::test]
+async fn a_change_may_be_for_one_version_of_its_record() {
+    let (server, owner) = (server(), owner());
+    let client = Client::new(&server, &owner);
+    let task = json!({ "task": { "id": 1 } });
+    let mut api = Script::of([(200, task.clone()), (412, json!({}))]);
+    api.etag = Some("\"tasks-1-2\"".to_owned());
+    let arguments = json!({ "task_id": 1, "status_id": 3, "etag": "\"tasks-1-1\"" });
+    let changed = client.call("update_task", arguments.clone(), &api).await["structuredContent"].clone();
+    assert_eq!((&changed["etag"], &changed["task"]), (&json!("\"tasks-1-2\""), &task["task"]));
+    assert_eq!(client.call("update_task", arguments, &api).await["isError"], true);
+    assert_eq!(api.seen.take()[0].headers.if_match.as_deref(), Some("\"tasks-1-1\""));
+    let refused = client.call("create_task", json!({ "title": "A", "etag": "x" }), &Script::default()).await;
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("etag"), "a new record has no version");
 }
 
 #[actix_web::test]

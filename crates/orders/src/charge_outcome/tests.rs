@@ -1,10 +1,11 @@
 use std::convert::Infallible;
 
-use kontor_kernel::{ChargeId, CounterpartyId, Word as _};
+use kontor_kernel::Word as _;
 use kontor_payments::model::{
-    ChargePurpose, ChargeRequest, NewCharge, PaymentMethod, PaymentMode, PaymentSubject, ProviderId, Receipt,
-    ReceiptContact, ReceiptItem, VatCode,
+    ChargePurpose, ChargeRequest, PaymentMode, PaymentSubject, ProviderId, Receipt, ReceiptContact, ReceiptItem,
+    VatCode,
 };
+use kontor_payments::testing::samples;
 
 use super::*;
 use crate::model::testing::{a_line, an_order};
@@ -27,28 +28,7 @@ fn locked(status: OrderStatus) -> LockedOrder {
 
 /// A charge of 265.00 for the order.
 fn charge() -> Charge {
-    let request = ChargeRequest {
-        renewal: None,
-        purpose: ChargePurpose::Order(OrderId::new(7).unwrap()),
-        key: Uuid::from_u128(5),
-        amount: money("265.00"),
-        currency: "RUB".to_owned(),
-        method: PaymentMethod::Sbp,
-        description: "Order 7".to_owned(),
-        return_url: "https://shop.example".to_owned(),
-        save_method: false,
-        saved_method: None,
-        receipt: None,
-    };
-    let new = NewCharge {
-        project_id: project(),
-        application_id: ApplicationId::new(3).ok(),
-        counterparty_id: CounterpartyId::new(4).unwrap(),
-        request,
-        next_check_at: AT,
-        at: AT,
-    };
-    new.stored_as(ChargeId::new(2).unwrap())
+    samples::charge(ChargePurpose::Order(OrderId::new(7).unwrap()), money("265.00"))
 }
 
 /// The canceled order of the charge, before its money arrives.

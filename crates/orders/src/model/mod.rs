@@ -8,10 +8,10 @@ mod notice_text;
 mod order;
 mod payment;
 mod status;
-#[cfg(test)]
-pub(crate) mod testing;
 mod transitions;
 
+#[cfg(test)]
+pub(crate) use crate::testing::samples as testing;
 pub use cart::{Cart, CartLine, CartRefused, LineProblem, LineRefused};
 pub(crate) use delivery::needs_address;
 pub use delivery::{

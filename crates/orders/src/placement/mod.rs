@@ -12,7 +12,7 @@ mod tests;
 pub use allocation::{Allocated, Allocation, FewestWarehouses};
 pub use contact::{ContactProblem, ContactTerms, Unconfirmed};
 pub(crate) use decide::applied_discounts;
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 pub(crate) use decide::{Buyer, OrderContext, decide as place_purely};
 pub use decide::{ContactOrderCommand, OrderCommand, OrderRefused, PaymentProblem, StaffOrderCommand};
 pub(crate) use receipt::{delivery_item, delivery_name, receipt_for, vat};

@@ -5,7 +5,7 @@ use uuid::Uuid;
 use super::decide::external_refund;
 use super::*;
 use crate::charge_outcome::EffectEntry;
-use crate::model::testing::{a_line, an_order};
+use crate::model::testing::{a_line, order_of};
 use crate::model::{
     DeliveryCharge, Notice, Order, OrderEvent, OrderLine, OrderRefundState, OrderStatus, ReservationState,
 };
@@ -21,8 +21,7 @@ fn line(id: i64, quantity: u32, total: i64) -> OrderLine {
 }
 
 fn paid(lines: Vec<OrderLine>) -> Order {
-    let captured = money(lines.iter().map(|line| line.total.minor()).sum());
-    Order { lines, captured, final_price: captured, ..an_order(OrderStatus::Paid) }
+    order_of(OrderStatus::Paid, lines)
 }
 
 /// The same order with a delivery that was paid with it.

@@ -1,8 +1,6 @@
 use chrono::{DateTime, TimeDelta};
 use kontor_kernel::testing::CountingRandom;
-use kontor_kernel::{
-    ApplicationId, ChargeId, CounterpartyId, FixedClock, Money, OrderId, ProjectId, SavedMethodId, VerificationId,
-};
+use kontor_kernel::{FixedClock, Money, OrderId, SavedMethodId, VerificationId};
 use strum::VariantArray;
 use uuid::Uuid;
 
@@ -10,41 +8,14 @@ use super::*;
 use crate::model::testing::a_receipt;
 use crate::model::{ChargeRequest, GatewayMethod, MethodReference, PaymentMethod, Renewal};
 use crate::ports::{MockChargeStore, MockPaymentGateway};
+use crate::testing::samples;
 
 fn purpose() -> ChargePurpose {
     ChargePurpose::Order(OrderId::new(7).unwrap())
 }
 
 fn charge() -> Charge {
-    Charge {
-        id: ChargeId::new(1).unwrap(),
-        project_id: ProjectId::new(1).unwrap(),
-        application_id: ApplicationId::new(1).ok(),
-        counterparty_id: CounterpartyId::new(4).unwrap(),
-        state: ChargeState::Prepared,
-        provider_id: None,
-        request: ChargeRequest {
-            renewal: None,
-            purpose: purpose(),
-            key: Uuid::from_u128(5),
-            amount: Money::from_minor(26_500).unwrap(),
-            currency: "RUB".to_owned(),
-            method: PaymentMethod::BankCard,
-            description: "Order 7".to_owned(),
-            return_url: "https://shop.example".to_owned(),
-            save_method: false,
-            saved_method: None,
-            receipt: None,
-        },
-        confirmation_url: None,
-        captured: Money::ZERO,
-        refunded: Money::ZERO,
-        refunding: Money::ZERO,
-        checks: 0,
-        asked_at: DateTime::UNIX_EPOCH,
-        settled_at: None,
-        created_at: DateTime::UNIX_EPOCH,
-    }
+    samples::charge(purpose(), Money::from_minor(26_500).unwrap())
 }
 
 fn payment(status: GatewayStatus) -> GatewayPayment {

@@ -1,5 +1,6 @@
 //! Actions of customers, staff and workers: the result of a use case, and its effect on the state of the simulation.
 
+pub mod agents;
 pub mod customers;
 pub mod foreign_records;
 pub mod members;

@@ -6,7 +6,7 @@ use kontor_simulator::{Plan, Simulation, When, invariants};
 use crate::on_one_thread;
 
 /// Triggers in the storage that work against the service, and the rules they break.
-const SABOTAGE: [(&str, &str); 10] = [
+const SABOTAGE: [(&str, &str); 12] = [
     (
         invariants::LEDGER,
         "CREATE TRIGGER sabotage AFTER UPDATE OF reserved ON inventories BEGIN UPDATE inventories SET quantity = quantity + 1 \
@@ -36,7 +36,20 @@ const SABOTAGE: [(&str, &str); 10] = [
     ),
     (
         invariants::ONE_EFFECT_PER_KEY,
-        "CREATE TRIGGER sabotage AFTER INSERT ON idempotency_keys BEGIN DELETE FROM idempotency_keys WHERE id = NEW.id; END",
+        "CREATE TRIGGER sabotage AFTER INSERT ON idempotency_keys WHEN NEW.id LIKE 'counterparty:%' BEGIN DELETE FROM \
+         idempotency_keys WHERE id = NEW.id; END",
+    ),
+    (
+        invariants::CALL_IS_APPROVED,
+        "CREATE TRIGGER sabotage AFTER INSERT ON agent_actions BEGIN INSERT INTO tasks (project_id, title, title_key, sort_key, \
+         status_id, created_at, updated_at) VALUES (NEW.project_id, 'Agent call 0', '0', x'00', 1, NEW.proposed_at, \
+         NEW.proposed_at); END",
+    ),
+    (
+        invariants::ONE_EFFECT_PER_CALL,
+        "CREATE TRIGGER sabotage AFTER INSERT ON tasks BEGIN INSERT INTO tasks (project_id, title, title_key, sort_key, \
+         status_id, created_at, updated_at) VALUES (NEW.project_id, NEW.title, NEW.title_key, NEW.sort_key, NEW.status_id, \
+         NEW.created_at, NEW.updated_at); END",
     ),
     (
         invariants::ONE_CODE,

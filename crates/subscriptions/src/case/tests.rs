@@ -1,13 +1,14 @@
 //! Lives of subscriptions without a database: changes are applied as a storage would.
 
 use chrono::TimeDelta;
-use kontor_kernel::{CounterpartyId, NomenclatureId, OrderId, ProjectId, SubscriptionId, SubscriptionPaymentId};
+use kontor_kernel::NomenclatureId;
 
 use super::*;
 use crate::forecast::forecast;
 use crate::retry::RetryReason;
 use crate::state::grants_access;
 use crate::terms::Terms;
+use crate::testing::samples::{active, begun, open_attempt, terms};
 
 mod staff;
 
@@ -15,83 +16,11 @@ pub fn at(text: &str) -> DateTime<Utc> {
     text.parse().unwrap()
 }
 
-fn terms() -> Terms {
-    Terms {
-        plan: NomenclatureId::new(1).unwrap(),
-        plan_slug: "gold".to_owned(),
-        amount: "990.00".parse().unwrap(),
-        currency: "RUB".to_owned(),
-        billing_months: 1,
-        method: SavedMethodId::new(1).ok(),
-    }
-}
-
-/// A subscription whose first charge is open.
-pub fn begun(now: DateTime<Utc>) -> SubscriptionCase {
-    let subscription = Subscription {
-        id: SubscriptionId::new(1).unwrap(),
-        project_id: ProjectId::new(1).unwrap(),
-        application_id: None,
-        counterparty_id: CounterpartyId::new(1).unwrap(),
-        status: SubscriptionStatus::Charging,
-        terms: terms(),
-        next_terms: None,
-        schedule: None,
-        period: None,
-        unpaid: None,
-        told: None,
-        missed: Vec::new(),
-        next_charge_at: None,
-        wake_at: None,
-        canceled_at: None,
-        parked: None,
-        created_at: now,
-    };
-    let first = NewAttempt::first(&terms());
-    let mut case = SubscriptionCase {
-        subscription,
-        zone: Zone::default(),
-        policy: SubscriptionPolicy::default(),
-        application_active: true,
-        application_since: None,
-        plan: PlanStanding::Available,
-        method_active: true,
-        attempts: Vec::new(),
-        method_tries: Vec::new(),
-        paid_at: Vec::new(),
-        customer_paid_at: Vec::new(),
-    };
-    open(&mut case, &first, now);
-    case
-}
-
-fn open(case: &mut SubscriptionCase, new: &NewAttempt, now: DateTime<Utc>) {
-    let id = i64::from(new.period) * 100 + i64::from(new.number);
-    case.attempts.retain(|attempt| attempt.period == new.period);
-    case.attempts.push(Attempt {
-        id: SubscriptionPaymentId::new(id).unwrap(),
-        period: new.period,
-        number: new.number,
-        origin: new.origin,
-        planned: new.planned,
-        state: AttemptState::Processing,
-        order: OrderId::new(id).unwrap(),
-        amount: new.terms.amount,
-        currency: new.terms.currency.clone(),
-        method: new.terms.method,
-        plan: Some((new.terms.plan, new.terms.billing_months)),
-        reason: None,
-        started_at: now,
-        ended_at: None,
-    });
-    case.method_tries.push(now);
-}
-
 /// Writes a change, as a storage would.
 fn written(case: &SubscriptionCase, change: &SubscriptionChange) -> SubscriptionCase {
     let mut after = case.with_change(change);
     if let Some(attempt) = &change.attempt {
-        open(&mut after, attempt, change.at);
+        open_attempt(&mut after, attempt, change.at);
     }
     let lately = change.at - TimeDelta::days(31);
     after.paid_at.retain(|moment| *moment > lately);
@@ -104,10 +33,6 @@ fn told(case: &SubscriptionCase, reason: Option<&str>, now: DateTime<Utc>) -> Su
     let occasion = EventContext { reason: reason.map(str::to_owned), ..EventContext::default() };
     let standing = if reason.is_some() { PaymentStanding::Failed } else { PaymentStanding::Succeeded };
     written(case, &case.apply_outcome(standing, &occasion, now).unwrap().unwrap())
-}
-
-pub fn active(now: DateTime<Utc>) -> SubscriptionCase {
-    told(&begun(now), None, now)
 }
 
 /// Every charge gets the same outcome, over a number of days. Returns the charges, by day.

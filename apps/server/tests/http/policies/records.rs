@@ -29,6 +29,19 @@ async fn access_request(server: &TestServer, owner: &str) -> String {
     asked
 }
 
+/// Call of an agent.
+async fn agent_action(server: &TestServer, project: i64) -> String {
+    let public_id = format!("0198c0de-0000-7000-8000-{project:012}");
+    let insert = format!(
+        "INSERT INTO agent_actions (public_id, project_id, agent_id, token_id, channel, operation, target, class, \
+         arguments_hash, policy_version, needs_approval, state, proposed_at, expires_at, keep_until, attempts) \
+         VALUES ('{public_id}', {project}, (SELECT MIN(id) FROM users), 1, 'api', 'POST /api/brands', '/api/brands', \
+         'write', 'hash', 1, true, 'proposed', {AT}, {AT}, {AT}, 0)"
+    );
+    server.execute(&insert).await;
+    public_id
+}
+
 impl Records {
     /// Fills the project of the shop.
     pub async fn of(shop: &Shopfront) -> Self {
@@ -74,16 +87,6 @@ impl Records {
             .await;
         let subscription = shop.past_subscription(item).await;
         let permission = json!({ "name": "view-reports", "screen_id": 1 });
-        let call = format!("0198c0de-0000-7000-8000-{:012}", shop.project.id);
-        server
-            .execute(&format!(
-                "INSERT INTO agent_actions (public_id, project_id, agent_id, token_id, channel, operation, target, class, \
-                 arguments_hash, policy_version, needs_approval, state, proposed_at, expires_at, keep_until, attempts) \
-                 VALUES ('{call}', {}, (SELECT MIN(id) FROM users), 1, 'api', 'POST /api/brands', '/api/brands', \
-                 'write', 'hash', 1, true, 'proposed', {AT}, {AT}, {AT}, 0)",
-                shop.project.id
-            ))
-            .await;
         let shown = format!("/api/applications/{}", shop.project.application_id);
         let block = json!({ "name": "Block", "block_type_id": 1 });
         let accounts = format!("/api/branches/{}/bank_requisites", shop.project.branch_id);
@@ -107,7 +110,7 @@ impl Records {
             ("pages", create("/api/pages", json!({ "title": "Page" }), "page").await),
             ("agents", create("/api/agents", json!({ "name": "Agent" }), "agent").await),
             ("agent-access-requests", access_request(server, &owner).await),
-            ("agent-actions", call),
+            ("agent-actions", agent_action(server, shop.project.id).await),
             // The preceding agent belongs to the other project already.
             ("tokens", "1".to_owned()),
             (

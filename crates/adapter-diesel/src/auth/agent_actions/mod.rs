@@ -9,7 +9,8 @@ use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use diesel::prelude::*;
 use kontor_auth::model::{
     AgentAction, AgentActionDecision, AgentActionEvent, AgentActionFilter, AgentActionState, AgentExecution,
-    AgentLimits, AgentPolicy, AgentResult, AgentRule, AgentRules, MAX_OPEN_AGENT_ACTIONS, NewAgentAction, Reason,
+    AgentLimits, AgentPolicy, AgentResult, AgentRule, AgentRules, MAX_LOGGED_AGENT_FAILURES, MAX_OPEN_AGENT_ACTIONS,
+    NewAgentAction, Reason,
 };
 use kontor_auth::ports::AgentActionRepository;
 use kontor_auth::{AgentActionError, AgentActionRefusal};
@@ -39,6 +40,52 @@ fn require_approvals_left(
         .count()
         .get_result(connection)?;
     if approved < most { Ok(()) } else { Err(Abort::refused(AgentActionRefusal::TooManyApprovals)) }
+}
+
+/// Counts a failure on the newest entry of the log, if the agent has the maximum of entries within an hour. Returns
+/// `false` if the failure gets an entry of its own.
+fn is_only_counted(connection: &mut AnyConnection, new: &NewAgentAction) -> Result<bool, Abort<StoreError>> {
+    // The lock of the agent orders its concurrent failures.
+    agents::lock_agent(connection, new.agent_id)?;
+    let hour = (new.proposed_at - TimeDelta::hours(1)).naive_utc();
+    // The period of an entry of the log ends with its call.
+    let recent = || {
+        actions::table
+            .filter(actions::agent_id.eq(new.agent_id.get()))
+            .filter(actions::expires_at.gt(hour))
+            .filter(actions::needs_approval.eq(false))
+            .filter(actions::state.eq(AgentActionState::Failed.word()))
+    };
+    let logged: i64 = recent().count().get_result(connection)?;
+    if logged < MAX_LOGGED_AGENT_FAILURES {
+        return Ok(false);
+    }
+    let newest: i64 = recent().order(actions::id.desc()).select(actions::id).first(connection)?;
+    diesel::update(actions::table.filter(actions::id.eq(newest)))
+        .set(actions::attempts.eq(actions::attempts + 1))
+        .execute(connection)?;
+    Ok(true)
+}
+
+/// Reads calls to check that their rows can be decoded, one by one, because their arguments may be long.
+pub(crate) fn try_to_read(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<()>, Abort<StoreError>> {
+    for id in ids {
+        let row: Option<ActionRow> =
+            actions::table.filter(actions::id.eq(*id)).select(ActionRow::as_select()).first(connection).optional()?;
+        row.map(AgentAction::try_from).transpose()?;
+    }
+    Ok(Vec::new())
+}
+
+/// Reads the policies of projects to check that their rows can be decoded.
+pub(crate) fn try_to_read_policies(
+    connection: &mut AnyConnection,
+    projects: &[i64],
+) -> Result<Vec<()>, Abort<StoreError>> {
+    for project in projects {
+        load_policy(connection, decode::id(*project)?)?;
+    }
+    Ok(Vec::new())
 }
 
 #[async_trait]
@@ -98,7 +145,13 @@ impl AgentActionRepository for Database {
     }
 
     async fn record(&self, ended: AgentAction) -> Result<(), StoreError> {
-        self.write(move |connection| insert(connection, &ended)).await
+        self.write(move |connection| {
+            if ended.stored == AgentActionState::Failed && is_only_counted(connection, &ended.proposal)? {
+                return Ok(());
+            }
+            insert(connection, &ended)
+        })
+        .await
     }
 
     async fn find(&self, public_id: Uuid) -> Result<Option<ProjectScoped<AgentAction>>, StoreError> {
@@ -192,10 +245,18 @@ impl AgentActionRepository for Database {
         .await
     }
 
-    async fn finish(&self, public_id: Uuid, result: AgentResult, at: DateTime<Utc>) -> Result<(), StoreError> {
+    async fn finish(
+        &self,
+        public_id: Uuid,
+        attempt: i32,
+        result: AgentResult,
+        at: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
         self.write(move |connection| {
             let Some(action) = lock_action(connection, public_id)? else { return Ok(()) };
-            if let Ok(state) = action.after(result.event(), at) {
+            let is_latest = action.execution.as_ref().is_none_or(|execution| execution.attempts == attempt);
+            let counts = is_latest || result.event() == AgentActionEvent::Succeed;
+            if let (true, Ok(state)) = (counts, action.after(result.event(), at)) {
                 diesel::update(one!(public_id))
                     .set((
                         actions::state.eq(state.word()),

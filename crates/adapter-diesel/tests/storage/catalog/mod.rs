@@ -3,9 +3,11 @@
 
 mod assortment;
 mod cards;
+mod name_contract;
 mod plans;
 pub mod records;
 mod services;
 mod showcase;
 mod stock;
+mod stock_contract;
 mod warehouses;

@@ -2,6 +2,7 @@
 #![expect(clippy::indexing_slicing, clippy::panic, reason = "tests fail by panicking")]
 
 mod contacts;
+mod contract;
 pub mod counter;
 mod decided_anew;
 mod delivery_charge;

@@ -2,6 +2,7 @@
 
 mod claims;
 pub mod club;
+mod contract;
 mod daily_limits;
 mod desk;
 mod forecasts;

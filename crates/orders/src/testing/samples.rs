@@ -1,4 +1,17 @@
 //! Sample orders for tests of rules.
+//!
+//! Set further fields with struct update syntax:
+//! ```
+//! use kontor_orders::model::{Order, OrderStatus, PaymentState};
+//! use kontor_orders::testing::samples::{a_line, order_of};
+//!
+//! let paid = order_of(OrderStatus::Paid, vec![a_line(26_500), a_line(10_000)]);
+//! assert_eq!(paid.amount_due().to_string(), "365.00");
+//! let partly = Order { refunded: "65.00".parse()?, ..paid };
+//! assert_eq!(partly.payment_state(), PaymentState::PartiallyRefunded);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "constant identifiers")]
 
 use chrono::DateTime;
 use kontor_kernel::{
@@ -7,14 +20,14 @@ use kontor_kernel::{
 };
 use uuid::Uuid;
 
-use crate::tickets::Tickets;
-
-use super::{
+use crate::model::{
     Customer, DeliveryCharge, DeliveryOptionRef, Named, Order, OrderLine, OrderStatus, PaymentMethod, PreparedPayment,
     ReservationState,
 };
+use crate::tickets::Tickets;
 
-/// An order of 4.50 in this state, without lines.
+/// Returns order 7 of 4.50 in this state, without lines: after a promo code of 0.50, of customer 4 in application 3. A
+/// paid order has all of its money.
 pub fn an_order(status: OrderStatus) -> Order {
     let money = |minor| Money::from_minor(minor).unwrap();
     Order {
@@ -61,7 +74,35 @@ pub fn an_order(status: OrderStatus) -> Order {
     }
 }
 
-/// One reserved unit for this price.
+/// Returns an order in this state with these lines and without discounts. The lines are numbered from 1. A paid order
+/// has all of its money.
+///
+/// ```
+/// use kontor_orders::model::OrderStatus;
+/// use kontor_orders::refund::remaining_refund;
+/// use kontor_orders::testing::samples::{a_line, order_of};
+///
+/// let paid = order_of(OrderStatus::Paid, vec![a_line(26_500)]);
+/// let refund = remaining_refund(&paid)?.ok_or("nothing is left")?;
+/// assert_eq!(refund.amount, paid.captured);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn order_of(status: OrderStatus, lines: Vec<OrderLine>) -> Order {
+    let sum = lines.iter().map(|line| line.total.minor()).sum();
+    let price = Money::from_minor(sum).unwrap();
+    let numbered = (1..).zip(lines).map(|(number, line)| OrderLine { id: ReservationId::new(number).unwrap(), ..line });
+    Order {
+        lines: numbered.collect(),
+        original_price: price,
+        promo_discount: Money::ZERO,
+        promo_code: None,
+        final_price: price,
+        captured: if status == OrderStatus::Paid { price } else { Money::ZERO },
+        ..an_order(status)
+    }
+}
+
+/// Returns line 1: one reserved unit of item 1 for this price in minor units.
 pub fn a_line(minor: i64) -> OrderLine {
     let price = Money::from_minor(minor).unwrap();
     OrderLine {
@@ -84,7 +125,7 @@ pub fn a_line(minor: i64) -> OrderLine {
     }
 }
 
-/// A payment of this amount by SBP, without a receipt.
+/// Returns a payment of this amount by SBP, without a receipt.
 pub fn a_payment(amount: Money) -> PreparedPayment {
     PreparedPayment {
         key: Uuid::nil(),

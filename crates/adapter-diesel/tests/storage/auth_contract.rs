@@ -1,0 +1,46 @@
+//! Contract of the ports of logins.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use kontor_adapter_diesel::Database;
+use kontor_auth::testing::contract::{self, Fixture};
+use kontor_kernel::AppScope;
+
+use crate::catalog::records;
+use crate::fixtures::{self, EmptyDatabase};
+
+#[async_trait]
+impl Fixture for EmptyDatabase<'_> {
+    type Store = Database;
+
+    fn store(&self) -> Arc<Database> {
+        Arc::new(self.0.database.clone())
+    }
+
+    async fn apps(&self) -> [AppScope; 2] {
+        let project_id = fixtures::project(self.0).await;
+        let branch = records::branch(self.0, project_id).await;
+        let [first, second] = [
+            records::application(self.0, project_id, branch, "First").await,
+            records::application(self.0, project_id, branch, "Second").await,
+        ];
+        [first, second].map(|application_id| AppScope { project_id, application_id, wholesale: false })
+    }
+}
+
+promises! {
+    EmptyDatabase:
+    a_code_gives_one_token
+    wrong_attempts_use_up_a_code
+    a_code_is_valid_for_its_contact_and_time
+    a_contact_has_one_customer
+    a_revoked_token_is_gone
+    guards_share_no_tokens
+    a_ban_revokes_tokens
+    a_project_keeps_an_owner
+    a_nonce_is_used_once
+    a_phone_has_one_attempt
+    an_attempt_is_exchanged_once
+    the_provider_is_queried_in_turn
+}

@@ -1,0 +1,30 @@
+//! The suites of contracts run completely.
+
+/// Sources of a suite, and of the file that runs it.
+macro_rules! suites {
+    ($($suite:literal: $runs:literal)+) => {
+        [$((include_str!(concat!("../../../", $suite)), include_str!($runs), $suite)),+]
+    };
+}
+
+#[test]
+fn every_check_of_every_suite_runs() {
+    let suites = suites! {
+        "auth/src/testing/contract.rs": "auth_contract.rs"
+        "catalog/src/testing/contract/names.rs": "catalog/name_contract.rs"
+        "catalog/src/testing/contract/stock.rs": "catalog/stock_contract.rs"
+        "content/src/testing/contract.rs": "content_contract.rs"
+        "customers/src/testing/contract.rs": "customer_contract.rs"
+        "orders/src/testing/contract.rs": "orders/contract.rs"
+        "organization/src/testing/contract.rs": "organization_contract.rs"
+        "payments/src/testing/contract.rs": "payments.rs"
+        "subscriptions/src/testing/contract.rs": "subscriptions/contract.rs"
+        "webhooks/src/testing/contract.rs": "webhook_contract.rs"
+    };
+    for (checks, runs, suite) in suites {
+        let named = checks.lines().filter_map(|line| line.strip_prefix("pub async fn ")?.split_once('<'));
+        let missing: Vec<&str> =
+            named.map(|(check, _)| check).filter(|check| !runs.contains(&format!("\n    {check}\n"))).collect();
+        assert!(missing.is_empty(), "{suite}: {missing:?}");
+    }
+}

@@ -1,0 +1,65 @@
+//! Contract of the ports that place, pay and cancel orders.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use kontor_adapter_diesel::Database;
+use kontor_customers::ports::CustomerRepository;
+use kontor_kernel::{Clock as _, CustomerScope, Money, NomenclatureId, PromoCode};
+use kontor_orders::model::DeliveryRequest;
+use kontor_orders::testing::contract::{self, Fixture};
+
+use super::counter::Counter;
+
+#[async_trait]
+impl Fixture for Counter<'_> {
+    type Store = Database;
+
+    fn store(&self) -> Arc<Database> {
+        Arc::new(self.house.db.database.clone())
+    }
+
+    async fn customer(&self) -> CustomerScope {
+        self.another_customer().await
+    }
+
+    async fn delete_customer(&self, customer: CustomerScope) {
+        let (project, id, at) = (customer.app.project_id, customer.counterparty_id, self.clock.now());
+        CustomerRepository::delete_account(&self.house.db.database, project, id, at).await.unwrap();
+    }
+
+    async fn goods(&self, units: u32, price: Money) -> NomenclatureId {
+        let id = Counter::goods(self, "Vase", units.into(), price.minor()).await;
+        NomenclatureId::new(id).unwrap()
+    }
+
+    async fn promo(&self, usage_limit: Option<u64>, customer_limit: Option<u64>) -> PromoCode {
+        let limit = |limit: Option<u64>| limit.map_or_else(|| "NULL".to_owned(), |limit| limit.to_string());
+        let code = format!("CODE-{}", self.count("discounts").await);
+        Counter::promo(self, &code, &limit(usage_limit), &limit(customer_limit)).await;
+        PromoCode::parse(&code).unwrap()
+    }
+
+    fn delivery(&self) -> DeliveryRequest {
+        self.command(&[(1, 1)]).delivery
+    }
+}
+
+promises! {
+    Counter:
+    a_placed_order_is_found_again
+    racing_orders_never_oversell
+    a_refused_order_leaves_nothing
+    a_promo_code_is_not_overused
+    a_customer_does_not_overuse_a_promo_code
+    an_order_from_other_data_is_stale
+    unknown_people_have_no_orders
+    a_canceled_order_releases_its_stock_once
+    changes_are_decided_in_turn
+    a_refused_change_writes_nothing
+    money_taken_by_staff_counts_once
+    a_charge_is_stored_with_its_order
+    an_order_is_paid_once
+    a_failed_payment_releases_the_stock_once
+    late_money_is_reserved_for_its_refund
+}

@@ -1,0 +1,42 @@
+//! Contract of the ports of the organization.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use async_trait::async_trait;
+use kontor_adapter_diesel::Database;
+use kontor_auth::model::RoleChoice;
+use kontor_auth::ports::StaffRepository;
+use kontor_kernel::{ProjectId, UserId};
+use kontor_organization::testing::contract::{self, Fixture};
+
+use crate::fixtures::{self, EmptyDatabase};
+use crate::staff;
+
+#[async_trait]
+impl Fixture for EmptyDatabase<'_> {
+    type Store = Database;
+
+    fn store(&self) -> Arc<Database> {
+        Arc::new(self.0.database.clone())
+    }
+
+    async fn project(&self) -> ProjectId {
+        fixtures::project(self.0).await
+    }
+
+    async fn employee(&self, project: ProjectId) -> UserId {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        let login = format!("employee-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        self.0.database.insert_employee(staff::employee(project, &login, RoleChoice::Owner)).await.unwrap()
+    }
+}
+
+promises! {
+    EmptyDatabase:
+    a_replaced_token_is_invalid
+    a_branch_in_use_stays
+    opening_hours_do_not_overlap
+    a_mail_has_one_lease
+    no_notification_is_lost
+}

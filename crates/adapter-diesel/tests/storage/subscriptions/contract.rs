@@ -1,0 +1,39 @@
+//! Contract of the storage of subscriptions.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use kontor_adapter_diesel::Database;
+use kontor_kernel::{CustomerScope, Money, NomenclatureId};
+use kontor_subscriptions::testing::contract::{self, Fixture};
+
+use super::club::Club;
+
+#[async_trait]
+impl Fixture for Club<'_> {
+    type Store = Database;
+
+    fn store(&self) -> Arc<Database> {
+        Arc::new(self.counter.house.db.database.clone())
+    }
+
+    async fn customer(&self) -> CustomerScope {
+        self.counter.another_customer().await
+    }
+
+    async fn plan(&self, price: Money) -> NomenclatureId {
+        NomenclatureId::new(Club::plan(self, "Plan", price.minor(), 1).await).unwrap()
+    }
+}
+
+promises! {
+    Club:
+    one_first_payment_is_unfinished
+    a_subscription_is_activated_once
+    a_failed_first_payment_frees_the_plan
+    a_subscription_stays_with_its_customer
+    a_due_subscription_has_one_lease
+    a_period_is_charged_once
+    a_canceled_subscription_is_not_charged
+    a_deleted_method_is_not_charged
+}

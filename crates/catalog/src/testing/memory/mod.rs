@@ -1,0 +1,168 @@
+//! Items, warehouses and stock in memory, for examples and for tests of use cases.
+
+mod ports;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use kontor_kernel::history::{FieldChange, HistoryAction, HistoryEntry};
+use kontor_kernel::{
+    BranchId, InvalidId, InventoryId, Listing, Name, NomenclatureId, Page, PageRequest, ProjectId, Stamp, StoreError,
+    WarehouseId,
+};
+
+use crate::model::{Inventory, Nomenclature, StockEntry, StockLevel, StockReason, Warehouse};
+
+/// Storage of the stock of any number of projects, in memory.
+///
+/// It implements [`InventoryRepository`](crate::ports::InventoryRepository),
+/// [`NomenclatureRepository`](crate::ports::NomenclatureRepository) and
+/// [`WarehouseRepository`](crate::ports::WarehouseRepository), and fulfills their
+/// [contract](crate::testing::contract::stock). Clones share their data. A write changes a copy of the data, which
+/// replaces the data if the write succeeds.
+///
+/// Limits: it knows no dictionaries, brands, categories, tags and applications, so it refuses items and warehouses that
+/// refer to them. Lists are ordered by identifier and have no filters.
+#[derive(Clone, Default)]
+pub struct InMemoryStock {
+    state: Arc<Mutex<State>>,
+}
+
+/// Guard of the storage. A test removes one, to prove that the contract notices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Guard {
+    /// Stock never falls below reservations.
+    Reserved,
+    /// An item has one stock level in a warehouse.
+    Once,
+    /// Changes apply to the version that was read.
+    Version,
+    /// Articles are unique.
+    Article,
+    /// Only goods have stock.
+    Goods,
+    /// Records refer to records of their project.
+    Project,
+    /// A warehouse with stock is not deleted.
+    Empty,
+}
+
+#[derive(Clone, Default)]
+struct State {
+    last: i64,
+    branches: BTreeMap<BranchId, ProjectId>,
+    items: BTreeMap<NomenclatureId, (ProjectId, Nomenclature)>,
+    warehouses: BTreeMap<WarehouseId, (ProjectId, Warehouse)>,
+    stock: BTreeMap<InventoryId, (ProjectId, Inventory)>,
+    movements: BTreeMap<InventoryId, Vec<StockEntry>>,
+    removed: Option<Guard>,
+}
+
+impl InMemoryStock {
+    /// Adds a branch to a project. A project needs no other record.
+    pub fn add_branch(&self, project: ProjectId) -> BranchId {
+        self.add(|state| {
+            let id = state.id();
+            state.branches.insert(id, project);
+            id
+        })
+    }
+
+    /// Reserves units of a stock level, as an order does. Without such a level it does nothing.
+    pub fn reserve(&self, stock: InventoryId, units: u32) {
+        self.add(|state| {
+            if let Some((_, level)) = state.stock.get_mut(&stock) {
+                let reserved = i64::from(level.reserved.get()) + i64::from(units);
+                level.reserved = StockLevel::new(reserved).unwrap_or(level.quantity);
+            }
+        });
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&State) -> T) -> T {
+        read(&self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the data, or nothing if the result is an error.
+    fn write<T, E>(&self, write: impl FnOnce(&mut State) -> Result<T, E>) -> Result<T, E> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = state.clone();
+        let done = write(&mut next)?;
+        *state = next;
+        Ok(done)
+    }
+
+    fn add<T>(&self, add: impl FnOnce(&mut State) -> T) -> T {
+        add(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns an empty storage without one guard.
+    #[cfg(test)]
+    fn without(guard: Guard) -> Self {
+        let store = Self::default();
+        store.add(|state| state.removed = Some(guard));
+        store
+    }
+}
+
+impl State {
+    /// Returns a new identifier.
+    #[expect(clippy::expect_used, reason = "the numbers count from 1")]
+    fn id<Id: TryFrom<i64, Error = InvalidId>>(&mut self) -> Id {
+        self.last += 1;
+        Id::try_from(self.last).expect("a number from 1")
+    }
+
+    fn has(&self, guard: Guard) -> bool {
+        self.removed != Some(guard)
+    }
+
+    /// Returns `true` if a record of this project may be used by the project of the stamp.
+    fn owns(&self, owner: ProjectId, stamp: Stamp) -> bool {
+        owner == stamp.project_id || !self.has(Guard::Project)
+    }
+
+    /// Records a movement of a stock level: its quantity and its price before and after.
+    fn record(&mut self, stamp: Stamp, reason: StockReason, before: Option<&Inventory>, after: &Inventory) {
+        let figures = |stock: &Inventory| {
+            let price = stock.price.map(|price| price.to_string());
+            [("quantity", Some(stock.quantity.get().to_string())), ("price", price)]
+        };
+        let old = before.map_or([None, None], |stock| figures(stock).map(|(_, value)| value));
+        let changes = figures(after).into_iter().zip(old).filter(|((_, new), old)| new != old);
+        let changes = changes.map(|((field, new), old)| FieldChange { field: field.to_owned(), old, new }).collect();
+        let action = if before.is_none() { HistoryAction::Created } else { HistoryAction::Changed };
+        self.last += 1;
+        let Stamp { author, at, .. } = stamp;
+        let line = HistoryEntry { id: self.last, action, author, author_name: None, changes, at };
+        let entry = StockEntry { line, reason, source: None, comment: None };
+        self.movements.entry(after.id).or_default().push(entry);
+    }
+}
+
+/// Returns one page of records.
+fn page_of<T>(all: Vec<T>, request: PageRequest) -> Page<T> {
+    let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+    let before = usize::try_from(request.offset()).unwrap_or(usize::MAX);
+    let most = usize::try_from(request.per_page()).unwrap_or(usize::MAX);
+    Page { items: all.into_iter().skip(before).take(most).collect(), total, request }
+}
+
+/// Returns one page of the records of a project.
+fn list_of<'a, T: Clone + 'a>(
+    all: impl Iterator<Item = &'a (ProjectId, T)>,
+    project: ProjectId,
+    listing: &Listing,
+) -> Result<Page<T>, StoreError> {
+    if !listing.conditions.is_empty() || listing.text.is_some() {
+        return Err(StoreError::Failed("the storage in memory has no filtered lists".to_owned()));
+    }
+    let own = all.filter(|(owner, _)| *owner == project).map(|(_, record)| record.clone());
+    Ok(page_of(own.collect(), listing.page))
+}
+
+/// Name of a record that has none of its own.
+fn named(text: &str) -> Result<Name, StoreError> {
+    Name::parse(text).map_err(StoreError::corrupt)
+}

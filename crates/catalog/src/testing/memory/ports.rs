@@ -1,0 +1,294 @@
+//! Ports of the stock in memory.
+
+use async_trait::async_trait;
+use kontor_kernel::{
+    BranchId, Edit, InventoryId, Listing, NomenclatureId, Page, PageRequest, ProjectId, ProjectScoped, Reference,
+    Stamp, StoreError, WarehouseId,
+};
+
+use super::{Guard, InMemoryStock, State, list_of, named, page_of};
+use crate::model::{
+    Card, CardLabels, Inventory, InventoryDraft, Nomenclature, NomenclatureKind, StockChange, StockEntry, StockLevel,
+    StockReason, StockedItem, Warehouse, WarehouseChange, WarehouseDraft,
+};
+use crate::ports::{InventoryRepository, NomenclatureRepository, WarehouseRepository};
+use crate::{
+    CardReference, InventoryError, InventoryReference, InventoryRefusal, NomenclatureError, NomenclatureRefusal,
+    WarehouseError, WarehouseReference, WarehouseRefusal,
+};
+
+fn scoped<T: Clone>(found: Option<&(ProjectId, T)>) -> Option<ProjectScoped<T>> {
+    found.map(|(project, record)| ProjectScoped::new(*project, record.clone()))
+}
+
+impl State {
+    fn insert_stock(&mut self, stamp: Stamp, draft: &InventoryDraft) -> Result<Inventory, InventoryError> {
+        let warehouse = self.warehouses.get(&draft.warehouse_id).filter(|(owner, _)| self.owns(*owner, stamp));
+        let item = self.items.get(&draft.nomenclature_id).filter(|(owner, _)| self.owns(*owner, stamp));
+        let (Some((_, warehouse)), Some((_, item))) = (warehouse, item) else {
+            let missing = [
+                warehouse.is_none().then_some(InventoryReference::Warehouse),
+                item.is_none().then_some(InventoryReference::Nomenclature),
+            ];
+            return Err(InventoryRefusal::UnknownReferences(missing.into_iter().flatten().collect()).into());
+        };
+        if self.has(Guard::Goods) && !item.card.is_stocked() {
+            return Err(InventoryRefusal::NotStocked.into());
+        }
+        let same = |(_, stock): &(ProjectId, Inventory)| {
+            stock.warehouse.id == draft.warehouse_id && stock.nomenclature.id == draft.nomenclature_id
+        };
+        if self.has(Guard::Once) && self.stock.values().any(same) {
+            return Err(InventoryRefusal::AlreadyStocked.into());
+        }
+        let warehouse = Reference { id: warehouse.id, name: warehouse.name.clone() };
+        let nomenclature =
+            StockedItem { id: item.id, name: item.card.name.clone(), article: item.card.article.clone() };
+        let stock = Inventory {
+            id: self.id(),
+            warehouse,
+            nomenclature,
+            quantity: draft.quantity,
+            reserved: StockLevel::EMPTY,
+            price: Some(draft.price),
+            version: 1,
+            created_at: stamp.at,
+            updated_at: stamp.at,
+        };
+        self.stock.insert(stock.id, (stamp.project_id, stock.clone()));
+        self.record(stamp, StockReason::Creation, None, &stock);
+        Ok(stock)
+    }
+
+    fn set_stock(&mut self, stamp: Stamp, id: InventoryId, change: StockChange) -> Result<Inventory, InventoryError> {
+        let own = self.stock.get(&id).filter(|(owner, _)| self.owns(*owner, stamp));
+        let (project, before) = own.cloned().ok_or(InventoryError::NotFound)?;
+        let quantity = change.quantity.or(before.quantity);
+        if self.has(Guard::Reserved) && quantity < before.reserved {
+            return Err(InventoryRefusal::BelowReserved { reserved: before.reserved }.into());
+        }
+        let price = change.price.as_set().copied().or(before.price);
+        let version = before.version + 1;
+        let after = Inventory { quantity, price, version, updated_at: stamp.at, ..before.clone() };
+        self.stock.insert(id, (project, after.clone()));
+        self.record(stamp, StockReason::Edit, Some(&before), &after);
+        if let Some(entry) = self.movements.get_mut(&id).and_then(|entries| entries.last_mut()) {
+            entry.comment = change.comment;
+        }
+        Ok(after)
+    }
+
+    /// Checks the references and the article of an item; `but` is the item itself.
+    fn admit(&self, stamp: Stamp, card: &Card, but: Option<NomenclatureId>) -> Result<CardLabels, NomenclatureError> {
+        let references = [
+            (card.type_id.is_some(), CardReference::Type),
+            (card.category_id.is_some(), CardReference::Category),
+            (card.brand_id.is_some(), CardReference::Brand),
+            (card.country_id.is_some(), CardReference::Country),
+            (card.storage_unit_id.is_some(), CardReference::StorageUnit),
+            (card.vat_id.is_some(), CardReference::Vat),
+        ];
+        let unknown = references.into_iter().filter(|(named, _)| *named).map(|(_, reference)| reference);
+        let unknown: Vec<_> = unknown.chain((0..card.tags.len()).map(CardReference::Tag)).collect();
+        if !unknown.is_empty() {
+            return Err(NomenclatureRefusal::UnknownReferences(unknown).into());
+        }
+        let taken = |(owner, item): &(ProjectId, Nomenclature)| {
+            let same = card.article.is_some() && item.card.article == card.article;
+            same && *owner == stamp.project_id && Some(item.id) != but
+        };
+        if self.has(Guard::Article) && self.items.values().any(taken) {
+            return Err(NomenclatureRefusal::ArticleTaken.into());
+        }
+        let kind = named(match card.kind {
+            NomenclatureKind::Goods => "Goods",
+            NomenclatureKind::Service => "Service",
+        })?;
+        Ok(CardLabels {
+            kind,
+            nomenclature_type: None,
+            category: None,
+            brand: None,
+            country: None,
+            storage_unit: None,
+            vat: None,
+            tags: Vec::new(),
+        })
+    }
+
+    fn insert_item(&mut self, stamp: Stamp, card: Card) -> Result<Nomenclature, NomenclatureError> {
+        let labels = self.admit(stamp, &card, None)?;
+        let (created_at, updated_at) = (stamp.at, stamp.at);
+        let item = Nomenclature { id: self.id(), card, labels, version: 1, created_at, updated_at };
+        self.items.insert(item.id, (stamp.project_id, item.clone()));
+        Ok(item)
+    }
+
+    fn replace_item(
+        &mut self,
+        stamp: Stamp,
+        seen: &Nomenclature,
+        card: Card,
+    ) -> Result<Nomenclature, NomenclatureError> {
+        let labels = self.admit(stamp, &card, Some(seen.id))?;
+        let own = self.items.get(&seen.id).filter(|(owner, _)| *owner == stamp.project_id);
+        let current = own.filter(|(_, item)| item.version == seen.version || !self.has(Guard::Version));
+        let Some((_, before)) = current.cloned() else { return Err(NomenclatureRefusal::Stale.into()) };
+        let stocked = self.stock.values().any(|(_, stock)| stock.nomenclature.id == seen.id);
+        if self.has(Guard::Goods) && stocked && !card.is_stocked() {
+            return Err(NomenclatureRefusal::Stocked.into());
+        }
+        let item = Nomenclature { card, labels, version: before.version + 1, updated_at: stamp.at, ..before };
+        self.items.insert(item.id, (stamp.project_id, item.clone()));
+        Ok(item)
+    }
+
+    /// Checks the branch and the applications of a warehouse.
+    fn require_branch(
+        &self,
+        stamp: Stamp,
+        branch: Option<BranchId>,
+        applications: usize,
+    ) -> Result<(), WarehouseError> {
+        let own = |branch: BranchId| self.branches.get(&branch).is_some_and(|owner| self.owns(*owner, stamp));
+        let branch = branch.filter(|branch| !own(*branch)).map(|_| WarehouseReference::Branch);
+        let unknown: Vec<_> =
+            branch.into_iter().chain((0..applications).map(WarehouseReference::Application)).collect();
+        if unknown.is_empty() { Ok(()) } else { Err(WarehouseRefusal::UnknownReferences(unknown).into()) }
+    }
+
+    fn insert_warehouse(&mut self, stamp: Stamp, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError> {
+        let applications = draft.application_ids.map_or(0, |ids| ids.len());
+        self.require_branch(stamp, Some(draft.branch_id), applications)?;
+        let warehouse = Warehouse {
+            id: self.id(),
+            name: draft.name,
+            address: draft.address,
+            branch: Reference { id: draft.branch_id, name: named("Branch")? },
+            applications: Vec::new(),
+            version: 1,
+            created_at: stamp.at,
+            updated_at: stamp.at,
+        };
+        self.warehouses.insert(warehouse.id, (stamp.project_id, warehouse.clone()));
+        Ok(warehouse)
+    }
+
+    fn own_warehouse(&self, stamp: Stamp, id: WarehouseId) -> Result<Warehouse, WarehouseError> {
+        let own = self.warehouses.get(&id).filter(|(owner, _)| self.owns(*owner, stamp));
+        own.map(|(_, warehouse)| warehouse.clone()).ok_or(WarehouseError::NotFound)
+    }
+
+    fn update_warehouse(
+        &mut self,
+        stamp: Stamp,
+        id: WarehouseId,
+        change: WarehouseChange,
+    ) -> Result<Warehouse, WarehouseError> {
+        let before = self.own_warehouse(stamp, id)?;
+        let applications = change.application_ids.as_set().map_or(0, Vec::len);
+        self.require_branch(stamp, change.branch_id.as_set().copied(), applications)?;
+        let branch = match change.branch_id {
+            Edit::Keep => before.branch,
+            Edit::Set(id) => Reference { id, name: named("Branch")? },
+        };
+        let (name, address) = (change.name.or(before.name), change.address.or(before.address));
+        let version = before.version + 1;
+        let applications = Vec::new();
+        let created_at = before.created_at;
+        let after = Warehouse { id, name, address, branch, applications, version, created_at, updated_at: stamp.at };
+        self.warehouses.insert(id, (stamp.project_id, after.clone()));
+        Ok(after)
+    }
+
+    fn delete_warehouse(&mut self, stamp: Stamp, id: WarehouseId) -> Result<(), WarehouseError> {
+        self.own_warehouse(stamp, id)?;
+        let here = |(_, stock): &(ProjectId, Inventory)| stock.warehouse.id == id;
+        let stocked = self.stock.values().any(|stock| here(stock) && stock.1.quantity > StockLevel::EMPTY);
+        if self.has(Guard::Empty) && stocked {
+            return Err(WarehouseRefusal::Stocked.into());
+        }
+        self.stock.retain(|_, stock| !here(stock));
+        self.warehouses.remove(&id);
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl InventoryRepository for InMemoryStock {
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Inventory>, StoreError> {
+        self.read(|state| list_of(state.stock.values(), project, &listing))
+    }
+
+    async fn history(
+        &self,
+        project: ProjectId,
+        id: InventoryId,
+        page: PageRequest,
+    ) -> Result<Page<StockEntry>, StoreError> {
+        let entries = self.read(|state| {
+            let own = state.stock.get(&id).is_some_and(|(owner, _)| *owner == project);
+            state.movements.get(&id).filter(|_| own).cloned().unwrap_or_default()
+        });
+        Ok(page_of(entries.into_iter().rev().collect(), page))
+    }
+
+    async fn find(&self, id: InventoryId) -> Result<Option<ProjectScoped<Inventory>>, StoreError> {
+        Ok(self.read(|state| scoped(state.stock.get(&id))))
+    }
+
+    async fn insert(&self, stamp: Stamp, draft: InventoryDraft) -> Result<Inventory, InventoryError> {
+        self.write(|state| state.insert_stock(stamp, &draft))
+    }
+
+    async fn set_stock(&self, stamp: Stamp, id: InventoryId, change: StockChange) -> Result<Inventory, InventoryError> {
+        self.write(|state| state.set_stock(stamp, id, change))
+    }
+}
+
+#[async_trait]
+impl NomenclatureRepository for InMemoryStock {
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Nomenclature>, StoreError> {
+        self.read(|state| list_of(state.items.values(), project, &listing))
+    }
+
+    async fn find(&self, id: NomenclatureId) -> Result<Option<ProjectScoped<Nomenclature>>, StoreError> {
+        Ok(self.read(|state| scoped(state.items.get(&id))))
+    }
+
+    async fn insert(&self, stamp: Stamp, card: Card) -> Result<Nomenclature, NomenclatureError> {
+        self.write(|state| state.insert_item(stamp, card))
+    }
+
+    async fn replace(&self, stamp: Stamp, seen: Nomenclature, card: Card) -> Result<Nomenclature, NomenclatureError> {
+        self.write(|state| state.replace_item(stamp, &seen, card))
+    }
+}
+
+#[async_trait]
+impl WarehouseRepository for InMemoryStock {
+    async fn find(&self, id: WarehouseId) -> Result<Option<ProjectScoped<Warehouse>>, StoreError> {
+        Ok(self.read(|state| scoped(state.warehouses.get(&id))))
+    }
+
+    async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Warehouse>, StoreError> {
+        self.read(|state| list_of(state.warehouses.values(), project, &listing))
+    }
+
+    async fn insert(&self, stamp: Stamp, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError> {
+        self.write(|state| state.insert_warehouse(stamp, draft))
+    }
+
+    async fn update(
+        &self,
+        stamp: Stamp,
+        id: WarehouseId,
+        change: WarehouseChange,
+    ) -> Result<Warehouse, WarehouseError> {
+        self.write(|state| state.update_warehouse(stamp, id, change))
+    }
+
+    async fn delete(&self, stamp: Stamp, id: WarehouseId) -> Result<(), WarehouseError> {
+        self.write(|state| state.delete_warehouse(stamp, id))
+    }
+}

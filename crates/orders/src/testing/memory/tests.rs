@@ -1,0 +1,148 @@
+//! The storage in memory fulfills the contract, and the contract notices each guard that is missing.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::DateTime;
+use futures_util::FutureExt as _;
+use kontor_kernel::testing::app_scope;
+use kontor_kernel::{CustomerScope, DiscountStatus, DiscountTarget, DiscountValue, Money, NomenclatureId, PromoCode};
+
+use super::{Guard, InMemoryOrders};
+use crate::model::{DeliveryRequest, Discount};
+use crate::testing::contract::{self, Fixture};
+
+#[async_trait]
+impl Fixture for InMemoryOrders {
+    type Store = Self;
+
+    fn store(&self) -> Arc<Self> {
+        Arc::new(self.clone())
+    }
+
+    async fn customer(&self) -> CustomerScope {
+        self.add_customer()
+    }
+
+    async fn delete_customer(&self, customer: CustomerScope) {
+        Self::delete_customer(self, customer.counterparty_id);
+    }
+
+    async fn goods(&self, units: u32, price: Money) -> NomenclatureId {
+        self.add_goods("Vase", units, price)
+    }
+
+    async fn promo(&self, usage_limit: Option<u64>, customer_limit: Option<u64>) -> PromoCode {
+        let code = PromoCode::parse("SPRING").unwrap();
+        self.add_discount(Discount {
+            id: super::numbered(1),
+            name: "Spring".to_owned(),
+            code: Some(code.to_string()),
+            value: DiscountValue::Percent(1_000),
+            target: DiscountTarget::Cart,
+            minimum_sum: Money::ZERO,
+            starts_at: None,
+            ends_at: None,
+            usage_limit,
+            customer_limit,
+            used_count: 0,
+            status: DiscountStatus::Active,
+            version: 1,
+        });
+        code
+    }
+
+    fn delivery(&self) -> DeliveryRequest {
+        self.pickup()
+    }
+}
+
+/// Runs every check, each on a new storage. Returns the names of those that failed.
+macro_rules! failures {
+    ($open:expr; $($check:ident)+) => {{
+        let mut failed: Vec<&str> = Vec::new();
+        $(
+            let shop: InMemoryOrders = $open;
+            if AssertUnwindSafe(contract::$check(&shop)).catch_unwind().await.is_err() {
+                failed.push(stringify!($check));
+            }
+        )+
+        failed
+    }};
+}
+
+async fn failures(open: impl Fn() -> InMemoryOrders) -> Vec<&'static str> {
+    failures! {
+        open();
+        a_placed_order_is_found_again
+        racing_orders_never_oversell
+        a_refused_order_leaves_nothing
+        a_promo_code_is_not_overused
+        a_customer_does_not_overuse_a_promo_code
+        an_order_from_other_data_is_stale
+        unknown_people_have_no_orders
+        a_canceled_order_releases_its_stock_once
+        changes_are_decided_in_turn
+        a_refused_change_writes_nothing
+        money_taken_by_staff_counts_once
+        a_charge_is_stored_with_its_order
+        an_order_is_paid_once
+        a_failed_payment_releases_the_stock_once
+        late_money_is_reserved_for_its_refund
+    }
+}
+
+#[tokio::test]
+async fn the_storage_in_memory_fulfills_the_contract() {
+    assert_eq!(failures(|| InMemoryOrders::new(app_scope(1, 1))).await, [""; 0]);
+}
+
+/// The checks that notice each guard, when it is missing.
+#[tokio::test]
+async fn a_missing_guard_is_noticed() {
+    for (guard, check) in [
+        (Guard::Stock, "racing_orders_never_oversell"),
+        (Guard::PromoLimit, "a_promo_code_is_not_overused"),
+        (Guard::PromoLimit, "a_customer_does_not_overuse_a_promo_code"),
+        (Guard::Price, "an_order_from_other_data_is_stale"),
+        (Guard::Customer, "unknown_people_have_no_orders"),
+        (Guard::Release, "a_canceled_order_releases_its_stock_once"),
+        (Guard::Release, "a_failed_payment_releases_the_stock_once"),
+        (Guard::Outcome, "an_order_is_paid_once"),
+        (Guard::Refund, "late_money_is_reserved_for_its_refund"),
+    ] {
+        let failed = failures(|| InMemoryOrders::without(guard)).await;
+        assert!(failed.contains(&check), "{guard:?}: {failed:?}");
+    }
+}
+
+/// The suite of an adapter is complete if it names every check.
+#[test]
+fn every_check_runs() {
+    let (checks, here) = (include_str!("../contract.rs"), include_str!("tests.rs"));
+    let named = checks.lines().filter_map(|line| line.strip_prefix("pub async fn ")?.split_once('<'));
+    for (check, _) in named {
+        assert!(here.contains(&format!("\n        {check}\n")), "{check} does not run");
+    }
+}
+
+#[tokio::test]
+async fn a_history_is_kept_with_its_order() {
+    use crate::model::OrderEvent;
+    use crate::ports::OrderReader as _;
+    use kontor_kernel::PageRequest;
+
+    let shop = InMemoryOrders::new(app_scope(1, 1));
+    contract::an_order_is_paid_once(&shop).await;
+    let order = shop.read(|state| state.orders.values().next().cloned()).unwrap();
+    let entries = shop.history(order.id, PageRequest::new(1, 10, 10).unwrap()).await.unwrap();
+    let told: Vec<_> = entries.items.iter().map(|entry| (entry.event, entry.status)).collect();
+    assert_eq!(
+        told,
+        [(OrderEvent::Paid, order.status), (OrderEvent::Created, crate::model::OrderStatus::WaitingForPayment)]
+    );
+    let events = shop.events();
+    assert_eq!((events.len(), events[0].order_id, events[0].amount), (1, order.id, order.captured));
+    assert_eq!(order.updated_at, DateTime::UNIX_EPOCH + chrono::TimeDelta::hours(20_000 * 24 + 12));
+}
