@@ -1,5 +1,5 @@
-//! Copy of the embedded database, taken while it is in use, and the number kept outside the database, by which a database
-//! restored from a backup is detected.
+//! Copy of the embedded database, taken while it is in use, and the number kept outside the database, by which a
+//! database restored from a backup is detected.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Write operation with the idempotency key and the precondition of its request; batches, which process numbered records
-//! a few at a time.
+//! Write operation with the idempotency key and the precondition of its request; batches, which process numbered
+//! records a few at a time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! Comparisons of `kontor doctor`: stock, offers and the search index; money of orders (allocated, captured and refunded),
-//! and their tickets.
+//! Comparisons of `kontor doctor`: stock, offers and the search index; money of orders (allocated, captured and
+//! refunded), and their tickets.
 
 use kontor_kernel::StoreError;
 

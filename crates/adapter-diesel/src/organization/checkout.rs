@@ -1,5 +1,5 @@
-//! Options of the checkout: delivery types, and payment types that an application accepts: those linked to it, or all of
-//! its project if none is linked.
+//! Options of the checkout: delivery types, and payment types that an application accepts: those linked to it, or all
+//! of its project if none is linked.
 
 use std::collections::BTreeSet;
 

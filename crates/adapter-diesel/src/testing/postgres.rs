@@ -1,5 +1,5 @@
-//! Fresh databases on a PostgreSQL server, copied from a migrated template. Profiles run the same tests in other set-ups;
-//! `TEST_POSTGRES_PROFILE` selects one.
+//! Fresh databases on a PostgreSQL server, copied from a migrated template. Profiles run the same tests in other
+//! set-ups; `TEST_POSTGRES_PROFILE` selects one.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,5 +1,5 @@
-//! Due deliveries of outbox events, by endpoint: many deliveries of one endpoint do not delay the others. They are leased,
-//! and their outcomes stored.
+//! Due deliveries of outbox events, by endpoint: many deliveries of one endpoint do not delay the others. They are
+//! leased, and their outcomes stored.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

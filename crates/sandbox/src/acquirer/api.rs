@@ -1,5 +1,5 @@
-//! The HTTP side of the API: authentication, idempotence keys, bodies, paths, lists, and error responses. `GET
-//! /v3/payments`, `GET /v3/refunds` and `GET /v3/receipts` filter and page, newest first.
+//! The HTTP side of the API: authentication, idempotence keys, bodies, paths, lists, and error responses.
+//! `GET /v3/payments`, `GET /v3/refunds` and `GET /v3/receipts` filter and page, newest first.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! Payment methods: the method of a payment, and the methods saved for later charges. The brand of a card follows from
-//! its number; the test cards of the demo shop have their outcomes. The script of a saved method contains the outcomes of
-//! its next charges, in order.
+//! its number; the test cards of the demo shop have their outcomes. The script of a saved method contains the outcomes
+//! of its next charges, in order.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,7 @@
-//! Queries in the syntax of each database, and text indexes of PostgreSQL, where available. Words consist of letters and
-//! digits, so nothing needs escaping.
+//! Queries in the syntax of each database. Words consist of letters and digits, so nothing needs escaping.
+//!
+//! Also the text indexes of PostgreSQL. They need the extensions `pg_trgm` and `btree_gin`. A server without them
+//! returns the same results from the same columns, but reads more rows.
 
 use std::time::{Duration, Instant};
 
