@@ -146,7 +146,7 @@ impl CustomerRepository for Database {
     }
 
     async fn change_profile(&self, change: DecidedChange) -> Result<(), CustomerError> {
-        self.write(move |connection| change(connection, &change)).await
+        self.write(move |connection| change_profile(connection, &change)).await
     }
 
     async fn set_avatar(
@@ -177,7 +177,7 @@ impl CustomerRepository for Database {
     }
 }
 
-pub(super) fn change(connection: &mut AnyConnection, change: &DecidedChange) -> Result<(), Abort<CustomerError>> {
+fn change_profile(connection: &mut AnyConnection, change: &DecidedChange) -> Result<(), Abort<CustomerError>> {
     let (project, customer, data) = (change.project_id.get(), change.customer.get(), &change.data);
     let email_confirmed = match &data.email {
         Edit::Keep => None,
