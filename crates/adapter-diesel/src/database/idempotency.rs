@@ -288,7 +288,7 @@ pub(crate) fn delete_keys_of_owner(connection: &mut AnyConnection, owner: KeyOwn
 fn remove(connection: &mut AnyConnection, condition: Statement) -> QueryResult<()> {
     let keys = Statement::new("DELETE FROM idempotency_keys WHERE ").then(condition).sql(" RETURNING number");
     let numbers: Vec<i64> = keys.scalars(connection)?;
-    forget(connection, &numbers)
+    delete_responses(connection, &numbers)
 }
 
 impl Database {
@@ -359,7 +359,7 @@ fn insert(connection: &mut AnyConnection, answers: &[(i64, &[u8])]) -> QueryResu
 }
 
 /// Deletes responses.
-fn forget(connection: &mut AnyConnection, numbers: &[i64]) -> QueryResult<()> {
+fn delete_responses(connection: &mut AnyConnection, numbers: &[i64]) -> QueryResult<()> {
     if numbers.is_empty() {
         return Ok(());
     }
