@@ -12,7 +12,7 @@ use crate::transport::{Credentials, Retries, Transport};
 use crate::values::Secret;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-const TIMEOUT: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A Kontor service. Clones share connections.
 #[derive(Clone)]

@@ -25,12 +25,15 @@ pub trait Numbered {
     fn set_page(&mut self, page: i64);
 }
 
+/// Call of one page by its query.
+type Fetch<Q, P> = Box<dyn Fn(&Q) -> Call<P> + Send + Sync>;
+
 /// All pages of a list, read one after the other.
 ///
 /// A record that is added or removed meanwhile can shift others to another page. Change feeds do not have that problem.
 pub struct Pages<Q, P> {
     query: Q,
-    fetch: Box<dyn Fn(&Q) -> Call<P> + Send + Sync>,
+    fetch: Fetch<Q, P>,
     page: i64,
     seen: i64,
     ended: bool,

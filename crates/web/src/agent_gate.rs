@@ -212,7 +212,7 @@ async fn pass_agent(
                 Err(Stopped::Refused(refusal)) if named_code(&refusal) == Some("agent_call_limit") => {
                     Err(log.refused(refusal).await)
                 }
-                passed => passed,
+                other => other,
             },
             Err(refusal) => Err(log.refused(refusal).await),
         },

@@ -92,7 +92,7 @@ async fn attempts_and_pauses_have_an_end() {
     let limited = |seconds: &str| response("429 Too Many Requests", &format!("Retry-After: {seconds}\r\n"), DONE);
     let server = Server::start(vec![limited("3600")]);
     let error = server.client().application("t").list_tags().await.unwrap_err();
-    assert_eq!(error.refusal().unwrap().retry_after, Some(Duration::from_secs(3_600)));
+    assert_eq!(error.refusal().unwrap().retry_after, Some(Duration::from_hours(1)));
     assert_eq!(server.requests().len(), 1);
 
     let server = Server::start(vec![limited("0"), limited("0"), limited("0")]);
