@@ -1,8 +1,9 @@
-//! Queries about applications that several domains share.
+//! Queries about applications, and about integrations, that several domains share.
 
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use kontor_kernel::{ApplicationId, PaymentTypeId, ProjectId, ProjectScoped, StoreError};
+use kontor_kernel::{ApplicationId, PaymentTypeId, ProjectId, ProjectScoped, StoreError, Word};
+use kontor_organization::model::IntegrationKind;
 
 use crate::database::{AnyConnection, Database};
 use crate::records;
@@ -71,4 +72,21 @@ pub(crate) fn wake_subscriptions(
         .locked(connection, " FOR NO KEY UPDATE");
     let its: Vec<i64> = its.scalars(connection)?;
     Statement::new("UPDATE subscriptions SET wake_at = ").value(at).sql(" WHERE id").among(&its).run(connection)
+}
+
+/// Deletes the integration parameters, which include secrets, and then the integration links of owners of this kind.
+/// `numbers` selects the owners.
+pub(crate) fn delete_integration_links(
+    connection: &mut AnyConnection,
+    kind: IntegrationKind,
+    numbers: &Statement,
+) -> QueryResult<()> {
+    let of_owners = |statement: &'static str| {
+        Statement::new(statement).value(kind.word()).sql(" AND owner_id IN (").then(numbers.clone()).sql(")")
+    };
+    of_owners("DELETE FROM integration_parameters WHERE link_id IN (SELECT id FROM integration_links WHERE owner = ")
+        .sql(")")
+        .run(connection)?;
+    of_owners("DELETE FROM integration_links WHERE owner = ").run(connection)?;
+    Ok(())
 }

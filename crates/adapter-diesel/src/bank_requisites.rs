@@ -152,7 +152,7 @@ impl Requisites {
     }
 
     /// Deletes the accounts of an owner.
-    pub fn forget(&self, connection: &mut AnyConnection, owner: i64) -> QueryResult<usize> {
+    pub fn delete_of(&self, connection: &mut AnyConnection, owner: i64) -> QueryResult<usize> {
         let Self { table, owner: column } = self;
         Statement::new(format!("DELETE FROM {table} WHERE {column} = ")).value(owner).run(connection)
     }

@@ -50,12 +50,12 @@ fn changes(
         .sql(", ")
         .value(after.id)
         .sql(")");
-    let told = if keeps_deleted {
+    let listed = if keeps_deleted {
         place.sql(" AND (deleted_at IS NULL OR deleted_at >= ").value(deletions_since.naive_utc()).sql(")")
     } else {
         place
     };
-    told.sql(" ORDER BY updated_at, id LIMIT ").value(i64::from(limit))
+    listed.sql(" ORDER BY updated_at, id LIMIT ").value(i64::from(limit))
 }
 
 #[async_trait]

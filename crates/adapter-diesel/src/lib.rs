@@ -29,7 +29,6 @@ mod discount_rows;
 pub mod doctor;
 mod exports;
 mod histories;
-mod integration_links;
 mod lease;
 mod listing;
 mod locks;
@@ -52,7 +51,6 @@ pub mod unreadable;
 pub mod upkeep;
 mod versions;
 mod webhooks;
-mod workers;
 
 pub use database::idempotency::{IdempotentRequest, KeyClaim, KeyOwner, RequestNumbers, StoredKey, StoredResponse};
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};

@@ -225,8 +225,8 @@ impl Statement {
     /// Caches the statement only if it concerns few lines of an order. Most orders have a line or two, so few forms
     /// stay prepared.
     pub fn of_lines(self, lines: usize) -> Self {
-        const KEPT: usize = 8;
-        if lines > KEPT { self.once() } else { self }
+        const MAX_LINES: usize = 8;
+        if lines > MAX_LINES { self.once() } else { self }
     }
 
     /// Excludes the statement from the cache, because its text has an unlimited number of forms.

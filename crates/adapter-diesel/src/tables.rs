@@ -3,11 +3,11 @@
 
 use kontor_kernel::StoreError;
 
+use crate::collation::{fill_file_names, fill_sort_keys};
 use crate::database::{Database, DatabaseUrl, PoolOptions, Tables};
 #[cfg(feature = "test-support")]
 use crate::database::{InvalidatingWrites, Topic, VersionedTable};
 use crate::read_models::search::{fill_customers, fill_missing, index_texts};
-use crate::read_models::sort_keys::{fill_file_names, fill_sort_keys};
 #[cfg(feature = "test-support")]
 use crate::versions::{VERSIONED, versioned};
 

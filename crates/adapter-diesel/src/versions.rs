@@ -104,8 +104,8 @@ struct Place {
     keys: &'static [&'static str],
     /// Condition that a record belongs to a project: the SQL before and after the project number.
     owned: (&'static str, &'static str),
-    alive: &'static str,
-    told: HistoryTable,
+    present: &'static str,
+    history: HistoryTable,
 }
 
 const OWN: (&str, &str) = ("project_id = ", "");
@@ -113,15 +113,15 @@ const OF_APPLICATION: (&str, &str) = ("application_id IN (SELECT id FROM applica
 
 impl Place {
     const fn of(table: &'static str) -> Self {
-        Self { kind: table, table, keys: &["id = "], owned: OWN, alive: "TRUE", told: HistoryTable::None }
+        Self { kind: table, table, keys: &["id = "], owned: OWN, present: "TRUE", history: HistoryTable::None }
     }
 
-    const fn told(self, told: HistoryTable) -> Self {
-        Self { told, ..self }
+    const fn history(self, history: HistoryTable) -> Self {
+        Self { history, ..self }
     }
 
-    const fn alive(self, alive: &'static str) -> Self {
-        Self { alive, ..self }
+    const fn present(self, present: &'static str) -> Self {
+        Self { present, ..self }
     }
 
     const fn named(self, kind: &'static str, keys: &'static [&'static str]) -> Self {
@@ -141,33 +141,35 @@ impl VersionedRecord {
         const BY_CUSTOMER: &[&str] = &["counterparty_id = ", "id = "];
         match self {
             Self::Agent => {
-                Place::of("users").named("agents", &["id = "]).alive("kind = 'agent' AND deleted_at IS NULL")
+                Place::of("users").named("agents", &["id = "]).present("kind = 'agent' AND deleted_at IS NULL")
             }
-            Self::Application => Place::of("applications").told(HistoryTable::General),
+            Self::Application => Place::of("applications").history(HistoryTable::General),
             Self::BankRequisite => Place::of("counterparty_bank_requisites").named("bank_requisites", BY_CUSTOMER),
-            Self::Block => Place::of("blocks").named("blocks", BY_APPLICATION).told(HistoryTable::General),
-            Self::Branch => Place::of("branches").told(HistoryTable::General),
+            Self::Block => Place::of("blocks").named("blocks", BY_APPLICATION).history(HistoryTable::General),
+            Self::Branch => Place::of("branches").history(HistoryTable::General),
             Self::BranchRequisite => {
                 Place::of("branch_bank_requisites").named("branch-bank-requisites", &["branch_id = ", "id = "])
             }
-            Self::Brand => Place::of("brands").told(HistoryTable::General),
-            Self::Category => Place::of("categories").told(HistoryTable::General),
+            Self::Brand => Place::of("brands").history(HistoryTable::General),
+            Self::Category => Place::of("categories").history(HistoryTable::General),
             Self::Contact => Place::of("counterparty_contacts").named("contacts", BY_CUSTOMER),
-            Self::Customer => Place::of("counterparties").alive(PRESENT).told(HistoryTable::General),
-            Self::Department => Place::of("departments").told(HistoryTable::General),
-            Self::Discount => Place::of("discounts").told(HistoryTable::General),
-            Self::Employee => Place::of("users").alive("kind = 'employee'").told(HistoryTable::General),
-            Self::Inventory => Place::of("inventories").alive(PRESENT).told(HistoryTable::StockMovements),
-            Self::MenuItem => Place::of("menu_items").named("menu_items", BY_APPLICATION).told(HistoryTable::General),
-            Self::Nomenclature => Place::of("nomenclatures").told(HistoryTable::General),
-            Self::Order => Place::of("orders").told(HistoryTable::OrderEvents),
-            Self::Page => Place::of("pages").told(HistoryTable::General),
-            Self::PaymentType => Place::of("payment_types").told(HistoryTable::General),
+            Self::Customer => Place::of("counterparties").present(PRESENT).history(HistoryTable::General),
+            Self::Department => Place::of("departments").history(HistoryTable::General),
+            Self::Discount => Place::of("discounts").history(HistoryTable::General),
+            Self::Employee => Place::of("users").present("kind = 'employee'").history(HistoryTable::General),
+            Self::Inventory => Place::of("inventories").present(PRESENT).history(HistoryTable::StockMovements),
+            Self::MenuItem => {
+                Place::of("menu_items").named("menu_items", BY_APPLICATION).history(HistoryTable::General)
+            }
+            Self::Nomenclature => Place::of("nomenclatures").history(HistoryTable::General),
+            Self::Order => Place::of("orders").history(HistoryTable::OrderEvents),
+            Self::Page => Place::of("pages").history(HistoryTable::General),
+            Self::PaymentType => Place::of("payment_types").history(HistoryTable::General),
             Self::Permission => Place::of("permissions"),
             Self::PlanAssignment => Place::of("subscription_nomenclatures")
                 .named("subscription-nomenclatures", &["application_id = ", "id = "])
                 .of_application(),
-            Self::Promotion => Place::of("promotions").told(HistoryTable::General),
+            Self::Promotion => Place::of("promotions").history(HistoryTable::General),
             Self::RequisiteIntegration => Place::of("integration_links")
                 .named(
                     "requisite-integrations",
@@ -177,12 +179,12 @@ impl VersionedRecord {
                         "integration_id = ",
                     ],
                 )
-                .alive("owner = 'bank_requisite'"),
+                .present("owner = 'bank_requisite'"),
             Self::Role => Place::of("roles"),
             Self::Settings => Place { owned: ("id = ", ""), ..Place::of("projects") }
                 .named("settings", &["id = "])
-                .told(HistoryTable::General),
-            Self::Shop => Place::of("shops").alive(PRESENT).told(HistoryTable::General),
+                .history(HistoryTable::General),
+            Self::Shop => Place::of("shops").present(PRESENT).history(HistoryTable::General),
             Self::ShopException => Place::of("shop_exceptions").named("exceptions", BY_SHOP),
             Self::ShopHours => Place::of("shop_hours").named("hours", BY_SHOP),
             Self::ShownBrand => Place::of("application_brands")
@@ -191,12 +193,12 @@ impl VersionedRecord {
             Self::ShownCategory => Place::of("application_categories")
                 .named("application-categories", &["application_id = ", "category_id = "])
                 .of_application(),
-            Self::Slide => Place::of("slides").named("slides", BY_APPLICATION).told(HistoryTable::General),
-            Self::Task => Place::of("tasks").told(HistoryTable::General),
-            Self::Warehouse => Place::of("warehouses").alive(PRESENT).told(HistoryTable::General),
+            Self::Slide => Place::of("slides").named("slides", BY_APPLICATION).history(HistoryTable::General),
+            Self::Task => Place::of("tasks").history(HistoryTable::General),
+            Self::Warehouse => Place::of("warehouses").present(PRESENT).history(HistoryTable::General),
             Self::WarehouseIntegration => Place::of("integration_links")
                 .named("warehouse-integrations", &["owner_id = ", "integration_id = "])
-                .alive("owner = 'warehouse'"),
+                .present("owner = 'warehouse'"),
             Self::Webhook => Place::of("webhooks").named("webhooks", &["application_id = ", "id = "]),
         }
     }
@@ -213,10 +215,10 @@ impl VersionedRecord {
 
     /// Returns the location of the version of the record with these numbers, if it belongs to the project.
     pub fn row(self, project: ProjectId, numbers: &[i64]) -> VersionedRow {
-        let Place { table, keys, owned, alive, .. } = self.place();
+        let Place { table, keys, owned, present, .. } = self.place();
         let keys = keys.iter().zip(numbers).map(|(key, number)| (*key, *number, ""));
         let conditions = keys.chain([(owned.0, project.get(), owned.1)]).collect();
-        VersionedRow { table, conditions, alive }
+        VersionedRow { table, conditions, present }
     }
 }
 
@@ -341,12 +343,12 @@ impl Database {
         project: ProjectId,
         number: i64,
     ) -> Result<Option<LastChange>, StoreError> {
-        let Place { kind, told, .. } = record.place();
+        let Place { kind, history, .. } = record.place();
         self.read(move |connection| {
             let of = |table: &'static str, column: &'static str| {
                 Statement::new(table).sql(" WHERE project_id = ").value(project.get()).sql(column).value(number)
             };
-            let row = match told {
+            let row = match history {
                 HistoryTable::None => None,
                 HistoryTable::General => {
                     let lines = of("histories", " AND resource_id = ").sql(" AND resource = ").value(kind);

@@ -1,16 +1,18 @@
-//! Delivery options of an order.
+//! Options of the checkout: delivery types, addresses found by text, and payment types.
 
-use actix_web::get;
-use actix_web::web::Path;
-use kontor_organization::CheckoutOptions;
-use kontor_organization::model::DeliverySubtypeParam;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, get, post};
+use kontor_organization::model::{DeliverySubtypeParam, PaymentType};
+use kontor_organization::{CheckoutOptions, SuggestionService};
+use kontor_web::envelope::{Answer, answer, list, one};
+use kontor_web::limits::SUGGEST_ADDRESS;
+use kontor_web::named::NamedErrorBody;
+use kontor_web::records::{DeliveryOptionRecord, Picture, picture};
+use kontor_web::suggestions::{AddressList, SuggestionInput};
+use kontor_web::{Body, CallingApp, ClientIp, PathId, Service, Throttle, TwoIds};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
-
-use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::records::DeliveryOptionRecord;
-use kontor_web::{CallingApp, PathId, Service, TwoIds};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config
@@ -97,4 +99,67 @@ async fn list_delivery_subtype_params(
     path: TwoIds,
 ) -> Answer<DeliveryParamList> {
     answer(options.params(*app, path.1.parse()?).await?)
+}
+
+/// Search addresses
+///
+/// Returns suggestions only. Customers may enter any other address.
+#[utoipa::path(
+    tag = "Client: dictionaries",
+    request_body = SuggestionInput,
+    responses(
+        (status = 200, body = AddressList),
+        (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
+        (status = 503, description = "`suggestions_unavailable` or `suggestions_not_configured`", body = NamedErrorBody),
+    ),
+)]
+#[post("/api/counterparty/search_address")]
+async fn search_address(
+    request: HttpRequest,
+    app: CallingApp,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    suggestions: Data<SuggestionService>,
+    body: Body<SuggestionInput>,
+) -> Answer<AddressList> {
+    throttle.hit(&request, &[(SUGGEST_ADDRESS, &format!("{}|{}", app.application_id, ip.subject()))]).await?;
+    answer(suggestions.addresses(body.0.query.0).await?)
+}
+
+pub(super) fn checkout_routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_payment_types).service(search_address);
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct PaymentTypeRecord {
+    id: i64,
+    photo: Option<Picture>,
+    name: String,
+    description: Option<String>,
+    /// `true` if the order is paid online. Orders with this type require `payment_method_type`; the contact form does
+    /// not accept it.
+    is_online: bool,
+}
+
+impl From<PaymentType> for PaymentTypeRecord {
+    fn from(kind: PaymentType) -> Self {
+        Self {
+            id: kind.id.get(),
+            photo: picture(kind.photo),
+            name: kind.name.into(),
+            description: kind.description,
+            is_online: kind.is_online,
+        }
+    }
+}
+
+list!(PaymentTypeList { payment_types: [PaymentTypeRecord], payment_types_count });
+
+/// List payment types
+///
+/// Returns the payment types that the application accepts.
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = PaymentTypeList)))]
+#[get("/api/counterparty/payment_types")]
+async fn list_payment_types(app: CallingApp, options: Service<CheckoutOptions>) -> Answer<PaymentTypeList> {
+    answer(options.payment_types(*app).await?)
 }

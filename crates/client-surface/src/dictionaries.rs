@@ -1,23 +1,23 @@
-//! Several dictionaries in one response.
+//! Dictionaries of an application in one response, and its settings.
 
 use actix_web::get;
-use actix_web::web::Data;
+use actix_web::web::{Data, Json};
 use kontor_catalog::storefront::{ShowcaseService, StorefrontService};
 use kontor_organization::{CheckoutOptions, ShopService};
+use kontor_web::envelope::{Answer, answer};
+use kontor_web::records::DeliveryOptionRecord;
+use kontor_web::{CallingApp, Service};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::payment_types::PaymentTypeRecord;
 use super::products::TagRecord;
-use super::shops::ShopRecord;
 use super::showcase::{CountryRecord, StorefrontBrandRecord, StorefrontCategoryRecord};
-use kontor_web::envelope::{Answer, answer};
-use kontor_web::records::DeliveryOptionRecord;
-use kontor_web::{CallingApp, Service};
+use crate::delivery::PaymentTypeRecord;
+use crate::showcase::ShopRecord;
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_dictionaries);
+    config.service(show_settings).service(list_dictionaries);
 }
 
 /// Dictionaries of the storefront. Each has the same key and records as in the response of its own endpoint.
@@ -80,4 +80,19 @@ async fn list_dictionaries(
         shops_count: shops.len(),
         shops,
     })
+}
+
+#[derive(Serialize, ToSchema)]
+struct ClientSettings {
+    /// `true` if the application sells wholesale.
+    wholesale: bool,
+}
+
+/// Get the application's settings
+///
+/// Use it to check an App Token.
+#[utoipa::path(tag = "Client: settings", responses((status = 200, body = ClientSettings)))]
+#[get("/api/counterparty/settings")]
+async fn show_settings(app: CallingApp) -> Json<ClientSettings> {
+    Json(ClientSettings { wholesale: app.wholesale })
 }

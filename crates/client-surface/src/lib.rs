@@ -9,34 +9,21 @@
 #![allow(unused_qualifications, reason = "utoipa names the parameters of an operation by their path")]
 
 mod callback_auth;
-mod cart;
-mod contact_form;
 mod content;
 mod delivery;
 mod dictionaries;
 mod favourites;
-mod heartbeat;
 mod introspection;
-mod miniapps;
-mod notifications;
 mod orders;
 mod payment_methods;
-mod payment_types;
-mod phone_change;
 mod plans;
 mod policies;
-mod product_facets;
 mod products;
 mod profile;
 mod queries;
-mod search_address;
-mod searches;
 mod session;
-mod settings;
-mod shops;
 mod showcase;
 mod subscriptions;
-mod verification;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
@@ -52,29 +39,21 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     });
     products::price_routes(config);
     introspection::routes(config);
-    below(config, "/api/counterparty/orders", |config| {
-        cart::routes(config);
-        orders::routes(config);
-    });
+    below(config, "/api/counterparty/orders", orders::routes);
     below(config, "/api/counterparty/subscriptions", subscriptions::routes);
     below(config, "/api/counterparty/payment-methods", payment_methods::routes);
-    contact_form::routes(config);
-    heartbeat::routes(config);
+    orders::contact_form_routes(config);
     session::routes(config);
     callback_auth::routes(config);
     profile::routes(config);
-    phone_change::routes(config);
-    verification::routes(config);
-    notifications::routes(config);
-    settings::routes(config);
+    payment_methods::verification_routes(config);
+    dictionaries::routes(config);
     showcase::routes(config);
-    payment_types::routes(config);
+    delivery::checkout_routes(config);
     plans::routes(config);
     content::routes(config);
-    searches::routes(config);
-    dictionaries::routes(config);
-    search_address::routes(config);
-    below(config, "/api/counterparty/miniapps", miniapps::routes);
+    favourites::search_routes(config);
+    below(config, "/api/counterparty/miniapps", session::miniapp_routes);
     below(config, "/api/counterparty/delivery_types", delivery::routes);
-    below(config, "/api/counterparty/shops", shops::routes);
+    below(config, "/api/counterparty/shops", showcase::shop_routes);
 }

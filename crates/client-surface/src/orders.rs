@@ -1,4 +1,4 @@
-//! Orders of the logged-in customer.
+//! Orders of customers: the calculated cart, placement with a login or by the contact form, and reading.
 
 use std::borrow::Cow;
 
@@ -7,24 +7,24 @@ use actix_web::web::{Data, Json, Path};
 use actix_web::{HttpRequest, get, post};
 use deserr::Deserr;
 use kontor_kernel::ExposeSecret as _;
+use kontor_orders::change::ContactPerson;
 use kontor_orders::model::{DeliveryRequest, Order};
 use kontor_orders::tickets::TicketService;
-use kontor_orders::{OrderCommand, OrderService, PlacedOutcome, PlacementService};
+use kontor_orders::{ContactOrderCommand, OrderCommand, OrderService, PlacedOutcome, PlacementService};
+use kontor_web::cart_record::{CartRecord, ProductLine, Products, delivery_choice};
+use kontor_web::envelope::{Answer, Created, answer, created, list, one};
+use kontor_web::limits::{CONTACT_FORM_IP, CONTACT_FORM_PHONE, PRECALCULATE};
+use kontor_web::order_record::OrderRecord;
+use kontor_web::wire::{self, In, InputErrors, Scalar, WireValue};
+use kontor_web::{ApiError, Body, CallingApp, CallingVisitor, ClientIp, PathId, Service, SignedInCustomer, Throttle};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::Type;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::cart_record::{ProductLine, Products};
-use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::limits::PRECALCULATE;
-use kontor_web::order_record::OrderRecord;
-use kontor_web::wire::{self, In, InputErrors, Scalar, WireValue};
-use kontor_web::{ApiError, Body, ClientIp, PathId, Service, SignedInCustomer, Throttle};
-
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
-    config.service(list_own_orders).service(place_order).service(show_own_order);
+    config.service(calculate_cart).service(list_own_orders).service(place_order).service(show_own_order);
 }
 
 /// Field that must not be sent.
@@ -205,4 +205,121 @@ async fn show_own_order(
 ) -> Answer<OwnOrderResponse> {
     let order = service.one_of_customer(*customer, id.parse()?).await?;
     answer(Owner { customer: &customer, tickets: &tickets }.shows(&order))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct CartInput {
+    /// Products and quantities of the cart.
+    #[schema(value_type = Vec<ProductLine>)]
+    products: Products,
+    /// Promo code of the customer.
+    #[deserr(default)]
+    promo_code: Option<wire::PromoCode>,
+    /// Delivery type that the cart is calculated with.
+    #[deserr(default)]
+    delivery_type_id: Option<wire::DeliveryTypeId>,
+    /// Delivery subtype. Without it, the delivery price is that of the type alone.
+    #[deserr(default)]
+    delivery_subtype_id: Option<wire::DeliverySubtypeId>,
+}
+
+/// Calculate a cart
+///
+/// Nothing is stored. With a customer token, the per-customer limit of the promo code is checked. A promo code that
+/// cannot be used is not an error: `discount_error` contains the reason.
+#[utoipa::path(
+    tag = "Client: orders",
+    request_body = CartInput,
+    responses(
+        (status = 200, body = CartRecord),
+        (status = 429, description = "Too many calculations. Retry after `Retry-After` seconds."),
+    ),
+)]
+#[post("/api/counterparty/orders/precalculate")]
+async fn calculate_cart(
+    request: HttpRequest,
+    visitor: CallingVisitor,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    service: Service<PlacementService>,
+    body: Body<CartInput>,
+) -> Answer<CartRecord> {
+    let subject = format!("{}|{}", visitor.app.application_id, ip.subject());
+    throttle.hit(&request, &[(PRECALCULATE, &subject)]).await?;
+    let Body(input) = body;
+    let (promo, choice) =
+        (input.promo_code.map(|code| code.0), delivery_choice(input.delivery_type_id, input.delivery_subtype_id)?);
+    let view = service.precalculate(*visitor, &input.products.0, promo, choice).await?;
+    answer(view)
+}
+
+pub(super) fn contact_form_routes(config: &mut ServiceConfig<'_>) {
+    config.service(place_order_by_contact_form);
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ContactForm {
+    first_name: wire::Name,
+    last_name: wire::Name,
+    #[deserr(default)]
+    middle_name: Option<wire::Name>,
+    /// Phone of the customer.
+    phone: wire::Phone,
+    /// Delivery address for the courier.
+    address: wire::Line500,
+    /// Payment type used on receipt of the order.
+    payment_type_id: wire::PaymentTypeId,
+    /// Products and quantities of the order.
+    #[schema(value_type = Vec<ProductLine>)]
+    products: Products,
+}
+
+impl From<ContactForm> for ContactOrderCommand {
+    fn from(form: ContactForm) -> Self {
+        Self {
+            cart: form.products.0,
+            person: ContactPerson {
+                first_name: form.first_name.0,
+                last_name: form.last_name.0,
+                middle_name: form.middle_name.map(|name| name.0),
+                phone: form.phone.0,
+            },
+            address: form.address.0,
+            payment_type_id: form.payment_type_id.0,
+        }
+    }
+}
+
+/// Place an order without login
+///
+/// The order is delivered by courier. The customer is found by the phone, or created with the order; the response does
+/// not reveal which. The data of an existing customer is not changed.
+///
+/// The unconfirmed orders of one phone are limited in units and in total price. Above a limit the response is 422 on
+/// `products`. An order that no employee confirms is canceled after a limited time.
+#[utoipa::path(
+    tag = "Client: orders",
+    request_body = ContactForm,
+    responses(
+        (status = 201, body = OwnOrderResponse),
+        (status = 429, description = "Too many forms. Retry after `Retry-After` seconds."),
+    ),
+)]
+#[post("/api/counterparty/contact_form")]
+async fn place_order_by_contact_form(
+    app: CallingApp,
+    request: HttpRequest,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    service: Service<PlacementService>,
+    body: Body<ContactForm>,
+) -> Created<OwnOrderResponse> {
+    let subject = format!("{}:{}", app.project_id, body.0.phone.0);
+    throttle.hit(&request, &[(CONTACT_FORM_IP, ip.subject()), (CONTACT_FORM_PHONE, subject)]).await?;
+    let command = ContactOrderCommand::from(body.0);
+    let (PlacedOutcome::Ready(order) | PlacedOutcome::PaymentOutcomeUnknown(order)) =
+        service.place_by_contact(*app, &command).await?;
+    created(OwnOrder::without_token(&order))
 }

@@ -1,26 +1,33 @@
-//! Profile of the logged-in customer.
+//! Record of the customer, change of the phone, and notifications.
 
 use actix_web::web::Data;
-use actix_web::{delete, get, put};
+use actix_web::{HttpRequest, delete, get, post, put};
 use chrono::{DateTime, NaiveDate, Utc};
+use deserr::Deserr;
+use kontor_auth::PhoneChange;
 use kontor_catalog::storefront::FavouriteService;
-use kontor_customers::ProfileService;
-use kontor_customers::model::{Customer, PersonalData, ProfileChange};
-use kontor_kernel::CustomerScope;
+use kontor_customers::model::{Customer, Notification, PersonalData, ProfileChange};
+use kontor_customers::{NotificationService, ProfileService};
+use kontor_kernel::{CustomerScope, ExposeSecret, Page, Phone};
+use kontor_web::envelope::{Answer, answer, one};
+use kontor_web::file_contents::avatar;
+use kontor_web::limits::{
+    CUSTOMER_LOGIN_CONTACT, CUSTOMER_LOGIN_IP, NOTIFICATIONS, PHONE_CODES_PROJECT, SEND_CODE_CONTACT, SEND_CODE_IP,
+};
+use kontor_web::paging::Pagination;
+use kontor_web::records::{CustomerType, ManagerRecord, Message, Picture};
+use kontor_web::wire::{self, InputErrors, change_body};
+use kontor_web::{ApiError, BearerCustomer, Body, ClientIp, Query, Service, Settings, SignedInCustomer, Throttle};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::products::ProductRecord;
-use kontor_web::Settings;
-use kontor_web::envelope::{Answer, answer, one};
-use kontor_web::file_contents::avatar;
-use kontor_web::records::{CustomerType, ManagerRecord, Message, Picture};
-use kontor_web::wire::{self, change_body};
-use kontor_web::{ApiError, BearerCustomer, Body, Service};
+use crate::queries::NotificationQuery;
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(show_profile).service(update_profile).service(delete_account);
+    config.service(request_phone_change).service(confirm_phone_change).service(list_notifications);
 }
 
 /// Profile of the customer.
@@ -151,4 +158,150 @@ async fn update_profile(
 async fn delete_account(customer: BearerCustomer, profiles: Service<ProfileService>) -> Answer<Message> {
     profiles.delete_account(*customer).await?;
     answer(Message::new("The account is deleted."))
+}
+
+/// Returns the rate limit key of the phone. Login uses the same key, so that all calls to a phone count together.
+fn subject(customer: &CustomerScope, phone: &Phone) -> String {
+    format!("{}|{phone}", customer.app.project_id)
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct PhoneChangeRequest {
+    /// New phone.
+    phone: wire::Phone,
+}
+
+/// Request a phone change
+///
+/// Calls the new phone with a one-time code. The code can only be used for the phone change, not for login.
+#[utoipa::path(
+    tag = "Client: profile",
+    request_body = PhoneChangeRequest,
+    responses(
+        (status = 200, body = Message),
+        (status = 429, description = "Too many codes. Retry after `Retry-After` seconds."),
+        (status = 500, description = "The code was not sent.", body = Message),
+    ),
+)]
+#[post("/api/counterparty/phone/request_change")]
+async fn request_phone_change(
+    request: HttpRequest,
+    customer: BearerCustomer,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    phones: Service<PhoneChange>,
+    body: Body<PhoneChangeRequest>,
+) -> Answer<Message> {
+    let phone = body.0.phone.0;
+    let project = customer.app.project_id.to_string();
+    let hits =
+        [(SEND_CODE_IP, ip.subject()), (SEND_CODE_CONTACT, subject(&customer, &phone)), (PHONE_CODES_PROJECT, project)];
+    throttle.hit(&request, &hits).await?;
+    phones.request(*customer, &phone, Some(ip.0)).await?;
+    answer(Message::new("The code is being sent."))
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct PhoneChangeProof {
+    /// New phone.
+    phone: wire::Phone,
+    /// One-time code.
+    password: wire::Secret,
+}
+
+/// Confirm a phone change
+///
+/// Sets the new phone with the one-time code that was sent to it. From then on the customer logs in with the new phone,
+/// and no longer with the old one.
+#[utoipa::path(
+    tag = "Client: profile",
+    request_body = PhoneChangeProof,
+    responses(
+        (status = 200, body = CustomerResponse),
+        (status = 400, description = "The code is missing, used or expired.", body = Message),
+        (status = 401, description = "The code or the bearer token is invalid.", body = Message),
+        (status = 429, description = "Too many attempts. Retry after `Retry-After` seconds."),
+    ),
+)]
+#[post("/api/counterparty/phone/verify_change")]
+async fn confirm_phone_change(
+    request: HttpRequest,
+    customer: BearerCustomer,
+    ip: ClientIp,
+    throttle: Data<Throttle>,
+    phones: Service<PhoneChange>,
+    sources: RecordSources,
+    body: Body<PhoneChangeProof>,
+) -> Answer<CustomerResponse> {
+    let PhoneChangeProof { phone, password } = body.0;
+    let phone = phone.0;
+    let hits = [(CUSTOMER_LOGIN_IP, ip.subject()), (CUSTOMER_LOGIN_CONTACT, subject(&customer, &phone))];
+    throttle.hit(&request, &hits).await?;
+    phones.verify(*customer, &phone, password.0.expose_secret()).await?;
+    answer(CustomerRecord::read(*customer, &sources).await?)
+}
+
+#[derive(Serialize, ToSchema)]
+struct NotificationRecord {
+    id: i64,
+    /// Always `null`.
+    icon: Option<String>,
+    title: String,
+    /// Code of the event: `order_paid`, `order_payment_failed`, `order_in_processing`, `order_ready`, `order_issued`,
+    /// `order_canceled`, `order_expired`, `order_changed`, `order_refund_requested`, `order_refunded`,
+    /// `subscription_activated`, `subscription_renewed`, `subscription_missed_paid` (a period missed during an outage),
+    /// `subscription_payment_failed`, `subscription_method_needed`, `subscription_method_changed`,
+    /// `subscription_terms_changed`, `subscription_canceled`, `subscription_resumed`, `subscription_charge_ahead`,
+    /// `subscription_rescheduled`, `subscription_on_hold` (nothing is charged until staff release it),
+    /// `subscription_ending`, `subscription_ended` (not requested by the customer) or `subscription_refunded`.
+    status: String,
+    body: Option<String>,
+    /// URL of the application, if it has one.
+    action_url: Option<String>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Notification> for NotificationRecord {
+    fn from(notification: Notification) -> Self {
+        let Notification { id, title, code, body, action_url, created_at } = notification;
+        Self { id: id.get(), icon: None, title, status: code, body, action_url, created_at }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+struct NotificationList {
+    notifications: Vec<NotificationRecord>,
+    pagination: Pagination,
+}
+
+impl From<Page<Notification>> for NotificationList {
+    fn from(page: Page<Notification>) -> Self {
+        let pagination = Pagination::from(&page);
+        Self { notifications: page.items.into_iter().map(NotificationRecord::from).collect(), pagination }
+    }
+}
+
+/// List the customer's notifications
+///
+/// Notifications are about the customer's orders in the calling application, newest first.
+#[utoipa::path(
+    tag = "Client: notifications",
+    params(NotificationQuery),
+    responses(
+        (status = 200, body = NotificationList),
+        (status = 429, description = "Too many requests. Retry after `Retry-After` seconds."),
+    ),
+)]
+#[get("/api/counterparty/notifications")]
+async fn list_notifications(
+    request: HttpRequest,
+    customer: SignedInCustomer,
+    throttle: Data<Throttle>,
+    service: Service<NotificationService>,
+    query: Query<NotificationQuery>,
+) -> Answer<NotificationList> {
+    throttle.hit(&request, &[(NOTIFICATIONS, &customer.counterparty_id.to_string())]).await?;
+    answer(service.list(*customer, query.0.page()?).await?)
 }

@@ -1,20 +1,23 @@
-//! Storefront content beside products: categories, brands, countries, tags, slides.
+//! Content of the storefront besides the products: categories, brands, tags, countries, slides and shops.
 
 use actix_web::get;
-use actix_web::web::Data;
+use actix_web::web::{Data, Path};
 use chrono::{DateTime, Utc};
 use kontor_catalog::storefront::{
     Country, ShowcaseService, Slide, StorefrontBrand, StorefrontCategory, StorefrontService,
 };
+use kontor_organization::ShopService;
+use kontor_organization::model::Shop;
+use kontor_web::envelope::{Answer, answer, list, one};
+use kontor_web::records::{Picture, picture};
+use kontor_web::wire::{NamedRecord, PhotoRecord};
+use kontor_web::{CallingApp, PathId, Service, Unpaged};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::products::TagRecord;
 use super::queries::{StorefrontBrandQuery, StorefrontCategoryQuery, limit};
-use kontor_web::envelope::{Answer, answer, list};
-use kontor_web::wire::{NamedRecord, PhotoRecord};
-use kontor_web::{CallingApp, Service, Unpaged};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(list_categories).service(list_brands);
@@ -167,4 +170,56 @@ async fn list_brands(
     query: Unpaged<StorefrontBrandQuery>,
 ) -> Answer<StorefrontBrandList> {
     answer(service.brands(*app, limit(query.0.limit.as_ref())?).await?)
+}
+
+pub(super) fn shop_routes(config: &mut ServiceConfig<'_>) {
+    config.service(list_shops).service(show_shop);
+}
+
+#[derive(Serialize, ToSchema)]
+pub(super) struct ShopRecord {
+    id: i64,
+    name: String,
+    address: String,
+    phone: Option<String>,
+    photo: Option<Picture>,
+    /// Degrees north, decimal string.
+    latitude: Option<String>,
+    /// Degrees east, decimal string.
+    longitude: Option<String>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Shop> for ShopRecord {
+    fn from(shop: Shop) -> Self {
+        Self {
+            id: shop.id.get(),
+            name: shop.name.into(),
+            address: shop.address,
+            phone: shop.phone,
+            photo: picture(shop.photo),
+            latitude: shop.latitude,
+            longitude: shop.longitude,
+            created_at: shop.created_at,
+        }
+    }
+}
+
+list!(ShopList { shops: [ShopRecord], shops_count });
+one!(ShopResponse { shop: ShopRecord });
+
+/// List open shops
+///
+/// Returns the open shops of the project.
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = ShopList)))]
+#[get("/api/counterparty/shops")]
+async fn list_shops(app: CallingApp, service: Service<ShopService>) -> Answer<ShopList> {
+    answer(service.list(*app).await?)
+}
+
+/// Get an open shop
+#[utoipa::path(tag = "Client: dictionaries", responses((status = 200, body = ShopResponse)))]
+#[get("/api/counterparty/shops/{id}")]
+async fn show_shop(app: CallingApp, service: Service<ShopService>, id: Path<PathId>) -> Answer<ShopResponse> {
+    answer(service.read(*app, id.parse()?).await?)
 }

@@ -171,7 +171,6 @@ pub mod model;
 mod pages;
 mod parts;
 pub mod ports;
-mod sweeper;
 #[cfg(feature = "testing")]
 pub mod testing {
     //! Helpers for the tests of adapters.
@@ -182,10 +181,9 @@ pub mod testing {
 use kontor_kernel::{ListedDeletableRepository, RecordHistory, RecordService};
 
 pub use error::{ContentError, FileError, FileRefusal, PageError, PageRefusal, PartError, PartRefusal};
-pub use files::{FileService, FoundFile, Upload};
+pub use files::{FileService, FileSweeper, FoundFile, SweepRound, Upload};
 pub use pages::{PageViewer, ShownPage};
 pub use parts::{PartOrderService, PartService, PartViewer, ShownBlock};
-pub use sweeper::{FileSweeper, SweepRound};
 
 /// Use cases of content pages for staff.
 pub type PageService = RecordService<model::Page, dyn ListedDeletableRepository<model::Page>>;

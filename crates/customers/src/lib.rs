@@ -117,7 +117,6 @@
 
 mod error;
 pub mod model;
-mod notifications;
 mod parts;
 pub mod ports;
 mod profile;
@@ -132,7 +131,7 @@ pub mod testing {
 pub use error::{
     CustomerError, CustomerPartError, CustomerPartRefusal, CustomerReference, StaffCustomerError, StaffCustomerRefusal,
 };
-pub use notifications::NotificationService;
 pub use parts::CustomerPartService;
+pub use profile::NotificationService;
 pub use profile::{CustomerAdministration, ProfileService};
 pub use staff::StaffCustomerService;

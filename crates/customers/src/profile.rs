@@ -1,10 +1,11 @@
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, CounterpartyId, CustomerScope, FileId};
+use chrono::{DateTime, Utc};
+use kontor_kernel::{Clock, CounterpartyId, CustomerScope, FileId, NotificationId, Page, PageRequest, StoreError};
 
 use crate::CustomerError;
 use crate::model::{Customer, ProfileChange};
-use crate::ports::CustomerRepository;
+use crate::ports::{CustomerRepository, NotificationReader};
 
 /// Use cases of a customer's own record.
 pub struct ProfileService {
@@ -51,14 +52,45 @@ impl CustomerAdministration {
     }
 }
 
+/// Notification of a customer, with the text as it was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Notification {
+    /// Identifier.
+    pub id: NotificationId,
+    /// Title, one line.
+    pub title: String,
+    /// Code of the event; the areas that write notifications define the codes.
+    pub code: String,
+    /// Body.
+    pub body: Option<String>,
+    /// URL for the notification in its application, if the application has one.
+    pub action_url: Option<String>,
+    /// Time of the event.
+    pub created_at: DateTime<Utc>,
+}
+
+/// Use cases of notifications. Other areas write them, in the commits of their events.
+pub struct NotificationService {
+    /// Reads notifications.
+    pub notifications: Arc<dyn NotificationReader>,
+}
+
+impl NotificationService {
+    /// Returns one page of the customer's notifications in the calling application, newest first.
+    pub async fn list(&self, customer: CustomerScope, page: PageRequest) -> Result<Page<Notification>, StoreError> {
+        self.notifications.page(customer, page).await
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::model::{DecidedChange, PersonalData, samples};
-    use crate::ports::MockCustomerRepository;
     use chrono::{DateTime, TimeDelta};
     use kontor_kernel::testing::{app_scope, customer_scope};
     use kontor_kernel::{Edit, Email, FixedClock, Phone, ProjectId, ProjectScoped};
+
+    use super::*;
+    use crate::model::{DecidedChange, PersonalData, samples};
+    use crate::ports::MockCustomerRepository;
 
     fn record() -> Customer {
         Customer { email: Email::parse("anna@x.ru").ok(), ..samples::customer() }

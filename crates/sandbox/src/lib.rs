@@ -63,24 +63,19 @@ macro_rules! named {
 
 mod acquirer;
 mod bounded;
-mod config;
 mod control;
-mod fault_middleware;
 mod faults;
 mod ids;
 mod index;
 mod messages;
-mod messenger;
 mod server;
 mod smtp;
 mod state;
 mod storage;
 mod suggest;
 mod telephony;
-mod time_travel;
 mod webhook_receiver;
 
-pub use config::SandboxConfig;
 pub use ids::{Entropy, system_entropy};
-pub use server::{Sandbox, SandboxError, SandboxHandle};
-pub use time_travel::{Outside, TimeTravel};
+pub use server::{Outside, Sandbox, SandboxError, SandboxHandle, TimeTravel};
+pub use state::SandboxConfig;

@@ -1,25 +1,25 @@
-//! Start and stop: sockets, tasks and routes.
+//! Start and stop: sockets, tasks and routes. Also moving the time of the sandbox together with the service that shares
+//! its clock.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use actix_web::dev::ServerHandle;
 use actix_web::http::StatusCode;
 use actix_web::web::{self, Data, PayloadConfig, ServiceConfig};
 use actix_web::{App, HttpResponse, HttpServer};
-use serde_json::json;
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
 use tokio::net::TcpSocket;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::acquirer::{self, notifications};
-use crate::config::SandboxConfig;
-use crate::state::World;
-use crate::telephony::callbacks;
-use crate::time_travel::TimeTravel;
+use crate::state::{SandboxConfig, World, lock};
 use crate::{control, index, smtp, storage, suggest, telephony, webhook_receiver};
 
 const BACKLOG: u32 = 1_024;
@@ -86,7 +86,7 @@ impl Sandbox {
             }),
             tokio::spawn(smtp::serve(Arc::clone(&world), mailbox)),
             tokio::spawn(notifications::courier(Arc::clone(&world), client.clone(), inbox)),
-            tokio::spawn(callbacks::courier(Arc::clone(&world), client, to_push)),
+            tokio::spawn(telephony::courier(Arc::clone(&world), client, to_push)),
         ];
         Ok(SandboxHandle { world, addr, smtp_addr, server: server_handle, tasks })
     }
@@ -204,4 +204,57 @@ fn notification_client() -> Result<reqwest::Client, reqwest::Error> {
         .tls_danger_accept_invalid_certs(true)
         .no_proxy()
         .build()
+}
+
+/// Moves the time of everything that shares the clock of the sandbox.
+#[async_trait]
+pub trait TimeTravel: Send + Sync {
+    /// Moves the clock to `to`, with everything that is due until then, and returns what happened. A dry run moves
+    /// nothing and returns what would happen. An error is a message that explains why time cannot move.
+    async fn travel(&self, to: DateTime<Utc>, dry_run: bool, outside: &dyn Outside) -> Result<Value, String>;
+}
+
+/// Events of the sandbox that depend on time.
+#[async_trait]
+pub trait Outside: Send + Sync {
+    /// Returns the time of the next event: a payment ends, or a notification is sent again.
+    fn next_moment(&self) -> Option<DateTime<Utc>>;
+
+    /// Runs everything that is due now and waits until the shop is notified. Returns `true` if there was anything.
+    async fn settle(&self) -> bool;
+}
+
+#[async_trait]
+impl Outside for World {
+    fn next_moment(&self) -> Option<DateTime<Utc>> {
+        let deadline = self.with_ledger(|ledger, _| ledger.next_deadline());
+        deadline.into_iter().chain(self.acquirer.notifier.next_redelivery()).min()
+    }
+
+    async fn settle(&self) -> bool {
+        let now = self.with_ledger(|_, now| now);
+        self.acquirer.notifier.settle(now).await
+    }
+}
+
+/// Handler that moves time, with a lock for one journey at a time.
+#[derive(Default)]
+pub struct Traveller {
+    travel: Mutex<Option<Arc<dyn TimeTravel>>>,
+    turn: tokio::sync::Mutex<()>,
+}
+
+impl Traveller {
+    pub fn set(&self, travel: Arc<dyn TimeTravel>) {
+        *lock(&self.travel) = Some(travel);
+    }
+
+    pub fn get(&self) -> Option<Arc<dyn TimeTravel>> {
+        lock(&self.travel).clone()
+    }
+
+    /// Waits until the journey before has ended.
+    pub async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
+    }
 }

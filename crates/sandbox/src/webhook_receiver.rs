@@ -11,8 +11,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::bounded::{Bounded, keep_newest};
-use crate::fault_middleware;
-use crate::faults::{Fault, FaultKind};
+use crate::faults::{self, Fault, FaultKind};
 use crate::server;
 use crate::state::{World, lock, moment};
 
@@ -90,7 +89,7 @@ impl Hooks {
 pub fn routes(config: &mut ServiceConfig) {
     config.service(
         web::resource("/hooks/{id}")
-            .wrap(from_fn(fault_middleware::webhook))
+            .wrap(from_fn(faults::webhook))
             .route(web::post().to(receive))
             .default_service(web::to(server::wrong_method)),
     );

@@ -1,9 +1,8 @@
 //! A subscription with all data that decides about it, and the changes that events cause.
 
 mod planning;
-mod timing;
 
-pub use timing::{NewSchedule, ScheduleCommand};
+pub use planning::{NewSchedule, ScheduleCommand};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{SavedMethodId, Zone};
@@ -14,11 +13,11 @@ use crate::decline::Decline;
 use crate::downtime::{MissedPeriodDue, MissedPeriods, after_downtime};
 use crate::dunning::{NextAttempt, PastAttempt, allows_unplanned_try, next_try};
 use crate::effect::{Effect, SubscriptionNotice};
+use crate::error::MoveRefused;
 use crate::model::{
     Announcement, Attempt, AttemptState, NewAttempt, Subscription, SubscriptionPolicy, SubscriptionView,
 };
 use crate::period::{Anchor, Period};
-use crate::refusal::MoveRefused;
 use crate::retry::{PaymentStanding, RetryFacts, can_retry_payment};
 use crate::schedule::Schedule;
 use crate::state::{

@@ -177,4 +177,234 @@ fn next_time_method_is_free(
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(text: &str) -> DateTime<Utc> {
+        text.parse().unwrap()
+    }
+
+    fn declined(text: &str, reason: &str) -> PastAttempt {
+        PastAttempt { at: at(text), planned: true, decline: Some(Decline::of(Some(reason))) }
+    }
+
+    /// The next attempt by the default policy in Moscow, requested at the time of the last one.
+    fn next(tries: &[PastAttempt]) -> NextAttempt {
+        let method: Vec<_> = tries.iter().map(|done| done.at).collect();
+        next_try(&DunningPolicy::default(), Zone::default(), tries, &method, tries.last().unwrap().at)
+    }
+
+    fn all(tries: &[(&str, &str)]) -> Vec<PastAttempt> {
+        tries.iter().map(|(text, reason)| declined(text, reason)).collect()
+    }
+
+    #[test]
+    fn the_first_try_is_now() {
+        let now = at("2027-03-04T06:30:00Z");
+        assert_eq!(next_try(&DunningPolicy::default(), Zone::default(), &[], &[], now), NextAttempt::At(now));
+    }
+
+    #[test]
+    fn the_plan_goes_by_days_and_ends_on_a_salary_day() {
+        let mut tries = all(&[("2027-03-11T06:30:00Z", "general_decline")]);
+        for expected in ["2027-03-12T06:30:00Z", "2027-03-14T06:30:00Z", "2027-03-16T06:30:00Z", "2027-03-18T06:30:00Z"]
+        {
+            assert_eq!(next(&tries), NextAttempt::At(at(expected)));
+            tries.push(declined(expected, "issuer_unavailable"));
+        }
+        assert_eq!(next(&tries), NextAttempt::At(at("2027-03-25T09:00:00Z")));
+        tries.push(declined("2027-03-25T09:00:00Z", "insufficient_funds"));
+        assert_eq!(next(&tries), NextAttempt::Exhausted(Exhausted::PlanDone));
+    }
+
+    #[test]
+    fn money_is_looked_for_on_the_day_salaries_come() {
+        // The step of 8 March waits for the 10th; that of 12 March does not wait for the 25th.
+        assert_eq!(
+            next(&all(&[("2027-03-07T06:30:00Z", "insufficient_funds")])),
+            NextAttempt::At(at("2027-03-10T09:00:00Z"))
+        );
+        let limit = all(&[("2027-03-11T06:30:00Z", "payment_method_limit_exceeded")]);
+        assert_eq!(next(&limit), NextAttempt::At(at("2027-03-12T06:30:00Z")));
+        // On the salary day itself noon is better than the night.
+        let night = all(&[("2027-03-08T22:30:00Z", "insufficient_funds")]);
+        assert_eq!(next(&night), NextAttempt::At(at("2027-03-10T09:00:00Z")));
+        assert_eq!(
+            next(&all(&[("2027-03-07T06:30:00Z", "general_decline")])),
+            NextAttempt::At(at("2027-03-08T06:30:00Z"))
+        );
+    }
+
+    #[test]
+    fn a_salary_day_that_a_month_lacks_is_its_last() {
+        let policy: DunningPolicy = serde_json::from_str(r#"{"after_days": [], "salary_days": [31]}"#).unwrap();
+        let tries = all(&[("2027-02-10T06:30:00Z", "general_decline")]);
+        let next = |now| next_try(&policy, Zone::UTC, &tries, &[], at(now));
+        assert_eq!(next("2027-02-10T06:30:00Z"), NextAttempt::At(at("2027-02-28T12:00:00Z")));
+        let none: DunningPolicy = serde_json::from_str(r#"{"after_days": [], "salary_days": []}"#).unwrap();
+        assert_eq!(next_try(&none, Zone::UTC, &tries, &[], tries[0].at), NextAttempt::Exhausted(Exhausted::PlanDone));
+    }
+
+    #[test]
+    fn hard_reasons_stop_the_method_and_others_ask_the_customer() {
+        assert_eq!(next(&all(&[("2027-03-11T06:30:00Z", "card_expired")])), NextAttempt::MethodDead);
+        assert_eq!(next(&all(&[("2027-03-11T06:30:00Z", "3d_secure_failed")])), NextAttempt::CustomerMustAct);
+        let mut issuer = all(&[("2027-03-11T06:30:00Z", "call_issuer")]);
+        assert_eq!(next(&issuer), NextAttempt::At(at("2027-03-12T06:30:00Z")));
+        issuer.push(declined("2027-03-12T06:30:00Z", "call_issuer"));
+        assert_eq!(next(&issuer), NextAttempt::CustomerMustAct);
+        // Declines of another method do not count.
+        let other = [PastAttempt { decline: None, ..issuer[1] }];
+        assert_eq!(next(&other), NextAttempt::At(at("2027-03-13T09:00:00Z")));
+    }
+
+    #[test]
+    fn an_unknown_reason_is_worth_one_more_try() {
+        let mut tries = all(&[("2027-03-11T06:30:00Z", "brand_new")]);
+        assert_eq!(next(&tries), NextAttempt::At(at("2027-03-12T06:30:00Z")));
+        tries.push(declined("2027-03-12T06:30:00Z", "another_new"));
+        assert_eq!(next(&tries), NextAttempt::Exhausted(Exhausted::SameReason));
+    }
+
+    #[test]
+    fn tries_of_customers_and_staff_leave_the_plan_as_it_is_and_have_a_limit_of_their_own() {
+        let mut tries = all(&[("2027-03-11T06:30:00Z", "general_decline")]);
+        tries.push(PastAttempt { planned: false, ..declined("2027-03-12T05:00:00Z", "general_decline") });
+        assert_eq!(next(&tries), NextAttempt::At(at("2027-03-13T09:00:00Z")));
+        for (hour, reason) in
+            (6..13).zip(["general_decline", "unheard_of", "call_issuer", "3d_secure_failed"].iter().cycle())
+        {
+            let text = format!("2027-03-12T{hour:02}:00:00Z");
+            tries.push(PastAttempt { planned: false, ..declined(&text, reason) });
+            assert_eq!(next(&tries), NextAttempt::At(at("2027-03-13T09:00:00Z")), "{reason}");
+        }
+        // The plan continues: its second day comes next.
+        tries.push(declined("2027-03-13T09:00:00Z", "general_decline"));
+        assert_eq!(next(&tries), NextAttempt::At(at("2027-03-14T06:30:00Z")));
+        let hard = PastAttempt { planned: false, ..declined("2027-03-13T10:00:00Z", "card_expired") };
+        assert_eq!(next(&[tries[0], hard]), NextAttempt::MethodDead);
+        let policy = DunningPolicy::default();
+        assert!(!allows_unplanned_try(&policy, 8, &[], at("2027-04-01T00:00:00Z")));
+        assert!(allows_unplanned_try(&policy, 7, &[], at("2027-04-01T00:00:00Z")));
+    }
+
+    #[test]
+    fn a_method_that_is_agreed_on_when_the_plan_is_done_is_tried() {
+        let policy: DunningPolicy = serde_json::from_str(r#"{"tries_per_period": 2}"#).unwrap();
+        let tries = all(&[("2027-03-11T06:30:00Z", "general_decline"), ("2027-03-12T06:30:00Z", "call_issuer")]);
+        let next = |tries: &[PastAttempt]| next_try(&policy, Zone::default(), tries, &[], at("2027-03-14T06:30:00Z"));
+        assert_eq!(next(&tries), NextAttempt::Exhausted(Exhausted::PeriodLimit));
+        let other = PastAttempt { decline: None, ..tries[1] };
+        assert_eq!(next(&[tries[0], other]), NextAttempt::At(at("2027-03-14T06:30:00Z")));
+    }
+
+    #[test]
+    fn a_method_that_is_used_up_waits() {
+        let tries = all(&[("2027-03-11T06:30:00Z", "general_decline")]);
+        let others: Vec<_> =
+            (0..14).map(|day| at("2027-02-20T10:00:00Z") + TimeDelta::days(day)).chain([tries[0].at]).collect();
+        let policy = DunningPolicy::default();
+        let free = at("2027-02-20T10:00:00Z") + TimeDelta::days(30);
+        assert_eq!(next_try(&policy, Zone::default(), &tries, &others, tries[0].at), NextAttempt::At(free));
+        assert!(!allows_unplanned_try(&policy, 1, &others, free - TimeDelta::seconds(1)));
+        assert!(allows_unplanned_try(&policy, 1, &others, free));
+    }
+
+    #[test]
+    fn what_a_pause_of_the_service_left_out_is_tried_now_and_then_goes_on() {
+        let tries = all(&[("2027-03-11T06:30:00Z", "general_decline")]);
+        let late = at("2027-03-20T15:00:00Z");
+        let policy = DunningPolicy::default();
+        assert_eq!(next_try(&policy, Zone::default(), &tries, &[], late), NextAttempt::At(late));
+        let tries = [tries[0], PastAttempt { at: late, ..tries[0] }];
+        assert_eq!(next_try(&policy, Zone::default(), &tries, &[], late), NextAttempt::At(at("2027-03-21T09:00:00Z")));
+    }
+
+    const REASONS: [&str; 8] = [
+        "general_decline",
+        "insufficient_funds",
+        "payment_method_limit_exceeded",
+        "issuer_unavailable",
+        "rejected_by_timeout",
+        "call_issuer",
+        "brand_new",
+        "card_expired",
+    ];
+
+    /// A subscription in the simulated year.
+    #[derive(Default)]
+    struct Simulated {
+        tries: Vec<PastAttempt>,
+        periods: Vec<Vec<PastAttempt>>,
+    }
+
+    /// A random year: each step has the hours that pass, the actor, and the reason of the decline.
+    fn year() -> impl Strategy<Value = Vec<(u8, u8, u8, usize)>> {
+        prop::collection::vec((0..3_u8, 1..30_u8, 0..10_u8, 0..200_usize), 500)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
+
+        /// A year of declines of three subscriptions that share a method, requested at all hours: no limit is
+        /// exceeded, no next attempt is in the past, and no day has two planned attempts.
+        #[test]
+        fn a_year_of_declines_keeps_all_limits(
+            steps in year(), start in 1_700_000_000..1_900_000_000_i64, few in any::<bool>(),
+            zone in prop::sample::select(vec!["Europe/Moscow", "America/New_York", "Asia/Kamchatka", "Europe/Berlin"]),
+        ) {
+            let zone = Zone::parse(zone).unwrap();
+            let policy = if few { r#"{"tries_per_period":5,"tries_per_method":6}"# } else { r#"{"after_days":[1,2,3,4,5,6,7]}"# };
+            let policy: DunningPolicy = serde_json::from_str(policy).unwrap();
+            let start = DateTime::from_timestamp(start, 0).unwrap();
+            let (mut now, mut method) = (start, Vec::new());
+            let mut subscriptions: [Simulated; 3] = Default::default();
+            for (which, hours, actor, reason) in steps {
+                now += TimeDelta::hours(hours.into());
+                if now > start + TimeDelta::days(366) {
+                    break;
+                }
+                let subscription = &mut subscriptions[usize::from(which)];
+                if subscription.tries.first().is_some_and(|first| now - first.at > TimeDelta::days(31)) {
+                    subscription.periods.push(std::mem::take(&mut subscription.tries));
+                }
+                let asked_for = subscription.tries.iter().filter(|done| !done.planned).count();
+                let unplanned = actor == 0 && allows_unplanned_try(&policy, asked_for, &method, now);
+                let planned = match next_try(&policy, zone, &subscription.tries, &method, now) {
+                    NextAttempt::At(moment) => {
+                        prop_assert!(moment >= now);
+                        let again = next_try(&policy, zone, &subscription.tries, &method, moment);
+                        prop_assert_eq!(again, NextAttempt::At(moment), "what is planned holds when it comes");
+                        moment == now
+                    }
+                    _ => false,
+                };
+                if planned || unplanned {
+                    if let (Some(last), false) = (subscription.tries.last(), unplanned) {
+                        prop_assert!(zone.local(last.at).date() < zone.local(now).date());
+                    }
+                    let reason = REASONS.get(reason / 25).copied().filter(|reason| *reason != "card_expired");
+                    let decline = Some(Decline::of(reason));
+                    subscription.tries.push(PastAttempt { at: now, planned: !unplanned, decline });
+                    method.push(now);
+                }
+            }
+            prop_assert!(method.len() >= 6, "too little happened: {}", method.len());
+            let most = usize::from(policy.tries_per_method());
+            for (newest, moment) in method.iter().enumerate() {
+                let within = method[..=newest].iter().filter(|other| *moment - **other < TimeDelta::days(30)).count();
+                prop_assert!(within <= most && within <= 15, "{within} tries of a method");
+            }
+            for subscription in subscriptions {
+                for tries in subscription.periods.iter().chain([&subscription.tries]) {
+                    let days: Vec<_> = tries.iter().filter(|done| done.planned).map(|done| zone.local(done.at).date()).collect();
+                    let most = usize::from(policy.tries_per_period()).min(8);
+                    prop_assert!(days.len() <= most && tries.len() - days.len() <= most);
+                    prop_assert!(days.is_sorted_by(|one, next| one < next), "two planned tries on a day");
+                }
+            }
+        }
+    }
+}

@@ -1,6 +1,127 @@
-//! Effects of moves, and notices to customers.
+//! Conditions and effects of the table of moves, and notices to customers.
 
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+
+use crate::state::{ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding};
+
+/// Condition of a move, besides the state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum Condition {
+    /// Always holds.
+    Any,
+    /// No charge is open.
+    NoCharge,
+    /// A charge is still open: the customer was deleted during the charge.
+    OpenChargeLeft,
+    /// All of these hold:
+    ///
+    /// - the subscription is activated and not parked
+    /// - no charge is open, and no paid period is current
+    /// - the plan continues, and the method is not gone
+    /// - the daily limit allows another payment
+    Chargeable,
+    /// The charge is for a missed period during a paid one. All of these hold too:
+    ///
+    /// - the subscription is activated and not parked
+    /// - no charge is open
+    /// - the plan continues, and the method is not gone
+    /// - the daily limit allows another payment
+    Collects,
+    /// As [`Self::Chargeable`], and the method needs no action by the customer.
+    ChargeableUnaided,
+    /// No charge is open, no paid period is current, the plan continues, and the method is gone.
+    MethodGone,
+    /// No charge is open, no paid period is current, and the plan ends.
+    EndsUnpaid,
+    /// No charge is open, no paid period is current, and the plan ends or the method cannot be charged without
+    /// the customer.
+    Unpayable,
+    /// The charge is the first one.
+    FirstCharge,
+    /// The charge is for the period after a paid one, and that period is not over.
+    RenewalInTime,
+    /// The charge is for a past due period, and that period is not over.
+    RecoveryInTime,
+    /// The charge is a renewal or a recovery, and its period is over.
+    LateCharge,
+    /// The charge is for a missed period, and a paid period is current.
+    MissedStillPaid,
+    /// The charge is for a missed period, and no paid period is current.
+    MissedUnpaid,
+    /// The charge is not the first one, and a paid period is current.
+    StillPaid,
+    /// The charge is not the first one, no paid period is current, the plan continues, and the method is not
+    /// gone.
+    TriesAgain,
+    /// The charge is not the first one, no paid period is current, the plan continues, and the method is gone.
+    MethodLost,
+    /// The charge is not the first one, no paid period is current, and the plan ends.
+    LosesPlan,
+    /// The subscription is activated, and the new plan can be bought.
+    PlanBuyable,
+    /// The subscription is activated, and the new method can be charged.
+    MethodUsable,
+    /// The refund ends the current paid period.
+    EndsPeriod,
+    /// The refund ends no period.
+    KeepsPeriod,
+    /// The subscription is parked.
+    IsParked,
+    /// The project lets withdrawn plans end.
+    PlanEnds,
+    /// The project renews withdrawn plans.
+    PlanRenews,
+    /// The subscription is activated, no charge is open, the plan can be bought, the method is not gone, and a
+    /// paid period is current.
+    ResumablePaid,
+    /// As [`Self::ResumablePaid`], but the paid period is over.
+    ResumableOver,
+}
+
+impl Condition {
+    /// Returns `true` if the condition holds.
+    pub fn holds(self, facts: Facts) -> bool {
+        let Facts { activated, charge, origin, in_time, paid, method, plan, parked, limit_reached, refund_ends } =
+            facts;
+        let (first, idle) = (origin == ChargeOrigin::First, charge == OpenCharge::None);
+        let (missed, unpaid_later) = (origin == ChargeOrigin::Missed, !first && !paid);
+        let (gone, ends) = (method == MethodStanding::Gone, plan == PlanStanding::Ends);
+        let may_go = activated && idle && !ends && !parked && !limit_reached;
+        let payable = may_go && !paid;
+        let resumable = activated && idle && plan == PlanStanding::Available && !gone;
+        match self {
+            Self::Any => true,
+            Self::NoCharge => idle,
+            Self::OpenChargeLeft => !idle,
+            Self::Chargeable => payable && !gone,
+            Self::Collects => may_go && missed && paid && !gone,
+            Self::ChargeableUnaided => payable && method == MethodStanding::Valid,
+            Self::MethodGone => idle && !paid && !ends && gone,
+            Self::EndsUnpaid => idle && !paid && ends,
+            Self::Unpayable => idle && !paid && (ends || method != MethodStanding::Valid),
+            Self::FirstCharge => first,
+            Self::RenewalInTime => origin == ChargeOrigin::Renewal && in_time,
+            Self::RecoveryInTime => origin == ChargeOrigin::Recovery && in_time,
+            Self::LateCharge => !first && !missed && !in_time,
+            Self::MissedStillPaid => missed && paid,
+            Self::MissedUnpaid => missed && !paid,
+            Self::StillPaid => !first && paid,
+            Self::TriesAgain => unpaid_later && !ends && !gone,
+            Self::MethodLost => unpaid_later && !ends && gone,
+            Self::LosesPlan => unpaid_later && ends,
+            Self::PlanBuyable => activated && plan == PlanStanding::Available,
+            Self::MethodUsable => activated && method == MethodStanding::Valid,
+            Self::EndsPeriod => refund_ends && paid,
+            Self::KeepsPeriod => !refund_ends,
+            Self::IsParked => parked,
+            Self::PlanEnds => ends,
+            Self::PlanRenews => !ends,
+            Self::ResumablePaid => resumable && paid,
+            Self::ResumableOver => resumable && !paid,
+        }
+    }
+}
 
 /// Effect in the commit of a move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, Display, IntoStaticStr, EnumString)]

@@ -3,7 +3,7 @@
 use kontor_payments::model::ChargeState;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-use crate::refusal::RefusalKind;
+use crate::error::RefusalKind;
 use crate::state::{MethodStanding, PlanStanding, SubscriptionStatus};
 
 /// `retry_payment_reason`: the code for a payment that may be retried, or the reason why it may not.

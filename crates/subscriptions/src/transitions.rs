@@ -1,6 +1,6 @@
 //! Table of moves: the target state of an event, and its effects in the same commit.
 
-use crate::condition::Condition::{
+use crate::effect::Condition::{
     self, Any, Chargeable, ChargeableUnaided, Collects, EndsPeriod, EndsUnpaid, FirstCharge, IsParked, KeepsPeriod,
     LateCharge, LosesPlan, MethodGone, MethodLost, MethodUsable, MissedStillPaid, MissedUnpaid, NoCharge,
     OpenChargeLeft, PlanBuyable, PlanEnds, PlanRenews, RecoveryInTime, RenewalInTime, ResumableOver, ResumablePaid,
@@ -15,7 +15,7 @@ use crate::effect::SubscriptionNotice::{
     SubscriptionMethodChanged, SubscriptionMethodNeeded, SubscriptionMissedPaid, SubscriptionPaymentFailed,
     SubscriptionRefunded, SubscriptionRenewed, SubscriptionRescheduled, SubscriptionResumed, SubscriptionTermsChanged,
 };
-use crate::refusal::{MoveRefused, reason};
+use crate::error::{MoveRefused, reason};
 use crate::state::Facts;
 use crate::state::SubscriptionEvent::{
     self, Cancel, ChangeMethod, ChangePlan, ChargeAnnounced, ChargeContradicted, ChargeDeclinedHard,

@@ -49,7 +49,6 @@ const STORAGE: &[Floor] = &[
             "bank_requisites",
             "changes",
             "discount_rows",
-            "integration_links",
             "lease",
             "locks",
             "customer_data",
@@ -66,11 +65,7 @@ const STORAGE: &[Floor] = &[
         &["auth", "catalog", "content", "customers", "orders", "organization", "subscriptions", "webhooks"],
     ),
     floor("where domains meet", Coupling::Acyclic, &["charge_outcomes", "exports"]),
-    floor(
-        "above the domains",
-        Coupling::Acyclic,
-        &["doctor", "queues", "demo_data", "tables", "testing", "upkeep", "workers"],
-    ),
+    floor("above the domains", Coupling::Acyclic, &["doctor", "queues", "demo_data", "tables", "testing", "upkeep"]),
 ];
 
 fn sources(package: &str) -> Sources {

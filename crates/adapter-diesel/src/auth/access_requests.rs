@@ -12,13 +12,11 @@ use kontor_auth::{AccessRequestError, AccessRequestRefusal};
 use kontor_kernel::{Page, PageRequest, Permission, ProjectId, StoreError, TokenId, Word};
 use uuid::Uuid;
 
-use super::agent_records;
 use super::agents::{self, TokenToStore, names};
 use super::tokens::abilities;
 use crate::database::{Abort, AnyConnection, Database, Extent};
-use crate::decode;
 use crate::schema::agent_access_requests as requests;
-use crate::unreadable;
+use crate::{decode, unreadable};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = requests)]
@@ -205,7 +203,7 @@ impl AccessRequestRepository for Database {
             let agent = request.consumable(consumption.at).map_err(Abort::Refused)?;
             let revoked = || Abort::refused(AccessRequestRefusal::State(RequestStatus::Declined));
             let (_, project) = agents::lock_agent(connection, agent)?.ok_or_else(revoked)?;
-            let agent = agent_records::written(connection, agent.get())?;
+            let agent = agents::written(connection, agent.get())?;
             let token = TokenToStore {
                 project,
                 agent: agent.id,

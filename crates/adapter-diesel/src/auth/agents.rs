@@ -1,26 +1,98 @@
-use std::collections::{BTreeMap, BTreeSet};
+//! Agents of a project.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use kontor_auth::model::{Agent, AgentToken, AgentUpdate, MAX_AGENT_TOKENS, NewAgent, NewAgentToken, check_held};
+use kontor_auth::model::{
+    Agent, AgentToken, AgentUpdate, GrantedPermission, MAX_AGENT_TOKENS, NewAgent, NewAgentToken, check_held,
+};
 use kontor_auth::ports::AgentRepository;
 use kontor_auth::{AgentError, AgentRefusal};
 use kontor_kernel::{
     Listing, Name, Page, Permission, PermissionId, ProjectId, ProjectScoped, Prose, StoreError, TokenId, UserId,
 };
 
-use super::agent_records::{load, written};
+use super::permissions::listed_of;
 use super::tokens::{abilities, permission};
 use super::{AGENT, end_staff_tokens, guard};
 use crate::database::{Abort, AnyConnection, Database, Topic, on_each};
-use crate::decode;
-use crate::listing::{Source, unsearched};
-use crate::records;
+use crate::decode::{self, reference};
+use crate::listing::{Source, in_order, unsearched};
 use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
 use crate::statement::Statement;
-use crate::unreadable;
+use crate::{records, unreadable};
+
+#[derive(Queryable)]
+struct AgentRow {
+    id: i64,
+    role_id: i64,
+    creator_id: Option<i64>,
+    name: String,
+    description: Option<String>,
+    is_banned: bool,
+    version: i64,
+    last_activity_at: Option<NaiveDateTime>,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+/// Loads these agents, ordered by id.
+pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Agent>, Abort<R>> {
+    let rows: Vec<AgentRow> = users::table
+        .inner_join(roles::table.on(roles::id.eq(users::role_id)))
+        .filter(users::id.eq_any(ids.to_vec()))
+        .select((
+            users::id,
+            users::role_id,
+            users::creator_id,
+            users::first_name,
+            roles::description,
+            users::is_banned,
+            users::version,
+            users::last_activity_at,
+            users::created_at,
+            users::updated_at,
+        ))
+        .load(connection)?;
+    let mut listed: HashMap<i64, Vec<GrantedPermission>> = HashMap::new();
+    for (role, permission) in listed_of(connection, rows.iter().map(|row| row.role_id).collect())? {
+        listed.entry(role).or_default().push(permission);
+    }
+    let creators: BTreeSet<i64> = rows.iter().filter_map(|row| row.creator_id).collect();
+    let creators: Vec<(i64, String, String)> = users::table
+        .filter(users::id.eq_any(creators))
+        .select((users::id, users::first_name, users::last_name))
+        .load(connection)?;
+    let creators: HashMap<i64, String> =
+        creators.into_iter().map(|(id, first, last)| (id, format!("{first} {last}"))).collect();
+    let mut agents = Vec::with_capacity(rows.len());
+    for row in rows {
+        let creator = row.creator_id.and_then(|id| Some((id, creators.get(&id)?)));
+        let creator = creator.map(|(id, name)| reference(id, name));
+        agents.push(Agent {
+            id: decode::id(row.id)?,
+            name: decode::text(&row.name)?,
+            description: decode::optional_text(row.description.as_deref())?,
+            is_banned: row.is_banned,
+            creator: creator.transpose()?,
+            permissions: listed.remove(&row.role_id).unwrap_or_default(),
+            version: decode::count(row.version)?,
+            last_activity_at: row.last_activity_at.map(decode::moment),
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
+        });
+    }
+    Ok(in_order(ids, agents, |agent| agent.id.get()))
+}
+
+/// Loads an agent that was just written.
+pub(super) fn written<R>(connection: &mut AnyConnection, id: i64) -> Result<Agent, Abort<R>> {
+    let gone = || Abort::Store(StoreError::Failed("an agent was not found inside its own transaction".to_owned()));
+    load(connection, &[id])?.pop().ok_or_else(gone)
+}
 
 /// Agents that are not deleted.
 macro_rules! live {

@@ -1,31 +1,21 @@
 //! Implementations of the access control ports.
 
 mod access_requests;
-mod accounts;
 mod agent_actions;
-mod agent_records;
 mod agents;
 mod callback;
-mod codes;
-mod directory;
-mod employee_records;
 mod employees;
 mod introspection;
-mod miniapps;
-mod passwords;
-mod permission_rows;
 mod permissions;
 mod phones;
 mod registry;
-mod roles;
 mod sessions;
 mod staff;
 mod tokens;
-mod uses;
 
 pub(crate) use agent_actions::{try_to_read as try_to_read_calls, try_to_read_policies};
-pub(crate) use directory::try_to_read;
-pub(crate) use passwords::REQUESTS as PASSWORD_REQUESTS;
+pub(crate) use employees::try_to_read;
+pub(crate) use staff::REQUESTS as PASSWORD_REQUESTS;
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;

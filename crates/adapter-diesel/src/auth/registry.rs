@@ -202,12 +202,12 @@ pub(super) fn set_banned(
         .execute(connection)?;
     if banned {
         end_staff_tokens(connection, user)?;
-        forget_temporary_password(connection, user)?;
+        delete_temporary_password(connection, user)?;
     }
     Ok(changed)
 }
 
-pub(super) fn forget_temporary_password(connection: &mut AnyConnection, user: UserId) -> QueryResult<()> {
+pub(super) fn delete_temporary_password(connection: &mut AnyConnection, user: UserId) -> QueryResult<()> {
     diesel::delete(temporary_passwords::table.find(user.get())).execute(connection)?;
     Ok(())
 }

@@ -1,20 +1,140 @@
-//! Sessions of customers.
+//! Logins of customers: accounts, one-time codes and sessions.
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use kontor_auth::model::ClientSession;
-use kontor_auth::ports::{ClientSessions, SessionStart};
-use kontor_kernel::{ApplicationId, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
+use kontor_auth::model::{ClientSession, CodeRedemption, ContactOwner, NewCode, NewToken, RedeemOutcome};
+use kontor_auth::ports::{ClientSessions, CodeRepository, CustomerAccounts, SessionStart};
+use kontor_kernel::{AppScope, ApplicationId, Contact, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
 
-use crate::customer_data::guard;
-use crate::customer_data::sessions::{ACTIVE, close};
-use crate::database::{AnyConnection, Database, Extent, found, on_each};
+use super::{Holder, insert_token};
+use crate::customer_data::{ACTIVE_SESSION, BindError, Newcomer, bound, close_sessions, find_or_bind, guard, owner};
+use crate::database::{Abort, AnyConnection, Database, Extent, found, on_each};
 use crate::decode;
-use crate::schema::client_sessions;
+use crate::schema::{client_sessions, one_time_codes};
 use crate::statement::Statement;
 use crate::time_codec::Moment;
+
+fn unbound_concurrently() -> StoreError {
+    StoreError::Unavailable("a contact was linked and unlinked by concurrent requests; retry".to_owned())
+}
+
+#[async_trait]
+impl CustomerAccounts for Database {
+    async fn find_or_create(
+        &self,
+        project: ProjectId,
+        contact: &Contact,
+        at: DateTime<Utc>,
+    ) -> Result<CounterpartyId, StoreError> {
+        let (known, wanted) = (contact.clone(), contact.clone());
+        let find = move |connection: &mut AnyConnection| {
+            let id = bound(connection, project, &known)?;
+            Ok::<_, Abort<StoreError>>(id.map(decode::id::<CounterpartyId>).transpose()?)
+        };
+        if let Some(customer) = self.read(find.clone()).await? {
+            return Ok(customer);
+        }
+        let made = self
+            .write(move |connection| find_or_bind(connection, project, &wanted, &Newcomer::default(), at.naive_utc()))
+            .await;
+        match made {
+            Ok(customer) => Ok(customer),
+            Err(BindError::Store(error)) => Err(error),
+            Err(BindError::Lost) => self.read(find).await?.ok_or_else(unbound_concurrently),
+        }
+    }
+
+    async fn sign_in_customer(
+        &self,
+        app: AppScope,
+        contact: &Contact,
+        token: NewToken,
+    ) -> Result<(CounterpartyId, TokenId), StoreError> {
+        // A call that loses the race for a new contact finds it bound on the second attempt.
+        for _ in 0..2 {
+            let (contact, token) = (contact.clone(), token.clone());
+            let signed = self
+                .write(move |connection| {
+                    let at = token.created_at.naive_utc();
+                    let customer = find_or_bind(connection, app.project_id, &contact, &Newcomer::default(), at)?;
+                    let holder = Holder::Customer(app.project_id, app.application_id, customer);
+                    let token = insert_token(connection, &holder, &token)?;
+                    Ok((customer, decode::id(token)?))
+                })
+                .await;
+            match signed {
+                Ok(signed) => return Ok(signed),
+                Err(BindError::Store(error)) => return Err(error),
+                Err(BindError::Lost) => {}
+            }
+        }
+        Err(unbound_concurrently())
+    }
+}
+
+#[async_trait]
+impl CodeRepository for Database {
+    async fn replace(&self, project: ProjectId, contact: &Contact, code: NewCode) -> Result<(), StoreError> {
+        let contact = contact.clone();
+        self.write(move |connection| {
+            let state = (
+                one_time_codes::fingerprint.eq(&code.fingerprint),
+                one_time_codes::attempts_left.eq(i32::from(code.attempts)),
+                one_time_codes::expires_at.eq(code.expires_at.naive_utc()),
+                one_time_codes::consumed_at.eq(None::<NaiveDateTime>),
+                one_time_codes::created_at.eq(code.created_at.naive_utc()),
+            );
+            let key = (one_time_codes::project_id.eq(project.get()), one_time_codes::contact.eq(contact.as_str()));
+            on_each!(connection, concrete => {
+                diesel::insert_into(one_time_codes::table)
+                    .values((key, state))
+                    .on_conflict((one_time_codes::project_id, one_time_codes::contact))
+                    .do_update()
+                    .set(state)
+                    .execute(concrete)
+            })?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+
+    async fn redeem(&self, redemption: CodeRedemption) -> Result<RedeemOutcome, StoreError> {
+        self.write(move |connection| {
+            let (project, contact) = (redemption.project_id, &redemption.contact);
+            let now = redemption.token.created_at.naive_utc();
+            let Some(customer) = bound(connection, project, contact)? else {
+                return Ok(match owner(connection, project, contact, None)? {
+                    ContactOwner::NoCustomer => RedeemOutcome::UnknownContact,
+                    ContactOwner::One(_) | ContactOwner::Several { .. } => RedeemOutcome::NoValidCode,
+                });
+            };
+            // The fingerprint is keyed, so comparing it in the statement reveals nothing about the code.
+            let live = || {
+                Statement::new(" WHERE project_id = ")
+                    .value(project.get())
+                    .sql(" AND contact = ")
+                    .value(contact.as_str())
+                    .sql(" AND consumed_at IS NULL AND attempts_left > 0 AND expires_at > ")
+                    .value(now)
+            };
+            // Diesel would prepare its own updates again on each call.
+            let used = Statement::new("UPDATE one_time_codes SET consumed_at = ").value(now).then(live());
+            let used = used.sql(" AND fingerprint = ").value(redemption.fingerprint.as_str()).run(connection)?;
+            if used == 1 {
+                let customer = decode::id(customer)?;
+                let holder = Holder::Customer(project, redemption.application_id, customer);
+                let token = insert_token(connection, &holder, &redemption.token)?;
+                return Ok(RedeemOutcome::SignedIn { counterparty_id: customer, token_id: decode::id(token)? });
+            }
+            let counted = Statement::new("UPDATE one_time_codes SET attempts_left = attempts_left - 1").then(live());
+            let counted = counted.run(connection)?;
+            Ok(if counted == 1 { RedeemOutcome::WrongCode } else { RedeemOutcome::NoValidCode })
+        })
+        .await
+    }
+}
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = client_sessions)]
@@ -54,7 +174,7 @@ pub(super) fn open(
         client_sessions::application_id.eq(application.get()),
         client_sessions::counterparty_id.eq(customer.get()),
         client_sessions::token_id.eq(token),
-        client_sessions::status.eq(ACTIVE),
+        client_sessions::status.eq(ACTIVE_SESSION),
         client_sessions::started_at.eq(Moment(at)),
         client_sessions::last_seen_at.eq(Moment(at)),
         client_sessions::duration_micros.eq(0),
@@ -95,7 +215,7 @@ impl ClientSessions for Database {
             .read(move |connection| {
                 let row: Option<SessionRow> = client_sessions::table
                     .filter(client_sessions::token_id.eq(token.get()))
-                    .filter(client_sessions::status.eq(ACTIVE))
+                    .filter(client_sessions::status.eq(ACTIVE_SESSION))
                     .select(SessionRow::as_select())
                     .first(connection)
                     .optional()?;
@@ -113,7 +233,7 @@ impl ClientSessions for Database {
                 .sql(" WHERE id = ")
                 .value(session.id.get())
                 .sql(" AND status = ")
-                .value(ACTIVE)
+                .value(ACTIVE_SESSION)
                 .sql(" AND last_seen_at = ")
                 .value(seen_at.naive_utc())
                 .run(connection)?;
@@ -133,7 +253,7 @@ impl ClientSessions for Database {
                 let unseen = client_sessions::id
                     .eq(before.id.get())
                     .and(client_sessions::last_seen_at.eq(before.last_seen_at.naive_utc()));
-                if close!(connection, unseen)? == 0 {
+                if close_sessions!(connection, unseen)? == 0 {
                     return Ok(SessionStart::Superseded);
                 }
             }
@@ -143,7 +263,7 @@ impl ClientSessions for Database {
             }
             let other = client_sessions::table
                 .filter(client_sessions::token_id.eq(customer.token_id.get()))
-                .filter(client_sessions::status.eq(ACTIVE));
+                .filter(client_sessions::status.eq(ACTIVE_SESSION));
             let overtaken = found!(connection, other)?;
             Ok(if overtaken { SessionStart::Superseded } else { SessionStart::SignedOut })
         })

@@ -1,18 +1,23 @@
-use std::collections::{BTreeSet, HashMap};
+//! Access tokens, and their uses, which are stored in batches.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use async_trait::async_trait;
-use chrono::NaiveDateTime;
+use chrono::{NaiveDateTime, TimeDelta};
 use diesel::prelude::*;
+use diesel::result::Error as QueryError;
 use kontor_auth::model::{StoredCustomerToken, StoredStaffToken, TokenOwner, TokenUse};
 use kontor_auth::ports::TokenRepository;
 use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
 
-use super::{AGENT, guard, uses};
-use crate::customer_data::sessions::{close_of_customer, close_of_tokens};
-use crate::database::{Database, Extent, Topic, on_each};
+use super::{AGENT, guard};
+use crate::customer_data::{close_sessions_of_customer, close_sessions_of_tokens};
+use crate::database::{Abort, AnyConnection, Database, Extent, Topic, on_each};
 use crate::decode;
+use crate::locks::lock_rows;
 use crate::schema::{access_tokens, applications, counterparties, permissions, role_permissions, roles, users};
+use crate::statement::Statement;
 use crate::time_codec::Moment;
 
 #[derive(Queryable)]
@@ -168,7 +173,7 @@ impl TokenRepository for Database {
     }
 
     async fn record_uses(&self, uses: Vec<TokenUse>) -> Result<(), StoreError> {
-        self.write(move |connection| uses::store(connection, &uses)).await
+        self.write(move |connection| store(connection, &uses)).await
     }
 
     async fn revoke(&self, owner: TokenOwner, token: TokenId) -> Result<(), StoreError> {
@@ -180,7 +185,7 @@ impl TokenRepository for Database {
                 .filter(access_tokens::subject_id.eq(subject));
             let ended = end!(connection, owner, one);
             if matches!(owner, TokenOwner::Customer(_)) {
-                close_of_tokens(connection, &ended)?;
+                close_sessions_of_tokens(connection, &ended)?;
             }
             Ok(())
         })
@@ -194,14 +199,93 @@ impl TokenRepository for Database {
                 .filter(access_tokens::guard.eq(guard))
                 .filter(access_tokens::subject_id.eq(subject));
             if let TokenOwner::Customer(customer) = owner {
-                close_of_customer(connection, customer.get())?;
+                close_sessions_of_customer(connection, customer.get())?;
             }
             let ended = end!(connection, owner, all);
             if matches!(owner, TokenOwner::Customer(_)) {
-                close_of_tokens(connection, &ended)?;
+                close_sessions_of_tokens(connection, &ended)?;
             }
             Ok(())
         })
         .await
     }
+}
+
+const CHUNK: usize = 500;
+
+type Row = (i64, String, i64, Option<NaiveDateTime>);
+
+/// Activity that the uses of tokens add to a user.
+#[derive(Default)]
+struct Activity {
+    active: TimeDelta,
+    last: NaiveDateTime,
+}
+
+/// Stores uses, ordered by token id, so that two processes storing uses wait for each other instead of deadlocking.
+/// Tokens that no longer exist are skipped.
+pub(super) fn store(connection: &mut AnyConnection, uses: &[TokenUse]) -> Result<(), Abort<StoreError>> {
+    for chunk in uses.chunks(CHUNK) {
+        store_some(connection, chunk)?;
+    }
+    Ok(())
+}
+
+fn store_some(connection: &mut AnyConnection, uses: &[TokenUse]) -> Result<(), QueryError> {
+    let ids: Vec<i64> = uses.iter().map(|used| used.token.get()).collect();
+    lock_rows(connection, "access_tokens", &ids)?;
+    let rows: Vec<Row> = access_tokens::table
+        .filter(access_tokens::id.eq_any(&ids))
+        .select((access_tokens::id, access_tokens::guard, access_tokens::subject_id, access_tokens::last_used_at))
+        .load(connection)?;
+    let stored: BTreeMap<i64, Row> = rows.into_iter().map(|row| (row.0, row)).collect();
+    let (mut tokens, mut active_users) = (Vec::new(), BTreeMap::<i64, Activity>::new());
+    for used in uses {
+        let Some((id, kind, subject, last_used_at)) = stored.get(&used.token.get()) else { continue };
+        let Some(active) = used.active_after(last_used_at.map(decode::moment)) else { continue };
+        let last = used.last.naive_utc();
+        tokens.push((*id, last));
+        if kind == guard::USER {
+            let activity = active_users.entry(*subject).or_default();
+            activity.active += active;
+            activity.last = activity.last.max(last);
+        }
+    }
+    if !tokens.is_empty() {
+        mark_tokens(connection, &tokens)?;
+    }
+    if !active_users.is_empty() {
+        mark_users(connection, &active_users)?;
+    }
+    Ok(())
+}
+
+fn mark_tokens(connection: &mut AnyConnection, tokens: &[(i64, NaiveDateTime)]) -> Result<(), QueryError> {
+    let ids: Vec<i64> = tokens.iter().map(|(id, _)| *id).collect();
+    let mut update = Statement::new("UPDATE access_tokens SET last_used_at = CASE id");
+    for (id, last) in tokens {
+        update = update.sql(format!(" WHEN {id} THEN ")).value(*last);
+    }
+    update.sql(" ELSE last_used_at END WHERE id").among(&ids).once().execute(connection)?;
+    Ok(())
+}
+
+/// Updates the activity of users. A login may have recorded a later time already.
+fn mark_users(connection: &mut AnyConnection, users: &BTreeMap<i64, Activity>) -> Result<(), QueryError> {
+    let ids: Vec<i64> = users.keys().copied().collect();
+    lock_rows(connection, "users", &ids)?;
+    let mut update = Statement::new("UPDATE users SET active_seconds = active_seconds + CASE id");
+    for (id, activity) in users {
+        update = update.sql(format!(" WHEN {id} THEN {}", activity.active.num_seconds()));
+    }
+    update = update.sql(" ELSE 0 END, last_activity_at = CASE");
+    for (id, activity) in users {
+        update = update
+            .sql(format!(" WHEN id = {id} AND (last_activity_at IS NULL OR last_activity_at < "))
+            .value(activity.last)
+            .sql(") THEN ")
+            .value(activity.last);
+    }
+    update.sql(" ELSE last_activity_at END WHERE id").among(&ids).once().execute(connection)?;
+    Ok(())
 }

@@ -12,8 +12,7 @@ use kontor_catalog::spreadsheet::ReadOptions;
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_kernel::{JobId, ProjectId, ProjectScoped, StoreError, Word as _};
 
-use super::job_order::{self, take_next};
-use super::job_steps::{held_by, stored as count};
+use super::job_order::{self, held_by, stored as count, take_next};
 use super::jobs::{next_number, require_room};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::lease::{LeaseRequest, Leased, Queue};
@@ -267,6 +266,6 @@ impl ExportRepository for Database {
     }
 
     async fn forget_export(&self, id: JobId) -> Result<(), StoreError> {
-        job_order::forget_file(self, &EXPORTS, id).await
+        job_order::clear_file(self, &EXPORTS, id).await
     }
 }

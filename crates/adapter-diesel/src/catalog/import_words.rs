@@ -1,20 +1,21 @@
-//! Records that spreadsheets refer to by name, and those that an import creates first.
+//! Records that spreadsheets refer to by name, and those that an import creates first. Also the tags of items in bulk.
+
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use diesel::prelude::*;
-use kontor_catalog::model::{Brand, Category};
-use kontor_catalog::spreadsheet::{CardDraft, CategoryNode, ImportError, ReferenceLookup};
+use kontor_catalog::model::{Brand, Card, Category, Tag};
+use kontor_catalog::spreadsheet::{CardDraft, CategoryNode, ImportError, ReferenceLookup, ResolvedCard};
 use kontor_kernel::{CategoryId, Name, ProjectId, Stamp};
 
 use super::cards::{TYPES, VATS};
 use super::categories::next_code;
-use super::import_tags;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::decode::{self, reference};
 use crate::histories;
 use crate::schema::{brands, categories, countries, dictionary_items, storage_units, tags};
-use crate::statement::{Statement, Value};
+use crate::statement::{Statement, Value, by_place};
 
 /// Loads every record of the project that an item can refer to.
 pub(super) fn load<R>(connection: &mut AnyConnection, project: ProjectId) -> Result<ReferenceLookup, Abort<R>> {
@@ -110,7 +111,7 @@ pub(super) fn complete(
     }
     histories::created_many::<Category, _>(connection, stamp, "categories", &new_categories)?;
     histories::created_many::<Brand, _>(connection, stamp, "brands", &new_brands)?;
-    import_tags::complete(connection, stamp, drafts, words)
+    complete_tags(connection, stamp, drafts, words)
 }
 
 fn insert_category(
@@ -139,4 +140,64 @@ fn insert_category(
     .scalar(connection)
     .map_err(on_duplicate(ImportError::Stale))?;
     Ok(decode::id(id)?)
+}
+
+/// Rows per statement.
+const ROWS: usize = 2_000;
+
+by_place! {
+    struct TagRow {
+        id: i64,
+        name: String,
+    }
+}
+
+/// Creates the missing tags of the drafts, with their history entries. The caller has locked the project, so no other
+/// transaction creates tags in it.
+fn complete_tags(
+    connection: &mut AnyConnection,
+    stamp: &Stamp,
+    drafts: &[CardDraft],
+    words: &mut ReferenceLookup,
+) -> Result<(), Abort<ImportError>> {
+    let mut missing: BTreeMap<String, Name> = BTreeMap::new();
+    let known: &ReferenceLookup = words;
+    for name in drafts.iter().flat_map(|draft| draft.missing_tags(known)) {
+        missing.entry(name.key()).or_insert_with(|| name.clone());
+    }
+    let missing: Vec<Name> = missing.into_values().collect();
+    for names in missing.chunks(ROWS) {
+        let (project, moment) = (stamp.project_id, stamp.at.naive_utc());
+        let values = names.iter().map(|name| [project.get().into(), name.as_str().into(), moment.into()]);
+        let statement = Statement::new("INSERT INTO tags (project_id, name, created_at) VALUES ");
+        let rows: Vec<TagRow> = statement.tuples(values).once().sql(" RETURNING id, name").rows(connection)?;
+        let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
+        histories::created_many::<Tag, _>(connection, stamp, "tags", &ids)?;
+        for row in rows {
+            words.add_tag(reference(row.id, &row.name)?);
+        }
+    }
+    Ok(())
+}
+
+/// Stores the tags of new items and replaces those of changed items.
+pub(super) fn store_tags<'a>(
+    connection: &mut AnyConnection,
+    new: impl Iterator<Item = (i64, &'a Card)>,
+    known: &[(i64, &'a ResolvedCard)],
+) -> Result<(), Abort<ImportError>> {
+    let known: Vec<(i64, &Card)> =
+        known.iter().filter(|(_, resolved)| resolved.new_tags).map(|(id, resolved)| (*id, &resolved.card)).collect();
+    for cards in known.chunks(ROWS) {
+        let ids: Vec<i64> = cards.iter().map(|(id, _)| *id).collect();
+        Statement::new("DELETE FROM nomenclature_tags WHERE nomenclature_id").among(&ids).run(connection)?;
+    }
+    let rows: Vec<(i64, i64)> =
+        new.chain(known).flat_map(|(id, card)| card.tags.iter().map(move |tag| (id, tag.get()))).collect();
+    for chunk in rows.chunks(ROWS) {
+        let values = chunk.iter().map(|(id, tag)| [(*id).into(), (*tag).into()]);
+        let statement = Statement::new("INSERT INTO nomenclature_tags (nomenclature_id, tag_id) VALUES ");
+        statement.tuples(values).once().run(connection)?;
+    }
+    Ok(())
 }

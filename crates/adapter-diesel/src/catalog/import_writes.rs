@@ -6,7 +6,7 @@ use kontor_catalog::spreadsheet::{ImportError, ResolvedCard};
 use kontor_kernel::history::{FieldChange, changed_fields};
 use kontor_kernel::{Line, Money, ProjectId, Resource, Stamp, StoreError};
 
-use super::import_tags;
+use super::import_words;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, on_duplicate};
 use crate::histories;
@@ -130,7 +130,7 @@ pub(super) fn write(
         offered.extend(chunk.iter().map(|(id, _)| *id));
     }
     write_photos_and_tags(connection, &photos)?;
-    import_tags::store_tags(connection, created.iter().copied().zip(new), &known)?;
+    import_words::store_tags(connection, created.iter().copied().zip(new), &known)?;
     histories::created_many::<Nomenclature, _>(connection, stamp, "nomenclatures", &created)?;
     let changed: Vec<(i64, Vec<FieldChange>)> = known
         .iter()

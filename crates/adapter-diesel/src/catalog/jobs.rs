@@ -15,17 +15,13 @@ use kontor_kernel::{JobId, Page, PageRequest, ProjectId, ProjectScoped, StoreErr
 
 use super::exports::{self, EXPORTS};
 use super::import_columns;
-use super::job_order::{self, take_next};
-use super::job_rows;
-use super::job_steps::{self, held_by, stored as count};
+use super::job_order::{self, held_by, stored as count, take_next};
 use crate::database::{Abort, AnyConnection, Database, found};
-use crate::decode;
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::locks::lock_project;
-use crate::records;
 use crate::schema::{job_errors, jobs, projects};
 use crate::statement::Statement;
-use crate::unreadable;
+use crate::{decode, records, unreadable};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = jobs)]
@@ -350,7 +346,7 @@ impl JobRepository for Database {
         self.read(move |connection| {
             let stored: Option<Option<String>> =
                 jobs::table.find(id.get()).select(jobs::preview).first(connection).optional()?;
-            let rows = stored.flatten().map(|text| job_rows::rows(id.get(), &text)).transpose()?;
+            let rows = stored.flatten().map(|text| import_columns::rows(id.get(), &text)).transpose()?;
             Ok::<_, Abort<StoreError>>(rows.unwrap_or_default())
         })
         .await
@@ -378,9 +374,9 @@ impl JobRepository for Database {
 
     async fn advance(&self, held: JobLease, step: Step, report: ImportReport) -> Result<bool, StoreError> {
         let written = self.write_long(move |connection| {
-            job_steps::commit_step(connection, &held, step, &report)?;
+            job_order::commit_step(connection, &held, step, &report)?;
             if step.after == 0 && !report.rows.is_empty() {
-                let preview = job_rows::text(&report.rows)?;
+                let preview = import_columns::rows_text(&report.rows)?;
                 diesel::update(held_by!(jobs, held)).set(jobs::preview.eq(Some(preview))).execute(connection)?;
             }
             Ok(())
@@ -435,7 +431,7 @@ impl JobRepository for Database {
                 .get_result(connection)
                 .optional()?;
             let Some((counted, written)) = counted else { return Ok(None) };
-            job_steps::store_problems(connection, &held, &ending.problems, counted)?;
+            job_order::store_problems(connection, &held, &ending.problems, counted)?;
             Ok::<_, Abort<StoreError>>(Some(written))
         });
         let written = finished.await?;
@@ -477,7 +473,7 @@ impl JobRepository for Database {
     }
 
     async fn forget_file(&self, id: JobId) -> Result<(), StoreError> {
-        job_order::forget_file(self, &JOBS, id).await
+        job_order::clear_file(self, &JOBS, id).await
     }
 }
 

@@ -1,7 +1,6 @@
 //! Implementations of the catalog ports.
 
 mod assortment;
-mod assortment_order;
 mod brands;
 mod cards;
 mod categories;
@@ -10,31 +9,19 @@ mod exports;
 mod favourites;
 mod import;
 mod import_columns;
-mod import_stock;
-mod import_tags;
 mod import_words;
 pub(crate) mod import_writes;
 mod inventories;
 mod job_order;
-mod job_rows;
-mod job_steps;
 mod jobs;
-mod next_change;
-mod nomenclatures;
-mod offer_refresh;
 mod plans;
 mod promotions;
-mod searches;
 mod showcase;
-mod staff_discounts;
 mod storefront;
 mod storefront_card;
 mod storefront_facets;
-mod storefront_groups;
-mod storefront_plans;
 mod storefront_query;
 mod storefront_reductions;
-mod tags;
 mod warehouses;
 
 pub(crate) use exports::EXPORTS;

@@ -1,28 +1,34 @@
-//! Subscription plans of a project and their assignment to applications, for staff.
+//! Subscription plans of a project and their assignment to applications, for staff; plans that an application offers.
 
 use std::collections::HashMap;
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, Utc};
+use diesel::QueryableByName;
 use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Nullable, Text};
 use kontor_catalog::model::{
-    AssignOutcome, CatalogPlan, PlanAssignment, PlanChange, PlanDraft, PlanPosition, PlanSlug,
+    AssignOutcome, BillingPeriod, CatalogPlan, PlanAssignment, PlanChange, PlanDraft, PlanPosition, PlanSlug,
 };
 use kontor_catalog::ports::PlanRepository;
+use kontor_catalog::storefront::ports::StorefrontPlans;
+use kontor_catalog::storefront::{Plan, PlanCard};
 use kontor_catalog::{PlanError, PlanRefusal};
 use kontor_kernel::listing::Sort;
-use kontor_kernel::{ApplicationId, Line, Listing, Page, PageRequest, PlanAssignmentId, ProjectId, StoreError};
+use kontor_kernel::{
+    AppScope, ApplicationId, Line, Listing, Page, PageRequest, PlanAssignmentId, ProjectId, Prose, StoreError,
+};
+use kontor_subscriptions::Anchor;
 
 use super::cards;
-use crate::database::{Abort, AnyConnection, Database, Topic, found, on_duplicate};
-use crate::decode;
+use super::storefront::{photo, reference};
+use crate::database::{Abort, AnyConnection, Database, Extent, Topic, found, on_duplicate};
 use crate::listing::{Source, unsearched};
 use crate::locks::lock_rows;
 use crate::read_models::search::{MAX_FOUND, Search};
-use crate::records;
 use crate::schema::{nomenclatures, projects, subscription_nomenclatures};
-use crate::statement::Statement;
-use crate::unreadable;
+use crate::statement::{Statement, by_place};
+use crate::{decode, records, unreadable};
 
 /// Source of the plan list; texts are searched as in all items.
 const PLANS: Source = Source { from: "nomenclatures n", id: "n.id", fields: &[("id", "n.id")], search: unsearched };
@@ -58,7 +64,7 @@ impl TryFrom<AssignmentRow> for PlanAssignment {
 }
 
 /// Decodes a stored slug.
-pub(super) fn slug(text: &str) -> Result<PlanSlug, StoreError> {
+fn slug(text: &str) -> Result<PlanSlug, StoreError> {
     PlanSlug::parse(text).map_err(StoreError::corrupt)
 }
 
@@ -257,5 +263,145 @@ impl PlanRepository for Database {
             if gone == 0 { Err(Abort::Refused(PlanError::NotFound)) } else { Ok(()) }
         })
         .await
+    }
+}
+
+by_place! {
+    /// First columns of [`offered`].
+    struct PlanRow {
+        id: i64,
+        slug: String,
+        nomenclature_id: i64,
+        name: String,
+        price: i64,
+        months: Option<i32>,
+        currency: String,
+    }
+}
+
+impl TryFrom<PlanRow> for Plan {
+    type Error = StoreError;
+
+    fn try_from(row: PlanRow) -> Result<Self, StoreError> {
+        let months = row.months.ok_or_else(|| StoreError::corrupt("a plan has no billing period"))?;
+        Ok(Self {
+            id: decode::id(row.id)?,
+            slug: slug(&row.slug)?,
+            nomenclature_id: decode::id(row.nomenclature_id)?,
+            name: decode::owned(row.name)?,
+            amount: decode::money(row.price)?,
+            currency: row.currency,
+            period: BillingPeriod::months(months.into()).map_err(StoreError::corrupt)?,
+        })
+    }
+}
+
+#[derive(QueryableByName)]
+struct CardRow {
+    #[diesel(embed)]
+    plan: PlanRow,
+    #[diesel(sql_type = Nullable<Text>)]
+    article: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    description: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    characteristics: Option<String>,
+    #[diesel(sql_type = Nullable<Text>)]
+    photos: Option<String>,
+    #[diesel(sql_type = Nullable<BigInt>)]
+    category_id: Option<i64>,
+    #[diesel(sql_type = Nullable<Text>)]
+    category_name: Option<String>,
+}
+
+impl TryFrom<CardRow> for PlanCard<Prose> {
+    type Error = StoreError;
+
+    fn try_from(row: CardRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            plan: row.plan.try_into()?,
+            article: row.article.map(decode::owned).transpose()?,
+            description: decode::optional_text(row.description.as_deref())?,
+            characteristics: decode::optional_text(row.characteristics.as_deref())?,
+            photos: row.photos.iter().flat_map(|urls| urls.split('\n')).map(photo).collect::<Result<_, _>>()?,
+            category: reference(row.category_id, row.category_name)?,
+        })
+    }
+}
+
+/// Selects the plans that customers of the application can buy, with these additional columns.
+fn offered(app: AppScope, columns: &'static str, joins: &'static str) -> Statement {
+    Statement::new("SELECT s.id, s.plan_slug, n.id, n.name, n.price, n.billing_period_months, r.currency")
+        .sql(columns)
+        .sql(
+            " FROM subscription_nomenclatures s JOIN nomenclatures n ON n.id = s.nomenclature_id \
+             JOIN projects r ON r.id = n.project_id",
+        )
+        .sql(joins)
+        .sql(" WHERE s.application_id = ")
+        .value(app.application_id.get())
+        .sql(" AND n.project_id = ")
+        .value(app.project_id.get())
+        .sql(" AND s.is_active = TRUE AND n.is_subscription = TRUE AND n.price > 0 AND n.billing_period_months <= ")
+        .value(i64::from(Anchor::MAX_MONTHS))
+        .sql(" ORDER BY s.position, s.id")
+}
+
+fn price_list(app: AppScope) -> Statement {
+    offered(app, "", "")
+}
+
+fn cards(app: AppScope) -> Statement {
+    offered(
+        app,
+        ", n.article, n.description, n.characteristics, (SELECT string_agg(p.url, '\n') FROM (SELECT url \
+         FROM nomenclature_photos WHERE nomenclature_id = n.id ORDER BY position) AS p) AS photos, \
+         c.id AS category_id, c.name AS category_name",
+        " LEFT JOIN categories c ON c.id = n.category_id",
+    )
+}
+
+#[async_trait]
+impl StorefrontPlans for Database {
+    async fn plans(&self, app: AppScope) -> Result<Vec<Plan>, StoreError> {
+        self.expecting(Extent::Page)
+            .read(move |connection| {
+                let rows: Vec<PlanRow> = price_list(app).rows(connection)?;
+                Ok(unreadable::rows("subscription_nomenclatures", rows, |row| row.id, Plan::try_from)?)
+            })
+            .await
+    }
+
+    async fn plan_cards(&self, app: AppScope) -> Result<Vec<PlanCard<Prose>>, StoreError> {
+        self.expecting(Extent::Page)
+            .read(move |connection| {
+                let rows: Vec<CardRow> = cards(app).rows(connection)?;
+                Ok(unreadable::rows("subscription_nomenclatures", rows, |row| row.plan.id, PlanCard::try_from)?)
+            })
+            .await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kontor_kernel::{ApplicationId, ProjectId};
+
+    use super::*;
+    use crate::database::Abort;
+    use crate::testing::{Kind, TestDatabase};
+
+    #[tokio::test]
+    async fn both_lists_walk_the_index_by_position() {
+        let db = TestDatabase::fresh(Kind::Sqlite);
+        let (project_id, application_id) = (ProjectId::new(1).unwrap(), ApplicationId::new(1).unwrap());
+        let app = AppScope { project_id, application_id, wholesale: false };
+        for statement in [price_list(app), cards(app)] {
+            let explained = db
+                .database
+                .read(move |connection| statement.clone().plan(connection).map_err(Abort::<StoreError>::Query));
+            let plan = explained.await.unwrap();
+            assert!(plan.contains("SEARCH s USING INDEX subscription_nomenclatures_by_position"), "{plan}");
+            assert!(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN n"), "{plan}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use kontor_kernel::{
     DiscountId, NomenclatureId, Page, PageRequest, ProjectId, ProjectScoped, PromotionId, Stamp, StoreError,
 };
 
-use super::staff_discounts::period;
+use super::discounts::period;
 use super::storefront::photo;
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::decode::{self, reference};

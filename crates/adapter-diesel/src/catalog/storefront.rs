@@ -15,12 +15,11 @@ use kontor_kernel::{
 use super::storefront_facets::facets;
 use super::storefront_query::OfferQuery;
 use super::storefront_reductions::ActiveDiscounts;
-use super::{storefront_card, storefront_groups};
+use super::{showcase, storefront_card};
 use crate::database::{Abort, AnyConnection, Database, Extent};
-use crate::decode;
 use crate::listing::{Recent, in_order};
 use crate::statement::{Statement, by_place};
-use crate::unreadable;
+use crate::{decode, unreadable};
 
 by_place! {
     /// First columns of [`super::storefront_query::product`].
@@ -240,24 +239,23 @@ impl StorefrontReader for Database {
         parent: Option<CategoryId>,
         limit: Option<u32>,
     ) -> Result<Vec<StorefrontCategory>, StoreError> {
-        self.expecting(Extent::Page)
-            .read(move |connection| storefront_groups::categories(connection, app, parent, limit))
-            .await
+        self.expecting(Extent::Page).read(move |connection| showcase::categories(connection, app, parent, limit)).await
     }
 
     async fn brands(&self, app: AppScope, limit: Option<u32>) -> Result<Vec<StorefrontBrand>, StoreError> {
-        self.expecting(Extent::Page).read(move |connection| storefront_groups::brands(connection, app, limit)).await
+        self.expecting(Extent::Page).read(move |connection| showcase::brands(connection, app, limit)).await
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use diesel::connection::SimpleConnection;
+    use kontor_kernel::{ApplicationId, BrandId, CounterpartyId, CustomerScope, Money, ProjectId, TokenId, Word as _};
+
     use super::super::storefront_query::{count_favourites, favourites, stock};
     use super::*;
     use crate::database_tests;
     use crate::testing::{Kind, TestDatabase};
-    use diesel::connection::SimpleConnection;
-    use kontor_kernel::{ApplicationId, BrandId, CounterpartyId, CustomerScope, Money, ProjectId, TokenId, Word as _};
 
     fn app() -> AppScope {
         let (project_id, application_id) = (ProjectId::new(1).unwrap(), ApplicationId::new(1).unwrap());

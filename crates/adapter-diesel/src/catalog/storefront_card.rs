@@ -7,9 +7,9 @@ use kontor_catalog::model::{StorageUnit, Tag};
 use kontor_catalog::storefront::{Product, ProductCard};
 use kontor_kernel::{NomenclatureId, Prose, StoreError, Visitor};
 
+use super::brands::TagRow;
 use super::storefront::{ProductRow, reference};
 use super::storefront_query::{JOINS, product};
-use super::tags::TagRow;
 use crate::database::{Abort, AnyConnection, on_each};
 use crate::decode;
 use crate::read_models::offers;

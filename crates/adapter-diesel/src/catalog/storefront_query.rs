@@ -7,7 +7,7 @@ use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::{AppScope, CustomerScope, Line, PageRequest, Visitor};
 
 use super::storefront_reductions::ActiveDiscounts;
-use crate::read_models::offer_counts::ALL_CATEGORIES;
+use crate::read_models::offers::ALL_CATEGORIES;
 use crate::read_models::search::{MAX_FOUND_BY_CUSTOMERS, Search};
 use crate::statement::Statement;
 

@@ -7,8 +7,7 @@ use kontor_content::model::{
 };
 use kontor_kernel::{AppScope, ApplicationId, Edit, MenuItemId, Name, PhotoUrl, ProjectScoped, Stamp, StoreError};
 
-use super::part_order::{OrderedPart, next_position};
-use super::parts::{self, StoredPart, TreePart};
+use super::parts::{self, OrderedPart, StoredPart, TreePart, next_position};
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::decode;

@@ -4,11 +4,8 @@ mod blocks;
 mod files;
 mod menu_items;
 mod pages;
-mod part_order;
 mod parts;
-mod shown_pages;
 mod slides;
-mod slugs;
 
 pub(crate) use files::CONTENTS;
 

@@ -1,5 +1,5 @@
-//! Common parts of blocks, menu items and slides: records of an application. Blocks and menu items are trees with codes
-//! and slugs.
+//! Common parts of blocks, menu items and slides: records of an application, with an order or slugs. Blocks and menu
+//! items are trees with codes and slugs.
 
 use std::collections::HashSet;
 
@@ -8,21 +8,65 @@ use diesel::pg::Pg;
 use diesel::result::QueryResult;
 use diesel::sqlite::Sqlite;
 use diesel::{OptionalExtension as _, QueryableByName};
-use kontor_content::model::{ApplicationPart, Node, PartCode, PlaceChange, PlaceDraft, Slug, Tree};
-use kontor_content::ports::PartRepository;
+use kontor_content::model::{ApplicationPart, Node, PartCode, PlaceChange, PlaceDraft, Slug, Tree, shifted};
+use kontor_content::ports::{PartOrder, PartRepository};
 use kontor_content::{PartError, PartRefusal};
 use kontor_kernel::{
-    AppScope, ApplicationId, Edit, Listing, Name, Page, ProjectId, ProjectScoped, RecordError, Stamp, StoreError,
+    AppScope, ApplicationId, Edit, Listing, MoveDirection, Name, Page, ProjectId, ProjectScoped, RecordError, Stamp,
+    StoreError,
 };
 
-use super::slugs::Slugs;
 use crate::applications::owner;
 use crate::database::{Abort, AnyConnection, Database, on_reference};
-use crate::decode;
+use crate::decode::{self, FromText};
 use crate::listing::Source;
 use crate::records::{self, StoredRecord};
 use crate::statement::{Statement, by_place};
 use crate::unreadable;
+
+impl FromText for Slug {
+    fn from_text(text: &str) -> Result<Self, StoreError> {
+        Self::parse(text).map_err(StoreError::corrupt)
+    }
+}
+
+/// Table with slugs and the scope in which they are unique.
+pub(super) struct Slugs {
+    /// Table name.
+    pub table: &'static str,
+    /// Column with the owner of the records.
+    pub within: &'static str,
+}
+
+impl Slugs {
+    fn of(&self, selected: &'static str, owner: i64) -> Statement {
+        let Self { table, within } = self;
+        Statement::new(format!("SELECT {selected} FROM {table} WHERE {within} = ")).value(owner).sql(" AND slug")
+    }
+
+    /// Returns the record with the slug.
+    pub fn holder(&self, connection: &mut AnyConnection, owner: i64, slug: &Slug) -> QueryResult<Option<i64>> {
+        self.of("id", owner).sql(" = ").value(slug.as_str()).scalar(connection).optional()
+    }
+
+    /// Returns this slug, or the slug with a free number appended. The caller prevents concurrent assignments.
+    pub fn free(&self, connection: &mut AnyConnection, owner: i64, wanted: &Slug) -> QueryResult<Slug> {
+        if self.holder(connection, owner, wanted)?.is_none() {
+            return Ok(wanted.clone());
+        }
+        // `.` follows `-` in the sort order.
+        let numbered = self.of("count(*)", owner).sql(" >= ").value(format!("{wanted}-"));
+        let many: i64 = numbered.sql(" AND slug < ").value(format!("{wanted}.")).scalar(connection)?;
+        let mut number = u32::try_from(many).unwrap_or_default().saturating_add(2);
+        loop {
+            let next = wanted.numbered(number);
+            if self.holder(connection, owner, &next)?.is_none() {
+                return Ok(next);
+            }
+            number = number.saturating_add(1);
+        }
+    }
+}
 
 /// Position of a new part.
 pub(super) struct NewPosition {
@@ -95,7 +139,7 @@ by_place! {
 
 /// Locks the application; refuses one of another project. Every change of parts takes this lock first, so that
 /// concurrent changes wait for each other only here.
-pub(super) fn lock_application(
+fn lock_application(
     connection: &mut AnyConnection,
     stamp: &Stamp,
     application: ApplicationId,
@@ -185,7 +229,7 @@ pub(super) fn check_move<P: TreePart>(
 }
 
 /// Refuses a part of another application.
-pub(super) fn require_within<P: StoredPart>(part: &P, application: ApplicationId) -> Result<(), Abort<PartError>> {
+fn require_within<P: StoredPart>(part: &P, application: ApplicationId) -> Result<(), Abort<PartError>> {
     if part.application() == application { Ok(()) } else { Err(Abort::Refused(RecordError::NotFound)) }
 }
 
@@ -278,8 +322,8 @@ pub(super) fn with_descendants<P: TreePart>(
         .sql(P::SELECT)
         .sql(" IN (SELECT id FROM below) ORDER BY r.code, r.id");
     let rows: Vec<P::Row> = found.rows(connection)?;
-    let told = rows.into_iter().map(P::decode_row);
-    let found = unreadable::rows(table, told, |row| row.0, |(_, project, part)| records::of_project(project, part))?;
+    let decoded = rows.into_iter().map(P::decode_row);
+    let found = unreadable::rows(table, decoded, |row| row.0, |(_, project, part)| records::of_project(project, part))?;
     let parts = records::within(found, app.project_id);
     let known: HashSet<i64> = parts.iter().map(P::number).collect();
     // All other parts were reached through their parent.
@@ -294,4 +338,58 @@ pub(super) fn parent<Id: TryFrom<i64, Error = kontor_kernel::InvalidId>>(
     name: Option<String>,
 ) -> Result<Option<(Id, Name)>, StoreError> {
     id.zip(name).map(|(id, name)| Ok((decode::id(id)?, decode::owned(name)?))).transpose()
+}
+
+/// Part with a position among its siblings.
+pub(super) trait OrderedPart: StoredPart {
+    /// Returns the part of a statement that selects the part and its siblings: ` FROM ... WHERE ...`.
+    fn siblings(&self, stamp: &Stamp) -> Statement;
+}
+
+/// Returns the position after all of these siblings.
+pub(super) fn next_position(connection: &mut AnyConnection, siblings: Statement) -> QueryResult<i64> {
+    let last = Statement::new("SELECT coalesce(max(position), 0)").then(siblings);
+    Ok(last.scalar::<i64>(connection)? + 1)
+}
+
+/// Assigns positions to siblings in this order, where they differ.
+fn arrange<P: StoredPart>(connection: &mut AnyConnection, stamp: &Stamp, order: &[i64]) -> QueryResult<()> {
+    for (id, place) in order.iter().zip(1_i64..) {
+        Statement::new("UPDATE ")
+            .sql(P::TABLE)
+            .sql(" SET version = version + 1, position = ")
+            .value(place)
+            .sql(", updated_at = ")
+            .value(stamp.at.naive_utc())
+            .sql(" WHERE id = ")
+            .value(*id)
+            .sql(" AND position <> ")
+            .value(place)
+            .run(connection)?;
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl<P: OrderedPart> PartOrder<P> for Database {
+    async fn shift(
+        &self,
+        stamp: Stamp,
+        application: ApplicationId,
+        id: P::Id,
+        shift: MoveDirection,
+    ) -> Result<P, PartError> {
+        let number: i64 = id.into();
+        self.write(move |connection| {
+            lock_application(connection, &stamp, application)?;
+            records::changed(connection, &stamp, number, |connection, before: &P| {
+                require_within(before, application)?;
+                let order = Statement::new("SELECT id").then(before.siblings(&stamp)).sql(" ORDER BY position, id");
+                let order = shifted(order.scalars(connection)?, number, shift);
+                arrange::<P>(connection, &stamp, &order)?;
+                Ok(1)
+            })
+        })
+        .await
+    }
 }

@@ -4,8 +4,7 @@ use kontor_content::model::{ApplicationPart as _, Slide, SlideChange, SlideConte
 use kontor_content::{PartError, PartRefusal};
 use kontor_kernel::{ApplicationId, Period, PhotoUrl, ProjectId, ProjectScoped, Stamp, StoreError};
 
-use super::part_order::{OrderedPart, next_position};
-use super::parts::{self, StoredPart};
+use super::parts::{self, OrderedPart, StoredPart, next_position};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::listing::{Source, unsearched};

@@ -74,9 +74,9 @@ pub(super) fn delete_account(
     delete_ticket_codes(connection, customer)?;
     delete_remarks(connection, customer, at)?;
     delete_favourites_and_searches(connection, project, customer)?;
-    parts::forget(connection, customer)?;
+    parts::delete_all(connection, customer)?;
     delete_files(connection, customer, at)?;
-    notifications::forget(connection, customer)?;
+    notifications::delete_all(connection, customer)?;
     if !before.is_company {
         let numbers = (
             counterparties::name.eq(None::<String>),

@@ -62,7 +62,7 @@ impl NotificationReader for Database {
 }
 
 /// Deletes the notifications of a customer.
-pub(super) fn forget(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
+pub(super) fn delete_all(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
     diesel::delete(notifications::table.filter(notifications::counterparty_id.eq(customer))).execute(connection)?;
     Ok(())
 }

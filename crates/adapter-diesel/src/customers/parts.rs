@@ -1,20 +1,25 @@
-//! Records that belong to customers: written under the lock of the customer and entered in the customer's history.
+//! Contacts and bank accounts of customers: written under the lock of the customer and entered in the customer's
+//! history.
 
 use async_trait::async_trait;
+use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use kontor_customers::model::{CustomerRecordPart, Owned, part_changes};
+use kontor_customers::model::{ContactDraft, CustomerContact, CustomerRecordPart, Owned, part_changes};
 use kontor_customers::ports::CustomerPartRepository;
 use kontor_customers::{CustomerPartError, CustomerPartRefusal};
-use kontor_kernel::{CounterpartyId, ProjectId, ProjectScoped, RecordError, Resource, Stamp, StoreError};
+use kontor_kernel::{
+    BankRequisite, BankRequisiteDraft, CounterpartyId, ProjectId, ProjectScoped, RecordError, Resource, Stamp,
+    StoreError, Word,
+};
 
+use crate::bank_requisites::{Placed, Requisites};
 use crate::customer_data::lock_customer_exclusively;
 use crate::database::{Abort, AnyConnection, Database, found};
-use crate::decode;
-use crate::histories;
 use crate::read_models::search::index_customer;
 use crate::schema::{counterparties, counterparty_bank_requisites, counterparty_contacts};
 use crate::statement::Statement;
+use crate::{decode, histories, unreadable};
 
 /// Columns that every such table has.
 pub(super) struct Place {
@@ -141,11 +146,148 @@ impl<P: StoredPart> CustomerPartRepository<P> for Database {
 }
 
 /// Deletes everything that belongs to a customer.
-pub(super) fn forget(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
+pub(super) fn delete_all(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
     let contacts = counterparty_contacts::table.filter(counterparty_contacts::counterparty_id.eq(customer));
     diesel::delete(contacts).execute(connection)?;
     let requisites =
         counterparty_bank_requisites::table.filter(counterparty_bank_requisites::counterparty_id.eq(customer));
     diesel::delete(requisites).execute(connection)?;
     Ok(())
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = counterparty_contacts)]
+struct ContactRow {
+    id: i64,
+    project_id: i64,
+    counterparty_id: i64,
+    kind: String,
+    value: String,
+    name: Option<String>,
+    comment: Option<String>,
+    created_at: NaiveDateTime,
+    updated_at: NaiveDateTime,
+}
+
+impl TryFrom<ContactRow> for CustomerContact {
+    type Error = StoreError;
+
+    fn try_from(row: ContactRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            id: decode::id(row.id)?,
+            content: ContactDraft {
+                kind: decode::word("counterparty_contacts", row.id, "kind", &row.kind)?,
+                value: decode::text(&row.value)?,
+                name: decode::optional_text(row.name.as_deref())?,
+                comment: decode::optional_text(row.comment.as_deref())?,
+            },
+            created_at: decode::moment(row.created_at),
+            updated_at: decode::moment(row.updated_at),
+        })
+    }
+}
+
+#[derive(AsChangeset, Insertable)]
+#[diesel(table_name = counterparty_contacts, treat_none_as_null = true)]
+struct Columns<'a> {
+    kind: &'static str,
+    value: &'a str,
+    name: Option<String>,
+    comment: Option<String>,
+    updated_at: NaiveDateTime,
+}
+
+impl<'a> Columns<'a> {
+    fn of(draft: &'a ContactDraft, stamp: &Stamp) -> Self {
+        Self {
+            kind: draft.kind.word(),
+            value: &draft.value,
+            name: draft.name.as_deref().map(str::to_owned),
+            comment: draft.comment.as_deref().map(str::to_owned),
+            updated_at: stamp.at.naive_utc(),
+        }
+    }
+}
+
+impl StoredPart for CustomerContact {
+    const TABLE: &'static str = "counterparty_contacts";
+    const KIND: &'static str = "contacts";
+
+    fn load<R>(connection: &mut AnyConnection, which: PartSelection) -> Result<Vec<(Place, Self)>, Abort<R>> {
+        let all = counterparty_contacts::table.order(counterparty_contacts::id).select(ContactRow::as_select());
+        let contact = |row: ContactRow| {
+            let place = Place { project: row.project_id, customer: row.counterparty_id };
+            Ok::<_, StoreError>((place, row.try_into()?))
+        };
+        Ok(match which {
+            PartSelection::Numbered(id) => {
+                let row: Option<ContactRow> =
+                    all.filter(counterparty_contacts::id.eq(id)).first(connection).optional()?;
+                row.map(contact).into_iter().collect::<Result<_, _>>()?
+            }
+            PartSelection::OfCustomer(id) => {
+                let rows: Vec<ContactRow> =
+                    all.filter(counterparty_contacts::counterparty_id.eq(id)).load(connection)?;
+                unreadable::rows(Self::TABLE, rows, |row| row.id, contact)?
+            }
+        })
+    }
+
+    fn insert(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        customer: i64,
+        draft: &ContactDraft,
+    ) -> Result<i64, QueryError> {
+        diesel::insert_into(counterparty_contacts::table)
+            .values((
+                counterparty_contacts::project_id.eq(stamp.project_id.get()),
+                counterparty_contacts::counterparty_id.eq(customer),
+                Columns::of(draft, stamp),
+                counterparty_contacts::created_at.eq(stamp.at.naive_utc()),
+            ))
+            .returning(counterparty_contacts::id)
+            .get_result(connection)
+    }
+
+    fn update(connection: &mut AnyConnection, stamp: &Stamp, id: i64, draft: &ContactDraft) -> Result<(), QueryError> {
+        diesel::update(counterparty_contacts::table.find(id))
+            .set((Columns::of(draft, stamp), counterparty_contacts::version.eq(counterparty_contacts::version + 1)))
+            .execute(connection)
+            .map(|_| ())
+    }
+}
+
+const REQUISITES: Requisites = Requisites { table: "counterparty_bank_requisites", owner: "counterparty_id" };
+
+impl StoredPart for BankRequisite {
+    const TABLE: &'static str = REQUISITES.table;
+    const KIND: &'static str = "bank_requisites";
+
+    fn load<R>(connection: &mut AnyConnection, which: PartSelection) -> Result<Vec<(Place, Self)>, Abort<R>> {
+        let found = match which {
+            PartSelection::Numbered(id) => REQUISITES.find(connection, id)?.into_iter().collect(),
+            PartSelection::OfCustomer(id) => REQUISITES.of_owner(connection, id)?,
+        };
+        let part = |placed: Placed| (Place { project: placed.project, customer: placed.owner }, placed.requisite);
+        Ok(found.into_iter().map(part).collect())
+    }
+
+    fn insert(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        customer: i64,
+        draft: &BankRequisiteDraft,
+    ) -> Result<i64, QueryError> {
+        REQUISITES.insert(connection, stamp, customer, draft)
+    }
+
+    fn update(
+        connection: &mut AnyConnection,
+        stamp: &Stamp,
+        id: i64,
+        draft: &BankRequisiteDraft,
+    ) -> Result<(), QueryError> {
+        REQUISITES.update(connection, stamp, id, draft)
+    }
 }

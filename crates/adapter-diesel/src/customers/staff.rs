@@ -1,23 +1,165 @@
-//! Changes of customer records by staff.
+//! Customer records for staff, and their changes, including those of login contacts.
+
+use std::collections::HashMap;
 
 use async_trait::async_trait;
+use diesel::dsl::count_star;
 use diesel::prelude::*;
+use diesel::result::Error as QueryError;
 use kontor_customers::model::{CustomerChange, CustomerDraft, StaffCustomer};
 use kontor_customers::ports::StaffCustomerRepository;
 use kontor_customers::{CustomerReference, StaffCustomerError, StaffCustomerRefusal};
-use kontor_kernel::{CounterpartyId, Listing, Page, ProjectId, ProjectScoped, RecordError, Stamp, StoreError, UserId};
+use kontor_kernel::{
+    CounterpartyId, Inn, Kpp, Listing, Name, Page, ProjectId, ProjectScoped, RecordError, Stamp, StoreError, UserId,
+};
 
 use super::deletion::{DeleteError, delete_account};
-use super::sign_in::{Changed, is_login_of_another, remove_former_logins};
-use super::staff_records::load;
-use crate::customer_data::is_employee;
-use crate::database::{Abort, AnyConnection, Database};
+use super::records::{COMPANY, CustomerRow, KindRow, ManagerRow, PERSON, Row, customer, customers};
+use crate::customer_data::{READY, contacts, is_employee, remove_logins};
+use crate::database::{Abort, AnyConnection, Database, found};
 use crate::listing::{Source, Totals, in_order, of_project, unsearched};
 use crate::read_models::search::{customers_found, index_customer};
-use crate::records;
-use crate::schema::counterparties;
+use crate::records::{self, StoredRecord};
+use crate::schema::{counterparties, dictionary_items, files, login_contacts, orders, users};
 use crate::statement::Statement;
-use crate::unreadable;
+use crate::{decode, unreadable};
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = counterparties)]
+struct CompanyRow {
+    is_company: bool,
+    name: Option<String>,
+    inn: Option<String>,
+    kpp: Option<String>,
+    version: i64,
+}
+
+impl CompanyRow {
+    fn readable(self) -> Self {
+        Self {
+            name: decode::readable::<Name>(self.name),
+            inn: decode::readable::<Inn>(self.inn),
+            kpp: decode::readable::<Kpp>(self.kpp),
+            ..self
+        }
+    }
+}
+
+type StaffRow = (CustomerRow, KindRow, Option<ManagerRow>, Option<String>, CompanyRow);
+
+fn record((row, kind, manager, avatar, company): StaffRow, orders: i64) -> Result<StaffCustomer, StoreError> {
+    let common: Row = (row, kind, manager, avatar);
+    Ok(StaffCustomer {
+        record: customer(common)?,
+        is_company: company.is_company,
+        name: decode::optional_text(company.name.as_deref())?,
+        inn: decode::optional_text(company.inn.as_deref())?,
+        kpp: decode::optional_text(company.kpp.as_deref())?,
+        orders: decode::count(orders)?,
+        version: decode::count(company.version)?,
+    })
+}
+
+/// Loads these customers, except deleted ones, in no particular order, with two statements for any number of them.
+pub(super) fn load<R>(
+    connection: &mut AnyConnection,
+    ids: &[i64],
+) -> Result<Vec<ProjectScoped<StaffCustomer>>, Abort<R>> {
+    let rows = rows(connection, ids)?;
+    records(connection, ids, rows)
+}
+
+fn rows(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<StaffRow>> {
+    customers!()
+        .filter(counterparties::id.eq_any(ids.to_vec()))
+        .select((
+            CustomerRow::as_select(),
+            KindRow::as_select(),
+            Option::<ManagerRow>::as_select(),
+            files::file_key.nullable(),
+            CompanyRow::as_select(),
+        ))
+        .load(connection)
+}
+
+fn records<R>(
+    connection: &mut AnyConnection,
+    ids: &[i64],
+    rows: Vec<StaffRow>,
+) -> Result<Vec<ProjectScoped<StaffCustomer>>, Abort<R>> {
+    let orders: Vec<(i64, i64)> = orders::table
+        .filter(orders::counterparty_id.eq_any(ids.to_vec()))
+        .group_by(orders::counterparty_id)
+        .select((orders::counterparty_id, count_star()))
+        .load(connection)?;
+    let orders: HashMap<i64, i64> = orders.into_iter().collect();
+    let mut found = Vec::with_capacity(rows.len());
+    for row in rows {
+        let (id, project) = (row.0.id, row.0.project_id);
+        found.push(records::of_project(project, record(row, orders.get(&id).copied().unwrap_or_default()))?);
+    }
+    Ok(found)
+}
+
+impl StoredRecord for StaffCustomer {
+    const TABLE: &'static str = "counterparties";
+
+    /// Loads a customer without texts that cannot be decoded, so that staff see the customer and can enter other texts.
+    /// Lists leave the whole row out, and `kontor doctor` reports it.
+    fn load<R>(connection: &mut AnyConnection, id: i64) -> Result<Option<ProjectScoped<Self>>, Abort<R>> {
+        let readable = |(customer, kind, manager, avatar, company): StaffRow| {
+            (customer.readable(), kind, manager, avatar, company.readable())
+        };
+        let rows = rows(connection, &[id])?.into_iter().map(readable).collect();
+        Ok(records(connection, &[id], rows)?.pop())
+    }
+
+    fn try_to_read(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<()>, Abort<StoreError>> {
+        load(connection, ids).map(|_| Vec::new())
+    }
+}
+
+/// Returns `true` if another customer logs in with the contact. A contact that is no login may be part of several
+/// records.
+fn is_login_of_another(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    customer: Option<i64>,
+    contact: &str,
+) -> Result<bool, QueryError> {
+    let others = login_contacts::table
+        .filter(login_contacts::project_id.eq(project.get()))
+        .filter(login_contacts::contact.eq(contact))
+        .filter(login_contacts::counterparty_id.ne(customer.unwrap_or_default()));
+    found!(connection, others)
+}
+
+/// A changed contact of a record.
+pub(super) struct Changed<'a> {
+    /// `true` for the e-mail address, `false` for the phone.
+    pub is_email: bool,
+    /// New value.
+    pub now: Option<&'a str>,
+}
+
+/// Ends the former login contacts of a customer: bindings, codes and, if there were bindings, tokens. Contacts that
+/// remain are found by the record.
+fn remove_former_logins(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    customer: i64,
+    changes: &[Changed<'_>],
+) -> Result<(), QueryError> {
+    if changes.is_empty() {
+        return Ok(());
+    }
+    let mut former = contacts(connection, project.get(), customer)?;
+    former.retain(|contact| {
+        let is_email = contact.contains('@');
+        changes.iter().any(|change| change.is_email == is_email && change.now != Some(contact.as_str()))
+    });
+    if former.is_empty() { Ok(()) } else { remove_logins(connection, project.get(), customer, &former) }
+}
 
 /// Source of the customer list.
 const CUSTOMERS: Source = Source {
@@ -203,9 +345,10 @@ impl StaffCustomerRepository for Database {
 
 #[cfg(test)]
 mod tests {
+    use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
+
     use super::*;
     use crate::testing::{Kind, TestDatabase};
-    use kontor_kernel::listing::{Comparison, Condition, FilterValue, Sort};
 
     async fn plan(db: &TestDatabase, sort: Sort, condition: Option<Condition>) -> String {
         CUSTOMERS

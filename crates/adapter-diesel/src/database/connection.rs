@@ -1,19 +1,30 @@
-//! Set-up of connections.
+//! Addresses of databases, connection type for both, and the set-up of connections.
 
+use std::fmt;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use diesel::connection::{CacheSize, Connection, InstrumentationEvent, SimpleConnection, TransactionManager};
+use diesel::backend::Backend as DieselBackend;
+use diesel::connection::{
+    CacheSize, Connection, ConnectionSealed, DefaultLoadingMode, Instrumentation, InstrumentationEvent, LoadConnection,
+    SimpleConnection, TransactionManager, TransactionManagerStatus,
+};
+use diesel::expression::QueryMetadata;
+use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::r2d2::{ManageConnection, R2D2Connection};
-use diesel::{ConnectionError, PgConnection, SqliteConnection};
+use diesel::sql_types::Untyped;
+use diesel::{ConnectionError, ConnectionResult, PgConnection, QueryResult, SqliteConnection};
 
+use super::operation::Operation;
 use super::tls::Forwarder;
+#[cfg(feature = "test-support")]
+use super::write_check::WriteCheck;
 use super::write_costs::{TransactionTimer, WriteMeter};
-use super::{AnyConnection, DatabaseUrl, Driver};
 
 /// Runs the same statement on the concrete connection, for the few forms (batch insert, upsert) that diesel cannot
 /// build for both databases at once.
@@ -163,4 +174,235 @@ pub(super) fn is_broken(connection: &mut AnyConnection) -> bool {
 pub(super) fn mark_broken(connection: &mut AnyConnection) {
     type Transactions = <AnyConnection as Connection>::TransactionManager;
     Transactions::transaction_manager_status_mut(connection).set_in_error();
+}
+
+/// Connection to a specific database.
+#[derive(diesel::MultiConnection)]
+pub enum Driver {
+    /// PostgreSQL.
+    Postgres(PgConnection),
+    /// SQLite.
+    Sqlite(SqliteConnection),
+}
+
+/// Backend that queries are built for.
+pub(crate) type Backend = <Driver as Connection>::Backend;
+
+/// Connection to either database. Queries written against it compile for both.
+///
+/// By default, diesel compiles the whole path of a query into the database, including the statement cache of the
+/// driver, for every query and database. Here a query is passed on as a trait object: only its text and its values are
+/// compiled per query, the rest once.
+pub struct AnyConnection {
+    driver: Driver,
+    /// Reports of the write operation that runs on the connection.
+    pub(super) operation: Operation,
+    /// Statements of that operation.
+    #[cfg(feature = "test-support")]
+    pub(super) statements: WriteCheck,
+    /// Time at which the connection was requested.
+    pub(super) asked_at: Instant,
+    /// Projects with a large share of all items, and the time at which they were read.
+    pub(crate) large_projects: Option<(Instant, Vec<i64>)>,
+}
+
+impl AnyConnection {
+    /// Returns the underlying connection, for statements that only one database supports.
+    pub fn driver(&mut self) -> &mut Driver {
+        &mut self.driver
+    }
+
+    /// `true` for PostgreSQL, `false` for SQLite.
+    pub fn is_postgres(&self) -> bool {
+        matches!(self.driver, Driver::Postgres(_))
+    }
+}
+
+impl From<Driver> for AnyConnection {
+    fn from(driver: Driver) -> Self {
+        Self {
+            driver,
+            operation: Operation::default(),
+            #[cfg(feature = "test-support")]
+            statements: WriteCheck::default(),
+            asked_at: Instant::now(),
+            large_projects: None,
+        }
+    }
+}
+
+/// Query reduced to its text and its values.
+struct Erased<Q>(Q);
+
+impl<Q: QueryFragment<DB>, DB: DieselBackend> QueryFragment<DB> for Erased<Q> {
+    fn walk_ast<'b>(&'b self, pass: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        self.0.walk_ast(pass)
+    }
+}
+
+/// The text is the key of the prepared statement.
+impl<Q> QueryId for Erased<Q> {
+    type QueryId = ();
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+impl<Q> Query for Erased<Q> {
+    type SqlType = Untyped;
+}
+
+impl ConnectionSealed for AnyConnection {}
+
+impl SimpleConnection for AnyConnection {
+    fn batch_execute(&mut self, query: &str) -> QueryResult<()> {
+        self.driver.batch_execute(query)
+    }
+}
+
+impl Connection for AnyConnection {
+    type Backend = Backend;
+    type TransactionManager = Self;
+
+    fn establish(url: &str) -> ConnectionResult<Self> {
+        Driver::establish(url).map(Self::from)
+    }
+
+    fn execute_returning_count<T>(&mut self, source: &T) -> QueryResult<usize>
+    where
+        T: QueryFragment<Backend> + QueryId,
+    {
+        let source: &dyn QueryFragment<Backend> = source;
+        self.driver.execute_returning_count(&Erased(source))
+    }
+
+    fn transaction_state(&mut self) -> &mut Self {
+        self
+    }
+
+    fn instrumentation(&mut self) -> &mut dyn Instrumentation {
+        self.driver.instrumentation()
+    }
+
+    fn set_instrumentation(&mut self, instrumentation: impl Instrumentation) {
+        self.driver.set_instrumentation(instrumentation);
+    }
+
+    fn set_prepared_statement_cache_size(&mut self, size: CacheSize) {
+        self.driver.set_prepared_statement_cache_size(size);
+    }
+}
+
+impl LoadConnection for AnyConnection {
+    type Cursor<'conn, 'query> = <Driver as LoadConnection<DefaultLoadingMode>>::Cursor<'conn, 'query>;
+    type Row<'conn, 'query> = <Driver as LoadConnection<DefaultLoadingMode>>::Row<'conn, 'query>;
+
+    fn load<'conn, 'query, T>(&'conn mut self, source: T) -> QueryResult<Self::Cursor<'conn, 'query>>
+    where
+        T: Query + QueryFragment<Backend> + QueryId + 'query,
+        Backend: QueryMetadata<T::SqlType>,
+    {
+        load(&mut self.driver, Box::new(source))
+    }
+}
+
+fn load<'conn, 'query>(
+    driver: &'conn mut Driver,
+    source: Box<dyn QueryFragment<Backend> + 'query>,
+) -> QueryResult<<AnyConnection as LoadConnection>::Cursor<'conn, 'query>> {
+    driver.load(Erased(source))
+}
+
+impl TransactionManager<Self> for AnyConnection {
+    type TransactionStateData = Self;
+
+    fn begin_transaction(connection: &mut Self) -> QueryResult<()> {
+        Driver::begin_transaction(&mut connection.driver)
+    }
+
+    fn rollback_transaction(connection: &mut Self) -> QueryResult<()> {
+        Driver::rollback_transaction(&mut connection.driver)
+    }
+
+    fn commit_transaction(connection: &mut Self) -> QueryResult<()> {
+        Driver::commit_transaction(&mut connection.driver)
+    }
+
+    fn transaction_manager_status_mut(connection: &mut Self) -> &mut TransactionManagerStatus {
+        Driver::transaction_manager_status_mut(&mut connection.driver)
+    }
+}
+
+/// Location of the data.
+#[derive(Clone, PartialEq, Eq)]
+pub enum DatabaseUrl {
+    /// File of the embedded database.
+    Sqlite(PathBuf),
+    /// Connection string of a PostgreSQL server.
+    Postgres(String),
+}
+
+/// Error for a text that is no database address.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the database URL must be `sqlite:PATH` or `postgres://USER@HOST/NAME`")]
+pub struct InvalidDatabaseUrl;
+
+impl FromStr for DatabaseUrl {
+    type Err = InvalidDatabaseUrl;
+
+    fn from_str(text: &str) -> Result<Self, InvalidDatabaseUrl> {
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Ok(Self::Postgres(text.to_owned()));
+        }
+        let path = text.strip_prefix("sqlite://").or_else(|| text.strip_prefix("sqlite:")).unwrap_or_default();
+        if path.is_empty() || path.starts_with(":memory:") {
+            return Err(InvalidDatabaseUrl);
+        }
+        Ok(Self::Sqlite(PathBuf::from(path)))
+    }
+}
+
+/// Formats the address without the password.
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Self::Postgres(url) => {
+                let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", url));
+                let (account, place) = rest.rsplit_once('@').unwrap_or(("", rest));
+                let user = account.split(':').next().unwrap_or_default();
+                let place = place.split('?').next().unwrap_or_default();
+                if user.is_empty() {
+                    write!(f, "{scheme}://{place}")
+                } else {
+                    write!(f, "{scheme}://{user}:***@{place}")
+                }
+            }
+        }
+    }
+}
+
+impl fmt::Debug for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scheme_decides() {
+        assert_eq!("sqlite:./a.db".parse(), Ok(DatabaseUrl::Sqlite("./a.db".into())));
+        assert!(matches!("postgres://u:p@h/d".parse(), Ok(DatabaseUrl::Postgres(_))));
+        for text in ["a.db", "mysql://h/d", "sqlite:", "sqlite::memory:", ""] {
+            assert_eq!(text.parse::<DatabaseUrl>(), Err(InvalidDatabaseUrl), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_password_is_never_shown() {
+        let url: DatabaseUrl = "postgres://shop:hunter2@db.internal/kontor?password=hunter2".parse().unwrap();
+        assert_eq!(url.to_string(), "postgres://shop:***@db.internal/kontor");
+        assert!(!format!("{url:?}").contains("hunter2"));
+    }
 }

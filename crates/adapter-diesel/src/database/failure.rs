@@ -1,4 +1,6 @@
-//! Outcomes without a commit, and the meaning of database errors for them.
+//! Outcomes without a commit, the meaning of database errors for them, and the retry policy of operations.
+
+use std::time::{Duration, Instant};
 
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as QueryError};
 use kontor_kernel::StoreError;
@@ -196,6 +198,73 @@ pub(crate) fn on_reference<R>(refusal: impl Into<R>) -> impl FnOnce(QueryError) 
     }
 }
 
+/// Maximum attempts, except after conflicts.
+const MAX_ATTEMPTS: u32 = 5;
+
+/// Maximum attempts of an operation that keeps meeting conflicts. Of conflicting transactions, one succeeds.
+const MAX_CONFLICT_ATTEMPTS: u32 = 25;
+
+/// Conflicts after which an operation waits for the lock that serializes such operations.
+const CONFLICTS_BEFORE_LOCK: u32 = 3;
+
+/// Maximum time for retries after errors that may be permanent.
+const RETRY_TIME_LIMIT: Duration = Duration::from_secs(10);
+
+/// Maximum back-off, in milliseconds.
+const MAX_BACKOFF: u64 = 80;
+
+/// Attempts of one operation.
+pub(super) struct Attempts {
+    begun: Instant,
+    count: u32,
+    meetings: u32,
+}
+
+impl Attempts {
+    pub fn begin() -> Self {
+        Self { begun: Instant::now(), count: 1, meetings: 0 }
+    }
+
+    /// Returns the number of attempts.
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// `true` if a read operation runs again after this error. Where the server makes transactions serializable by
+    /// default, even reads may conflict.
+    pub fn reading(&self, error: &QueryError, lost: bool) -> bool {
+        (lost && self.count < MAX_ATTEMPTS) || (is_conflict(error) && self.count < MAX_CONFLICT_ATTEMPTS)
+    }
+
+    /// `true` if a write operation runs again after this error.
+    pub fn writing(&self, error: &QueryError, lost: bool, is_server: bool) -> bool {
+        if is_conflict(error) {
+            return self.count < MAX_CONFLICT_ATTEMPTS;
+        }
+        let unclear = is_server && is_unclassified(error) && self.begun.elapsed() < RETRY_TIME_LIMIT;
+        self.count < MAX_ATTEMPTS && (lost || is_retryable(error) || unclear)
+    }
+
+    /// `true` if the next attempt waits for the serializing lock. When hundreds of transactions want the same record,
+    /// serializable transactions would abort each other until all give up.
+    pub fn queues(&self) -> bool {
+        self.meetings >= CONFLICTS_BEFORE_LOCK
+    }
+
+    /// Returns the back-off before the next attempt. It varies between operations after a conflict. Serialized
+    /// operations do not wait.
+    pub fn pause(&mut self, error: &QueryError, turn: u64) -> Duration {
+        let count = u64::from(self.count);
+        self.count += 1;
+        self.meetings += u32::from(is_conflict(error));
+        if self.queues() {
+            return Duration::ZERO;
+        }
+        let longest = (5 * count * count).min(MAX_BACKOFF);
+        Duration::from_millis(longest / 2 + turn.wrapping_mul(7) % (longest / 2 + 1))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -240,7 +309,7 @@ mod tests {
         QueryError::DatabaseError(kind, Box::new(report))
     }
 
-    fn told(text: &str) -> QueryError {
+    fn with_text(text: &str) -> QueryError {
         QueryError::DatabaseError(DatabaseErrorKind::Unknown, Box::new(text.to_owned()))
     }
 
@@ -263,8 +332,8 @@ mod tests {
         assert!(is_unknown(both, true));
         assert!(is_unknown(other(Report::default()), true), "it may be SQLSTATE 40003");
         assert!(!is_unknown(other(Report::default()), false), "SQLite knows what it did");
-        assert!(is_unknown(told("disk I/O error"), false), "not synced, but perhaps written");
-        assert!(!is_unknown(told("database or disk is full"), false));
+        assert!(is_unknown(with_text("disk I/O error"), false), "not synced, but perhaps written");
+        assert!(!is_unknown(with_text("database or disk is full"), false));
         for error in [
             reported(DatabaseErrorKind::SerializationFailure, Report::default()),
             reported(DatabaseErrorKind::UniqueViolation, Report::default()),
@@ -315,10 +384,47 @@ mod tests {
         let demoted = reported(DatabaseErrorKind::ReadOnlyTransaction, Report::default());
         assert!(matches!(store_error(&demoted), StoreError::Unavailable(_)));
         for text in ["database or disk is full", "disk I/O error", "attempt to write a readonly database"] {
-            assert!(matches!(store_error(&told(text)), StoreError::Unavailable(_)));
+            assert!(matches!(store_error(&with_text(text)), StoreError::Unavailable(_)));
         }
         assert!(matches!(store_error(&other(DEADLOCK)), StoreError::Unavailable(_)));
         let wrong = other(Report { position: true, ..Report::default() });
         assert!(matches!(store_error(&wrong), StoreError::Failed(_)));
+    }
+
+    fn plain(kind: DatabaseErrorKind) -> QueryError {
+        QueryError::DatabaseError(kind, Box::new(String::new()))
+    }
+
+    #[test]
+    fn only_conflicts_are_retried_more_than_five_times() {
+        let (conflict, gone, other) = (
+            plain(DatabaseErrorKind::SerializationFailure),
+            plain(DatabaseErrorKind::ForeignKeyViolation),
+            plain(DatabaseErrorKind::Unknown),
+        );
+        let mut attempts = Attempts::begin();
+        for _ in 1..MAX_ATTEMPTS {
+            assert!(attempts.writing(&conflict, false, true) && attempts.reading(&conflict, false));
+            assert!(attempts.writing(&gone, false, true) && attempts.writing(&gone, true, true));
+            assert!(attempts.writing(&other, false, true) && !attempts.writing(&other, false, false));
+            assert!(!attempts.reading(&other, false));
+            assert!(attempts.pause(&gone, 0) <= Duration::from_millis(MAX_BACKOFF));
+        }
+        assert!(attempts.writing(&conflict, false, true) && !attempts.queues());
+        assert!(!attempts.writing(&gone, true, true) && !attempts.writing(&other, false, true));
+        assert!(!attempts.writing(&plain(DatabaseErrorKind::UniqueViolation), false, true));
+    }
+
+    #[test]
+    fn repeated_conflicts_wait_for_the_lock_and_then_fail() {
+        let conflict = plain(DatabaseErrorKind::SerializationFailure);
+        let mut attempts = Attempts::begin();
+        let mut runs = 1;
+        while attempts.writing(&conflict, false, true) {
+            assert_eq!(attempts.queues(), runs > CONFLICTS_BEFORE_LOCK);
+            attempts.pause(&conflict, 0);
+            runs += 1;
+        }
+        assert_eq!(runs, MAX_CONFLICT_ATTEMPTS);
     }
 }

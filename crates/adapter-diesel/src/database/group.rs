@@ -20,13 +20,11 @@ use kontor_kernel::StoreError;
 use tokio::sync::oneshot;
 
 use super::AnyConnection;
-use super::again::Attempts;
 use super::connection::{is_broken, mark_broken};
-use super::failure::{Abort, at_commit};
+use super::failure::{Abort, Attempts, at_commit};
 use super::invalidation::Invalidations;
-use super::step::{Answer, Outcome};
-use super::write::{Transactions, Write, Written, begin, rolled_back};
-use super::writing::Writing;
+use super::operation::{Answer, Outcome};
+use super::write::{Transactions, Write, Writing, Written, begin, rolled_back};
 
 /// Maximum operations per commit.
 const MAX_OPERATIONS: usize = 128;

@@ -9,9 +9,8 @@ use diesel::migration::MigrationSource;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use kontor_kernel::StoreError;
 
-use super::again::Attempts;
 use super::connection::SQLITE_WAIT;
-use super::failure::{Abort, conclude, is_conflict};
+use super::failure::{Abort, Attempts, conclude, is_conflict};
 use super::write::{Transactions, begin, rolled_back};
 use super::{AnyConnection, Database, on_each};
 use crate::statement::Statement;

@@ -1,9 +1,17 @@
-//! Reports of a write operation about itself: the cached data that it changes, and its part in the request it belongs
-//! to. They are kept by the connection that runs the operation, and every attempt begins without any.
+//! Operations. A write operation reports about itself: the cached data that it changes, and its part in the request it
+//! belongs to. The reports are kept by the connection that runs the operation, and every attempt begins without any.
+//!
+//! The way of an operation to a thread, to a connection and through a transaction is compiled once, not once per
+//! operation: its types are erased.
 
-use super::AnyConnection;
+use std::any::Any;
+
+use kontor_kernel::StoreError;
+
+use super::failure::conclude;
 use super::idempotency::KeyOwner;
 use super::invalidation::{Invalidations, Topic};
+use super::{Abort, AnyConnection};
 
 /// Record that an operation created, changed or deleted.
 #[derive(Debug, Clone, Copy)]
@@ -69,5 +77,64 @@ impl AnyConnection {
     /// Notes that all keys of an owner are deleted, including the key of the current request.
     pub(super) fn note_keys_deleted(&mut self, owner: KeyOwner) {
         self.operation.without_keys.push(owner);
+    }
+}
+
+/// Result or refusal of an operation.
+pub(super) type Answer = Box<dyn Any + Send>;
+pub(super) type Outcome = Result<Answer, Abort<Answer>>;
+pub(super) type Step = Box<dyn Fn(&mut AnyConnection) -> Outcome + Send>;
+
+pub(super) fn hide<T: Send + 'static, R: Send + 'static>(
+    work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,
+) -> Step {
+    Box::new(move |connection| match work(connection) {
+        Ok(answer) => Ok(Box::new(answer)),
+        Err(abort) => Err(abort.map(|reason| -> Answer { Box::new(reason) })),
+    })
+}
+
+/// Restores the types of an outcome. The operation must have been erased with the same types.
+pub(super) fn reveal<T: 'static, R: From<StoreError> + 'static>(outcome: Outcome) -> Result<T, R> {
+    let other = || StoreError::Failed("a step returned the result of another step".to_owned());
+    match outcome {
+        Ok(answer) => answer.downcast().map(|answer| *answer).map_err(|_| other().into()),
+        Err(abort) => {
+            Err(conclude(abort.map(|reason| reason.downcast().map_or_else(|_| other().into(), |reason| *reason))))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use diesel::{Connection, SqliteConnection};
+
+    use super::*;
+    use crate::database::Driver;
+
+    #[derive(Debug, PartialEq)]
+    enum Refusal {
+        Odd(i64),
+        Stored,
+    }
+
+    impl From<StoreError> for Refusal {
+        fn from(_: StoreError) -> Self {
+            Self::Stored
+        }
+    }
+
+    #[test]
+    fn a_step_returns_its_result_to_the_caller() {
+        let mut connection = Driver::Sqlite(SqliteConnection::establish(":memory:").unwrap()).into();
+        let mut run = |number: i64| {
+            let step = hide(move |_| match number {
+                0 => Err(Abort::Store(StoreError::corrupt("nothing"))),
+                number if number % 2 == 1 => Err(Abort::Refused(Refusal::Odd(number))),
+                number => Ok(number.to_string()),
+            });
+            reveal::<String, Refusal>(step(&mut connection))
+        };
+        assert_eq!((run(2), run(3), run(0)), (Ok("2".to_owned()), Err(Refusal::Odd(3)), Err(Refusal::Stored)));
     }
 }

@@ -13,7 +13,7 @@ use kontor_kernel::StoreError;
 
 use super::AnyConnection;
 use super::connection::{Manager, ManagerError};
-use super::step::{Outcome, Step};
+use super::operation::{Outcome, Step};
 
 /// Work of a thread on its connection.
 type Job = Box<dyn FnOnce(&mut AnyConnection) + Send>;
@@ -79,9 +79,9 @@ impl PageReaders {
             return false;
         }
         waiting.jobs.push_back(job);
-        let somebody_sleeps = waiting.idle > 0;
+        let has_idle = waiting.idle > 0;
         drop(waiting);
-        if somebody_sleeps {
+        if has_idle {
             self.0.more.notify_one();
         }
         true
@@ -128,10 +128,11 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
+    use kontor_kernel::StoreError;
+
     use crate::database::{Abort, Extent};
     use crate::statement::Statement;
     use crate::testing::{Kind, TestDatabase};
-    use kontor_kernel::StoreError;
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn many_ask_at_once_and_a_panic_breaks_one_answer() {

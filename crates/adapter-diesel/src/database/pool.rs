@@ -8,23 +8,20 @@ use std::time::Duration;
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use kontor_kernel::StoreError;
 
-use super::again::Attempts;
+use super::backup::GenerationFile;
 use super::connection::{Manager, Role};
 use super::connections::Connections;
-use super::failure::{Abort, settled};
-use super::generation::GenerationFile;
+use super::failure::{Abort, Attempts, settled};
 use super::group::GroupWriter;
 use super::invalidation::CacheVersions;
 use super::memory::LookUpCaches;
+use super::operation::{Outcome, Step, hide, reveal};
 use super::page_readers::PageReaders;
-use super::request_context::RequestContext;
-use super::step::{Outcome, Step, hide, reveal};
-use super::tables::Tables;
+use super::preconditions::RequestContext;
 use super::tls::Forwarder;
-use super::write::{Transactions, Write, rolled_back};
+use super::write::{Transactions, Write, Writing, rolled_back};
 use super::write_costs::WriteCosts;
-use super::writing::Writing;
-use super::{AnyConnection, DatabaseUrl, Driver};
+use super::{AnyConnection, DatabaseUrl, Driver, Tables};
 
 /// Settings of the connection pools.
 #[derive(Debug, Clone, Copy)]
@@ -240,7 +237,7 @@ impl Database {
 
     /// Returns the injected conflicts, for tests.
     #[cfg(feature = "test-support")]
-    pub fn conflicts(&self) -> &super::injected_conflicts::Conflicts {
+    pub fn conflicts(&self) -> &super::pauses::Conflicts {
         &self.inner.writing.conflicts
     }
 

@@ -1,15 +1,16 @@
-//! Requests about one record, with a precondition on its version.
+//! Context of a request that writes: its idempotency key, or a precondition on the version of its record.
 //!
-//! Such a request writes by a handle of its own ([`Database::for_request`]). If it expects a version, each of its write
-//! operations locks the record first. The operation is rolled back if the version differs, until an operation of the
-//! request has changed the record. The new version is read in the transaction of the operation, so that the response
-//! can contain it.
+//! A request with a precondition writes by a handle of its own ([`Database::for_request`]). If it expects a version,
+//! each of its write operations locks the record first. The operation is rolled back if the version differs, until an
+//! operation of the request has changed the record. The new version is read in the transaction of the operation, so
+//! that the response can contain it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use diesel::result::{OptionalExtension as _, QueryResult};
 use kontor_kernel::StoreError;
 
+use super::idempotency::IdempotentRequest;
 use super::operation::Operation;
 use super::{Abort, AnyConnection, Database, Extent};
 use crate::statement::Statement;
@@ -21,12 +22,12 @@ pub struct VersionedRow {
     /// Conditions on the row: SQL, a number, and the SQL that follows it.
     pub(crate) conditions: Vec<(&'static str, i64, &'static str)>,
     /// Further condition, as SQL.
-    pub(crate) alive: &'static str,
+    pub(crate) present: &'static str,
 }
 
 impl VersionedRow {
     fn select(&self, conditions: &[&(&'static str, i64, &'static str)]) -> Statement {
-        let select = Statement::new("SELECT version FROM ").sql(self.table).sql(" WHERE ").sql(self.alive);
+        let select = Statement::new("SELECT version FROM ").sql(self.table).sql(" WHERE ").sql(self.present);
         let and = |select: Statement, (sql, number, end): &&(&'static str, i64, &'static str)| {
             select.sql(" AND ").sql(*sql).value(*number).sql(*end)
         };
@@ -172,5 +173,37 @@ impl Database {
     /// Returns the version of a record, if it exists.
     pub async fn version_of(&self, row: VersionedRow) -> Result<Option<i64>, StoreError> {
         self.expecting(Extent::Keys).read(move |connection| Ok::<_, Abort<StoreError>>(row.version(connection)?)).await
+    }
+}
+
+/// Context of a request: its write operations store its idempotency key and check the version of its record. Background
+/// work has an empty context.
+#[derive(Debug, Clone, Default)]
+pub struct RequestContext {
+    /// Set if the request has an idempotency key.
+    pub keyed: Option<Arc<IdempotentRequest>>,
+    /// Set if the request is about one record.
+    pub versioned: Option<Arc<VersionedRequest>>,
+}
+
+impl From<Arc<IdempotentRequest>> for RequestContext {
+    fn from(keyed: Arc<IdempotentRequest>) -> Self {
+        Self { keyed: Some(keyed), versioned: None }
+    }
+}
+
+impl From<Arc<VersionedRequest>> for RequestContext {
+    fn from(versioned: Arc<VersionedRequest>) -> Self {
+        Self { keyed: None, versioned: Some(versioned) }
+    }
+}
+
+impl Database {
+    /// Returns a handle that writes for a request. It shares the pools, and replaces the context of this handle.
+    #[must_use]
+    pub fn for_request(&self, context: impl Into<RequestContext>) -> Self {
+        let mut handle = self.clone();
+        handle.context = context.into();
+        handle
     }
 }

@@ -1,21 +1,21 @@
-//! Write operation with the idempotency key and the precondition of its request.
+//! Write operation with the idempotency key and the precondition of its request; batches, which process numbered
+//! records a few at a time.
 
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use diesel::connection::{AnsiTransactionManager, Connection, TransactionManager};
+use diesel::connection::{AnsiTransactionManager, Connection, SimpleConnection as _, TransactionManager};
 use diesel::result::Error as QueryError;
+use kontor_kernel::StoreError;
 
-use super::failure::{Abort, at_commit, is_lost};
+use super::connections::Connections;
+use super::failure::{Abort, Attempts, at_commit, is_lost, is_read_only, settled};
 use super::idempotency::IdempotentRequest;
-use super::invalidation::Invalidations;
-use super::operation::Operation;
-use super::preconditions::{Left, VersionedRequest};
-use super::request_context::RequestContext;
-use super::step::{Answer, Outcome, Step};
-use super::tables::Tables;
-use super::writing::Writing;
-use super::{AnyConnection, Driver};
+use super::invalidation::{CacheVersions, Invalidations};
+use super::operation::{Answer, Operation, Outcome, Step};
+use super::preconditions::{Left, RequestContext, VersionedRequest};
+use super::{AnyConnection, Database, DatabaseUrl, Driver, Tables};
 
 pub(super) type Transactions = <AnyConnection as Connection>::TransactionManager;
 
@@ -57,7 +57,7 @@ impl Write {
         let operation = std::mem::take(&mut connection.operation);
         #[cfg(feature = "test-support")]
         if let Some(what) = connection.statements.fault(&operation.invalidations, tables) {
-            return Err(Abort::Store(kontor_kernel::StoreError::Failed(what)));
+            return Err(Abort::Store(StoreError::Failed(what)));
         }
         #[cfg(not(feature = "test-support"))]
         let _ = tables;
@@ -157,4 +157,146 @@ pub(super) fn rolled_back<R>(connection: &mut AnyConnection, abort: Abort<R>) ->
         tracing::warn!(%error, "a transaction could not be rolled back");
     }
     abort
+}
+
+/// State shared by everything that writes.
+pub(super) struct Writing {
+    pub connections: Arc<Connections>,
+    pub versions: Arc<CacheVersions>,
+    pub tables: &'static Tables,
+    /// Number of operations begun.
+    pub begun: AtomicU64,
+    /// Number of repeated attempts.
+    pub repeated: AtomicU64,
+    /// `true` for PostgreSQL: other processes write too, and connections can be lost.
+    pub is_server: bool,
+    /// Lock that serializes operations with repeated conflicts.
+    queue: Mutex<()>,
+    #[cfg(feature = "test-support")]
+    pub conflicts: super::pauses::Conflicts,
+}
+
+impl Writing {
+    pub fn new(connections: Arc<Connections>, tables: &'static Tables, is_server: bool) -> Self {
+        Self {
+            connections,
+            versions: Arc::default(),
+            tables,
+            begun: AtomicU64::default(),
+            repeated: AtomicU64::default(),
+            is_server,
+            queue: Mutex::default(),
+            #[cfg(feature = "test-support")]
+            conflicts: super::pauses::Conflicts::default(),
+        }
+    }
+
+    /// Waits before an operation runs again.
+    pub fn again(&self, error: &QueryError, attempts: &mut Attempts) {
+        tracing::debug!(%error, attempts = attempts.count(), "a transaction is retried");
+        let repeated = self.repeated.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(attempts.pause(error, repeated));
+    }
+
+    /// Runs an operation in its own transaction, and repeats it where a retry may help.
+    pub fn run_alone(&self, write: &Write) -> Outcome {
+        let mut attempts = Attempts::begin();
+        loop {
+            // The lock is taken before the connection, so that no waiting operation holds a connection.
+            let _queue = attempts.queues().then(|| self.queue.lock().unwrap_or_else(PoisonError::into_inner));
+            let mut connection = self.connections.take()?;
+            let outcome = write.run_alone(&mut connection, self);
+            if matches!(&outcome, Err(Abort::Query(error)) if is_read_only(error)) {
+                self.connections.abandon_server(&mut connection);
+            }
+            // A connection to a file cannot be lost; its error would recur.
+            let lost =
+                outcome.as_ref().is_err_and(|abort| self.connections.is_lost(&mut connection, abort)) && self.is_server;
+            match outcome {
+                Err(Abort::Query(error)) if attempts.writing(&error, lost, self.is_server) => {
+                    drop(connection);
+                    self.again(&error, &mut attempts);
+                }
+                outcome => return outcome.map_err(|abort| settled(abort, self.is_server)),
+            }
+        }
+    }
+}
+
+/// Number of the last record of a batch, if any, and the count it adds.
+type Done = (Option<i64>, u64);
+
+/// Indexes of other owners are left alone.
+const ENTER_NEW_ROWS: &str = "SELECT gin_clean_pending_list(c.oid) FROM pg_class c JOIN pg_am a ON a.oid = c.relam \
+    WHERE a.amname = 'gin' AND c.relkind = 'i' AND c.relnamespace = current_schema()::regnamespace \
+    AND pg_has_role(c.relowner, 'USAGE')";
+
+impl Database {
+    /// Runs an operation on the records after a number, each time in its own transaction, until it returns no last
+    /// number. Returns the sum of the counts.
+    pub(crate) async fn walk(
+        &self,
+        step: impl Fn(&mut AnyConnection, i64) -> Result<Done, Abort<StoreError>> + Copy + Send + 'static,
+    ) -> Result<u64, StoreError> {
+        self.steps(step, false).await
+    }
+
+    /// As [`Database::walk`], for operations that fill tables. Whenever the number of batches has doubled, `ANALYZE`
+    /// runs, so that no plan is made for much smaller tables.
+    pub(crate) async fn fill(
+        &self,
+        step: impl Fn(&mut AnyConnection, i64) -> Result<Done, Abort<StoreError>> + Copy + Send + 'static,
+    ) -> Result<u64, StoreError> {
+        self.analyze_tables().await;
+        self.steps(step, true).await
+    }
+
+    async fn steps(
+        &self,
+        step: impl Fn(&mut AnyConnection, i64) -> Result<Done, Abort<StoreError>> + Copy + Send + 'static,
+        is_filling: bool,
+    ) -> Result<u64, StoreError> {
+        let (mut last, mut sum, mut steps) = (0, 0, 0_u64);
+        loop {
+            let (next, count) = self.write_long(move |connection| step(connection, last)).await?;
+            sum += count;
+            steps += 1;
+            match next {
+                Some(next) => last = next,
+                None => break,
+            }
+            if is_filling && steps.is_power_of_two() {
+                self.analyze_tables().await;
+            }
+        }
+        if is_filling {
+            self.enter_new_rows().await;
+        }
+        Ok(sum)
+    }
+
+    /// Runs `ANALYZE` on the growing tables. PostgreSQL does so itself, but some time later. Until then, after many
+    /// inserts, its plans fit small tables and scan large ones. SQLite needs no statistics.
+    pub(crate) async fn analyze_tables(&self) {
+        // Another session may be running it already.
+        let tables = self.tables().growing;
+        self.maintain(format!("SET LOCAL lock_timeout = '1s'; ANALYZE {tables}")).await;
+    }
+
+    /// Enters new rows into the text indexes. PostgreSQL does so itself, but some time later. Until then, every search
+    /// reads the list of rows that the index does not contain yet. SQLite has no such list.
+    pub(crate) async fn enter_new_rows(&self) {
+        self.maintain(ENTER_NEW_ROWS.to_owned()).await;
+    }
+
+    async fn maintain(&self, statements: String) {
+        if !matches!(self.url(), DatabaseUrl::Postgres(_)) {
+            return;
+        }
+        let maintained =
+            self.write_long(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(&statements)?));
+        if let Err(error) = maintained.await {
+            tracing::warn!(%error, "searches may be slow: statistics or text indexes were not updated");
+        }
+    }
 }

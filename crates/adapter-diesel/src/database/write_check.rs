@@ -7,7 +7,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::invalidation::Invalidations;
-use super::tables::{Tables, VersionedTable};
+use super::{Tables, VersionedTable};
 
 const WRITES: [&str; 3] = ["INSERT INTO ", "UPDATE ", "DELETE FROM "];
 

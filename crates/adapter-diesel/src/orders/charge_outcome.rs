@@ -12,10 +12,9 @@ use kontor_orders::{OrderError, OrderRefusal};
 use kontor_payments::change::{ChargeChange, RecordedChange};
 use kontor_payments::model::Charge;
 
-use super::change::locked;
-use super::refunds::RefundContext;
-use super::requested_refunds::request_refund;
-use super::{history, notices, reserved_stock, to_storage};
+use super::refunds::{RefundContext, request_refund};
+use super::store::locked;
+use super::{history, reservations, to_storage};
 use crate::database::{Abort, AnyConnection, Driver, Topic};
 use crate::decode;
 use crate::schema::orders;
@@ -108,8 +107,8 @@ fn refund(
     at: DateTime<Utc>,
 ) -> Result<Option<String>, Failed> {
     let project = charge.project_id.get();
-    let giving = RefundContext { project, order: id, by: Author::System, at: at.naive_utc() };
-    match request_refund(connection, giving, &late.refund, Some((charge.id, late.request.clone())), at) {
+    let context = RefundContext { project, order: id, by: Author::System, at: at.naive_utc() };
+    match request_refund(connection, context, &late.refund, Some((charge.id, late.request.clone())), at) {
         // It is refused before any write.
         Err(Abort::Refused(OrderError::Refused(OrderRefusal::Refund(refused @ RefundRefused::ExceedsPaid { .. })))) => {
             Ok(Some(not_refunded(refused)))
@@ -143,7 +142,7 @@ pub(super) fn write(
     }
     if let Some(notice) = effects.notice {
         let amount = effects.captured.as_ref().map(|captured| captured.amount);
-        notices::notify_customer(connection, order.id, notice, amount, moment)?;
+        history::notify_customer(connection, order.id, notice, amount, moment)?;
     }
     match &effects.entry {
         Some(entry) => history::add_entry(connection, order.project_id.get(), order.id, entry, moment),
@@ -195,11 +194,11 @@ fn apply_transition(
         StockEffect::Keep => {}
         StockEffect::Release => {
             connection.invalidate(Topic::Storefront, project);
-            reserved_stock::release(connection, id, Author::System, moment)?;
+            reservations::release(connection, id, Author::System, moment)?;
         }
         StockEffect::Sell => {
             connection.invalidate(Topic::Storefront, project);
-            reserved_stock::sell(connection, id, Author::System, moment)?;
+            reservations::sell(connection, id, Author::System, moment)?;
         }
     }
     Ok(())

@@ -12,7 +12,7 @@ use crate::schema::{delivery_subtypes, delivery_types, projects};
 use crate::statement::{Statement, by_place};
 
 by_place! {
-    struct WayRow {
+    struct MethodRow {
         type_id: i64,
         type_name: String,
         type_price: i64,
@@ -26,7 +26,7 @@ fn delivery_options(
     connection: &mut AnyConnection,
     project: ProjectId,
 ) -> Result<Vec<DeliveryOption>, Abort<StoreError>> {
-    let rows: Vec<WayRow> = Statement::new(
+    let rows: Vec<MethodRow> = Statement::new(
         "SELECT dt.id, dt.name, dt.price, ds.id, ds.name, ds.price FROM delivery_types dt LEFT JOIN delivery_subtypes ds ON \
          ds.project_id = dt.project_id AND ds.delivery_type_id = dt.id AND ds.is_active AND dt.id = ",
     )
@@ -35,7 +35,7 @@ fn delivery_options(
     .value(project.get())
     .sql(" ORDER BY dt.id, ds.id")
     .rows(connection)?;
-    let way = |row: WayRow| {
+    let method = |row: MethodRow| {
         let subtype = row.subtype_id.zip(row.subtype_name).zip(row.subtype_price);
         let subtype = subtype.map(|((id, name), price)| {
             Ok::<_, StoreError>(Priced { id: decode::id(id)?, name, price: decode::money(price)? })
@@ -49,7 +49,7 @@ fn delivery_options(
             subtype: subtype.transpose()?,
         })
     };
-    rows.into_iter().map(way).collect()
+    rows.into_iter().map(method).collect()
 }
 
 #[async_trait]

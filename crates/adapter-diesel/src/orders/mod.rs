@@ -1,33 +1,27 @@
 //! Implementations of the order ports.
 //!
-//! Every transaction locks rows in this order: customer (see `customer_data::customer_locks`), charge, order, items by
+//! Every transaction locks rows in this order: customer (see `customer_data`), charge, order, items by
 //! ascending id (see `locks`), their stock, discount, data shown by storefronts.
 
-mod assemble;
-mod change;
 mod charge_outcome;
 mod delivery_terms;
 mod discounts;
 mod history;
-mod notices;
 mod place;
 mod reader;
 mod refunds;
 mod replace_lines;
 mod reports;
-mod requested_refunds;
 mod reservations;
-mod reserved_stock;
 mod snapshot;
 mod store;
 mod tickets;
 mod unconfirmed;
-mod unpaid;
 
-pub(crate) use change::locked;
 pub(crate) use charge_outcome::{apply_charge, apply_doubt, refund_late_money};
 pub(crate) use reader::numbered;
 pub(crate) use refunds::{add_outside_refund, apply_refund_outcome};
+pub(crate) use store::locked;
 
 use kontor_kernel::StoreError;
 use kontor_orders::OrderError;

@@ -1,22 +1,25 @@
-//! Refunds of orders: lines, stock and the state of the money.
+//! Refunds of orders: lines, stock and the state of the money. Refunds requested at the acquirer reserve money on the
+//! charge of the order.
 
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::history::Author;
-use kontor_kernel::{OrderId, RefundId, StoreError, Word};
+use kontor_kernel::{ChargeId, OrderId, RefundId, StoreError, Word};
 use kontor_orders::change::OrderedRefund;
-use kontor_orders::model::{OrderRefund, OrderRefundState, OrderStatus, ReservationState};
+use kontor_orders::model::{Order, OrderRefund, OrderRefundState, OrderStatus, ReservationState};
 use kontor_orders::refund::{OutsideRefund, RefundRefused, ReturnEffect, ReturnedLine, SettledRefund};
 use kontor_orders::{OrderError, OrderRefusal};
-use kontor_payments::model::Charge;
+use kontor_payments::model::{Charge, NewRefund, RefundIntent};
+use kontor_payments::ports::RefundStored;
 
-use super::history::add_entry;
-use super::{notices, tickets, to_storage};
+use super::history::{add_entry, notify_customer};
+use super::{tickets, to_storage};
 use crate::database::{Abort, AnyConnection, Topic};
 use crate::decode;
 use crate::locks::lock_items;
+use crate::payments::{self, Key};
 use crate::read_models::offers;
 use crate::schema::{order_refunds, orders};
 use crate::statement::{Statement, Value, by_place};
@@ -98,14 +101,14 @@ impl RefundChannel {
 }
 
 /// Stores a refund of lines and counts its money as pending or refunded. The caller has locked the order.
-pub(super) fn store_line_refund(
+fn store_line_refund(
     connection: &mut AnyConnection,
-    giving: RefundContext,
+    context: RefundContext,
     refund: &OrderedRefund,
     way: RefundChannel,
 ) -> Result<(), Refused> {
-    let (order, at) = (giving.order.get(), giving.at);
-    return_lines(connection, giving, &refund.decided.lines)?;
+    let (order, at) = (context.order.get(), context.at);
+    return_lines(connection, context, &refund.decided.lines)?;
     tickets::recount(connection, order)?;
     let amount = refund.decided.amount.minor();
     let (state, settled_at, refunding, refunded) = match way {
@@ -126,10 +129,10 @@ pub(super) fn store_line_refund(
     if set_aside == 0 {
         return Err(StoreError::corrupt(format!("order {order} has less money than its lines")).into());
     }
-    let (actor, actor_id) = decode::actor(giving.by);
+    let (actor, actor_id) = decode::actor(context.by);
     let id: i64 = diesel::insert_into(order_refunds::table)
         .values((
-            order_refunds::project_id.eq(giving.project),
+            order_refunds::project_id.eq(context.project),
             order_refunds::order_id.eq(order),
             order_refunds::refund_id.eq(way.refund()),
             order_refunds::state.eq(state.word()),
@@ -154,7 +157,7 @@ pub(super) fn store_line_refund(
             .run(connection)?;
     }
     if let Some(notice) = refund.notice(matches!(way, RefundChannel::Requested(_))) {
-        notices::notify_customer(connection, giving.order, notice, Some(refund.decided.amount), at)?;
+        notify_customer(connection, context.order, notice, Some(refund.decided.amount), at)?;
     }
     Ok(())
 }
@@ -169,8 +172,8 @@ pub(crate) fn add_outside_refund(
     at: DateTime<Utc>,
 ) -> Result<(), Abort<StoreError>> {
     let (project, at) = (charge.project_id.get(), at.naive_utc());
-    let giving = RefundContext { project, order, by: Author::System, at };
-    store_line_refund(connection, giving, &made.refund, RefundChannel::AlreadyMade(stored)).map_err(to_storage)?;
+    let context = RefundContext { project, order, by: Author::System, at };
+    store_line_refund(connection, context, &made.refund, RefundChannel::AlreadyMade(stored)).map_err(to_storage)?;
     add_entry(connection, project, order, &made.entry, at)
 }
 
@@ -181,7 +184,7 @@ by_place! {
     }
 }
 
-fn return_lines(connection: &mut AnyConnection, giving: RefundContext, lines: &[ReturnedLine]) -> Result<(), Refused> {
+fn return_lines(connection: &mut AnyConnection, context: RefundContext, lines: &[ReturnedLine]) -> Result<(), Refused> {
     let mut moving = Vec::new();
     for line in lines {
         let (state, quantity) = (ReservationState::Released.word(), i64::from(line.quantity));
@@ -194,11 +197,11 @@ fn return_lines(connection: &mut AnyConnection, giving: RefundContext, lines: &[
             .sql(" = quantity THEN ")
             .value(state)
             .sql(" ELSE state END, updated_at = ")
-            .value(giving.at)
+            .value(context.at)
             .sql(" WHERE id = ")
             .value(line.line.get())
             .sql(" AND order_id = ")
-            .value(giving.order.get())
+            .value(context.order.get())
             .sql(" RETURNING inventory_id, nomenclature_id");
         let LineRow { inventory, item } = statement.row(connection)?;
         if let Some(inventory) = inventory.filter(|_| line.effect != ReturnEffect::None) {
@@ -208,17 +211,17 @@ fn return_lines(connection: &mut AnyConnection, giving: RefundContext, lines: &[
     if moving.is_empty() {
         return Ok(());
     }
-    connection.invalidate(Topic::Storefront, giving.project);
+    connection.invalidate(Topic::Storefront, context.project);
     moving.sort_by_key(|(inventory, ..)| *inventory);
     lock_items(connection, &moving.iter().map(|(_, item, _)| *item).collect::<Vec<_>>())?;
     let mut moved: BTreeMap<&str, (Reason, Vec<Movement>)> = BTreeMap::new();
     for (inventory, _, line) in moving {
-        let (reason, movement) = move_goods(connection, inventory, &line, giving.at)?;
+        let (reason, movement) = move_goods(connection, inventory, &line, context.at)?;
         moved.entry(reason.word()).or_insert_with(|| (reason, Vec::new())).1.push(movement);
     }
     let mut returned = Vec::new();
     for (reason, movements) in moved.values() {
-        let cause = Cause::of_order(*reason, giving.order.get(), giving.by, giving.at);
+        let cause = Cause::of_order(*reason, context.order.get(), context.by, context.at);
         stock::write_movements(connection, movements, &cause)?;
         let free = movements.iter().filter(|movement| movement.left() == movement.quantity - movement.reserved);
         returned.extend(free.map(|movement| movement.item));
@@ -298,7 +301,46 @@ pub(crate) fn apply_refund_outcome(
         refunded: decode::money(refunded)?,
     };
     if let Some(notice) = settled.notice() {
-        notices::notify_customer(connection, order, notice, Some(settled.amount), at)?;
+        notify_customer(connection, order, notice, Some(settled.amount), at)?;
     }
     add_entry(connection, project, order, &settled.entry(), at)
+}
+
+fn refuse(refused: RefundRefused) -> Refused {
+    Abort::Refused(OrderRefusal::Refund(refused).into())
+}
+
+/// Returns the request of a refund. Orders that were paid manually are refunded manually.
+pub(super) fn request_of(
+    connection: &mut AnyConnection,
+    order: &Order,
+    refund: &OrderedRefund,
+    charge: Option<ChargeId>,
+) -> Result<Option<(ChargeId, RefundIntent)>, Refused> {
+    let Some(id) = charge.filter(|_| !refund.decided.amount.is_zero()) else { return Ok(None) };
+    let charge = payments::load(connection, &Key::Id(id.get())).map_err(Abort::into_store)?;
+    let paid = charge.and_then(|charge| charge.request.receipt);
+    Ok(refund.request(order, paid.as_ref()).map_err(refuse)?.map(|request| (id, request)))
+}
+
+/// Stores a refund, and its request with the money reserved on the charge.
+pub(super) fn request_refund(
+    connection: &mut AnyConnection,
+    context: RefundContext,
+    refund: &OrderedRefund,
+    request: Option<(ChargeId, RefundIntent)>,
+    at: DateTime<Utc>,
+) -> Result<(), Refused> {
+    let way = match request {
+        None => RefundChannel::Manual,
+        Some((charge_id, order)) => {
+            let new = NewRefund { charge_id, order, next_check_at: at, at };
+            match payments::store_refund(connection, &new).map_err(Abort::into_store)? {
+                RefundStored::New(stored) | RefundStored::Existing(stored) => RefundChannel::Requested(stored.id),
+                RefundStored::ExceedsCharge { left } => return Err(refuse(RefundRefused::ExceedsPaid { left })),
+                RefundStored::UnknownCharge => return Err(StoreError::corrupt("a charge was not found").into()),
+            }
+        }
+    };
+    store_line_refund(connection, context, refund, way)
 }

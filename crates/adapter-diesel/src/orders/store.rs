@@ -1,7 +1,8 @@
-//! Port of orders.
+//! Port of orders, and changes of an order by staff.
 
 use async_trait::async_trait;
-use kontor_kernel::{Contact, CounterpartyId, OrderId, StoreError};
+use diesel::prelude::*;
+use kontor_kernel::{Contact, CounterpartyId, OrderId, ProjectScoped, StoreError};
 use kontor_orders::change::{OrderUpdate, Orderer, PlacedOrder};
 use kontor_orders::lines::LinesRefused;
 use kontor_orders::model::{Order, OrderEvent, PreparedPayment, StockEffect};
@@ -10,13 +11,16 @@ use kontor_orders::refund::RefundRefused;
 use kontor_orders::{OrderError, OrderRefusal};
 use kontor_payments::model::{Charge, ChargePurpose, NewCharge};
 
-use super::change::{apply, locked};
-use super::refunds::RefundContext;
-use super::requested_refunds::{request_of, request_refund};
-use super::{place, unconfirmed};
-use crate::customer_data::{BindError, CustomerOf, Newcomer, find_or_bind, lock_customer, lock_customer_of};
-use crate::database::{Abort, AnyConnection, Database};
+use super::refunds::{RefundContext, request_of, request_refund};
+use super::{history, place, reader, replace_lines, reservations, unconfirmed};
+use crate::customer_data::{
+    BindError, CustomerOf, Newcomer, find_or_bind, is_employee, lock_customer, lock_customer_of,
+};
+use crate::database::{Abort, AnyConnection, Database, Topic};
+use crate::order_history::{self, Entry};
 use crate::payments::{self, ChargeConsequences as _};
+use crate::schema::orders;
+use crate::statement::Statement;
 
 /// Returns the customer of an order and prevents their deletion.
 fn orderer(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<CounterpartyId, Abort<PlaceRefused>> {
@@ -74,9 +78,9 @@ fn change(connection: &mut AnyConnection, id: OrderId, decide: &Decision) -> Res
     }
     if let Some(refund) = &update.refund {
         let by = update.stamp.author;
-        let giving = RefundContext { project: project.get(), order: id, by, at: at.naive_utc() };
+        let context = RefundContext { project: project.get(), order: id, by, at: at.naive_utc() };
         let request = request_of(connection, &order, refund, charge)?;
-        request_refund(connection, giving, refund, request, at)?;
+        request_refund(connection, context, refund, request, at)?;
         if !connection.refund_periods(charge, refund.ends_period, by, at).map_err(Abort::into_store)? {
             return Err(Abort::Refused(OrderRefusal::Refund(RefundRefused::NoPeriod).into()));
         }
@@ -125,4 +129,70 @@ impl OrderStore for Database {
     async fn change(&self, id: OrderId, decide: Decision) -> Result<Option<Charge>, OrderError> {
         self.write(move |connection| change(connection, id, &decide)).await
     }
+}
+
+type Refused = Abort<OrderError>;
+
+/// Loads the order and locks it until the transaction ends.
+pub(crate) fn locked(connection: &mut AnyConnection, order: OrderId) -> Result<ProjectScoped<Order>, Refused> {
+    let row = || Statement::new(" WHERE o.id = ").value(order.get());
+    Statement::new("SELECT o.id FROM orders o").then(row()).hold(connection, " FOR NO KEY UPDATE")?;
+    let found = reader::orders(connection, row()).map_err(Abort::into_store)?;
+    found.into_iter().next().ok_or(Abort::Refused(OrderError::NotFound))
+}
+
+/// Writes a change of a locked order; `before` is its state before the change. Refunded lines are written first, so
+/// that their stock is not released twice.
+pub(super) fn apply(connection: &mut AnyConnection, before: &Order, change: &OrderUpdate) -> Result<(), Refused> {
+    let (order, project, at) = (before.id, change.stamp.project_id.get(), change.stamp.at.naive_utc());
+    if let Some(manager) = change.manager.set_value()
+        && !is_employee(connection, change.stamp.project_id, *manager)?
+    {
+        return Err(Abort::Refused(OrderRefusal::UnknownManager.into()));
+    }
+    let released = change.transition.is_some_and(|step| step.stock == StockEffect::Release);
+    let captured = change.captured.as_ref();
+    diesel::update(orders::table.find(order.get()))
+        .set((
+            change.transition.map(|step| orders::status_id.eq(step.to.id())),
+            captured.map(|captured| (orders::paid_at.eq(at), orders::captured.eq(captured.amount.minor()))),
+            orders::updated_at.eq(at),
+            // Each of these columns may also be cleared.
+            released.then_some(orders::payment_link.eq(None::<String>)),
+            change.manager.as_set().map(|manager| orders::manager_id.eq(manager.map(i64::from))),
+            change.comment.as_set().map(|comment| orders::comment.eq(comment.as_deref())),
+            change.address.as_set().map(|address| orders::address.eq(address.as_deref())),
+            // Any change by an employee confirms an order from the contact form.
+            orders::reserved_until.eq(None::<chrono::NaiveDateTime>),
+            orders::version.eq(orders::version + 1),
+        ))
+        .execute(connection)?;
+    if let Some(rework) = &change.rework {
+        replace_lines::apply(connection, order, rework, &change.stamp)?;
+    }
+    if change.transition.is_some() {
+        connection.invalidate(Topic::Storefront, project);
+    }
+    match change.transition.map(|step| step.stock) {
+        Some(StockEffect::Release) => reservations::release(connection, order.get(), change.stamp.author, at)?,
+        Some(StockEffect::Sell) => reservations::sell(connection, order.get(), change.stamp.author, at)?,
+        Some(StockEffect::Keep) | None => {}
+    }
+    if let Some(event) = change.captured.as_ref().and_then(|captured| captured.event.as_ref()) {
+        history::announce_paid(connection, event)?;
+    }
+    for (notice, amount) in change.notices() {
+        history::notify_customer(connection, order, notice, amount, at)?;
+    }
+    let detail = change.detail();
+    let entry = Entry {
+        project,
+        order: order.get().into(),
+        actor: change.stamp.author,
+        event: change.event(),
+        status: change.status(before),
+        detail: detail.as_deref(),
+        changes: change.changes(before),
+    };
+    order_history::write(connection, &entry, at)
 }

@@ -89,9 +89,9 @@ fn answer(
         return repeated_answer(known, scan);
     }
     let order = order_of(connection, project, scan)?;
-    let door = order.as_ref().map(|found| &found.door);
+    let tickets = order.as_ref().map(|found| &found.tickets);
     let now = batch.stamp.at;
-    let outcome = scan_outcome(door, scan.scan.quantity, scan.scan.shop, scan.at, now, &batch.terms);
+    let outcome = scan_outcome(tickets, scan.scan.quantity, scan.scan.shop, scan.at, now, &batch.terms);
     let earlier = match (&order, outcome) {
         (Some(order), ScanOutcome::AlreadyRedeemed | ScanOutcome::TooMany) => last_entry(connection, order.id)?,
         _ => EntryRow::default(),
@@ -128,7 +128,7 @@ by_place! {
 struct Order {
     id: i64,
     status: OrderStatus,
-    door: TicketOrder,
+    tickets: TicketOrder,
 }
 
 fn order_of(connection: &mut AnyConnection, project: i64, scan: &CheckedScan) -> Result<Option<Order>, Failed> {
@@ -145,7 +145,7 @@ fn order_of(connection: &mut AnyConnection, project: i64, scan: &CheckedScan) ->
     let Some(row) = found.into_iter().next() else { return Ok(None) };
     let status = OrderStatus::from_id(row.status);
     let status = status.ok_or_else(|| decode::unknown("orders", row.id, "status_id", row.status))?;
-    let door = TicketOrder {
+    let tickets = TicketOrder {
         status,
         price: decode::money(row.price)?,
         placed_at: decode::moment(row.placed_at),
@@ -156,7 +156,7 @@ fn order_of(connection: &mut AnyConnection, project: i64, scan: &CheckedScan) ->
         total: pieces(row.total)?,
         redeemed: pieces(row.redeemed)?,
     };
-    Ok(Some(Order { id: row.id, status, door }))
+    Ok(Some(Order { id: row.id, status, tickets }))
 }
 
 pub(super) fn pieces(number: i64) -> Result<u32, StoreError> {
@@ -206,8 +206,8 @@ fn store_scan(
         scan.at.naive_utc().into(),
         user.get().into(),
         outcome.word().into(),
-        order.map_or(0, |order| i64::from(order.door.redeemed) + entering).into(),
-        order.map_or(0, |order| i64::from(order.door.total)).into(),
+        order.map_or(0, |order| i64::from(order.tickets.redeemed) + entering).into(),
+        order.map_or(0, |order| i64::from(order.tickets.total)).into(),
         earlier.at.into(),
         earlier.shop.into(),
         batch.stamp.at.naive_utc().into(),
@@ -251,7 +251,7 @@ fn count(connection: &mut AnyConnection, batch: &ScanBatch, scan: &CheckedScan, 
         event: OrderEvent::TicketsRedeemed,
         status: order.status,
         detail: Some(&detail),
-        changes: vec![figure("redeemed_count", order.door.redeemed, i64::from(order.door.redeemed) + entering)],
+        changes: vec![figure("redeemed_count", order.tickets.redeemed, i64::from(order.tickets.redeemed) + entering)],
     };
     order_history::write(connection, &entry, now)
 }

@@ -1,22 +1,17 @@
 //! Implementations of the organization ports.
 
 pub(crate) mod applications;
-mod branch_requisites;
 mod branches;
 mod checkout;
 mod departments;
 mod dictionaries;
 pub(crate) mod integrations;
-pub(crate) mod payment_types;
-mod project_settings;
 pub(crate) mod projects;
 mod shops;
 mod staff_menus;
-mod staff_shops;
-mod task_mails;
 mod tasks;
 
-pub(crate) use task_mails::TASK_MAILS;
+pub(crate) use tasks::TASK_MAILS;
 
 use diesel::prelude::*;
 use kontor_kernel::{BranchId, RecordError, Refusal, Stamp};

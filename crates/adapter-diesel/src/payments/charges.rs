@@ -1,20 +1,166 @@
-//! State changes of charges.
+//! Charges: their rows, their state changes, and those that require an operator.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::history::Author;
-use kontor_kernel::{ChargeId, StoreError, Word};
+use kontor_kernel::{ChargeId, ProjectId, StoreError, Word};
 use kontor_payments::change::{Change, ChargeChange, RecordedChange};
-use kontor_payments::model::{Charge, ChargePurpose, ChargeState, NewCharge};
+use kontor_payments::model::{Charge, ChargeProblem, ChargePurpose, ChargeState, NewCharge, ProviderId};
 use kontor_payments::ports::ChargeStored;
+use uuid::Uuid;
 
-use super::charge_rows::{ChargeRow, conflicting_charge, insert};
 use super::receipts::{self, About};
 use super::refunds::insert_refund;
 use super::saved_methods;
-use crate::database::{Abort, AnyConnection};
+use crate::database::{Abort, AnyConnection, Database, on_each};
+use crate::decode;
 use crate::schema::charges;
 use crate::statement::Statement;
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = charges)]
+pub(super) struct ChargeRow {
+    pub id: i64,
+    project_id: i64,
+    application_id: Option<i64>,
+    counterparty_id: i64,
+    purpose: String,
+    purpose_id: i64,
+    state: String,
+    provider_payment_id: Option<String>,
+    captured: i64,
+    refunded: i64,
+    refunding: i64,
+    request: String,
+    confirmation_url: Option<String>,
+    checks: i32,
+    asked_at: NaiveDateTime,
+    settled_at: Option<NaiveDateTime>,
+    created_at: NaiveDateTime,
+}
+
+pub(super) fn purpose(kind: &str, number: i64) -> Result<ChargePurpose, StoreError> {
+    let purpose = ChargePurpose::from_parts(kind, number).map_err(StoreError::corrupt)?;
+    purpose.ok_or_else(|| StoreError::corrupt(format!("a charge has the unknown purpose {kind}")))
+}
+
+pub(super) fn provider_id(text: Option<&str>) -> Result<Option<ProviderId>, StoreError> {
+    text.map(ProviderId::parse).transpose().map_err(StoreError::corrupt)
+}
+
+impl TryFrom<ChargeRow> for Charge {
+    type Error = StoreError;
+
+    fn try_from(row: ChargeRow) -> Result<Self, StoreError> {
+        let charge = Self {
+            id: decode::id(row.id)?,
+            project_id: decode::id(row.project_id)?,
+            application_id: decode::optional_id(row.application_id)?,
+            counterparty_id: decode::id(row.counterparty_id)?,
+            state: decode::word("charges", row.id, "state", &row.state)?,
+            provider_id: provider_id(row.provider_payment_id.as_deref())?,
+            request: serde_json::from_str(&row.request).map_err(StoreError::corrupt)?,
+            confirmation_url: row.confirmation_url,
+            captured: decode::money(row.captured)?,
+            refunded: decode::money(row.refunded)?,
+            refunding: decode::money(row.refunding)?,
+            checks: u32::try_from(row.checks).map_err(StoreError::corrupt)?,
+            asked_at: decode::moment(row.asked_at),
+            settled_at: row.settled_at.map(decode::moment),
+            created_at: decode::moment(row.created_at),
+        };
+        if charge.purpose() != purpose(&row.purpose, row.purpose_id)? {
+            return Err(StoreError::corrupt(format!("the request of charge {} does not match its purpose", charge.id)));
+        }
+        Ok(charge)
+    }
+}
+
+/// Keys by which charges are found.
+pub(crate) enum Key {
+    Id(i64),
+    Provider(String),
+    Idempotence(String),
+    /// Charge of this purpose without a final outcome.
+    Open(ChargePurpose),
+}
+
+pub(crate) fn load(connection: &mut AnyConnection, key: &Key) -> Result<Option<Charge>, Abort<StoreError>> {
+    let all = charges::table.select(ChargeRow::as_select());
+    let row = match key {
+        Key::Id(id) => all.filter(charges::id.eq(id)).first(connection),
+        Key::Provider(id) => all.filter(charges::provider_payment_id.eq(id)).first(connection),
+        Key::Open(purpose) => all
+            .filter(charges::purpose.eq(purpose.kind()))
+            .filter(charges::purpose_id.eq(purpose.number()))
+            .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::word)))
+            .first(connection),
+        Key::Idempotence(key) => all.filter(charges::idempotence_key.eq(key)).first(connection),
+    };
+    Ok(row.optional()?.map(Charge::try_from).transpose()?)
+}
+
+/// Returns the charge that prevents another one: with the same key, or still open or paid for the same purpose.
+fn conflicting_charge(
+    connection: &mut AnyConnection,
+    key: Uuid,
+    purpose: ChargePurpose,
+) -> Result<Option<Charge>, Abort<StoreError>> {
+    if let Some(known) = load(connection, &Key::Idempotence(key.to_string()))? {
+        return Ok(Some(known));
+    }
+    let open = ChargeState::OPEN.map(ChargeState::word).into_iter();
+    let paid = (!purpose.is_recurring()).then_some(ChargeState::Succeeded.word());
+    let row: Option<ChargeRow> = charges::table
+        .filter(charges::purpose.eq(purpose.kind()))
+        .filter(charges::purpose_id.eq(purpose.number()))
+        .filter(charges::state.eq_any(open.chain(paid).collect::<Vec<_>>()))
+        .select(ChargeRow::as_select())
+        .first(connection)
+        .optional()?;
+    Ok(row.map(Charge::try_from).transpose()?)
+}
+
+/// Stores a charge. Returns `None` if another one prevents it.
+pub(crate) fn insert(connection: &mut AnyConnection, new: &NewCharge) -> Result<Option<Charge>, Abort<StoreError>> {
+    let (request, at) = (&new.request, new.at.naive_utc());
+    let text = serde_json::to_string(request).map_err(StoreError::corrupt)?;
+    let values = (
+        (
+            charges::project_id.eq(new.project_id.get()),
+            charges::application_id.eq(new.application_id.map(i64::from)),
+            charges::counterparty_id.eq(new.counterparty_id.get()),
+            charges::purpose.eq(request.purpose.kind()),
+            charges::purpose_id.eq(request.purpose.number()),
+            charges::idempotence_key.eq(request.key.to_string()),
+            charges::state.eq(ChargeState::Prepared.word()),
+            charges::amount.eq(request.amount.minor()),
+            charges::captured.eq(0),
+            charges::refunded.eq(0),
+            charges::refunding.eq(0),
+        ),
+        (
+            charges::request.eq(text),
+            charges::saved_method_id.eq(request.saved_method.as_ref().map(|method| method.id.get())),
+            charges::checks.eq(0),
+            charges::asked_at.eq(at),
+            charges::next_check_at.eq(new.next_check_at.naive_utc()),
+            charges::created_at.eq(at),
+            charges::updated_at.eq(at),
+        ),
+    );
+    let id: Option<i64> = on_each!(connection, concrete => {
+        diesel::insert_into(charges::table)
+            .values(values)
+            .on_conflict_do_nothing()
+            .returning(charges::id)
+            .get_result(concrete)
+            .optional()
+    })?;
+    let Some(id) = id else { return Ok(None) };
+    let id: ChargeId = decode::id(id)?;
+    Ok(Some(new.stored_as(id)))
+}
 
 /// Steps that hand charges on to all domains. `charge_outcomes` implements them for connections: the modules of orders
 /// and subscriptions call them and do not use each other.
@@ -133,9 +279,9 @@ pub(crate) fn record<'a>(
     let row: ChargeRow = charges::table.find(id).select(ChargeRow::as_select()).first(connection)?;
     let stored = Charge::try_from(row)?;
     if let ChargeChange::Succeeded { refund, method, receipt, .. } = change {
-        if let Some(told) = receipt {
+        if let Some(registration) = receipt {
             let about = About { project: stored.project_id.get(), charge: id, refund: None };
-            receipts::store_sent_receipt(connection, &about, *told, moment)?;
+            receipts::store_sent_receipt(connection, &about, *registration, moment)?;
         }
         if let Some(order) = refund {
             let set_aside = charges::refunding.eq(charges::refunding + order.amount().minor());
@@ -214,4 +360,77 @@ pub(crate) fn lock_paid(connection: &mut AnyConnection, purpose: ChargePurpose) 
         .value(purpose.number());
     let id: Option<i64> = paid.locked(connection, " FOR NO KEY UPDATE").scalar(connection).optional()?;
     Ok(id.and_then(|id| ChargeId::new(id).ok()))
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = charges)]
+struct ConcernRow {
+    id: i64,
+    project_id: i64,
+    purpose: String,
+    purpose_id: i64,
+    provider_payment_id: Option<String>,
+    contradiction: Option<String>,
+    concern_at: Option<NaiveDateTime>,
+}
+
+fn concerns(
+    connection: &mut AnyConnection,
+    project: Option<ProjectId>,
+    most: u32,
+) -> Result<Vec<ChargeProblem>, Abort<StoreError>> {
+    let all = charges::table
+        .filter(charges::concern_at.is_not_null())
+        .order((charges::project_id, charges::id))
+        .limit(most.into())
+        .select(ConcernRow::as_select());
+    let rows: Vec<ConcernRow> = match project {
+        Some(project) => all.filter(charges::project_id.eq(project.get())).load(connection)?,
+        None => all.load(connection)?,
+    };
+    let concern = |row: ConcernRow| {
+        Ok(ChargeProblem {
+            id: decode::id(row.id)?,
+            project_id: decode::id(row.project_id)?,
+            purpose: purpose(&row.purpose, row.purpose_id)?,
+            provider_id: provider_id(row.provider_payment_id.as_deref())?,
+            since: decode::moment(row.concern_at.unwrap_or_default()),
+            why: row.contradiction.unwrap_or_default(),
+        })
+    };
+    Ok(rows.into_iter().map(concern).collect::<Result<_, StoreError>>()?)
+}
+
+impl Database {
+    /// Returns the payments that require an operator, of one project or of all, up to the given number.
+    pub async fn payments_to_review(
+        &self,
+        project: Option<ProjectId>,
+        most: u32,
+    ) -> Result<Vec<ChargeProblem>, StoreError> {
+        self.read(move |connection| concerns(connection, project, most)).await
+    }
+
+    /// Returns the number of payments that require an operator.
+    pub async fn count_payments_to_review(&self) -> Result<u64, StoreError> {
+        self.read(|connection| {
+            let counted: i64 =
+                charges::table.filter(charges::concern_at.is_not_null()).count().get_result(connection)?;
+            Ok::<_, Abort<StoreError>>(counted.unsigned_abs())
+        })
+        .await
+    }
+
+    /// Removes a payment from the list after an operator has checked it. Its money and its history do not change.
+    /// Returns `false` if it is not on the list.
+    pub async fn close_payment_review(&self, id: ChargeId, at: DateTime<Utc>) -> Result<bool, StoreError> {
+        self.write(move |connection| {
+            let concern = charges::table.filter(charges::id.eq(id.get())).filter(charges::concern_at.is_not_null());
+            let settled = diesel::update(concern)
+                .set((charges::concern_at.eq(None::<NaiveDateTime>), charges::updated_at.eq(at.naive_utc())))
+                .execute(connection)?;
+            Ok::<_, Abort<StoreError>>(settled == 1)
+        })
+        .await
+    }
 }

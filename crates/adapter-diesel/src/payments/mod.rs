@@ -3,27 +3,19 @@
 //! The effect of a charge outcome on an order or a customer is implemented in `charge_outcomes`. Every transaction
 //! locks rows in this order: customer, refund, charge, purpose of the charge.
 
-mod charge_reviews;
-mod charge_rows;
 mod charges;
 mod queues;
-mod receipt_reviews;
-mod receipt_rows;
-mod receipt_settings;
 mod receipts;
-mod refund_rows;
 mod refunds;
 mod restored;
 mod saved_methods;
-mod verifications;
 
-pub(crate) use charge_rows::{Key, insert, load};
 pub(crate) use charges::{
-    ChargeConsequences, contradict, is_sending, lock_paid, lock_refundable, mark_sending, record, store,
+    ChargeConsequences, Key, contradict, insert, is_sending, load, lock_paid, lock_refundable, mark_sending, record,
+    store,
 };
 pub(crate) use queues::{CHARGES, RECEIPTS, REFUNDS, lease_charge, lease_refund};
-pub(crate) use receipt_settings::{terms as receipt_terms, vat as receipt_vat};
-pub(crate) use receipts::hand_over;
+pub(crate) use receipts::{hand_over, terms as receipt_terms, vat as receipt_vat};
 pub(crate) use refunds::{
     claim_comparison, compared, find as load_refund, insert_outside, is_comparison_due, is_known as is_refund_known,
     of_charge as refunds_of, record as record_refund, store as store_refund,

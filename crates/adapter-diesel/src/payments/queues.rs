@@ -5,9 +5,9 @@ use diesel::prelude::*;
 use kontor_kernel::StoreError;
 use kontor_payments::model::{Charge, FiscalReceipt, Refund};
 
-use super::charge_rows::ChargeRow;
-use super::receipt_rows::{self, ReceiptWithOrigin};
-use super::refund_rows::{self, RefundWithCharge};
+use super::charges::ChargeRow;
+use super::receipts::{self, ReceiptWithOrigin};
+use super::refunds::{self, RefundWithCharge};
 use crate::database::{AnyConnection, Database};
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::schema::charges;
@@ -35,10 +35,10 @@ pub(crate) const RECEIPTS: Queue = Queue {
 const LEASED_CHARGES: Leased<i64, ChargeRow, Charge> = Leased { load: load_charges, read: Charge::try_from };
 
 const LEASED_REFUNDS: Leased<i64, RefundWithCharge, Refund> =
-    Leased { load: refund_rows::with_numbers, read: refund_rows::read };
+    Leased { load: refunds::with_numbers, read: refunds::read };
 
 const LEASED_RECEIPTS: Leased<i64, ReceiptWithOrigin, FiscalReceipt> =
-    Leased { load: receipt_rows::with_numbers, read: receipt_rows::read };
+    Leased { load: receipts::with_numbers, read: receipts::read };
 
 fn load_charges(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, ChargeRow)>> {
     let rows: Vec<ChargeRow> =

@@ -7,17 +7,117 @@
 //!
 //! An offer repeats the columns of the item and its photos that lists need. Names of categories and brands change
 //! independently, and stock changes with every order: lists look these up.
+//!
+//! The number of offers of each application, in total and per category, is stored beside the offers.
+
+use std::collections::BTreeMap;
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
 use kontor_kernel::{AppScope, NomenclatureId, StoreError};
 
-use super::offer_counts::Changes;
 use super::search;
-use super::sort_keys::fill_sort_keys;
+use crate::collation::fill_sort_keys;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::locks::lock_items;
 use crate::statement::{Statement, by_place};
+
+/// Category id for the total, which includes offers without a category.
+pub(crate) const ALL_CATEGORIES: i64 = 0;
+
+/// Rows per count on PostgreSQL. Each connection uses its own row, so that writers do not wait for each other.
+const SLOTS: i64 = 16;
+
+const INSERT_COUNTS: &str = "INSERT INTO offer_counts (application_id, category_id, slot, total)";
+
+const ON_CONFLICT_ADD: &str = " ON CONFLICT (application_id, category_id, slot) \
+                     DO UPDATE SET total = offer_counts.total + excluded.total";
+
+/// Returns the row that this connection writes to.
+fn slot(connection: &AnyConnection) -> String {
+    if connection.is_postgres() { format!("pg_backend_pid() % {SLOTS}") } else { "0".to_owned() }
+}
+
+by_place! {
+    /// Columns of `RETURNING application_id, category_id` of offers.
+    pub(crate) struct OfferPlace {
+        application_id: i64,
+        category_id: Option<i64>,
+    }
+}
+
+/// Changes of the counts in one transaction.
+#[derive(Default)]
+pub(crate) struct CountChanges(BTreeMap<(i64, i64), i64>);
+
+impl CountChanges {
+    /// Adds offers that appeared (`1`) or disappeared (`-1`).
+    pub fn add(&mut self, offers: Vec<OfferPlace>, by: i64) {
+        for offer in offers {
+            for category in [Some(ALL_CATEGORIES), offer.category_id].into_iter().flatten() {
+                *self.0.entry((offer.application_id, category)).or_default() += by;
+            }
+        }
+    }
+
+    /// Writes the non-zero changes, always in the same order.
+    pub fn write(self, connection: &mut AnyConnection) -> Result<(), QueryError> {
+        let slot = slot(connection);
+        let changes: Vec<((i64, i64), i64)> = self.0.into_iter().filter(|(_, change)| *change != 0).collect();
+        for chunk in changes.chunks(CHUNK) {
+            let rows = chunk.iter().map(|((application, category), change)| [*application, *category, *change]);
+            let insert = format!("{INSERT_COUNTS} SELECT v.column1, v.column2, {slot}, v.column3 FROM (VALUES ");
+            let rows = Statement::new(insert).tuples(rows.map(|row| row.map(Into::into))).once();
+            rows.sql(") AS v WHERE TRUE").sql(ON_CONFLICT_ADD).run(connection)?;
+        }
+        Ok(())
+    }
+}
+
+by_place! {
+    /// A count that differs from the number of offers. The category is 0 for all offers.
+    pub(crate) struct CountDifference {
+        pub project: i64,
+        pub application: i64,
+        pub category: i64,
+        pub kept: i64,
+        pub counted: i64,
+    }
+}
+
+/// Selects `application_id, category_id, kept, counted` of the wrong counts of these applications.
+fn differing_counts(applications: &[i64]) -> Statement {
+    let places = [
+        "SELECT application_id, category_id, total AS kept, 0 AS counted FROM offer_counts WHERE application_id",
+        " UNION ALL SELECT application_id, category_id, 0, count(*) FROM storefront_offers \
+         WHERE category_id IS NOT NULL AND application_id",
+        " GROUP BY application_id, category_id UNION ALL SELECT application_id, 0, 0, count(*) FROM storefront_offers \
+         WHERE application_id",
+    ];
+    let select = "SELECT application_id, category_id, CAST(sum(kept) AS BIGINT) AS kept, \
+                  CAST(sum(counted) AS BIGINT) AS counted FROM (";
+    let union = places.into_iter().fold(Statement::new(select), |union, place| union.sql(place).among(applications));
+    union.sql(" GROUP BY application_id) AS x GROUP BY application_id, category_id HAVING sum(kept) <> sum(counted)")
+}
+
+/// Selects the wrong counts of these applications.
+pub(crate) fn wrong_counts(applications: &[i64]) -> Statement {
+    Statement::new("SELECT a.project_id, y.application_id, y.category_id, y.kept, y.counted FROM (")
+        .then(differing_counts(applications))
+        .sql(") AS y JOIN applications a ON a.id = y.application_id ORDER BY y.application_id, y.category_id")
+        .once()
+}
+
+/// Corrects the counts of these applications, which the caller has locked. Returns the number of wrong ones.
+pub(crate) fn correct_counts(connection: &mut AnyConnection, applications: &[i64]) -> Result<usize, QueryError> {
+    let slot = slot(connection);
+    Statement::new(format!("{INSERT_COUNTS} SELECT y.application_id, y.category_id, {slot}, y.counted - y.kept FROM ("))
+        .then(differing_counts(applications))
+        .sql(") AS y WHERE TRUE")
+        .sql(ON_CONFLICT_ADD)
+        .once()
+        .run(connection)
+}
 
 const CHUNK: usize = 500;
 
@@ -26,7 +126,7 @@ const RETURNING_PLACE: &str = " RETURNING application_id, category_id";
 /// Recreates the offers of these items in all applications. Part of the transaction that changed the items.
 pub(crate) fn refresh(connection: &mut AnyConnection, items: &[i64]) -> Result<(), QueryError> {
     lock_items(connection, items)?;
-    let mut changes = Changes::default();
+    let mut changes = CountChanges::default();
     for items in items.chunks(CHUNK) {
         derive(connection, items, &mut changes)?;
     }
@@ -43,7 +143,7 @@ pub(crate) fn refresh_availability(connection: &mut AnyConnection, items: &[i64]
 /// The same for items that are locked already. Two transactions that change stock of one item in different warehouses
 /// see each other's changes only one after the other.
 pub(crate) fn refresh_locked(connection: &mut AnyConnection, items: &[i64]) -> Result<u64, QueryError> {
-    let mut changes = Changes::default();
+    let mut changes = CountChanges::default();
     let mut touched = 0;
     for items in items.chunks(CHUNK) {
         let ids: Vec<i64> = differing(items).scalars(connection)?;
@@ -57,7 +157,7 @@ pub(crate) fn refresh_locked(connection: &mut AnyConnection, items: &[i64]) -> R
 }
 
 /// Recreates the offers. The counts are written last and together, so that they are locked in one order, too.
-fn derive(connection: &mut AnyConnection, items: &[i64], changes: &mut Changes) -> Result<(), QueryError> {
+fn derive(connection: &mut AnyConnection, items: &[i64], changes: &mut CountChanges) -> Result<(), QueryError> {
     let old = Statement::new("DELETE FROM storefront_offers WHERE nomenclature_id").among(items);
     changes.add(old.sql(RETURNING_PLACE).rows(connection)?, -1);
     changes.add(insert_due(items).sql(RETURNING_PLACE).rows(connection)?, 1);

@@ -2,8 +2,7 @@
 
 use diesel::prelude::*;
 
-use super::ledger::INSERT;
-use super::{Cause, Movement, ROWS, write_movements};
+use super::{Cause, INSERT, Movement, ROWS, write_movements};
 use crate::database::AnyConnection;
 use crate::locks::lock_rows;
 use crate::statement::{Statement, Value, by_place};

@@ -17,19 +17,16 @@ use kontor_subscriptions::ports::{
 use kontor_subscriptions::{ConsentedTerms, SubscriptionError, SubscriptionRefusal};
 
 use super::attempts::{AttemptError, Payer, attempt};
-use super::cases::{Selection, cases, is_seen_by, lock, seen_by, view};
+use super::cases::{PAYMENT_COLUMNS, PaymentRow, Selection, cases, is_seen_by, lock, seen_by, view};
 use super::charge_outcome;
-use super::claims::{claim, is_claimed};
-use super::plans::{has_warehouse, plan};
+use super::plans::{claim, has_warehouse, is_claimed, plan};
 use super::register::consents;
-use super::rows::{PAYMENT_COLUMNS, PaymentRow};
 use super::write::{ChangeContext, consent, insert, postpone, write};
 use crate::customer_data::lock_customer_exclusively;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::decode;
 use crate::payments::{self, Key};
 use crate::statement::{Statement, by_place};
-use crate::unreadable;
+use crate::{decode, unreadable};
 
 type Failed = Abort<StoreError>;
 

@@ -14,8 +14,7 @@ use kontor_subscriptions::{
     ConsentedTerms, Park, SubscriptionCase, SubscriptionNotice, SubscriptionStatus, SubscriptionSubject, Terms,
 };
 
-use super::cases::{Selection, cases};
-use super::schedule;
+use super::cases::{Selection, cases, schedule_text};
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::statement::{Statement, Value, by_place};
@@ -172,7 +171,7 @@ fn update(
     let one = &change.subscription;
     let terms = &one.terms;
     let period = one.period;
-    let schedule = one.schedule.as_ref().map(schedule::to_text).transpose()?;
+    let schedule = one.schedule.as_ref().map(schedule_text).transpose()?;
     let missed = (!one.missed.is_empty()).then(|| serde_json::to_string(&one.missed)).transpose();
     let columns: [(&'static str, Value); 22] = [
         ("status", one.status.word().into()),
@@ -349,7 +348,7 @@ by_place! {
 
 /// Notifies the customer, with the order of the last payment. A subscription without an application has no channel for
 /// it.
-pub(super) fn notify(
+fn notify(
     connection: &mut AnyConnection,
     subscription: &Subscription,
     notice: SubscriptionNotice,

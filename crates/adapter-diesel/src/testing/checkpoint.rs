@@ -268,26 +268,26 @@ mod tests {
     #[test]
     fn rows_are_told_apart_by_their_contents_and_not_by_their_numbers() {
         let sequences = ["orders_id_seq".to_owned(), "lines_id_seq".to_owned()];
-        let story = |rows: [&str; 4]| {
+        let labeled = |rows: [&str; 4]| {
             let labels = Labels::of(rows.into_iter(), &sequences);
             let mut rows = rows.map(|row| labels.replace(row));
             rows.sort_unstable();
             rows
         };
-        let one = story([
+        let one = labeled([
             r#"{"id": 10000001, "of": "a"}"#,
             r#"{"id": 10000002, "of": "b"}"#,
             r#"{"id": 20000001, "text": "order 10000001", "price": 5}"#,
             r#"{"id": 20000002, "text": "order 10000002", "price": 5}"#,
         ]);
-        let other = story([
+        let other = labeled([
             r#"{"id": 10000007, "of": "b"}"#,
             r#"{"id": 10000009, "of": "a"}"#,
             r#"{"id": 20000004, "text": "order 10000009", "price": 5}"#,
             r#"{"id": 20000003, "text": "order 10000007", "price": 5}"#,
         ]);
         assert_eq!(one, other);
-        let mixed = story([
+        let mixed = labeled([
             r#"{"id": 10000001, "of": "a"}"#,
             r#"{"id": 10000002, "of": "b"}"#,
             r#"{"id": 20000001, "text": "order 10000002", "price": 5}"#,

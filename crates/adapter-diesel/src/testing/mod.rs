@@ -6,15 +6,18 @@
 
 mod checkpoint;
 mod cluster;
-mod own_server;
 mod pair;
 mod postgres;
-mod profile;
 mod script;
 mod sql;
 pub mod storehouse;
 mod waiting;
 pub mod wire;
+
+pub use checkpoint::{Changes, Checkpoint, Labels};
+pub use cluster::{OwnServer, ServerTls, Stop};
+pub use pair::Pair;
+pub use waiting::{MOMENT, moment, pause, settles, stays};
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -22,13 +25,7 @@ use std::sync::OnceLock;
 use kontor_kernel::StoreError;
 
 use crate::{Database, DatabaseUrl, PoolOptions};
-
-pub use checkpoint::{Changes, Checkpoint, Labels};
-pub use cluster::{ServerTls, Stop};
-pub use own_server::OwnServer;
-pub use pair::Pair;
-use profile::Profile;
-pub use waiting::{MOMENT, moment, pause, settles, stays};
+use postgres::Profile;
 
 /// Kind of database that a test runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

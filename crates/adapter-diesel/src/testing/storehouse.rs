@@ -95,15 +95,15 @@ impl<'a> StockFixture<'a> {
             warehouses.push(db.number(statement).await);
         }
         let (first, second, near, far) = (applications[0], applications[1], warehouses[0], warehouses[1]);
-        let house = Self { db, project, first, second, near, far };
+        let fixture = Self { db, project, first, second, near, far };
         let (one, two) = (first.application_id, second.application_id);
-        house
+        fixture
             .run(format!(
                 "INSERT INTO warehouse_applications (warehouse_id, application_id) \
                  VALUES ({near}, {one}), ({far}, {one}), ({far}, {two})"
             ))
             .await;
-        house
+        fixture
     }
 
     /// Creates a warehouse of the branch that serves this application.

@@ -182,8 +182,8 @@ impl Link {
     fn pass(&self, side: Side, mut from: TcpStream, mut to: TcpStream) {
         let mut statements = Statements::default();
         let mut is_first = side == Side::Client;
-        while let Ok(said) = message(&mut from, !is_first) {
-            let fate = if is_first { None } else { self.fate(side, &said, &mut statements) };
+        while let Ok(received) = message(&mut from, !is_first) {
+            let fate = if is_first { None } else { self.fate(side, &received, &mut statements) };
             is_first = false;
             if side == Side::Server && self.is_mute.load(Ordering::SeqCst) {
                 continue;
@@ -195,7 +195,7 @@ impl Link {
                 Some(Break::Late) => std::thread::sleep(Duration::from_millis(30)),
                 Some(Break::Half) | None => {}
             }
-            if to.write_all(&said).is_err() || fate == Some(Break::After) && side == Side::Server {
+            if to.write_all(&received).is_err() || fate == Some(Break::After) && side == Side::Server {
                 break;
             }
             if ends {
@@ -235,12 +235,12 @@ impl Transaction {
             return None;
         }
         self.is_committing |= contains(text, "COMMIT\0");
-        let said = if side == Side::Client { client } else { server };
+        let received = if side == Side::Client { client } else { server };
         self.runs = Some(match side {
             Side::Client => (of, client + 1, server),
             Side::Server => (of, client, server + 1),
         });
-        let is_met = fault.side == side && fault.number == said;
+        let is_met = fault.side == side && fault.number == received;
         if is_met {
             self.met = Some(self.is_committing);
         }

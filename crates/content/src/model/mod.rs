@@ -1,17 +1,15 @@
 //! Files and their contents, content pages, the trees of blocks and menu items, and slides.
 
 mod file;
-mod file_type;
 mod media;
 mod page;
 mod part;
-mod readable_text;
 mod slide;
 mod slug;
-mod tree;
 
-pub use file::{InvalidSha256, ListedFile, NewFile, Sha256, StoredContent, StoredFile};
-pub use file_type::{ContentRefusal, FileType, UnknownFileType};
+pub use file::{
+    ContentRefusal, FileType, InvalidSha256, ListedFile, NewFile, Sha256, StoredContent, StoredFile, UnknownFileType,
+};
 pub use kontor_kernel::{FileKey, InvalidFileKey};
 pub use media::{
     Dimensions, Inspection, InvalidDimensions, MediaType, PictureWidth, UnknownMediaType, UnknownPictureWidth,
@@ -22,8 +20,7 @@ pub use page::{
 };
 pub use part::{
     ApplicationPart, Block, BlockChange, BlockDraft, InvalidPartCode, Menu, MenuItem, MenuItemChange, MenuItemDraft,
-    PartCode, Place, PlaceChange, PlaceDraft, ShownItem, shifted,
+    Node, PartCode, Place, PlaceChange, PlaceDraft, ShownItem, Tree, TreeRefusal, shifted,
 };
 pub use slide::{Slide, SlideChange, SlideContent, SlideLink, SlideLinkError};
 pub use slug::{InvalidSlug, Slug};
-pub use tree::{Node, Tree, TreeRefusal};

@@ -1,8 +1,9 @@
-//! The HTTP side of the API: authentication, idempotence keys, bodies, paths.
+//! The HTTP side of the API: authentication, idempotence keys, bodies, paths, lists, and error responses.
+//! `GET /v3/payments`, `GET /v3/refunds` and `GET /v3/receipts` filter and page, newest first.
 
 use std::collections::HashMap;
 
-use actix_web::http::header;
+use actix_web::http::{StatusCode, header};
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Bytes, Data, Path, ServiceConfig};
 use actix_web::{HttpMessage as _, HttpRequest, HttpResponse, Resource, Route};
@@ -11,29 +12,30 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value, json};
 
-use super::charge_log::Outcome;
+use super::idempotence::{self, Outcome};
 use super::ledger::{Ledger, Object, Shop};
 use super::notifications::News;
 use super::order::{self, BindingOrder, PaymentOrder, RefundOrder};
-use super::receipt::ReceiptOrder;
-use super::refusal::Refusal;
-use super::{idempotence, listing};
-use crate::fault_middleware;
-use crate::faults::{Fault, Service};
+use super::payment::Status;
+use super::receipt::{About, ReceiptOrder};
+use super::view;
+use crate::bounded::Bounded;
+use crate::faults::{self, Fault, Service};
+use crate::ids::IdGenerator;
 use crate::state::World;
 
 /// Registers the routes under `/v3`.
 pub fn routes(config: &mut ServiceConfig) {
     config.service(
         web::scope("/v3")
-            .wrap(from_fn(fault_middleware::acquirer))
-            .service(resource("/payments").route(listed(listing::payments)).route(web::post().to(create_payment)))
+            .wrap(from_fn(faults::acquirer))
+            .service(resource("/payments").route(listed(payments)).route(web::post().to(create_payment)))
             .service(resource("/payments/{id}").route(shown(Object::Payment)))
             .service(resource("/payments/{id}/capture").route(web::post().to(capture)))
             .service(resource("/payments/{id}/cancel").route(web::post().to(cancel)))
-            .service(resource("/refunds").route(listed(listing::refunds)).route(web::post().to(create_refund)))
+            .service(resource("/refunds").route(listed(refunds)).route(web::post().to(create_refund)))
             .service(resource("/refunds/{id}").route(shown(Object::Refund)))
-            .service(resource("/receipts").route(listed(listing::receipts)).route(web::post().to(create_receipt)))
+            .service(resource("/receipts").route(listed(receipts)).route(web::post().to(create_receipt)))
             .service(resource("/receipts/{id}").route(shown(Object::Receipt)))
             .service(resource("/payment_methods").route(web::post().to(create_binding)))
             .service(resource("/payment_methods/{id}").route(shown(Object::Method)))
@@ -64,7 +66,7 @@ async fn create_payment(call: HttpRequest, world: Data<World>, body: Bytes) -> H
     world.acquirer.charges.note(&call, &body, world.now(), &outcome);
     news.sent().await;
     let instead = match fault {
-        Some(fault) => fault_middleware::instead(Service::Acquirer, fault, &world).await,
+        Some(fault) => faults::instead(Service::Acquirer, fault, &world).await,
         None => None,
     };
     instead.unwrap_or_else(|| answer(&world, result))
@@ -98,9 +100,9 @@ fn shown(object: fn(String) -> Object) -> Route {
 }
 
 /// A page of a list.
-fn listed(list: fn(&Ledger, &listing::Query) -> Result<Value, Refusal>) -> Route {
+fn listed(list: fn(&Ledger, &Query) -> Result<Value, Refusal>) -> Route {
     web::get().to(move |call: HttpRequest, world: Data<World>, query: web::Query<HashMap<String, String>>| async move {
-        read(&call, &world, |ledger| list(ledger, &listing::Query(query.into_inner())))
+        read(&call, &world, |ledger| list(ledger, &Query(query.into_inner())))
     })
 }
 
@@ -209,4 +211,208 @@ fn parse(call: &HttpRequest, body: &[u8]) -> Result<Option<Value>, Refusal> {
         .filter(|value| matches!(value, Value::Object(_) | Value::Null))
         .map(Some)
         .ok_or_else(|| Refusal::invalid("Failed to parse request body"))
+}
+
+/// Query parameters of a list.
+pub struct Query(pub HashMap<String, String>);
+
+/// A time interval given by the parameters `NAME.gte`, `.gt`, `.lte` and `.lt`.
+struct Interval(Vec<(&'static str, DateTime<Utc>)>);
+
+impl Interval {
+    fn contains(&self, moment: Option<DateTime<Utc>>) -> bool {
+        self.0.iter().all(|(bound, at)| {
+            moment.is_some_and(|moment| match *bound {
+                "gte" => moment >= *at,
+                "gt" => moment > *at,
+                "lte" => moment <= *at,
+                _ => moment < *at,
+            })
+        })
+    }
+}
+
+impl Query {
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    fn matches(&self, name: &str, value: Option<&str>) -> bool {
+        self.get(name).is_none_or(|wanted| value == Some(wanted))
+    }
+
+    fn limit(&self) -> Result<usize, Refusal> {
+        self.get("limit").map_or(Ok(10), |text| {
+            text.parse().ok().filter(|limit| (1..=100).contains(limit)).ok_or_else(|| wrong("limit"))
+        })
+    }
+
+    fn interval(&self, name: &str) -> Result<Interval, Refusal> {
+        let mut bounds = Vec::new();
+        for bound in ["gte", "gt", "lte", "lt"] {
+            let parameter = format!("{name}.{bound}");
+            if let Some(text) = self.get(&parameter) {
+                // An unencoded plus sign of a time zone arrives as a space.
+                let at = DateTime::parse_from_rfc3339(&text.replace(' ', "+")).map_err(|_| wrong(&parameter))?;
+                bounds.push((bound, at.to_utc()));
+            }
+        }
+        Ok(Interval(bounds))
+    }
+}
+
+fn wrong(parameter: &str) -> Refusal {
+    Refusal::invalid("Invalid request parameter").at(parameter)
+}
+
+/// Returns a page of payments.
+pub fn payments(ledger: &Ledger, query: &Query) -> Result<Value, Refusal> {
+    let (created, captured) = (query.interval("created_at")?, query.interval("captured_at")?);
+    let captured_at = |status: Status| match status {
+        Status::Succeeded { captured_at, .. } => Some(captured_at),
+        _ => None,
+    };
+    page(
+        &ledger.payments,
+        query,
+        |payment| {
+            query.matches("status", Some(payment.status.name()))
+                && query.matches("payment_method", payment.method.as_ref().map(|method| method.kind.name()))
+                && created.contains(Some(payment.created_at))
+                && captured.contains(captured_at(payment.status))
+        },
+        |payment| (payment.id.clone(), view::payment(payment, &ledger.shop)),
+    )
+}
+
+/// Returns a page of refunds.
+pub fn refunds(ledger: &Ledger, query: &Query) -> Result<Value, Refusal> {
+    let created = query.interval("created_at")?;
+    page(
+        &ledger.refunds,
+        query,
+        |refund| {
+            query.matches("status", Some(refund.status.name()))
+                && query.matches("payment_id", Some(&refund.payment_id))
+                && created.contains(Some(refund.created_at))
+        },
+        |refund| (refund.id.clone(), view::refund(refund)),
+    )
+}
+
+/// Returns a page of receipts.
+pub fn receipts(ledger: &Ledger, query: &Query) -> Result<Value, Refusal> {
+    let created = query.interval("created_at")?;
+    page(
+        &ledger.receipts,
+        query,
+        |receipt| {
+            let (payment, refund) = match &receipt.order.about {
+                About::Payment(id) => (Some(id.as_str()), None),
+                About::Refund(id) => (None, Some(id.as_str())),
+            };
+            query.matches("status", Some(receipt.state.name()))
+                && query.matches("payment_id", payment)
+                && query.matches("refund_id", refund)
+                && created.contains(Some(receipt.created_at))
+        },
+        |receipt| (receipt.id.clone(), view::receipt(receipt)),
+    )
+}
+
+fn page<T>(
+    shelf: &Bounded<T>,
+    query: &Query,
+    keep: impl Fn(&T) -> bool,
+    show: impl Fn(&T) -> (String, Value),
+) -> Result<Value, Refusal> {
+    let limit = query.limit()?;
+    let mut found: Vec<_> = match query.get("cursor") {
+        None => shelf.newest().filter(|item| keep(item)).take(limit + 1).map(show).collect(),
+        Some(cursor) => {
+            let older = shelf.older_than(cursor).ok_or_else(|| wrong("cursor"))?;
+            older.filter(|item| keep(item)).take(limit + 1).map(show).collect()
+        }
+    };
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let last = found.last().map(|(id, _)| id.clone());
+    let items: Vec<_> = found.into_iter().map(|(_, view)| view).collect();
+    let mut answer = json!({ "type": "list", "items": items });
+    if let (true, Some(last), Value::Object(fields)) = (more, last, &mut answer) {
+        fields.insert("next_cursor".to_owned(), last.into());
+    }
+    Ok(answer)
+}
+
+/// An error response of the acquirer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    pub status: StatusCode,
+    /// `None` for 405 and 415.
+    pub code: Option<&'static str>,
+    pub description: String,
+    /// The header or the path in the body that is wrong.
+    pub parameter: Option<String>,
+}
+
+impl Refusal {
+    fn new(status: StatusCode, code: Option<&'static str>, description: impl Into<String>) -> Self {
+        Self { status, code, description: description.into(), parameter: None }
+    }
+
+    /// 400: the request must be changed.
+    pub fn invalid(description: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, Some("invalid_request"), description)
+    }
+
+    /// 401.
+    pub fn unauthenticated(description: &str) -> Self {
+        Self::new(StatusCode::UNAUTHORIZED, Some("invalid_credentials"), description)
+    }
+
+    /// 403: the shop may not do this.
+    pub fn forbidden(description: &str) -> Self {
+        Self::new(StatusCode::FORBIDDEN, Some("forbidden"), description)
+    }
+
+    /// 404.
+    pub fn not_found(description: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, Some("not_found"), description)
+    }
+
+    /// 405.
+    pub fn wrong_method() -> Self {
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, None, "Method not allowed")
+    }
+
+    /// 415.
+    pub fn wrong_content_type() -> Self {
+        Self::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, None, "Content-Type must be application/json")
+    }
+
+    /// 500: the outcome is unknown to the client.
+    pub fn internal() -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, Some("internal_server_error"), "Internal server error")
+    }
+
+    /// Sets the header or the path in the body that is wrong.
+    #[must_use]
+    pub fn at(self, parameter: impl Into<String>) -> Self {
+        Self { parameter: Some(parameter.into()), ..self }
+    }
+
+    /// Returns the HTTP response.
+    pub fn answer(&self, chance: &IdGenerator) -> HttpResponse {
+        let mut body = json!({ "type": "error", "id": chance.id(), "description": self.description });
+        if let Value::Object(fields) = &mut body {
+            if let Some(code) = self.code {
+                fields.insert("code".to_owned(), code.into());
+            }
+            if let Some(parameter) = &self.parameter {
+                fields.insert("parameter".to_owned(), parameter.as_str().into());
+            }
+        }
+        HttpResponse::build(self.status).json(body)
+    }
 }

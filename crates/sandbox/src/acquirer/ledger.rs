@@ -6,16 +6,14 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 
-use super::amount::Amount;
+use super::api::Refusal;
 use super::idempotence::{Fingerprint, Keys};
-use super::method::{Method, SavedMethod};
+use super::method::{Ending, Method, SavedMethod, Script, Step};
 use super::order::{BindingOrder, PaymentOrder, RefundOrder, Source};
-use super::payer::Act;
+use super::page::Act;
 use super::payment::{CONFIRMATION_WINDOW, Payment, Refund, RefundStatus, Status};
 use super::receipt::{About, AttachedReceipt, Receipt, ReceiptOrder, Registration};
-use super::refusal::Refusal;
-use super::script::{Ending, Script, Step};
-use super::view;
+use super::view::{self, Amount};
 use crate::bounded::Bounded;
 use crate::faults::FaultKind;
 use crate::ids::IdGenerator;
@@ -419,9 +417,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::acquirer::cards::CardNumber;
-    use crate::acquirer::method::Kind;
-    use crate::acquirer::payer::Means;
+    use crate::acquirer::method::{CardNumber, Kind};
+    use crate::acquirer::page::Means;
     use crate::acquirer::payment::{Canceled, Verdict};
 
     const START: DateTime<Utc> = DateTime::UNIX_EPOCH;

@@ -1,22 +1,23 @@
 //! The acquirer: the YooKassa API v3 of one shop, its payment page and its notifications.
 
-mod amount;
 pub mod api;
-mod cards;
-mod charge_log;
 mod idempotence;
 mod ledger;
-mod listing;
 mod method;
 pub mod notifications;
 mod order;
 pub mod page;
-mod payer;
 mod payment;
 mod receipt;
-mod refusal;
-mod script;
 mod view;
+
+pub use idempotence::note_unserved;
+pub use ledger::{Ledger, Object, Shop};
+pub use method::{CardNumber, DECLINE_REASONS, Ending, Kind, SavedMethod, Script, Step, decline_reason};
+pub use order::is_web_url;
+pub use page::{Act, ActError, Means};
+pub use payment::{Canceled, Party, RefundStatus, Verdict};
+pub use receipt::Registration;
 
 use std::sync::{Arc, Mutex};
 
@@ -24,22 +25,11 @@ use actix_web::HttpResponse;
 use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::UnboundedSender;
 
-pub use cards::{CardNumber, DECLINE_REASONS, decline_reason};
-pub use charge_log::note_unserved;
-pub use ledger::{Ledger, Object, Shop};
-pub use method::{Kind, SavedMethod};
-pub use order::is_web_url;
-pub use payer::{Act, ActError, Means};
-pub use payment::{Canceled, Party, RefundStatus, Verdict};
-pub use receipt::Registration;
-pub use script::{Ending, Script, Step};
-
-use crate::config::SandboxConfig;
 use crate::ids::IdGenerator;
-use crate::state::{World, lock};
-use charge_log::ChargeLog;
+use crate::state::{SandboxConfig, World, lock};
+use api::Refusal;
+use idempotence::ChargeLog;
 use notifications::{Job, News, Notifier};
-use refusal::Refusal;
 
 /// The acquirer's state.
 pub struct Acquirer {

@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value};
 
-use super::amount::Amount;
+use super::api::Refusal;
 use super::method::Kind;
 use super::payment::Confirmation;
 use super::receipt;
-use super::refusal::Refusal;
+use super::view::Amount;
 
 const CARD_LIMITS: (Amount, Amount) = (Amount::roubles(1), Amount::roubles(350_000));
 
@@ -241,8 +241,9 @@ fn metadata(body: &Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     fn refusal(body: &Value) -> (String, Option<String>) {
         let refusal = PaymentOrder::read(body.as_object().unwrap()).unwrap_err();

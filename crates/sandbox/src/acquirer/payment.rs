@@ -3,11 +3,10 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Map, Value};
 
-use super::amount::Amount;
-use super::method::Method;
+use super::api::Refusal;
+use super::method::{Method, Step};
 use super::receipt::{AttachedReceipt, Registration};
-use super::refusal::Refusal;
-use super::script::Step;
+use super::view::Amount;
 
 /// Time the payer has to confirm.
 pub const CONFIRMATION_WINDOW: TimeDelta = TimeDelta::hours(1);

@@ -3,9 +3,9 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
-use super::amount::Amount;
+use super::api::Refusal;
 use super::order::{given, wrong};
-use super::refusal::Refusal;
+use super::view::Amount;
 
 const MAX_ITEMS: usize = 80;
 const MAX_DESCRIPTION_LENGTH: usize = 128;
@@ -170,8 +170,9 @@ fn thousandths(value: &Value) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     fn item(quantity: Value, price: &str) -> Value {
         let amount = json!({ "value": price, "currency": "RUB" });

@@ -1,16 +1,25 @@
-//! The control interface: JSON over HTTP for tests, demos and developers.
+//! The control interface: JSON over HTTP for tests, demos and developers. Here: `/control/faults`, `/control/contacts`,
+//! `/control/hooks`, `/control/messages`, `/control/objects`, and the side of the phone owners, `/control/telephony`,
+//! `/control/calls` and `/control/callchecks`.
 
 mod acquirer;
 mod clock;
-mod faults;
 mod input;
-mod outside;
-mod scripts;
-mod telephony;
 
-use actix_web::web::{self, ServiceConfig};
+use std::collections::HashMap;
+use std::time::Duration;
 
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::web::{self, Bytes, Data, Path, Query, ServiceConfig};
+use serde_json::json;
+
+use self::input::{Input, Wrong, required};
+use crate::faults::{FaultKind, Plan, Service};
+use crate::messages::share_contact;
 use crate::server;
+use crate::state::World;
+use crate::telephony::CheckStatus;
 
 /// Registers the routes under `/control`.
 pub fn routes(config: &mut ServiceConfig) {
@@ -26,32 +35,190 @@ pub fn routes(config: &mut ServiceConfig) {
             .service(path("/payment_methods/{id}").route(web::post().to(acquirer::act_on_method)))
             .service(
                 path("/payment_methods/{id}/script")
-                    .route(web::get().to(scripts::show))
-                    .route(web::post().to(scripts::replace)),
+                    .route(web::get().to(acquirer::show_script))
+                    .route(web::post().to(acquirer::replace_script)),
             )
             .service(path("/charges").route(web::get().to(acquirer::charges)))
             .service(path("/refunds/{id}").route(web::post().to(acquirer::end_refund)))
             .service(path("/notifications").route(web::get().to(acquirer::notifications)))
-            .service(path("/messages").route(web::get().to(outside::messages)))
-            .service(path("/contacts").route(web::post().to(outside::contact)))
-            .service(
-                path("/telephony")
-                    .route(web::get().to(telephony::settings))
-                    .route(web::post().to(telephony::configure)),
-            )
-            .service(path("/calls").route(web::post().to(telephony::call)))
-            .service(path("/callchecks").route(web::get().to(telephony::checks)))
-            .service(path("/callchecks/{id}").route(web::post().to(telephony::give_up)))
-            .service(path("/objects").route(web::get().to(outside::objects)))
-            .service(path("/hooks").route(web::post().to(outside::open_hook)))
-            .service(path("/hooks/{id}").route(web::get().to(outside::hook_deliveries)))
+            .service(path("/messages").route(web::get().to(list_messages)))
+            .service(path("/contacts").route(web::post().to(sign_contact)))
+            .service(path("/telephony").route(web::get().to(show_telephony)).route(web::post().to(configure_telephony)))
+            .service(path("/calls").route(web::post().to(call)))
+            .service(path("/callchecks").route(web::get().to(list_checks)))
+            .service(path("/callchecks/{id}").route(web::post().to(expire_check)))
+            .service(path("/objects").route(web::get().to(list_objects)))
+            .service(path("/hooks").route(web::post().to(open_hook)))
+            .service(path("/hooks/{id}").route(web::get().to(hook_deliveries)))
             .service(
                 path("/faults")
-                    .route(web::get().to(faults::list))
-                    .route(web::post().to(faults::plan))
-                    .route(web::delete().to(faults::clear)),
+                    .route(web::get().to(list_faults))
+                    .route(web::post().to(plan_fault))
+                    .route(web::delete().to(clear_faults)),
             )
             .service(path("/clock").route(web::get().to(clock::show)).route(web::post().to(clock::advance)))
             .default_service(web::to(server::not_found)),
     );
+}
+
+const MAX_TIMES: u64 = 1_000_000;
+pub const MAX_DELAY: u64 = 40_000;
+
+/// `GET /control/faults`
+async fn list_faults(world: Data<World>) -> HttpResponse {
+    planned_faults(&world)
+}
+
+/// `POST /control/faults`
+async fn plan_fault(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
+    let input = Input::read(&body, &["service", "fault", "times", "delay_ms"])?;
+    let service = required("service", input.one_of("service", Service::NAMES, Service::named)?)?;
+    let kind = required("fault", input.one_of("fault", FaultKind::NAMES, FaultKind::named)?)?;
+    let notifies = match kind {
+        FaultKind::Duplicate => matches!(service, Service::Acquirer | Service::Telephony),
+        _ => service == Service::Acquirer,
+    };
+    if kind.concerns_notifications() && !notifies {
+        return Err(Wrong::field("fault", format!("{} does not concern {}", kind.name(), service.name())));
+    }
+    let times = input.whole("times", 0, MAX_TIMES)?.unwrap_or(1);
+    let plan = Plan {
+        service,
+        kind,
+        times: u32::try_from(times).unwrap_or(u32::MAX),
+        delay: input.whole("delay_ms", 0, MAX_DELAY)?.map(Duration::from_millis),
+    };
+    if !world.faults.plan(plan) {
+        return Err(Wrong::Conflict("too many faults are planned; delete them with DELETE /control/faults".to_owned()));
+    }
+    Ok(planned_faults(&world))
+}
+
+/// `DELETE /control/faults`
+async fn clear_faults(world: Data<World>) -> HttpResponse {
+    world.faults.clear();
+    planned_faults(&world)
+}
+
+fn planned_faults(world: &World) -> HttpResponse {
+    let view = |plan: Plan| {
+        json!({
+            "service": plan.service.name(),
+            "fault": plan.kind.name(),
+            "times": plan.times,
+            "delay_ms": plan.delay.and_then(|delay| u64::try_from(delay.as_millis()).ok()),
+        })
+    };
+    let faults: Vec<_> = world.faults.planned().into_iter().map(view).collect();
+    HttpResponse::Ok().json(json!({ "faults": faults }))
+}
+
+const DEFAULT_USER_ID: u64 = 67_890;
+const MAX_MESSAGES: usize = 1_000;
+
+/// `POST /control/contacts`
+async fn sign_contact(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
+    let input = Input::read(&body, &["token", "phone", "user_id"])?;
+    let token = required("token", input.text("token")?)?;
+    let phone = required("phone", input.text("phone")?)?;
+    let user_id = input.whole("user_id", 1, u64::from(u32::MAX))?.unwrap_or(DEFAULT_USER_ID);
+    Ok(HttpResponse::Ok().json(share_contact(token, user_id, phone, world.now())))
+}
+
+/// `POST /control/hooks`
+async fn open_hook(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
+    let input = Input::read(&body, &["status", "times"])?;
+    let status = input.whole("status", 200, 599)?.unwrap_or(200);
+    let status = u16::try_from(status)
+        .ok()
+        .and_then(|status| StatusCode::from_u16(status).ok())
+        .ok_or_else(|| Wrong::field("status", "is not an HTTP status"))?;
+    let times = input.whole("times", 0, u64::from(u32::MAX))?.and_then(|times| u32::try_from(times).ok());
+    let id = world.chance.id();
+    world.hooks.open(&id, status, times);
+    Ok(HttpResponse::Created().json(json!({ "id": id, "url": format!("{}/hooks/{id}", world.url) })))
+}
+
+/// `GET /control/hooks/{id}`
+async fn hook_deliveries(world: Data<World>, id: Path<String>) -> Result<HttpResponse, Wrong> {
+    let deliveries = world.hooks.deliveries(&id).ok_or(Wrong::Unknown("hook"))?;
+    Ok(HttpResponse::Ok().json(json!({ "deliveries": deliveries })))
+}
+
+/// `GET /control/messages?to=`
+async fn list_messages(world: Data<World>, query: Query<HashMap<String, String>>) -> HttpResponse {
+    let to = query.get("to").map(String::as_str).filter(|to| !to.trim().is_empty());
+    HttpResponse::Ok().json(json!({ "messages": world.messages.newest(to, MAX_MESSAGES) }))
+}
+
+/// `GET /control/objects`: the contents of the bucket.
+async fn list_objects(world: Data<World>) -> HttpResponse {
+    HttpResponse::Ok().json(world.storage.view())
+}
+
+const MAX_CALLS: usize = 1_000;
+
+/// `GET /control/telephony`
+async fn show_telephony(world: Data<World>) -> HttpResponse {
+    telephony_settings(&world)
+}
+
+/// `POST /control/telephony`: the URL of the provider's messages, and a phone to refuse with an error number (none:
+/// the phone is served again).
+async fn configure_telephony(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
+    let input = Input::read(&body, &["callback_url", "refuse_phone", "refuse_code"])?;
+    let url = input.text("callback_url")?;
+    if url.is_some_and(|url| !crate::acquirer::is_web_url(url)) {
+        return Err(Wrong::field("callback_url", "must be an http or https URL"));
+    }
+    let code = input.whole("refuse_code", 200, 999)?.and_then(|code| u16::try_from(code).ok());
+    if let Some(phone) = input.text("refuse_phone")?
+        && !world.checks.refuse(phone, code)
+    {
+        return Err(Wrong::Conflict("too many phones are refused".to_owned()));
+    }
+    if input.mentions("callback_url") {
+        world.pushes.set_url(url.map(str::to_owned));
+    }
+    Ok(telephony_settings(&world))
+}
+
+fn telephony_settings(world: &World) -> HttpResponse {
+    HttpResponse::Ok().json(json!({
+        "callback_url": world.pushes.url(),
+        "refused": world.checks.refused(),
+        "pushes": world.pushes.answers(),
+    }))
+}
+
+/// `POST /control/calls`: a call from a phone to a number. The checks it confirms are announced.
+async fn call(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
+    let input = Input::read(&body, &["from", "to"])?;
+    let (from, to) = (required("from", input.text("from")?)?, required("to", input.text("to")?)?);
+    let confirmed = world.checks.call(from, to, world.now());
+    for id in &confirmed {
+        world.pushes.announce(&world, id, CheckStatus::Confirmed);
+    }
+    Ok(HttpResponse::Ok().json(json!({ "confirmed": confirmed })))
+}
+
+/// `GET /control/callchecks?phone=`
+async fn list_checks(world: Data<World>, query: Query<HashMap<String, String>>) -> HttpResponse {
+    let phone = query.get("phone").map(String::as_str).filter(|phone| !phone.trim().is_empty());
+    HttpResponse::Ok().json(json!({ "callchecks": world.checks.views(phone, MAX_CALLS, world.now()) }))
+}
+
+/// `POST /control/callchecks/{id}`: ends the waiting time of a check.
+async fn expire_check(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
+    let input = Input::read(&body, &["outcome"])?;
+    let expire = |name: &str| (name == "expire").then_some(());
+    required("outcome", input.one_of("outcome", &["expire"], expire)?)?;
+    match world.checks.give_up(&id, world.now()) {
+        None => Err(Wrong::Unknown("check")),
+        Some(false) => Err(Wrong::Conflict("the check has already ended".to_owned())),
+        Some(true) => {
+            world.pushes.announce(&world, &id, CheckStatus::Over);
+            Ok(HttpResponse::Ok().json(json!({ "check_id": *id, "check_status": CheckStatus::Over.code() })))
+        }
+    }
 }

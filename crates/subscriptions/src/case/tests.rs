@@ -258,7 +258,7 @@ fn above_a_bound_of_the_day_the_charge_comes_on_the_next_one() {
         assert_eq!(waiting.view(None, now).retry, (false, RetryReason::DailyLimit));
         assert_eq!(waiting.due(now).notices, [], "told once");
         let refused = waiting.after(SubscriptionEvent::ChargeStarted, &EventContext::default(), now).unwrap_err();
-        assert_eq!(refused.reason, crate::refusal::RefusalReason::DailyLimit);
+        assert_eq!(refused.reason, crate::error::RefusalReason::DailyLimit);
         let next_day = waiting.due(midnight);
         assert_eq!(next_day.attempt.map(|attempt| attempt.period), Some(2));
     }

@@ -1,13 +1,13 @@
+mod walks;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use kontor_kernel::Word;
 use strum::VariantArray as _;
 
 use super::*;
-use crate::refusal::{RefusalKind, RefusalReason};
+use crate::error::{RefusalKind, RefusalReason};
 use crate::state::{ChargeOrigin, MethodStanding, OpenCharge, PlanStanding};
-
-mod walks;
 
 const DOCS: &str = include_str!("../../../../docs/reference/subscription-states.md");
 

@@ -1,11 +1,15 @@
-//! Server, and how to open a connection to it.
+//! Server, its trusted roots and the client certificate, and how to open a connection to it.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustls::pki_types::ServerName;
-use rustls::{CertificateError, ClientConfig};
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -14,7 +18,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::TlsError;
-use super::address::{KeepAlive, Server, TlsSettings};
+use super::address::{KeepAlive, Mode, Roots, Server, TlsSettings};
 
 /// `SSLRequest`: the length, then the code.
 const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xD2, 0x16, 0x2F];
@@ -110,19 +114,19 @@ impl Route {
 
     fn refusal(&self, error: &io::Error) -> Failure {
         let server = &self.server;
-        let Some(error) = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>()) else {
+        let Some(error) = error.get_ref().and_then(|error| error.downcast_ref::<Error>()) else {
             return Failure::unreachable(format!("{server}: {error}"));
         };
         Failure::refused(match error {
-            rustls::Error::InvalidCertificate(CertificateError::NotValidForNameContext { presented, .. }) => {
+            Error::InvalidCertificate(CertificateError::NotValidForNameContext { presented, .. }) => {
                 let names: Vec<&str> = presented.iter().map(|name| bare(name)).collect();
                 let names = if names.is_empty() { "no host".to_owned() } else { names.join(", ") };
                 format!("the certificate of {server} is for {names}, not for {}", server.host)
             }
-            rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
                 format!("the certificate of {server} is not signed by a trusted authority (see `sslrootcert`)")
             }
-            rustls::Error::InvalidCertificate(reason) => {
+            Error::InvalidCertificate(reason) => {
                 format!("the certificate of {server} is not valid: {reason}")
             }
             other => format!("{server}: {other}"),
@@ -133,4 +137,121 @@ impl Route {
 /// Returns the name without its type: `DnsName("db1")` becomes `db1`.
 fn bare(name: &str) -> &str {
     name.split('"').nth(1).unwrap_or(name)
+}
+
+/// Builds the TLS client; reads the certificates once.
+pub(super) fn client(settings: &TlsSettings) -> Result<ClientConfig, TlsError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let versions = if settings.newest_only { &[&rustls::version::TLS13][..] } else { rustls::ALL_VERSIONS };
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(versions)
+        .map_err(|error| TlsError::new(error.to_string()))?;
+    let roots = store(&settings.roots)?;
+    let builder = match (settings.mode, roots) {
+        (Mode::VerifyFull, Some(roots)) => builder.with_root_certificates(roots),
+        (_, roots) => {
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(IssuerVerifier::new(&provider, roots)?))
+        }
+    };
+    let client = match &settings.shown {
+        None => Ok(builder.with_no_client_auth()),
+        Some((certificate, key)) => builder.with_client_auth_cert(
+            certificates(certificate)?,
+            PrivateKeyDer::from_pem_file(key).map_err(|error| unreadable(key, &error.to_string()))?,
+        ),
+    };
+    let mut client = client.map_err(|error| TlsError::new(format!("`sslcert` and `sslkey`: {error}")))?;
+    client.enable_sni = settings.names_host;
+    Ok(client)
+}
+
+fn unreadable(path: &str, reason: &str) -> TlsError {
+    TlsError::new(format!("{path}: {reason}"))
+}
+
+fn certificates(path: &str) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let found = read.map_err(|error| unreadable(path, &error.to_string()))?;
+    if found.is_empty() { Err(unreadable(path, "it contains no certificate")) } else { Ok(found) }
+}
+
+fn store(roots: &Roots) -> Result<Option<RootCertStore>, TlsError> {
+    let mut store = RootCertStore::empty();
+    match roots {
+        Roots::Any => return Ok(None),
+        Roots::File(path) => {
+            for certificate in certificates(path)? {
+                store.add(certificate).map_err(|error| unreadable(path, &error.to_string()))?;
+            }
+        }
+        Roots::System => {
+            let found = rustls_native_certs::load_native_certs();
+            let (known, _) = store.add_parsable_certificates(found.certs);
+            if known == 0 {
+                let reasons: Vec<String> = found.errors.iter().map(ToString::to_string).collect();
+                let message =
+                    format!("the system has no trusted certificates (`ca-certificates`) {}", reasons.join(", "));
+                return Err(TlsError::new(message));
+            }
+        }
+    }
+    Ok(Some(store))
+}
+
+/// Verifier that checks the issuer, if roots are known, but not the host name.
+#[derive(Debug)]
+struct IssuerVerifier {
+    signed: Option<Arc<WebPkiServerVerifier>>,
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl IssuerVerifier {
+    fn new(provider: &Arc<CryptoProvider>, roots: Option<RootCertStore>) -> Result<Self, TlsError> {
+        let verifier =
+            |roots| WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider)).build();
+        let signed = roots.map(verifier).transpose().map_err(|error| TlsError::new(error.to_string()))?;
+        Ok(Self { signed, algorithms: provider.signature_verification_algorithms })
+    }
+}
+
+impl ServerCertVerifier for IssuerVerifier {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(signed) = &self.signed else { return Ok(ServerCertVerified::assertion()) };
+        match signed.verify_server_cert(certificate, intermediates, name, response, now) {
+            // The name is checked last, so everything else is already verified.
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) => Ok(ServerCertVerified::assertion()),
+            outcome => outcome,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls12_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
 }

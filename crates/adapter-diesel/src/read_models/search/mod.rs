@@ -7,14 +7,12 @@
 mod customers;
 mod found;
 mod index;
-mod pages;
 mod terms;
-mod trigrams;
 
 pub(crate) use customers::{customers_found, customers_named, fill_customers, index_customer, number_in};
 pub(crate) use found::{MAX_FOUND, MAX_FOUND_BY_CUSTOMERS, Search};
-pub(crate) use index::{SEARCH_TEXT_COLUMN, fill_missing, outdated_items, refill};
-pub(crate) use index::{put, update_index};
-pub(crate) use pages::{forget_page, note_page, page_text, pages_found, pages_to_find};
-pub(crate) use terms::items_found;
-pub(crate) use trigrams::index_texts;
+pub(crate) use index::{
+    SEARCH_TEXT_COLUMN, delete_page, fill_missing, note_page, outdated_items, page_text, pages_found, pages_to_find,
+    put, refill, update_index,
+};
+pub(crate) use terms::{index_texts, items_found};
