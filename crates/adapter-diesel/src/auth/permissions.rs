@@ -62,7 +62,6 @@ macro_rules! with_screens {
             .select((PermissionRow::as_select(), screens::name))
     };
 }
-pub(super) use with_screens;
 
 /// Returns every permission that roles of a project can have.
 pub(super) fn of_project<R>(connection: &mut AnyConnection, project: i64) -> Result<Vec<GrantedPermission>, Abort<R>> {

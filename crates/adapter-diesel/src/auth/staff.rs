@@ -60,9 +60,9 @@ impl StaffRepository for Database {
                     .get_result(connection)
                     .optional()?,
                 MatchedPassword::Temporary(hash) => {
-                    let used =
+                    let temporary =
                         temporary_passwords::table.find(user.get()).filter(temporary_passwords::password_hash.eq(hash));
-                    let first = diesel::delete(used).execute(connection)? == 1;
+                    let first = diesel::delete(temporary).execute(connection)? == 1;
                     // A second call with the same password finds it adopted already.
                     let right = users::password_hash.eq(hash).or(first.into_sql::<diesel::sql_types::Bool>());
                     let project = diesel::update(admitted.filter(right))

@@ -6,7 +6,7 @@ use std::collections::{BTreeSet, HashMap};
 use async_trait::async_trait;
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
-use diesel::result::{OptionalExtension as _, QueryResult};
+use diesel::result::QueryResult;
 use kontor_catalog::model::{Reference, Warehouse, WarehouseChange, WarehouseDraft};
 use kontor_catalog::ports::WarehouseRepository;
 use kontor_catalog::{WarehouseError, WarehouseReference, WarehouseRefusal};

@@ -85,7 +85,7 @@ impl ShopRepository for Database {
 }
 
 by_place! {
-    struct ShopRow {
+    struct StaffShopRow {
         id: i64,
         project_id: i64,
         branch_id: i64,
@@ -199,7 +199,7 @@ fn zone(name: &str) -> Result<Zone, StoreError> {
     Zone::parse(name).map_err(StoreError::corrupt)
 }
 
-fn shop(row: ShopRow, times: OpeningTimes) -> Result<StaffShop, StoreError> {
+fn shop(row: StaffShopRow, times: OpeningTimes) -> Result<StaffShop, StoreError> {
     let own_zone = row.zone.as_deref().map(zone).transpose()?;
     Ok(StaffShop {
         id: decode::id(row.id)?,
@@ -224,7 +224,7 @@ fn shop(row: ShopRow, times: OpeningTimes) -> Result<StaffShop, StoreError> {
 
 /// Loads these shops in this order, those that are left out.
 fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<StaffShop>>, Abort<R>> {
-    let rows: Vec<ShopRow> = Statement::new(SHOPS).among(ids).rows(connection)?;
+    let rows: Vec<StaffShopRow> = Statement::new(SHOPS).among(ids).rows(connection)?;
     let mut times = times(connection, ids)?;
     let rows = rows.into_iter().map(|row| {
         let times = times.remove(&row.id).unwrap_or_default();

@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn waiting(webhook: i64, project: i64) -> WaitingEndpoint {
-        let since = DateTime::UNIX_EPOCH + chrono::TimeDelta::seconds(webhook);
+        let since = DateTime::UNIX_EPOCH + TimeDelta::seconds(webhook);
         WaitingEndpoint { webhook, project, since, circuit: CircuitBreaker::default(), running: 0 }
     }
 
