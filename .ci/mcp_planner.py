@@ -4,7 +4,7 @@ usage: mcp_planner.py KONTOR    KONTOR is the binary; mcp of .ci/peers.txt must 
 
 A task is a list of sentences, as a user would write them: what to do, and after a colon the values. The planner has no names of
 tools and endpoints, and of arguments only `csv` and the two that the skill explains. It takes its rules from the skill, to which
-llms.txt leads. It chooses a tool by the words of names, titles and descriptions, and fills arguments by their schemas: from the
+llms.txt leads. It chooses a tool by the words of names and descriptions, and fills arguments by their schemas: from the
 sentence, from dictionaries and from earlier results. The owner approves calls that need it, through the API. That API, not the
 agent, shows if a task is done.
 """
@@ -79,8 +79,8 @@ class Tool:
         self.name, self.about = listed.name, listed.description
         self.arguments, self.required = listed.input_schema["properties"], listed.input_schema.get("required", [])
         self.is_read = bool(listed.annotations and listed.annotations.read_only_hint)
-        # A word of the name says more than one of the title, and that more than one of the description.
-        self.words = [(3, words(listed.name)), (2, words(listed.title or "")), (1, words(listed.description))]
+        # A word of the name says more than one of the description.
+        self.words = [(3, words(listed.name)), (1, words(listed.description))]
 
     def all_words(self) -> set[str]:
         return set().union(*(found for _, found in self.words))
@@ -265,7 +265,7 @@ class Tasks:
         """A file cannot wait for approval, so the owner allows imports of stock."""
         version = self.owner.call("GET", "/api/agent-policy")["agentPolicy"]["version"]
         rules = {"operations": [{"operation": "POST /api/inventories/upload", "rule": "allowed"}]}
-        self.owner.call("PUT", "/api/agent-policy", {"version": version, "refuses_writes": False, "rules": rules, "agents": []})
+        self.owner.call("PUT", "/api/agent-policy", {"version": version, "refuses_writes": False, "approvals_per_hour": 60, "retention_days": 90, "rules": rules, "agents": []})
 
     def approve(self, action: str) -> None:
         """The owner approves a call, with their session and password."""

@@ -61,7 +61,6 @@ impl Offer {
         let arguments = arguments(tool, api, operation, (verb, path)).map_err(|reason| mismatch(&reason))?;
         let listed = json!({
             "name": tool.name,
-            "title": tool.title,
             "description": tool.about,
             "inputSchema": arguments.schema(),
             "outputSchema": output(tool, api, operation),

@@ -18,8 +18,6 @@ pub enum Class {
 pub struct Tool {
     /// Name, unique among the tools.
     pub name: &'static str,
-    /// Title for people.
-    pub title: &'static str,
     /// Description for models.
     pub about: &'static str,
     /// Effect.
@@ -41,13 +39,11 @@ macro_rules! classes {
         #[doc = concat!("Creates a tool of the class `", stringify!($class), "`.")]
         pub const fn $name(
             name: &'static str,
-            title: &'static str,
             about: &'static str,
             operation: &'static str,
         ) -> Self {
             Self {
                 name,
-                title,
                 about,
                 class: Class::$class,
                 operation,

@@ -18,36 +18,27 @@ pub const GROUPS: &[(&str, &[Tool])] = &[
 ];
 
 const ORDERS: &[Tool] = &[
-    Tool::read(
-        "find_orders",
-        "Find orders",
-        "Orders, newest first. Oldest first with order_by id_asc.",
-        "GET /api/orders",
-    )
-    .takes(&["query", "status_id", "counterparty_id", "date_from", "date_to", "order_by", "page", "per_page"])
-    .shows(&["id", "status", "payment_state", "amount_due", "counterparty"])
-    .example(r#"{ "status_id": [22], "order_by": "id_asc", "per_page": 1 }"#),
-    Tool::read(
-        "get_order",
-        "Get an order",
-        "One order with lines (`reservations`), payments and refunds.",
-        "GET /api/orders/{id}",
-    )
-    .ids(&[("order_id", "id")])
-    .shows(&["id", "status", "reservations", "amount_due", "captured_amount"])
-    .example(r#"{ "order_id": 3 }"#),
-    Tool::read(
-        "price_order",
-        "Price an order",
-        "Price and availability of a cart. Stores nothing.",
-        "POST /api/orders/calculator",
-    )
-    .takes(&["products", "counterparty_id", "application_id", "promo_code", "delivery_type_id", "delivery_subtype_id"])
-    .shows(&["products", "amount_due", "discount_error"])
-    .example(r#"{ "products": [{ "id": 1, "quantity": 2 }] }"#),
+    Tool::read("find_orders", "Orders, newest first. Oldest first with order_by id_asc.", "GET /api/orders")
+        .takes(&["query", "status_id", "counterparty_id", "date_from", "date_to", "order_by", "page", "per_page"])
+        .shows(&["id", "status", "payment_state", "amount_due", "counterparty"])
+        .example(r#"{ "status_id": [22], "order_by": "id_asc", "per_page": 1 }"#),
+    Tool::read("get_order", "One order with lines (`reservations`), payments and refunds.", "GET /api/orders/{id}")
+        .ids(&[("order_id", "id")])
+        .shows(&["id", "status", "reservations", "amount_due", "captured_amount"])
+        .example(r#"{ "order_id": 3 }"#),
+    Tool::read("price_order", "Price and availability of a cart. Stores nothing.", "POST /api/orders/calculator")
+        .takes(&[
+            "products",
+            "counterparty_id",
+            "application_id",
+            "promo_code",
+            "delivery_type_id",
+            "delivery_subtype_id",
+        ])
+        .shows(&["products", "amount_due", "discount_error"])
+        .example(r#"{ "products": [{ "id": 1, "quantity": 2 }] }"#),
     Tool::money(
         "create_order",
-        "Create an order",
         "Places an order for a customer and reserves stock. No dry run: use price_order first.",
         "POST /api/orders",
     )
@@ -69,7 +60,6 @@ const ORDERS: &[Tool] = &[
     ),
     Tool::money(
         "update_order",
-        "Update an order",
         "Changes status or details. Canceling releases stock, issuing ships it.",
         "PUT /api/orders/{id}",
     )
@@ -77,19 +67,13 @@ const ORDERS: &[Tool] = &[
     .takes(&["status_id", "comment", "address", "manager_id"])
     .shows(&["id", "status"])
     .example(r#"{ "order_id": 3, "comment": "Call first.", "dry_run": true }"#),
-    Tool::money(
-        "add_order_line",
-        "Add a line to an order",
-        "Adds an item to an order.",
-        "POST /api/orders/{id}/nomenclatures",
-    )
-    .ids(&[("order_id", "id")])
-    .takes(&["nomenclature_id", "quantity", "price"])
-    .shows(&["id", "status", "amount_due"])
-    .example(r#"{ "order_id": 2, "nomenclature_id": 1, "quantity": 1, "dry_run": true }"#),
+    Tool::money("add_order_line", "Adds an item to an order.", "POST /api/orders/{id}/nomenclatures")
+        .ids(&[("order_id", "id")])
+        .takes(&["nomenclature_id", "quantity", "price"])
+        .shows(&["id", "status", "amount_due"])
+        .example(r#"{ "order_id": 2, "nomenclature_id": 1, "quantity": 1, "dry_run": true }"#),
     Tool::money(
         "change_order_line",
-        "Change a line of an order",
         "Changes quantity or price of a line. On a paid order, removed units are refunded.",
         "PUT /api/orders/{id}/nomenclatures/{nomenclature}",
     )
@@ -99,7 +83,6 @@ const ORDERS: &[Tool] = &[
     .example(r#"{ "order_id": 2, "line_id": 1, "quantity": 1, "dry_run": true }"#),
     Tool::destructive(
         "remove_order_line",
-        "Remove a line of an order",
         "Removes a line. On a paid order, it is refunded.",
         "DELETE /api/orders/{id}/nomenclatures/{nomenclature}",
     )
@@ -109,7 +92,6 @@ const ORDERS: &[Tool] = &[
     .example(r#"{ "order_id": 2, "line_id": 1, "dry_run": true }"#),
     Tool::money(
         "refund_order",
-        "Refund an order",
         "Refunds lines, an amount or everything of a paid order. Send one of lines, amount, delivery, everything.",
         "POST /api/orders/{id}/request-refund",
     )
@@ -119,7 +101,6 @@ const ORDERS: &[Tool] = &[
     .example(r#"{ "order_id": 3, "lines": [{ "id": 3, "quantity": 1 }], "reason": "Dented", "restock": false }"#),
     Tool::money(
         "record_payment",
-        "Record a payment",
         "Records a payment received outside the service. No dry run.",
         "POST /api/orders/{id}/record-payment",
     )
@@ -129,7 +110,6 @@ const ORDERS: &[Tool] = &[
     .example(r#"{ "order_id": 2, "method": "cash" }"#),
     Tool::destructive(
         "cancel_order",
-        "Cancel an order",
         "Cancels an unpaid order and releases its stock. No dry run.",
         "DELETE /api/orders/{id}",
     )
@@ -140,7 +120,6 @@ const ORDERS: &[Tool] = &[
 const STOCK: &[Tool] = &[
     Tool::read(
         "find_stock",
-        "Find stock",
         "Stock records by item and warehouse. Low stock with quantity_lt.",
         "GET /api/inventories",
     )
@@ -149,7 +128,6 @@ const STOCK: &[Tool] = &[
     .example(r#"{ "quantity_lt": 5 }"#),
     Tool::money(
         "correct_stock",
-        "Correct a stock record",
         "Sets quantity or price of one stock record. No dry run: for several, use import_stock.",
         "PUT /api/inventories/{id}",
     )
@@ -159,42 +137,35 @@ const STOCK: &[Tool] = &[
     .example(r#"{ "inventory_id": 1, "quantity": 10, "comment": "Counted." }"#),
     Tool::money(
         "import_stock",
-        "Import stock and prices by list",
         "Sets stock and prices from a CSV table, such as `article,warehouse,quantity,price`. Run with dry_run first.",
         "POST /api/inventories/upload",
     )
     .takes(&["csv", "partial", "keep_empty"])
     .shows(&["message", "created", "updated", "errors", "job"])
     .example(r#"{ "csv": "article,warehouse,quantity,price\nA-1,Main,5,4.90\n", "dry_run": true }"#),
-    Tool::read("list_warehouses", "List warehouses", "Warehouses with their ids.", "GET /api/tables/warehouses")
+    Tool::read("list_warehouses", "Warehouses with their ids.", "GET /api/tables/warehouses")
         .takes(&["page", "per_page"]),
 ];
 
 const CATALOGUE: &[Tool] = &[
-    Tool::read(
-        "search_items",
-        "Search items",
-        "Finds items by words of name or article.",
-        "POST /api/search_nomenclature",
-    )
-    .takes(&["query", "limit"])
-    .shows(&["id", "name", "article", "price"])
-    .example(r#"{ "query": "tea" }"#),
-    Tool::read("list_items", "List items", "Items by category or brand.", "GET /api/nomenclatures")
+    Tool::read("search_items", "Finds items by words of name or article.", "POST /api/search_nomenclature")
+        .takes(&["query", "limit"])
+        .shows(&["id", "name", "article", "price"])
+        .example(r#"{ "query": "tea" }"#),
+    Tool::read("list_items", "Items by category or brand.", "GET /api/nomenclatures")
         .takes(&["category_id", "brand_id", "order_by", "page", "per_page"])
         .shows(&["id", "name", "article", "price"])
         .example(r#"{ "per_page": 5 }"#),
-    Tool::read("get_item", "Get an item", "One item with texts, photos and parameters.", "GET /api/nomenclatures/{id}")
+    Tool::read("get_item", "One item with texts, photos and parameters.", "GET /api/nomenclatures/{id}")
         .ids(&[("item_id", "id")])
         .shows(&["id", "name", "article", "description", "price"])
         .example(r#"{ "item_id": 1 }"#),
-    Tool::money("create_item", "Create an item", "Creates an item. No dry run.", "POST /api/nomenclatures")
+    Tool::money("create_item", "Creates an item. No dry run.", "POST /api/nomenclatures")
         .takes(&["name", "kind_id", "article", "price", "category_id", "brand_id", "description"])
         .shows(&["id", "name", "price"])
         .example(r#"{ "name": "Tin", "kind_id": 2 }"#),
     Tool::money(
         "update_item",
-        "Update an item",
         "Changes texts, category or price. No dry run: for prices in bulk, use import_items.",
         "PUT /api/nomenclatures/{id}",
     )
@@ -204,59 +175,42 @@ const CATALOGUE: &[Tool] = &[
     .example(r#"{ "item_id": 1, "description": "<p>New</p>" }"#),
     Tool::money(
         "import_items",
-        "Import items and prices by list",
         "Creates and changes items from a CSV table, such as `article,name,kind,price`. Run with dry_run first.",
         "POST /api/nomenclatures/import",
     )
     .takes(&["csv", "partial", "keep_empty"])
     .shows(&["message", "created", "updated", "errors", "job"])
     .example(r#"{ "csv": "article,price\nA-1,9.90\n", "dry_run": true }"#),
-    Tool::read("list_categories", "List categories", "Categories with their parents.", "GET /api/categories")
+    Tool::read("list_categories", "Categories with their parents.", "GET /api/categories")
         .shows(&["id", "name", "parent"]),
 ];
 
 const CUSTOMERS: &[Tool] = &[
-    Tool::read("find_customers", "Find customers", "Customers by name, phone or e-mail.", "GET /api/counterparties")
+    Tool::read("find_customers", "Customers by name, phone or e-mail.", "GET /api/counterparties")
         .takes(&["query", "page", "per_page"])
         .shows(&["id", "name", "first_name", "last_name", "phone_1"])
         .example(r#"{ "query": "Ivan" }"#),
-    Tool::write("create_customer", "Create a customer", "Creates a customer. No dry run.", "POST /api/counterparties")
+    Tool::write("create_customer", "Creates a customer. No dry run.", "POST /api/counterparties")
         .takes(&["is_company", "name", "first_name", "last_name", "phone_1", "email", "address"])
         .shows(&["id"])
         .example(r#"{ "is_company": false, "first_name": "Ivan" }"#),
-    Tool::write(
-        "update_customer",
-        "Update a customer",
-        "Changes a customer. No dry run.",
-        "PUT /api/counterparties/{id}",
-    )
-    .ids(&[("customer_id", "id")])
-    .takes(&["is_company", "name", "first_name", "last_name", "phone_1", "email", "address"])
-    .shows(&["id"])
-    .example(r#"{ "customer_id": 1, "is_company": false, "address": "Elbe Street 5" }"#),
+    Tool::write("update_customer", "Changes a customer. No dry run.", "PUT /api/counterparties/{id}")
+        .ids(&[("customer_id", "id")])
+        .takes(&["is_company", "name", "first_name", "last_name", "phone_1", "email", "address"])
+        .shows(&["id"])
+        .example(r#"{ "customer_id": 1, "is_company": false, "address": "Elbe Street 5" }"#),
 ];
 
 const SUBSCRIPTIONS: &[Tool] = &[
-    Tool::read(
-        "find_subscriptions",
-        "Find subscriptions",
-        "Subscriptions by state or customer.",
-        "GET /api/subscriptions",
-    )
-    .takes(&["status", "counterparty_id", "order_by", "page", "per_page"])
-    .shows(&["id", "status", "amount", "next_charge_at"])
-    .example(r#"{ "per_page": 5 }"#),
-    Tool::read(
-        "upcoming_charges",
-        "List upcoming charges",
-        "Charges of subscriptions that are due soon.",
-        "GET /api/subscriptions/upcoming",
-    )
-    .takes(&["until", "page", "per_page"])
-    .shows(&["subscription_id", "amount", "charge_at", "past_due"]),
+    Tool::read("find_subscriptions", "Subscriptions by state or customer.", "GET /api/subscriptions")
+        .takes(&["status", "counterparty_id", "order_by", "page", "per_page"])
+        .shows(&["id", "status", "amount", "next_charge_at"])
+        .example(r#"{ "per_page": 5 }"#),
+    Tool::read("upcoming_charges", "Charges of subscriptions that are due soon.", "GET /api/subscriptions/upcoming")
+        .takes(&["until", "page", "per_page"])
+        .shows(&["subscription_id", "amount", "charge_at", "past_due"]),
     Tool::money(
         "pause_subscription",
-        "Pause a subscription",
         "Moves the next period to a later time. No dry run.",
         "POST /api/subscriptions/{id}/pause",
     )
@@ -266,7 +220,6 @@ const SUBSCRIPTIONS: &[Tool] = &[
     .example(r#"{ "subscription_id": 1, "until": "2030-01-01T00:00:00Z" }"#),
     Tool::destructive(
         "cancel_subscription",
-        "Cancel a subscription",
         "Ends a subscription after its paid period. No dry run.",
         "POST /api/subscriptions/{id}/cancel",
     )
@@ -276,42 +229,32 @@ const SUBSCRIPTIONS: &[Tool] = &[
 ];
 
 const CONTENT: &[Tool] = &[
-    Tool::read("find_pages", "Find pages", "Content pages.", "GET /api/tables/pages").takes(&["query", "page"]),
-    Tool::read("get_page", "Get a page", "One page with its HTML.", "GET /api/pages/{id}")
+    Tool::read("find_pages", "Content pages.", "GET /api/tables/pages").takes(&["query", "page"]),
+    Tool::read("get_page", "One page with its HTML.", "GET /api/pages/{id}")
         .ids(&[("page_id", "id")])
         .shows(&["id", "title", "slug", "content", "is_active"])
         .example(r#"{ "page_id": 1 }"#),
-    Tool::write(
-        "create_page",
-        "Create a page",
-        "Creates a page; a draft unless is_active. No dry run.",
-        "POST /api/pages",
-    )
-    .takes(&["title", "content", "description", "is_active"])
-    .shows(&["id", "title", "is_active"])
-    .example(r#"{ "title": "News", "is_active": false }"#),
-    Tool::write(
-        "update_page",
-        "Update a page",
-        "Changes a page that customers see. No dry run.",
-        "PUT /api/pages/{id}",
-    )
-    .ids(&[("page_id", "id")])
-    .takes(&["title", "content", "description", "is_active"])
-    .shows(&["id", "title", "is_active"])
-    .example(r#"{ "page_id": 1, "title": "News" }"#),
+    Tool::write("create_page", "Creates a page; a draft unless is_active. No dry run.", "POST /api/pages")
+        .takes(&["title", "content", "description", "is_active"])
+        .shows(&["id", "title", "is_active"])
+        .example(r#"{ "title": "News", "is_active": false }"#),
+    Tool::write("update_page", "Changes a page that customers see. No dry run.", "PUT /api/pages/{id}")
+        .ids(&[("page_id", "id")])
+        .takes(&["title", "content", "description", "is_active"])
+        .shows(&["id", "title", "is_active"])
+        .example(r#"{ "page_id": 1, "title": "News" }"#),
 ];
 
 const TASKS: &[Tool] = &[
-    Tool::read("find_tasks", "Find tasks", "Tasks of employees.", "GET /api/tasks")
+    Tool::read("find_tasks", "Tasks of employees.", "GET /api/tasks")
         .takes(&["query", "status_id", "responsible_id", "order_id", "page", "per_page"])
         .shows(&["id", "title", "status", "deadline"])
         .example(r#"{ "status_id": [1, 2] }"#),
-    Tool::write("create_task", "Create a task", "Creates a task for an employee. No dry run.", "POST /api/tasks")
+    Tool::write("create_task", "Creates a task for an employee. No dry run.", "POST /api/tasks")
         .takes(&["title", "description", "status_id", "responsible_id", "order_id", "counterparty_id", "deadline"])
         .shows(&["id", "title", "status"])
         .example(r#"{ "title": "Call the supplier" }"#),
-    Tool::write("update_task", "Update a task", "Changes a task. No dry run.", "PUT /api/tasks/{id}")
+    Tool::write("update_task", "Changes a task. No dry run.", "PUT /api/tasks/{id}")
         .ids(&[("task_id", "id")])
         .takes(&["title", "description", "status_id", "responsible_id", "deadline"])
         .shows(&["id", "title", "status"])
@@ -319,14 +262,14 @@ const TASKS: &[Tool] = &[
 ];
 
 const REPORTS: &[Tool] = &[
-    Tool::read("report_sales", "Report sales", "Orders and revenue by day or hour.", "GET /api/reports/orders")
+    Tool::read("report_sales", "Orders and revenue by day or hour.", "GET /api/reports/orders")
         .takes(&["from", "to", "by"])
         .shows(&["rows", "total"])
         .example(r#"{ "from": "2026-01-01", "to": "2026-01-31" }"#),
-    Tool::read("report_items", "Report items", "Best-selling items of a period.", "GET /api/reports/items")
+    Tool::read("report_items", "Best-selling items of a period.", "GET /api/reports/items")
         .takes(&["from", "to", "order_by"])
         .shows(&["items"]),
-    Tool::read("get_job", "Get a job", "State of an import that runs as a job.", "GET /api/jobs/{id}")
+    Tool::read("get_job", "State of an import that runs as a job.", "GET /api/jobs/{id}")
         .ids(&[("job_id", "id")])
         .shows(&["id", "status", "done_rows", "total_rows", "errors_total"])
         .example(r#"{ "job_id": 1 }"#),

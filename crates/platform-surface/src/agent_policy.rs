@@ -5,9 +5,7 @@ use std::collections::BTreeMap;
 use actix_web::{get, put};
 use deserr::Deserr;
 use kontor_auth::AgentActionService;
-use kontor_auth::model::{
-    AGENT_LOG_DAYS, APPROVALS_PER_HOUR, AgentLimits, AgentPolicy, AgentRule, AgentRules as Rules,
-};
+use kontor_auth::model::{AgentLimits, AgentPolicy, AgentRule, AgentRules as Rules};
 use kontor_kernel::{Violations, Word};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -156,12 +154,10 @@ struct AgentPolicyInput {
     version: wire::Integer,
     /// `true` to refuse every write of every agent, from the next call on.
     refuses_writes: wire::Flag,
-    /// 60 by default.
-    #[deserr(default)]
-    approvals_per_hour: Option<wire::Integer>,
-    /// 90 by default, at most 3650.
-    #[deserr(default)]
-    retention_days: Option<wire::Integer>,
+    /// Approvals of an employee within an hour, 60 in a new project.
+    approvals_per_hour: wire::Integer,
+    /// Days for which the log is kept, 90 in a new project, at most 3650.
+    retention_days: wire::Integer,
     rules: AgentRulesInput,
     /// Agents with own rules, at most 100.
     agents: Vec<OwnRulesInput>,
@@ -174,14 +170,14 @@ struct Reading<'a> {
 }
 
 impl Reading<'_> {
-    fn bounded(&mut self, field: String, value: Option<wire::Integer>, least: i64, most: i64) -> Option<i64> {
-        let value = value.map(|value| value.0)?;
+    fn bounded(&mut self, field: &str, value: wire::Integer, least: i64, most: i64) -> i64 {
+        let value = value.0;
         if value < least {
             self.violations.add(field, format!("must be at least {least}"));
         } else if value > most {
             self.violations.add(field, format!("must be at most {most}"));
         }
-        Some(value)
+        value
     }
 
     fn rules(&mut self, place: &str, input: AgentRulesInput) -> Rules {
@@ -196,8 +192,12 @@ impl Reading<'_> {
             }
         }
         let limits = AgentLimits {
-            calls_per_day: self.bounded(format!("{place}.calls_per_day"), input.calls_per_day, 0, i64::MAX),
-            money_per_day: self.bounded(format!("{place}.money_per_day"), input.money_per_day, 0, i64::MAX),
+            calls_per_day: input
+                .calls_per_day
+                .map(|limit| self.bounded(&format!("{place}.calls_per_day"), limit, 0, i64::MAX)),
+            money_per_day: input
+                .money_per_day
+                .map(|limit| self.bounded(&format!("{place}.money_per_day"), limit, 0, i64::MAX)),
         };
         let [write, money, destructive] =
             [input.write, input.money, input.destructive].map(|rule| rule.map(|rule| rule.0));
@@ -214,16 +214,16 @@ impl Reading<'_> {
                 self.violations.add(format!("agents.{index}.agent_id"), "is in the list twice");
             }
         }
-        let approvals = self.bounded("approvals_per_hour".to_owned(), input.approvals_per_hour, 0, i64::MAX);
-        let days = self.bounded("retention_days".to_owned(), input.retention_days, 1, MAX_RETENTION_DAYS);
+        let approvals_per_hour = self.bounded("approvals_per_hour", input.approvals_per_hour, 0, i64::MAX);
+        let retention_days = self.bounded("retention_days", input.retention_days, 1, MAX_RETENTION_DAYS);
         if !self.violations.fields().is_empty() {
             return Err(self.violations);
         }
         Ok(AgentPolicy {
             version: input.version.0,
             refuses_writes: input.refuses_writes.0,
-            approvals_per_hour: approvals.unwrap_or(APPROVALS_PER_HOUR),
-            retention_days: days.unwrap_or(AGENT_LOG_DAYS),
+            approvals_per_hour,
+            retention_days,
             rules,
             agents,
         })

@@ -52,7 +52,7 @@ async fn new_agent(desk: &Desk) -> String {
     let tokens = format!("/api/agents/{}/tokens", agent["agent"]["id"]);
     let issued = send(desk.request(Method::POST, &tokens).json(&json!({ "name": "Token" }))).await.expect(201);
     let policy = json!({
-        "version": 0, "refuses_writes": false, "rules": { "write": "needs_approval", "operations": [] }, "agents": [],
+        "version": 0, "refuses_writes": false, "approvals_per_hour": 60, "retention_days": 90, "rules": { "write": "needs_approval", "operations": [] }, "agents": [],
     });
     send(desk.request(Method::PUT, "/api/agent-policy").json(&policy)).await.expect(200);
     issued["access_token"]["value"].as_str().unwrap().to_owned()

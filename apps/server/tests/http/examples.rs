@@ -45,6 +45,7 @@ const SECRETS: [&str; 8] = [
 fn passing(name: &str) -> Option<Value> {
     match name {
         "active_time" | "duration_seconds" => Some(json!(60)),
+        "duration_ms" => Some(json!(40)),
         "remaining_seconds" => Some(json!(295)),
         "is_open_now" => Some(json!(true)),
         "callback_number" => Some(json!("78005550007")),

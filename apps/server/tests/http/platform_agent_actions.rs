@@ -527,7 +527,7 @@ database_tests! {
         wrong["agents"] = json!([{ "agent_id": "x", "rules": rules("allowed") }]);
         held.office.put(POLICY, wrong).await
             .expect_invalid(&["agents.0.agent_id", "rules.destructive", "rules.money", "rules.write"]);
-        held.office.put(POLICY, json!({})).await.expect_invalid(&["agents", "refuses_writes", "rules", "version"]);
+        held.office.put(POLICY, json!({})).await.expect_invalid(&["agents", "approvals_per_hour", "refuses_writes", "retention_days", "rules", "version"]);
         let mut unknown = policy(1, "allowed");
         unknown["retention_days"] = json!(0);
         unknown["rules"]["calls_per_day"] = json!(-1);

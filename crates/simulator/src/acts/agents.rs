@@ -24,7 +24,7 @@ pub const TASKS: Tool = Tool {
     amount: None,
 };
 
-/// Creates the call with this number: a task whose title tells the calls apart.
+/// Creates the call with this number: a task whose title identifies the call.
 fn call(number: u64) -> AgentCall {
     AgentCall {
         method: TASKS.method.to_owned(),
