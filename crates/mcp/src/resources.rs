@@ -44,6 +44,11 @@ impl Resource {
         format!("{SCHEME}{}", self.name)
     }
 
+    /// Returns the permissions that a reader needs.
+    pub fn permissions(&self) -> &'static [Permission] {
+        self.permissions
+    }
+
     /// Returns `true` if the agent may read it.
     pub fn is_for(&self, staff: &Staff) -> bool {
         self.permissions.iter().all(|permission| staff.require(*permission).is_ok())

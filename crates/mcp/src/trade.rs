@@ -1,5 +1,7 @@
 //! Content for the trade of a merchant: tools, resources and prompts over the API.
 
+use std::collections::BTreeSet;
+
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
 use kontor_kernel::{Permission, Staff};
@@ -56,13 +58,11 @@ impl Mcp {
         &self.offers
     }
 
-    /// Returns the names of all permissions that tools need.
-    pub fn scopes(&self) -> Vec<String> {
-        let all = self.offers.iter().flat_map(|offer| offer.permissions);
-        let mut names: Vec<String> = all.map(ToString::to_string).collect();
-        names.sort();
-        names.dedup();
-        names
+    /// Returns the names of all permissions that tools and resources need, in alphabetical order.
+    pub fn scopes(&self) -> BTreeSet<String> {
+        let of_tools = self.offers.iter().flat_map(|offer| offer.permissions);
+        let of_resources = self.resources.iter().flat_map(Resource::permissions);
+        of_tools.chain(of_resources).map(ToString::to_string).collect()
     }
 
     /// Answers a message.

@@ -56,7 +56,7 @@ database_tests! {
             let document = send(office.server.request(Method::GET, path)).await.expect(200);
             assert_eq!(document["resource"], "http://127.0.0.1:8080/mcp");
             let scopes = document["scopes_supported"].as_array().unwrap();
-            assert!(scopes.contains(&json!("view-orders")) && !scopes.contains(&json!("edit-agents")));
+            assert!(["view-orders", "view-dictionaries"].iter().all(|scope| scopes.contains(&json!(scope))) && !scopes.contains(&json!("edit-agents")));
             assert!(document.get("authorization_servers").is_none());
         }
         for method in [Method::GET, Method::DELETE, Method::PUT] {
