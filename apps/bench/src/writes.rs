@@ -176,6 +176,7 @@ impl Workbench {
                 owner,
                 process: "bench".to_owned(),
                 leased_until: at + TimeDelta::seconds(30),
+                at,
                 number: RequestNumbers::new(u32::try_from(round)?).next(at),
             });
             let store = Arc::new(self.store.for_request(request));

@@ -12,20 +12,20 @@ use actix_web::body::MessageBody;
 use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
 use actix_web::http::header::{ContentType, HeaderMap, HeaderName, IF_MATCH};
 use actix_web::http::{Method, StatusCode};
-use actix_web::web;
-use actix_web::{HttpMessage, HttpResponse};
+use actix_web::{Error, HttpMessage, HttpResponse, web};
 use kontor_auth::model::{
     AgentAction, AgentActionState, AgentCall, AgentResult, AgentRule, MAX_AGENT_CALL_BYTES, NewAgentAction, ToolClass,
 };
 use kontor_auth::{AgentActionError, AgentActionRefusal, AgentActionService, AgentCallState, JudgedCall};
 use kontor_kernel::{Staff, StoreError};
 use serde_json::Value;
+use tracing::Instrument;
 use uuid::Uuid;
 
 use super::agent_action_record::AgentActionResponse;
 use super::agent_execution::execute;
 use super::body::{BYTE_ORDER_MARK, unreadable};
-use super::idempotency::{Execution, REPLAYED, sent_key};
+use super::idempotency::{Execution, REPLAYED, accepts_keys, is_repeated, sent_key};
 use super::in_process::{InProcess, Origin};
 use super::policy::Policy;
 use super::preconditions::current_tag;
@@ -94,9 +94,24 @@ fn named_code(error: &ApiError) -> Option<&'static str> {
 }
 
 impl LogEntry {
-    /// Stores the entry with the outcome that a response shows.
-    pub async fn finish<B: MessageBody>(self, response: &ServiceResponse<B>) {
-        self.store(response.status(), code_of(response)).await;
+    /// Executes the request and stores the entry with the outcome, in tasks of their own: the entry is stored even if the
+    /// client disconnects or the handler panics.
+    pub async fn around<B: MessageBody + 'static>(
+        self,
+        work: impl Future<Output = Result<ServiceResponse<B>, Error>> + 'static,
+    ) -> Result<ServiceResponse<B>, Error> {
+        let working = actix_web::rt::spawn(work.in_current_span());
+        let logged = async move {
+            let outcome = working.await.unwrap_or_else(|error| Err(ApiError::internal(&error).into()));
+            let (status, code) = match &outcome {
+                Ok(response) => (response.status(), code_of(response)),
+                Err(error) => (error.as_response_error().status_code(), None),
+            };
+            self.store(status, code).await;
+            outcome
+        };
+        let logging = actix_web::rt::spawn(logged.in_current_span());
+        logging.await.unwrap_or_else(|error| Err(ApiError::internal(&error).into()))
     }
 
     /// A lost entry must not turn a call that was carried out into an error.
@@ -190,6 +205,8 @@ async fn pass_agent(
     let log = LogEntry { service: service.clone(), entry };
     match judged.rule {
         AgentRule::Forbidden => Err(log.refused(forbidden("The project does not allow this call to the agent.")).await),
+        // The first request was counted and logged.
+        AgentRule::Allowed if accepts_keys(policy) && is_repeated(request, admitted).await? => Ok(Passage::default()),
         AgentRule::Allowed => {
             let body = parsed.ok().and_then(|call| call.body);
             if service.count(agent, judged, body.as_ref()).await? {

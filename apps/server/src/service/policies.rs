@@ -259,11 +259,12 @@ pub async fn enforce(
         };
         match passed {
             Ok((admitted, share, passage)) if has_key(request.headers()) && accepts_keys(policy) => {
-                let response = serve(request, next, called, admitted, passage.execution).await?;
+                let answering = serve(request, next, called, admitted, passage.execution);
+                let response = match passage.log {
+                    Some(entry) => Box::pin(entry.around(answering)).await?,
+                    None => answering.await?,
+                };
                 drop(share);
-                if let Some(entry) = passage.log {
-                    Box::pin(entry.finish(&response)).await;
-                }
                 return Ok(response.map_into_right_body());
             }
             Ok((admitted, share, passage)) => {
@@ -282,11 +283,11 @@ pub async fn enforce(
             }
         }
     }
-    let response = next.call(request).await?;
+    let response = match logged {
+        Some(entry) => Box::pin(entry.around(async move { next.call(request).await })).await?,
+        None => next.call(request).await?,
+    };
     drop(held);
-    if let Some(entry) = logged {
-        Box::pin(entry.finish(&response)).await;
-    }
     Ok(match pending {
         None => response.map_into_left_body(),
         Some((answers, pending)) => answers.store(pending, response).await,

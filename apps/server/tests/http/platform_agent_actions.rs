@@ -497,6 +497,15 @@ database_tests! {
         assert_eq!(held.brands().await, 3);
         held.office.server.clock.advance(24 * 60 * 60);
         held.brand("Next day").await.expect(201);
+        // A repetition is answered, and counts no more.
+        for repeats in [false, true, true] {
+            let once = keyed(held.call(Method::POST, BRANDS), "once").json(&json!({ "name": "Once" }));
+            let answer = send(once).await;
+            assert_eq!((answer.status.as_u16(), is_replayed(&answer)), (201, repeats), "{}", answer.text);
+        }
+        held.brand("Third").await.expect(201);
+        assert_named(&held.brand("Fourth").await, 429, "agent_limit_exceeded", "wait");
+        held.office.server.clock.advance(24 * 60 * 60);
 
         let mut strict = policy(1, "needs_approval");
         strict["approvals_per_hour"] = json!(1);

@@ -61,11 +61,6 @@ fn expiry_of(number: i64) -> DateTime<Utc> {
     time_of(number) + KEY_LIFE
 }
 
-/// Returns `true` if a key has expired at the time of a later request.
-fn has_expired(number: i64, later: i64) -> bool {
-    number <= last_expired_number(time_of(later))
-}
-
 /// Returns the greatest number whose key has expired.
 pub(crate) fn last_expired_number(now: DateTime<Utc>) -> i64 {
     first_of(now - KEY_LIFE) + (1 << BITS) - 1
@@ -101,7 +96,10 @@ pub struct KeyClaim {
     pub process: String,
     /// End of the lease: until then, repeated requests wait for the response.
     pub leased_until: DateTime<Utc>,
-    /// Number of the request, which contains its time. A key that has expired by then is free.
+    /// Time of the request. A key that has expired by then is free.
+    pub at: DateTime<Utc>,
+    /// Number of the request. Numbers never decrease within a process, so after its clock was set back they are later
+    /// than the time.
     pub number: i64,
 }
 
@@ -266,7 +264,7 @@ fn claim(connection: &mut AnyConnection, claim: &KeyClaim, named: Option<Named>)
         }
         let holders = Statement::new("SELECT number FROM idempotency_keys WHERE id = ").value(claim.id.as_str());
         match holders.scalars::<i64>(connection)?.first() {
-            Some(holder) if has_expired(*holder, claim.number) => {
+            Some(holder) if *holder <= last_expired_number(claim.at) => {
                 remove(connection, Statement::new("number = ").value(*holder))?;
             }
             Some(_) => return Ok(None),
@@ -385,8 +383,6 @@ mod tests {
         assert!(RequestNumbers::new(1).next(at) != RequestNumbers::new(2).next(at));
         let end = at + KEY_LIFE;
         assert!(last_expired_number(end - TimeDelta::milliseconds(1)) < first && second <= last_expired_number(end));
-        let later = RequestNumbers::new(0).next(end);
-        assert!(has_expired(first, later) && !has_expired(second, second));
     }
 
     #[test]
@@ -401,6 +397,7 @@ mod tests {
             owner,
             process: String::new(),
             leased_until: DateTime::UNIX_EPOCH,
+            at: DateTime::UNIX_EPOCH,
             number,
         }
     }
@@ -414,6 +411,21 @@ mod tests {
     }
 
     database_tests! {
+        async fn a_clock_that_is_set_back_frees_no_key(db: TestDatabase) {
+            let owner = KeyOwner { guard: "counterparty", id: Some(1) };
+            let first = claim(owner, RequestNumbers::new(1).next(DateTime::UNIX_EPOCH));
+            let numbers = RequestNumbers::new(2);
+            let ahead = numbers.next(DateTime::UNIX_EPOCH + TimeDelta::days(3));
+            let again = KeyClaim { number: numbers.next(DateTime::UNIX_EPOCH), ..first.clone() };
+            assert!(again.number > ahead, "numbers never decrease");
+            for (claim, is_free) in [(first, true), (again, false)] {
+                let request = IdempotentRequest::new(claim);
+                let handle = db.database.for_request(Arc::clone(&request));
+                handle.record_heartbeat("a", DateTime::UNIX_EPOCH).await.ok();
+                assert_eq!((request.is_stored(), request.lost_key()), (is_free, !is_free));
+            }
+        }
+
         async fn who_is_forgotten_leaves_no_answer_that_comes_meanwhile(db: TestDatabase) {
             let (own, other) = (KeyOwner { guard: "counterparty", id: Some(1) }, KeyOwner { guard: "counterparty", id: Some(12) });
             let numbers = RequestNumbers::new(0);

@@ -25,6 +25,7 @@ pub fn claim(id: &str, at: DateTime<Utc>) -> KeyClaim {
         owner: KeyOwner { guard: "user", id: Some(1) },
         process: "p".to_owned(),
         leased_until: at + TimeDelta::seconds(30),
+        at,
         number: RequestNumbers::new(CLAIMS.fetch_add(1, Ordering::Relaxed)).next(at),
     }
 }

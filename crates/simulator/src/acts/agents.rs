@@ -129,6 +129,7 @@ async fn execute(services: &Services, action: &AgentAction) -> Result<&'static s
             owner,
             process: "p".to_owned(),
             leased_until: at + TimeDelta::seconds(30),
+            at,
             number: RequestNumbers::new(u32::try_from(attempts).unwrap_or_default()).next(at),
         });
         let title = proposal.call.body.as_ref().and_then(|body| body["title"].as_str());

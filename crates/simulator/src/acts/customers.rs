@@ -117,6 +117,7 @@ pub fn orders(scene: Scene, member: Member, key: u64, wish: OrderCommand) -> Act
             owner,
             process: "p".to_owned(),
             leased_until: at + TimeDelta::seconds(30),
+            at,
             number: RequestNumbers::new(u32::try_from(key % 1_000).unwrap_or_default()).next(at),
         };
         let request = IdempotentRequest::new(claim);

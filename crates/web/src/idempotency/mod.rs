@@ -70,6 +70,18 @@ pub(crate) fn sent_key(request: &ServiceRequest) -> Result<Option<String>, ApiEr
     if has_key(request.headers()) { key::key(request).map(Some) } else { Ok(None) }
 }
 
+/// Returns `true` if a request repeats one that is known by its key. It is not executed again. A malformed key is
+/// refused later.
+pub(crate) async fn is_repeated(request: &ServiceRequest, admitted: &Admitted) -> Result<bool, ApiError> {
+    if !has_key(request.headers()) {
+        return Ok(false);
+    }
+    let Ok(PresentedKey { key, owner, scope }) = presented(request, admitted) else { return Ok(false) };
+    let desk = request.app_data::<web::Data<IdempotencyStore>>();
+    let desk = desk.ok_or_else(|| ApiError::internal(&"the idempotency store is missing"))?;
+    Ok(desk.is_known(&desk.claim(&scope, &key, owner, &[])).await?)
+}
+
 /// Condition for executing a request.
 #[derive(Clone, Copy, Default)]
 pub enum Execution {

@@ -107,6 +107,7 @@ impl IdempotencyStore {
             owner,
             process: self.process.clone(),
             leased_until: at + LEASE,
+            at,
             number: self.numbers.next(at),
         }
     }
@@ -148,6 +149,12 @@ impl IdempotencyStore {
     /// Returns `true` if an entry is stored under the key.
     pub(super) async fn is_stored(&self, claim: &KeyClaim) -> bool {
         self.kept(claim).await.is_ok_and(|kept| kept.is_some())
+    }
+
+    /// Returns `true` if a request with this key is in progress or has an entry.
+    pub(super) async fn is_known(&self, claim: &KeyClaim) -> Result<bool, StoreError> {
+        let is_here = locked(&self.cases).contains_key(&claim.id);
+        Ok(is_here || self.kept(claim).await?.is_some())
     }
 
     /// Deletes the entry of the key.
