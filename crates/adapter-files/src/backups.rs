@@ -62,10 +62,14 @@ impl FileStorage {
         Err(failed(format!("the copy changed while it was stored as {name}")))
     }
 
-    /// Returns all copies, the newest first. Objects with other names are left out.
+    /// Returns all copies, the newest first. Objects with other names or in sub-folders are left out.
     pub async fn backups(&self) -> Result<Vec<StoredBackup>, StorageFailed> {
         let found: Vec<_> = self.store().await?.list(Some(&Path::from(PREFIX))).try_collect().await.map_err(failed)?;
-        let parse = |object: object_store::ObjectMeta| StoredBackup::parse(object.location.filename()?, object.size);
+        let parse = |object: object_store::ObjectMeta| {
+            let backup = StoredBackup::parse(object.location.filename()?, object.size)?;
+            // The listing is recursive.
+            (object.location == path(&backup.name)).then_some(backup)
+        };
         let mut backups: Vec<_> = found.into_iter().filter_map(parse).collect();
         backups.sort_by_key(|backup| Reverse(backup.taken_at));
         Ok(backups)

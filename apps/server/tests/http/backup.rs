@@ -74,6 +74,54 @@ async fn falls_due_again(members: &mut Members) {
     members.fall_due(0).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_upload_deletes_only_earlier_backups_of_a_similar_size() {
+    let site = Site::open(TestDatabase::fresh(Kind::Sqlite), 1.0).await;
+    let (settings, storage) = (bucket(&site), storage(&site));
+    let run = |arguments: &[&str]| told(&site, &settings, arguments);
+    let upload = |arguments: &[&str]| -> Value {
+        serde_json::from_str(&run(&[&["backup", "upload", "--json"][..], arguments].concat()).unwrap()).unwrap()
+    };
+    let names =
+        async || -> Vec<String> { storage.backups().await.unwrap().into_iter().map(|backup| backup.name).collect() };
+    let empty = |bytes: u64| {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len(bytes).unwrap();
+        file
+    };
+    let first = upload(&[]);
+    let bytes = first["bytes"].as_u64().unwrap();
+
+    // A backup from a clock that was ahead.
+    let ahead = storage.put_backup(SystemClock.now() + TimeDelta::days(1), empty(3 * bytes)).await.unwrap();
+    for command in [&["backup", "check"][..], &["backup", "download", "--to", "elsewhere"]] {
+        let refused = run(command).unwrap_err();
+        assert!(refused.contains("is dated in the future"), "{refused}");
+    }
+    let second = upload(&["--keep", "1"]);
+    assert_eq!(second["deleted"], json!([first["name"]]));
+    assert_eq!(json!(names().await), json!([ahead.name, second["name"]]));
+
+    // A much larger backup, as if this were another database.
+    let large = storage.put_backup(SystemClock.now(), empty(3 * bytes)).await.unwrap();
+    let refused = run(&["backup", "upload", "--keep", "1"]).unwrap_err();
+    assert!(refused.contains("smaller than half") && refused.contains(&large.name), "{refused}");
+    assert_eq!(json!(names().await), json!([ahead.name, large.name, second["name"]]));
+    let third = upload(&["--keep", "1", "--smaller"]);
+    assert_eq!(third["deleted"], json!([large.name, second["name"]]));
+
+    // The listing and the upload succeed, then the deletion is refused.
+    site.fault("storage", "delay", 2, Duration::from_millis(1)).await;
+    site.fault("storage", "refuse", 1, Duration::ZERO).await;
+    let mut command = site.command(&["backup", "upload", "--keep", "1", "--json"]);
+    let output = command.envs(settings.iter().map(|(key, value)| (*key, value))).output().unwrap();
+    let stored: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(stored["deleted"], json!([]));
+    assert_eq!(json!(names().await), json!([ahead.name, stored["name"], third["name"]]));
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(!output.status.success() && error.contains("was not deleted"), "{error}");
+}
+
 database_tests! {
     async fn every_order_answered_before_a_backup_began_is_in_it(db: TestDatabase) {
         let is_sqlite = db.kind == Kind::Sqlite;
@@ -155,6 +203,13 @@ database_tests! {
 
         let file = site.folder().join("restored.db");
         let to = file.to_str().unwrap();
+        let log = site.folder().join("restored.db-wal");
+        std::fs::write(&log, "of the old database").unwrap();
+        for command in [&["backup", "download", "--to", to][..], &["backup", "--to", to]] {
+            let refused = run(command).unwrap_err();
+            assert!(refused.contains("restored.db-wal already exists"), "{refused}");
+        }
+        std::fs::remove_file(log).unwrap();
         run(&["backup", "download", "--to", to]).unwrap();
         let refused = run(&["backup", "download", "--to", to]).unwrap_err();
         assert!(refused.contains("already exists"), "{refused}");
@@ -170,8 +225,7 @@ database_tests! {
         // A newer backup that is no database.
         let garbage = site.folder().join("garbage");
         std::fs::write(&garbage, [7_u8; 10_000]).unwrap();
-        let later = SystemClock.now() + TimeDelta::hours(1);
-        let broken = storage.put_backup(later, File::open(garbage).unwrap()).await.unwrap();
+        let broken = storage.put_backup(SystemClock.now(), File::open(garbage).unwrap()).await.unwrap();
         run(&["backup", "check"]).unwrap_err();
         storage.remove_backup(&broken).await.unwrap();
         for backup in storage.backups().await.unwrap().iter().filter(|backup| **backup != old) {

@@ -25,6 +25,13 @@ fn kontor(arguments: &[&str], settings: &[(&str, &str)]) -> Output {
     command.args(arguments).env_clear().envs(settings.iter().copied()).current_dir(folder()).output().unwrap()
 }
 
+/// Returns the texts of the services.
+fn units() -> Vec<String> {
+    let all = files(&folder().join("systemd")).into_iter();
+    let services = all.filter(|path| path.extension().is_some_and(|end| end == "service"));
+    services.map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
 /// Returns the part of a unit that restricts the process.
 fn sandbox(unit: &str) -> String {
     let (_, behind) = unit.split_once("# Sandbox.").unwrap();
@@ -33,10 +40,16 @@ fn sandbox(unit: &str) -> String {
 
 #[test]
 fn units_share_their_sandbox() {
-    let all = files(&folder().join("systemd"));
-    let units = all.iter().filter(|path| path.extension().is_some_and(|end| end == "service"));
-    let sandboxes: BTreeSet<_> = units.map(|path| sandbox(&std::fs::read_to_string(path).unwrap())).collect();
+    let sandboxes: BTreeSet<_> = units().iter().map(|unit| sandbox(unit)).collect();
     assert_eq!(sandboxes.len(), 1, "{sandboxes:?}");
+}
+
+#[test]
+fn units_of_timers_have_a_timeout() {
+    // systemd sets none for them.
+    let units: Vec<_> = units().into_iter().filter(|unit| unit.contains("\nType=oneshot\n")).collect();
+    assert_eq!(units.len(), 3, "{units:?}");
+    assert!(units.iter().all(|unit| unit.contains("\nTimeoutStartSec=")), "{units:?}");
 }
 
 #[test]

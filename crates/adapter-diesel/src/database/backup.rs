@@ -32,7 +32,7 @@ pub enum BackupError {
     #[error("use PostgreSQL's own tools to back it up: `pg_dump -Fc`, or an archive of the write-ahead log")]
     Postgres,
     /// The file exists and is not overwritten.
-    #[error("{0} already exists")]
+    #[error("{0} already exists: move it away, or choose another file")]
     Exists(PathBuf),
     /// The file cannot be written.
     #[error("{0}: {1}")]
@@ -63,6 +63,23 @@ struct NewestRow {
     version: String,
 }
 
+impl Backup {
+    /// Checks that neither this file nor a log of it exists: SQLite would replay an old log over the new file.
+    pub fn check_target(to: &Path) -> Result<(), BackupError> {
+        for end in ["", "-wal", "-shm", "-journal"] {
+            let mut file = to.as_os_str().to_owned();
+            file.push(end);
+            let file = PathBuf::from(file);
+            match file.try_exists() {
+                Ok(false) => {}
+                Ok(true) => return Err(BackupError::Exists(file)),
+                Err(error) => return Err(BackupError::File(file, error)),
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Database {
     /// Copies a snapshot of the embedded database. Reads and writes continue in the meantime. The file gets its name
     /// only after the copy is complete, verified and synced to the disk.
@@ -71,9 +88,7 @@ impl Database {
             return Err(BackupError::Postgres);
         }
         let failed = |error| BackupError::File(to.to_owned(), error);
-        if to.try_exists().map_err(failed)? {
-            return Err(BackupError::Exists(to.to_owned()));
-        }
+        Backup::check_target(to)?;
         let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let copy = tempfile::Builder::new().prefix(".kontor-backup-").tempfile_in(folder).map_err(failed)?;
         let name = copy.path().to_string_lossy().into_owned();
@@ -189,6 +204,20 @@ impl GenerationFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_copy_is_not_created_beside_a_log() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("kontor.db");
+        for existing in ["kontor.db", "kontor.db-wal", "kontor.db-shm", "kontor.db-journal"] {
+            let existing = folder.path().join(existing);
+            std::fs::write(&existing, "old").unwrap();
+            let refused = Backup::check_target(&file).unwrap_err();
+            assert!(matches!(&refused, BackupError::Exists(found) if *found == existing), "{refused}");
+            std::fs::remove_file(existing).unwrap();
+        }
+        Backup::check_target(&file).unwrap();
+    }
 
     #[tokio::test]
     async fn the_greatest_generation_is_kept_for_each_installation() {

@@ -55,6 +55,17 @@ async fn a_damaged_backup_is_refused() {
         let error = storage.get_backup(&backup, &into).await.unwrap_err().to_string();
         assert!(error.contains("does not match the checksum"), "{error}");
     }
-    File::create(folder.path().join("backups").join("notes.txt")).unwrap();
-    assert_eq!(storage.backups().await.unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn other_objects_are_no_backups() {
+    let folder = tempfile::tempdir().unwrap();
+    let storage = FileStorage::folder(folder.path());
+    let backup = storage.put_backup(time(0), file(b"a database")).await.unwrap();
+    let backups = folder.path().join("backups");
+    File::create(backups.join("notes.txt")).unwrap();
+    // A copy that an operator keeps.
+    std::fs::create_dir(backups.join("keep")).unwrap();
+    std::fs::copy(backups.join(&backup.name), backups.join("keep").join(&backup.name)).unwrap();
+    assert_eq!(storage.backups().await.unwrap(), [backup]);
 }

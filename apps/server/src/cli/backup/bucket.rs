@@ -29,6 +29,9 @@ pub enum BackupCommand {
     Upload {
         #[command(flatten)]
         retention: Retention,
+        /// Store the copy even if it is smaller than half of the newest backup. Otherwise such an upload fails.
+        #[arg(long)]
+        smaller: bool,
         #[command(flatten)]
         output: Output,
     },
@@ -71,15 +74,15 @@ pub struct Retention {
 }
 
 impl Retention {
-    /// Returns how many of these backups are kept, of times that begin with the newest.
-    fn kept(self, taken_at: &[DateTime<Utc>], now: DateTime<Utc>) -> usize {
+    /// Returns how many backups are kept beside the one just stored, of earlier times that begin with the newest.
+    fn kept(self, earlier: &[DateTime<Utc>], now: DateTime<Utc>) -> usize {
         if self.keep.is_none() && self.keep_days.is_none() {
-            return taken_at.len();
+            return earlier.len();
         }
-        let newest = self.keep.map_or(1, |count| usize::try_from(count).unwrap_or(usize::MAX));
+        let newest = self.keep.map_or(0, |count| usize::try_from(count.saturating_sub(1)).unwrap_or(usize::MAX));
         let recent = self.keep_days.map_or(0, |days| {
             let limit = now - TimeDelta::days(days.into());
-            taken_at.partition_point(|taken_at| *taken_at >= limit)
+            earlier.partition_point(|taken_at| *taken_at >= limit)
         });
         newest.max(recent)
     }
@@ -91,8 +94,8 @@ pub fn run(
     command: BackupCommand,
 ) -> Result<(), Failure> {
     match command {
-        BackupCommand::Upload { retention, output } => {
-            upload(&Place::open(load(output.database)?)?, retention, output.json)
+        BackupCommand::Upload { retention, smaller, output } => {
+            upload(&Place::open(load(output.database)?)?, retention, smaller, output.json)
         }
         BackupCommand::List { output } => list(&Place::open(load(output.database)?)?, output.json),
         BackupCommand::Download { to, name, output } => {
@@ -132,15 +135,23 @@ impl Place {
     fn find(&self, name: Option<&str>) -> Result<StoredBackup, Failure> {
         let mut all = self.backups()?.into_iter();
         let found = all.find(|backup| name.is_none_or(|name| backup.name == name));
-        Ok(found
-            .ok_or_else(|| name.map_or("the bucket has no backup".to_owned(), |name| format!("no backup {name}")))?)
+        let found = found
+            .ok_or_else(|| name.map_or("the bucket has no backup".to_owned(), |name| format!("no backup {name}")))?;
+        // The clock was wrong then, or it is now: a later backup may exist.
+        if name.is_none() && found.taken_at > SystemClock.now() {
+            let found = found.name;
+            return Err(format!(
+                "the newest backup {found} is dated in the future: correct the clock, choose one with `download --name`, \
+                 or delete it from the bucket"
+            )
+            .into());
+        }
+        Ok(found)
     }
 
     /// Downloads a backup. The file gets its name when it is complete and verified.
     fn fetch(&self, backup: &StoredBackup, to: &Path) -> Result<(), Failure> {
-        if to.try_exists()? {
-            return Err(BackupError::Exists(to.to_owned()).into());
-        }
+        Backup::check_target(to)?;
         let folder = folder_of(to);
         let copy = tempfile::Builder::new().prefix(".kontor-backup-").tempfile_in(folder)?;
         self.runtime.block_on(self.bucket.get_backup(backup, copy.as_file()))?;
@@ -156,21 +167,35 @@ fn folder_of(file: &Path) -> &Path {
     file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn upload(place: &Place, retention: Retention, json: bool) -> Result<(), Failure> {
+fn upload(place: &Place, retention: Retention, smaller: bool, json: bool) -> Result<(), Failure> {
     existing_file(&place.config)?;
+    let mut earlier = place.backups()?;
     let folder = place.temporary_folder()?;
     let copy = folder.path().join("kontor.db");
     let taken_at = SystemClock.now();
-    let Backup { newest_migration, .. } = open(&place.config)?.back_up(&copy)?;
-    let StoredBackup { name, bytes, .. } =
-        place.runtime.block_on(place.bucket.put_backup(taken_at, File::open(copy)?))?;
-    let backups = place.backups()?;
-    let times: Vec<_> = backups.iter().map(|backup| backup.taken_at).collect();
-    let expired = backups.get(retention.kept(&times, SystemClock.now())..).unwrap_or_default();
-    for backup in expired {
-        place.runtime.block_on(place.bucket.remove_backup(backup))?;
+    let Backup { bytes, newest_migration } = open(&place.config)?.back_up(&copy)?;
+    // Backups from a clock that was ahead are neither compared, counted nor deleted.
+    earlier.retain(|backup| backup.taken_at < taken_at);
+    if let Some(StoredBackup { name, bytes: stored, .. }) = earlier.first()
+        && !smaller
+        && bytes.saturating_mul(2) < *stored
+    {
+        return Err(format!(
+            "nothing was stored or deleted: the copy of {bytes} bytes is smaller than half of {name} of {stored} bytes. \
+             Check that `database_url` is right, or use --smaller"
+        )
+        .into());
     }
-    let deleted: Vec<&str> = expired.iter().map(|backup| backup.name.as_str()).collect();
+    let StoredBackup { name, .. } = place.runtime.block_on(place.bucket.put_backup(taken_at, File::open(copy)?))?;
+    let times: Vec<_> = earlier.iter().map(|backup| backup.taken_at).collect();
+    let expired = earlier.get(retention.kept(&times, taken_at)..).unwrap_or_default();
+    let mut deleted = Vec::new();
+    let outcome: Result<(), Failure> = expired.iter().try_for_each(|backup| {
+        let removed = place.runtime.block_on(place.bucket.remove_backup(backup));
+        removed.map_err(|error| format!("{} was not deleted: {error}", backup.name))?;
+        deleted.push(backup.name.as_str());
+        Ok(())
+    });
     if json {
         let stored = json!({
             "name": name, "bytes": bytes, "newest_migration": newest_migration, "deleted": deleted,
@@ -182,7 +207,7 @@ fn upload(place: &Place, retention: Retention, json: bool) -> Result<(), Failure
             println!("deleted {name}");
         }
     }
-    Ok(())
+    outcome
 }
 
 fn list(place: &Place, json: bool) -> Result<(), Failure> {
@@ -235,21 +260,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn backups_are_kept_by_count_or_by_age_and_the_newest_always() {
+    fn earlier_backups_are_kept_by_count_or_by_age() {
         let now = DateTime::UNIX_EPOCH + TimeDelta::days(1_000);
-        let taken_at: Vec<_> = [1, 25, 49, 50, 100].map(|hours| now - TimeDelta::hours(hours)).into();
+        let earlier: Vec<_> = [1, 25, 49, 50, 100].map(|hours| now - TimeDelta::hours(hours)).into();
         for (keep, keep_days, kept) in [
             (None, None, 5),
-            (Some(1), None, 1),
-            (Some(3), None, 3),
+            (Some(1), None, 0),
+            (Some(3), None, 2),
             (None, Some(1), 1),
             (None, Some(3), 4),
             (Some(2), Some(3), 4),
-            (Some(4), Some(1), 4),
+            (Some(4), Some(1), 3),
         ] {
-            assert_eq!(Retention { keep, keep_days }.kept(&taken_at, now), kept, "{keep:?} {keep_days:?}");
+            assert_eq!(Retention { keep, keep_days }.kept(&earlier, now), kept, "{keep:?} {keep_days:?}");
         }
-        assert_eq!(Retention { keep: None, keep_days: Some(1) }.kept(&taken_at[4..], now), 1);
-        assert!(taken_at.get(Retention { keep: Some(9), keep_days: None }.kept(&taken_at, now)..).is_none());
+        assert_eq!(Retention { keep: None, keep_days: Some(1) }.kept(&earlier[4..], now), 0);
+        assert!(earlier.get(Retention { keep: Some(9), keep_days: None }.kept(&earlier, now)..).is_none());
     }
 }
