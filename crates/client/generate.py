@@ -21,7 +21,7 @@ PLATFORM = {"Catalog", "Orders", "Stock", "Staff login and current user"}
 READING = {"Calculate", "Check", "Introspect", "Search"}
 WRITES_IN_SPITE = {"counterparty_check_out_subscriptions", "counterparty_sync_payment_method_change"}
 BY_HAND = {"Money", "NextAction", "Secret"}
-# Secrets that the description declares as text: fields of any type, and of one.
+# Secrets that the description declares as text: by field, and by type and field.
 SECRET_FIELDS = {"client_nonce", "init_data", "redeem_token", "session_token"}
 SECRETS = {("AccessTokenRecord", "value"), ("ContactHash", "hash")}
 KEYWORDS = {"type", "match", "ref", "move", "use", "in", "where", "loop", "self", "box"}
