@@ -5,7 +5,7 @@ use tracing::field::Empty;
 
 use crate::{REQUEST, STATUS, TARGET, TraceContext};
 
-/// Share of the requests without a trusted caller, and of the calls of the worker, that are sampled. The default is none.
+/// Share of the requests without a trusted caller, and of the calls of the worker, that are sampled. None by default.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sampling {
     percent: u32,
