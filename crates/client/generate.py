@@ -21,8 +21,9 @@ PLATFORM = {"Catalog", "Orders", "Stock", "Staff login and current user"}
 READING = {"Calculate", "Check", "Introspect", "Search"}
 WRITES_IN_SPITE = {"counterparty_check_out_subscriptions", "counterparty_sync_payment_method_change"}
 BY_HAND = {"Money", "NextAction", "Secret"}
-# Secrets that the description declares as text.
-SECRETS = {("AccessTokenRecord", "value")}
+# Secrets that the description declares as text: by field, and by type and field.
+SECRET_FIELDS = {"client_nonce", "init_data", "redeem_token", "session_token"}
+SECRETS = {("AccessTokenRecord", "value"), ("ContactHash", "hash")}
 KEYWORDS = {"type", "match", "ref", "move", "use", "in", "where", "loop", "self", "box"}
 MAX_LINES = 600
 HEAD = "// Written by generate.py from docs/openapi.json.\n\n"
@@ -192,7 +193,7 @@ class Types:
         kind, description = schema.get("type"), schema.get("description", "")
         if kind == "string" and self.is_enum(schema):
             return self.enum(f"{re.sub('(Record|Query)$', '', owner)}{pascal(key)}", schema["enum"])
-        if (owner, key) in SECRETS:
+        if kind == "string" and (key in SECRET_FIELDS or (owner, key) in SECRETS):
             return "Secret"
         if kind == "string":
             dated = {"date-time": "DateTime<Utc>", "date": "NaiveDate", "uuid": "Uuid"}.get(schema.get("format"))

@@ -41,17 +41,17 @@ pub struct Answer<T> {
 impl<T: DeserializeOwned> Call<T> {
     pub(crate) fn new(transport: Transport, method: Method, path: &str) -> Self {
         let reads = method == Method::GET || method == Method::HEAD;
-        let request = Request {
+        let request = checked(path).map(|path| Request {
             key: if reads { None } else { new_key() },
             method,
-            path: path.to_owned(),
+            path,
             query: Vec::new(),
             body: None,
             if_match: None,
             reads,
             as_backend: false,
-        };
-        Self { transport, request: Ok(request), read: from_json }
+        });
+        Self { transport, request, read: from_json }
     }
 
     /// Reads the body as a file.
@@ -132,11 +132,15 @@ impl<T> Call<T> {
 
     /// Sends the call and returns the response with its headers.
     pub async fn send(self) -> Result<Answer<T>, Error> {
-        let received = self.transport.exchange(&self.request?).await?;
-        let unreadable =
-            |error: serde_json::Error| Error::Unreadable { status: received.status, reason: error.to_string() };
+        let request = self.request?;
+        let received = self.transport.exchange(&request).await?;
+        let body = (self.read)(&received.body).map_err(|error| Error::Unreadable {
+            status: received.status,
+            reason: error.to_string(),
+            key: request.key,
+        })?;
         Ok(Answer {
-            body: (self.read)(&received.body).map_err(unreadable)?,
+            body,
             status: received.status,
             etag: header(&received.headers, ETAG.as_str()),
             replayed: header(&received.headers, "idempotent-replayed").is_some(),
@@ -181,7 +185,56 @@ fn new_key() -> Option<String> {
     Some(uuid::Builder::from_random_bytes(bytes).into_uuid().to_string())
 }
 
-/// Returns a text as one segment of a path.
+/// Returns a path that stays as it is written. Parsers of URLs remove the segments `.` and `..`, escaped ones, too, and
+/// read `\` as `/`; they ignore tabs, line breaks and spaces at the end.
+fn checked(path: &str) -> Result<String, Error> {
+    let written = path.split(['?', '#']).next().unwrap_or_default();
+    let mut segments = written.split('/').map(|segment| segment.to_ascii_lowercase().replace("%2e", "."));
+    let climbs = segments.any(|segment| segment == "." || segment == "..");
+    if path.starts_with('/') && !climbs && !written.contains(|sign: char| sign <= ' ' || sign == '\\') {
+        return Ok(path.to_owned());
+    }
+    let rule = "the path must begin with `/` and have no segment `.` or `..`, space or `\\`";
+    Err(Error::Invalid(format!("{path:?}: {rule}")))
+}
+
+/// Returns a text as one segment of a path. [`Call::new`] refuses `.` and `..`, which cannot be escaped.
 pub(crate) fn segment(text: &str) -> String {
     utf8_percent_encode(text, NON_ALPHANUMERIC).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_stays_as_it_is_written() {
+        for path in ["/", "/api/tasks?from=../x", "/api/a.b/...", "/api/%2Ea", "//other.example/x"] {
+            assert_eq!(checked(path).unwrap(), path);
+        }
+        for path in [
+            "",
+            "api",
+            "@other.example/",
+            ".other.example/",
+            "/api/../x",
+            "/api/.?page=1",
+            "/api/..#x",
+            "/api/%2e%2E/x",
+            "/api/.%2e",
+            "/api\\..\\x",
+            "/api/.\t./x",
+            "/api/.. ",
+        ] {
+            assert!(matches!(checked(path), Err(Error::Invalid(_))), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_segment_adds_no_other() {
+        assert_eq!(segment("a/../b"), "a%2F%2E%2E%2Fb");
+        for text in [".", ".."] {
+            assert!(checked(&format!("/api/pages/{}", segment(text))).is_err(), "{text}");
+        }
+    }
 }

@@ -30,23 +30,20 @@ impl Client {
     /// Creates a client of the service at this address. It uses no proxy, and gives up an attempt after 60 seconds. The
     /// first client of a process installs its TLS provider.
     pub fn new(url: &str) -> Result<Self, Error> {
-        // An error means that the process has chosen its TLS provider already.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
-            .redirect(Policy::none())
-            .no_proxy()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .user_agent(concat!("kontor-client/", env!("CARGO_PKG_VERSION")))
-            .build();
-        Self::with_http(url, http.map_err(|error| Error::Invalid(format!("no HTTP client: {error}")))?)
-    }
-
-    /// Creates a client with another HTTP client, such as one with a proxy or certificates.
-    pub fn with_http(url: &str, http: reqwest::Client) -> Result<Self, Error> {
         let parsed = Url::parse(url).map_err(|error| Error::Invalid(format!("{url}: {error}")))?;
         if !matches!(parsed.scheme(), "http" | "https") {
             return Err(Error::Invalid(format!("{url}: the scheme must be http or https")));
         }
+        // An error means that the process has chosen its TLS provider already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            // The header `Token` would be sent to another host.
+            .redirect(Policy::none())
+            .no_proxy()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .user_agent(concat!("kontor-client/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| Error::Invalid(format!("no HTTP client: {error}")))?;
         let (base, credentials) = (url.trim_end_matches('/').into(), Credentials::default());
         Ok(Self(Transport { http, base, timeout: TIMEOUT, retries: Retries::default(), credentials }))
     }
@@ -101,14 +98,15 @@ impl ClientSurface {
         Self(transport)
     }
 
-    /// Calls an operation by its path.
+    /// Calls an operation by its path from `/`. A path with a segment `.` or `..` is an error.
     pub fn call<T: DeserializeOwned>(&self, method: Method, path: &str) -> Call<T> {
         Call::new(self.0.clone(), method, path)
     }
 }
 
 impl PlatformSurface {
-    /// Calls an operation by its path, for operations without a method of this type.
+    /// Calls an operation by its path from `/`, for operations without a method of this type. A path with a segment `.`
+    /// or `..` is an error.
     pub fn call<T: DeserializeOwned>(&self, method: Method, path: &str) -> Call<T> {
         Call::new(self.0.clone(), method, path)
     }

@@ -48,13 +48,16 @@
 //! - A write has an idempotency key, a random UUID unless the caller gives one. All attempts of a call have the same.
 //! - A call without response, and one refused with `429`, `503` or `idempotency_in_progress`, is repeated if it reads
 //!   or has a key: by default twice, after the time in `Retry-After` if it is at most 10 seconds. See [`Retries`].
+//! - [`Error::key`] is the key of a failed write, to repeat it if its outcome is not known.
+//! - [`Error::WaitsForApproval`] means that an employee must approve the call of an agent. The same call under the same
+//!   key returns the result later.
 //! - [`Error::Refused`] has status, code, message, every invalid field, next action and request id.
 //! - [`Money`] is whole minor units. Enums have a variant `Other` for words of a newer service, and unknown fields of
 //!   responses are ignored.
 //! - [`Patch`] distinguishes fields of a change that stay from those that become empty.
 //!
-//! **Refuses** addresses that are not HTTP, redirects, and responses that do not match the description
-//! ([`Error::Unreadable`]). `Debug` forms of tokens and passwords do not contain them.
+//! **Refuses** addresses that are not HTTP, paths with `.` or `..`, redirects, and responses that do not match the
+//! description ([`Error::Unreadable`]). `Debug` forms of tokens and passwords do not contain them.
 //!
 //! **Features**: none. The calls need a tokio runtime.
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::header::{CONTENT_TYPE, HeaderMap, IF_MATCH};
-use reqwest::{Method, RequestBuilder};
+use reqwest::{Method, RequestBuilder, StatusCode};
 
 use crate::error::{Error, Refusal};
 use crate::values::Secret;
@@ -31,13 +31,13 @@ impl Retries {
         let doubled = self.pause.saturating_mul(1 << (attempt - 1).min(16)).min(self.longest_pause);
         match error {
             // After a timeout of the whole call another attempt would make the caller wait as long again.
-            Error::Unreachable(error) => (error.is_connect() || !error.is_timeout()).then_some(doubled),
+            Error::Unreachable { source, .. } => (source.is_connect() || !source.is_timeout()).then_some(doubled),
             Error::Refused(refusal) => {
                 let in_progress = refusal.code.as_deref() == Some("idempotency_in_progress");
                 let again = in_progress || matches!(refusal.status, 429 | 503);
                 again.then(|| refusal.retry_after.unwrap_or(doubled)).filter(|pause| *pause <= self.longest_pause)
             }
-            Error::Unreadable { .. } | Error::Invalid(_) => None,
+            Error::WaitsForApproval { .. } | Error::Unreadable { .. } | Error::Invalid(_) => None,
         }
     }
 }
@@ -128,13 +128,19 @@ impl Transport {
             Some(Body::Form(pairs)) => call.form(pairs),
             None => call,
         };
-        let response = call.send().await.map_err(Error::of_http)?;
+        let key = request.key.as_deref();
+        let response = call.send().await.map_err(|error| Error::of_http(error, key))?;
         let (status, headers) = (response.status(), response.headers().clone());
-        let body = response.bytes().await.map_err(Error::of_http)?.to_vec();
+        let body = response.bytes().await.map_err(|error| Error::of_http(error, key))?.to_vec();
+        if status == StatusCode::ACCEPTED
+            && let Some(waiting) = Error::waiting(&body, key)
+        {
+            return Err(waiting);
+        }
         if status.is_success() {
             return Ok(Received { status: status.as_u16(), headers, body });
         }
-        Err(Error::Refused(Box::new(Refusal::read(status.as_u16(), &headers, &body))))
+        Err(Error::Refused(Box::new(Refusal::read(status.as_u16(), &headers, &body, key))))
     }
 
     fn authorized(&self, mut call: RequestBuilder, as_backend: bool) -> RequestBuilder {

@@ -1,5 +1,6 @@
 //! Export of finished spans, as OTLP/HTTP with JSON.
 
+use std::error::Error;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -11,11 +12,11 @@ use tokio::task::JoinHandle;
 use crate::layer::{QUEUE, count_dropped};
 use crate::{REQUEST, STATUS, Sampling, TraceContext, TraceLayer};
 
-/// Maximum number of finished spans that wait for the export.
+/// Maximum number of finished spans that wait for the export, and that are exported between two pauses.
 const QUEUE_SPANS: usize = 4_096;
 /// Maximum number of spans of one call.
 const BATCH_SPANS: usize = 512;
-/// Pause between calls.
+/// Pause between exports.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Timeout of a call.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -86,21 +87,23 @@ impl SpanExporter {
                 _ = &mut stopped => true,
                 () = tokio::time::sleep(PAUSE) => false,
             };
-            loop {
+            for _ in 0..QUEUE_SPANS / BATCH_SPANS {
                 let batch: Vec<_> = std::iter::from_fn(|| self.queue.try_recv().ok()).take(BATCH_SPANS).collect();
                 if batch.is_empty() {
                     break;
                 }
-                let is_taken = self.export(&batch).await;
-                if !is_taken {
-                    count_dropped(COLLECTOR, u64::try_from(batch.len()).unwrap_or(u64::MAX));
+                let outcome = self.export(&batch).await;
+                match &outcome {
+                    Ok(()) if !was_taken => tracing::info!("the collector of traces takes spans again"),
+                    Ok(()) => {}
+                    Err(cause) => {
+                        count_dropped(COLLECTOR, u64::try_from(batch.len()).unwrap_or(u64::MAX));
+                        if was_taken {
+                            tracing::warn!(%cause, "the collector of traces takes no spans");
+                        }
+                    }
                 }
-                if was_taken && !is_taken {
-                    tracing::warn!("the collector of traces takes no spans");
-                } else if is_taken && !was_taken {
-                    tracing::info!("the collector of traces takes spans again");
-                }
-                was_taken = is_taken;
+                was_taken = outcome.is_ok();
             }
             if is_last {
                 return;
@@ -108,10 +111,13 @@ impl SpanExporter {
         }
     }
 
-    /// Sends spans once. Returns `true` if the collector has taken them.
-    async fn export(&self, batch: &[FinishedSpan]) -> bool {
-        let outcome = self.client.post(&self.url).json(&body(batch)).send().await;
-        outcome.is_ok_and(|response| response.status().is_success())
+    /// Sends spans once. Returns the status or the error if the collector has not taken them.
+    async fn export(&self, batch: &[FinishedSpan]) -> Result<(), String> {
+        match self.client.post(&self.url).json(&body(batch)).send().await {
+            Ok(response) if response.status().is_success() => Ok(()),
+            Ok(response) => Err(response.status().to_string()),
+            Err(error) => Err(cause(&error).to_string()),
+        }
     }
 }
 
@@ -121,6 +127,14 @@ impl Exporting {
         // An error means that the task has ended.
         let _ = self.stop.send(());
         let _ = tokio::time::timeout(TIMEOUT, self.running).await;
+    }
+}
+
+/// Returns the first cause of an error, such as a refused connection. The error itself names only the URL.
+fn cause(error: &dyn Error) -> &dyn Error {
+    match error.source() {
+        Some(source) => cause(source),
+        None => error,
     }
 }
 

@@ -5,6 +5,8 @@
 //!
 //! **Invariants**
 //! - A request without `traceparent` that is not sampled has no span and costs nothing.
+//! - Callers that are not trusted cannot raise the share of sampled requests.
+//! - At most 4,096 spans are exported per second.
 //! - Spans contain route templates, names of peers and status codes; never paths, addresses, headers or bodies.
 //! - The queue of finished spans is bounded. Spans that do not fit, or that the collector does not take, are dropped and
 //!   counted in `kontor_trace_spans_dropped_total`. No request waits for the export.

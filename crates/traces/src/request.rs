@@ -5,14 +5,14 @@ use tracing::field::Empty;
 
 use crate::{REQUEST, STATUS, TARGET, TraceContext};
 
-/// Share of the traces that begin in this process and are sampled. The default samples none.
+/// Share of the requests without a trusted caller, and of the calls of the worker, that are sampled. None by default.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sampling {
     percent: u32,
 }
 
 impl Sampling {
-    /// Samples this percentage of the traces.
+    /// Samples this percentage.
     pub fn percent(percent: u32) -> Self {
         Self { percent }
     }
@@ -22,11 +22,15 @@ impl Sampling {
         self.percent > 0 && trace_id % 100 < u128::from(self.percent)
     }
 
-    /// Opens the span of a request. Its parent is the caller's span, if the caller sent a valid `traceparent`; then the
-    /// caller decides if the trace is sampled. A trace that begins here has the identifier of the request.
-    pub fn request(self, traceparent: Option<&str>, request_id: u128, method: &'static str) -> Span {
+    /// Opens the span of a request. Its parent is the caller's span, if the caller sent a valid `traceparent`. A trace
+    /// that begins here has the identifier of the request.
+    ///
+    /// A trusted caller decides if its trace is sampled. Of the requests that other callers sample, only the share is.
+    /// The identifier of the request decides, because callers choose that of the trace.
+    pub fn request(self, traceparent: Option<&str>, is_trusted: bool, request_id: u128, method: &'static str) -> Span {
         let parent = traceparent.and_then(TraceContext::parse);
-        if parent.is_none() && !self.takes(request_id) {
+        let is_taken = self.takes(request_id);
+        if parent.is_none() && !is_taken {
             return Span::none();
         }
         let trace_id = format!("{:032x}", parent.map_or(request_id, |parent| parent.trace_id));
@@ -34,7 +38,7 @@ impl Sampling {
         let span_id = format!("{:016x}", request_id >> 64);
         let parent_span_id = parent.map(|parent| format!("{:016x}", parent.span_id));
         let parent_span_id = parent_span_id.as_deref();
-        let sampled = parent.is_none_or(|parent| parent.sampled);
+        let sampled = parent.is_none_or(|parent| parent.sampled && (is_trusted || is_taken));
         tracing::info_span!(
             target: TARGET, REQUEST, trace_id, span_id, parent_span_id, sampled, http.request.method = method,
             http.route = Empty, http.response.status_code = Empty

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use chrono::DateTime;
 use kontor_kernel::{FixedClock, Random};
@@ -95,7 +96,7 @@ async fn a_request_and_its_call_are_spans_of_the_trace_of_the_caller() {
     let (layer, exporter) = SpanExporter::new(layer(), &url, Sampling::percent(0)).unwrap();
     let _subscriber = subscribe(layer);
     let caller = TraceContext::parse(CALLER).unwrap();
-    let span = Sampling::default().request(Some(CALLER), REQUEST_ID, "POST");
+    let span = Sampling::default().request(Some(CALLER), true, REQUEST_ID, "POST");
     let carried = call("503").instrument(span.clone()).await.unwrap();
     assert_eq!((carried.trace_id, carried.sampled), (caller.trace_id, true));
     Sampling::finish(&span, "/api/orders/{id}", 201);
@@ -131,7 +132,7 @@ async fn a_request_and_its_call_are_spans_of_the_trace_of_the_caller() {
 async fn contexts_are_passed_on_without_an_exporter() {
     let _subscriber = subscribe(layer());
     let unsampled = CALLER.replace("-01", "-00");
-    let span = Sampling::default().request(Some(&unsampled), REQUEST_ID, "GET");
+    let span = Sampling::default().request(Some(&unsampled), true, REQUEST_ID, "GET");
     let carried = call("200").instrument(span).await.unwrap();
     let caller = TraceContext::parse(&unsampled).unwrap();
     assert_eq!((carried.trace_id, carried.sampled), (caller.trace_id, false));
@@ -139,7 +140,27 @@ async fn contexts_are_passed_on_without_an_exporter() {
     // A call outside a request begins no trace.
     assert_eq!(call("200").await, None);
     for header in [None, Some("nonsense")] {
-        assert!(Sampling::default().request(header, REQUEST_ID, "GET").is_none());
+        assert!(Sampling::default().request(header, true, REQUEST_ID, "GET").is_none());
+    }
+}
+
+#[tokio::test]
+async fn only_a_trusted_caller_decides_beyond_the_share() {
+    let (_collector, url) = listen().await;
+    let (layer, _exporter) = SpanExporter::new(layer(), &url, Sampling::default()).unwrap();
+    let _subscriber = subscribe(layer);
+    let trace_id = TraceContext::parse(CALLER).unwrap().trace_id;
+    let unsampled = CALLER.replace("-01", "-00");
+    for (header, is_trusted, percent, expected) in [
+        (CALLER, true, 0, true),
+        (CALLER, false, 0, false),
+        (CALLER, false, 100, true),
+        (unsampled.as_str(), true, 100, false),
+        (unsampled.as_str(), false, 100, false),
+    ] {
+        let span = Sampling::percent(percent).request(Some(header), is_trusted, REQUEST_ID, "GET");
+        let carried = call("200").instrument(span).await.unwrap();
+        assert_eq!((carried.trace_id, carried.sampled), (trace_id, expected), "{header} {is_trusted} {percent}");
     }
 }
 
@@ -149,7 +170,7 @@ async fn a_call_in_the_background_begins_a_sampled_trace() {
     let (layer, _exporter) = SpanExporter::new(layer(), &url, Sampling::percent(100)).unwrap();
     let _subscriber = subscribe(layer);
     assert!(call("200").await.unwrap().sampled);
-    assert!(!Sampling::percent(100).request(None, REQUEST_ID, "GET").is_none());
+    assert!(!Sampling::percent(100).request(None, false, REQUEST_ID, "GET").is_none());
 }
 
 #[tokio::test]
@@ -157,17 +178,23 @@ async fn a_flood_of_spans_fills_the_queue_and_no_more() {
     let (collector, url) = listen().await;
     let (layer, exporter) = SpanExporter::new(layer(), &url, Sampling::percent(100)).unwrap();
     let _subscriber = subscribe(layer);
-    for _ in 0..5_000 {
-        drop(Sampling::default().request(Some(CALLER), REQUEST_ID, "GET"));
-    }
+    let flood = || {
+        for _ in 0..5_000 {
+            drop(Sampling::default().request(Some(CALLER), true, REQUEST_ID, "GET"));
+        }
+    };
+    flood();
     let exporting = exporter.start();
     let collect = async {
         let mut count = 0;
         for status in ["200", "500", "200", "200", "200", "200", "200", "200"] {
             count += spans(&answer(&collector, status).await.1).len();
+            // Spans that finish meanwhile wait for the next second.
+            flood();
         }
         count
     };
     let (count, ()) = tokio::join!(collect, exporting.stop());
     assert_eq!(count, 4_096);
+    assert!(tokio::time::timeout(Duration::from_millis(100), collector.accept()).await.is_err());
 }

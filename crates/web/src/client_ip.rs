@@ -8,11 +8,18 @@ use ipnet::IpNet;
 
 use super::ApiError;
 
-/// Proxies whose `X-Forwarded-For` header is trusted.
+/// Proxies whose headers `X-Forwarded-For` and `traceparent` are trusted.
 #[derive(Debug, Clone, Default)]
 pub struct TrustedProxies(pub Vec<IpNet>);
 
 impl TrustedProxies {
+    /// Returns `true` if the request comes directly from a trusted proxy.
+    pub fn have_sent(request: &HttpRequest) -> bool {
+        let peer = request.peer_addr().map(|peer| peer.ip().to_canonical());
+        let trusted = request.app_data::<web::Data<Self>>();
+        peer.zip(trusted).is_some_and(|(peer, trusted)| trusted.trusts(peer))
+    }
+
     fn trusts(&self, address: IpAddr) -> bool {
         self.0.iter().any(|range| range.contains(&address))
     }
@@ -76,6 +83,7 @@ impl FromRequest for ClientIp {
 mod tests {
     use super::*;
     use actix_web::http::header::{HeaderName, HeaderValue};
+    use actix_web::test::TestRequest;
 
     fn client(trusted: &str, peer: &str, forwarded: &str) -> String {
         let mut headers = HeaderMap::new();
@@ -90,6 +98,19 @@ mod tests {
         assert_eq!(client("10.0.0.0/8", "10.0.0.1", "198.51.100.7"), "198.51.100.7");
         assert_eq!(client("10.0.0.0/8", "10.0.0.1", "1.1.1.1, 198.51.100.7, 10.2.0.1"), "198.51.100.7");
         assert_eq!(client("10.0.0.0/8", "10.0.0.1", "nonsense"), "10.0.0.1");
+    }
+
+    #[test]
+    fn only_the_direct_peer_is_a_proxy_that_has_sent_the_request() {
+        for (peer, expected) in [("10.0.0.1:80", true), ("[::ffff:10.0.0.1]:80", true), ("203.0.113.9:80", false)] {
+            let request = TestRequest::default().peer_addr(peer.parse().unwrap());
+            let request = request.insert_header(("x-forwarded-for", "10.0.0.1")).to_http_request();
+            assert!(!TrustedProxies::have_sent(&request), "none is trusted");
+            let proxies = TrustedProxies(vec!["10.0.0.0/8".parse().unwrap()]);
+            let request = TestRequest::default().peer_addr(peer.parse().unwrap()).app_data(web::Data::new(proxies));
+            let request = request.insert_header(("x-forwarded-for", "10.0.0.1")).to_http_request();
+            assert_eq!(TrustedProxies::have_sent(&request), expected, "{peer}");
+        }
     }
 
     #[test]

@@ -126,7 +126,8 @@ pub struct Config {
     pub phone_codes_per_hour: u32,
     /// Maximum number of writes of a logged-in customer per minute, 1 to 1000000.
     pub customer_writes_per_minute: u32,
-    /// Proxies whose `X-Forwarded-For` header is trusted: addresses or CIDR ranges, separated by commas.
+    /// Proxies whose headers `X-Forwarded-For` and `traceparent` are trusted: addresses or CIDR ranges, separated by
+    /// commas.
     #[serde(deserialize_with = "list")]
     pub trusted_proxies: Vec<String>,
     /// Origins that may call the client surface from a browser, separated by commas; `*` is any. The platform surface
@@ -160,8 +161,8 @@ pub struct Config {
     pub log_format: String,
     /// URL of an OTLP/HTTP collector that takes traces as JSON: `http://127.0.0.1:4318/v1/traces`. Empty for none.
     pub traces_url: String,
-    /// Percentage of requests and of calls of the worker that begin a sampled trace, 0 to 100. A caller's `traceparent`
-    /// has priority.
+    /// Percentage of requests and of calls of the worker that are sampled, 0 to 100. For a request with `traceparent`
+    /// from a trusted proxy, its flag decides.
     pub traces_percent: u32,
     /// Lifetime of new tokens of employees, in hours.
     pub staff_token_hours: u32,
@@ -498,7 +499,7 @@ impl Config {
         Ok(FileStorage::folder(beside.join("kontor-files")))
     }
 
-    /// Returns the share of traces that are sampled: none without a collector.
+    /// Returns the share of requests and calls that are sampled: none without a collector.
     pub fn sampling(&self) -> Sampling {
         Sampling::percent(if self.traces_url.is_empty() { 0 } else { self.traces_percent })
     }

@@ -210,7 +210,7 @@ fn a_bucket_is_described_whole_or_not_at_all() {
 #[test]
 fn traces_need_a_collector_and_a_share() {
     let config = load("traces_percent = 100", &[], Flags::default()).unwrap();
-    assert!(config.sampling().request(None, 1, "GET").is_none());
+    assert!(config.sampling().request(None, false, 1, "GET").is_none());
     load("traces_url = \"http://127.0.0.1:4318/v1/traces\"", &[], Flags::default()).unwrap();
     for url in ["127.0.0.1:4318", "grpc://127.0.0.1:4317", "https://kontor:swordfish@otel.example.com/v1/traces"] {
         let error = load("", &[("KONTOR_TRACES_URL", url)], Flags::default()).map(|config| config.log).unwrap_err();

@@ -22,7 +22,7 @@ use kontor_web::request_id::{RequestId, RequestIds};
 use kontor_web::throttle::TightestQuota;
 use kontor_web::traffic::{count_unrouted, method_label};
 use kontor_web::unread_body::{HeldBody, holding};
-use kontor_web::{ApiError, RefusalLog};
+use kontor_web::{ApiError, RefusalLog, TrustedProxies};
 
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -71,12 +71,13 @@ fn with_request_id<B: MessageBody + 'static>(response: ServiceResponse<B>, id: &
     response.map_body(|_, _| EitherBody::Right { body: BoxBody::new(body) })
 }
 
-/// Opens the span of a request. Two headers are no context.
+/// Opens the span of a request. Two headers are no context. Only proxies that are trusted decide about its export.
 fn span_of(request: &ServiceRequest, id: &Uuid, method: &'static str) -> Span {
     let mut sent = request.headers().get_all(TRACEPARENT);
     let header = sent.next().filter(|_| sent.next().is_none()).and_then(|value| value.to_str().ok());
     let sampling = request.app_data::<Sampling>().copied().unwrap_or_default();
-    sampling.request(header, id.as_u128(), method)
+    let is_trusted = header.is_some() && TrustedProxies::have_sent(request.request());
+    sampling.request(header, is_trusted, id.as_u128(), method)
 }
 
 /// Outermost middleware.

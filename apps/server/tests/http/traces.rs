@@ -15,13 +15,22 @@ database_tests! {
         let site = Site::open(db, 1.0).await;
         let hook = send(site.http.post(format!("{}/control/hooks", site.sandbox.url())).json(&json!({}))).await.expect(201);
         let url = hook["url"].as_str().unwrap().to_owned();
-        let settings = [("KONTOR_TRACES_URL", url), ("KONTOR_TRACES_PERCENT", "0".to_owned())];
+        let mut settings = vec![("KONTOR_TRACES_URL", url), ("KONTOR_TRACES_PERCENT", "0".to_owned())];
+        let get = || site.http.get(format!("{}/healthz", site.url()));
+        let traced = || get().header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-01"));
+
+        // A caller that is not trusted has a trace, and cannot demand its export. The end exports the spans that wait.
         let mut process = site.spawn_with(&["serve"], &settings);
         site.ready(&mut process).await;
+        assert_eq!(traced().send().await.unwrap().status(), 200);
+        process.terminate();
+        assert!(process.ended().await.success());
 
-        let get = || site.http.get(format!("{}/healthz", site.url()));
+        settings.push(("KONTOR_TRUSTED_PROXIES", "127.0.0.1".to_owned()));
+        let mut process = site.spawn_with(&["serve"], &settings);
+        site.ready(&mut process).await;
         assert_eq!(get().send().await.unwrap().status(), 200);
-        let traced = get().header("traceparent", format!("00-{TRACE}-00f067aa0ba902b7-01")).send().await.unwrap();
+        let traced = traced().send().await.unwrap();
         let id = traced.headers()["x-request-id"].to_str().unwrap().replace('-', "");
         let until = Instant::now() + PATIENCE;
         let path = format!("/hooks/{}", hook["id"].as_str().unwrap());

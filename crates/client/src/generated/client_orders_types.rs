@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
 use super::*;
-use crate::Money;
+use crate::{Money, Secret};
 
 /// Cart input.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
@@ -106,7 +106,7 @@ pub struct OwnOrder {
     pub total_tickets: i64,
     /// Content of the ticket code, for orders with tickets. `null` unless the order is paid and its tickets are not
     /// refunded.
-    pub redeem_token: Option<String>,
+    pub redeem_token: Option<Secret>,
 }
 
 /// Own order list.

@@ -11,12 +11,12 @@ use crate::Secret;
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CallbackExchange {
     /// Same value as sent to `init`.
-    pub client_nonce: String,
+    pub client_nonce: Secret,
     /// Description of the device, set by the client.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Token returned by `init`.
-    pub session_token: String,
+    pub session_token: Secret,
 }
 
 /// Callback exchanged.
@@ -30,7 +30,7 @@ pub struct CallbackExchanged {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CallbackStart {
     /// Secret of this attempt, created by the client. Send the same value in all three calls.
-    pub client_nonce: String,
+    pub client_nonce: Secret,
     /// Phone from which the customer will call.
     pub phone: String,
 }
@@ -44,7 +44,7 @@ pub struct CallbackStarted {
     /// Time when the attempt expires.
     pub expires_at: Option<DateTime<Utc>>,
     /// Opaque token of the attempt. Send it to `status` and `exchange`.
-    pub session_token: String,
+    pub session_token: Secret,
 }
 
 words! {
@@ -76,9 +76,9 @@ pub struct CallbackStatusRecord {
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct CallbackStatusRequest {
     /// Same value as sent to `init`.
-    pub client_nonce: String,
+    pub client_nonce: Secret,
     /// Token returned by `init`.
-    pub session_token: String,
+    pub session_token: Secret,
 }
 
 /// Reason why the attempt could not be checked this time. The attempt stays open.
@@ -118,9 +118,9 @@ pub struct ContactLogin {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub device: Option<String>,
     /// Signature of the contact by the messenger.
-    pub hash: String,
+    pub hash: Secret,
     /// Launch data of the mini-app, unchanged.
-    pub init_data: String,
+    pub init_data: Secret,
     /// Phone as received from the messenger.
     pub phone: String,
 }

@@ -88,6 +88,36 @@ async fn a_write_without_a_key_is_sent_once() {
 }
 
 #[tokio::test]
+async fn an_error_has_the_key_of_its_write() {
+    let failed = response("500 Internal Server Error", "", DONE);
+    for answer in [String::new(), response("200 OK", "", "[]"), failed] {
+        let server = Server::start(vec![answer]);
+        let shop = server.client().with_retries(Retries::NONE).application("t");
+        let error = shop.remove_favourite(1).await.unwrap_err();
+        let key = error.key().unwrap();
+        assert_eq!(header(&server.requests()[0], "idempotency-key"), Some(key), "{error}");
+    }
+    let nowhere = Client::new("http://127.0.0.1:9").unwrap().with_retries(Retries::NONE).application("t");
+    assert_eq!(nowhere.list_tags().await.unwrap_err().key(), None, "a read has no key");
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_approval_is_repeated_under_its_key() {
+    let waits = r#"{"agentAction":{"publicId":"0b9c1f5e","state":"proposed"}}"#;
+    let unclear = response("202 Accepted", "", DONE);
+    let server = Server::start(vec![response("202 Accepted", "", waits), response("200 OK", "", DONE), unclear]);
+    let agent = server.client().staff("1|t");
+    let error = agent.cancel_order(1).await.unwrap_err();
+    assert!(matches!(&error, Error::WaitsForApproval { id, .. } if id == "0b9c1f5e"), "{error}");
+    let key = error.key().unwrap();
+    assert_eq!(agent.cancel_order(1).idempotency_key(key).await.unwrap().message, "Done.");
+    let requests = server.requests();
+    assert_eq!((requests.len(), header(&requests[0], "idempotency-key")), (2, Some(key)));
+    assert_eq!(header(&requests[1], "idempotency-key"), Some(key));
+    assert_eq!(agent.cancel_order(1).send().await.unwrap().status, 202, "other calls have a `202` of their own");
+}
+
+#[tokio::test]
 async fn attempts_and_pauses_have_an_end() {
     let limited = |seconds: &str| response("429 Too Many Requests", &format!("Retry-After: {seconds}\r\n"), DONE);
     let server = Server::start(vec![limited("3600")]);
@@ -170,5 +200,5 @@ async fn what_cannot_be_sent_or_read_is_an_error() {
     let unsendable = server.client().application("a\nb").list_tags().await.unwrap_err();
     assert!(matches!(unsendable, Error::Invalid(_)), "{unsendable}");
     let nowhere = Client::new("http://127.0.0.1:9").unwrap().with_retries(Retries::NONE).application("t");
-    assert!(matches!(nowhere.list_tags().await.unwrap_err(), Error::Unreachable(_)));
+    assert!(matches!(nowhere.list_tags().await.unwrap_err(), Error::Unreachable { .. }));
 }

@@ -12,6 +12,10 @@ fn waiting(state: &str) -> Value {
     json!({ "agentAction": { "publicId": ID, "state": state, "expires_at": "2026-01-31T12:30:00Z" } })
 }
 
+fn refused(code: &str, next_action: &str) -> Value {
+    json!({ "message": code, "error": { "code": code, "next_action": next_action } })
+}
+
 fn refund() -> Value {
     json!({ "order_id": 3, "everything": true, "reason": "Dented", "restock": false })
 }
@@ -95,7 +99,7 @@ async fn refusals_are_results_that_a_model_can_read() {
         (422, errors, false),
         (403, json!({ "message": "This action is unauthorized." }), false),
         (404, json!({ "message": "Not found." }), false),
-        (409, json!({ "code": "agent_call_executing" }), false),
+        (409, refused("agent_call_refused", "contact_support"), false),
         (429, json!({ "message": "Too Many Attempts." }), true),
         (500, json!({ "message": "Server Error" }), true),
         (503, json!({ "message": "The service is overloaded." }), true),
@@ -106,6 +110,19 @@ async fn refusals_are_results_that_a_model_can_read() {
         let told: Value = serde_json::from_str(text.split_once('\n').unwrap().1).unwrap();
         assert_eq!((&told["status"], &told["body"], &told["retryable"]), (&json!(status), &body, &json!(is_retryable)));
         assert_eq!(told.get("retry_after_seconds"), (status == 503).then_some(&json!(7)));
+    }
+    for (code, next_action, is_retryable, line) in [
+        ("idempotency_in_progress", "poll", true, "The call is in progress"),
+        ("agent_call_executing", "poll", true, "The call is in progress"),
+        ("idempotency_result_lost", "contact_support", false, "The call was carried out"),
+        ("order_refund_pending", "wait", false, "The service refused the call."),
+    ] {
+        let api = Script::of([(409, refused(code, next_action))]);
+        let result = client.call("refund_order", refund(), &api).await;
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(result["isError"] == true && text.starts_with(line), "{code}: {text}");
+        let told: Value = serde_json::from_str(text.split_once('\n').unwrap().1).unwrap();
+        assert_eq!(told["retryable"], is_retryable, "{code}");
     }
     let gone = Script::of([(401, json!({ "message": "Unauthenticated." }))]);
     let reply = client.ask("tools/call", json!({ "name": "get_order", "arguments": { "order_id": 3 } }), &gone).await;
