@@ -208,6 +208,10 @@ impl Stage {
             Value::String(text) if DateTime::parse_from_rfc3339(&text).is_ok() => json!(MOMENT),
             Value::String(text) if is_token(&text) => json!("<access_token>"),
             Value::String(text) => {
+                // The result of an agent's call is the text of a response.
+                if let Ok(body @ Value::Object(_)) = serde_json::from_str(&text) {
+                    return json!(self.told(body).to_string());
+                }
                 if let Ok(day) = text.parse::<NaiveDate>() {
                     return json!(day - self.away);
                 }
