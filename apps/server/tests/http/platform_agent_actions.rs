@@ -506,6 +506,7 @@ database_tests! {
         held.brand("Third").await.expect(201);
         assert_named(&held.brand("Fourth").await, 429, "agent_limit_exceeded", "wait");
         held.office.server.clock.advance(24 * 60 * 60);
+        held.brand("Last day").await.expect(201);
 
         let mut strict = policy(1, "needs_approval");
         strict["approvals_per_hour"] = json!(1);
