@@ -1,16 +1,11 @@
 //! Calls of agents that need the approval of an employee, and the log of the others.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::future::join_all;
-use kontor::adapters::{Argon2Passwords, SystemRandom};
 use kontor::instance::Roles;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{database_tests, look_again};
-use kontor_auth::StaffRegistry;
-use kontor_auth::model::{Login, NewPassword};
-use kontor_kernel::{BranchId, Email, ProjectId};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -104,19 +99,7 @@ impl Supervised {
 
     /// Creates an owner with a password.
     async fn boss(&self) {
-        let (server, project) = (&self.office.server, &self.office.project);
-        let hasher = Arc::new(Argon2Passwords::new(Arc::new(SystemRandom::new())).unwrap());
-        let (staff, clock) = (Arc::new(server.db.database.clone()), server.clock.clone());
-        StaffRegistry { staff, hasher, clock }
-            .create_owner(
-                ProjectId::new(project.id).unwrap(),
-                Login::parse("Boss").unwrap(),
-                Email::parse("boss@example.com").unwrap(),
-                &NewPassword::parse(PASSWORD).unwrap(),
-                Some(BranchId::new(project.branch_id).unwrap()),
-            )
-            .await
-            .unwrap();
+        self.office.server.boss(&self.office.project, PASSWORD).await;
     }
 
     /// Logs that owner in.

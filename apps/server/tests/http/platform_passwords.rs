@@ -1,15 +1,10 @@
 //! Temporary passwords of employees.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kontor::adapters::{Argon2Passwords, SystemRandom};
 use kontor::instance::Roles;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{database_tests, look_again};
-use kontor_auth::StaffRegistry;
-use kontor_auth::model::{Login, NewPassword};
-use kontor_kernel::{Email, ProjectId};
 use reqwest::Method;
 use serde_json::json;
 
@@ -23,18 +18,7 @@ const MAILBOX: &str = "boss@example.com";
 async fn start(db: TestDatabase) -> Outside {
     let outside = Outside::start_as(db, Roles::Both, |_| {}).await;
     let project = outside.server.project().await;
-    let hasher = Argon2Passwords::new(Arc::new(SystemRandom::new())).unwrap();
-    let (staff, clock) = (Arc::new(outside.server.db.database.clone()), outside.server.clock.clone());
-    StaffRegistry { staff, hasher: Arc::new(hasher), clock }
-        .create_owner(
-            ProjectId::new(project.id).unwrap(),
-            Login::parse("Boss").unwrap(),
-            Email::parse(MAILBOX).unwrap(),
-            &NewPassword::parse(PASSWORD).unwrap(),
-            None,
-        )
-        .await
-        .unwrap();
+    outside.server.boss(&project, PASSWORD).await;
     outside
 }
 

@@ -3,11 +3,8 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor::adapters::{Argon2Passwords, SystemRandom};
 use kontor_adapter_diesel::database_tests;
-use kontor_auth::StaffRegistry;
-use kontor_auth::model::{Login, NewPassword};
-use kontor_kernel::{BranchId, Clock as _, Email, ProjectId};
+use kontor_kernel::Clock as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -20,18 +17,7 @@ const PASSWORD: &str = "correct horse battery";
 async fn start(db: kontor_adapter_diesel::testing::TestDatabase) -> (TestServer, Project) {
     let server = TestServer::start_with(db, |config| config.trusted_proxies = vec!["127.0.0.1".to_owned()]).await;
     let project = server.project().await;
-    let hasher = Argon2Passwords::new(Arc::new(SystemRandom::new())).unwrap();
-    let (staff, clock) = (Arc::new(server.db.database.clone()), server.clock.clone());
-    StaffRegistry { staff, hasher: Arc::new(hasher), clock }
-        .create_owner(
-            ProjectId::new(project.id).unwrap(),
-            Login::parse("Boss").unwrap(),
-            Email::parse("boss@example.com").unwrap(),
-            &NewPassword::parse(PASSWORD).unwrap(),
-            Some(BranchId::new(project.branch_id).unwrap()),
-        )
-        .await
-        .unwrap();
+    server.boss(&project, PASSWORD).await;
     (server, project)
 }
 

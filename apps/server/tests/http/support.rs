@@ -6,12 +6,14 @@ use std::sync::{Arc, Once};
 use std::time::Duration;
 
 use diesel::RunQueryDsl;
-use kontor::adapters::SystemClock;
+use kontor::adapters::{Argon2Passwords, SystemClock, SystemRandom};
 use kontor::config::Config;
 use kontor::instance::{Instance, Roles};
 use kontor_adapter_diesel::Abort;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_kernel::{AdjustableClock, StoreError};
+use kontor_auth::StaffRegistry;
+use kontor_auth::model::{Login, NewPassword};
+use kontor_kernel::{AdjustableClock, BranchId, Email, ProjectId, StoreError};
 use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::Value;
 use tokio::runtime::Handle;
@@ -236,6 +238,22 @@ impl TestServer {
             .await;
         }
         self.staff_of_role(project, role).await
+    }
+
+    /// Creates the owner `Boss` with the mailbox `boss@example.com` and this password.
+    pub async fn boss(&self, project: &Project, password: &str) {
+        let hasher = Arc::new(Argon2Passwords::new(Arc::new(SystemRandom::new())).unwrap());
+        let (staff, clock) = (Arc::new(self.db.database.clone()), self.clock.clone());
+        StaffRegistry { staff, hasher, clock }
+            .create_owner(
+                ProjectId::new(project.id).unwrap(),
+                Login::parse("Boss").unwrap(),
+                Email::parse("boss@example.com").unwrap(),
+                &NewPassword::parse(password).unwrap(),
+                Some(BranchId::new(project.branch_id).unwrap()),
+            )
+            .await
+            .unwrap();
     }
 
     /// Returns the bearer of an employee with every permission.
