@@ -15,14 +15,18 @@ use crate::xlsx_scan::{self, Bounds, Found};
 /// Size below which a high ratio is harmless.
 const MAX_UNCHECKED_BYTES: u64 = 4 << 20;
 
-/// Opens the directory of an archive, unless it has too many files.
+/// Opens the directory of an archive, unless it has too many files or files that share content. The latter would be
+/// unpacked once for each of them: the work would no longer depend on the size of the archive.
 pub(crate) fn open<'a>(file: &'a File, limits: &Limits) -> Result<ZipArchive<BufReader<&'a File>>, SheetError> {
     if has_more_entries(file, limits.entries).map_err(crate::broken)? {
         return Err(SheetError::TooLarge("the number of files in it"));
     }
-    let archive = ZipArchive::new(BufReader::new(file)).map_err(|_| SheetError::NotASpreadsheet)?;
+    let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|_| SheetError::NotASpreadsheet)?;
     if archive.len() > limits.entries {
         return Err(SheetError::TooLarge("the number of files in it"));
+    }
+    if archive.has_overlapping_files().unwrap_or(true) {
+        return Err(SheetError::NotASpreadsheet);
     }
     Ok(archive)
 }

@@ -133,6 +133,13 @@ fn a_directory_of_very_many_files_is_not_read() {
     assert_ne!(read(&large(10, None)), refused);
 }
 
+#[test]
+fn a_workbook_whose_files_share_content_is_not_unpacked() {
+    let mut book = ZipWriter::new_append(Cursor::new(workbook())).unwrap();
+    book.shallow_copy_file(SHEET, "xl/worksheets/copy.xml").unwrap();
+    assert_eq!(read(&book.finish().unwrap().into_inner()), Err(SheetError::NotASpreadsheet));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 

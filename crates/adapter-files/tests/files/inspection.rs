@@ -209,6 +209,16 @@ fn executable_content_is_unknown() {
 }
 
 #[test]
+fn entries_that_share_their_content_are_damage() {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    zip.start_file("word/document.xml", SimpleFileOptions::default()).unwrap();
+    zip.write_all(b"<x/>").unwrap();
+    zip.shallow_copy_file("word/document.xml", "word/copy.xml").unwrap();
+    let content = zip.finish().unwrap().into_inner();
+    assert_eq!(look(&content), Inspection::Damaged(MediaType::Docx));
+}
+
+#[test]
 fn a_directory_of_very_many_entries_is_not_read() {
     for (total, place) in [(10_001_u64, None), (u64::MAX, None), (1, Some(0_u64)), (1, Some(u64::MAX))] {
         let mut bytes = archive(&[("word/document.xml", b"<x/>")]);
