@@ -234,7 +234,10 @@ fn succeeded<E>(
 fn failed(order: &LockedOrder, reason: &str) -> OrderEffects {
     match order.status.after_charge(ChargeOutcome::Failed) {
         ChargeEffect::Transition(step) => order.moves(OrderEvent::PaymentFailed, step, Some(reason)),
-        ChargeEffect::Unchanged | ChargeEffect::AutomaticRefund | ChargeEffect::Unexpected => OrderEffects::default(),
+        // No payment is open any more. The order must count as changed, although its status stays.
+        ChargeEffect::Unchanged | ChargeEffect::AutomaticRefund | ChargeEffect::Unexpected => {
+            OrderEffects { payment_link: Edit::Set(None), ..OrderEffects::default() }
+        }
     }
 }
 

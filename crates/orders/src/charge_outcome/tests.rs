@@ -91,6 +91,7 @@ fn words(effects: &OrderEffects) -> String {
 #[test]
 fn each_outcome_has_its_effect_in_each_status() {
     const LEFT_ALONE: &str = "";
+    const ENDED: &str = "link removed";
     const REVIEW: &str = "captured 265.00; entry paid_out_of_turn; review";
     let withdrawn = "link removed; entry payment_withdrawn";
     let doubtful = "entry payment_suspicious";
@@ -99,6 +100,8 @@ fn each_outcome_has_its_effect_in_each_status() {
     let paid = "become paid, keep the goods; captured 265.00; order.paid; order_paid; entry paid";
     // In the order of OrderStatus::ALL: created, waiting for payment, in processing, ready, issued, canceled, paid.
     let waiting = |effect| [LEFT_ALONE, effect, LEFT_ALONE, LEFT_ALONE, LEFT_ALONE, LEFT_ALONE, LEFT_ALONE];
+    // The payment state of the order changes in any status.
+    let ended = [ENDED, canceled, ENDED, ENDED, ENDED, ENDED, ENDED];
     let table = [
         (link(Some("https://pay.example")), false, waiting("link https://pay.example")),
         (link(None), false, [LEFT_ALONE; 7]),
@@ -108,9 +111,9 @@ fn each_outcome_has_its_effect_in_each_status() {
         (suspicious(), true, [LEFT_ALONE; 7]),
         (fails(ChargeFailure::Withdrawn), false, [withdrawn; 7]),
         (fails(ChargeFailure::Withdrawn), true, [withdrawn; 7]),
-        (fails(ChargeFailure::Canceled), false, waiting(canceled)),
-        (fails(ChargeFailure::Expired), false, waiting(canceled)),
-        (fails(ChargeFailure::Refused), true, waiting(canceled)),
+        (fails(ChargeFailure::Canceled), false, ended),
+        (fails(ChargeFailure::Expired), false, ended),
+        (fails(ChargeFailure::Refused), true, ended),
         (arrives(), false, [REVIEW, paid, REVIEW, REVIEW, REVIEW, late, REVIEW]),
     ];
     for (change, repeated, effects) in table {

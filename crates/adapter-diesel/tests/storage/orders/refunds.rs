@@ -394,6 +394,23 @@ database_tests! {
         assert_eq!(counter.house.number(events).await, counter.house.number(paid).await, "what goes back is not announced");
         counter.sound().await;
     }
+
+    async fn the_end_of_a_payment_changes_its_canceled_order(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let office = Office::open(&counter).await;
+        let vase = counter.goods("Vase", 1, 1_000).await;
+        let order = counter.placed(&counter.online(&[(vase, 1)])).await;
+        let canceled = office.move_to(&order, OrderStatus::Canceled).await.unwrap();
+        assert_eq!(canceled.payment_state(), PaymentState::Pending);
+        counter.wait(600);
+        let id = counter.acquirer.settle(GatewayStatus::Canceled);
+        counter.payments.handle_notification(&id, None).await.unwrap();
+        let after = counter.order(order.id).await;
+        assert_eq!((after.status, after.payment_state()), (OrderStatus::Canceled, PaymentState::Unpaid));
+        // Copies of the list and conditional requests depend on both.
+        assert!(after.updated_at > canceled.updated_at && after.version > canceled.version, "{after:?}");
+        counter.sound().await;
+    }
 }
 
 /// Staff who wait for the order while its payment arrives find it paid: the money is refunded the same way.
