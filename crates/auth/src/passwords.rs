@@ -35,8 +35,8 @@ pub struct PasswordRecipient {
 /// Temporary password to store. It replaces an earlier one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TemporaryPassword {
-    /// Employee.
-    pub user_id: UserId,
+    /// Employee, and the address that the password is sent to.
+    pub recipient: PasswordRecipient,
     /// Hash of the password.
     pub hash: String,
     /// Time of creation.
@@ -63,7 +63,7 @@ fn pause_after(attempts: u32) -> TimeDelta {
 pub enum PasswordSendOutcome {
     /// No request is due.
     Idle,
-    /// No employee who may sign in has this login.
+    /// No employee who may sign in has this login, or the employee changed in the meantime.
     NoRecipient,
     /// The mail was sent.
     Sent,
@@ -110,9 +110,13 @@ impl TemporaryPasswords {
         };
         let password = SecretString::from(self.random.alphanumeric(LENGTH));
         let hash = self.hasher.hash(&password).await?;
-        let (user_id, expires_at) = (recipient.user_id, now + TEMPORARY_PASSWORD_LIFETIME);
-        self.requests.store(TemporaryPassword { user_id, hash, created_at: now, expires_at }).await?;
-        let round = match self.sender.email_password(&recipient.email, &request.login, &password).await {
+        let (email, expires_at) = (recipient.email.clone(), now + TEMPORARY_PASSWORD_LIFETIME);
+        if !self.requests.store(TemporaryPassword { recipient, hash, created_at: now, expires_at }).await? {
+            // The next attempt reads the employee again.
+            self.requests.postpone(&request, now).await?;
+            return Ok(PasswordSendOutcome::NoRecipient);
+        }
+        let round = match self.sender.email_password(&email, &request.login, &password).await {
             Ok(()) => PasswordSendOutcome::Sent,
             Err(error @ SendError::Unavailable(_)) => {
                 self.requests.postpone(&request, now + pause_after(request.attempts)).await?;
@@ -160,9 +164,12 @@ mod tests {
         let mut requests = requests(NOW, true, 1);
         requests
             .expect_store()
-            .withf(|stored| stored.hash == "hash of ABCDEFGHIJKLMNOP" && stored.expires_at == NOW + TimeDelta::hours(1))
+            .withf(|stored| {
+                (stored.hash.as_str(), stored.recipient.email.as_str()) == ("hash of ABCDEFGHIJKLMNOP", "anna@x.ru")
+                    && stored.expires_at == NOW + TimeDelta::hours(1)
+            })
             .once()
-            .returning(|_| Ok(()));
+            .returning(|_| Ok(true));
         let mut sender = MockPasswordSender::new();
         sender
             .expect_email_password()
@@ -181,6 +188,14 @@ mod tests {
         assert_eq!(round(requests(old, true, 1), MockPasswordSender::new()).await, PasswordSendOutcome::GivenUp);
     }
 
+    #[tokio::test]
+    async fn an_employee_who_changed_meanwhile_gets_no_mail_yet() {
+        let mut requests = requests(NOW, true, 0);
+        requests.expect_store().once().returning(|_| Ok(false));
+        requests.expect_postpone().withf(|_, next| *next == NOW).once().returning(|_, _| Ok(()));
+        assert_eq!(round(requests, MockPasswordSender::new()).await, PasswordSendOutcome::NoRecipient);
+    }
+
     #[test]
     fn pauses_double_up_to_a_limit() {
         let pauses = [1, 2, 3, 11, 12, u32::MAX].map(|attempts| pause_after(attempts).num_seconds());
@@ -193,7 +208,7 @@ mod tests {
             [(SendError::Unavailable("away".to_owned()), 0), (SendError::Refused("unknown".to_owned()), 1)]
         {
             let mut requests = requests(NOW, true, forgotten);
-            requests.expect_store().returning(|_| Ok(()));
+            requests.expect_store().returning(|_| Ok(true));
             let again = |request: &PasswordRequest, next: &DateTime<Utc>| {
                 (request.attempts, *next) == (1, NOW + INITIAL_BACKOFF)
             };

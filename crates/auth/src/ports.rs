@@ -375,8 +375,8 @@ pub trait PasswordRequests: Send + Sync {
     async fn recipient(&self, login: &Login) -> Result<Option<PasswordRecipient>, StoreError>;
 
     /// Stores a temporary password and replaces an earlier one. The employee's own password stays valid. Stores nothing
-    /// if the employee was banned in the meantime.
-    async fn store(&self, password: TemporaryPassword) -> Result<(), StoreError>;
+    /// and returns `false` if the employee was banned or got another address in the meantime.
+    async fn store(&self, password: TemporaryPassword) -> Result<bool, StoreError>;
 
     /// Removes a completed request; a newer request for the login is kept.
     async fn forget(&self, request: &PasswordRequest) -> Result<(), StoreError>;

@@ -256,12 +256,14 @@ impl PasswordRequests for Database {
         .await
     }
 
-    async fn store(&self, password: TemporaryPassword) -> Result<(), StoreError> {
+    async fn store(&self, password: TemporaryPassword) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            // A ban removes the stored password, so no ban may commit in between.
-            let active_user = users::table.find(password.user_id.get()).filter(users::is_banned.eq(false));
-            if diesel::update(active_user).set(users::is_banned.eq(users::is_banned)).execute(connection)? == 0 {
-                return Ok(());
+            let PasswordRecipient { user_id, email } = &password.recipient;
+            // A ban or another address removes the stored password, so neither may commit in between.
+            let same_user = users::table.find(user_id.get()).filter(users::is_banned.eq(false));
+            let same_user = same_user.filter(users::email.eq(email.as_str()));
+            if diesel::update(same_user).set(users::is_banned.eq(users::is_banned)).execute(connection)? == 0 {
+                return Ok(false);
             }
             let state = (
                 temporary_passwords::password_hash.eq(&password.hash),
@@ -270,13 +272,13 @@ impl PasswordRequests for Database {
             );
             on_each!(connection, concrete => {
                 diesel::insert_into(temporary_passwords::table)
-                    .values((temporary_passwords::user_id.eq(password.user_id.get()), state))
+                    .values((temporary_passwords::user_id.eq(user_id.get()), state))
                     .on_conflict(temporary_passwords::user_id)
                     .do_update()
                     .set(state)
                     .execute(concrete)
             })?;
-            Ok::<_, Abort<StoreError>>(())
+            Ok::<_, Abort<StoreError>>(true)
         })
         .await
     }

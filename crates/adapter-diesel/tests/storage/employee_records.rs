@@ -6,8 +6,8 @@ use std::sync::Arc;
 use kontor_adapter_diesel::testing::{TestDatabase, pool_options};
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{
-    Employee, EmployeeEditor, EmployeeReference, EmployeeUpdate, HeldPermissions, NewEmployee, RoleChoice,
-    TemporaryPassword,
+    Employee, EmployeeEditor, EmployeeReference, EmployeeUpdate, HeldPermissions, NewEmployee, PasswordRecipient,
+    RoleChoice, TemporaryPassword,
 };
 use kontor_auth::ports::{EmployeeRepository, PasswordRequests, StaffRepository, TokenRepository};
 use kontor_auth::{EmployeeError, EmployeeRefusal};
@@ -133,7 +133,9 @@ database_tests! {
         let token = sign_in(&db.database, anna, None).await.unwrap();
         let hash = "temporary".to_owned();
         let expires_at = START + chrono::TimeDelta::hours(1);
-        db.database.store(TemporaryPassword { user_id: anna, hash, created_at: START, expires_at }).await.unwrap();
+        let recipient = PasswordRecipient { user_id: anna, email: Email::parse("anna@x.ru").unwrap() };
+        let password = TemporaryPassword { recipient, hash, created_at: START, expires_at };
+        assert!(db.database.store(password).await.unwrap());
         let employees: &dyn EmployeeRepository = &db.database;
         let to = |address: &str| EmployeeUpdate {
             email: Edit::Set(Email::parse(address).unwrap()),

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, database_tests};
-use kontor_auth::model::{Login, PasswordRequest, RoleChoice, TemporaryPassword};
+use kontor_auth::model::{Login, PasswordRecipient, PasswordRequest, RoleChoice, TemporaryPassword};
 use kontor_auth::ports::{MatchedPassword, PasswordRequests, StaffRepository, TokenRepository};
-use kontor_kernel::UserId;
+use kontor_kernel::{Email, UserId};
 
 use crate::fixtures;
 use crate::staff::{START, employee, sign_in, sign_in_by};
@@ -29,9 +29,15 @@ async fn boss(db: &TestDatabase) -> UserId {
     db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap()
 }
 
-async fn store(db: &TestDatabase, user_id: UserId, hash: &str) {
+/// Stores a temporary password that is sent to this address. Returns `false` if the employee has another one.
+async fn store_for(db: &TestDatabase, user_id: UserId, email: &str, hash: &str) -> bool {
+    let recipient = PasswordRecipient { user_id, email: Email::parse(email).unwrap() };
     let hash = hash.to_owned();
-    db.database.store(TemporaryPassword { user_id, hash, created_at: START, expires_at: after(3600) }).await.unwrap();
+    db.database.store(TemporaryPassword { recipient, hash, created_at: START, expires_at: after(3600) }).await.unwrap()
+}
+
+async fn store(db: &TestDatabase, user_id: UserId, hash: &str) -> bool {
+    store_for(db, user_id, "boss@x.ru", hash).await
 }
 
 async fn tokens(db: &TestDatabase) -> i64 {
@@ -193,6 +199,16 @@ database_tests! {
         }
     }
 
+    async fn none_is_stored_for_a_former_address(db: TestDatabase) {
+        let user = boss(&db).await;
+        assert!(store_for(&db, user, "boss@x.ru", "first").await);
+        fixtures::run(&db, "UPDATE users SET email = 'kern@x.ru', version = version + 1".to_owned()).await;
+        assert!(!store_for(&db, user, "boss@x.ru", "sent too late").await);
+        assert_eq!(credentials(&db, START).await, ("hash".to_owned(), Some("first".to_owned())));
+        assert!(store_for(&db, user, "kern@x.ru", "second").await);
+        assert_eq!(credentials(&db, START).await, ("hash".to_owned(), Some("second".to_owned())));
+    }
+
     async fn a_ban_takes_it_away(db: TestDatabase) {
         let user = boss(&db).await;
         let project = db.database.employee(user).await.unwrap().unwrap().project_id;
@@ -200,7 +216,7 @@ database_tests! {
         store(&db, user, "temporary").await;
         db.database.ban(user, START).await.unwrap();
         assert_eq!(sign_in(&db.database, user, Some("temporary")).await, None);
-        store(&db, user, "sent too late").await;
+        assert!(!store(&db, user, "sent too late").await);
         db.database.unban(user, START).await.unwrap();
         assert_eq!(sign_in(&db.database, user, Some("temporary")).await, None);
         assert_eq!(credentials(&db, START).await, ("hash".to_owned(), None));
