@@ -103,7 +103,9 @@ impl FromStr for ChangeCursor {
             }
             _ => None,
         };
-        let (at, id, began_at) = read.filter(|(_, id, _)| *id >= 0).ok_or(CursorRefusal::Foreign)?;
+        // No database stores every time of the calendar.
+        let issued = read.filter(|(at, id, _)| *id >= 0 && *at >= DateTime::UNIX_EPOCH);
+        let (at, id, began_at) = issued.ok_or(CursorRefusal::Foreign)?;
         Ok(Self { list, after: ChangePosition { at, id }, began_at })
     }
 }
@@ -268,6 +270,7 @@ mod tests {
             "pears.1.2.3",
             "orders.1.2.3.4",
             "orders.1.2.-3",
+            "orders.-8000000000000.2.3.1790000000.0",
             "orders.x.2.3",
             "orders.1.9999999999.3",
             "orders.99999999999999.0.1",
