@@ -70,8 +70,8 @@ pub enum CursorRefusal {
     /// The service did not issue it, or issued it for another list.
     #[error("is not a cursor of this list")]
     Foreign,
-    /// Deletions since then may have been purged.
-    #[error("is older than 30 days: start again without a cursor")]
+    /// Deletions since then may have been purged, or the clock was set back and changes since then have earlier times.
+    #[error("is older than 30 days or ahead of the current time: start again without a cursor")]
     Expired,
 }
 
@@ -187,7 +187,8 @@ impl ChangeService {
         self.walk(staff, ChangeCursor { list, after: ChangePosition { at, id: 0 }, began_at: None }, limit).await
     }
 
-    /// Returns the changes after this cursor. Refuses a cursor of another list and one older than the kept deletions.
+    /// Returns the changes after this cursor. Refuses a cursor of another list, one older than the kept deletions, and one
+    /// whose next walk would begin in the future.
     pub async fn after(
         &self,
         staff: &Staff,
@@ -198,7 +199,10 @@ impl ChangeService {
         if cursor.list != list {
             return Err(CursorRefusal::Foreign.into());
         }
-        if cursor.began_at.unwrap_or(cursor.after.at) < self.clock.now() - Self::deletion_retention() {
+        let now = self.clock.now();
+        let is_old = cursor.began_at.unwrap_or(cursor.after.at) < now - Self::deletion_retention();
+        // The clock was set back: new changes have times before the cursor.
+        if is_old || cursor.began_at.map_or(cursor.after.at, |began| began - Self::overlap()) > now {
             return Err(CursorRefusal::Expired.into());
         }
         self.walk(staff, cursor, limit).await
@@ -309,7 +313,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn old_cursors_those_of_other_lists_and_strangers_are_refused() {
+    async fn old_and_future_cursors_those_of_other_lists_and_strangers_are_refused() {
         let service = service(Vec::new());
         let cursor = |began_at, seconds| ChangeCursor {
             list: ChangedList::Orders,
@@ -321,12 +325,16 @@ mod tests {
             (ChangedList::Inventories, cursor(None, 0), CursorRefusal::Foreign),
             (ChangedList::Orders, cursor(None, days), CursorRefusal::Expired),
             (ChangedList::Orders, cursor(Some(at(days)), 0), CursorRefusal::Expired),
+            (ChangedList::Orders, cursor(None, 1_001), CursorRefusal::Expired),
+            (ChangedList::Orders, cursor(Some(at(1_121)), 0), CursorRefusal::Expired),
         ] {
             let refused = service.after(&viewer(), list, cursor, 10).await;
             assert!(matches!(refused, Err(ChangesError::Cursor(found)) if found == refusal), "{refused:?}");
         }
         let walking = service.after(&viewer(), ChangedList::Orders, cursor(Some(at(0)), days), 10).await;
         assert!(walking.is_ok(), "a first walk reads old records");
+        let elsewhere = service.after(&viewer(), ChangedList::Orders, cursor(Some(at(1_120)), 1_120), 10).await;
+        assert!(elsewhere.is_ok(), "the clock of another machine is slightly ahead");
         let denied = service.since(&staff_with([]), ChangedList::Orders, None, 10).await;
         assert!(matches!(denied, Err(ChangesError::Denied(_))));
     }

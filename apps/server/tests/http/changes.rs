@@ -166,6 +166,9 @@ database_tests! {
             let path = format!("/api/changes/{list}");
             office.get(&format!("{path}?cursor=x")).await.expect_invalid(&["cursor"]);
             office.get(&format!("{path}?cursor={list}.1700000000.0.1")).await.expect_invalid(&["cursor"]);
+            // The clock was set back.
+            let ahead = chrono::Utc::now() + chrono::TimeDelta::minutes(10);
+            office.get(&format!("{path}?cursor={list}.{}.0.0", ahead.timestamp())).await.expect_invalid(&["cursor"]);
             office.get(&format!("{path}?updated_since=yesterday&per_page=101&page=2")).await.expect_invalid(&["page", "per_page", "updated_since"]);
             office.get(&format!("{path}?updated_since=2026-01-01T00:00:00Z&cursor={list}.{}.0.1", chrono::Utc::now().timestamp())).await
                 .expect_invalid(&["updated_since"]);
