@@ -165,7 +165,8 @@ pub struct ChangeService {
 
 impl ChangeService {
     /// Returns the overlap of two walks: the longest time from the timestamp of a change until the change is readable,
-    /// plus the clock difference of two machines. Changes of this period are reported again.
+    /// plus the clock difference of two machines. Changes of this period are reported again. The storage refuses a change
+    /// that it could not store within a shorter time.
     pub fn overlap() -> TimeDelta {
         TimeDelta::minutes(2)
     }

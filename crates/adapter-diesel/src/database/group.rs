@@ -218,7 +218,8 @@ impl GroupState {
         connection: &mut AnyConnection,
         write: &Write,
     ) -> Result<Result<Written, Abort<Answer>>, TransactionLost> {
-        let attempt = || write.attempt(connection, self.writing.tables);
+        let timely = |written| self.writing.require_timely(write).map(|()| written).map_err(Abort::Store);
+        let attempt = || write.attempt(connection, self.writing.tables).and_then(timely);
         catch_unwind(AssertUnwindSafe(attempt)).map_err(|_| TransactionLost)
     }
 

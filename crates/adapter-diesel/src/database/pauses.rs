@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use diesel::result::{DatabaseErrorKind, Error as QueryError, QueryResult};
 
@@ -94,17 +95,27 @@ impl Pauses {
 /// and tests rely on the numbers of the first records.
 const UNAFFECTED_COMMITS: u64 = 8;
 
-/// Rate of injected conflicts.
+/// Rate of injected conflicts, and an injected delay of commits.
 #[derive(Debug, Default)]
 pub struct Conflicts {
     percent: AtomicU64,
     commits: AtomicU64,
+    delay: AtomicU64,
 }
 
 impl Conflicts {
     /// Sets how many commits in a hundred fail with SQLSTATE 40001.
     pub fn set(&self, percent: u64) {
         self.percent.store(percent, Ordering::SeqCst);
+    }
+
+    /// Lets every commit count as this many seconds later, without a wait.
+    pub fn set_delay(&self, seconds: u64) {
+        self.delay.store(seconds, Ordering::SeqCst);
+    }
+
+    pub(super) fn delay(&self) -> Duration {
+        Duration::from_secs(self.delay.load(Ordering::SeqCst))
     }
 
     pub(super) fn maybe_conflict(&self) -> QueryResult<()> {

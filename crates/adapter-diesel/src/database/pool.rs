@@ -291,7 +291,8 @@ impl Database {
     /// - A record that it looked up is deleted before it refers to it.
     /// - The connection is lost before the commit.
     ///
-    /// If the connection is lost during the commit, the outcome is unknown: [`StoreError::OutcomeUnknown`].
+    /// If the connection is lost during the commit, the outcome is unknown: [`StoreError::OutcomeUnknown`]. After 45
+    /// seconds nothing is committed: [`StoreError::Unavailable`].
     pub async fn write<T, R>(
         &self,
         work: impl Fn(&mut AnyConnection) -> Result<T, Abort<R>> + Send + 'static,

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use diesel::connection::{AnsiTransactionManager, Connection, SimpleConnection as _, TransactionManager};
 use diesel::result::Error as QueryError;
@@ -19,9 +19,14 @@ use super::{AnyConnection, Database, DatabaseUrl, Driver, Tables};
 
 pub(super) type Transactions = <AnyConnection as Connection>::TransactionManager;
 
+/// Time after which an operation is not committed any more: what it stores has the time of its start. Copies of lists
+/// rely on changes that become readable within `kontor_kernel::ChangeService::overlap` of their time.
+const MAX_AGE: Duration = Duration::from_secs(45);
+
 /// Operation and the request it belongs to. It may run several times.
 pub(super) struct Write {
     step: Step,
+    asked_at: Instant,
     request: Option<Arc<IdempotentRequest>>,
     versioned: Option<Arc<VersionedRequest>>,
 }
@@ -38,7 +43,7 @@ impl Write {
     /// Binds an operation to a request.
     pub fn of(step: Step, context: &RequestContext) -> Self {
         let request = context.keyed.clone().filter(|request| request.begins_to_write());
-        Self { step, request, versioned: context.versioned.clone() }
+        Self { step, asked_at: Instant::now(), request, versioned: context.versioned.clone() }
     }
 
     /// Runs the operation within the open transaction. After an error the caller rolls back.
@@ -89,6 +94,7 @@ impl Write {
         // The counters are written last, because other transactions wait for their rows.
         let done = self.attempt(connection, writing.tables).and_then(|written| {
             let open = writing.versions.open(&written.invalidations, connection)?;
+            writing.require_timely(self)?;
             #[cfg(feature = "test-support")]
             writing.conflicts.maybe_conflict()?;
             Ok((written, open))
@@ -189,6 +195,17 @@ impl Writing {
             #[cfg(feature = "test-support")]
             conflicts: super::pauses::Conflicts::default(),
         }
+    }
+
+    /// Refuses an operation that began too long ago. The caller may repeat it with a new time.
+    pub fn require_timely(&self, write: &Write) -> Result<(), StoreError> {
+        let age = write.asked_at.elapsed();
+        #[cfg(feature = "test-support")]
+        let age = age + self.conflicts.delay();
+        if age < MAX_AGE {
+            return Ok(());
+        }
+        Err(StoreError::Unavailable(format!("a change was not stored within {} seconds", MAX_AGE.as_secs())))
     }
 
     /// Waits before an operation runs again.

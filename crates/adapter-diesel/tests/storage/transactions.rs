@@ -74,6 +74,18 @@ database_tests! {
         assert_eq!(projects(&db).await, 1);
     }
 
+    async fn a_step_that_is_not_stored_in_time_leaves_nothing(db: TestDatabase) {
+        let step = || db.database.write_and_invalidate_all(|connection| Ok::<_, Abort<StoreError>>(insert(connection)?));
+        db.database.conflicts().set_delay(45);
+        for refused in futures_util::future::join_all([step(), step(), step()]).await {
+            assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        }
+        assert_eq!(projects(&db).await, 0);
+        db.database.conflicts().set_delay(10);
+        step().await.unwrap();
+        assert_eq!(projects(&db).await, 1);
+    }
+
     /// A trigger reports the error of a full disk.
     async fn a_database_without_room_is_unavailable_and_nothing_is_stored(db: TestDatabase) {
         let make = match db.kind {
