@@ -260,9 +260,14 @@ impl PasswordRequests for Database {
         self.write(move |connection| {
             // A ban removes the stored password, so no ban may commit in between.
             let active_user = users::table.find(password.user_id.get()).filter(users::is_banned.eq(false));
-            if diesel::update(active_user).set(users::is_banned.eq(users::is_banned)).execute(connection)? == 0 {
-                return Ok(());
-            }
+            let project: Option<i64> = diesel::update(active_user)
+                .set(users::is_banned.eq(users::is_banned))
+                .returning(users::project_id)
+                .get_result(connection)
+                .optional()?;
+            let Some(project) = project else { return Ok(()) };
+            let key =
+                (temporary_passwords::project_id.eq(project), temporary_passwords::user_id.eq(password.user_id.get()));
             let state = (
                 temporary_passwords::password_hash.eq(&password.hash),
                 temporary_passwords::created_at.eq(password.created_at.naive_utc()),
@@ -270,8 +275,8 @@ impl PasswordRequests for Database {
             );
             on_each!(connection, concrete => {
                 diesel::insert_into(temporary_passwords::table)
-                    .values((temporary_passwords::user_id.eq(password.user_id.get()), state))
-                    .on_conflict(temporary_passwords::user_id)
+                    .values((key, state))
+                    .on_conflict((temporary_passwords::user_id, temporary_passwords::project_id))
                     .do_update()
                     .set(state)
                     .execute(concrete)
