@@ -32,7 +32,8 @@ fn with_role(role: RoleId) -> EmployeeUpdate {
 async fn role_that(db: &TestDatabase, project: ProjectId, id: i64, permission: &str) -> RoleId {
     let made = role(db, project, id, "staff").await;
     fixtures::run(db, format!(
-        "INSERT INTO role_permissions (role_id, permission_id) SELECT {id}, id FROM permissions WHERE name = '{permission}'"
+        "INSERT INTO role_permissions (project_id, role_id, permission_id) \
+         SELECT {project}, {id}, id FROM permissions WHERE name = '{permission}'"
     ))
     .await;
     made
