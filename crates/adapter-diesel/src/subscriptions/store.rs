@@ -111,8 +111,8 @@ fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<Check
     for agreed in &new.consents {
         let id = insert(connection, customer, &agreed.terms, new.at.naive_utc()).map_err(Abort::into_store)?;
         consent(connection, app.project_id, id, agreed)?;
-        let owner = (app.project_id, customer.counterparty_id);
-        claim(connection, owner, id, &[agreed.terms.plan].into(), AttemptError::Subscribed)?;
+        let subscriber = (app.project_id, customer.counterparty_id);
+        claim(connection, subscriber, id, &[agreed.terms.plan].into(), AttemptError::Subscribed)?;
         attempts.push((id, NewAttempt::first(&agreed.terms)));
     }
     let payer = Payer {
@@ -185,8 +185,8 @@ fn change(
     let mut charge = None;
     for change in decide(&case).map_err(Abort::Refused)? {
         let newly = &change.subscription.claims() - &case.subscription.claims();
-        let owner = (case.subscription.project_id, case.subscription.counterparty_id);
-        claim(connection, owner, id, &newly, SubscriptionRefusal::AlreadySubscribed)?;
+        let subscriber = (case.subscription.project_id, case.subscription.counterparty_id);
+        claim(connection, subscriber, id, &newly, SubscriptionRefusal::AlreadySubscribed)?;
         write(connection, &ChangeContext::new(&case, with.author), &change).map_err(Abort::into_store)?;
         if let Some(next) = &change.attempt {
             let payer = Payer {
