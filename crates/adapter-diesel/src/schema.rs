@@ -173,6 +173,7 @@ diesel::table! {
 
 diesel::table! {
     application_payment_types (application_id, payment_type_id) {
+        project_id -> BigInt,
         application_id -> BigInt,
         payment_type_id -> BigInt,
     }
@@ -212,6 +213,7 @@ diesel::table! {
 
 diesel::table! {
     role_permissions (role_id, permission_id) {
+        project_id -> BigInt,
         role_id -> BigInt,
         permission_id -> BigInt,
     }
@@ -333,6 +335,7 @@ diesel::table! {
 
 diesel::table! {
     application_miniapps (application_id, provider) {
+        project_id -> BigInt,
         application_id -> BigInt,
         provider -> Text,
         sealed_token -> Text,
@@ -401,6 +404,7 @@ diesel::table! {
 
 diesel::table! {
     application_categories (application_id, category_id) {
+        project_id -> BigInt,
         application_id -> BigInt,
         category_id -> BigInt,
         position -> BigInt,
@@ -424,6 +428,7 @@ diesel::table! {
 
 diesel::table! {
     application_brands (application_id, brand_id) {
+        project_id -> BigInt,
         application_id -> BigInt,
         brand_id -> BigInt,
         priority -> BigInt,
@@ -477,6 +482,7 @@ diesel::table! {
 
 diesel::table! {
     nomenclature_photos (nomenclature_id, position) {
+        project_id -> BigInt,
         nomenclature_id -> BigInt,
         position -> Integer,
         url -> Text,
@@ -485,6 +491,7 @@ diesel::table! {
 
 diesel::table! {
     nomenclature_tags (nomenclature_id, tag_id) {
+        project_id -> BigInt,
         nomenclature_id -> BigInt,
         tag_id -> BigInt,
     }
@@ -507,6 +514,7 @@ diesel::table! {
 
 diesel::table! {
     warehouse_applications (warehouse_id, application_id) {
+        project_id -> BigInt,
         warehouse_id -> BigInt,
         application_id -> BigInt,
     }
@@ -553,6 +561,7 @@ diesel::table! {
 
 diesel::table! {
     storefront_offers (application_id, nomenclature_id) {
+        project_id -> BigInt,
         application_id -> BigInt,
         nomenclature_id -> BigInt,
         category_id -> Nullable<BigInt>,
@@ -615,6 +624,7 @@ diesel::table! {
 
 diesel::table! {
     promotion_discounts (promotion_id, discount_id) {
+        project_id -> BigInt,
         promotion_id -> BigInt,
         discount_id -> BigInt,
         position -> BigInt,
@@ -623,6 +633,7 @@ diesel::table! {
 
 diesel::table! {
     promotion_nomenclatures (promotion_id, nomenclature_id) {
+        project_id -> BigInt,
         promotion_id -> BigInt,
         nomenclature_id -> BigInt,
         position -> BigInt,
@@ -740,6 +751,7 @@ diesel::table! {
 
 diesel::table! {
     order_refund_lines (order_refund_id, reservation_id) {
+        project_id -> BigInt,
         order_refund_id -> BigInt,
         reservation_id -> BigInt,
         quantity -> BigInt,
@@ -1016,6 +1028,7 @@ diesel::table! {
 
 diesel::table! {
     agent_usage (agent_id, day_end) {
+        project_id -> BigInt,
         agent_id -> BigInt,
         day_end -> Timestamp,
         calls -> BigInt,
@@ -1059,6 +1072,7 @@ diesel::table! {
 
 diesel::table! {
     temporary_passwords (user_id) {
+        project_id -> BigInt,
         user_id -> BigInt,
         password_hash -> Text,
         created_at -> Timestamp,
@@ -1195,6 +1209,7 @@ diesel::table! {
 diesel::table! {
     job_errors (id) {
         id -> BigInt,
+        project_id -> BigInt,
         job_id -> BigInt,
         row_number -> BigInt,
         column_name -> Text,
@@ -1240,6 +1255,7 @@ diesel::table! {
 diesel::table! {
     subscription_nomenclatures (id) {
         id -> BigInt,
+        project_id -> BigInt,
         application_id -> BigInt,
         nomenclature_id -> BigInt,
         plan_slug -> Text,

@@ -255,7 +255,7 @@ impl FileSweeper {
         for leftover in self.files.take_orphaned_files(owner, now, now + RETRY_AFTER, BATCH).await? {
             match self.contents.remove(leftover.project_id, leftover.key.clone()).await {
                 Ok(()) => {
-                    self.files.forget(leftover.id).await?;
+                    self.files.forget(leftover.id, now).await?;
                     round.removed += 1;
                 }
                 Err(failed) => round.failed.push((leftover, failed)),
@@ -487,7 +487,7 @@ mod tests {
         };
         let mut files = MockFileRepository::new();
         files.expect_take_orphaned_files().returning(move |_, _, _, _| Ok(vec![leftover(1), leftover(2)]));
-        files.expect_forget().times(1).withf(|id| id.get() == 2).returning(|_| Ok(()));
+        files.expect_forget().times(1).withf(|id, _| id.get() == 2).returning(|_, _| Ok(()));
         let mut contents = MockFileStore::new();
         contents.expect_remove().returning(|project, _| match project.get() {
             1 => Err(StorageFailed("gone fishing".to_owned())),

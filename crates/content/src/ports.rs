@@ -92,8 +92,8 @@ pub trait FileRepository: Send + Sync {
         most: u32,
     ) -> Result<Vec<OrphanedFile>, StoreError>;
 
-    /// Removes a record whose content is removed.
-    async fn forget(&self, id: FileId) -> Result<(), StoreError>;
+    /// Removes a record whose content is removed, also as the picture of employees and customers.
+    async fn forget(&self, id: FileId, at: DateTime<Utc>) -> Result<(), StoreError>;
 }
 
 /// Storage of contents.

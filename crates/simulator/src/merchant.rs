@@ -183,13 +183,14 @@ impl Merchant {
         }
         for (name, price, months) in [("Silver", 49_000, 1), ("Gold", 99_000, 1), ("Yearly", 490_000, 12)] {
             let plan = house.item(Item::goods(name, category)).await;
-            let app = self.app.application_id;
+            let (project, app) = (self.app.project_id, self.app.application_id);
             house
                 .run(format!(
                     "UPDATE nomenclatures SET kind_id = 1, is_subscription = TRUE, price = {price}, \
                      billing_period_months = {months} WHERE id = {plan};
-                     INSERT INTO subscription_nomenclatures (application_id, nomenclature_id, plan_slug, position, \
-                     is_active, created_at, updated_at) VALUES ({app}, {plan}, 'plan-{plan}', 1, TRUE, {AT}, {AT});"
+                     INSERT INTO subscription_nomenclatures (project_id, application_id, nomenclature_id, plan_slug, \
+                     position, is_active, created_at, updated_at) \
+                     VALUES ({project}, {app}, {plan}, 'plan-{plan}', 1, TRUE, {AT}, {AT});"
                 ))
                 .await;
             self.plans.push(NomenclatureId::new(plan).unwrap());

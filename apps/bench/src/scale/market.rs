@@ -168,8 +168,8 @@ impl Place {
                 thing.to_lowercase()
             ));
             statements.push(format!(
-                "INSERT INTO application_categories (application_id, category_id, position) \
-                 VALUES ({application}, {category}, {category})"
+                "INSERT INTO application_categories (project_id, application_id, category_id, position) \
+                 VALUES ({project}, {application}, {category}, {category})"
             ));
         }
         for (brand, name) in (market.first_brand..).zip(BRANDS) {
@@ -185,7 +185,8 @@ impl Place {
                  VALUES ({warehouse}, {project}, {branch}, 'W{warehouse}', '{AT}', '{AT}')"
             ));
             statements.push(format!(
-                "INSERT INTO warehouse_applications (warehouse_id, application_id) VALUES ({warehouse}, {application})"
+                "INSERT INTO warehouse_applications (project_id, warehouse_id, application_id) \
+                 VALUES ({project}, {warehouse}, {application})"
             ));
         }
         let places: Vec<usize> = (0..size).collect();

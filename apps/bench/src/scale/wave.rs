@@ -137,7 +137,7 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
 
 /// Creates customers who subscribed a month ago through the API. Returns the end of their first period.
 fn subscribe(shop: &Shop, acquirer: &Acquirer, wave: &Wave, plan: i64) -> Result<DateTime<Utc>, Failure> {
-    let application = shop.project.application_id;
+    let (project, application) = (shop.project.project_id, shop.project.application_id);
     in_one_commit(
         shop,
         vec![
@@ -146,8 +146,9 @@ fn subscribe(shop: &Shop, acquirer: &Acquirer, wave: &Wave, plan: i64) -> Result
                  WHERE id = {plan}"
             ),
             format!(
-                "INSERT INTO subscription_nomenclatures (application_id, nomenclature_id, plan_slug, position, is_active, \
-                 created_at, updated_at) VALUES ({application}, {plan}, 'club', 1, TRUE, '{AT}', '{AT}')"
+                "INSERT INTO subscription_nomenclatures (project_id, application_id, nomenclature_id, plan_slug, position, \
+                 is_active, created_at, updated_at) \
+                 VALUES ({project}, {application}, {plan}, 'club', 1, TRUE, '{AT}', '{AT}')"
             ),
         ],
     )?;

@@ -155,7 +155,8 @@ database_tests! {
         let request = || office.server.as_staff(&bearer, Method::POST, BRANDS).json(&json!({ "name": "Bolt" }));
         send(keyed(request(), "c")).await.expect(403);
         office.server.execute(
-            "INSERT INTO role_permissions (role_id, permission_id) SELECT r.id, p.id FROM roles r, permissions p \
+            "INSERT INTO role_permissions (project_id, role_id, permission_id) \
+             SELECT r.project_id, r.id, p.id FROM roles r, permissions p \
              WHERE r.name = 'Role' AND p.name = 'create-brands'",
         ).await;
         send(keyed(request(), "c")).await.expect(201);
@@ -478,8 +479,8 @@ database_tests! {
         let twin = json!({ "name": "Twin", "branch_id": shop.project.branch_id });
         let twin = shop.clerk(Method::POST, "/api/applications", &twin).await.expect(201)["application"].clone();
         let (application_id, app_token) = (twin["id"].as_i64().unwrap(), twin["token"].as_str().unwrap().to_owned());
-        let link = "INSERT INTO warehouse_applications (warehouse_id, application_id) VALUES";
-        shop.server.execute(&format!("{link} ({}, {application_id})", shop.warehouse)).await;
+        let link = "INSERT INTO warehouse_applications (project_id, warehouse_id, application_id) VALUES";
+        shop.server.execute(&format!("{link} ({}, {}, {application_id})", shop.project.id, shop.warehouse)).await;
         let twin = Project { application_id, app_token, ..shop.project.clone() };
         let there = shop.server.token(&twin, "counterparty", shop.customer, Some(application_id)).await;
         let again = shop.server.token(&shop.project, "counterparty", shop.customer, Some(shop.project.application_id)).await;

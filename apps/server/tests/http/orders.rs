@@ -186,7 +186,11 @@ database_tests! {
             body
         };
         shop.order(&paid_by(card)).await.expect(201);
-        let link = format!("INSERT INTO application_payment_types VALUES ({application}, {})", shop.payment_type);
+        let link = format!(
+            "INSERT INTO application_payment_types (project_id, application_id, payment_type_id) \
+             VALUES ({project}, {application}, {})",
+            shop.payment_type
+        );
         shop.server.execute(&link).await;
         let refused = shop.order(&paid_by(card)).await;
         refused.expect_invalid(&["payment_type_id"]);
@@ -324,8 +328,8 @@ database_tests! {
         let (project, application) = (&shop.project, shop.project.application_id);
         let twin = json!({ "name": "Twin", "branch_id": project.branch_id });
         let twin = shop.clerk(Method::POST, "/api/applications", &twin).await.expect(201)["application"]["id"].clone();
-        let link = "INSERT INTO warehouse_applications (warehouse_id, application_id) VALUES";
-        shop.server.execute(&format!("{link} ({}, {twin})", shop.warehouse)).await;
+        let link = "INSERT INTO warehouse_applications (project_id, warehouse_id, application_id) VALUES";
+        shop.server.execute(&format!("{link} ({}, {}, {twin})", project.id, shop.warehouse)).await;
         let (other, _) = shop.server.customer(project).await;
         let order = async |customer: i64, application: &Value| {
             let mut body = shop.pickup(item, 1);

@@ -186,8 +186,8 @@ database_tests! {
              WHERE id = {project}"
         )).await;
         office.server.execute(&format!(
-            "INSERT INTO subscription_nomenclatures (application_id, nomenclature_id, plan_slug, position, is_active, \
-             created_at, updated_at) SELECT {application}, id, 'plan-' || id, 1000000000, FALSE, created_at, created_at \
+            "INSERT INTO subscription_nomenclatures (project_id, application_id, nomenclature_id, plan_slug, position, is_active, \
+             created_at, updated_at) SELECT {project}, {application}, id, 'plan-' || id, 1000000000, FALSE, created_at, created_at \
              FROM nomenclatures WHERE project_id = {project}"
         )).await;
         let known = catalog(&office, "per_page=1").await["subscriptionNomenclatures"][0].clone();

@@ -111,8 +111,8 @@ impl Store {
         front
             .server
             .execute(&format!(
-                "INSERT INTO application_categories (application_id, category_id, position) \
-                 VALUES ({application}, {}, 1)",
+                "INSERT INTO application_categories (project_id, application_id, category_id, position) \
+                 VALUES ({project}, {application}, {}, 1)",
                 front.category
             ))
             .await;

@@ -78,7 +78,8 @@ impl Shopfront {
             .await;
         server
             .execute(&format!(
-                "INSERT INTO warehouse_applications (warehouse_id, application_id) VALUES ({warehouse}, {application})"
+                "INSERT INTO warehouse_applications (project_id, warehouse_id, application_id) \
+                 VALUES ({p}, {warehouse}, {application})"
             ))
             .await;
         let category = server
@@ -208,8 +209,8 @@ impl Shopfront {
                  VALUES ({p}, {branch}, 'Second', {AT}, {AT}) RETURNING id"
             ))
             .await;
-        let join = "INSERT INTO warehouse_applications (warehouse_id, application_id) VALUES";
-        self.server.insert(format!("{join} ({warehouse}, {app}) RETURNING warehouse_id AS id")).await;
+        let join = "INSERT INTO warehouse_applications (project_id, warehouse_id, application_id) VALUES";
+        self.server.insert(format!("{join} ({p}, {warehouse}, {app}) RETURNING warehouse_id AS id")).await;
         self.server
             .insert(format!(
                 "INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, created_at, \

@@ -491,8 +491,8 @@ database_tests! {
         club.shop.project = Project { application_id, app_token, ..home.clone() };
         let (project, customer) = (club.shop.project.clone(), club.shop.customer);
         club.shop.bearer = club.shop.server.token(&project, "counterparty", customer, Some(application_id)).await;
-        let link = "INSERT INTO warehouse_applications (warehouse_id, application_id) VALUES";
-        club.shop.server.execute(&format!("{link} ({}, {application_id})", club.shop.warehouse)).await;
+        let link = "INSERT INTO warehouse_applications (project_id, warehouse_id, application_id) VALUES";
+        club.shop.server.execute(&format!("{link} ({}, {}, {application_id})", project.id, club.shop.warehouse)).await;
         club.gold = club.plan("platinum", "1990.00", 1).await;
         club.silver = club.plan("bronze", "90.00", 1).await;
 

@@ -232,8 +232,8 @@ impl TestServer {
         let names = permissions.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
         if !names.is_empty() {
             self.execute(&format!(
-                "INSERT INTO role_permissions (role_id, permission_id) \
-                 SELECT {role}, id FROM permissions WHERE name IN ({names})"
+                "INSERT INTO role_permissions (project_id, role_id, permission_id) \
+                 SELECT {id}, {role}, id FROM permissions WHERE name IN ({names})"
             ))
             .await;
         }
@@ -266,7 +266,7 @@ impl TestServer {
             ))
             .await;
         self.execute(&format!(
-            "INSERT INTO role_permissions (role_id, permission_id) SELECT {role}, id FROM permissions"
+            "INSERT INTO role_permissions (project_id, role_id, permission_id) SELECT {id}, {role}, id FROM permissions"
         ))
         .await;
         self.staff_of_role(project, role).await

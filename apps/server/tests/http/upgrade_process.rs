@@ -99,7 +99,7 @@ database_tests! {
 
     async fn a_database_of_an_older_release_is_refused(db: TestDatabase) {
         let site = Site::open(db, 1.0).await;
-        site.execute(&["UPDATE __diesel_schema_migrations SET version = '0114' WHERE version = '1001'"]).await;
+        site.execute(&["UPDATE __diesel_schema_migrations SET version = '0114' WHERE version = '2001'"]).await;
         for command in ["serve", "worker", "doctor", "migrate"] {
             let refused = site.command(&[command]).output().unwrap();
             let printed = String::from_utf8_lossy(&refused.stderr).into_owned();

@@ -160,26 +160,35 @@ fn allowed(connection: &mut AnyConnection, role: i64) -> Result<BTreeSet<Permiss
     Ok(names.iter().filter_map(|name| permission(name)).collect())
 }
 
-/// Locks an agent unless its permissions exceed those of the actor. Returns its role.
+/// Locks an agent unless its permissions exceed those of the actor. Returns its role and its project.
 fn lock_unless_stronger(
     connection: &mut AnyConnection,
     agent: UserId,
     held: &BTreeSet<Permission>,
-) -> Result<i64, Abort<AgentError>> {
-    let (role, _) = lock_agent(connection, agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
+) -> Result<(i64, i64), Abort<AgentError>> {
+    let (role, project) = lock_agent(connection, agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
     let current = allowed(connection, role)?;
     check_held(held, &current).map_err(|denied| Abort::refused(AgentRefusal::from(denied)))?;
-    Ok(role)
+    Ok((role, project))
 }
 
-fn grant<R>(connection: &mut AnyConnection, role: i64, wanted: &BTreeSet<Permission>) -> Result<(), Abort<R>> {
+fn grant<R>(
+    connection: &mut AnyConnection,
+    project: i64,
+    role: i64,
+    wanted: &BTreeSet<Permission>,
+) -> Result<(), Abort<R>> {
     let names: Vec<String> = wanted.iter().map(ToString::to_string).collect();
     let ids: Vec<i64> =
         permissions::table.filter(permissions::name.eq_any(names)).select(permissions::id).load(connection)?;
-    let rows: Vec<_> = ids
-        .into_iter()
-        .map(|id| (role_permissions::role_id.eq(role), role_permissions::permission_id.eq(id)))
-        .collect();
+    let row = |id: i64| {
+        (
+            role_permissions::project_id.eq(project),
+            role_permissions::role_id.eq(role),
+            role_permissions::permission_id.eq(id),
+        )
+    };
+    let rows: Vec<_> = ids.into_iter().map(row).collect();
     if !rows.is_empty() {
         on_each!(connection, concrete => {
             diesel::insert_into(role_permissions::table).values(&rows).execute(concrete)
@@ -203,7 +212,7 @@ pub(super) fn insert<R>(connection: &mut AnyConnection, new: &NewAgent) -> Resul
         ))
         .returning(roles::id)
         .get_result(connection)?;
-    grant(connection, role, &new.permissions)?;
+    grant(connection, new.project_id.get(), role, &new.permissions)?;
     let id: i64 = diesel::insert_into(users::table)
         .values((
             users::project_id.eq(new.project_id.get()),
@@ -307,7 +316,7 @@ impl AgentRepository for Database {
 
     async fn update(&self, update: AgentUpdate) -> Result<Agent, AgentError> {
         self.write(move |connection| {
-            let role = lock_unless_stronger(connection, update.agent, &update.held)?;
+            let (role, project) = lock_unless_stronger(connection, update.agent, &update.held)?;
             let at = update.at.naive_utc();
             diesel::update(users::table.find(update.agent.get()))
                 .set((
@@ -328,7 +337,7 @@ impl AgentRepository for Database {
             if let Some(wanted) = update.permissions.as_set() {
                 diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(role)))
                     .execute(connection)?;
-                grant(connection, role, wanted)?;
+                grant(connection, project, role, wanted)?;
             }
             written(connection, update.agent.get())
         })
@@ -337,7 +346,7 @@ impl AgentRepository for Database {
 
     async fn delete(&self, agent: UserId, held: BTreeSet<Permission>, at: DateTime<Utc>) -> Result<(), AgentError> {
         self.write(move |connection| {
-            let role = lock_unless_stronger(connection, agent, &held)?;
+            let (role, _) = lock_unless_stronger(connection, agent, &held)?;
             let at = at.naive_utc();
             end_staff_tokens(connection, agent)?;
             diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(role))).execute(connection)?;

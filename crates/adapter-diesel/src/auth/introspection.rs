@@ -12,9 +12,9 @@ use uuid::Uuid;
 
 use super::guard;
 use crate::applications::project_of;
-use crate::database::{Abort, AnyConnection, BoundedCache, Database, Extent, Topic, found, on_duplicate, on_each};
+use crate::database::{Abort, AnyConnection, BoundedCache, Database, Extent, Topic, on_duplicate, on_each};
 use crate::decode;
-use crate::schema::{application_miniapps, applications, introspection_clients};
+use crate::schema::{application_miniapps, introspection_clients};
 use crate::statement::{Statement, by_place};
 
 /// Maximum cached introspection responses, about 400 bytes each.
@@ -209,10 +209,9 @@ impl MiniAppTokens for Database {
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            if !found!(connection, applications::table.find(application.get()))? {
-                return Ok(false);
-            }
+            let Some(project) = project_of(connection, application.get())? else { return Ok(false) };
             let key = (
+                application_miniapps::project_id.eq(project),
                 application_miniapps::application_id.eq(application.get()),
                 application_miniapps::provider.eq(provider.word()),
             );
@@ -222,7 +221,11 @@ impl MiniAppTokens for Database {
             on_each!(connection, concrete => {
                 diesel::insert_into(application_miniapps::table)
                     .values((key, state, created))
-                    .on_conflict((application_miniapps::application_id, application_miniapps::provider))
+                    .on_conflict((
+                        application_miniapps::application_id,
+                        application_miniapps::provider,
+                        application_miniapps::project_id,
+                    ))
                     .do_update()
                     .set(state)
                     .execute(concrete)

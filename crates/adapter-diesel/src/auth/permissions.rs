@@ -297,18 +297,24 @@ fn seen(project: ProjectId, id: RoleId, version: i64) -> _ {
 #[derive(Insertable)]
 #[diesel(table_name = role_permissions)]
 struct LinkRow {
+    project_id: i64,
     role_id: i64,
     permission_id: i64,
 }
 
 /// Grants these permissions to a role. A permission deleted since it was read makes the whole decision stale.
-fn grant(connection: &mut AnyConnection, role: i64, wanted: &[PermissionId]) -> Result<(), Abort<RoleError>> {
+fn grant(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    role: i64,
+    wanted: &[PermissionId],
+) -> Result<(), Abort<RoleError>> {
     let wanted: BTreeSet<i64> = wanted.iter().map(|id| id.get()).collect();
     if wanted.is_empty() {
         return Ok(());
     }
-    let links: Vec<LinkRow> =
-        wanted.into_iter().map(|permission_id| LinkRow { role_id: role, permission_id }).collect();
+    let link = |permission_id| LinkRow { project_id: project.get(), role_id: role, permission_id };
+    let links: Vec<LinkRow> = wanted.into_iter().map(link).collect();
     on_each!(connection, concrete => {
         diesel::insert_into(role_permissions::table).values(&links).execute(concrete)
     })
@@ -379,7 +385,7 @@ impl RoleRepository for Database {
                 .returning(roles::id)
                 .get_result(connection)?;
             connection.note_created("roles", id);
-            grant(connection, id, &draft.permissions)?;
+            grant(connection, stamp.project_id, id, &draft.permissions)?;
             written(connection, stamp.project_id, id)
         })
         .await
@@ -401,7 +407,7 @@ impl RoleRepository for Database {
             let id = id.get();
             if let Some(wanted) = change.permissions.as_set() {
                 diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(id))).execute(connection)?;
-                grant(connection, id, wanted)?;
+                grant(connection, stamp.project_id, id, wanted)?;
             }
             written(connection, stamp.project_id, id)
         })

@@ -97,7 +97,7 @@ impl PhoneRepository for Database {
             on_each!(connection, concrete => {
                 diesel::insert_into(phone_change_codes::table)
                     .values((phone_change_codes::counterparty_id.eq(customer), state))
-                    .on_conflict(phone_change_codes::counterparty_id)
+                    .on_conflict((phone_change_codes::counterparty_id, phone_change_codes::project_id))
                     .do_update()
                     .set(state)
                     .execute(concrete)

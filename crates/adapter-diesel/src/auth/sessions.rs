@@ -205,7 +205,10 @@ fn start(
     .sql(" AND t.subject_id = ")
     .value(customer.counterparty_id.get());
     let insert = insert.locked(connection, " FOR KEY SHARE OF t");
-    insert.sql(" ON CONFLICT (token_id) WHERE status = 'active' DO NOTHING RETURNING id").scalar(connection).optional()
+    insert
+        .sql(" ON CONFLICT (token_id, project_id) WHERE status = 'active' DO NOTHING RETURNING id")
+        .scalar(connection)
+        .optional()
 }
 
 #[async_trait]

@@ -262,9 +262,13 @@ impl PasswordRequests for Database {
             // A ban or another address removes the stored password, so neither may commit in between.
             let same_user = users::table.find(user_id.get()).filter(users::is_banned.eq(false));
             let same_user = same_user.filter(users::email.eq(email.as_str()));
-            if diesel::update(same_user).set(users::is_banned.eq(users::is_banned)).execute(connection)? == 0 {
-                return Ok(false);
-            }
+            let project: Option<i64> = diesel::update(same_user)
+                .set(users::is_banned.eq(users::is_banned))
+                .returning(users::project_id)
+                .get_result(connection)
+                .optional()?;
+            let Some(project) = project else { return Ok(false) };
+            let key = (temporary_passwords::project_id.eq(project), temporary_passwords::user_id.eq(user_id.get()));
             let state = (
                 temporary_passwords::password_hash.eq(&password.hash),
                 temporary_passwords::created_at.eq(password.created_at.naive_utc()),
@@ -272,8 +276,8 @@ impl PasswordRequests for Database {
             );
             on_each!(connection, concrete => {
                 diesel::insert_into(temporary_passwords::table)
-                    .values((temporary_passwords::user_id.eq(user_id.get()), state))
-                    .on_conflict(temporary_passwords::user_id)
+                    .values((key, state))
+                    .on_conflict((temporary_passwords::user_id, temporary_passwords::project_id))
                     .do_update()
                     .set(state)
                     .execute(concrete)

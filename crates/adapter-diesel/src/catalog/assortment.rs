@@ -278,6 +278,7 @@ macro_rules! assortment {
                             .first(connection)?;
                         diesel::insert_into($links::table)
                             .values((
+                                $links::project_id.eq(project),
                                 $links::application_id.eq(application.get()),
                                 $links::$item.eq(id.get()),
                                 $links::$place.eq(last.unwrap_or_default() + $step),

@@ -272,6 +272,7 @@ pub(super) fn unknown(
 #[derive(Insertable)]
 #[diesel(table_name = nomenclature_photos)]
 struct PhotoRow<'a> {
+    project_id: i64,
     nomenclature_id: i64,
     position: i32,
     url: &'a str,
@@ -280,18 +281,25 @@ struct PhotoRow<'a> {
 #[derive(Insertable)]
 #[diesel(table_name = nomenclature_tags)]
 struct TagRow {
+    project_id: i64,
     nomenclature_id: i64,
     tag_id: i64,
 }
 
 /// Replaces the photos and tags of an item.
-pub(super) fn replace_photos_and_tags(connection: &mut AnyConnection, item: i64, card: &Card) -> QueryResult<()> {
+pub(super) fn replace_photos_and_tags(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    item: i64,
+    card: &Card,
+) -> QueryResult<()> {
+    let project_id = project.get();
     diesel::delete(nomenclature_photos::table.filter(nomenclature_photos::nomenclature_id.eq(item)))
         .execute(connection)?;
     diesel::delete(nomenclature_tags::table.filter(nomenclature_tags::nomenclature_id.eq(item))).execute(connection)?;
     let photos: Vec<PhotoRow<'_>> = (1..)
         .zip(card.photos.photos())
-        .map(|(position, photo)| PhotoRow { nomenclature_id: item, position, url: photo.as_str() })
+        .map(|(position, photo)| PhotoRow { project_id, nomenclature_id: item, position, url: photo.as_str() })
         .collect();
     if !photos.is_empty() {
         on_each!(connection, concrete => {
@@ -299,7 +307,8 @@ pub(super) fn replace_photos_and_tags(connection: &mut AnyConnection, item: i64,
         });
     }
     let tags: BTreeSet<i64> = card.tags.iter().map(|tag| tag.get()).collect();
-    let tags: Vec<TagRow> = tags.into_iter().map(|tag_id| TagRow { nomenclature_id: item, tag_id }).collect();
+    let tags: Vec<TagRow> =
+        tags.into_iter().map(|tag_id| TagRow { project_id, nomenclature_id: item, tag_id }).collect();
     if !tags.is_empty() {
         on_each!(connection, concrete => {
             diesel::insert_into(nomenclature_tags::table).values(&tags).execute(concrete)?
@@ -416,8 +425,8 @@ fn begin(connection: &mut AnyConnection, project: ProjectId, card: &Card) -> Res
 }
 
 /// Writes the photos and tags of an item and refreshes its offers.
-fn finish(connection: &mut AnyConnection, item: i64, card: &Card) -> QueryResult<()> {
-    replace_photos_and_tags(connection, item, card)?;
+fn finish(connection: &mut AnyConnection, project: ProjectId, item: i64, card: &Card) -> QueryResult<()> {
+    replace_photos_and_tags(connection, project, item, card)?;
     offers::refresh(connection, &[item])
 }
 
@@ -481,7 +490,7 @@ impl NomenclatureRepository for Database {
                 .get_result(connection)
                 .map_err(on_duplicate(NomenclatureRefusal::ArticleTaken))?;
             put(connection, project, &[(id, found_by(&card))])?;
-            finish(connection, id, &card)?;
+            finish(connection, project, id, &card)?;
             Ok(id)
         })
         .await
@@ -513,7 +522,7 @@ impl NomenclatureRepository for Database {
             }
             update_index(connection, project, &[(id.get(), found_by(&card))])?;
             // The update matched the version that was read, so `seen` is the state before it.
-            finish(connection, id.get(), &card)?;
+            finish(connection, project, id.get(), &card)?;
             let changed = records::load(connection, project, id.get())?;
             histories::changed(connection, &stamp, &seen, &changed)?;
             Ok(changed)

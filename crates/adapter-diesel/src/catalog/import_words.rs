@@ -183,6 +183,7 @@ fn complete_tags(
 /// Stores the tags of new items and replaces those of changed items.
 pub(super) fn store_tags<'a>(
     connection: &mut AnyConnection,
+    project: ProjectId,
     new: impl Iterator<Item = (i64, &'a Card)>,
     known: &[(i64, &'a ResolvedCard)],
 ) -> Result<(), Abort<ImportError>> {
@@ -195,8 +196,8 @@ pub(super) fn store_tags<'a>(
     let rows: Vec<(i64, i64)> =
         new.chain(known).flat_map(|(id, card)| card.tags.iter().map(move |tag| (id, tag.get()))).collect();
     for chunk in rows.chunks(ROWS) {
-        let values = chunk.iter().map(|(id, tag)| [(*id).into(), (*tag).into()]);
-        let statement = Statement::new("INSERT INTO nomenclature_tags (nomenclature_id, tag_id) VALUES ");
+        let values = chunk.iter().map(|(id, tag)| [project.get().into(), (*id).into(), (*tag).into()]);
+        let statement = Statement::new("INSERT INTO nomenclature_tags (project_id, nomenclature_id, tag_id) VALUES ");
         statement.tuples(values).once().run(connection)?;
     }
     Ok(())

@@ -129,8 +129,8 @@ pub(super) fn write(
         );
         offered.extend(chunk.iter().map(|(id, _)| *id));
     }
-    write_photos_and_tags(connection, &photos)?;
-    import_words::store_tags(connection, created.iter().copied().zip(new), &known)?;
+    write_photos(connection, project, &photos)?;
+    import_words::store_tags(connection, project, created.iter().copied().zip(new), &known)?;
     histories::created_many::<Nomenclature, _>(connection, stamp, "nomenclatures", &created)?;
     let changed: Vec<(i64, Vec<FieldChange>)> = known
         .iter()
@@ -193,14 +193,20 @@ fn update(
     Ok(())
 }
 
-fn write_photos_and_tags(connection: &mut AnyConnection, cards: &[(i64, &Card)]) -> Result<(), Abort<ImportError>> {
+fn write_photos(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    cards: &[(i64, &Card)],
+) -> Result<(), Abort<ImportError>> {
     let rows: Vec<(i64, i64, &str)> = cards
         .iter()
         .flat_map(|(id, card)| (1..).zip(card.photos.photos()).map(|(place, photo)| (*id, place, photo.as_str())))
         .collect();
     for chunk in rows.chunks(PHOTOS) {
-        let values = chunk.iter().map(|(id, place, url)| [(*id).into(), (*place).into(), (*url).into()]);
-        let statement = Statement::new("INSERT INTO nomenclature_photos (nomenclature_id, position, url) VALUES ");
+        let values =
+            chunk.iter().map(|(id, place, url)| [project.get().into(), (*id).into(), (*place).into(), (*url).into()]);
+        let statement =
+            Statement::new("INSERT INTO nomenclature_photos (project_id, nomenclature_id, position, url) VALUES ");
         statement.tuples(values).once().run(connection)?;
     }
     Ok(())

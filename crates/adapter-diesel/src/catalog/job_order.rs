@@ -207,9 +207,16 @@ pub(super) fn store_problems(
     let room = usize::try_from(MAX_STORED_PROBLEMS.saturating_sub(before)).unwrap_or_default();
     for chunk in problems.kept().get(..room.min(problems.kept().len())).unwrap_or_default().chunks(ROWS) {
         let rows = chunk.iter().map(|problem| {
-            [held.job.get().into(), problem.row.into(), problem.column.into(), problem.reason.as_str().into()]
+            [
+                held.project.get().into(),
+                held.job.get().into(),
+                problem.row.into(),
+                problem.column.into(),
+                problem.reason.as_str().into(),
+            ]
         });
-        let statement = Statement::new("INSERT INTO job_errors (job_id, row_number, column_name, reason) VALUES ");
+        let statement =
+            Statement::new("INSERT INTO job_errors (project_id, job_id, row_number, column_name, reason) VALUES ");
         statement.tuples(rows).once().run(connection)?;
     }
     Ok(())

@@ -193,6 +193,7 @@ impl PlanRepository for Database {
             connection.invalidate(Topic::Storefront, project.get());
             let id: i64 = diesel::insert_into(subscription_nomenclatures::table)
                 .values((
+                    subscription_nomenclatures::project_id.eq(project.get()),
                     subscription_nomenclatures::application_id.eq(application.get()),
                     subscription_nomenclatures::nomenclature_id.eq(item),
                     subscription_nomenclatures::plan_slug.eq(draft.slug().as_str()),

@@ -148,6 +148,7 @@ fn replace_links(
         diesel::delete(of_promotion).execute(connection)?;
         let link = |(place, discount): (i64, i64)| {
             (
+                promotion_discounts::project_id.eq(project.get()),
                 promotion_discounts::promotion_id.eq(promotion),
                 promotion_discounts::discount_id.eq(discount),
                 promotion_discounts::position.eq(place),
@@ -163,6 +164,7 @@ fn replace_links(
         diesel::delete(of_promotion).execute(connection)?;
         let link = |(place, item): (i64, i64)| {
             (
+                promotion_nomenclatures::project_id.eq(project.get()),
                 promotion_nomenclatures::promotion_id.eq(promotion),
                 promotion_nomenclatures::nomenclature_id.eq(item),
                 promotion_nomenclatures::position.eq(place),

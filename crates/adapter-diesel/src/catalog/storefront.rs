@@ -390,8 +390,8 @@ mod tests {
         pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
         SELECT i, CASE WHEN i <= 2000 THEN 1 ELSE 2 + i % 200 END, 'N', 'n', 2, i, false, false, 1, 1, 0, 1, \
         '2026-01-01', '2026-01-01' FROM n; \
-        INSERT INTO storefront_offers (application_id, nomenclature_id, category_id, name_key, price, popularity) \
-        SELECT project_id, id, project_id * 100 + id / 200 % CASE WHEN project_id = 1 THEN 2 ELSE 20 END, 'n', id, 0 \
+        INSERT INTO storefront_offers (project_id, application_id, nomenclature_id, category_id, name_key, price, popularity) \
+        SELECT project_id, project_id, id, project_id * 100 + id / 200 % CASE WHEN project_id = 1 THEN 2 ELSE 20 END, 'n', id, 0 \
         FROM nomenclatures";
 
     database_tests! {

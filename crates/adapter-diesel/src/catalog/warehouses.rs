@@ -123,16 +123,22 @@ fn require_own(
 #[derive(Insertable)]
 #[diesel(table_name = warehouse_applications)]
 struct LinkRow {
+    project_id: i64,
     warehouse_id: i64,
     application_id: i64,
 }
 
-fn link(connection: &mut AnyConnection, warehouse: i64, applications: &BTreeSet<i64>) -> QueryResult<()> {
+fn link(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    warehouse: i64,
+    applications: &BTreeSet<i64>,
+) -> QueryResult<()> {
     if applications.is_empty() {
         return Ok(());
     }
-    let links: Vec<LinkRow> =
-        applications.iter().map(|id| LinkRow { warehouse_id: warehouse, application_id: *id }).collect();
+    let link = |id: &i64| LinkRow { project_id: project.get(), warehouse_id: warehouse, application_id: *id };
+    let links: Vec<LinkRow> = applications.iter().map(link).collect();
     on_each!(connection, concrete => {
         diesel::insert_into(warehouse_applications::table).values(&links).execute(concrete)?
     });
@@ -184,7 +190,7 @@ impl WarehouseRepository for Database {
                 ))
                 .returning(warehouses::id)
                 .get_result(connection)?;
-            link(connection, id, &links)?;
+            link(connection, project, id, &links)?;
             Ok(id)
         })
         .await
@@ -254,7 +260,7 @@ fn relink(
         return Ok(());
     }
     diesel::delete(links).execute(connection)?;
-    link(connection, warehouse.get(), wanted)?;
+    link(connection, project, warehouse.get(), wanted)?;
     begin_refresh(connection, project, warehouse)
 }
 
@@ -282,7 +288,7 @@ fn begin_refresh(connection: &mut AnyConnection, project: ProjectId, warehouse: 
     // Before the items, as in every later batch.
     Statement::new("INSERT INTO shelving (warehouse_id, project_id, after_id) VALUES ")
         .tuple([warehouse.get().into(), project.get().into(), 0_i64.into()])
-        .sql(" ON CONFLICT (warehouse_id) DO UPDATE SET after_id = 0")
+        .sql(" ON CONFLICT (warehouse_id, project_id) DO UPDATE SET after_id = 0")
         .run(connection)?;
     step(connection, warehouse.get(), 0)
 }

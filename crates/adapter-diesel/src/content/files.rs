@@ -9,7 +9,7 @@ use kontor_content::ports::{FileRepository, OrphanedFile};
 use kontor_kernel::{FileId, Listing, OrderId, Page, ProjectId, ProjectScoped, Stamp, StoreError};
 
 use crate::customer_data::READY;
-use crate::database::{Abort, AnyConnection, Database, Extent};
+use crate::database::{Abort, AnyConnection, Database, Extent, found};
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::listing::{Source, Totals, in_order, key_contains, unsearched};
 use crate::records::{self, StoredRecord};
@@ -299,10 +299,21 @@ impl FileRepository for Database {
         self.lease_rows(&CONTENTS, LeaseRequest::new(owner, now, again_at, most), set, LEASED).await
     }
 
-    async fn forget(&self, id: FileId) -> Result<(), StoreError> {
+    async fn forget(&self, id: FileId, at: DateTime<Utc>) -> Result<(), StoreError> {
         self.write(move |connection| {
-            let deleted = files::table.find(id.get()).filter(files::state.eq(DELETED));
-            diesel::delete(deleted).execute(connection)?;
+            let deleted = || files::table.find(id.get()).filter(files::state.eq(DELETED));
+            if found!(connection, deleted())? {
+                for owner in ["users", "counterparties"] {
+                    Statement::new(format!(
+                        "UPDATE {owner} SET avatar_id = NULL, version = version + 1, updated_at = "
+                    ))
+                    .value(at.naive_utc())
+                    .sql(" WHERE avatar_id = ")
+                    .value(id.get())
+                    .run(connection)?;
+                }
+                diesel::delete(deleted()).execute(connection)?;
+            }
             Ok::<_, Abort<StoreError>>(())
         })
         .await

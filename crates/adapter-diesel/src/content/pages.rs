@@ -189,8 +189,10 @@ fn link_tags(connection: &mut AnyConnection, stamp: &Stamp, page: i64, names: &T
     if tags.is_empty() {
         return Ok(());
     }
-    let rows = tags.into_iter().zip(1_i64..).map(|(tag, place)| [page.into(), place.into(), tag.into()]);
-    Statement::new("INSERT INTO page_tag_links (page_id, position, page_tag_id) VALUES ")
+    let project = stamp.project_id.get();
+    let rows =
+        tags.into_iter().zip(1_i64..).map(|(tag, place)| [project.into(), page.into(), place.into(), tag.into()]);
+    Statement::new("INSERT INTO page_tag_links (project_id, page_id, position, page_tag_id) VALUES ")
         .tuples(rows)
         .run(connection)?;
     Ok(())

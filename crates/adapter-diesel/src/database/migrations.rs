@@ -19,7 +19,7 @@ const SQLITE: EmbeddedMigrations = embed_migrations!("../../migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("../../migrations/postgres");
 
 /// Version of the first migration. Databases of older histories lack it.
-const FIRST: &str = "1001";
+const FIRST: &str = "2001";
 
 fn tree(connection: &AnyConnection) -> EmbeddedMigrations {
     if connection.is_postgres() { POSTGRES } else { SQLITE }

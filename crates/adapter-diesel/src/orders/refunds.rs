@@ -147,14 +147,19 @@ fn store_line_refund(
         .returning(order_refunds::id)
         .get_result(connection)?;
     let lines = refund.decided.lines.iter().map(|line| -> Vec<Value> {
-        vec![id.into(), line.line.get().into(), i64::from(line.quantity).into(), line.amount.minor().into()]
+        vec![
+            context.project.into(),
+            id.into(),
+            line.line.get().into(),
+            i64::from(line.quantity).into(),
+            line.amount.minor().into(),
+        ]
     });
     // The delivery price may be refunded alone.
     if !refund.decided.lines.is_empty() {
-        Statement::new("INSERT INTO order_refund_lines (order_refund_id, reservation_id, quantity, amount) VALUES ")
-            .tuples(lines)
-            .once()
-            .run(connection)?;
+        let insert =
+            "INSERT INTO order_refund_lines (project_id, order_refund_id, reservation_id, quantity, amount) VALUES ";
+        Statement::new(insert).tuples(lines).once().run(connection)?;
     }
     if let Some(notice) = refund.notice(matches!(way, RefundChannel::Requested(_))) {
         notify_customer(connection, context.order, notice, Some(refund.decided.amount), at)?;

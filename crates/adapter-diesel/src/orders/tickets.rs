@@ -357,7 +357,7 @@ pub(super) fn update_tickets(
     if let Some(reference) = rework.tickets.as_ref().filter(|_| rework.lines.iter().any(|line| is_new(&line))) {
         Statement::new("INSERT INTO order_tickets (order_id, project_id, reference, total, redeemed) VALUES ")
             .tuple([order.into(), project.into(), reference.as_str().into(), 0.into(), 0.into()])
-            .sql(" ON CONFLICT (order_id) DO NOTHING")
+            .sql(" ON CONFLICT (order_id, project_id) DO NOTHING")
             .run(connection)?;
     }
     recount(connection, order)

@@ -228,6 +228,7 @@ fn choose(
     for id in ids {
         diesel::insert_into(application_payment_types::table)
             .values((
+                application_payment_types::project_id.eq(project),
                 application_payment_types::application_id.eq(application),
                 application_payment_types::payment_type_id.eq(id),
             ))

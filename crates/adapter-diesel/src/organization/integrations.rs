@@ -128,8 +128,8 @@ fn link(
         at.into(),
     ])
     .sql(
-        " ON CONFLICT (owner, owner_id, integration_id) DO UPDATE SET is_active = integration_links.is_active \
-         RETURNING id",
+        " ON CONFLICT (owner, owner_id, integration_id, project_id) \
+         DO UPDATE SET is_active = integration_links.is_active RETURNING id",
     );
     number(connection, linked)?.ok_or(Abort::Refused(IntegrationError::NotFound))
 }
@@ -272,10 +272,17 @@ impl IntegrationRepository for Database {
                 StoredValue::Sealed(text) => (text.as_str(), true),
             };
             let rows: Vec<ParameterRow> = Statement::new(
-                "INSERT INTO integration_parameters (link_id, name, value, is_secret, created_at) VALUES ",
+                "INSERT INTO integration_parameters (project_id, link_id, name, value, is_secret, created_at) VALUES ",
             )
-            .tuple([link.into(), key.as_str().into(), text.into(), is_secret.into(), stamp.at.naive_utc().into()])
-            .sql(" ON CONFLICT (link_id, name) DO NOTHING RETURNING id, name, value, is_secret, created_at")
+            .tuple([
+                stamp.project_id.get().into(),
+                link.into(),
+                key.as_str().into(),
+                text.into(),
+                is_secret.into(),
+                stamp.at.naive_utc().into(),
+            ])
+            .sql(" ON CONFLICT (link_id, name, project_id) DO NOTHING RETURNING id, name, value, is_secret, created_at")
             .rows(connection)?;
             let row = rows.into_iter().next().ok_or(Abort::refused(IntegrationRefusal::KeyTaken))?;
             let added: IntegrationParameter = row.try_into()?;

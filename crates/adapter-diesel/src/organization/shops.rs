@@ -403,7 +403,8 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
             ];
             let set = Statement::new("INSERT INTO shop_holidays (project_id, shop_id, day, name, is_yearly) VALUES ");
             let set = set.tuple(values).sql(
-                " ON CONFLICT (shop_id, day) DO UPDATE SET name = excluded.name, is_yearly = excluded.is_yearly RETURNING id",
+                " ON CONFLICT (shop_id, day, project_id) \
+                 DO UPDATE SET name = excluded.name, is_yearly = excluded.is_yearly RETURNING id",
             );
             set.scalar(connection)
         }

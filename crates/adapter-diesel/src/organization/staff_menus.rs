@@ -148,9 +148,9 @@ fn insert(
         .map_err(on_duplicate(StaffMenuRefusal::NameTaken))?;
     let rows = items.items().iter().zip(1_i64..).map(|(item, place)| {
         let screen = item.screen_id.map(kontor_kernel::ScreenId::get);
-        [id.into(), place.into(), screen.into(), item.name.as_str().into(), item.url.as_str().into()]
+        [project.into(), id.into(), place.into(), screen.into(), item.name.as_str().into(), item.url.as_str().into()]
     });
-    Statement::new("INSERT INTO staff_menu_items (menu_id, position, screen_id, name, url) VALUES ")
+    Statement::new("INSERT INTO staff_menu_items (project_id, menu_id, position, screen_id, name, url) VALUES ")
         .tuples(rows)
         .once()
         .run(connection)?;
@@ -183,15 +183,15 @@ fn attach(
         .value(number)
         .run(connection)?;
     let Some(menu) = menu else { return Ok(()) };
-    let used = Statement::new("INSERT INTO staff_menu_uses (owner, owner_id, menu_id) SELECT ")
+    let used = Statement::new("INSERT INTO staff_menu_uses (owner, owner_id, project_id, menu_id) SELECT ")
         .value(kind)
         .sql(", ")
         .value(number)
-        .sql(", id FROM staff_menus WHERE id = ")
+        .sql(", project_id, id FROM staff_menus WHERE id = ")
         .value(menu.get())
         .sql(" AND project_id = ")
         .value(project.get())
-        .sql(" ON CONFLICT (owner, owner_id) DO UPDATE SET menu_id = excluded.menu_id")
+        .sql(" ON CONFLICT (owner, owner_id, project_id) DO UPDATE SET menu_id = excluded.menu_id")
         .run(connection)?;
     if used == 0 { Err(Abort::refused(StaffMenuRefusal::UnknownMenu)) } else { Ok(()) }
 }

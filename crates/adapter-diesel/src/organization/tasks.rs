@@ -245,13 +245,16 @@ fn add_notifications<R>(
         .tuples(news.iter().map(row))
         .run(connection)?;
     let (at, due) = (stamp.at.naive_utc(), (stamp.at + COLLECTION_PERIOD).naive_utc());
-    let row = |(person, _): &(UserId, TaskNotice)| -> [Value; 5] {
-        [person.get().into(), 1_i64.into(), at.into(), 0_i32.into(), due.into()]
+    let row = |(person, _): &(UserId, TaskNotice)| -> [Value; 6] {
+        [stamp.project_id.get().into(), person.get().into(), 1_i64.into(), at.into(), 0_i32.into(), due.into()]
     };
-    Statement::new("INSERT INTO task_mails (user_id, wanted, requested_at, attempts, next_attempt_at) VALUES ")
+    let insert =
+        "INSERT INTO task_mails (project_id, user_id, wanted, requested_at, attempts, next_attempt_at) VALUES ";
+    Statement::new(insert)
         .tuples(news.iter().map(row))
         .sql(
-            " ON CONFLICT (user_id) DO UPDATE SET wanted = task_mails.wanted + 1, requested_at = excluded.requested_at",
+            " ON CONFLICT (user_id, project_id) \
+             DO UPDATE SET wanted = task_mails.wanted + 1, requested_at = excluded.requested_at",
         )
         .run(connection)?;
     Ok(())

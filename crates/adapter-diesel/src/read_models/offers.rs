@@ -28,9 +28,9 @@ pub(crate) const ALL_CATEGORIES: i64 = 0;
 /// Rows per count on PostgreSQL. Each connection uses its own row, so that writers do not wait for each other.
 const SLOTS: i64 = 16;
 
-const INSERT_COUNTS: &str = "INSERT INTO offer_counts (application_id, category_id, slot, total)";
+const INSERT_COUNTS: &str = "INSERT INTO offer_counts (project_id, application_id, category_id, slot, total)";
 
-const ON_CONFLICT_ADD: &str = " ON CONFLICT (application_id, category_id, slot) \
+const ON_CONFLICT_ADD: &str = " ON CONFLICT (application_id, category_id, slot, project_id) \
                      DO UPDATE SET total = offer_counts.total + excluded.total";
 
 /// Returns the row that this connection writes to.
@@ -39,23 +39,24 @@ fn slot(connection: &AnyConnection) -> String {
 }
 
 by_place! {
-    /// Columns of `RETURNING application_id, category_id` of offers.
+    /// Columns of `RETURNING project_id, application_id, category_id` of offers.
     pub(crate) struct OfferPlace {
+        project_id: i64,
         application_id: i64,
         category_id: Option<i64>,
     }
 }
 
-/// Changes of the counts in one transaction.
+/// Changes of the counts in one transaction, by application, category and project.
 #[derive(Default)]
-pub(crate) struct CountChanges(BTreeMap<(i64, i64), i64>);
+pub(crate) struct CountChanges(BTreeMap<(i64, i64, i64), i64>);
 
 impl CountChanges {
     /// Adds offers that appeared (`1`) or disappeared (`-1`).
     pub fn add(&mut self, offers: Vec<OfferPlace>, by: i64) {
         for offer in offers {
             for category in [Some(ALL_CATEGORIES), offer.category_id].into_iter().flatten() {
-                *self.0.entry((offer.application_id, category)).or_default() += by;
+                *self.0.entry((offer.application_id, category, offer.project_id)).or_default() += by;
             }
         }
     }
@@ -63,11 +64,16 @@ impl CountChanges {
     /// Writes the non-zero changes, always in the same order.
     pub fn write(self, connection: &mut AnyConnection) -> Result<(), QueryError> {
         let slot = slot(connection);
-        let changes: Vec<((i64, i64), i64)> = self.0.into_iter().filter(|(_, change)| *change != 0).collect();
+        let changes: Vec<[i64; 4]> = self
+            .0
+            .into_iter()
+            .filter(|(_, change)| *change != 0)
+            .map(|((application, category, project), change)| [project, application, category, change])
+            .collect();
         for chunk in changes.chunks(CHUNK) {
-            let rows = chunk.iter().map(|((application, category), change)| [*application, *category, *change]);
-            let insert = format!("{INSERT_COUNTS} SELECT v.column1, v.column2, {slot}, v.column3 FROM (VALUES ");
-            let rows = Statement::new(insert).tuples(rows.map(|row| row.map(Into::into))).once();
+            let insert =
+                format!("{INSERT_COUNTS} SELECT v.column1, v.column2, v.column3, {slot}, v.column4 FROM (VALUES ");
+            let rows = Statement::new(insert).tuples(chunk.iter().map(|row| row.map(Into::into))).once();
             rows.sql(") AS v WHERE TRUE").sql(ON_CONFLICT_ADD).run(connection)?;
         }
         Ok(())
@@ -111,9 +117,10 @@ pub(crate) fn wrong_counts(applications: &[i64]) -> Statement {
 /// Corrects the counts of these applications, which the caller has locked. Returns the number of wrong ones.
 pub(crate) fn correct_counts(connection: &mut AnyConnection, applications: &[i64]) -> Result<usize, QueryError> {
     let slot = slot(connection);
-    Statement::new(format!("{INSERT_COUNTS} SELECT y.application_id, y.category_id, {slot}, y.counted - y.kept FROM ("))
+    let insert = format!("{INSERT_COUNTS} SELECT a.project_id, a.id, y.category_id, {slot}, y.counted - y.kept FROM (");
+    Statement::new(insert)
         .then(differing_counts(applications))
-        .sql(") AS y WHERE TRUE")
+        .sql(") AS y JOIN applications a ON a.id = y.application_id WHERE TRUE")
         .sql(ON_CONFLICT_ADD)
         .once()
         .run(connection)
@@ -121,7 +128,7 @@ pub(crate) fn correct_counts(connection: &mut AnyConnection, applications: &[i64
 
 const CHUNK: usize = 500;
 
-const RETURNING_PLACE: &str = " RETURNING application_id, category_id";
+const RETURNING_PLACE: &str = " RETURNING project_id, application_id, category_id";
 
 /// Recreates the offers of these items in all applications. Part of the transaction that changed the items.
 pub(crate) fn refresh(connection: &mut AnyConnection, items: &[i64]) -> Result<(), QueryError> {
@@ -203,8 +210,8 @@ pub(crate) fn sold_out(app: AppScope, item: NomenclatureId) -> Statement {
 fn insert_due(items: &[i64]) -> Statement {
     Statement::new(
         "INSERT INTO storefront_offers \
-         (application_id, nomenclature_id, category_id, brand_id, country_id, name_key, sort_key, price, popularity, \
-         kind_id, name, article, wholesale, pieces_per_pack, quantity_pack, photos) ",
+         (project_id, application_id, nomenclature_id, category_id, brand_id, country_id, name_key, sort_key, price, \
+         popularity, kind_id, name, article, wholesale, pieces_per_pack, quantity_pack, photos) ",
     )
     .then(offers_of(due(items)))
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use diesel::result::{OptionalExtension as _, QueryResult};
-use kontor_kernel::{AppScope, CounterpartyId, NomenclatureId, StoreError, SubscriptionId};
+use kontor_kernel::{AppScope, CounterpartyId, NomenclatureId, ProjectId, StoreError, SubscriptionId};
 use kontor_subscriptions::model::{PlanChoice, PlanOffer};
 
 use crate::database::{Abort, AnyConnection, on_duplicate};
@@ -89,7 +89,7 @@ pub(super) fn is_claimed(
 /// replaced: canceling does not remove them.
 pub(crate) fn claim<R>(
     connection: &mut AnyConnection,
-    customer: CounterpartyId,
+    (project, customer): (ProjectId, CounterpartyId),
     subscription: SubscriptionId,
     plans: &BTreeSet<NomenclatureId>,
     taken: impl Into<R>,
@@ -111,12 +111,12 @@ pub(crate) fn claim<R>(
              OR n.nomenclature_id = subscription_claims.nomenclature_id))",
         )
         .run(connection)?;
-    let claim =
-        |plan: &NomenclatureId| -> [Value; 3] { [customer.get().into(), plan.get().into(), subscription.get().into()] };
-    Statement::new("INSERT INTO subscription_claims (counterparty_id, nomenclature_id, subscription_id) VALUES ")
-        .tuples(plans.iter().map(claim))
-        .run(connection)
-        .map_err(on_duplicate(taken))?;
+    let claim = |plan: &NomenclatureId| -> [Value; 4] {
+        [project.get().into(), customer.get().into(), plan.get().into(), subscription.get().into()]
+    };
+    let insert =
+        "INSERT INTO subscription_claims (project_id, counterparty_id, nomenclature_id, subscription_id) VALUES ";
+    Statement::new(insert).tuples(plans.iter().map(claim)).run(connection).map_err(on_duplicate(taken))?;
     Ok(())
 }
 

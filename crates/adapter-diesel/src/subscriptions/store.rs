@@ -110,8 +110,9 @@ fn begin(connection: &mut AnyConnection, new: &NewSubscriptions) -> Result<Check
     let mut attempts: Vec<(SubscriptionId, NewAttempt)> = Vec::with_capacity(new.consents.len());
     for agreed in &new.consents {
         let id = insert(connection, customer, &agreed.terms, new.at.naive_utc()).map_err(Abort::into_store)?;
-        consent(connection, id, agreed)?;
-        claim(connection, customer.counterparty_id, id, &[agreed.terms.plan].into(), AttemptError::Subscribed)?;
+        consent(connection, app.project_id, id, agreed)?;
+        let subscriber = (app.project_id, customer.counterparty_id);
+        claim(connection, subscriber, id, &[agreed.terms.plan].into(), AttemptError::Subscribed)?;
         attempts.push((id, NewAttempt::first(&agreed.terms)));
     }
     let payer = Payer {
@@ -184,8 +185,8 @@ fn change(
     let mut charge = None;
     for change in decide(&case).map_err(Abort::Refused)? {
         let newly = &change.subscription.claims() - &case.subscription.claims();
-        let customer = case.subscription.counterparty_id;
-        claim(connection, customer, id, &newly, SubscriptionRefusal::AlreadySubscribed)?;
+        let subscriber = (case.subscription.project_id, case.subscription.counterparty_id);
+        claim(connection, subscriber, id, &newly, SubscriptionRefusal::AlreadySubscribed)?;
         write(connection, &ChangeContext::new(&case, with.author), &change).map_err(Abort::into_store)?;
         if let Some(next) = &change.attempt {
             let payer = Payer {

@@ -4,8 +4,8 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::result::QueryResult;
 use kontor_kernel::history::{Author, FieldChange};
 use kontor_kernel::{
-    ApplicationId, ChargeId, CustomerScope, Language, OrderId, SavedMethodId, StoreError, SubscriptionId, Word as _,
-    Zone,
+    ApplicationId, ChargeId, CustomerScope, Language, OrderId, ProjectId, SavedMethodId, StoreError, SubscriptionId,
+    Word as _, Zone,
 };
 use kontor_subscriptions::change::{AttemptEnd, SubscriptionChange};
 use kontor_subscriptions::model::{AttemptState, NewAttempt, Subscription};
@@ -55,11 +55,13 @@ pub(super) fn insert(
 /// Stores a consent. Returns its id.
 pub(super) fn consent(
     connection: &mut AnyConnection,
+    project: ProjectId,
     subscription: SubscriptionId,
     consent: &ConsentedTerms,
 ) -> QueryResult<i64> {
     let terms = &consent.terms;
-    let row: [Value; 11] = [
+    let row: [Value; 12] = [
+        project.get().into(),
         subscription.get().into(),
         terms.plan.get().into(),
         terms.plan_slug.as_str().into(),
@@ -73,7 +75,7 @@ pub(super) fn consent(
         consent.at.naive_utc().into(),
     ];
     let statement = Statement::new(
-        "INSERT INTO subscription_consents (subscription_id, nomenclature_id, plan_slug, amount, currency, \
+        "INSERT INTO subscription_consents (project_id, subscription_id, nomenclature_id, plan_slug, amount, currency, \
          billing_months, saved_method_id, text_version, address, application_id, created_at) VALUES ",
     );
     statement.tuple(row).sql(" RETURNING id").scalar(connection)
@@ -140,7 +142,8 @@ pub(super) fn write(
     change: &SubscriptionChange,
 ) -> Result<(), Abort<StoreError>> {
     let (id, at) = (change.subscription.id, change.at.naive_utc());
-    let agreed = change.consent.as_ref().map(|agreed| consent(connection, id, agreed)).transpose()?;
+    let project = change.subscription.project_id;
+    let agreed = change.consent.as_ref().map(|agreed| consent(connection, project, id, agreed)).transpose()?;
     update(connection, since.before, change, agreed)?;
     if let Some(end) = &change.ended {
         end_open(connection, id, end, at)?;

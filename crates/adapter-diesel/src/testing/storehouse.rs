@@ -99,8 +99,8 @@ impl<'a> StockFixture<'a> {
         let (one, two) = (first.application_id, second.application_id);
         fixture
             .run(format!(
-                "INSERT INTO warehouse_applications (warehouse_id, application_id) \
-                 VALUES ({near}, {one}), ({far}, {one}), ({far}, {two})"
+                "INSERT INTO warehouse_applications (project_id, warehouse_id, application_id) \
+                 VALUES ({p}, {near}, {one}), ({p}, {far}, {one}), ({p}, {far}, {two})"
             ))
             .await;
         fixture
@@ -118,7 +118,8 @@ impl<'a> StockFixture<'a> {
             .await;
         let app = app.application_id;
         self.run(format!(
-            "INSERT INTO warehouse_applications (warehouse_id, application_id) VALUES ({warehouse}, {app})"
+            "INSERT INTO warehouse_applications (project_id, warehouse_id, application_id) VALUES ({}, {warehouse}, {app})",
+            self.project
         ))
         .await;
         warehouse

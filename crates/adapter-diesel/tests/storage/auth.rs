@@ -23,8 +23,8 @@ pub async fn people(db: &TestDatabase) {
                  (1, {project}, 'Owner', TRUE, '2026-01-01 00:00:00', '2026-01-01 00:00:00'),
                  (2, {project}, 'Clerk', FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');
              INSERT INTO permissions (id, screen_id, name, description) VALUES (999, 1, 'view-moon', 'See the moon');
-             INSERT INTO role_permissions (role_id, permission_id)
-                 SELECT 2, id FROM permissions WHERE name IN ('view-orders', 'edit-brands', 'view-moon');
+             INSERT INTO role_permissions (project_id, role_id, permission_id)
+                 SELECT {project}, 2, id FROM permissions WHERE name IN ('view-orders', 'edit-brands', 'view-moon');
              INSERT INTO users (id, project_id, role_id, login, email, password_hash, first_name, last_name, is_banned,
                  is_sick, active_seconds, created_at, updated_at) VALUES
                  (1, {project}, 1, 'owner', 'o@x.ru', 'h', 'O', 'O', FALSE, FALSE, 0, '2026-01-01 00:00:00', '2026-01-01 00:00:00'),

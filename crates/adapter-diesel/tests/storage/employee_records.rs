@@ -31,9 +31,13 @@ fn with_role(role: RoleId) -> EmployeeUpdate {
 /// A staff role with one permission.
 async fn role_that(db: &TestDatabase, project: ProjectId, id: i64, permission: &str) -> RoleId {
     let made = role(db, project, id, "staff").await;
-    fixtures::run(db, format!(
-        "INSERT INTO role_permissions (role_id, permission_id) SELECT {id}, id FROM permissions WHERE name = '{permission}'"
-    ))
+    fixtures::run(
+        db,
+        format!(
+            "INSERT INTO role_permissions (project_id, role_id, permission_id) \
+         SELECT {project}, {id}, id FROM permissions WHERE name = '{permission}'"
+        ),
+    )
     .await;
     made
 }

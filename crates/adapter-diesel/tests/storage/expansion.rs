@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Last migration of the baseline, which every binary knows.
-const BASELINE_END: &str = "1010_tasks";
+const BASELINE_END: &str = "2011_agents";
 
 const CONTRACT: &str = "-- contract: ";
 

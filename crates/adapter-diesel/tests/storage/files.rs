@@ -18,7 +18,7 @@ use kontor_kernel::{
 use crate::auth::people;
 use crate::fixtures;
 
-fn noon() -> DateTime<Utc> {
+pub fn noon() -> DateTime<Utc> {
     "2026-06-30T12:00:00Z".parse().unwrap()
 }
 
@@ -119,7 +119,7 @@ database_tests! {
         assert_eq!(FileRepository::find(&db.database, id).await.unwrap(), None);
         assert_eq!(db.database.find_by_key(key(1)).await.unwrap(), None);
         assert_eq!(take(&db.database, noon()).await, [id.get()]);
-        db.database.forget(id).await.unwrap();
+        db.database.forget(id, noon()).await.unwrap();
         assert_eq!(left(&db).await, 0);
         let told = "SELECT COUNT(*) AS value FROM histories WHERE resource = 'files' AND deed IN ('created', 'deleted')";
         assert_eq!(fixtures::number(&db, told).await, 2);
@@ -164,7 +164,7 @@ database_tests! {
         database.set_avatar(customer, Some(file), noon()).await.unwrap();
         FileRepository::delete(database, first(), file).await.unwrap();
         assert_eq!(shown().await, (None, None));
-        database.forget(file).await.unwrap();
+        database.forget(file, noon()).await.unwrap();
         let links = "SELECT COUNT(*) AS value FROM counterparties WHERE avatar_id IS NOT NULL";
         assert_eq!(fixtures::number(&db, links).await, 0);
         let nobody = CounterpartyId::new(99).unwrap();
@@ -192,7 +192,7 @@ database_tests! {
         }
         assert_eq!(take(&db.database, noon()).await, [broken.get()]);
         for id in [broken, whole] {
-            db.database.forget(id).await.unwrap();
+            db.database.forget(id, noon()).await.unwrap();
         }
         assert!(FileRepository::find(&db.database, whole).await.unwrap().is_some());
         assert_eq!(left(&db).await, 1);
@@ -225,7 +225,7 @@ database_tests! {
         all.dedup();
         assert_eq!((all.len(), once), (120, 120));
         for id in all {
-            db.database.forget(FileId::new(id).unwrap()).await.unwrap();
+            db.database.forget(FileId::new(id).unwrap(), noon()).await.unwrap();
         }
         assert_eq!(left(&db).await, 0);
     }

@@ -98,8 +98,8 @@ database_tests! {
         fixtures::run(&db, format!(
             "INSERT INTO roles (id, project_id, name, is_owner, created_at, updated_at)
                  VALUES (7, {project}, 'Clerk', FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');
-             INSERT INTO role_permissions (role_id, permission_id)
-                 SELECT 7, id FROM permissions WHERE name = 'view-orders';
+             INSERT INTO role_permissions (project_id, role_id, permission_id)
+                 SELECT {project}, 7, id FROM permissions WHERE name = 'view-orders';
              INSERT INTO users (id, project_id, role_id, creator_id, login, email, password_hash, first_name, last_name,
                  is_banned, is_sick, active_seconds, created_at, updated_at)
                  VALUES (7, {project}, 7, {boss}, 'clerk', 'c@x.ru', 'h', 'C', 'K', FALSE, TRUE, 61,

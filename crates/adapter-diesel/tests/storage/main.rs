@@ -60,6 +60,7 @@ mod prices;
 mod profile;
 mod references;
 mod round_trip;
+mod rows_of_one_project;
 mod search;
 mod search_at_scale;
 mod sessions;

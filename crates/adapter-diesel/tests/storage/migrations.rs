@@ -67,6 +67,10 @@ const POSTGRES_INDEXES: &str = "SELECT t.relname::text AS owner, \
     JOIN pg_namespace n ON n.oid = t.relnamespace LEFT JOIN pg_constraint k ON k.conindid = x.oid AND k.contype = 'u' \
     WHERE n.nspname = 'public' AND NOT i.indisprimary AND t.relname <> '__diesel_schema_migrations'";
 
+/// References to a record contain its project and its id. SQLite needs a unique key with just these columns beside the row
+/// id; in PostgreSQL the primary key is one.
+const REFERENCED: &str = "project_id, id";
+
 /// Objects that only one tree needs, with the reason.
 const ONE_SIDED: [(&str, &str); 5] = [
     ("nomenclatures_search", "SQLite looks texts up in FTS5 tables"),
@@ -84,8 +88,9 @@ async fn indexes(db: &TestDatabase) -> BTreeSet<String> {
         .unwrap()
         .into_iter()
         .filter(|index| ONE_SIDED.iter().all(|(name, _)| *name != index.name))
+        .filter(|index| !(index.name.is_empty() && index.columns == REFERENCED))
         .map(|Index { owner, name, distinct_values, partial, columns }| {
-            let unique = if distinct_values { "unique " } else { "" };
+            let unique = if distinct_values && columns != REFERENCED { "unique " } else { "" };
             let part = if partial { " of some rows" } else { "" };
             format!("{owner}: {unique}index {name} on {columns}{part}")
         })
@@ -122,7 +127,7 @@ database_tests! {
         db.run_outside_transaction(older).unwrap();
         for outcome in [db.database.migrate().map(drop), db.database.migration_state().map(drop)] {
             let error = outcome.unwrap_err().to_string();
-            assert!(error.contains("has migration 0114 but not 1001_organization"), "{error}");
+            assert!(error.contains("has migration 0114 but not 2001_organization"), "{error}");
         }
         assert!(columns(&db).await.is_empty(), "nothing was applied");
     }
@@ -163,7 +168,7 @@ async fn a_migration_takes_as_long_as_it_needs() {
     let patient = Database::open(db.url(), one).unwrap();
     // Back to the version before tasks, which refer to users.
     let mut reverted = patient.revert(1).unwrap();
-    while reverted.last().is_some_and(|version| version != "1010") {
+    while reverted.last().is_some_and(|version| version != "2010") {
         reverted.extend(patient.revert(1).unwrap());
     }
     let run = |database: &Database, statements: &'static str| {

@@ -296,7 +296,8 @@ database_tests! {
                 let id = 10 + round * 3 + number;
                 let clerk = role(&db, project, id, "staff").await;
                 fixtures::run(&db, format!(
-                    "INSERT INTO role_permissions (role_id, permission_id) SELECT {id}, id FROM permissions WHERE id <= {id}"
+                    "INSERT INTO role_permissions (project_id, role_id, permission_id) \
+                     SELECT {project}, {id}, id FROM permissions WHERE id <= {id}"
                 )).await;
                 let new = employee(project, &format!("clerk-{id}"), RoleChoice::Role(clerk));
                 let user = db.database.insert_employee(new).await.unwrap();

@@ -123,9 +123,9 @@ database_tests! {
         shop.house.run(format!(
             "INSERT INTO countries (id, name, created_at) VALUES (9001, 'Norway', '2026-01-01 00:00:00'); \
              INSERT INTO tags (id, project_id, name, created_at) VALUES (1, {}, 'New', '2026-01-01 00:00:00'); \
-             INSERT INTO nomenclature_tags (nomenclature_id, tag_id) VALUES ({}, 1); \
+             INSERT INTO nomenclature_tags (project_id, nomenclature_id, tag_id) VALUES ({}, {}, 1); \
              UPDATE nomenclatures SET country_id = 9001 WHERE id = {}",
-            shop.house.project, shop.items[2], shop.items[3]
+            shop.house.project, shop.house.project, shop.items[2], shop.items[3]
         )).await;
         db.database.rebuild_offers().await.unwrap();
         assert_eq!(shop.ids(category(shop.mugs), None).await, [0, 1, 2]);
@@ -179,13 +179,13 @@ database_tests! {
 
     async fn a_card_tells_everything(db: TestDatabase) {
         let shop = Shop::open(&db).await;
-        let id = NomenclatureId::new(shop.items[1]).unwrap();
+        let (p, id) = (shop.house.project, NomenclatureId::new(shop.items[1]).unwrap());
         shop.house.run(format!(
-            "INSERT INTO nomenclature_photos (nomenclature_id, position, url) VALUES ({id}, 2, 'https://a/2'), ({id}, 1, 'https://a/1'); \
-             INSERT INTO tags (id, project_id, name, photo, created_at) VALUES (1, {}, 'New', 'https://a/t', '2026-01-01 00:00:00'); \
-             INSERT INTO nomenclature_tags (nomenclature_id, tag_id) VALUES ({id}, 1); \
-             UPDATE nomenclatures SET characteristics = '<b>x</b>', share_link = 'https://a/s' WHERE id = {id}",
-            shop.house.project
+            "INSERT INTO nomenclature_photos (project_id, nomenclature_id, position, url) \
+             VALUES ({p}, {id}, 2, 'https://a/2'), ({p}, {id}, 1, 'https://a/1'); \
+             INSERT INTO tags (id, project_id, name, photo, created_at) VALUES (1, {p}, 'New', 'https://a/t', '2026-01-01 00:00:00'); \
+             INSERT INTO nomenclature_tags (project_id, nomenclature_id, tag_id) VALUES ({p}, {id}, 1); \
+             UPDATE nomenclatures SET characteristics = '<b>x</b>', share_link = 'https://a/s' WHERE id = {id}"
         )).await;
         db.database.rebuild_offers().await.unwrap();
         shop.house.stock(shop.house.far, id.get(), 40, 999).await;
@@ -203,9 +203,10 @@ database_tests! {
 
     async fn a_list_tells_what_the_cards_tell(db: TestDatabase) {
         let shop = Shop::open(&db).await;
-        let id = shop.items[1];
+        let (p, id) = (shop.house.project, shop.items[1]);
         shop.house.run(format!(
-            "INSERT INTO nomenclature_photos (nomenclature_id, position, url) VALUES ({id}, 2, 'https://a/2'), ({id}, 1, 'https://a/1'); \
+            "INSERT INTO nomenclature_photos (project_id, nomenclature_id, position, url) \
+             VALUES ({p}, {id}, 2, 'https://a/2'), ({p}, {id}, 1, 'https://a/1'); \
              UPDATE nomenclatures SET name = 'Other', article = 'O-1', wholesale = TRUE, pieces_per_pack = 6, quantity_pack = 3 WHERE id = {id}"
         )).await;
         db.database.rebuild_offers().await.unwrap();
@@ -263,10 +264,12 @@ database_tests! {
         let mugs = house.category("Mugs", Some(kitchen)).await;
         let tall = house.category("Tall", Some(mugs)).await;
         let (nord, sud) = (house.brand("Nord").await, house.brand("Sud").await);
-        let one = house.first.application_id;
+        let (p, one) = (house.project, house.first.application_id);
         house.run(format!(
-            "INSERT INTO application_categories (application_id, category_id, position) VALUES ({one}, {kitchen}, 1), ({one}, {garden}, 2); \
-             INSERT INTO application_brands (application_id, brand_id, priority) VALUES ({one}, {nord}, 1), ({one}, {sud}, 2)"
+            "INSERT INTO application_categories (project_id, application_id, category_id, position) \
+             VALUES ({p}, {one}, {kitchen}, 1), ({p}, {one}, {garden}, 2); \
+             INSERT INTO application_brands (project_id, application_id, brand_id, priority) \
+             VALUES ({p}, {one}, {nord}, 1), ({p}, {one}, {sud}, 2)"
         )).await;
         db.database.rebuild_offers().await.unwrap();
         let list = async |app, parent: Option<i64>, limit| -> Vec<i64> {

@@ -91,7 +91,7 @@ database_tests! {
             &db,
             format!(
                 "UPDATE reservations SET state = 'lent' WHERE order_id = {}; \
-                 INSERT INTO nomenclature_photos (nomenclature_id, position, url) VALUES ({vase}, 0, ''); \
+                 INSERT INTO nomenclature_photos (project_id, nomenclature_id, position, url) VALUES ({project}, {vase}, 0, ''); \
                  UPDATE counterparties SET email = 'nobody'",
                 first.id
             ),

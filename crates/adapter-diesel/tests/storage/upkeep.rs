@@ -111,8 +111,8 @@ database_tests! {
              0, '[]', 0, {old}, {end});"
         );
         let errors = |job: i64, count: usize| format!(
-            "INSERT INTO job_errors (job_id, row_number, column_name, reason) \
-             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) SELECT {job}, i, 'c', 'r' FROM n;"
+            "INSERT INTO job_errors (project_id, job_id, row_number, column_name, reason) \
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {count}) SELECT 1, {job}, i, 'c', 'r' FROM n;"
         );
         let jobs = [job(1, "NULL", old), job(2, "NULL", young), job(3, "'kept'", old), job(4, "NULL", old)].concat();
         let sheets = [errors(1, 2 * BATCH + 7), errors(2, 5), errors(3, 5)].concat();

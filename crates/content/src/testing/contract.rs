@@ -147,7 +147,7 @@ pub async fn an_orphaned_file_has_one_lease<F: Fixture>(fixture: &F) {
     let again = orphaned(fixture, "late", after(6)).await;
     assert_eq!(again.iter().copied().collect::<BTreeSet<_>>(), deleted, "the first worker may have stopped");
     for id in again {
-        store.forget(id).await.unwrap();
+        store.forget(id, after(6)).await.unwrap();
     }
     assert!(orphaned(fixture, "late", after(600)).await.is_empty());
 }

@@ -6,7 +6,7 @@ use kontor_simulator::{Plan, Simulation, When, invariants};
 use crate::on_one_thread;
 
 /// Triggers in the storage that work against the service, and the rules they break.
-const SABOTAGE: [(&str, &str); 12] = [
+const SABOTAGE: [(&str, &str); 11] = [
     (
         invariants::LEDGER,
         "CREATE TRIGGER sabotage AFTER UPDATE OF reserved ON inventories BEGIN UPDATE inventories SET quantity = quantity + 1 \
@@ -57,12 +57,6 @@ const SABOTAGE: [(&str, &str); 12] = [
          NULL WHERE project_id = NEW.project_id AND contact = NEW.contact; END",
     ),
     (
-        invariants::TENANT_ISOLATION,
-        "CREATE TRIGGER sabotage AFTER INSERT ON orders WHEN EXISTS (SELECT 1 FROM counterparties WHERE project_id <> \
-         NEW.project_id) BEGIN UPDATE orders SET counterparty_id = (SELECT min(id) FROM counterparties WHERE project_id <> \
-         NEW.project_id) WHERE id = NEW.id; END",
-    ),
-    (
         invariants::NO_UNKNOWN_OUTCOME,
         "CREATE TRIGGER sabotage AFTER INSERT ON refunds BEGIN UPDATE refunds SET next_check_at = '2100-01-01 00:00:00' \
          WHERE id = NEW.id; END",
@@ -75,7 +69,7 @@ const SABOTAGE: [(&str, &str); 12] = [
 ];
 
 /// Rows that the service cannot produce, and the rules they break.
-const ROWS: [(&str, &str); 9] = [
+const ROWS: [(&str, &str); 10] = [
     // First, because it is checked only when no other rule is broken.
     (invariants::DERIVED_DATA_MATCHES, "UPDATE discounts SET used_count = used_count + 1 WHERE id = 1"),
     (
@@ -111,8 +105,15 @@ const ROWS: [(&str, &str); 9] = [
     ),
     (
         invariants::ONE_LIVE,
-        "UPDATE subscriptions SET counterparty_id = (SELECT min(counterparty_id) FROM subscriptions), nomenclature_id = (SELECT \
-         min(nomenclature_id) FROM subscriptions), status = 'active', canceled_at = NULL",
+        "UPDATE subscriptions SET counterparty_id = (SELECT min(s.counterparty_id) FROM subscriptions s WHERE s.project_id = \
+         subscriptions.project_id), nomenclature_id = (SELECT min(s.nomenclature_id) FROM subscriptions s WHERE s.project_id = \
+         subscriptions.project_id), status = 'active', canceled_at = NULL",
+    ),
+    // The database refuses records of another project, but not those of another application.
+    (
+        invariants::TENANT_ISOLATION,
+        "UPDATE outbox_events SET application_id = (SELECT a.id FROM applications a WHERE a.project_id = \
+         outbox_events.project_id AND a.id <> outbox_events.application_id)",
     ),
     (
         invariants::GRANTED_IS_PAID,

@@ -35,8 +35,8 @@ async fn agent_action(server: &TestServer, project: i64) -> String {
     let insert = format!(
         "INSERT INTO agent_actions (public_id, project_id, agent_id, token_id, channel, operation, target, class, \
          arguments_hash, policy_version, needs_approval, state, proposed_at, expires_at, keep_until, attempts) \
-         VALUES ('{public_id}', {project}, (SELECT MIN(id) FROM users), 1, 'api', 'POST /api/brands', '/api/brands', \
-         'write', 'hash', 1, true, 'proposed', {AT}, {AT}, {AT}, 0)"
+         VALUES ('{public_id}', {project}, (SELECT MIN(id) FROM users WHERE project_id = {project}), 1, 'api', \
+         'POST /api/brands', '/api/brands', 'write', 'hash', 1, true, 'proposed', {AT}, {AT}, {AT}, 0)"
     );
     server.execute(&insert).await;
     public_id
@@ -64,10 +64,11 @@ impl Records {
             .insert(format!(
                 "INSERT INTO files (project_id, file_type_id, state, file_key, name, mime_type, size, sha256, creator_id, \
                  created_at) VALUES ({}, 3, 'ready', '{}', 'a.pdf', 'application/pdf', 1, '{}', \
-                 (SELECT MIN(id) FROM users), {AT}) RETURNING id",
+                 (SELECT MIN(id) FROM users WHERE project_id = {}), {AT}) RETURNING id",
                 shop.project.id,
                 "a".repeat(40),
-                "0".repeat(64)
+                "0".repeat(64),
+                shop.project.id
             ))
             .await;
         let create = async |path: &str, body: Value, key: &str| {

@@ -456,9 +456,7 @@ fn count_use(
     limits: AgentLimits,
     amount: i64,
 ) -> Result<bool, Abort<StoreError>> {
-    if agents::lock_agent(connection, agent)?.is_none() {
-        return Ok(false);
-    }
+    let Some((_, project)) = agents::lock_agent(connection, agent)? else { return Ok(false) };
     let day = (agent.get(), day_end.naive_utc());
     let used: Option<(i64, i64)> =
         usage::table.find(day).select((usage::calls, usage::money)).first(connection).optional()?;
@@ -471,7 +469,7 @@ fn count_use(
     if used.is_some() {
         diesel::update(usage::table.find(day)).set(values).execute(connection)?;
     } else {
-        let key = (usage::agent_id.eq(day.0), usage::day_end.eq(day.1));
+        let key = (usage::project_id.eq(project), usage::agent_id.eq(day.0), usage::day_end.eq(day.1));
         diesel::insert_into(usage::table).values((key, values)).execute(connection)?;
     }
     Ok(true)

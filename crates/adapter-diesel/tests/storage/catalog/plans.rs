@@ -152,8 +152,8 @@ database_tests! {
              WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {most}) \
              SELECT {project}, 'P', 'p', 1, 100, TRUE, 1, FALSE, 1, 1, 0, 1, created_at, created_at FROM n, projects \
              WHERE id = {project}; \
-             INSERT INTO subscription_nomenclatures (application_id, nomenclature_id, plan_slug, position, is_active, \
-             created_at, updated_at) SELECT {site}, id, 'plan-' || id, id, TRUE, created_at, created_at \
+             INSERT INTO subscription_nomenclatures (project_id, application_id, nomenclature_id, plan_slug, position, \
+             is_active, created_at, updated_at) SELECT project_id, {site}, id, 'plan-' || id, id, TRUE, created_at, created_at \
              FROM nomenclatures WHERE name = 'P'"
         )).await;
         let wishes: Vec<_> = plans.iter().map(|plan| {

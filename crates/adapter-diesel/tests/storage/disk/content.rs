@@ -94,7 +94,7 @@ scenarios! {
         let id = run.step("announce", async || db.database.insert_pending(files::draft(1)).await).await;
         run.step("complete", async || db.database.complete(files::first(), id, files::content()).await).await;
         run.step("delete", async || FileRepository::delete(&db.database, files::first(), id).await).await;
-        run.step("forget", async || db.database.forget(id).await).await;
+        run.step("forget", async || db.database.forget(id, files::noon()).await).await;
     }
 
     async fn shop_closes_on_a_holiday(db, run) {

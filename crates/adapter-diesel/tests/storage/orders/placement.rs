@@ -16,7 +16,9 @@ database_tests! {
         let advice = counter.house.item(Item { kind: 1, price: 10_000, category: None, ..Item::goods("Advice", 0) }).await;
         counter.promo("SPRING", "NULL", "NULL").await;
         counter.house.run(format!(
-            "INSERT INTO nomenclature_photos (nomenclature_id, position, url) VALUES ({vase}, 0, 'https://img.example/1')"
+            "INSERT INTO nomenclature_photos (project_id, nomenclature_id, position, url) \
+             VALUES ({}, {vase}, 0, 'https://img.example/1')",
+            counter.house.project
         )).await;
         let order = counter.placed(&counter.with_promo(&[(vase, 3), (advice, 1)], "SPRING")).await;
         assert_eq!((order.status, order.status_name.as_str()), (OrderStatus::Created, "Created"));

@@ -101,9 +101,10 @@ database_tests! {
         club.counter
             .house
             .run(format!(
-                "INSERT INTO subscription_nomenclatures (application_id, nomenclature_id, plan_slug, position, is_active, \
-                 created_at, updated_at) VALUES ({}, {}, 'gold', 1, TRUE, '2026-01-01 00:00:00', '2026-01-01 00:00:00')",
-                elsewhere.app.application_id, club.gold
+                "INSERT INTO subscription_nomenclatures (project_id, application_id, nomenclature_id, plan_slug, position, \
+                 is_active, created_at, updated_at) \
+                 VALUES ({}, {}, {}, 'gold', 1, TRUE, '2026-01-01 00:00:00', '2026-01-01 00:00:00')",
+                elsewhere.app.project_id, elsewhere.app.application_id, club.gold
             ))
             .await;
         is_taken(club.check_out(elsewhere, &[club.gold]).await);
@@ -152,8 +153,9 @@ database_tests! {
         let anna = club.counter.customer;
         let id = club.subscribed(anna, club.gold).await;
         let claim = format!(
-            "INSERT INTO subscription_claims (counterparty_id, nomenclature_id, subscription_id) VALUES ({}, {}, {id})",
-            anna.counterparty_id, club.gold
+            "INSERT INTO subscription_claims (project_id, counterparty_id, nomenclature_id, subscription_id) \
+             VALUES ({}, {}, {}, {id})",
+            anna.app.project_id, anna.counterparty_id, club.gold
         );
         let step = move |connection: &mut kontor_adapter_diesel::AnyConnection| {
             connection.batch_execute(&claim)?;

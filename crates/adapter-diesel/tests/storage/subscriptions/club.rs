@@ -85,9 +85,10 @@ impl<'a> Club<'a> {
             .await;
         house
             .run(format!(
-                "INSERT INTO subscription_nomenclatures (application_id, nomenclature_id, plan_slug, position, is_active, \
-                 created_at, updated_at) VALUES ({application}, {item}, 'plan-{item}', 1, TRUE, '2026-01-01 00:00:00', \
-                 '2026-01-01 00:00:00')"
+                "INSERT INTO subscription_nomenclatures (project_id, application_id, nomenclature_id, plan_slug, position, \
+                 is_active, created_at, updated_at) VALUES ({}, {application}, {item}, 'plan-{item}', 1, TRUE, \
+                 '2026-01-01 00:00:00', '2026-01-01 00:00:00')",
+                house.project
             ))
             .await;
         item

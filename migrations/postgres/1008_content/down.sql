@@ -1,9 +1,0 @@
-DROP TABLE menu_items;
-DROP TABLE blocks;
-DROP TABLE page_tag_links;
-DROP TABLE page_tags;
-DROP TABLE pages;
-DROP TABLE slides;
-ALTER TABLE users DROP CONSTRAINT users_avatar_id_fkey;
-ALTER TABLE counterparties DROP CONSTRAINT counterparties_avatar_id_fkey;
-DROP TABLE files;

@@ -1,2 +1,0 @@
-DROP INDEX webhook_deliveries_by_status;
-DROP INDEX webhook_deliveries_by_project;

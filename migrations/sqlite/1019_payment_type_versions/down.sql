@@ -1,1 +1,0 @@
-ALTER TABLE payment_types DROP COLUMN version;

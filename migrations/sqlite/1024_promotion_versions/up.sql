@@ -1,2 +1,0 @@
--- Version of a promotion, for preconditions.
-ALTER TABLE promotions ADD COLUMN version BIGINT NOT NULL DEFAULT 1;

@@ -1,0 +1,3 @@
+DROP TABLE agent_actions;
+DROP TABLE agent_usage;
+DROP TABLE agent_policies;
