@@ -34,6 +34,9 @@ impl State {
 
     /// Charge that prevents another one.
     fn conflicting(&self, new: &NewCharge) -> Option<Charge> {
+        if !self.has(Guard::Payment) {
+            return None;
+        }
         let purpose = new.request.purpose;
         self.charge(|charge| charge.request.key == new.request.key).or_else(|| {
             self.charge(|charge| {
