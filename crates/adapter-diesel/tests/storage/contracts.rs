@@ -21,6 +21,7 @@ fn every_check_of_every_suite_runs() {
         "orders/src/testing/contract/tickets.rs": "orders/contract.rs"
         "organization/src/testing/contract.rs": "organization_contract.rs"
         "payments/src/testing/contract.rs": "payments.rs"
+        "payments/src/testing/contract/doubts.rs": "payments.rs"
         "subscriptions/src/testing/contract.rs": "subscriptions/contract.rs"
         "webhooks/src/testing/contract.rs": "webhook_contract.rs"
     };

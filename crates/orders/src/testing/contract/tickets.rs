@@ -3,7 +3,8 @@ use chrono::TimeDelta;
 use futures_util::future::join_all;
 use kontor_kernel::history::Author;
 use kontor_kernel::{
-    CustomerScope, ExposeSecret as _, Money, NomenclatureId, OrderId, PageRequest, Quantity, SecretString, ShopId, Stamp,
+    CustomerScope, ExposeSecret as _, Money, NomenclatureId, OrderId, PageRequest, Quantity, SecretString, ShopId,
+    Stamp,
 };
 use kontor_payments::model::{Charge, ChargeFailure};
 
@@ -162,13 +163,7 @@ pub async fn only_paid_tickets_admit<F: TicketFixture>(fixture: &F) {
     assert_eq!(answers[3], ScanAnswer::UnknownShop);
     assert_eq!(
         outcomes(&answers),
-        [
-            ScanOutcome::Canceled,
-            ScanOutcome::Unknown,
-            ScanOutcome::Unknown,
-            ScanOutcome::Admitted,
-            ScanOutcome::Unpaid
-        ]
+        [ScanOutcome::Canceled, ScanOutcome::Unknown, ScanOutcome::Unknown, ScanOutcome::Admitted, ScanOutcome::Unpaid]
     );
     assert_eq!((figures(fixture, &paid).await, figures(fixture, &lost).await), ((1, 1), (1, 0)));
 }

@@ -17,13 +17,15 @@ use kontor_kernel::{
     StoreError, TokenId, UserId,
 };
 use kontor_payments::model::ChargePurpose;
+use kontor_payments::testing::memory::ChargeBook;
+#[cfg(test)]
+use kontor_payments::testing::memory::ChargeGuard;
 
 use crate::model::{
     DeliveryRequest, Discount, Order, OrderEntry, PaidEvent, Promo, References, ShopReference, TypeReference,
 };
 use crate::placement::{CartSnapshot, ItemKind, Missing, OfferedItem, Packaging, WarehouseStock};
 use crate::ports::{CartQuery, CartReader, OrderReader};
-use charges::StoredCharge;
 use tickets::KnownScan;
 
 /// Storage of one application in memory: prices, places, pays and cancels orders.
@@ -67,12 +69,9 @@ enum Guard {
     History,
     /// Only employees of the project are in charge of an order.
     Manager,
-    /// An order has one open or successful charge.
-    Payment,
-    /// An outcome of a charge is recorded once.
-    Outcome,
-    /// Money that must be refunded is reserved on the charge.
-    Refund,
+    /// One of charges.
+    #[cfg(test)]
+    Charge(ChargeGuard),
     /// No more tickets are redeemed than an order has.
     Tickets,
     /// A scan is judged once.
@@ -91,7 +90,7 @@ struct State {
     employees: BTreeSet<UserId>,
     orders: BTreeMap<OrderId, Order>,
     histories: BTreeMap<OrderId, Vec<OrderEntry>>,
-    charges: Vec<StoredCharge>,
+    charges: ChargeBook,
     events: Vec<PaidEvent>,
     scans: Vec<KnownScan>,
     removed: Option<Guard>,
@@ -113,7 +112,7 @@ impl InMemoryOrders {
             employees: BTreeSet::new(),
             orders: BTreeMap::new(),
             histories: BTreeMap::new(),
-            charges: Vec::new(),
+            charges: ChargeBook::default(),
             events: Vec::new(),
             scans: Vec::new(),
             removed: None,
@@ -220,7 +219,12 @@ impl InMemoryOrders {
     #[cfg(test)]
     fn without(guard: Guard) -> Self {
         let shop = Self::new(kontor_kernel::testing::app_scope(1, 1));
-        shop.add(|state| state.removed = Some(guard));
+        shop.add(|state| {
+            state.removed = Some(guard);
+            if let Guard::Charge(guard) = guard {
+                state.charges.remove_guard(guard);
+            }
+        });
         shop
     }
 }
@@ -276,7 +280,7 @@ impl State {
 
     /// Order as it is read: with the state of its payment.
     fn order(&self, id: OrderId) -> Option<Order> {
-        let payment_open = self.open_charge(ChargePurpose::Order(id)).is_some();
+        let payment_open = self.charges.open_for(ChargePurpose::Order(id)).is_some();
         self.orders.get(&id).map(|order| Order { payment_open, ..order.clone() })
     }
 

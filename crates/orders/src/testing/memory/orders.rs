@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Author, HistoryAction, HistoryEntry};
-use kontor_kernel::{ChargeId, CounterpartyId, Edit, Money, NomenclatureId, OrderId, ProjectScoped, StoreError, UserId};
+use kontor_kernel::{
+    ChargeId, CounterpartyId, Edit, Money, NomenclatureId, OrderId, ProjectScoped, StoreError, UserId,
+};
 use kontor_payments::model::{Charge, ChargePurpose, ChargeState, NewCharge};
 
 use super::{Guard, InMemoryOrders, State};
@@ -31,7 +33,7 @@ impl OrderStore for InMemoryOrders {
 }
 
 /// Sum of two amounts.
-pub(super) fn plus(left: Money, right: Money) -> Money {
+fn plus(left: Money, right: Money) -> Money {
     left.checked_add(right).unwrap_or(Money::MAX)
 }
 
@@ -59,7 +61,7 @@ impl State {
         let created = EffectEntry { event: OrderEvent::Created, status: order.status, detail: None, changes: vec![] };
         self.log(id, HistoryAction::Created, order.author, created, order.at);
         let charge = match order.charge(id, customer) {
-            Some(new) => Some(self.store_charge(&new).ok_or_else(|| clash(id))?),
+            Some(new) => Some(self.charges.store(&new).ok_or_else(|| clash(id))?),
             None => None,
         };
         Ok(Placed { order_id: id, charge })
@@ -212,10 +214,9 @@ impl State {
             if refund.ends_period {
                 return Err(OrderRefusal::Refund(RefundRefused::NoPeriod).into());
             }
+            let purpose = ChargePurpose::Order(id);
             let paid =
-                self.charges.iter().map(|stored| &stored.charge).find(|charge| {
-                    charge.purpose() == ChargePurpose::Order(id) && charge.state == ChargeState::Succeeded
-                });
+                self.charges.find(|charge| charge.purpose() == purpose && charge.state == ChargeState::Succeeded);
             let paid = paid.map(|charge| charge.id).filter(|_| !refund.decided.amount.is_zero());
             self.refund(id, refund, paid, at).map_err(OrderRefusal::Refund)?;
         }
@@ -229,7 +230,7 @@ impl State {
             next_check_at: payment.next_check_at,
             at,
         };
-        Ok(Some(self.store_charge(&new).ok_or_else(|| clash(id))?))
+        Ok(Some(self.charges.store(&new).ok_or_else(|| clash(id))?))
     }
 
     /// Writes an update, except its refund and its payment.
@@ -291,15 +292,8 @@ impl State {
         at: DateTime<Utc>,
     ) -> Result<(), RefundRefused> {
         let decided = &refund.decided;
-        let reserves = self.has(Guard::Refund);
-        if let Some(stored) = self.charges.iter_mut().find(|stored| Some(stored.charge.id) == charge) {
-            let left = stored.charge.refundable();
-            if decided.amount > left {
-                return Err(RefundRefused::ExceedsPaid { left });
-            }
-            if reserves {
-                stored.charge.refunding = plus(stored.charge.refunding, decided.amount);
-            }
+        if let Some(charge) = charge {
+            self.charges.reserve(charge, decided.amount).map_err(|left| RefundRefused::ExceedsPaid { left })?;
         }
         let number = self.id();
         let Some(order) = self.orders.get_mut(&id) else { return Ok(()) };

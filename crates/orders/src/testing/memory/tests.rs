@@ -11,7 +11,7 @@ use kontor_kernel::{
     CustomerScope, DiscountStatus, DiscountTarget, DiscountValue, Money, NomenclatureId, PromoCode, ShopId, UserId,
 };
 
-use super::{Guard, InMemoryOrders};
+use super::{ChargeGuard, Guard, InMemoryOrders};
 use crate::model::{DeliveryRequest, Discount};
 use crate::testing::contract::{self, Fixture, TicketFixture};
 
@@ -142,9 +142,9 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Customer, "unknown_people_have_no_orders"),
         (Guard::Release, "a_canceled_order_releases_its_stock_once"),
         (Guard::Release, "a_failed_payment_releases_the_stock_once"),
-        (Guard::Outcome, "an_order_is_paid_once"),
-        (Guard::Refund, "late_money_is_reserved_for_its_refund"),
-        (Guard::Refund, "refunds_never_exceed_the_money_of_an_order"),
+        (Guard::Charge(ChargeGuard::Outcome), "an_order_is_paid_once"),
+        (Guard::Charge(ChargeGuard::Refund), "late_money_is_reserved_for_its_refund"),
+        (Guard::Charge(ChargeGuard::Refund), "refunds_never_exceed_the_money_of_an_order"),
         (Guard::Whole, "an_order_reserves_all_of_its_lines"),
         (Guard::Whole, "a_refused_order_leaves_nothing"),
         (Guard::PromoReturn, "a_failed_payment_returns_its_promo_use"),
@@ -154,7 +154,7 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Current, "refunds_never_exceed_the_money_of_an_order"),
         (Guard::History, "changes_are_in_the_history"),
         (Guard::Manager, "a_refused_change_writes_nothing"),
-        (Guard::Payment, "an_order_has_one_payment"),
+        (Guard::Charge(ChargeGuard::Conflict), "an_order_has_one_payment"),
         (Guard::Tickets, "a_ticket_admits_once"),
         (Guard::Scan, "a_scan_is_judged_once"),
     ] {
