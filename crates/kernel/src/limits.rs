@@ -53,7 +53,7 @@ impl<Id: Copy + Ord + Hash + Display> PendingViews<Id> {
     /// Counts a view of a record from this address, at most once in ten minutes per address and record. Each kind of
     /// record has its own rate limit, `name`. Returns the views of the record that are not stored yet.
     pub async fn count_view(&self, limiter: &dyn RateLimiter, name: &'static str, id: Id, viewer: &str) -> u64 {
-        let one_view = RateRule { name, limit: 1, window: Duration::from_mins(10) };
+        let one_view = RateRule { name, limit: 1, window: Duration::from_secs(600) };
         if limiter.hit(one_view, &format!("{viewer}/{id}")).await.allowed { self.add(id) } else { self.of(id) }
     }
 
@@ -123,7 +123,7 @@ mod tests {
     #[tokio::test]
     async fn one_viewer_counts_once_in_ten_minutes() {
         let mut limiter = MockRateLimiter::new();
-        let one_view = RateRule { name: "views", limit: 1, window: Duration::from_mins(10) };
+        let one_view = RateRule { name: "views", limit: 1, window: Duration::from_secs(600) };
         let mut seen = std::collections::BTreeSet::new();
         limiter.expect_hit().times(4).returning(move |rule, subject| {
             assert_eq!(rule, one_view);

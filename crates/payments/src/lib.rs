@@ -187,6 +187,7 @@ pub mod testing {
 
     pub mod acquirer;
     pub mod contract;
+    pub mod memory;
     pub mod samples;
 }
 mod timing;

@@ -16,8 +16,12 @@ fn every_check_of_every_suite_runs() {
         "content/src/testing/contract.rs": "content_contract.rs"
         "customers/src/testing/contract.rs": "customer_contract.rs"
         "orders/src/testing/contract.rs": "orders/contract.rs"
+        "orders/src/testing/contract/limits.rs": "orders/contract.rs"
+        "orders/src/testing/contract/refunds.rs": "orders/contract.rs"
+        "orders/src/testing/contract/tickets.rs": "orders/contract.rs"
         "organization/src/testing/contract.rs": "organization_contract.rs"
         "payments/src/testing/contract.rs": "payments.rs"
+        "payments/src/testing/contract/doubts.rs": "payments.rs"
         "subscriptions/src/testing/contract.rs": "subscriptions/contract.rs"
         "webhooks/src/testing/contract.rs": "webhook_contract.rs"
     };

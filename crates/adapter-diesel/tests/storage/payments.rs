@@ -5,6 +5,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::TimeDelta;
 use kontor_adapter_diesel::{Database, database_tests};
+use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{Clock, CustomerScope, SavedMethodId};
 use kontor_payments::model::{ChargePurpose, ChargeRequest, ChargeState, GatewayStatus, NewCharge, PaymentMethod};
 use kontor_payments::ports::{ChargeStore, RefundStore, SavedMethodStore};
@@ -25,6 +26,11 @@ impl Fixture for Counter<'_> {
     async fn customer(&self) -> CustomerScope {
         self.another_customer().await
     }
+
+    async fn delete_customer(&self, customer: CustomerScope) {
+        let (project, id, at) = (customer.app.project_id, customer.counterparty_id, self.clock.now());
+        CustomerRepository::delete_account(&self.house.db.database, project, id, at).await.unwrap();
+    }
 }
 
 promises! {
@@ -41,6 +47,10 @@ promises! {
     a_method_is_saved_with_its_charge
     a_deactivated_method_is_charged_no_more
     a_customer_has_one_open_verification
+    a_deleted_customer_pays_nothing
+    a_contradiction_changes_no_outcome
+    a_refund_made_outside_is_recorded_once
+    refunds_are_compared_in_turn
 }
 
 /// A charge for a subscription.
@@ -88,7 +98,7 @@ database_tests! {
         let method = format!("charges WHERE saved_method_id = {}", saved[0].id);
         assert_eq!(counter.count(&method).await, 1);
         let (project, anna) = (counter.customer.app.project_id, counter.customer.counterparty_id);
-        kontor_customers::ports::CustomerRepository::delete_account(&db.database, project, anna, counter.clock.now()).await.unwrap();
+        CustomerRepository::delete_account(&db.database, project, anna, counter.clock.now()).await.unwrap();
         assert_eq!(counter.count("saved_payment_methods").await, 0);
         assert_eq!(counter.payments.charge(subscription(&counter, 2)).await.unwrap(), ChargeResult::CustomerDeleted);
         assert!(!db.database.deactivate(counter.customer, SavedMethodId::new(1).unwrap(), counter.clock.now()).await.unwrap());

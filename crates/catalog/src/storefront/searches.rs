@@ -78,7 +78,7 @@ impl SearchHistory {
     }
 
     async fn store_those(&self, chosen: impl Fn(&Key) -> bool) -> Result<usize, StoreError> {
-        let taken: BTreeMap<Key, Search> = self.pending().extract_if(.., |key, _| chosen(key)).collect();
+        let taken = self.take(chosen);
         if taken.is_empty() {
             return Ok(0);
         }
@@ -91,6 +91,14 @@ impl SearchHistory {
             }
         }
         outcome.map(|()| count)
+    }
+
+    /// Removes the waiting searches with these keys and returns them.
+    fn take(&self, chosen: impl Fn(&Key) -> bool) -> BTreeMap<Key, Search> {
+        let mut pending = self.pending();
+        let (taken, waiting) = std::mem::take(&mut *pending).into_iter().partition(|(key, _)| chosen(key));
+        *pending = waiting;
+        taken
     }
 
     /// A poisoned lock is ignored: every operation leaves the map consistent.

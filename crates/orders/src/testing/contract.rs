@@ -10,6 +10,10 @@
     reason = "a broken promise fails the test that runs it"
 )]
 
+mod limits;
+mod refunds;
+mod tickets;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -35,6 +39,10 @@ use crate::model::{
 use crate::placement::{Buyer, FewestWarehouses, ItemKind, OrderCommand, OrderContext, place_purely};
 use crate::ports::{CartQuery, CartReader, Decision, OrderReader, OrderStore, PlaceRefused, Placed};
 
+pub use limits::*;
+pub use refunds::*;
+pub use tickets::*;
+
 /// Storage under test, with one application that sells.
 #[async_trait]
 pub trait Fixture: Send + Sync {
@@ -49,6 +57,9 @@ pub trait Fixture: Send + Sync {
 
     /// Deletes a customer.
     async fn delete_customer(&self, customer: CustomerScope);
+
+    /// Creates an employee of the project. A check calls it at most once.
+    async fn employee(&self) -> UserId;
 
     /// Returns new goods of the application, with this stock in one warehouse.
     async fn goods(&self, units: u32, price: Money) -> NomenclatureId;
@@ -213,6 +224,18 @@ fn moves(customer: CustomerScope, to: OrderStatus) -> Decision {
         let order = found.within(project).ok_or(OrderError::NotFound)?;
         let transition = order.transition_context().move_to(to).map_err(OrderRefusal::from)?;
         Ok(OrderUpdate { transition: Some(transition), ..OrderUpdate::of(Stamp::of_system(project, noon())) })
+    })
+}
+
+/// Decision of an employee who takes the money of an order.
+fn takes_cash(customer: CustomerScope) -> Decision {
+    let project = customer.app.project_id;
+    Box::new(move |found: ProjectScoped<Order>| {
+        let order = found.within(project).ok_or(OrderError::NotFound)?;
+        let transition = order.transition_context().move_when_paid_manually().map_err(OrderRefusal::Unpayable)?;
+        let captured = Some(Captured { amount: order.amount_due(), event: None });
+        let by_hand = Some(ManualPayment { method: ManualPaymentMethod::Cash, receipt: None });
+        Ok(OrderUpdate { transition, captured, by_hand, ..OrderUpdate::of(Stamp::of_system(project, noon())) })
     })
 }
 
@@ -427,17 +450,7 @@ pub async fn money_taken_by_staff_counts_once<F: Fixture>(fixture: &F) {
     let (store, anna) = (fixture.store(), fixture.customer().await);
     let vase = fixture.goods(5, money(1_000)).await;
     let id = placed(fixture, on_receipt(fixture, anna, &[(vase, 2)]).await).await.order_id;
-    let project = anna.app.project_id;
-    let takes = || -> Decision {
-        Box::new(move |found: ProjectScoped<Order>| {
-            let order = found.within(project).ok_or(OrderError::NotFound)?;
-            let transition = order.transition_context().move_when_paid_manually().map_err(OrderRefusal::Unpayable)?;
-            let captured = Some(Captured { amount: order.amount_due(), event: None });
-            let by_hand = Some(ManualPayment { method: ManualPaymentMethod::Cash, receipt: None });
-            Ok(OrderUpdate { transition, captured, by_hand, ..OrderUpdate::of(Stamp::of_system(project, noon())) })
-        })
-    };
-    let outcomes = join_all((0..8).map(|_| store.change(id, takes()))).await;
+    let outcomes = join_all((0..8).map(|_| store.change(id, takes_cash(anna)))).await;
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1, "{outcomes:?}");
     let paid = order(fixture, anna, id).await;
     assert_eq!((paid.status, paid.captured, paid.paid_at), (OrderStatus::Paid, money(2_000), Some(noon())));

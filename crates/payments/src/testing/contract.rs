@@ -10,6 +10,8 @@
     reason = "a broken promise fails the test that runs it"
 )]
 
+mod doubts;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -29,6 +31,8 @@ use crate::ports::{
 };
 use crate::verification::{NewVerification, VerificationTerms};
 
+pub use doubts::*;
+
 /// Storage under test, with customers in it.
 #[async_trait]
 pub trait Fixture: Send + Sync {
@@ -40,6 +44,9 @@ pub trait Fixture: Send + Sync {
 
     /// Returns a new customer, in an application they may pay in.
     async fn customer(&self) -> CustomerScope;
+
+    /// Deletes a customer without payments.
+    async fn delete_customer(&self, customer: CustomerScope);
 }
 
 /// Numbers that never repeat in a process.
@@ -241,7 +248,10 @@ pub async fn what_is_due_is_leased<F: Fixture>(fixture: &F) {
     let until = noon() + TimeDelta::minutes(2);
     let take_all = async |owner: &str| {
         let mut taken = Vec::new();
-        while let Some(charge) = ChargeStore::lease(&*store, owner, noon(), until).await.unwrap() {
+        // A storage without leases returns the same charge again and again.
+        while taken.len() < 20
+            && let Some(charge) = ChargeStore::lease(&*store, owner, noon(), until).await.unwrap()
+        {
             taken.push(charge.id);
         }
         taken

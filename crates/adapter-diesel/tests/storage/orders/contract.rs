@@ -5,11 +5,12 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use kontor_adapter_diesel::Database;
 use kontor_customers::ports::CustomerRepository;
-use kontor_kernel::{Clock as _, CustomerScope, Money, NomenclatureId, PromoCode};
+use kontor_kernel::{Clock as _, CustomerScope, Money, NomenclatureId, PromoCode, ShopId, UserId};
 use kontor_orders::model::DeliveryRequest;
-use kontor_orders::testing::contract::{self, Fixture};
+use kontor_orders::testing::contract::{self, Fixture, TicketFixture};
 
 use super::counter::Counter;
+use super::office::Office;
 
 #[async_trait]
 impl Fixture for Counter<'_> {
@@ -28,6 +29,10 @@ impl Fixture for Counter<'_> {
         CustomerRepository::delete_account(&self.house.db.database, project, id, at).await.unwrap();
     }
 
+    async fn employee(&self) -> UserId {
+        Office::open(self).await.staff.user_id
+    }
+
     async fn goods(&self, units: u32, price: Money) -> NomenclatureId {
         let id = Counter::goods(self, "Vase", units.into(), price.minor()).await;
         NomenclatureId::new(id).unwrap()
@@ -42,6 +47,19 @@ impl Fixture for Counter<'_> {
 
     fn delivery(&self) -> DeliveryRequest {
         self.command(&[(1, 1)]).delivery
+    }
+}
+
+#[async_trait]
+impl TicketFixture for Counter<'_> {
+    async fn tickets(&self, units: u32, price: Money) -> NomenclatureId {
+        let id = Counter::goods(self, "Concert", units.into(), price.minor()).await;
+        self.house.run(format!("UPDATE nomenclatures SET type_id = 6 WHERE id = {id}")).await;
+        NomenclatureId::new(id).unwrap()
+    }
+
+    async fn shop(&self) -> ShopId {
+        self.delivery().shop_id.unwrap()
     }
 }
 
@@ -62,4 +80,20 @@ promises! {
     an_order_is_paid_once
     a_failed_payment_releases_the_stock_once
     late_money_is_reserved_for_its_refund
+    an_order_reserves_all_of_its_lines
+    a_failed_payment_returns_its_promo_use
+    unconfirmed_orders_of_a_phone_are_bounded
+    a_decision_gets_the_current_order
+    changes_are_in_the_history
+    an_employee_is_in_charge
+    an_order_has_one_payment
+    refunds_never_exceed_the_money_of_an_order
+    each_unit_is_taken_back_once
+    a_canceled_order_releases_what_is_left
+    money_without_a_charge_is_refunded_at_once
+    a_ticket_admits_once
+    a_scan_is_judged_once
+    only_paid_tickets_admit
+    scans_are_listed_with_their_order
+    a_ticket_is_redeemed_or_returned
 }

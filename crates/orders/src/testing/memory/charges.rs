@@ -5,98 +5,33 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Author, HistoryAction};
 use kontor_kernel::{ChargeId, OrderId, ProjectScoped, StoreError};
 use kontor_payments::change::{Change, ChargeChange, RecordedChange};
-use kontor_payments::model::{Charge, ChargePurpose, ChargeState, NewCharge, ProviderId};
+use kontor_payments::model::{Charge, ChargePurpose, NewCharge, ProviderId};
 use kontor_payments::ports::{ChargeStore, ChargeStored};
 use uuid::Uuid;
 
-use super::orders::plus;
-use super::{Guard, InMemoryOrders, State};
+use super::{InMemoryOrders, State};
 use crate::charge_outcome::{self, LockedOrder, OrderEffects, not_refunded};
 
-/// Charge with the fields that only the storage reads.
-#[derive(Clone)]
-pub(super) struct StoredCharge {
-    pub charge: Charge,
-    next_check_at: Option<DateTime<Utc>>,
-    leased_until: Option<DateTime<Utc>>,
-    reason: Option<String>,
-    contradiction: Option<String>,
-}
-
 impl State {
-    fn charge(&self, is: impl Fn(&Charge) -> bool) -> Option<Charge> {
-        self.charges.iter().map(|stored| &stored.charge).find(|charge| is(charge)).cloned()
-    }
-
-    pub(super) fn open_charge(&self, purpose: ChargePurpose) -> Option<Charge> {
-        self.charge(|charge| charge.purpose() == purpose && charge.state.is_open())
-    }
-
-    /// Charge that prevents another one.
-    fn conflicting(&self, new: &NewCharge) -> Option<Charge> {
-        let purpose = new.request.purpose;
-        self.charge(|charge| charge.request.key == new.request.key).or_else(|| {
-            self.charge(|charge| {
-                let paid = charge.state == ChargeState::Succeeded && !purpose.is_recurring();
-                charge.purpose() == purpose && (paid || charge.state.is_open())
-            })
-        })
-    }
-
-    /// Stores a charge; `None` if another one prevents it.
-    pub(super) fn store_charge(&mut self, new: &NewCharge) -> Option<Charge> {
-        if self.conflicting(new).is_some() {
-            return None;
-        }
-        let charge = new.stored_as(self.id());
-        self.charges.push(StoredCharge {
-            charge: charge.clone(),
-            next_check_at: Some(new.next_check_at),
-            leased_until: None,
-            reason: None,
-            contradiction: None,
-        });
-        Some(charge)
-    }
-
     fn store(&mut self, new: &NewCharge) -> ChargeStored {
         if !self.customers.contains_key(&new.counterparty_id) {
             return ChargeStored::CustomerDeleted;
         }
-        if let Some(known) = self.conflicting(new) {
+        if let Some(known) = self.charges.conflicting(new) {
             return ChargeStored::Existing(known);
         }
         // It saves no methods, so that none is active.
         let is_new = new.request.saved_method.is_none();
-        let stored = is_new.then(|| self.store_charge(new)).flatten();
+        let stored = is_new.then(|| self.charges.store(new)).flatten();
         stored.map_or(ChargeStored::MethodUnavailable, ChargeStored::New)
     }
 
-    fn lease(&mut self, at: DateTime<Utc>, until: DateTime<Utc>) -> Option<Charge> {
-        let is_due = |stored: &&mut StoredCharge| {
-            let free = stored.leased_until.is_none_or(|leased| leased <= at);
-            free && stored.charge.state.is_open() && stored.next_check_at.is_some_and(|next| next <= at)
-        };
-        let longest = self.charges.iter_mut().filter(is_due).min_by_key(|stored| stored.next_check_at)?;
-        longest.leased_until = Some(until);
-        Some(longest.charge.clone())
-    }
-
     fn record(&mut self, id: ChargeId, change: &ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError> {
-        let once = self.has(Guard::Outcome);
-        let Some(stored) = self.charges.iter_mut().find(|stored| stored.charge.id == id) else {
-            return Ok(Change::Stale);
-        };
-        if once && !stored.charge.state.is_open() {
-            return Ok(Change::Stale);
-        }
-        let repeated = stored.learn(change, at);
-        let after = stored.charge.clone();
-        if let ChargePurpose::Order(order) = after.purpose() {
-            let recorded = RecordedChange { charge: after, change, repeated };
-            if charge_outcome::is_relevant(&recorded) {
-                self.apply_charge(order, &recorded, at)?;
-            }
+        let Some(recorded) = self.charges.record(id, change, at) else { return Ok(Change::Stale) };
+        if let ChargePurpose::Order(order) = recorded.charge.purpose()
+            && charge_outcome::is_relevant(&recorded)
+        {
+            self.apply_charge(order, &recorded, at)?;
         }
         Ok(Change::Done)
     }
@@ -159,60 +94,12 @@ impl State {
 
     /// Records that an outcome is doubtful, once per reason.
     fn doubt(&mut self, id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
-        let settled = self.charges.iter_mut().find(|stored| stored.charge.id == id && !stored.charge.state.is_open());
-        let Some(stored) = settled.filter(|stored| stored.contradiction.as_deref() != Some(why)) else {
-            return Ok(());
-        };
-        stored.contradiction = Some(why.to_owned());
-        if let ChargePurpose::Order(order) = stored.charge.purpose() {
+        let settled = self.charges.contradict(id, why);
+        if let Some(ChargePurpose::Order(order)) = settled.map(|charge| charge.purpose()) {
             let effects = charge_outcome::decide_contradiction(&self.locked(order)?, why);
             self.write_effects(order, &effects, at);
         }
         Ok(())
-    }
-}
-
-impl StoredCharge {
-    /// Applies an update. Returns `true` if the charge already had its reason.
-    fn learn(&mut self, change: &ChargeChange, at: DateTime<Utc>) -> bool {
-        let Self { charge: target, .. } = self;
-        let mut reason = None;
-        match change {
-            ChargeChange::Pending { provider_id, confirmation_url, .. } => {
-                target.provider_id = Some(provider_id.clone());
-                target.confirmation_url.clone_from(confirmation_url);
-            }
-            ChargeChange::Succeeded { provider_id, refund, .. } => {
-                target.provider_id = Some(provider_id.clone());
-                target.captured = target.request.amount;
-                if let Some(refund) = refund {
-                    target.refunding = plus(target.refunding, refund.amount());
-                }
-            }
-            ChargeChange::Failed { provider_id, reason: why, .. } => {
-                target.provider_id = provider_id.clone().or(target.provider_id.take());
-                reason = Some(why);
-            }
-            ChargeChange::Postponed { why, unanswered, .. } => {
-                if *unanswered {
-                    target.asked_at = at;
-                }
-                reason = Some(why);
-            }
-            ChargeChange::Suspicious { why, .. } => reason = Some(why),
-        }
-        target.checks += 1;
-        if let Some(state) = change.state() {
-            target.state = state;
-            target.settled_at = (!state.is_open()).then_some(at);
-        }
-        self.next_check_at = change.next_check_at();
-        self.leased_until = None;
-        let repeated = reason.is_some() && self.reason.as_ref() == reason;
-        if let Some(reason) = reason {
-            self.reason = Some(reason.clone());
-        }
-        repeated
     }
 }
 
@@ -223,23 +110,23 @@ impl ChargeStore for InMemoryOrders {
     }
 
     async fn find(&self, id: ChargeId) -> Result<Option<Charge>, StoreError> {
-        Ok(self.read(|state| state.charge(|charge| charge.id == id)))
+        Ok(self.read(|state| state.charges.find(|charge| charge.id == id)))
     }
 
     async fn by_provider(&self, id: &ProviderId) -> Result<Option<Charge>, StoreError> {
-        Ok(self.read(|state| state.charge(|charge| charge.provider_id.as_ref() == Some(id))))
+        Ok(self.read(|state| state.charges.find(|charge| charge.provider_id.as_ref() == Some(id))))
     }
 
     async fn by_key(&self, key: Uuid) -> Result<Option<Charge>, StoreError> {
-        Ok(self.read(|state| state.charge(|charge| charge.request.key == key)))
+        Ok(self.read(|state| state.charges.find(|charge| charge.request.key == key)))
     }
 
     async fn open_for(&self, purpose: ChargePurpose) -> Result<Option<Charge>, StoreError> {
-        Ok(self.read(|state| state.open_charge(purpose)))
+        Ok(self.read(|state| state.charges.open_for(purpose)))
     }
 
     async fn lease(&self, _: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError> {
-        self.write(|state| Ok(state.lease(at, until)))
+        self.write(|state| Ok(state.charges.lease(at, until)))
     }
 
     async fn mark_sending(&self, _: ChargeId, _: DateTime<Utc>) -> Result<bool, StoreError> {

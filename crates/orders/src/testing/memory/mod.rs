@@ -5,6 +5,7 @@ mod orders;
 mod stock;
 #[cfg(test)]
 mod tests;
+mod tickets;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,19 +17,22 @@ use kontor_kernel::{
     StoreError, TokenId, UserId,
 };
 use kontor_payments::model::ChargePurpose;
+use kontor_payments::testing::memory::ChargeBook;
+#[cfg(test)]
+use kontor_payments::testing::memory::ChargeGuard;
 
 use crate::model::{
     DeliveryRequest, Discount, Order, OrderEntry, PaidEvent, Promo, References, ShopReference, TypeReference,
 };
 use crate::placement::{CartSnapshot, ItemKind, Missing, OfferedItem, Packaging, WarehouseStock};
 use crate::ports::{CartQuery, CartReader, OrderReader};
-use charges::StoredCharge;
+use tickets::KnownScan;
 
 /// Storage of one application in memory: prices, places, pays and cancels orders.
 ///
-/// It implements [`CartReader`], [`OrderStore`](crate::ports::OrderStore), [`OrderReader`] and
-/// [`ChargeStore`](kontor_payments::ports::ChargeStore), and fulfills the [contract](crate::testing::contract) of these
-/// ports. Clones share their data. A write changes a copy of the data, which replaces the data if the write succeeds.
+/// It implements [`CartReader`], [`OrderStore`](crate::ports::OrderStore), [`OrderReader`],
+/// [`TicketStore`](crate::ports::TicketStore) and [`ChargeStore`](kontor_payments::ports::ChargeStore), and fulfills the
+/// [contract](crate::testing::contract) of these ports. Clones share their data. A write changes a copy of the data, which replaces the data if the write succeeds.
 ///
 /// Limits: it does not change lines of stored orders, reads no filtered lists, saves no payment methods and sends no
 /// refunds. A call that needs one of these returns [`StoreError::Failed`] or the refusal of its port.
@@ -43,18 +47,35 @@ pub struct InMemoryOrders {
 enum Guard {
     /// Stock never falls below zero.
     Stock,
+    /// An order reserves all of its lines or none.
+    Whole,
     /// Promo codes have limits.
     PromoLimit,
+    /// A use of a promo code is returned with its order.
+    PromoReturn,
     /// Prices are those that the order was decided from.
     Price,
     /// Deleted customers order nothing.
     Customer,
+    /// Unconfirmed orders of one phone have bounds.
+    Contact,
     /// Stock of canceled orders is released.
     Release,
-    /// An outcome of a charge is recorded once.
-    Outcome,
-    /// Money that must be refunded is reserved on the charge.
-    Refund,
+    /// Units that were taken back are not released again.
+    UnitsLeft,
+    /// A decision gets the current order.
+    Current,
+    /// Changes are in the history.
+    History,
+    /// Only employees of the project are in charge of an order.
+    Manager,
+    /// One of charges.
+    #[cfg(test)]
+    Charge(ChargeGuard),
+    /// No more tickets are redeemed than an order has.
+    Tickets,
+    /// A scan is judged once.
+    Scan,
 }
 
 #[derive(Clone)]
@@ -69,8 +90,9 @@ struct State {
     employees: BTreeSet<UserId>,
     orders: BTreeMap<OrderId, Order>,
     histories: BTreeMap<OrderId, Vec<OrderEntry>>,
-    charges: Vec<StoredCharge>,
+    charges: ChargeBook,
     events: Vec<PaidEvent>,
+    scans: Vec<KnownScan>,
     removed: Option<Guard>,
 }
 
@@ -90,8 +112,9 @@ impl InMemoryOrders {
             employees: BTreeSet::new(),
             orders: BTreeMap::new(),
             histories: BTreeMap::new(),
-            charges: Vec::new(),
+            charges: ChargeBook::default(),
             events: Vec::new(),
+            scans: Vec::new(),
             removed: None,
         };
         Self { app, state: Arc::new(Mutex::new(state)) }
@@ -106,9 +129,11 @@ impl InMemoryOrders {
     fn write<T, E>(&self, write: impl FnOnce(&mut State) -> Result<T, E>) -> Result<T, E> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = state.clone();
-        let done = write(&mut next)?;
-        *state = next;
-        Ok(done)
+        let done = write(&mut next);
+        if done.is_ok() || !state.has(Guard::Whole) {
+            *state = next;
+        }
+        done
     }
 
     /// Adds data.
@@ -122,6 +147,17 @@ impl InMemoryOrders {
             let place = WarehouseStock { inventory: state.id(), warehouse: state.id(), price, available: units };
             state.add_item(name, ItemKind::Goods { places: vec![place] })
         })
+    }
+
+    /// Adds an item whose units are tickets, with this stock.
+    pub fn add_tickets(&self, name: &str, units: u32, price: Money) -> NomenclatureId {
+        let id = self.add_goods(name, units, price);
+        self.add(|state| {
+            if let Some(item) = state.items.get_mut(&id) {
+                item.is_ticket = true;
+            }
+        });
+        id
     }
 
     /// Adds a service.
@@ -183,7 +219,12 @@ impl InMemoryOrders {
     #[cfg(test)]
     fn without(guard: Guard) -> Self {
         let shop = Self::new(kontor_kernel::testing::app_scope(1, 1));
-        shop.add(|state| state.removed = Some(guard));
+        shop.add(|state| {
+            state.removed = Some(guard);
+            if let Guard::Charge(guard) = guard {
+                state.charges.remove_guard(guard);
+            }
+        });
         shop
     }
 }
@@ -239,7 +280,7 @@ impl State {
 
     /// Order as it is read: with the state of its payment.
     fn order(&self, id: OrderId) -> Option<Order> {
-        let payment_open = self.open_charge(ChargePurpose::Order(id)).is_some();
+        let payment_open = self.charges.open_for(ChargePurpose::Order(id)).is_some();
         self.orders.get(&id).map(|order| Order { payment_open, ..order.clone() })
     }
 

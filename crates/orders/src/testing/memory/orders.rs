@@ -3,7 +3,9 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::history::{Author, HistoryAction, HistoryEntry};
-use kontor_kernel::{ChargeId, CounterpartyId, Edit, Money, NomenclatureId, OrderId, ProjectScoped, StoreError};
+use kontor_kernel::{
+    ChargeId, CounterpartyId, Edit, Money, NomenclatureId, OrderId, ProjectScoped, StoreError, UserId,
+};
 use kontor_payments::model::{Charge, ChargePurpose, ChargeState, NewCharge};
 
 use super::{Guard, InMemoryOrders, State};
@@ -31,14 +33,14 @@ impl OrderStore for InMemoryOrders {
 }
 
 /// Sum of two amounts.
-pub(super) fn plus(left: Money, right: Money) -> Money {
+fn plus(left: Money, right: Money) -> Money {
     left.checked_add(right).unwrap_or(Money::MAX)
 }
 
 impl State {
     fn place(&mut self, order: &PlacedOrder) -> Result<Placed, PlaceRefused> {
         let customer = self.orderer(order)?;
-        if order.manager_id.is_some_and(|manager| !self.employees.contains(&manager)) {
+        if order.manager_id.is_some_and(|manager| !self.employs(manager)) {
             return Err(PlaceRefused::UnknownManager);
         }
         self.admit(order)?;
@@ -59,10 +61,14 @@ impl State {
         let created = EffectEntry { event: OrderEvent::Created, status: order.status, detail: None, changes: vec![] };
         self.log(id, HistoryAction::Created, order.author, created, order.at);
         let charge = match order.charge(id, customer) {
-            Some(new) => Some(self.store_charge(&new).ok_or_else(|| clash(id))?),
+            Some(new) => Some(self.charges.store(&new).ok_or_else(|| clash(id))?),
             None => None,
         };
         Ok(Placed { order_id: id, charge })
+    }
+
+    fn employs(&self, user: UserId) -> bool {
+        self.employees.contains(&user) || !self.has(Guard::Manager)
     }
 
     /// Returns the customer of an order. A person without an account gets one.
@@ -82,7 +88,7 @@ impl State {
 
     /// Refuses an order from the contact form if the unconfirmed orders of its phone exceed a bound.
     fn admit(&self, order: &PlacedOrder) -> Result<(), PlaceRefused> {
-        let Some(terms) = order.contact else { return Ok(()) };
+        let Some(terms) = order.contact.filter(|_| self.has(Guard::Contact)) else { return Ok(()) };
         let phone = order.phone.as_ref().map(ToString::to_string);
         let same = self.orders.values().filter(|known| known.reserved_until.is_some() && known.customer.phone == phone);
         let sum = same.fold(order.unconfirmed(), |sum, known| {
@@ -178,6 +184,9 @@ impl State {
         entry: EffectEntry,
         at: DateTime<Utc>,
     ) {
+        if !self.has(Guard::History) {
+            return;
+        }
         self.last += 1;
         let line = HistoryEntry { id: self.last, action, author, author_name: None, changes: entry.changes, at };
         let entry = OrderEntry { line, event: entry.event, status: entry.status, detail: entry.detail };
@@ -186,7 +195,8 @@ impl State {
 
     fn change(&mut self, id: OrderId, decide: &Decision) -> Result<Option<Charge>, OrderError> {
         let before = self.order(id).ok_or(OrderError::NotFound)?;
-        let update = decide(ProjectScoped::new(self.project, before.clone()))?;
+        let seen = if self.has(Guard::Current) { before.clone() } else { as_placed(before.clone()) };
+        let update = decide(ProjectScoped::new(self.project, seen))?;
         if update.stamp.project_id != self.project {
             return Err(OrderError::NotFound);
         }
@@ -196,7 +206,7 @@ impl State {
         if update.rework.is_some() {
             return Err(StoreError::Failed("the storage in memory changes no lines".to_owned()).into());
         }
-        if update.manager.set_value().is_some_and(|manager| !self.employees.contains(manager)) {
+        if update.manager.set_value().is_some_and(|manager| !self.employs(*manager)) {
             return Err(OrderRefusal::UnknownManager.into());
         }
         let at = update.stamp.at;
@@ -204,10 +214,9 @@ impl State {
             if refund.ends_period {
                 return Err(OrderRefusal::Refund(RefundRefused::NoPeriod).into());
             }
+            let purpose = ChargePurpose::Order(id);
             let paid =
-                self.charges.iter().map(|stored| &stored.charge).find(|charge| {
-                    charge.purpose() == ChargePurpose::Order(id) && charge.state == ChargeState::Succeeded
-                });
+                self.charges.find(|charge| charge.purpose() == purpose && charge.state == ChargeState::Succeeded);
             let paid = paid.map(|charge| charge.id).filter(|_| !refund.decided.amount.is_zero());
             self.refund(id, refund, paid, at).map_err(OrderRefusal::Refund)?;
         }
@@ -221,7 +230,7 @@ impl State {
             next_check_at: payment.next_check_at,
             at,
         };
-        Ok(Some(self.store_charge(&new).ok_or_else(|| clash(id))?))
+        Ok(Some(self.charges.store(&new).ok_or_else(|| clash(id))?))
     }
 
     /// Writes an update, except its refund and its payment.
@@ -283,15 +292,8 @@ impl State {
         at: DateTime<Utc>,
     ) -> Result<(), RefundRefused> {
         let decided = &refund.decided;
-        let reserves = self.has(Guard::Refund);
-        if let Some(stored) = self.charges.iter_mut().find(|stored| Some(stored.charge.id) == charge) {
-            let left = stored.charge.refundable();
-            if decided.amount > left {
-                return Err(RefundRefused::ExceedsPaid { left });
-            }
-            if reserves {
-                stored.charge.refunding = plus(stored.charge.refunding, decided.amount);
-            }
+        if let Some(charge) = charge {
+            self.charges.reserve(charge, decided.amount).map_err(|left| RefundRefused::ExceedsPaid { left })?;
         }
         let number = self.id();
         let Some(order) = self.orders.get_mut(&id) else { return Ok(()) };
@@ -329,6 +331,12 @@ impl State {
         }
         Ok(())
     }
+}
+
+/// Order without what has happened since it was placed.
+fn as_placed(order: Order) -> Order {
+    let status = if order.payment_method.is_some() { OrderStatus::WaitingForPayment } else { OrderStatus::Created };
+    Order { status, payment_open: false, paid_at: None, captured: Money::ZERO, ..order }
 }
 
 fn option<Id>(id: Id) -> DeliveryOptionRef<Id> {

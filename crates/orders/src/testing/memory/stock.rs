@@ -81,6 +81,9 @@ impl State {
         for (inventory, units) in self.leave(order, ReservationState::Released) {
             self.restock(inventory, units);
         }
+        if !self.has(Guard::PromoReturn) {
+            return;
+        }
         let used = self.uses.remove(&order);
         if let Some(discount) = used.and_then(|(discount, _)| self.discounts.get_mut(&discount)) {
             discount.used_count = discount.used_count.saturating_sub(1);
@@ -89,11 +92,12 @@ impl State {
 
     /// Moves the held lines of an order to another state. Returns their stock levels and units.
     pub(super) fn leave(&mut self, order: OrderId, state: ReservationState) -> Vec<(Option<InventoryId>, u32)> {
+        let all = !self.has(Guard::UnitsLeft);
         let lines = self.orders.get_mut(&order).map(|order| order.lines.as_mut_slice()).unwrap_or_default();
         let held = lines.iter_mut().filter(|line| line.state == ReservationState::Held);
         held.map(|line| {
             line.state = state;
-            (line.inventory, line.units_left())
+            (line.inventory, if all { line.quantity.get() } else { line.units_left() })
         })
         .collect()
     }
