@@ -15,6 +15,7 @@ macro_rules! promises {
 mod agent_action_races;
 mod agent_actions;
 mod agents;
+mod approval_mails;
 mod auth;
 mod auth_contract;
 mod branches;
