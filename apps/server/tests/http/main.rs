@@ -3,6 +3,7 @@
 
 mod agent_access;
 mod agent_process;
+mod approval_mails;
 mod application_commands;
 mod backends;
 mod backup;
