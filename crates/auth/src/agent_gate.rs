@@ -103,6 +103,12 @@ impl AgentActionService {
         tool.is_some_and(|tool| tool.class != ToolClass::Read)
     }
 
+    /// Returns `true` if an operation writes, and its result may be shown without its effect: it holds no secrets, which
+    /// would be shown and then be worthless.
+    pub fn has_rehearsal(&self, method: &str, path: &str) -> bool {
+        self.tool(method, path).is_some_and(|tool| tool.class != ToolClass::Read && !tool.holds_secrets)
+    }
+
     /// Returns the treatment of a call of an agent. The policy is read from storage, so that a switch acts at once; it is
     /// not read for operations that only read. An unknown operation moves money.
     pub async fn judge(

@@ -186,6 +186,8 @@ const DESTRUCTIVE: &[&str] = &[
 /// never stored.
 const SECRETS: &[&str] = &[
     "POST /api/agents/{agent}/tokens",
+    // The password of the employee. Its execution is another request, which a rehearsal must not make.
+    "POST /api/agent-actions/{publicId}/approve",
     "POST /api/applications",
     "POST /api/applications/{id}/rotate-token",
     "POST /api/applications/{application}/webhooks",

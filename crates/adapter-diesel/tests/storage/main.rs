@@ -59,6 +59,7 @@ mod payments;
 mod prices;
 mod profile;
 mod references;
+mod rehearsals;
 mod round_trip;
 mod search;
 mod search_at_scale;
