@@ -183,12 +183,7 @@ fn waiting(call: &WaitingCall, inbox: Option<&str>) -> String {
 
 #[async_trait]
 impl ApprovalMailSender for Mailer {
-    async fn email_approvals(
-        &self,
-        to: &Email,
-        calls: &[WaitingCall],
-        inbox: Option<String>,
-    ) -> Result<(), SendError> {
+    async fn email_approvals(&self, to: &Email, calls: &[WaitingCall], inbox: Option<String>) -> Result<(), SendError> {
         let mut text: Vec<String> = calls.iter().take(MAX_CALLS).map(|call| waiting(call, inbox.as_deref())).collect();
         let more = calls.len().saturating_sub(MAX_CALLS);
         if more > 0 {
@@ -196,7 +191,8 @@ impl ApprovalMailSender for Mailer {
         }
         let list = inbox.unwrap_or_else(|| "консоль, «Вызовы агентов» / staff console, \"Agents' calls\"".to_owned());
         text.push(format!("Все вызовы / All calls: {list}\n"));
-        self.send(to, &format!("Вызовы агентов: {0} / Agents' calls to approve: {0}", calls.len()), text.join("\n")).await
+        self.send(to, &format!("Вызовы агентов: {0} / Agents' calls to approve: {0}", calls.len()), text.join("\n"))
+            .await
     }
 }
 

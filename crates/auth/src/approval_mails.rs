@@ -100,12 +100,10 @@ impl ApprovalMailWorker {
         };
         let calls = mail.approvable(&self.tools, now);
         let outcome = match &mail.to {
-            Some(to) if !calls.is_empty() => {
-                match self.sender.email_approvals(to, &calls, self.inbox.clone()).await {
-                    Ok(()) => ApprovalMailOutcome::Sent,
-                    Err(error) => ApprovalMailOutcome::Failed(error),
-                }
-            }
+            Some(to) if !calls.is_empty() => match self.sender.email_approvals(to, &calls, self.inbox.clone()).await {
+                Ok(()) => ApprovalMailOutcome::Sent,
+                Err(error) => ApprovalMailOutcome::Failed(error),
+            },
             _ => ApprovalMailOutcome::Nothing,
         };
         let (settled, pause) = match &outcome {

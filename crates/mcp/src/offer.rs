@@ -115,6 +115,10 @@ fn arguments(
     for name in tool.takes.iter().copied().chain(previews.then_some(DRY_RUN)) {
         found.push(argument(name, api, (form, &body), named)?);
     }
+    if tool.class != Class::Read && !previews {
+        let schema = json!({ "type": "boolean" });
+        found.push(Argument { name: DRY_RUN, place: Place::Rehearsal, schema, is_required: false });
+    }
     let is_argument = |name: &str| found.iter().any(|argument| argument.sent_as() == name);
     let paths = parameters.iter().filter(|parameter| parameter["required"] == true);
     let required = paths.filter_map(|parameter| parameter["name"].as_str()).chain(texts_of(&body, "required"));

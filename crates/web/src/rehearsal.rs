@@ -24,7 +24,7 @@ use super::request_services::Service;
 use super::scopes::Admitted;
 
 fn unavailable() -> ApiError {
-    let text = "The call has no dry run, because it holds a file or secrets, or needs an outside service. Nothing is changed.";
+    let text = "The call has no dry run: it holds a file or secrets, or needs an outside service. Nothing is changed.";
     ApiError::Message(StatusCode::CONFLICT, text.to_owned())
 }
 
@@ -52,7 +52,7 @@ pub async fn rehearse<B: MessageBody + 'static>(
     rehearsal.end();
     let mut response = response?.map_into_boxed_body();
     if rehearsal.needs_outside() {
-        return Ok(response.error_response(unavailable()));
+        return Ok(ServiceResponse::from_err(unavailable(), response.into_parts().0));
     }
     // The version is never stored.
     response.headers_mut().remove(ETAG);

@@ -151,10 +151,7 @@ fn perform(
 
 /// Runs an operation that is rolled back alone if it fails. If its savepoint is lost, the connection is not used again: the
 /// next savepoint could be a transaction of its own.
-fn within_savepoint(
-    connection: &mut AnyConnection,
-    operation: impl FnOnce(&mut AnyConnection) -> Outcome,
-) -> Outcome {
+fn within_savepoint(connection: &mut AnyConnection, operation: impl FnOnce(&mut AnyConnection) -> Outcome) -> Outcome {
     Transactions::begin_transaction(connection)?;
     match operation(connection) {
         Ok(answer) => {

@@ -34,7 +34,7 @@ async fn histories(db: &TestDatabase) -> i64 {
 
 database_tests! {
     async fn a_rehearsal_reads_its_own_writes_and_leaves_nothing(db: TestDatabase) {
-        let project = fixtures::project(&db).await;
+        let (project, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let kept = insert(&db.database, project, "Kept").await.unwrap();
         let before = histories(&db).await;
         let rehearsal = Rehearsal::begin();
@@ -46,7 +46,7 @@ database_tests! {
         let found = RecordRepository::<Task>::find(&handle, new).await.unwrap().unwrap();
         assert_eq!(found.within(project).unwrap().title.as_str(), "New");
         // A refused operation is undone alone.
-        let nothing = rename(&handle, fixtures::project(&db).await, new, "Foreign").await;
+        let nothing = rename(&handle, other, new, "Foreign").await;
         assert!(nothing.is_err(), "{nothing:?}");
         assert_eq!(titles(&handle, project).await, ["Renamed", "New"]);
         assert_eq!(titles(&db.database, project).await, ["Kept"], "others see nothing");

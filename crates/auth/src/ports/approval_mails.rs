@@ -35,10 +35,5 @@ pub trait ApprovalMailQueue: Send + Sync {
 #[async_trait]
 pub trait ApprovalMailSender: Send + Sync {
     /// Sends one mail about these calls; there is at least one. `inbox` is the address of their list.
-    async fn email_approvals(
-        &self,
-        to: &Email,
-        calls: &[WaitingCall],
-        inbox: Option<String>,
-    ) -> Result<(), SendError>;
+    async fn email_approvals(&self, to: &Email, calls: &[WaitingCall], inbox: Option<String>) -> Result<(), SendError>;
 }
