@@ -140,8 +140,8 @@ impl AgentActionService {
         Ok(judged)
     }
 
-    /// Counts a call toward the limits of the agent. Returns `false` if it exceeds one. With a limit of money, a call
-    /// whose amount is not known exceeds it.
+    /// Counts a call toward the limits of the agent for this day, if it has any. Returns `false`, and counts nothing, if the
+    /// call exceeds one. With a limit of money, a call that must name its amount and does not exceeds it.
     pub async fn count(&self, agent: &Staff, judged: JudgedCall, body: Option<&Value>) -> Result<bool, StoreError> {
         if !judged.limits.any() {
             return Ok(true);
