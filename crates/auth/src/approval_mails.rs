@@ -126,6 +126,7 @@ mod tests {
 
     const NOW: DateTime<Utc> = DateTime::UNIX_EPOCH;
     const BRANDS: &[Permission] = &[Permission::create(Resource::Brands)];
+    const ORDERS: &[Permission] = &[Permission::edit(Resource::Orders)];
 
     fn call(operation: &str, minutes: i64) -> WaitingCall {
         let expires_at = NOW + TimeDelta::minutes(minutes);
@@ -167,7 +168,7 @@ mod tests {
             method: "POST",
             path,
             class: ToolClass::Write,
-            permissions: if path == "/api/brands" { BRANDS } else { &[Permission::edit(Resource::Orders)] },
+            permissions: if path == "/api/brands" { BRANDS } else { ORDERS },
             holds_secrets: false,
             has_preview: false,
             amount: None,

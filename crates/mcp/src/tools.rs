@@ -136,7 +136,7 @@ const STOCK: &[Tool] = &[
     .example(r#"{ "inventory_id": 1, "quantity": 10, "comment": "Counted." }"#),
     Tool::money(
         "import_stock",
-        "Sets stock and prices from a CSV table, such as `article,warehouse,quantity,price`. Run with dry_run first.",
+        "Sets stock and prices from a CSV table, such as `article,warehouse,quantity,price`.",
         "POST /api/inventories/upload",
     )
     .takes(&["csv", "partial", "keep_empty"])
@@ -174,7 +174,7 @@ const CATALOGUE: &[Tool] = &[
     .example(r#"{ "item_id": 1, "description": "<p>New</p>" }"#),
     Tool::money(
         "import_items",
-        "Creates and changes items from a CSV table, such as `article,name,kind,price`. Run with dry_run first.",
+        "Creates and changes items from a CSV table, such as `article,name,kind,price`.",
         "POST /api/nomenclatures/import",
     )
     .takes(&["csv", "partial", "keep_empty"])
