@@ -10,8 +10,8 @@ CREATE TABLE approval_mails (
     parked_at TIMESTAMP,
     parked_reason TEXT,
     lapses BIGINT NOT NULL DEFAULT 0,
-    PRIMARY KEY (project_id, user_id)
+    -- Workers find rows by the employee.
+    PRIMARY KEY (user_id, project_id)
 );
-CREATE INDEX approval_mails_by_user ON approval_mails (user_id);
 CREATE INDEX approval_mails_by_next_attempt ON approval_mails (next_attempt_at, user_id) WHERE wanted > 0;
 CREATE INDEX approval_mails_parked ON approval_mails (parked_at) WHERE parked_at IS NOT NULL;
