@@ -322,6 +322,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn writes_without_secrets_have_a_rehearsal() {
+        let service = service(MockAgentActionRepository::new());
+        let tools = [
+            Tool { holds_secrets: true, ..service.tools[0] },
+            Tool { path: "/api/search", class: ToolClass::Read, ..service.tools[0] },
+            Tool { path: "/api/tasks", ..service.tools[0] },
+        ];
+        let service = AgentActionService { tools: tools.into(), ..service };
+        let paths = ["/api/brands", "/api/search", "/api/tasks", "/api/unknown"];
+        assert_eq!(paths.map(|path| service.has_rehearsal("POST", path)), [false, false, true, false]);
+    }
+
     #[tokio::test]
     async fn amounts_count_toward_the_limit_of_money() {
         let limits = AgentLimits { calls_per_day: None, money_per_day: Some(10_000) };

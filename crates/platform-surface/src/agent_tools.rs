@@ -281,6 +281,14 @@ mod tests {
     }
 
     #[test]
+    fn an_approval_is_not_rehearsed() {
+        let tools = agent_tools();
+        let approval = tools.iter().find(|tool| tool.path == "/api/agent-actions/{publicId}/approve");
+        // Its execution is a request of its own, which has its effect.
+        assert!(approval.unwrap().holds_secrets);
+    }
+
+    #[test]
     fn deleting_is_destructive() {
         let tools = agent_tools();
         let others = tools.iter().filter(|tool| tool.method == "DELETE" && tool.class != ToolClass::Destructive);

@@ -81,3 +81,17 @@ impl PaymentGateway for RehearsedGateway {
         self.reading()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_rehearsal_that_needs_the_acquirer_has_no_result() {
+        let rehearsal = Rehearsal::begin();
+        let gateway = RehearsedGateway(Arc::clone(&rehearsal));
+        assert!(!rehearsal.needs_outside());
+        let read = gateway.list_payments(DateTime::UNIX_EPOCH, None).await;
+        assert!(matches!(read, Reading::Unknown { .. }) && rehearsal.needs_outside());
+    }
+}
