@@ -3,8 +3,8 @@
 
 mod agent_access;
 mod agent_process;
-mod approval_mails;
 mod application_commands;
+mod approval_mails;
 mod backends;
 mod backup;
 mod budgets;
