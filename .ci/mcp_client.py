@@ -20,9 +20,13 @@ MODES = {"auto": "2026-07-28", "2026-07-28": "2026-07-28", "legacy": "2025-11-25
 PERMISSIONS = ["view-orders", "view-nomenclatures", "view-inventories", "view-tasks", "edit-tasks", "view-statistics", "view-dictionaries"]
 
 
-def refusal(api: str, headers: dict[str, str]) -> tuple[int, str]:
+# A call that needs `edit-orders`.
+REFUND = {"name": "refund_order", "arguments": {"order_id": 1, "everything": True, "reason": "Dented", "restock": False}}
+
+
+def refusal(api: str, headers: dict[str, str], method: str = "initialize", params: dict | None = None) -> tuple[int, str]:
     """Status and challenge of a call that is refused."""
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}).encode()
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}}).encode()
     request = urllib.request.Request(f"{api}/mcp", body, {"Content-Type": "application/json", **headers})
     try:
         with urllib.request.urlopen(request, timeout=20) as answer:
@@ -46,7 +50,12 @@ async def work(api: str, bearer: str, mode: str, version: str) -> int:
                 result = await client.call_tool(tool.name, {})
                 check(not result.is_error and result.structured_content, f"{tool.name} answers {result}")
                 calls += 1
-        task = {"title": f"Call the supplier ({mode})", "idempotency_key": f"task-{mode}"}
+        title = f"Call the supplier ({mode})"
+        preview = await client.call_tool("create_task", {"title": title, "dry_run": True})
+        check(preview.structured_content["task"]["title"] == title and "preview_hash" in preview.structured_content, f"a preview: {preview}")
+        found = await client.call_tool("find_tasks", {"query": mode})
+        check(title not in json.dumps(found.structured_content), f"a preview creates nothing: {found}")
+        task = {"title": title, "idempotency_key": f"task-{mode}"}
         first = await client.call_tool("create_task", task)
         again = await client.call_tool("create_task", task)
         check(first.structured_content == again.structured_content, "a repeated write is carried out once")
@@ -56,7 +65,7 @@ async def work(api: str, bearer: str, mode: str, version: str) -> int:
         read = await client.read_resource("kontor://dictionaries/order_statuses")
         check(json.loads(read.contents[0].text), "a resource is read")
         check((await client.list_prompts()).prompts, "there are prompts")
-        return calls + 3
+        return calls + 5
 
 
 def main() -> None:
@@ -66,6 +75,9 @@ def main() -> None:
             check(status == 401 and "/.well-known/oauth-protected-resource/mcp" in challenge, f"{status} {challenge}")
         check(ask(f"{shop.api}/.well-known/oauth-protected-resource/mcp")["resource"].endswith("/mcp"), "the document of RFC 9728")
         _, bearer = shop.new_agent("Client", PERMISSIONS)
+        headers = {"Authorization": f"Bearer {bearer}", "MCP-Protocol-Version": "2025-11-25"}
+        status, challenge = refusal(shop.api, headers, "tools/call", REFUND)
+        check(status == 403 and 'error="insufficient_scope", scope="edit-orders"' in challenge, f"step-up: {status} {challenge}")
         for mode, version in MODES.items():
             calls = asyncio.run(work(shop.api, bearer, mode, version))
             print(f"{mode}: {calls} calls in version {version} fit their schemas")

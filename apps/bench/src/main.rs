@@ -12,6 +12,7 @@ mod import;
 mod introspection;
 mod load;
 mod login;
+mod mcp;
 mod mixed;
 mod on_server;
 mod orders;
@@ -98,6 +99,7 @@ enum Part {
     Mixed,
     Introspection,
     Login,
+    Mcp,
     Import,
     Start,
     Bulk,
@@ -176,6 +178,9 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     }
     if arguments.wants(Part::Login) {
         report.add(login::measure(&pace)?);
+    }
+    if arguments.wants(Part::Mcp) {
+        mcp::measure(&pace, &mut report)?;
     }
     if arguments.wants(Part::Mixed) {
         mixed::measure(&pace, arguments.postgres.as_deref(), &mut report)?;

@@ -56,7 +56,7 @@ pub use database::idempotency::{IdempotentRequest, KeyClaim, KeyOwner, RequestNu
 pub use database::{Abort, AnyConnection, Database, DatabaseUrl, InvalidDatabaseUrl, PoolOptions, PoolState};
 pub use database::{Backup, BackupError, MigrationState};
 pub use database::{CACHE_TRUST_PERIOD, CacheVersion, CacheVersions, CounterWatch, Topic, WriteCosts};
-pub use database::{Left, NewRow, RequestContext, VersionedRequest, VersionedRow};
+pub use database::{Left, NewRow, Rehearsal, RequestContext, VersionedRequest, VersionedRow};
 pub use demo_data::DemoData;
 pub use lease::Parked;
 pub use payments::PaymentComparison;

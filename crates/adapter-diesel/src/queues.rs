@@ -10,7 +10,7 @@ use crate::schema::workers;
 use crate::{auth, catalog, content, decode, organization, payments, webhooks};
 
 /// Every table whose rows are leased.
-const QUEUES: [&Queue; 9] = [
+const QUEUES: [&Queue; 10] = [
     &webhooks::DELIVERIES,
     &payments::CHARGES,
     &payments::REFUNDS,
@@ -20,6 +20,7 @@ const QUEUES: [&Queue; 9] = [
     &auth::PASSWORD_REQUESTS,
     &content::CONTENTS,
     &organization::TASK_MAILS,
+    &auth::APPROVAL_MAILS,
 ];
 
 /// Duration of a renewed lease.

@@ -1,10 +1,10 @@
-//! One-time codes, temporary passwords and task notifications by e-mail, over SMTP.
+//! One-time codes, temporary passwords, task notifications and calls that wait for approval by e-mail, over SMTP.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
-use kontor_auth::model::Login;
-use kontor_auth::ports::PasswordSender;
+use kontor_auth::model::{Login, WaitingCall};
+use kontor_auth::ports::{ApprovalMailSender, PasswordSender};
 use kontor_kernel::{Email, ExposeSecret, SecretString, SendError};
 use kontor_organization::model::{TaskLine, TaskNotice};
 use kontor_organization::ports::TaskMailSender;
@@ -167,6 +167,32 @@ impl TaskMailSender for Mailer {
             text.push(format!("И ещё / And {more}\n"));
         }
         self.send(to, &format!("Задачи: {0} / Tasks: {0}", tasks.len()), text.join("\n")).await
+    }
+}
+
+/// Maximum calls listed in a mail; the rest is counted.
+const MAX_CALLS: usize = 20;
+
+/// Describes a call. The link leads to a page that needs a login: it holds no secret.
+fn waiting(call: &WaitingCall, inbox: Option<&str>) -> String {
+    let WaitingCall { public_id, agent, operation, expires_at } = call;
+    let link = inbox.map(|inbox| format!("{inbox}/{public_id}\n")).unwrap_or_default();
+    let until = expires_at.format("%Y-%m-%d %H:%M UTC");
+    format!("{agent}: {operation}\nподтвердить до / approve until: {until}\n{link}")
+}
+
+#[async_trait]
+impl ApprovalMailSender for Mailer {
+    async fn email_approvals(&self, to: &Email, calls: &[WaitingCall], inbox: Option<String>) -> Result<(), SendError> {
+        let mut text: Vec<String> = calls.iter().take(MAX_CALLS).map(|call| waiting(call, inbox.as_deref())).collect();
+        let more = calls.len().saturating_sub(MAX_CALLS);
+        if more > 0 {
+            text.push(format!("И ещё / And {more}\n"));
+        }
+        let list = inbox.unwrap_or_else(|| "консоль, «Вызовы агентов» / staff console, \"Agents' calls\"".to_owned());
+        text.push(format!("Все вызовы / All calls: {list}\n"));
+        self.send(to, &format!("Вызовы агентов: {0} / Agents' calls to approve: {0}", calls.len()), text.join("\n"))
+            .await
     }
 }
 

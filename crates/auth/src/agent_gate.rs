@@ -103,6 +103,12 @@ impl AgentActionService {
         tool.is_some_and(|tool| tool.class != ToolClass::Read)
     }
 
+    /// Returns `true` if an operation writes, and its result may be shown without its effect: it holds no secrets, which
+    /// would be shown and then be worthless.
+    pub fn has_rehearsal(&self, method: &str, path: &str) -> bool {
+        self.tool(method, path).is_some_and(|tool| tool.class != ToolClass::Read && !tool.holds_secrets)
+    }
+
     /// Returns the treatment of a call of an agent. The policy is read from storage, so that a switch acts at once; it is
     /// not read for operations that only read. An unknown operation moves money.
     pub async fn judge(
@@ -134,8 +140,8 @@ impl AgentActionService {
         Ok(judged)
     }
 
-    /// Counts a call toward the limits of the agent. Returns `false` if it exceeds one. With a limit of money, a call
-    /// whose amount is not known exceeds it.
+    /// Counts a call toward the limits of the agent for this day, if it has any. Returns `false`, and counts nothing, if the
+    /// call exceeds one. With a limit of money, a call that must name its amount and does not exceeds it.
     pub async fn count(&self, agent: &Staff, judged: JudgedCall, body: Option<&Value>) -> Result<bool, StoreError> {
         if !judged.limits.any() {
             return Ok(true);
@@ -314,6 +320,19 @@ mod tests {
         {
             assert_eq!(judged(policy(), (refund.0, refund.1, query)).await.class, class);
         }
+    }
+
+    #[test]
+    fn writes_without_secrets_have_a_rehearsal() {
+        let service = service(MockAgentActionRepository::new());
+        let tools = [
+            Tool { holds_secrets: true, ..service.tools[0] },
+            Tool { path: "/api/search", class: ToolClass::Read, ..service.tools[0] },
+            Tool { path: "/api/tasks", ..service.tools[0] },
+        ];
+        let service = AgentActionService { tools: tools.into(), ..service };
+        let paths = ["/api/brands", "/api/search", "/api/tasks", "/api/unknown"];
+        assert_eq!(paths.map(|path| service.has_rehearsal("POST", path)), [false, false, true, false]);
     }
 
     #[tokio::test]

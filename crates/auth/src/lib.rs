@@ -38,7 +38,8 @@
 //! - employees: [`ports::StaffRepository`], [`ports::EmployeeRepository`], [`ports::DirectoryRepository`],
 //!   [`ports::RoleRepository`], [`ports::PermissionRepository`], [`ports::PasswordRequests`], [`ports::PasswordSender`],
 //!   [`ports::PasswordHasher`], [`ports::SignInAddresses`];
-//! - agents: [`ports::AgentRepository`], [`ports::AccessRequestRepository`], [`ports::AgentActionRepository`].
+//! - agents: [`ports::AgentRepository`], [`ports::AccessRequestRepository`], [`ports::AgentActionRepository`],
+//!   [`ports::ApprovalMailQueue`], [`ports::ApprovalMailSender`].
 //!
 //! **Services and their ports**; most also take a `Clock`, a `Random` or a `SecretCipher` of the kernel:
 //!
@@ -56,6 +57,7 @@
 //! | [`TemporaryPasswords`] | `PasswordRequests`, `PasswordHasher`, `PasswordSender` |
 //! | [`StaffDirectory`], [`RoleService`], [`PermissionService`] | `DirectoryRepository`, `RoleRepository`, `PermissionRepository` |
 //! | [`AgentService`], [`AccessRequestService`] | `AgentRepository`, `AccessRequestRepository` |
+//! | [`ApprovalMailWorker`] | `ApprovalMailQueue`, `ApprovalMailSender` |
 //! | [`KnownAddresses`] | `SignInAddresses` |
 //!
 //! **Features**, none by default
@@ -184,6 +186,7 @@ mod access_requests;
 mod agent_actions;
 mod agent_gate;
 mod agents;
+mod approval_mails;
 mod callback;
 mod customers;
 mod directory;
@@ -214,6 +217,7 @@ pub use access_requests::{AccessRequestService, OpenedAccessRequest};
 pub use agent_actions::{AgentActionService, ShownAgentAction};
 pub use agent_gate::{AgentCallState, AgentResponse, JudgedCall};
 pub use agents::{AgentService, IssuedAgentToken};
+pub use approval_mails::{APPROVAL_MAIL_DELAY, APPROVAL_MAIL_INTERVAL, ApprovalMailOutcome, ApprovalMailWorker};
 pub use callback::{CallbackLogin, CallbackStatus, StartedAttempt};
 pub use customers::{CustomerSessions, IssuedCustomerToken};
 pub use directory::StaffDirectory;

@@ -2,12 +2,15 @@
 
 mod agent_actions;
 mod agents;
+mod approval_mails;
 mod callback;
 
 #[cfg(feature = "mocks")]
 pub use agent_actions::MockAgentActionRepository;
 #[cfg(feature = "mocks")]
 pub use agents::{MockAccessRequestRepository, MockAgentRepository};
+#[cfg(feature = "mocks")]
+pub use approval_mails::{MockApprovalMailQueue, MockApprovalMailSender};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
@@ -30,6 +33,7 @@ use crate::model::{
 use crate::{EmployeeError, IntrospectionRegistryError, PermissionError, RoleError, StaffRegistryError};
 pub use agent_actions::AgentActionRepository;
 pub use agents::{AccessRequestRepository, AgentRepository};
+pub use approval_mails::{ApprovalMailQueue, ApprovalMailSender};
 pub use callback::*;
 pub use kontor_kernel::SendError;
 

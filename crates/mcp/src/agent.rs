@@ -29,7 +29,7 @@ pub struct Agent<'a> {
 
 impl Api for Agent<'_> {
     async fn call(&self, request: ApiRequest) -> ApiAnswer {
-        let ApiRequest { method, path, headers: sent, body } = request;
+        let ApiRequest { method, path, headers: sent, body, is_rehearsal } = request;
         let mut headers = HeaderMap::new();
         for (name, value) in [(KEY, sent.idempotency_key), (PREVIEW_HASH, sent.preview_hash), (IF_MATCH, sent.if_match)]
         {
@@ -53,6 +53,7 @@ impl Api for Agent<'_> {
             caller: InProcessCaller::Token(self.token),
             channel: Channel::Mcp,
             approval: None,
+            is_rehearsal,
             method,
             path,
             headers,

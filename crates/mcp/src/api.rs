@@ -15,6 +15,8 @@ pub struct ApiRequest {
     pub headers: Headers,
     /// Body, if the operation has one.
     pub body: Option<ApiBody>,
+    /// `true` to get the response without the effect.
+    pub is_rehearsal: bool,
 }
 
 /// Headers of a request.
@@ -40,7 +42,7 @@ pub struct ApiBody {
 impl ApiRequest {
     /// Creates a request that reads a path.
     pub fn get(path: impl Into<String>) -> Self {
-        Self { method: Method::GET, path: path.into(), headers: Headers::default(), body: None }
+        Self { method: Method::GET, path: path.into(), headers: Headers::default(), body: None, is_rehearsal: false }
     }
 }
 

@@ -42,6 +42,8 @@ pub enum Place {
     Body,
     /// Text of the table.
     Table,
+    /// Beside the request: a flag that asks for its rehearsal.
+    Rehearsal,
 }
 
 /// Argument of a tool.
@@ -63,7 +65,7 @@ impl Argument {
         match &self.place {
             Place::Path(placeholder) => placeholder,
             Place::Query(name) => name,
-            Place::Body => self.name,
+            Place::Body | Place::Rehearsal => self.name,
             Place::Table => "file",
         }
     }
@@ -95,9 +97,14 @@ struct Parts {
 }
 
 impl Arguments {
-    /// Returns `true` if the operation has a preview and takes a key: then a preview names the key of the call.
+    /// Returns `true` if a preview names the key of the call: the operation has one, and takes a key.
     pub fn names_key(&self) -> bool {
         self.takes_key && self.arguments.iter().any(|argument| argument.name == DRY_RUN)
+    }
+
+    /// Returns `true` if the preview is a rehearsal: the operation has no dry run of its own.
+    pub fn is_rehearsed(&self) -> bool {
+        self.arguments.iter().any(|argument| argument.place == Place::Rehearsal)
     }
 
     /// Returns the names of the arguments that become headers.
@@ -149,6 +156,16 @@ impl Arguments {
     }
 }
 
+/// Returns `true` if a value asks for a preview.
+pub fn is_set(value: &Value) -> bool {
+    [json!(true), json!(1), json!("1")].contains(value)
+}
+
+/// Returns `true` if a value asks for a preview or for the call itself.
+fn is_flag(value: &Value) -> bool {
+    is_set(value) || [json!(null), json!(false), json!(0), json!("0")].contains(value)
+}
+
 /// Returns the text of a value in a path, a query string or a form.
 fn text(value: &Value) -> Result<String, &'static str> {
     match value {
@@ -188,6 +205,10 @@ impl Parts {
             (Place::Body, _) => {
                 self.body.insert(argument.name.to_owned(), value.clone());
             }
+            // Another value must not turn a preview into the call.
+            (Place::Rehearsal, _) => {
+                is_flag(value).then_some(()).ok_or("must be a boolean")?;
+            }
             (Place::Table, _) => self.table = Some(part(value.as_str().ok_or("must be a string")?.to_owned())?),
         }
         Ok(())
@@ -204,7 +225,7 @@ impl Parts {
             }
             Form::Table => Some(table(&self.table.unwrap_or_default(), &self.body)),
         };
-        ApiRequest { method: arguments.method.clone(), path, headers, body }
+        ApiRequest { method: arguments.method.clone(), path, headers, body, is_rehearsal: false }
     }
 }
 

@@ -70,12 +70,18 @@ impl Offer {
     }
 }
 
-/// Returns the hints for clients. They decide nothing here.
+/// Returns the hints for clients. They decide nothing here. The defaults of the protocol are left out, because the list
+/// must stay short: a tool writes, is destructive and is not idempotent.
 fn annotations(class: Class, method: &str) -> Value {
-    if class == Class::Read {
-        return json!({ "readOnlyHint": true });
-    }
-    json!({ "destructiveHint": class != Class::Write, "idempotentHint": method != "POST" })
+    let hints = match class {
+        Class::Read => [("readOnlyHint", Some(true)), ("idempotentHint", None)],
+        Class::Write => [("destructiveHint", Some(false)), ("idempotentHint", (method != "POST").then_some(true))],
+        Class::Money | Class::Destructive => {
+            [("destructiveHint", None), ("idempotentHint", (method != "POST").then_some(true))]
+        }
+    };
+    let hints = hints.into_iter().filter_map(|(name, hint)| Some((name.to_owned(), Value::Bool(hint?))));
+    Value::Object(hints.collect())
 }
 
 /// Returns the body of an operation: its form and schema.
@@ -114,6 +120,10 @@ fn arguments(
     let previews = form == Form::Table || named(DRY_RUN, "query").is_some();
     for name in tool.takes.iter().copied().chain(previews.then_some(DRY_RUN)) {
         found.push(argument(name, api, (form, &body), named)?);
+    }
+    if tool.class != Class::Read && !previews {
+        let schema = json!({ "type": "boolean" });
+        found.push(Argument { name: DRY_RUN, place: Place::Rehearsal, schema, is_required: false });
     }
     let is_argument = |name: &str| found.iter().any(|argument| argument.sent_as() == name);
     let paths = parameters.iter().filter(|parameter| parameter["required"] == true);

@@ -8,8 +8,11 @@ use kontor_kernel::{TokenId, hex};
 use ring::digest::{SHA256, digest};
 use serde_json::{Map, Value, json};
 
-use crate::arguments::{DRY_RUN, KEY, PREVIEW_HASH, TAG};
+use crate::api::ApiAnswer;
+use crate::arguments::{DRY_RUN, KEY, PREVIEW_HASH, TAG, is_set};
 
+/// Field of a preview with the record as it is.
+const BEFORE: &str = "before";
 /// Arguments that do not change the effect of a call.
 const APART: [&str; 4] = [DRY_RUN, KEY, PREVIEW_HASH, TAG];
 
@@ -24,6 +27,22 @@ pub struct PreviewedCall<'a> {
     pub arguments: &'a Map<String, Value>,
 }
 
+/// Returns the path that shows the record of a write: up to its last id.
+pub fn record_path(path: &str) -> Option<String> {
+    let path = path.split('?').next()?;
+    let segments: Vec<&str> = path.split('/').collect();
+    let last = segments.iter().rposition(|segment| segment.parse::<u64>().is_ok())?;
+    Some(segments.get(..=last)?.join("/"))
+}
+
+/// Adds the record as it is, and its version, to a preview.
+pub fn add_before(preview: &mut ApiAnswer, record: ApiAnswer) {
+    if let (true, Value::Object(fields)) = (record.status.is_success(), &mut preview.body) {
+        fields.insert(BEFORE.to_owned(), record.body);
+        preview.etag = record.etag;
+    }
+}
+
 fn hash(value: &Value) -> String {
     hex(digest(&SHA256, canonical(value).as_bytes()).as_ref())
 }
@@ -31,7 +50,7 @@ fn hash(value: &Value) -> String {
 impl PreviewedCall<'_> {
     /// Returns `true` if the call asks for a preview.
     pub fn is_preview(self) -> bool {
-        self.arguments.get(DRY_RUN).is_some_and(|asked| [json!(true), json!(1), json!("1")].contains(asked))
+        self.arguments.get(DRY_RUN).is_some_and(is_set)
     }
 
     /// Returns the key of the call after a preview.
@@ -74,6 +93,17 @@ mod tests {
             call(7, "refund_order", &arguments).key("q"),
         ] {
             assert_ne!(another, key);
+        }
+    }
+
+    #[test]
+    fn the_record_of_a_write_is_at_its_last_id() {
+        for (path, record) in [
+            ("/api/tasks/7", Some("/api/tasks/7")),
+            ("/api/subscriptions/7/pause?a=1", Some("/api/subscriptions/7")),
+            ("/api/tasks", None),
+        ] {
+            assert_eq!(record_path(path).as_deref(), record, "{path}");
         }
     }
 

@@ -1,7 +1,6 @@
 //! Tools, by group. Together they must stay few and short: a model reads all of them before it works.
 //!
-//! Each performs one operation. Where the operation has a dry run, the argument `dry_run` is added; where it has none,
-//! the description says so.
+//! Each performs one operation. Writes have the argument `dry_run`: the dry run of the operation, or its rehearsal.
 
 use crate::tool::Tool;
 
@@ -39,7 +38,7 @@ const ORDERS: &[Tool] = &[
         .example(r#"{ "products": [{ "id": 1, "quantity": 2 }] }"#),
     Tool::money(
         "create_order",
-        "Places an order for a customer and reserves stock. No dry run: use price_order first.",
+        "Places an order for a customer and reserves stock.",
         "POST /api/orders",
     )
     .takes(&[
@@ -101,7 +100,7 @@ const ORDERS: &[Tool] = &[
     .example(r#"{ "order_id": 3, "lines": [{ "id": 3, "quantity": 1 }], "reason": "Dented", "restock": false }"#),
     Tool::money(
         "record_payment",
-        "Records a payment received outside the service. No dry run.",
+        "Records a payment received outside the service.",
         "POST /api/orders/{id}/record-payment",
     )
     .ids(&[("order_id", "id")])
@@ -110,7 +109,7 @@ const ORDERS: &[Tool] = &[
     .example(r#"{ "order_id": 2, "method": "cash" }"#),
     Tool::destructive(
         "cancel_order",
-        "Cancels an unpaid order and releases its stock. No dry run.",
+        "Cancels an unpaid order and releases its stock.",
         "DELETE /api/orders/{id}",
     )
     .ids(&[("order_id", "id")])
@@ -128,7 +127,7 @@ const STOCK: &[Tool] = &[
     .example(r#"{ "quantity_lt": 5 }"#),
     Tool::money(
         "correct_stock",
-        "Sets quantity or price of one stock record. No dry run: for several, use import_stock.",
+        "Sets quantity or price of one stock record. For several, use import_stock.",
         "PUT /api/inventories/{id}",
     )
     .ids(&[("inventory_id", "id")])
@@ -137,7 +136,7 @@ const STOCK: &[Tool] = &[
     .example(r#"{ "inventory_id": 1, "quantity": 10, "comment": "Counted." }"#),
     Tool::money(
         "import_stock",
-        "Sets stock and prices from a CSV table, such as `article,warehouse,quantity,price`. Run with dry_run first.",
+        "Sets stock and prices from a CSV table, such as `article,warehouse,quantity,price`.",
         "POST /api/inventories/upload",
     )
     .takes(&["csv", "partial", "keep_empty"])
@@ -160,13 +159,13 @@ const CATALOGUE: &[Tool] = &[
         .ids(&[("item_id", "id")])
         .shows(&["id", "name", "article", "description", "price"])
         .example(r#"{ "item_id": 1 }"#),
-    Tool::money("create_item", "Creates an item. No dry run.", "POST /api/nomenclatures")
+    Tool::money("create_item", "Creates an item.", "POST /api/nomenclatures")
         .takes(&["name", "kind_id", "article", "price", "category_id", "brand_id", "description"])
         .shows(&["id", "name", "price"])
         .example(r#"{ "name": "Tin", "kind_id": 2 }"#),
     Tool::money(
         "update_item",
-        "Changes texts, category or price. No dry run: for prices in bulk, use import_items.",
+        "Changes texts, category or price. For prices in bulk, use import_items.",
         "PUT /api/nomenclatures/{id}",
     )
     .ids(&[("item_id", "id")])
@@ -175,7 +174,7 @@ const CATALOGUE: &[Tool] = &[
     .example(r#"{ "item_id": 1, "description": "<p>New</p>" }"#),
     Tool::money(
         "import_items",
-        "Creates and changes items from a CSV table, such as `article,name,kind,price`. Run with dry_run first.",
+        "Creates and changes items from a CSV table, such as `article,name,kind,price`.",
         "POST /api/nomenclatures/import",
     )
     .takes(&["csv", "partial", "keep_empty"])
@@ -190,11 +189,11 @@ const CUSTOMERS: &[Tool] = &[
         .takes(&["query", "page", "per_page"])
         .shows(&["id", "name", "first_name", "last_name", "phone_1"])
         .example(r#"{ "query": "Ivan" }"#),
-    Tool::write("create_customer", "Creates a customer. No dry run.", "POST /api/counterparties")
+    Tool::write("create_customer", "Creates a customer.", "POST /api/counterparties")
         .takes(&["is_company", "name", "first_name", "last_name", "phone_1", "email", "address"])
         .shows(&["id"])
         .example(r#"{ "is_company": false, "first_name": "Ivan" }"#),
-    Tool::write("update_customer", "Changes a customer. No dry run.", "PUT /api/counterparties/{id}")
+    Tool::write("update_customer", "Changes a customer.", "PUT /api/counterparties/{id}")
         .ids(&[("customer_id", "id")])
         .takes(&["is_company", "name", "first_name", "last_name", "phone_1", "email", "address"])
         .shows(&["id"])
@@ -209,18 +208,14 @@ const SUBSCRIPTIONS: &[Tool] = &[
     Tool::read("upcoming_charges", "Charges of subscriptions that are due soon.", "GET /api/subscriptions/upcoming")
         .takes(&["until", "page", "per_page"])
         .shows(&["subscription_id", "amount", "charge_at", "past_due"]),
-    Tool::money(
-        "pause_subscription",
-        "Moves the next period to a later time. No dry run.",
-        "POST /api/subscriptions/{id}/pause",
-    )
-    .ids(&[("subscription_id", "id")])
-    .takes(&["until"])
-    .shows(&["id", "status", "next_charge_at"])
-    .example(r#"{ "subscription_id": 1, "until": "2030-01-01T00:00:00Z" }"#),
+    Tool::money("pause_subscription", "Moves the next period to a later time.", "POST /api/subscriptions/{id}/pause")
+        .ids(&[("subscription_id", "id")])
+        .takes(&["until"])
+        .shows(&["id", "status", "next_charge_at"])
+        .example(r#"{ "subscription_id": 1, "until": "2030-01-01T00:00:00Z" }"#),
     Tool::destructive(
         "cancel_subscription",
-        "Ends a subscription after its paid period. No dry run.",
+        "Ends a subscription after its paid period.",
         "POST /api/subscriptions/{id}/cancel",
     )
     .ids(&[("subscription_id", "id")])
@@ -234,11 +229,11 @@ const CONTENT: &[Tool] = &[
         .ids(&[("page_id", "id")])
         .shows(&["id", "title", "slug", "content", "is_active"])
         .example(r#"{ "page_id": 1 }"#),
-    Tool::write("create_page", "Creates a page; a draft unless is_active. No dry run.", "POST /api/pages")
+    Tool::write("create_page", "Creates a page; a draft unless is_active.", "POST /api/pages")
         .takes(&["title", "content", "description", "is_active"])
         .shows(&["id", "title", "is_active"])
         .example(r#"{ "title": "News", "is_active": false }"#),
-    Tool::write("update_page", "Changes a page that customers see. No dry run.", "PUT /api/pages/{id}")
+    Tool::write("update_page", "Changes a page that customers see.", "PUT /api/pages/{id}")
         .ids(&[("page_id", "id")])
         .takes(&["title", "content", "description", "is_active"])
         .shows(&["id", "title", "is_active"])
@@ -250,11 +245,11 @@ const TASKS: &[Tool] = &[
         .takes(&["query", "status_id", "responsible_id", "order_id", "page", "per_page"])
         .shows(&["id", "title", "status", "deadline"])
         .example(r#"{ "status_id": [1, 2] }"#),
-    Tool::write("create_task", "Creates a task for an employee. No dry run.", "POST /api/tasks")
+    Tool::write("create_task", "Creates a task for an employee.", "POST /api/tasks")
         .takes(&["title", "description", "status_id", "responsible_id", "order_id", "counterparty_id", "deadline"])
         .shows(&["id", "title", "status"])
         .example(r#"{ "title": "Call the supplier" }"#),
-    Tool::write("update_task", "Changes a task. No dry run.", "PUT /api/tasks/{id}")
+    Tool::write("update_task", "Changes a task.", "PUT /api/tasks/{id}")
         .ids(&[("task_id", "id")])
         .takes(&["title", "description", "status_id", "responsible_id", "deadline"])
         .shows(&["id", "title", "status"])

@@ -186,6 +186,8 @@ const DESTRUCTIVE: &[&str] = &[
 /// never stored.
 const SECRETS: &[&str] = &[
     "POST /api/agents/{agent}/tokens",
+    // The password of the employee. Its execution is another request, which a rehearsal must not make.
+    "POST /api/agent-actions/{publicId}/approve",
     "POST /api/applications",
     "POST /api/applications/{id}/rotate-token",
     "POST /api/applications/{application}/webhooks",
@@ -276,6 +278,14 @@ mod tests {
         for name in SECRETS.iter().chain(PREVIEWS).chain(amounts) {
             assert!(tools.iter().any(|tool| format!("{} {}", tool.method, tool.path) == **name), "{name}");
         }
+    }
+
+    #[test]
+    fn an_approval_is_not_rehearsed() {
+        let tools = agent_tools();
+        let approval = tools.iter().find(|tool| tool.path == "/api/agent-actions/{publicId}/approve");
+        // Its execution is a request of its own, which has its effect.
+        assert!(approval.unwrap().holds_secrets);
     }
 
     #[test]

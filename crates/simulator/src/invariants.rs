@@ -48,7 +48,7 @@ pub const ONE_SUCCESS: &str = "a period is paid once";
 pub const ONE_EVENT: &str = "a paid order has one event";
 /// At most one effect for an idempotency key.
 pub const ONE_EFFECT_PER_KEY: &str = "a key acts once";
-/// A call of an agent has an effect only after its approval.
+/// An effect of a call of an agent has exactly one approval.
 pub const CALL_IS_APPROVED: &str = "no call of an agent acts without approval";
 /// At most one effect of a call of an agent.
 pub const ONE_EFFECT_PER_CALL: &str = "a call of an agent acts once";
@@ -201,9 +201,9 @@ pub const INVARIANTS: &[Invariant] = &[
     rule(
         CALL_IS_APPROVED,
         EveryStep,
-        "tasks t WHERE {since} AND t.title LIKE 'Agent call %' AND NOT EXISTS (SELECT 1 FROM agent_actions a WHERE \
+        "tasks t WHERE {since} AND t.title LIKE 'Agent call %' AND 1 <> (SELECT count(*) FROM agent_actions a WHERE \
          a.project_id = t.project_id AND a.body = '{\"title\":\"' || t.title || '\"}' AND a.decided_by IS NOT NULL AND \
-         a.state IN ('approved', 'executed', 'reported'))",
+         a.state IN ('approved', 'executed', 'reported') AND (a.status_code IS NULL OR a.status_code < 400))",
     ),
     rule(
         ONE_EFFECT_PER_CALL,

@@ -63,6 +63,8 @@ pub struct InProcessCall {
     pub channel: Channel,
     /// Approved call of an agent that this request executes.
     pub approval: Option<Uuid>,
+    /// `true` to get the result of a write without its effect ([`super::rehearsal`]).
+    pub is_rehearsal: bool,
     /// Method.
     pub method: Method,
     /// Path and query string.
@@ -92,6 +94,7 @@ pub struct Origin {
     token: Option<TokenId>,
     channel: Channel,
     approval: Option<Uuid>,
+    is_rehearsal: bool,
 }
 
 impl Origin {
@@ -112,6 +115,11 @@ impl Origin {
     /// Returns the approved call that the request executes.
     pub fn approval(request: &HttpRequest) -> Option<Uuid> {
         Self::of(request)?.approval
+    }
+
+    /// Returns `true` if the request must have no effect.
+    pub fn is_rehearsal(request: &HttpRequest) -> bool {
+        Self::of(request).is_some_and(|origin| origin.is_rehearsal)
     }
 }
 
@@ -266,7 +274,8 @@ fn request(call: InProcessCall) -> Result<Request, ApiError> {
     head.uri = Uri::from(path);
     head.headers = headers;
     head.peer_addr = call.address.map(|address| SocketAddr::new(address, 0));
-    request.extensions_mut().insert(Origin { token, channel: call.channel, approval: call.approval });
+    let (channel, approval, is_rehearsal) = (call.channel, call.approval, call.is_rehearsal);
+    request.extensions_mut().insert(Origin { token, channel, approval, is_rehearsal });
     Ok(request)
 }
 
@@ -298,6 +307,7 @@ mod tests {
             caller: InProcessCaller::Token(TokenId::new(7).unwrap()),
             channel: Channel::Mcp,
             approval: None,
+            is_rehearsal: false,
             method: Method::POST,
             path: path.to_owned(),
             headers,

@@ -39,6 +39,7 @@ pub mod policy;
 pub mod preconditions;
 pub mod records;
 pub mod refusals;
+pub mod rehearsal;
 pub mod request_id;
 pub mod request_services;
 pub mod resized_pictures;

@@ -2,6 +2,7 @@
 
 mod html;
 mod password;
+mod rehearsed_gateway;
 mod service_key;
 mod uploads;
 
@@ -11,6 +12,7 @@ use ring::rand::SecureRandom;
 
 pub use html::HtmlAllowList;
 pub use password::Argon2Passwords;
+pub use rehearsed_gateway::RehearsedGateway;
 pub use service_key::ServiceKey;
 pub use uploads::FolderUploads;
 

@@ -504,6 +504,13 @@ impl Config {
         Sampling::percent(if self.traces_url.is_empty() { 0 } else { self.traces_percent })
     }
 
+    /// Returns the address of the list of agents' calls in the staff console. There is none with the default public
+    /// address, which leads nowhere from another machine.
+    pub fn approvals_url(&self) -> Option<String> {
+        let is_known = self.console && self.public_url != Self::default().public_url;
+        is_known.then(|| format!("{}/console/agent-actions", self.public_url.trim_end_matches('/')))
+    }
+
     /// Returns the settings of the HTTP kit.
     pub fn settings(&self) -> Settings {
         Settings {

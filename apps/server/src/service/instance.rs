@@ -231,6 +231,7 @@ fn worker(
         retention: TimeDelta::days(config.retention_days.into()),
         passwords: Arc::new(around.temporary_passwords(database)),
         task_mails: around.task_mails(database),
+        approval_mails: around.approval_mails(database),
         refunds: around.refunds(database),
         subscriptions: around.subscription_scheduler(database),
         receipts: around.receipts(database),

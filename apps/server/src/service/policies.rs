@@ -25,8 +25,10 @@ use kontor_web::body_budget::BodyShare;
 use kontor_web::body_buffer::{BodyReader, ReadBody};
 use kontor_web::idempotency::recovery::can_show_result;
 use kontor_web::idempotency::{accepts_keys, has_key, serve};
+use kontor_web::in_process::Origin;
 use kontor_web::limits::CUSTOMER_WRITES;
 use kontor_web::policy::{Access, Endpoint, Policy, Repeatability, ResultSource};
+use kontor_web::rehearsal::rehearse;
 use kontor_web::response_cache::memory;
 use kontor_web::scopes::{Admitted, admit};
 use kontor_web::{ApiError, ClientIp, NamedError, Throttle};
@@ -258,6 +260,11 @@ pub async fn enforce(
             }
         };
         match passed {
+            Ok((admitted, share, _)) if Origin::is_rehearsal(request.request()) => {
+                let response = Box::pin(rehearse(request, next, policy, admitted)).await?;
+                drop(share);
+                return Ok(response.map_into_right_body());
+            }
             Ok((admitted, share, passage)) if has_key(request.headers()) && accepts_keys(policy) => {
                 let answering = serve(request, next, called, admitted, passage.execution);
                 let response = match passage.log {

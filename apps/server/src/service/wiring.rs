@@ -14,9 +14,9 @@ use kontor_adapter_messaging::{HmacSigner, HttpWebhookSender};
 use kontor_adapter_suggest::{ClientError as SuggestClientError, SuggestSettings, Suggestions};
 use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{
-    CallNotificationParser, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender,
+    ApprovalMailSender, CallNotificationParser, CallVerifier, CodeSender, HashingFailed, PasswordHasher, PasswordSender,
 };
-use kontor_auth::{AgentActionService, CustomerGuard, StaffGuard, TemporaryPasswords};
+use kontor_auth::{AgentActionService, ApprovalMailWorker, CustomerGuard, StaffGuard, TemporaryPasswords};
 use kontor_catalog::bulk::ports::UploadStore;
 use kontor_catalog::storefront::{SearchHistory, StorefrontService};
 use kontor_content::{FileSweeper, PageViewer};
@@ -26,6 +26,7 @@ use kontor_organization::TaskMailWorker;
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::VerificationTerms;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
+use kontor_platform_surface::agent_tools;
 use kontor_subscriptions::ports::SubscriptionForecastReader;
 use kontor_subscriptions::{Pace, SubscriptionScheduler};
 use kontor_webhooks::DeliveryWorker;
@@ -71,6 +72,10 @@ pub struct Adapters {
     pub passwords: Arc<dyn PasswordSender>,
     /// E-mails to employees about tasks.
     pub task_mail: Arc<dyn TaskMailSender>,
+    /// E-mails to employees about calls of agents that wait for approval.
+    pub approval_mail: Arc<dyn ApprovalMailSender>,
+    /// Address of the list of agents' calls in the staff console, if the public address is configured.
+    pub approvals_url: Option<String>,
     /// Calls that verify a phone.
     pub calls: Arc<dyn CallVerifier>,
     /// Notifications of the telephony provider.
@@ -150,7 +155,9 @@ impl Adapters {
             hasher: Arc::new(Argon2Passwords::new(random.clone())?),
             codes: Arc::new(code_messenger(config)?),
             passwords: mail.clone(),
-            task_mail: mail,
+            task_mail: mail.clone(),
+            approval_mail: mail,
+            approvals_url: config.approvals_url(),
             calls: calls.clone(),
             call_notices: calls,
             lifetimes: TokenLifetimes {
@@ -210,6 +217,12 @@ impl Adapters {
     pub fn task_mails(&self, database: &Database) -> TaskMailWorker {
         let Self { task_mail: sender, clock, .. } = self.clone();
         TaskMailWorker { queue: Arc::new(database.clone()), sender, clock }
+    }
+
+    /// Returns the sender of e-mails about calls of agents that wait for approval.
+    pub fn approval_mails(&self, database: &Database) -> ApprovalMailWorker {
+        let Self { approval_mail: sender, approvals_url: inbox, clock, .. } = self.clone();
+        ApprovalMailWorker { queue: Arc::new(database.clone()), sender, clock, tools: agent_tools(), inbox }
     }
 
     /// Returns the sweeper that deletes unused file contents.

@@ -4,6 +4,7 @@
 mod agent_access;
 mod agent_process;
 mod application_commands;
+mod approval_mails;
 mod backends;
 mod backup;
 mod budgets;

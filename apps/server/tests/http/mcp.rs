@@ -156,6 +156,74 @@ database_tests! {
         assert!(foreign["content"][0]["text"].as_str().unwrap().contains("403"), "{foreign}");
     }
 
+    async fn every_write_is_previewed_without_effect(db: TestDatabase) {
+        let office = Office::open(db).await;
+        let (goods, warehouse) = (office.goods("Tin").await, office.warehouse("Main").await);
+        let stock = json!({ "nomenclature_id": goods, "warehouse_id": warehouse, "quantity": 2, "price": "4.90" });
+        let inventory = office.create("/api/inventories", stock).await;
+        let task = office.create("/api/tasks", json!({ "title": "Call" })).await;
+        let page = office.create("/api/pages", json!({ "title": "News", "is_active": false })).await;
+        let resources = ["tasks", "nomenclatures", "counterparties", "pages", "inventories"];
+        let permissions: Vec<String> =
+            resources.iter().flat_map(|name| [format!("view-{name}"), format!("edit-{name}")]).collect();
+        let (_, bearer) = new_agent(&office, &permissions.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let rows = async || {
+            let tables = ["histories", "tasks", "nomenclatures", "counterparties", "pages", "stock_movements", "agent_actions", "idempotency_keys"];
+            let counts: Vec<String> = tables.iter().map(|table| format!("(SELECT COUNT(*) FROM {table})")).collect();
+            office.server.insert(format!("SELECT {} AS id", counts.join(" + "))).await
+        };
+        let before = rows().await;
+        for (tool, record, arguments) in [
+            ("create_task", "task", json!({ "title": "Ask" })),
+            ("update_task", "task", json!({ "task_id": task, "title": "Renamed" })),
+            ("create_item", "nomenclature", json!({ "name": "Box", "kind_id": 2 })),
+            ("update_item", "nomenclature", json!({ "item_id": goods, "name": "Tin box" })),
+            ("create_customer", "counterparty", json!({ "is_company": false, "first_name": "Ivan" })),
+            ("create_page", "page", json!({ "title": "About", "is_active": false })),
+            ("update_page", "page", json!({ "page_id": page, "title": "Old news" })),
+            // It waits for no approval.
+            ("correct_stock", "inventory", json!({ "inventory_id": inventory, "quantity": 9, "comment": "Counted" })),
+        ] {
+            let mut dry = arguments;
+            dry["dry_run"] = json!(true);
+            let shown = call(&office, &bearer, tool, dry).await["structuredContent"].clone();
+            assert!(shown[record].is_object() && shown["preview_hash"].is_string(), "{tool}: {shown}");
+            assert_eq!(shown["before"][record].is_object(), tool.starts_with("update") || tool.starts_with("correct"), "{tool}");
+            assert_eq!(rows().await, before, "{tool}");
+        }
+
+        // The call returns the same, and carries it out once.
+        let change = |more: Value| {
+            let mut change = json!({ "inventory_id": inventory, "quantity": 9, "comment": "Counted" });
+            change.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            change
+        };
+        let holder = office.server.staff_with(&office.project, &["view-inventories", "edit-inventories"]).await;
+        let quantity = async || {
+            office.get(&format!("/api/inventories/{inventory}")).await.expect(200)["inventory"]["quantity"].clone()
+        };
+        let preview = call(&office, &holder, "correct_stock", change(json!({ "dry_run": true }))).await["structuredContent"].clone();
+        let shown = |at: &str| preview.pointer(at).unwrap().clone();
+        assert_eq!((shown("/inventory/quantity"), shown("/before/inventory/quantity"), quantity().await), (json!(9), json!(2), json!(2)));
+        let carried_out = change(json!({ "preview_hash": preview["preview_hash"], "etag": preview["etag"] }));
+        let done = call(&office, &holder, "correct_stock", carried_out.clone()).await["structuredContent"].clone();
+        let apart_from_times = |record: &Value| {
+            let mut fields = record["inventory"].as_object().unwrap().clone();
+            fields.retain(|name, _| !name.ends_with("_at"));
+            fields
+        };
+        assert_eq!(apart_from_times(&preview), apart_from_times(&done));
+        let again = call(&office, &holder, "correct_stock", carried_out).await["structuredContent"].clone();
+        assert_eq!((again["inventory"].clone(), quantity().await), (done["inventory"].clone(), json!(9)));
+
+        // Refusals are those of the call.
+        let wrong = call(&office, &holder, "correct_stock", json!({ "inventory_id": inventory, "quantity": "x", "dry_run": true })).await;
+        assert!(wrong["content"][0]["text"].as_str().unwrap().contains("\"quantity\""), "{wrong}");
+        let stale = change(json!({ "quantity": 5, "dry_run": true, "etag": preview["etag"] }));
+        let stale = call(&office, &holder, "correct_stock", stale).await["content"][0]["text"].to_string();
+        assert!(stale.contains("precondition_failed"), "{stale}");
+    }
+
     async fn a_list_of_stock_is_checked_and_then_imported(db: TestDatabase) {
         let office = Office::open(db).await;
         let goods = office.create("/api/nomenclatures", json!({ "name": "Tin", "kind_id": 2, "article": "A-1" })).await;

@@ -3,6 +3,7 @@
 mod access_requests;
 mod agent_actions;
 mod agents;
+mod approval_mails;
 mod callback;
 mod employees;
 mod introspection;
@@ -14,6 +15,7 @@ mod staff;
 mod tokens;
 
 pub(crate) use agent_actions::{try_to_read as try_to_read_calls, try_to_read_policies};
+pub(crate) use approval_mails::APPROVAL_MAILS;
 pub(crate) use employees::try_to_read;
 pub(crate) use staff::REQUESTS as PASSWORD_REQUESTS;
 

@@ -16,6 +16,7 @@ mod page_readers;
 pub mod pauses;
 mod pool;
 pub(crate) mod preconditions;
+mod rehearsal;
 mod tls;
 mod write;
 #[cfg(feature = "test-support")]
@@ -35,6 +36,7 @@ pub use migrations::MigrationState;
 pub(crate) use pool::Extent;
 pub use pool::{Database, PoolOptions, PoolState};
 pub use preconditions::{Left, NewRow, RequestContext, VersionedRequest, VersionedRow};
+pub use rehearsal::Rehearsal;
 pub(crate) use write::repeat_until_zero;
 pub use write_costs::WriteCosts;
 

@@ -18,6 +18,7 @@ use super::memory::LookUpCaches;
 use super::operation::{Outcome, Step, hide, reveal};
 use super::page_readers::PageReaders;
 use super::preconditions::RequestContext;
+use super::rehearsal::{Part, Rehearsal};
 use super::tls::Forwarder;
 use super::write::{Transactions, Write, Writing, rolled_back};
 use super::write_costs::WriteCosts;
@@ -199,9 +200,10 @@ impl Database {
         &self.inner.writing.versions
     }
 
-    /// Returns the cache of this type, created on first use.
+    /// Returns the cache of this type, created on first use. A rehearsal has caches of its own, because it reads what is
+    /// never committed.
     pub(crate) fn memory<M: std::any::Any + Default + Send + Sync>(&self) -> Arc<M> {
-        self.inner.memories.of()
+        if self.context.rehearsed.is_some() { Arc::default() } else { self.inner.memories.of() }
     }
 
     /// Returns the connection factory of this database.
@@ -281,7 +283,10 @@ impl Database {
         T: Send + 'static,
         R: From<StoreError> + Send + 'static,
     {
-        reveal(self.read_step(on_snapshot(hide(work))).await)
+        let step = hide(work);
+        // The transaction of a rehearsal sees its own writes.
+        let step = if self.open_rehearsal().is_some() { step } else { on_snapshot(step) };
+        reveal(self.read_step(step).await)
     }
 
     /// Runs a write operation in one transaction: everything is committed, or nothing. The operation must change
@@ -342,7 +347,15 @@ impl Database {
         work(&mut *self.inner.writing.connections.take()?)
     }
 
+    /// Returns the rehearsal whose transaction reads must run in.
+    fn open_rehearsal(&self) -> Option<&Arc<Rehearsal>> {
+        self.rehearsal().filter(|rehearsal| rehearsal.has_written())
+    }
+
     async fn read_step(&self, step: Step) -> Outcome {
+        if let Some(rehearsal) = self.open_rehearsal() {
+            return rehearsal.run(self, Part::Read(step)).await;
+        }
         match self.extent {
             Extent::Keys if self.inner.is_sqlite() => {
                 // Nothing below waits, so a task that reads in a loop would never yield its thread.
@@ -378,8 +391,11 @@ impl Database {
     }
 
     async fn write_step(&self, step: Step, is_long: bool) -> Outcome {
-        let inner = Arc::clone(&self.inner);
         let write = Write::of(step, &self.context);
+        if let Some(rehearsal) = self.rehearsal() {
+            return rehearsal.run(self, Part::Write(write)).await;
+        }
+        let inner = Arc::clone(&self.inner);
         inner.writing.begun.fetch_add(1, Ordering::Relaxed);
         match inner.group_writer() {
             Some(writer) => writer.submit(write, is_long).await,

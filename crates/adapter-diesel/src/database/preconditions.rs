@@ -1,4 +1,4 @@
-//! Context of a request that writes: its idempotency key, or a precondition on the version of its record.
+//! Context of a request that writes: its idempotency key, a precondition on the version of its record, or its rehearsal.
 //!
 //! A request with a precondition writes by a handle of its own ([`Database::for_request`]). If it expects a version,
 //! each of its write operations locks the record first. The operation is rolled back if the version differs, until an
@@ -12,6 +12,7 @@ use kontor_kernel::StoreError;
 
 use super::idempotency::IdempotentRequest;
 use super::operation::Operation;
+use super::rehearsal::Rehearsal;
 use super::{Abort, AnyConnection, Database, Extent};
 use crate::statement::Statement;
 
@@ -176,25 +177,33 @@ impl Database {
     }
 }
 
-/// Context of a request: its write operations store its idempotency key and check the version of its record. Background
-/// work has an empty context.
+/// Context of a request: its write operations store its idempotency key and check the version of its record, or are
+/// rolled back at its end. Background work has an empty context.
 #[derive(Debug, Clone, Default)]
 pub struct RequestContext {
     /// Set if the request has an idempotency key.
     pub keyed: Option<Arc<IdempotentRequest>>,
     /// Set if the request is about one record.
     pub versioned: Option<Arc<VersionedRequest>>,
+    /// Set if the request must have no effect.
+    pub rehearsed: Option<Arc<Rehearsal>>,
 }
 
 impl From<Arc<IdempotentRequest>> for RequestContext {
     fn from(keyed: Arc<IdempotentRequest>) -> Self {
-        Self { keyed: Some(keyed), versioned: None }
+        Self { keyed: Some(keyed), ..Self::default() }
     }
 }
 
 impl From<Arc<VersionedRequest>> for RequestContext {
     fn from(versioned: Arc<VersionedRequest>) -> Self {
-        Self { keyed: None, versioned: Some(versioned) }
+        Self { versioned: Some(versioned), ..Self::default() }
+    }
+}
+
+impl From<Arc<Rehearsal>> for RequestContext {
+    fn from(rehearsed: Arc<Rehearsal>) -> Self {
+        Self { rehearsed: Some(rehearsed), ..Self::default() }
     }
 }
 
@@ -205,5 +214,10 @@ impl Database {
         let mut handle = self.clone();
         handle.context = context.into();
         handle
+    }
+
+    /// Returns the rehearsal that this handle writes for, if any.
+    pub fn rehearsal(&self) -> Option<&Arc<Rehearsal>> {
+        self.context.rehearsed.as_ref()
     }
 }

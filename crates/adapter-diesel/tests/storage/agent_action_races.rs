@@ -121,7 +121,11 @@ impl Race {
         } else {
             let keyed = IdempotentRequest::new(claim(&self.call.key(), at));
             let versioned = VersionedRequest::new(self.row(), Some(self.version));
-            let context = RequestContext { keyed: Some(keyed.clone()), versioned: Some(versioned.clone()) };
+            let context = RequestContext {
+                keyed: Some(keyed.clone()),
+                versioned: Some(versioned.clone()),
+                ..RequestContext::default()
+            };
             let department = self.department;
             let work = move |connection: &mut AnyConnection| change(connection, department);
             match self.database.for_request(context).write(work).await {

@@ -15,6 +15,7 @@ macro_rules! promises {
 mod agent_action_races;
 mod agent_actions;
 mod agents;
+mod approval_mails;
 mod auth;
 mod auth_contract;
 mod branches;
@@ -59,6 +60,7 @@ mod payments;
 mod prices;
 mod profile;
 mod references;
+mod rehearsals;
 mod round_trip;
 mod rows_of_one_project;
 mod search;

@@ -8,8 +8,8 @@ use kontor_adapter_messaging::{
     CallSettings, CodeMessenger, FlashCalls, Mailer, MailerError, PhoneCodes, SmsCodes, SmtpCredentials, SmtpSettings,
     SmtpTls,
 };
-use kontor_auth::model::Login;
-use kontor_auth::ports::{CodeSender, PasswordSender};
+use kontor_auth::model::{Login, WaitingCall};
+use kontor_auth::ports::{ApprovalMailSender, CodeSender, PasswordSender};
 use kontor_kernel::{Email, Name, Phone, SendError, TaskId};
 use kontor_organization::model::{TaskLine, TaskNotice};
 use kontor_organization::ports::TaskMailSender;
@@ -146,6 +146,33 @@ async fn tasks_reach_the_mailbox_in_one_mail() {
     assert!(text.starts_with("1. Позвонить Анне <b>"), "{text}");
     assert_eq!(text.matches("assigned to you").count(), 50, "{text}");
     assert!(text.contains("срок / deadline: 1970-01-01 00:00 UTC") && text.contains("And 10"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn calls_that_wait_reach_the_mailbox_with_links() {
+    let outside = outside().await;
+    let mailer = Mailer::new(settings(outside.sandbox.smtp_addr())).unwrap();
+    let call = WaitingCall {
+        public_id: uuid::Uuid::nil(),
+        agent: "Bot".to_owned(),
+        operation: "POST /api/brands".to_owned(),
+        expires_at: DateTime::UNIX_EPOCH,
+    };
+    let calls = vec![call; 25];
+    let inbox = "https://shop.example/console/agent-actions";
+    mailer.email_approvals(&email(), &calls, Some(inbox.to_owned())).await.unwrap();
+    mailer.email_approvals(&email(), &calls[..1], None).await.unwrap();
+    let mails = outside.messages("buyer@mail.example").await;
+    let linked = |mail: &serde_json::Value| mail["text"].as_str().unwrap().contains("https://");
+    let with_links = mails.iter().find(|mail| linked(mail)).unwrap();
+    assert_eq!(with_links["subject"], "Вызовы агентов: 25 / Agents' calls to approve: 25");
+    let text = with_links["text"].as_str().unwrap();
+    let link = format!("{inbox}/00000000-0000-0000-0000-000000000000");
+    assert_eq!(text.matches(&link).count(), 20, "{text}");
+    assert!(text.contains("approve until: 1970-01-01 00:00 UTC") && text.contains("And 5"), "{text}");
+    let without = mails.iter().find(|mail| !linked(mail)).unwrap();
+    let text = without["text"].as_str().unwrap();
+    assert!(text.contains("Bot: POST /api/brands") && text.contains("Agents' calls"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

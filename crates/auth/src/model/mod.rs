@@ -16,6 +16,7 @@ mod permission;
 mod session;
 mod token;
 
+pub use crate::approval_mails::{ApprovalMail, WaitingCall};
 pub use crate::directory::{EmployeeFilter, EmployeeSearchText, EmployeeSummary};
 pub use crate::passwords::{
     PASSWORD_REQUEST_LIFETIME, PasswordRecipient, PasswordRequest, TEMPORARY_PASSWORD_LIFETIME, TemporaryPassword,

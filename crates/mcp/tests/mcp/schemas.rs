@@ -95,8 +95,7 @@ fn every_tool_takes_its_example_and_its_results_fit_its_schema() {
             assert_eq!(misfits(&offer.listed["outputSchema"], response, name), Vec::<String>::new());
         }
         if offer.tool.class != Class::Read {
-            let has_dry_run = offer.listed["inputSchema"]["properties"].get("dry_run").is_some();
-            assert_ne!(has_dry_run, offer.tool.about.contains("No dry run"), "{name}");
+            assert!(offer.listed["inputSchema"]["properties"].get("dry_run").is_some(), "{name}");
         }
         let listed = &offer.listed["outputSchema"].to_string();
         assert!(offer.tool.shows.iter().all(|field| listed.contains(&format!("\"{field}\""))), "{name}: {listed}");

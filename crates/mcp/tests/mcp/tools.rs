@@ -183,6 +183,41 @@ async fn a_preview_names_the_key_of_its_call() {
 }
 
 #[actix_web::test]
+async fn a_write_without_a_dry_run_of_its_own_is_rehearsed() {
+    let (server, owner) = (server(), owner());
+    let client = Client::new(&server, &owner);
+    let (task, before) =
+        (json!({ "task": { "id": 1, "status_id": 3 } }), json!({ "task": { "id": 1, "status_id": 1 } }));
+    let mut api = Script::of([(200, task.clone()), (200, before.clone()), (200, task.clone())]);
+    api.etag = Some("\"tasks-1-1\"".to_owned());
+    let change = json!({ "task_id": 1, "status_id": 3, "dry_run": true });
+    let shown = client.call("update_task", change, &api).await["structuredContent"].clone();
+    assert_eq!((&shown["task"], &shown["before"]), (&task["task"], &before));
+    assert_eq!(shown["etag"], "\"tasks-1-1\"");
+    let hash = &shown["preview_hash"];
+    client.call("update_task", json!({ "task_id": 1, "status_id": 3, "preview_hash": hash }), &api).await;
+    let seen = api.seen.take();
+    let sent: Vec<_> = seen.iter().map(|sent| (&sent.method, sent.path.as_str(), sent.is_rehearsal)).collect();
+    let path = "/api/tasks/1";
+    assert_eq!(sent, [(&Method::PUT, path, true), (&Method::GET, path, false), (&Method::PUT, path, false)]);
+    assert_eq!(seen[0].body, seen[2].body, "the flag is beside the request");
+    assert_eq!(seen[2].headers.idempotency_key.as_deref(), shown["idempotency_key"].as_str());
+
+    // The record is not shown, or there is none: the rehearsal counts.
+    let api = Script::of([(200, task.clone()), (403, json!({})), (201, task.clone()), (409, json!({}))]);
+    let hidden = json!({ "task_id": 1, "status_id": 3, "dry_run": 1 });
+    let shown = client.call("update_task", hidden, &api).await["structuredContent"].clone();
+    assert_eq!((&shown["task"], shown.get("before")), (&task["task"], None));
+    let new = json!({ "title": "A", "dry_run": true });
+    assert_eq!(client.call("create_task", new.clone(), &api).await["structuredContent"].get("before"), None);
+    let refused = client.call("create_task", new, &api).await;
+    assert_eq!((&refused["isError"], api.seen.take().len()), (&json!(true), 4));
+    // A flag that is not understood must not carry out the call.
+    let unclear = json!({ "title": "A", "dry_run": "yes" });
+    assert_eq!(client.call("create_task", unclear, &Script::default()).await["isError"], true);
+}
+
+#[actix_web::test]
 async fn a_change_may_be_for_one_version_of_its_record() {
     let (server, owner) = (server(), owner());
     let client = Client::new(&server, &owner);

@@ -79,7 +79,7 @@ pub(crate) async fn is_repeated(request: &ServiceRequest, admitted: &Admitted) -
     let Ok(PresentedKey { key, owner, scope }) = presented(request, admitted) else { return Ok(false) };
     let desk = request.app_data::<web::Data<IdempotencyStore>>();
     let desk = desk.ok_or_else(|| ApiError::internal(&"the idempotency store is missing"))?;
-    Ok(desk.is_known(&desk.claim(&scope, &key, owner, &[])).await?)
+    Ok(desk.is_known(&desk.id(&scope, &key, owner)).await?)
 }
 
 /// Condition for executing a request.

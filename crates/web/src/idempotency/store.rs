@@ -96,13 +96,18 @@ impl IdempotencyStore {
         }
     }
 
-    /// Returns the claim that a request stores. It contains only a hash of the key.
-    pub(super) fn claim(&self, scope: &str, key: &str, owner: KeyOwner, body: &[u8]) -> KeyClaim {
-        let at = self.clock.now();
+    /// Returns the id of a key. It contains only a hash of the key.
+    pub(super) fn id(&self, scope: &str, key: &str, owner: KeyOwner) -> String {
         let mut hash = self.cipher.keyed_fingerprint("idempotency key", &format!("{scope}\n{key}"));
         hash.truncate(HASH_DIGITS);
+        owner.keys(&hash)
+    }
+
+    /// Returns the claim that a request stores.
+    pub(super) fn claim(&self, scope: &str, key: &str, owner: KeyOwner, body: &[u8]) -> KeyClaim {
+        let at = self.clock.now();
         KeyClaim {
-            id: owner.keys(&hash),
+            id: self.id(scope, key, owner),
             fingerprint: hex(digest::digest(&digest::SHA256, body).as_ref()),
             owner,
             process: self.process.clone(),
@@ -151,10 +156,10 @@ impl IdempotencyStore {
         self.kept(claim).await.is_ok_and(|kept| kept.is_some())
     }
 
-    /// Returns `true` if a request with this key is in progress or has an entry.
-    pub(super) async fn is_known(&self, claim: &KeyClaim) -> Result<bool, StoreError> {
-        let is_here = locked(&self.cases).contains_key(&claim.id);
-        Ok(is_here || self.kept(claim).await?.is_some())
+    /// Returns `true` if a request with the key of this id is in progress or has an entry.
+    pub(super) async fn is_known(&self, id: &str) -> Result<bool, StoreError> {
+        let is_here = locked(&self.cases).contains_key(id);
+        Ok(is_here || self.database.find_key(id, self.clock.now()).await?.is_some())
     }
 
     /// Deletes the entry of the key.

@@ -31,6 +31,7 @@ use kontor_subscriptions::{MethodChangeService, StaffSubscriptions, Subscription
 use kontor_webhooks::WebhookService;
 
 use super::Adapters;
+use crate::adapters::RehearsedGateway;
 
 /// Factory of the services over one database handle.
 pub struct ServiceFactory {
@@ -39,8 +40,15 @@ pub struct ServiceFactory {
 }
 
 impl ServiceFactory {
-    /// Creates a factory.
+    /// Creates a factory. The services of a rehearsal do not call the acquirer.
     pub fn new(database: Database, around: Arc<Adapters>) -> Self {
+        let around = match database.rehearsal() {
+            Some(rehearsal) => {
+                let acquirer = Arc::new(RehearsedGateway(Arc::clone(rehearsal)));
+                Arc::new(Adapters { acquirer, ..Adapters::clone(&around) })
+            }
+            None => around,
+        };
         Self { store: Arc::new(database), around }
     }
 

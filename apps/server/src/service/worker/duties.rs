@@ -108,6 +108,13 @@ pub(super) const DUTIES: &[Duty] = &[
         step: |worker, context| Box::pin(steps::send_task_mails(worker, context)),
     },
     Duty {
+        name: "approval_mails",
+        at_once: 1,
+        pause: Duration::from_secs(1),
+        by_time: true,
+        step: |worker, context| Box::pin(steps::send_approval_mails(worker, context)),
+    },
+    Duty {
         name: "agent_calls",
         at_once: 2,
         pause: Duration::from_secs(1),

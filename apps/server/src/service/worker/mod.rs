@@ -10,7 +10,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use futures_util::future::join_all;
 use kontor_adapter_diesel::Database;
-use kontor_auth::{AgentActionService, TemporaryPasswords};
+use kontor_auth::{AgentActionService, ApprovalMailWorker, TemporaryPasswords};
 use kontor_catalog::bulk::{BlockOn, ExportRunner, JobRunner, RunOutcome};
 use kontor_content::FileSweeper;
 use kontor_kernel::{Clock, StoreError};
@@ -51,6 +51,8 @@ pub struct Worker {
     pub passwords: Arc<TemporaryPasswords>,
     /// E-mails to employees about tasks.
     pub task_mails: TaskMailWorker,
+    /// E-mails to employees about calls of agents that wait for approval.
+    pub approval_mails: ApprovalMailWorker,
     /// Unused file contents.
     pub files: FileSweeper,
     /// Background imports.

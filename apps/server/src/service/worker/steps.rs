@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::upkeep::{BATCH, SWEPT_TABLES};
-use kontor_auth::PasswordSendOutcome;
+use kontor_auth::{ApprovalMailOutcome, PasswordSendOutcome};
 use kontor_organization::TaskMailOutcome;
 use kontor_subscriptions::ports::SubscriptionReader;
 use kontor_web::agent_execution::execute;
@@ -112,6 +112,15 @@ pub(super) async fn send_task_mails(worker: &Worker, context: StepContext<'_>) -
         TaskMailOutcome::Idle | TaskMailOutcome::Nothing | TaskMailOutcome::Sent => {}
     }
     Ok(round != TaskMailOutcome::Idle)
+}
+
+/// Sends an employee an e-mail about calls of agents that wait for their approval.
+pub(super) async fn send_approval_mails(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+    let outcome = worker.approval_mails.send_due(context.owner).await?;
+    if let ApprovalMailOutcome::Failed(error) = &outcome {
+        tracing::warn!(%error, "an employee could not be notified of calls that wait for approval");
+    }
+    Ok(outcome != ApprovalMailOutcome::Idle)
 }
 
 /// Runs an import.

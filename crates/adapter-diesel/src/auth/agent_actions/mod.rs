@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use self::rows::{ActionRow, TABLE, insert, load, lock_action, matching, moved, newest, one};
-use super::{AGENT, agents, guard};
+use super::{AGENT, agents, approval_mails, guard};
 use crate::database::{Abort, AnyConnection, Database, Extent, on_duplicate};
 use crate::locks::lock_project;
 use crate::schema::{access_tokens, agent_actions as actions, agent_policies as policies, agent_usage as usage, users};
@@ -154,6 +154,7 @@ impl AgentActionRepository for Database {
             let (decision, execution, reported_at) = (None, None, None);
             let action = AgentAction { proposal: new.clone(), stored, decision, execution, reported_at };
             insert(connection, &action)?;
+            approval_mails::request(connection, new.project_id, new.proposed_at)?;
             Ok(action)
         })
         .await
