@@ -22,7 +22,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::preview::OrderPreview;
 use self::refunds::OrderRefundRecord;
-use super::{exports, tickets};
+use super::{jobs, tickets};
 use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Answer, answer, list};
@@ -64,7 +64,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/orders", |config| {
         usual_routes(config);
         config.service(placement::create_order).service(placement::calculate_order);
-        config.service(exports::export_orders);
+        config.service(jobs::export_orders);
         config
             .service(tickets::redeem_tickets)
             .service(tickets::redeem_ticket_batch)
