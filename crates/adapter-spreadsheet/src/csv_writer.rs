@@ -1,4 +1,5 @@
-//! Writer of csv files, protected against formula injection, for programs that separate cells by commas or by semicolons.
+//! Writer of csv files, protected against formula injection, for programs that separate cells by commas or by
+//! semicolons.
 
 use std::borrow::Cow;
 use std::fs::File;

@@ -1,5 +1,5 @@
-//! Files of a workbook by their role, and their unpacked size, determined before the workbook is interpreted. The writing
-//! program chooses the names of the files; relationships define the roles.
+//! Files of a workbook by their role, and their unpacked size, determined before the workbook is interpreted. The
+//! writing program chooses the names of the files; relationships define the roles.
 
 use std::borrow::Cow;
 use std::fs::File;

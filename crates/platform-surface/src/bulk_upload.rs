@@ -1,5 +1,5 @@
-//! Upload of spreadsheets, the parts of such a request beside its file, and the saved column mappings of a project. Small
-//! files are imported at once, large files as a job.
+//! Upload of spreadsheets, the parts of such a request beside its file, and the saved column mappings of a project.
+//! Small files are imported at once, large files as a job.
 
 use std::collections::BTreeMap;
 

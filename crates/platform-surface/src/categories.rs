@@ -1,4 +1,5 @@
-//! Categories of a project, and tables of categories and brands: of the project, of a parent category, of an application.
+//! Categories of a project, and tables of categories and brands: of the project, of a parent category, of an
+//! application.
 
 use actix_web::web::Path;
 use actix_web::{get, post, put};

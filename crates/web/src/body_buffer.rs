@@ -1,5 +1,5 @@
-//! Reads the request body into memory before the handler runs, within limits of size, time, pace and memory. A late body
-//! ends with an error. If the body is unread when the response is sent, the connection is closed.
+//! Reads the request body into memory before the handler runs, within limits of size, time, pace and memory. A late
+//! body ends with an error. If the body is unread when the response is sent, the connection is closed.
 
 use std::cell::RefCell;
 use std::io;

@@ -1,5 +1,5 @@
-//! Contents of files: `/files/{key}`, outside of `/api`, where browsers load images from. The first request for a smaller
-//! copy of a picture, `/files/{key}?w=320`, creates it and stores it beside the content.
+//! Contents of files: `/files/{key}`, outside of `/api`, where browsers load images from. The first request for a
+//! smaller copy of a picture, `/files/{key}?w=320`, creates it and stores it beside the content.
 
 use std::ops::Range as Part;
 use std::sync::Arc;

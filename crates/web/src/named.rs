@@ -1,5 +1,5 @@
-//! Structured refusals of the flows with named codes (contract, "Errors"), and their log. A limited number of each kind is
-//! logged, so that a flood of them cannot fill the log.
+//! Structured refusals of the flows with named codes (contract, "Errors"), and their log. A limited number of each kind
+//! is logged, so that a flood of them cannot fill the log.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};

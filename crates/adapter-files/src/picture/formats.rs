@@ -1,5 +1,5 @@
-//! Checks of each format, and copies without metadata. Decoders accept truncated pictures, so the end of a JPEG and of a
-//! PNG is checked first.
+//! Checks of each format, and copies without metadata. Decoders accept truncated pictures, so the end of a JPEG and of
+//! a PNG is checked first.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
