@@ -11,7 +11,6 @@
 //! **Implements** [`kontor_payments::ports::PaymentGateway`].
 
 mod answer;
-mod receipt;
 mod wire;
 
 use std::time::Duration;
@@ -301,8 +300,8 @@ impl PaymentGateway for AcquirerClient {
             .http
             .post(format!("{}/receipts", self.config.url))
             .header("Idempotence-Key", &request.key)
-            .json(&receipt::hand_over_body(request));
-        let answer = answer::asked(exchange(self.authorized(call)).await, receipt::receipt);
+            .json(&wire::hand_over_body(request));
+        let answer = answer::asked(exchange(self.authorized(call)).await, wire::receipt);
         match &answer {
             Answer::Known(receipt) => {
                 tracing::info!(payment = %request.payment, receipt = %receipt.id, "receipt requested");
@@ -319,13 +318,13 @@ impl PaymentGateway for AcquirerClient {
 
     async fn read_receipt(&self, id: &ProviderId) -> Reading<GatewayReceipt> {
         answer::read(self.get(&format!("/receipts/{id}"), &[]).await, |object| {
-            let receipt = receipt::receipt(object)?;
+            let receipt = wire::receipt(object)?;
             same("receipt", id, &receipt.id).map(|()| receipt)
         })
     }
 
     async fn find_receipt(&self, request: &HandOverRequest) -> Reading<GatewayReceipt> {
-        let meets = |object| match receipt::receipt(object) {
+        let meets = |object| match wire::receipt(object) {
             Ok(receipt) if !request.is_fulfilled_by(&receipt) => None,
             read => Some(read),
         };

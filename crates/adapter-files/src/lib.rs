@@ -30,11 +30,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod archive;
 mod backups;
 mod inspect;
 mod location;
-mod pdf;
 mod picture;
 mod store;
 

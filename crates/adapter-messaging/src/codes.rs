@@ -7,10 +7,9 @@ use kontor_auth::ports::CodeSender;
 use kontor_kernel::{Email, Phone, SendError};
 use serde_json::Value;
 
-use crate::calls::FlashCalls;
 use crate::http::ClientError;
 use crate::mail::Mailer;
-use crate::smsru::{CallSettings, ProviderError, SmsRu, refusal, unexpected_response};
+use crate::smsru::{CallSettings, FlashCalls, ProviderError, SmsRu, refusal, unexpected_response};
 
 /// Client for codes by SMS.
 pub struct SmsCodes(SmsRu);

@@ -13,20 +13,16 @@
 //! - Errors contain no key, password or code.
 
 mod callcheck;
-mod calls;
 mod codes;
 mod http;
 mod mail;
-mod resolver;
 mod smsru;
 mod smtp;
 mod webhook;
 
 pub use callcheck::CallChecks;
-pub use calls::FlashCalls;
 pub use codes::{CodeMessenger, PhoneCodes, SmsCodes};
 pub use http::ClientError;
 pub use mail::{Mailer, MailerError, SmtpCredentials, SmtpSettings, SmtpTls};
-pub use resolver::{Lookup, SystemLookup};
-pub use smsru::CallSettings;
-pub use webhook::{HmacSigner, HttpWebhookSender};
+pub use smsru::{CallSettings, FlashCalls};
+pub use webhook::{HmacSigner, HttpWebhookSender, Lookup, SystemLookup};

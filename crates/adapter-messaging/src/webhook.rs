@@ -1,7 +1,9 @@
-//! Deliveries of webhooks, and the function that signs them.
+//! Deliveries of webhooks, the function that signs them, and their name lookup: once per connection, returning only
+//! checked addresses.
 
 use std::error::Error;
-use std::net::IpAddr;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,10 +11,10 @@ use async_trait::async_trait;
 use kontor_auth::ports::Hmac;
 use kontor_webhooks::model::{DeliveryRequest, OutboundPolicy, SendFailure, SendOutcome};
 use kontor_webhooks::ports::{SEND_TIMEOUT, Signer, WebhookSender};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use ring::hmac;
 
 use crate::http::{ClientError, client, read_start};
-use crate::resolver::{CheckedResolver, Lookup, NoAddress, SystemLookup};
 
 /// Maximum bytes read of a response, so that the connection can be reused; they are discarded.
 const MAX_RESPONSE_BYTES: usize = 64 * 1024;
@@ -120,6 +122,58 @@ impl Signer for HmacSigner {
 impl Hmac for HmacSigner {
     fn hmac_sha256(&self, key: &[u8], message: &[u8]) -> [u8; 32] {
         hmac_sha256(key, message)
+    }
+}
+
+/// Resolves host names.
+#[async_trait]
+pub trait Lookup: Send + Sync {
+    /// Returns every address of the name.
+    async fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>>;
+}
+
+/// Lookup by the operating system.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SystemLookup;
+
+#[async_trait]
+impl Lookup for SystemLookup {
+    async fn addresses(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+        Ok(tokio::net::lookup_host((host, 0)).await?.map(|address| address.ip()).collect())
+    }
+}
+
+/// Reason why a name has no address to connect to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NoAddress {
+    #[error("the host name does not resolve")]
+    Unknown,
+    #[error("the host name resolves to an internal address")]
+    Forbidden,
+}
+
+/// Returns the addresses of a name only if the policy permits every one of them. A name with a public and an internal
+/// address is an attempt to bypass the check.
+pub(crate) struct CheckedResolver {
+    pub lookup: Arc<dyn Lookup>,
+    pub policy: Arc<OutboundPolicy>,
+}
+
+impl Resolve for CheckedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (lookup, policy) = (Arc::clone(&self.lookup), Arc::clone(&self.policy));
+        Box::pin(async move {
+            let found = lookup.addresses(name.as_str()).await.unwrap_or_default();
+            if found.is_empty() {
+                return Err(NoAddress::Unknown.into());
+            }
+            if !found.iter().all(|address| policy.permits(*address)) {
+                return Err(NoAddress::Forbidden.into());
+            }
+            // Port 0 is replaced by the port of the URL.
+            let addresses: Addrs = Box::new(found.into_iter().map(|address| SocketAddr::new(address, 0)));
+            Ok(addresses)
+        })
     }
 }
 

@@ -10,7 +10,7 @@ use kontor_catalog::spreadsheet::{Cell, SheetError, SheetRow};
 
 use crate::csv_encoding;
 use crate::csv_torn::{Quotes, Whole, quotes};
-use crate::formula_guard::unguarded;
+use crate::csv_writer::unguarded;
 use crate::limits::{Limits, checked_cell};
 
 /// Size of a read, in bytes.

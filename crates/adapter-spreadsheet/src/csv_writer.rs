@@ -1,11 +1,13 @@
+//! Writer of csv files, protected against formula injection, for programs that separate cells by commas or by
+//! semicolons.
+
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
 
 use csv::Writer;
 use kontor_catalog::spreadsheet::Content;
 use kontor_catalog::spreadsheet::ports::{SheetFailed, SheetWriter};
-
-use crate::formula_guard::guarded;
 
 /// Byte order mark of UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
@@ -55,5 +57,92 @@ impl SheetWriter for Csv {
         let mut file = buffered.into_inner().map_err(|error| failed(error.error()))?;
         file.rewind().map_err(failed)?;
         Ok(file)
+    }
+}
+
+/// Returns `true` if a formula can start with this text. Some programs accept full-width signs; blanks and quotes are
+/// skipped.
+fn begins_formula(text: &str) -> bool {
+    text.trim_start_matches([' ', '\u{a0}', '"', '\'']).starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
+}
+
+/// Returns `true` if a cell could start after this character.
+fn parts_cells(sign: char) -> bool {
+    matches!(sign, ';' | '\t' | '\n' | '\r')
+}
+
+/// Returns the positions at which a cell could start.
+fn starts(text: &str) -> impl Iterator<Item = usize> {
+    let parted =
+        text.char_indices().filter(|(_, sign)| parts_cells(*sign)).map(|(place, sign)| place + sign.len_utf8());
+    std::iter::once(0).chain(parted)
+}
+
+/// Returns the text with an apostrophe wherever a formula could start.
+pub(crate) fn guarded(text: &str) -> Cow<'_, str> {
+    let mut guarded = String::new();
+    let mut done = 0;
+    for start in starts(text).filter(|start| text.get(*start..).is_some_and(begins_formula)) {
+        guarded.push_str(text.get(done..start).unwrap_or_default());
+        guarded.push('\'');
+        done = start;
+    }
+    if guarded.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    guarded.push_str(text.get(done..).unwrap_or_default());
+    Cow::Owned(guarded)
+}
+
+/// Returns the text without the protection.
+pub(crate) fn unguarded(text: &str) -> Cow<'_, str> {
+    let mut plain = String::new();
+    let mut done = 0;
+    let is_guarded = |rest: &str| rest.starts_with('\'') && begins_formula(rest);
+    for start in starts(text).filter(|start| text.get(*start..).is_some_and(is_guarded)) {
+        plain.push_str(text.get(done..start).unwrap_or_default());
+        done = start + 1;
+    }
+    if done == 0 {
+        return Cow::Borrowed(text);
+    }
+    plain.push_str(text.get(done..).unwrap_or_default());
+    Cow::Owned(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn written_cells_never_start_a_formula() {
+        for (text, safe) in [
+            ("mug", "mug"),
+            ("a-b; c = d", "a-b; c = d"),
+            ("'quoted'", "'quoted'"),
+            ("=1+1", "'=1+1"),
+            ("＝1+1", "'＝1+1"),
+            ("'=1", "''=1"),
+            ("cat;=1+1;dog", "cat;'=1+1;dog"),
+            ("one\n=1\r\n- two", "one\n'=1\r\n'- two"),
+            ("a\t\"@x\"", "a\t'\"@x\""),
+            (" =1", "' =1"),
+        ] {
+            assert_eq!(guarded(text), safe);
+            assert_eq!(unguarded(safe), text);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn guarded_cells_read_back_unchanged(text in "[a=＝+@;'\" \t\n\r-]{0,24}") {
+            let safe = guarded(&text);
+            prop_assert_eq!(&unguarded(&safe), &text);
+            for cell in safe.split(parts_cells) {
+                prop_assert!(!cell.starts_with(['=', '+', '-', '@', '＝']), "{:?}", safe);
+            }
+        }
     }
 }

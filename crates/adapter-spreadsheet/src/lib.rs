@@ -26,11 +26,9 @@ mod csv_encoding;
 mod csv_reader;
 mod csv_torn;
 mod csv_writer;
-mod formula_guard;
 mod limits;
 mod number_format;
 mod xlsx_guard;
-mod xlsx_parts;
 mod xlsx_reader;
 mod xlsx_scan;
 mod xlsx_texts;
@@ -87,7 +85,7 @@ impl SheetReader for Spreadsheets {
         file.rewind().map_err(broken)?;
         if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
             let mut pace = Pace::new(ask);
-            if let Some(usual) = xlsx_parts::with_usual_names(&file, &mut xlsx_guard::open(&file, &self.limits)?)? {
+            if let Some(usual) = xlsx_guard::with_usual_names(&file, &mut xlsx_guard::open(&file, &self.limits)?)? {
                 file = usual;
             }
             let found = xlsx_guard::check(&file, &self.limits, &mut pace)?;

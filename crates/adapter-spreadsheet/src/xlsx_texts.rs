@@ -14,7 +14,7 @@ use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
 use crate::limits::{Limits, Pace};
-use crate::xlsx_parts::{finished, name};
+use crate::xlsx_guard::{finished, name};
 
 /// Maximum unpacked size of a table that stays in memory.
 const SMALL: u64 = 16 << 20;

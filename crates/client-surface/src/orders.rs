@@ -11,10 +11,9 @@ use kontor_orders::change::ContactPerson;
 use kontor_orders::model::{DeliveryRequest, Order};
 use kontor_orders::tickets::TicketService;
 use kontor_orders::{ContactOrderCommand, OrderCommand, OrderService, PlacedOutcome, PlacementService};
-use kontor_web::cart_record::{CartRecord, ProductLine, Products, delivery_choice};
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::limits::{CONTACT_FORM_IP, CONTACT_FORM_PHONE, PRECALCULATE};
-use kontor_web::order_record::OrderRecord;
+use kontor_web::order_record::{CartRecord, OrderRecord, ProductLine, Products, delivery_choice};
 use kontor_web::wire::{self, In, InputErrors, Scalar, WireValue};
 use kontor_web::{
     ApiError, Body, CallingApp, CallingVisitor, ClientIp, PathId, Query, Service, SignedInCustomer, Throttle,

@@ -75,7 +75,6 @@ mod error;
     reason = "it is generated: fields are named as in the API, and short modules import what long ones need"
 )]
 mod generated;
-mod money;
 mod pages;
 mod transport;
 mod values;
@@ -86,10 +85,9 @@ pub use reqwest::Method;
 pub use crate::call::{Answer, Call};
 pub use crate::client::{Client, ClientSurface, PlatformSurface};
 pub use crate::error::{Error, NextAction, Refusal};
-pub use crate::money::{Money, MoneyError};
 pub use crate::pages::{Numbered, Page, Pages};
 pub use crate::transport::Retries;
-pub use crate::values::{Patch, Secret};
+pub use crate::values::{Money, MoneyError, Patch, Secret};
 
 pub(crate) use crate::call::segment;
 

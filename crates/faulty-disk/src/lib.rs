@@ -12,7 +12,6 @@
 //!
 //! **Owns** the files of a disk. **Knows** SQLite's interface for file systems, and nothing else of this project.
 
-mod image;
 mod locks;
 mod recording;
 mod vfs;
@@ -27,8 +26,7 @@ use libsqlite3_sys as ffi;
 
 use crate::locks::{FileLocks, HandleId, SharedMemory};
 
-pub use image::Image;
-pub use recording::{Change, Recording};
+pub use recording::{Change, Image, Recording};
 
 /// Kind of failure of a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

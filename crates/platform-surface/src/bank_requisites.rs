@@ -1,18 +1,21 @@
-//! Records of bank accounts, shared by branches and customers.
+//! Bank accounts of a branch, and their records, which customers have, too.
 
-use actix_web::HttpRequest;
+use actix_web::web::{Data, Path};
+use actix_web::{HttpRequest, get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
 use kontor_kernel::{BankRequisite, BankRequisiteChange, BankRequisiteDraft, Bik};
 use kontor_organization::model::BankDetails;
-use kontor_organization::{SuggestionError, SuggestionService};
+use kontor_organization::{BranchRequisiteService, SuggestionError, SuggestionService};
+use kontor_web::envelope::{Created, created, list, one};
+use kontor_web::wire::{self, InputErrors, change_body};
+use kontor_web::{ApiError, Body, PathId, Service, SignedInStaff, Throttle};
 use serde::Serialize;
 use utoipa::ToSchema;
+use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::suggestions::count;
-use kontor_web::envelope::{list, one};
-use kontor_web::wire::{self, InputErrors, change_body};
-use kontor_web::{ApiError, SignedInStaff, Throttle};
+use crate::endpoints::handlers;
 
 #[derive(Serialize, ToSchema)]
 struct BankRequisiteRecord {
@@ -116,4 +119,51 @@ change_body! {
         account: wire::BankAccount,
         comment: wire::Line500 | null,
     }
+}
+
+handlers! {
+    fn record_routes; BranchRequisiteService, "Businesses";
+
+    /// List the bank accounts of a branch
+    ///
+    /// Oldest first.
+    list "/api/branches/{id}/bank_requisites" as list_bank_requisites = list(id) -> BankRequisiteList;
+
+    /// Get a bank account of a branch
+    read "/api/branches/{id}/bank_requisites/{requisiteId}" as show_bank_requisite = read(ids) -> BankRequisiteResponse;
+
+    /// Update a bank account of a branch
+    ///
+    /// Fields that are not sent keep their values.
+    update "/api/branches/{id}/bank_requisites/{requisiteId}" as update_bank_requisite(ChangedBankRequisite)
+        = update(ids, input) -> BankRequisiteResponse;
+}
+
+pub(super) fn branch_routes(config: &mut ServiceConfig<'_>) {
+    record_routes(config);
+    config.service(create_bank_requisite);
+}
+
+/// Add a bank account to a branch
+#[utoipa::path(
+    tag = "Businesses",
+    request_body = NewBankRequisite,
+    responses(
+        (status = 201, body = BankRequisiteResponse),
+        (status = 429, description = "Too many bank look-ups. Retry after `Retry-After` seconds."),
+    ),
+)]
+#[post("/api/branches/{id}/bank_requisites")]
+async fn create_bank_requisite(
+    staff: SignedInStaff,
+    service: Service<BranchRequisiteService>,
+    id: Path<PathId>,
+    body: Body<NewBankRequisite>,
+    request: HttpRequest,
+    throttle: Data<Throttle>,
+    suggestions: Data<SuggestionService>,
+) -> Created<BankRequisiteResponse> {
+    let branch = id.parse()?;
+    let draft = body.0.completed(&request, &staff, &throttle, &suggestions).await?;
+    created(service.create(&staff, branch, draft).await?)
 }

@@ -1,19 +1,26 @@
-//! Upload of spreadsheets. Small files are imported at once, large files as a job.
+//! Upload of spreadsheets, the parts of such a request beside its file, and the saved column mappings of a project.
+//! Small files are imported at once, large files as a job.
+
+use std::collections::BTreeMap;
 
 use actix_web::web::Data;
-use actix_web::{HttpResponse, post};
+use actix_web::{HttpResponse, get, post, put};
+use deserr::Deserr;
 use kontor_catalog::bulk::{BulkService, JobOptions, Submission};
-use kontor_catalog::spreadsheet::{ImportColumns, ImportKind, SpreadsheetService};
-use kontor_kernel::Staff;
+use kontor_catalog::spreadsheet::{ColumnMap, ImportColumns, ImportKind, ImportMode, ReadOptions, SpreadsheetService};
+use kontor_kernel::{Line, Staff, Violations};
+use kontor_web::blocking::blocking;
+use kontor_web::envelope::{Answer, answer};
+use kontor_web::upload::{Received, Texts, Upload};
+use kontor_web::wire::InputErrors;
+use kontor_web::{ApiError, Body, Service, Settings, SignedInStaff};
+use serde::Serialize;
+use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use super::jobs::{JobResponse, queued};
-use crate::import_parts::ImportRequestOptions;
 use crate::sheets::{ImportAnswer, ImportRefusal, dry_run_response, import_response};
-use kontor_web::blocking::blocking;
-use kontor_web::upload::{Received, Upload};
-use kontor_web::{ApiError, Service, Settings, SignedInStaff};
 
 /// Spreadsheet to import.
 #[derive(ToSchema)]
@@ -146,4 +153,168 @@ async fn upload_inventories(
     upload: Upload,
 ) -> Result<HttpResponse, ApiError> {
     take(ImportKind::Inventories, staff, Importers { sheets, bulk, saved }, config, upload).await
+}
+
+/// Options of an import request.
+#[derive(Debug, Clone)]
+pub struct ImportRequestOptions {
+    /// `partial` and `dry_run`.
+    pub options: JobOptions,
+    /// `async`: create a job, even for a small file.
+    pub background: bool,
+    /// `sheet`, `header_row`, `keep_empty` and, if sent, `columns`.
+    pub reading: ReadOptions,
+    /// `true` if the part `columns` was sent; otherwise the saved columns apply.
+    pub has_columns: bool,
+}
+
+impl ImportRequestOptions {
+    /// Names of the parts.
+    pub const PARTS: [&str; 7] = ["partial", "dry_run", "async", "keep_empty", "sheet", "header_row", "columns"];
+
+    /// Reads the parts and reports all wrong ones together.
+    pub fn of(kind: ImportKind, texts: Texts) -> Result<Self, Violations> {
+        let flags = ["partial", "dry_run", "async", "keep_empty"].map(|name| (name, flag(texts.get(name))));
+        let given = |name: &str| texts.get(name).filter(|text| !text.is_empty()).map(str::to_owned);
+        let (sheet, header_row, columns) = (given("sheet"), given("header_row"), given("columns"));
+        let mut wrong = texts.violations;
+        let [partial, dry_run, background, keep_empty] =
+            flags.map(|(name, flag)| wrong.check(name, flag).unwrap_or_default());
+        let sheet = sheet.and_then(|text| wrong.check("sheet", Line::parse(&text).map_err(|error| error.to_string())));
+        let header_row = header_row.and_then(|text| wrong.check("header_row", row(&text)));
+        let has_columns = columns.is_some();
+        let columns = columns.map_or(Ok(ColumnMap::default()), |text| mapping(kind, &text));
+        let columns = columns.unwrap_or_else(|reasons| {
+            for reason in reasons {
+                wrong.add("columns", reason);
+            }
+            ColumnMap::default()
+        });
+        wrong.into_result()?;
+        let mode = if partial { ImportMode::Partial } else { ImportMode::AllOrNothing };
+        let reading = ReadOptions { sheet, header_row, columns, keep_empty };
+        Ok(Self { options: JobOptions { dry_run, mode }, background, reading, has_columns })
+    }
+}
+
+fn flag(text: Option<&str>) -> Result<bool, String> {
+    match text {
+        None | Some("" | "0" | "false") => Ok(false),
+        Some("1" | "true") => Ok(true),
+        Some(_) => Err("must be true or false".to_owned()),
+    }
+}
+
+fn row(text: &str) -> Result<u32, String> {
+    text.parse().ok().filter(|row| *row > 0).ok_or_else(|| "must be a whole number from 1".to_owned())
+}
+
+/// Parses a JSON object of headers and column names.
+fn mapping(kind: ImportKind, text: &str) -> Result<ColumnMap, Vec<String>> {
+    let Ok(Value::Object(object)) = serde_json::from_str(text) else {
+        return Err(vec!["must be a JSON object of headers and the names of their columns".to_owned()]);
+    };
+    let (mut entries, mut wrong) = (Vec::new(), Vec::new());
+    for (header, column) in object {
+        match column {
+            Value::String(column) => entries.push((header, Some(column))),
+            Value::Null => entries.push((header, None)),
+            _ => wrong.push(format!("`{header}` must be the name of a column or null")),
+        }
+    }
+    match ColumnMap::of_file(kind, entries) {
+        Ok(map) if wrong.is_empty() => Ok(map),
+        Ok(_) => Err(wrong),
+        Err(reasons) => Err(wrong.into_iter().chain(reasons).collect()),
+    }
+}
+
+pub(super) fn column_routes(config: &mut ServiceConfig<'_>) {
+    config
+        .service(show_nomenclature_columns)
+        .service(set_nomenclature_columns)
+        .service(show_inventory_columns)
+        .service(set_inventory_columns);
+}
+
+/// Mapping from file headers to columns.
+#[derive(Serialize, ToSchema)]
+struct SavedColumns {
+    /// Column names by header. `null` ignores the header.
+    #[schema(value_type = Object)]
+    columns: BTreeMap<String, Option<&'static str>>,
+}
+
+impl From<ColumnMap> for SavedColumns {
+    fn from(map: ColumnMap) -> Self {
+        let columns = map.headers().iter().map(|mapped| (mapped.header.to_string(), mapped.column));
+        Self { columns: columns.collect() }
+    }
+}
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct ColumnsInput {
+    /// Column names by header, at most 200. `null` ignores the header. Several headers may map to one column, for files
+    /// of different suppliers. `{}` clears the mapping.
+    #[schema(value_type = Object)]
+    columns: BTreeMap<String, Option<String>>,
+}
+
+impl ColumnsInput {
+    fn map(self, kind: ImportKind) -> Result<ColumnMap, Violations> {
+        ColumnMap::shared(kind, self.columns).map_err(|reasons| {
+            let mut wrong = Violations::default();
+            for reason in reasons {
+                wrong.add("columns", reason);
+            }
+            wrong
+        })
+    }
+}
+
+/// Get the saved columns of item imports
+///
+/// An import without the part `columns` uses the saved columns whose headers are in its file.
+#[utoipa::path(tag = "Catalog", responses((status = 200, body = SavedColumns)))]
+#[get("/api/nomenclatures/import/columns")]
+async fn show_nomenclature_columns(staff: SignedInStaff, service: Service<ImportColumns>) -> Answer<SavedColumns> {
+    answer(service.read(&staff, ImportKind::Nomenclatures).await?)
+}
+
+/// Save the columns of item imports
+///
+/// Replaces the saved columns.
+#[utoipa::path(tag = "Catalog", request_body = ColumnsInput, responses((status = 200, body = SavedColumns)))]
+#[put("/api/nomenclatures/import/columns")]
+async fn set_nomenclature_columns(
+    staff: SignedInStaff,
+    service: Service<ImportColumns>,
+    body: Body<ColumnsInput>,
+) -> Answer<SavedColumns> {
+    let kind = ImportKind::Nomenclatures;
+    answer(service.replace(&staff, kind, body.0.map(kind)?).await?)
+}
+
+/// Get the saved columns of stock uploads
+///
+/// An upload without the part `columns` uses the saved columns whose headers are in its file.
+#[utoipa::path(tag = "Stock", responses((status = 200, body = SavedColumns)))]
+#[get("/api/inventories/upload/columns")]
+async fn show_inventory_columns(staff: SignedInStaff, service: Service<ImportColumns>) -> Answer<SavedColumns> {
+    answer(service.read(&staff, ImportKind::Inventories).await?)
+}
+
+/// Save the columns of stock uploads
+///
+/// Replaces the saved columns.
+#[utoipa::path(tag = "Stock", request_body = ColumnsInput, responses((status = 200, body = SavedColumns)))]
+#[put("/api/inventories/upload/columns")]
+async fn set_inventory_columns(
+    staff: SignedInStaff,
+    service: Service<ImportColumns>,
+    body: Body<ColumnsInput>,
+) -> Answer<SavedColumns> {
+    let kind = ImportKind::Inventories;
+    answer(service.replace(&staff, kind, body.0.map(kind)?).await?)
 }

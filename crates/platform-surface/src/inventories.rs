@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{list, one};
-use kontor_web::history::HistoryRecord;
+use kontor_web::records::HistoryRecord;
 use kontor_web::wire::{self, InputErrors, NamedRecord, change_body, into_domain};
 
 handlers! {

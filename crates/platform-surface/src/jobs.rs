@@ -1,4 +1,4 @@
-//! Import and export jobs: progress, errors, files, cancellation.
+//! Jobs, and the exports of stock, orders and customers that run as jobs.
 
 use std::fs::File;
 
@@ -6,21 +6,22 @@ use actix_web::web::Path;
 use actix_web::{HttpResponse, get, post};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_catalog::bulk::{BulkService, ExportDownload, Job, JobFilter};
+use kontor_catalog::bulk::{BulkService, ExportDownload, ExportKind, ExportScope, Job, JobFilter};
+use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_catalog::spreadsheet::{ImportMode, ProblemLine, SpreadsheetService};
 use kontor_kernel::{PageRequest, StoreError, UserId, Violations, Word as _};
+use kontor_web::blocking::blocking;
+use kontor_web::envelope::{Answer, answer, list, one};
+use kontor_web::paging::{PageNumber, PageSize, page_of};
+use kontor_web::wire::{self, InputErrors, Many};
+use kontor_web::{ApiError, PathId, Query, Service, SignedInStaff};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::endpoints::handlers;
 use crate::import_rows::{HeaderRecord, RowRecord};
-use crate::sheets::{ExportQuery, RowProblemRecord, download};
-use kontor_web::blocking::blocking;
-use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::paging::{PageNumber, PageSize, page_of};
-use kontor_web::wire::{self, InputErrors, Many};
-use kontor_web::{ApiError, PathId, Query, Service, SignedInStaff};
+use crate::sheets::{ExportQuery, RowProblemRecord, SheetFormatName, download, format_of};
 
 handlers! {
     fn usual_routes; BulkService, "Jobs";
@@ -271,4 +272,110 @@ async fn download_job_file(
     let opened = blocking(move || File::open(path)).await?;
     let file = opened.map_err(|error| StoreError::Unavailable(error.to_string()))?;
     download(file, &format!("{}-{id}", kind.file_stem()), format)
+}
+
+/// Export stock
+///
+/// Starts a job. The file has one row per item and warehouse. It can be uploaded again; unchanged rows have no effect.
+///
+/// Columns: `article`, `warehouse`, `quantity`, `price`, `name`, `reserved`, `available`, `kontor_id`. `warehouse` is
+/// the name, or the id if several warehouses share the name.
+#[utoipa::path(
+    tag = "Stock",
+    params(ExportQuery),
+    responses(
+        (status = 202, description = "The export is queued.", body = JobResponse),
+        (status = 409, description = "Too many jobs of the project are queued."),
+    ),
+)]
+#[post("/api/inventories/export")]
+pub(super) async fn export_inventories(
+    staff: SignedInStaff,
+    service: Service<BulkService>,
+    query: Query<ExportQuery>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(queued(service.export(&staff, ExportKind::Stock.into(), query.0.format()?).await?))
+}
+
+/// Export customers
+///
+/// Starts a job. Deleted customers are not included.
+///
+/// Columns: `id`, `type`, `name`, `inn`, `kpp`, `last_name`, `first_name`, `middle_name`, `birthday`, `address`,
+/// `phone_1`, `phone_2`, `email`, `orders_count`, `created_at`.
+#[utoipa::path(
+    tag = "Customers",
+    params(ExportQuery),
+    responses(
+        (status = 202, description = "The export is queued.", body = JobResponse),
+        (status = 409, description = "Too many jobs of the project are queued."),
+    ),
+)]
+#[post("/api/counterparties/export")]
+pub(super) async fn export_counterparties(
+    staff: SignedInStaff,
+    service: Service<BulkService>,
+    query: Query<ExportQuery>,
+) -> Result<HttpResponse, ApiError> {
+    Ok(queued(service.export(&staff, ExportKind::Customers.into(), query.0.format()?).await?))
+}
+
+/// Export orders
+///
+/// Starts a job. The file has one row per order line.
+///
+/// Columns: `order_id`, `created_at`, `status`, `payment_state`, `paid_at`, `counterparty_id`, `counterparty_name`,
+/// `phone`, `email`, `nomenclature_id`, `article`, `name`, `quantity`, `price`, `product_discount_amount`,
+/// `promo_discount_amount`, `total`, `refunded_quantity`, `refunded_amount`, `final_price`, `delivery_price`,
+/// `amount_due`. The last three are totals of the order, repeated in each of its rows.
+#[utoipa::path(
+    tag = "Orders",
+    params(OrderExportQuery),
+    responses(
+        (status = 202, description = "The export is queued.", body = JobResponse),
+        (status = 409, description = "Too many jobs of the project are queued."),
+    ),
+)]
+#[post("/api/orders/export")]
+pub(super) async fn export_orders(
+    staff: SignedInStaff,
+    service: Service<BulkService>,
+    query: Query<OrderExportQuery>,
+) -> Result<HttpResponse, ApiError> {
+    let (scope, format) = query.0.parse()?;
+    Ok(queued(service.export(&staff, scope, format).await?))
+}
+
+/// File format, and the creation dates of the orders to export.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors, deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+struct OrderExportQuery {
+    /// `xlsx` or `csv`.
+    #[deserr(default)]
+    #[param(value_type = Option<String>)]
+    format: Option<SheetFormatName>,
+    /// First creation day to export, in the project's time zone.
+    #[deserr(default)]
+    #[param(inline)]
+    created_from: Option<wire::Date>,
+    /// Last creation day to export, in the project's time zone.
+    #[deserr(default)]
+    #[param(inline)]
+    created_to: Option<wire::Date>,
+}
+
+impl OrderExportQuery {
+    /// Returns the scope and the format of the export, or all violations.
+    fn parse(&self) -> Result<(ExportScope, SheetFormat), Violations> {
+        let day = |day: Option<&wire::Date>| day.map(|day| day.0);
+        let (created_from, created_to) = (day(self.created_from.as_ref()), day(self.created_to.as_ref()));
+        let mut wrong = Violations::default();
+        let format = wrong.check("format", format_of(self.format.as_ref()));
+        if created_from.zip(created_to).is_some_and(|(from, to)| to < from) {
+            wrong.add("created_to", "must not be before created_from");
+        }
+        wrong.into_result()?;
+        Ok((ExportScope { kind: ExportKind::Orders, created_from, created_to }, format.unwrap_or_default()))
+    }
 }

@@ -8,8 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use super::employee_record::EmployeeRecord;
-use kontor_web::Settings;
+use super::employees::EmployeeRecord;
 use kontor_web::envelope::{Answer, answer, one};
 use kontor_web::limits::{
     STAFF_LOGIN, STAFF_LOGIN_ACCOUNT, STAFF_LOGIN_DAY, STAFF_LOGIN_HOUR, STAFF_LOGIN_IP, STAFF_PASSWORD_IP,
@@ -17,7 +16,7 @@ use kontor_web::limits::{
 };
 use kontor_web::records::{AccessTokenRecord, Logout, Message};
 use kontor_web::wire::{self, InputErrors};
-use kontor_web::{ApiError, Body, ClientIp, PasswordQueue, Service, SignedInStaff, Throttle};
+use kontor_web::{ApiError, Body, ClientIp, PasswordQueue, Service, Settings, SignedInStaff, Throttle};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(send_password).service(log_in).service(show_current_user).service(log_out);

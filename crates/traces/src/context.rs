@@ -1,6 +1,15 @@
-//! The header `traceparent`.
+//! The header `traceparent`, and the spans of incoming requests and outgoing calls that have it.
 
 use std::fmt;
+
+use reqwest::{RequestBuilder, Response};
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
+use tracing_subscriber::Registry;
+use tracing_subscriber::registry::LookupSpan;
+
+use crate::layer::OpenSpan;
+use crate::{REQUEST, STATUS, TARGET, TRACEPARENT};
 
 /// Position in a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +45,79 @@ impl TraceContext {
 impl fmt::Display for TraceContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "00-{:032x}-{:016x}-{:02x}", self.trace_id, self.span_id, u8::from(self.sampled))
+    }
+}
+
+/// Sends a call to a peer in a span of its own. The call carries the context of the span, if it has one.
+pub async fn send(call: RequestBuilder, peer: &'static str) -> Result<Response, reqwest::Error> {
+    let span = tracing::info_span!(
+        target: TARGET, "call", peer.service = peer, http.response.status_code = Empty, failed = Empty
+    );
+    let call = match context(&span) {
+        Some(context) => call.header(TRACEPARENT, context.to_string()),
+        None => call,
+    };
+    let outcome = call.send().instrument(span.clone()).await;
+    match &outcome {
+        Ok(response) => span.record(STATUS, response.status().as_u16()),
+        Err(_) => span.record("failed", true),
+    };
+    outcome
+}
+
+/// Returns the context that the layer gave the span.
+fn context(span: &Span) -> Option<TraceContext> {
+    let context = span.with_subscriber(|(id, dispatch)| {
+        let span = dispatch.downcast_ref::<Registry>()?.span(id)?;
+        let extensions = span.extensions();
+        extensions.get::<OpenSpan>().map(OpenSpan::context)
+    });
+    context.flatten()
+}
+
+/// Share of the requests without a trusted caller, and of the calls of the worker, that are sampled. None by default.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sampling {
+    percent: u32,
+}
+
+impl Sampling {
+    /// Samples this percentage.
+    pub fn percent(percent: u32) -> Self {
+        Self { percent }
+    }
+
+    /// Decides by the identifier, which is random.
+    pub(crate) fn takes(self, trace_id: u128) -> bool {
+        self.percent > 0 && trace_id % 100 < u128::from(self.percent)
+    }
+
+    /// Opens the span of a request. Its parent is the caller's span, if the caller sent a valid `traceparent`. A trace
+    /// that begins here has the identifier of the request.
+    ///
+    /// A trusted caller decides if its trace is sampled. Of the requests that other callers sample, only the share is.
+    /// The identifier of the request decides, because callers choose that of the trace.
+    pub fn request(self, traceparent: Option<&str>, is_trusted: bool, request_id: u128, method: &'static str) -> Span {
+        let parent = traceparent.and_then(TraceContext::parse);
+        let is_taken = self.takes(request_id);
+        if parent.is_none() && !is_taken {
+            return Span::none();
+        }
+        let trace_id = format!("{:032x}", parent.map_or(request_id, |parent| parent.trace_id));
+        // The first half of a UUID contains its version, so it is not zero.
+        let span_id = format!("{:016x}", request_id >> 64);
+        let parent_span_id = parent.map(|parent| format!("{:016x}", parent.span_id));
+        let parent_span_id = parent_span_id.as_deref();
+        let sampled = parent.is_none_or(|parent| parent.sampled && (is_trusted || is_taken));
+        tracing::info_span!(
+            target: TARGET, REQUEST, trace_id, span_id, parent_span_id, sampled, http.request.method = method,
+            http.route = Empty, http.response.status_code = Empty
+        )
+    }
+
+    /// Notes the result of a request in its span.
+    pub fn finish(span: &Span, route: &str, status: u16) {
+        span.record("http.route", route).record(STATUS, status);
     }
 }
 
@@ -79,5 +161,12 @@ mod tests {
         ] {
             assert_eq!(TraceContext::parse(wrong), None, "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_share_is_met() {
+        let sampled = |percent| (0..1_000_u128).filter(|id| Sampling::percent(percent).takes(*id)).count();
+        assert_eq!((sampled(0), sampled(1), sampled(37), sampled(100)), (0, 10, 370, 1_000));
+        assert!(!Sampling::default().takes(0));
     }
 }

@@ -17,14 +17,10 @@
 mod context;
 mod export;
 mod layer;
-mod outgoing;
-mod request;
 
-pub use context::TraceContext;
+pub use context::{Sampling, TraceContext, send};
 pub use export::{CollectorError, Exporting, SpanExporter, begin_counters};
 pub use layer::TraceLayer;
-pub use outgoing::send;
-pub use request::Sampling;
 
 /// Target of the spans. A filter must let it pass at the level `INFO`.
 pub const TARGET: &str = "kontor::trace";

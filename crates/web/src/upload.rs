@@ -17,8 +17,7 @@ use tokio::io::AsyncWriteExt;
 
 use super::ApiError;
 use super::blocking::blocking;
-use super::body_buffer::too_late;
-use super::pace::{Pace, PacedBody, is_late};
+use super::body_buffer::{Pace, PacedBody, is_late, too_late};
 use super::policy::Endpoint;
 use super::scopes::{SignedInStaff, reauthenticate_staff};
 use crate::Settings;

@@ -8,8 +8,7 @@ use kontor_kernel::{Clock, ProjectId};
 use serde_json::json;
 
 use super::operate::open_migrated;
-use super::payment::print_concern;
-use super::receipt::tell_concern;
+use super::payment::{print_concern, tell_concern};
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};

@@ -13,9 +13,9 @@ use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_kernel::ProjectId;
 use tokio::runtime::Handle;
 
-use super::atomic_file::write_whole;
 use super::bulk::{progress_bar, show};
 use super::operate::open_migrated;
+use super::process::write_whole;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};

@@ -1,26 +1,18 @@
 //! Command line.
 
 mod application;
-mod atomic_file;
 mod backup;
 mod bulk;
 mod customer;
 pub mod demo;
 mod doctor;
 mod export;
-mod health;
-mod import_preview;
 pub mod introspection;
-mod miniapp;
 mod operate;
 mod payment;
 mod process;
 pub mod project;
-mod receipt;
-mod reconcile;
 pub mod reference;
-mod sandbox;
-mod settings;
 mod tag;
 mod user;
 
@@ -83,7 +75,7 @@ enum Command {
         monitoring: Option<SocketAddr>,
     },
     /// Ask a running process if it is healthy. Exits with 1 if it is not.
-    Health(health::HealthArguments),
+    Health(operate::HealthArguments),
     /// Migrate the database to the version that this binary needs.
     Migrate {
         /// Database.
@@ -97,7 +89,7 @@ enum Command {
     Backup(backup::BackupArguments),
     /// Compare a database restored from a backup with the payments and refunds of the acquirer since then. Afterwards
     /// subscriptions are charged again.
-    Reconcile(reconcile::ReconcileArguments),
+    Reconcile(payment::ReconcileArguments),
     /// Recalculate stock, reservations, uses of discounts and offers, and compare. Changes nothing; fails if something
     /// differs, a receipt is not registered, or a payment needs attention.
     Doctor(doctor::DoctorArguments),
@@ -114,7 +106,7 @@ enum Command {
     /// Manage fiscal receipts: which projects use them, and those that need an operator.
     Receipt {
         #[command(subcommand)]
-        command: receipt::ReceiptCommand,
+        command: payment::ReceiptCommand,
     },
     /// Manage backends that check tokens of customers.
     Introspection {
@@ -124,7 +116,7 @@ enum Command {
     /// Manage the bots behind the mini-apps of an application.
     Miniapp {
         #[command(subcommand)]
-        command: miniapp::MiniAppCommand,
+        command: application::MiniAppCommand,
     },
     /// Manage applications: their tokens, access and payment types.
     Application {
@@ -183,7 +175,7 @@ enum Command {
     /// Print the effective configuration with masked secrets, check it, or print its schema.
     Config {
         #[command(subcommand)]
-        command: Option<settings::ConfigCommand>,
+        command: Option<operate::ConfigCommand>,
     },
 }
 
@@ -213,16 +205,16 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
             operate::serve(&Config { console: config.console && !no_console, ..config }, !no_worker)
         }
         Command::Worker { database, monitoring } => operate::work(&load(None, database)?, monitoring),
-        Command::Health(arguments) => health::run(|| load(None, None), &arguments),
+        Command::Health(arguments) => operate::check_health(|| load(None, None), &arguments),
         Command::Migrate { database, revert } => operate::migrate(&load(None, database)?, revert),
         Command::Backup(arguments) => backup::run(|database| load(None, database), arguments),
-        Command::Reconcile(arguments) => reconcile::run(|database| load(None, database), arguments),
+        Command::Reconcile(arguments) => payment::run_reconcile(|database| load(None, database), arguments),
         Command::Doctor(arguments) => doctor::run(|database| load(None, database), arguments),
         Command::Project { command } => project::run(|database| load(None, database), command),
         Command::Payment { command } => payment::run(|database| load(None, database), command),
-        Command::Receipt { command } => receipt::run(|database| load(None, database), command),
+        Command::Receipt { command } => payment::run_receipt(|database| load(None, database), command),
         Command::Introspection { command } => introspection::run(|database| load(None, database), command),
-        Command::Miniapp { command } => miniapp::run(|database| load(None, database), command),
+        Command::Miniapp { command } => application::run_miniapp(|database| load(None, database), command),
         Command::Application { command } => application::run(|database| load(None, database), command),
         Command::Customer { command } => customer::run(|database| load(None, database), command),
         Command::User { command } => user::run(|database| load(None, database), command),
@@ -231,7 +223,7 @@ fn execute(arguments: Arguments) -> Result<(), Failure> {
         Command::Export { command } => export::export(|database| load(None, database), command),
         Command::Openapi { out, check } => reference::write_description(out, check),
         Command::Reference { out, check } => reference::run(out, check),
-        Command::Sandbox { bind } => sandbox::run(bind),
-        Command::Config { command } => settings::run(|| load(None, None), command),
+        Command::Sandbox { bind } => operate::run_sandbox(bind),
+        Command::Config { command } => operate::run_config(|| load(None, None), command),
     }
 }

@@ -9,7 +9,7 @@ use kontor_kernel::Permission;
 use serde_json::{Value, json};
 use utoipa::PartialSchema as _;
 
-use super::{Arguments, Failure, settings};
+use super::{Arguments, Failure, operate};
 use crate::config::Config;
 use crate::service::openapi::{description, pinned_text};
 use kontor_web::error_codes::ERROR_CODES;
@@ -66,7 +66,7 @@ pub fn pages() -> Result<[(&'static str, String); 7], Failure> {
     };
     Ok([
         ("commands.md", page("Commands", COMMANDS, commands())),
-        ("config.schema.json", settings::schema()?),
+        ("config.schema.json", operate::schema()?),
         ("configuration.md", page("Settings", SETTINGS, keys()?)),
         ("errors.md", page("Error codes", ERRORS, errors())),
         ("events.md", page("Webhook events", EVENTS, events(&api))),

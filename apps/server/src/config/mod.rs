@@ -2,7 +2,6 @@
 
 mod checks;
 mod layers;
-mod weak_key;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;

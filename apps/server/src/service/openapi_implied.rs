@@ -1,15 +1,22 @@
-//! Parts of an operation that follow from its declaration, so that no handler has to repeat them: its id, the ids in
-//! its path, and the errors that follow from its access and its input.
+//! Parts of the description that follow from the declarations, so that no handler has to repeat them: ids of operations
+//! and of their paths, errors of access and of input, `Idempotency-Key`, headers of versioned records, and required
+//! fields of responses.
+//!
+//! An empty field is sent as `null` and never left out, so every nullable field of a response is required. A field that
+//! may be absent is declared without `null`.
+
+use std::collections::BTreeSet;
 
 use actix_web::http::Method;
-use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
-use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
-use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
-
-use super::{openapi_keys, openapi_preconditions};
 use kontor_web::idempotency::accepts_keys;
 use kontor_web::policy::{Access, Policy};
+use kontor_web::preconditions::{accepts_if_match, accepts_if_none_match, creates_versioned, may_require_if_match};
 use kontor_web::routes::is_below;
+use serde_json::{Value, json};
+use utoipa::openapi::header::{Header, HeaderBuilder};
+use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::schema::{AnyOfBuilder, KnownFormat, SchemaFormat, Type};
+use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
 
 const MESSAGE: &str = "Message";
 const ERRORS: &str = "ValidationErrors";
@@ -33,9 +40,9 @@ pub fn complete(operation: &mut Operation, policy: &Policy) {
         operation.responses.responses.entry(status.to_owned()).or_insert_with(|| refusal(description, schema));
     }
     if accepts_keys(policy) {
-        openapi_keys::complete(operation);
+        complete_key(operation);
     }
-    openapi_preconditions::complete(operation, policy);
+    complete_preconditions(operation, policy);
 }
 
 fn placeholders(path: &str) -> impl Iterator<Item = &str> {
@@ -120,4 +127,253 @@ fn content(schema: &str) -> utoipa::openapi::Content {
 
 fn refusal(description: &str, schema: &str) -> RefOr<Response> {
     ResponseBuilder::new().description(description).content("application/json", content(schema)).build().into()
+}
+
+/// Name of the parameter among the components.
+pub const PARAMETER: &str = "IdempotencyKey";
+
+const NAMED: &str = "NamedErrorBody";
+
+/// Returns the request header.
+pub fn parameter() -> Parameter {
+    let key = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(255))
+        .pattern(Some("^[!-~]+$"));
+    ParameterBuilder::new()
+        .name("Idempotency-Key")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "Makes the write safe to repeat. A repeated request with the same key within 48 hours returns the stored \
+             response with `Idempotent-Replayed: true` and changes nothing. `Idempotency-Key-Expires` is the time when \
+             the key expires.",
+        ))
+        .schema(Some(key))
+        .build()
+}
+
+fn schema(name: &str) -> RefOr<utoipa::openapi::Schema> {
+    Ref::from_schema_name(name).into()
+}
+
+fn is_of_fields(schema: Option<&RefOr<utoipa::openapi::Schema>>) -> bool {
+    matches!(schema, Some(RefOr::Ref(reference)) if reference.ref_location.ends_with(ERRORS))
+}
+
+/// Adds the header and the errors to the description of a write.
+pub fn complete_key(operation: &mut Operation) {
+    let header = RefOr::Ref(Ref::new(format!("#/components/parameters/{PARAMETER}")));
+    operation.parameters.get_or_insert_default().push(header);
+    let refusals = [
+        ("400", "The `Idempotency-Key` is malformed or sent more than once."),
+        ("409", "A request with the same key is in progress, or its response is lost."),
+        ("422", "The `Idempotency-Key` was used with a different body."),
+    ];
+    for (status, description) in refusals {
+        let response = operation.responses.responses.entry(status.to_owned()).or_insert_with(|| {
+            let content = ContentBuilder::new().schema(Some(schema(NAMED))).build();
+            ResponseBuilder::new().description(description).content("application/json", content).build().into()
+        });
+        let RefOr::T(response) = response else { continue };
+        // Validation errors and a key reused with another body have the same status, but different bodies.
+        for content in response.content.values_mut() {
+            if let RefOr::T(content) = content
+                && is_of_fields(content.schema.as_ref())
+            {
+                let either = AnyOfBuilder::new().item(schema(ERRORS)).item(schema(NAMED)).build();
+                content.schema = Some(RefOr::T(utoipa::openapi::Schema::AnyOf(either)));
+            }
+        }
+    }
+}
+
+/// Component name of the parameter of writes.
+pub const IF_MATCH: &str = "IfMatch";
+/// Component name of the parameter of reads.
+pub const IF_NONE_MATCH: &str = "IfNoneMatch";
+/// Component name of the response header.
+pub const TAG: &str = "ETag";
+
+fn header(name: &str, description: &str) -> Parameter {
+    ParameterBuilder::new()
+        .name(name)
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(description))
+        .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
+        .build()
+}
+
+/// Returns the request header of a write.
+pub fn if_match() -> Parameter {
+    let text = "One or more `ETag` values. The record is changed only if its current version is one of them. The \
+                quoted `version` of a table row is also accepted; `*` matches any version. A project can require this \
+                header.";
+    header("If-Match", text)
+}
+
+/// Returns the request header of a read.
+pub fn if_none_match() -> Parameter {
+    header("If-None-Match", "`ETag` of a cached response. If it still matches, the response is `304`.")
+}
+
+/// Returns the response header.
+pub fn tag() -> Header {
+    let text = ObjectBuilder::new().schema_type(Type::String);
+    HeaderBuilder::new().schema(Some(text)).description(Some("Version of the record as returned.")).build()
+}
+
+fn precondition_refusal(description: &str) -> Response {
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("NamedErrorBody"))).build();
+    ResponseBuilder::new().description(description).content("application/json", content).build()
+}
+
+fn tell(response: &mut Response) {
+    let tag = Ref::new(format!("#/components/headers/{TAG}"));
+    response.headers.insert("ETag".to_owned(), RefOr::Ref(tag));
+}
+
+/// Adds headers and errors to the description of an endpoint whose policy names a versioned record.
+pub fn complete_preconditions(operation: &mut Operation, policy: &Policy) {
+    const READ_RESPONSES: &[(&str, &str)] = &[("400", "The `If-None-Match` header is malformed.")];
+    const WRITE_RESPONSES: &[(&str, &str)] = &[
+        ("400", "The `If-Match` header is malformed."),
+        (
+            "412",
+            "The record has a different version. `current` has the version, and the author and time of the last \
+            change.",
+        ),
+        ("428", "The project requires the `If-Match` header."),
+    ];
+    const ACTING_RESPONSES: &[(&str, &str)] = WRITE_RESPONSES.split_at(2).0;
+    let (name, more) = match policy {
+        policy if accepts_if_none_match(policy) => (Some(IF_NONE_MATCH), READ_RESPONSES),
+        policy if may_require_if_match(policy) => (Some(IF_MATCH), WRITE_RESPONSES),
+        policy if accepts_if_match(policy) => (Some(IF_MATCH), ACTING_RESPONSES),
+        policy if creates_versioned(policy) => (None, &[][..]),
+        _ => return,
+    };
+    if let Some(name) = name {
+        let parameter = RefOr::Ref(Ref::new(format!("#/components/parameters/{name}")));
+        operation.parameters.get_or_insert_default().push(parameter);
+    }
+    let responses = &mut operation.responses.responses;
+    for (status, description) in more {
+        responses.entry((*status).to_owned()).or_insert_with(|| precondition_refusal(description).into());
+    }
+    if policy.method == Method::GET {
+        let unchanged = ResponseBuilder::new().description("The cached response is still valid.").build();
+        responses.insert("304".to_owned(), unchanged.into());
+    }
+    for (status, response) in responses {
+        let tells = status == "304" || status == "412" || status.starts_with('2') && policy.method != Method::DELETE;
+        if let (true, RefOr::T(response)) = (tells, response) {
+            tell(response);
+        }
+    }
+}
+
+const SCHEMAS: &str = "#/components/schemas/";
+
+/// Marks the required fields in the whole description. Schemas of requests stay unchanged: an absent field keeps its
+/// value.
+pub fn require_fields(document: &mut Value) {
+    let asked = of_requests(document);
+    let schemas = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut);
+    for (name, schema) in schemas.into_iter().flatten() {
+        if !asked.contains(name) {
+            require(schema);
+        }
+    }
+}
+
+fn require(schema: &mut Value) {
+    if let Some(parts) = schema.get_mut("allOf").and_then(Value::as_array_mut) {
+        parts.iter_mut().for_each(require);
+    }
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+    let nullable = properties.iter().filter(|(_, property)| admits_null(property)).map(|(name, _)| name.clone());
+    let mut required: BTreeSet<String> = nullable.collect();
+    required.extend(schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned));
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+}
+
+fn admits_null(schema: &Value) -> bool {
+    let null = |kind: &Value| kind == "null";
+    let types = schema.get("type");
+    types.is_some_and(|kind| null(kind) || kind.as_array().is_some_and(|kinds| kinds.iter().any(null)))
+        || ["oneOf", "anyOf"].into_iter().any(|of| schema[of].as_array().is_some_and(|of| of.iter().any(admits_null)))
+}
+
+/// Returns the names of the schemas that callers send, or that webhook receivers get.
+fn of_requests(document: &Value) -> BTreeSet<String> {
+    let operations = document["paths"].as_object().into_iter().flatten().filter_map(|(_, path)| path.as_object());
+    let mut sent = BTreeSet::new();
+    for operation in operations.flat_map(|path| path.values()) {
+        add_referred(&operation["requestBody"], &mut sent);
+        add_referred(&operation["parameters"], &mut sent);
+    }
+    add_referred(&document["webhooks"], &mut sent);
+    let mut known = BTreeSet::new();
+    while let Some(name) = sent.pop_first() {
+        let schema = document.pointer("/components/schemas").and_then(|schemas| schemas.get(&name));
+        if let (true, Some(schema)) = (known.insert(name), schema) {
+            add_referred(schema, &mut sent);
+        }
+    }
+    known
+}
+
+fn add_referred(part: &Value, names: &mut BTreeSet<String>) {
+    match part {
+        Value::Object(fields) => {
+            let name = fields.get("$ref").and_then(Value::as_str).and_then(|name| name.strip_prefix(SCHEMAS));
+            names.extend(name.map(str::to_owned));
+            fields.values().for_each(|part| add_referred(part, names));
+        }
+        Value::Array(parts) => parts.iter().for_each(|part| add_referred(part, names)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn answers_carry_every_field_that_may_be_null_and_requests_may_leave_it_out() {
+        let nullable = json!({
+            "properties": {
+                "a": { "type": "string" },
+                "b": { "type": ["string", "null"] },
+                "c": { "oneOf": [{ "type": "null" }, { "$ref": "#/components/schemas/Sent" }] },
+            },
+            "required": ["a"],
+            "type": "object",
+        });
+        let body = |name: &str| json!({ "application/json": { "schema": { "$ref": format!("{SCHEMAS}{name}") } } });
+        let mut document = json!({
+            "paths": { "/x": { "post": {
+                "requestBody": { "content": body("Asked") },
+                "responses": { "200": { "description": "", "content": body("Answered") } },
+            } } },
+            "components": { "schemas": {
+                "Asked": { "type": "object", "properties": { "inner": { "$ref": "#/components/schemas/Sent" } } },
+                "Sent": nullable,
+                "Answered": nullable,
+                "Both": { "allOf": [{ "$ref": "#/components/schemas/Answered" }, nullable] },
+            } },
+        });
+        require_fields(&mut document);
+        let schemas = &document["components"]["schemas"];
+        assert_eq!(schemas["Answered"]["required"], json!(["a", "b", "c"]));
+        assert_eq!(schemas["Both"]["allOf"][1]["required"], json!(["a", "b", "c"]));
+        assert_eq!(schemas["Sent"]["required"], json!(["a"]));
+    }
 }

@@ -10,12 +10,8 @@
 //! | turning upright | 16 | a PNG of 16 bits a channel with transparency; a photo takes 9 |
 //! | smaller copy | 12 | a PNG of 16 bits a channel with transparency; a photo takes 9 |
 
-mod gif;
-mod jpeg;
-mod png;
+mod formats;
 mod publish;
-mod resize;
-mod webp;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read, Seek};
@@ -25,8 +21,7 @@ use image::{ImageDecoder, ImageFormat, ImageReader, Limits};
 use imagesize::ImageType;
 use kontor_content::model::{Dimensions, Inspection, MediaType};
 
-pub(crate) use self::publish::publish;
-pub(crate) use self::resize::resize;
+pub(crate) use self::publish::{publish, resize};
 
 /// Number of bytes searched for the size, which cameras write after previews and descriptions.
 const HEADER: u64 = 4 * 1024 * 1024;
@@ -97,10 +92,10 @@ pub(crate) fn detect(mut content: &File, media: MediaType) -> io::Result<Inspect
         content.rewind()?;
         let content = BufReader::new(content);
         let whole = match media {
-            MediaType::Jpeg => jpeg::check(content),
-            MediaType::Png => png::check(content),
-            MediaType::Gif => gif::check(content),
-            MediaType::Webp => webp::check(content),
+            MediaType::Jpeg => formats::check_jpeg(content),
+            MediaType::Png => formats::check_png(content),
+            MediaType::Gif => formats::check_gif(content),
+            MediaType::Webp => formats::check_webp(content),
             _ => Err(Damaged),
         };
         if whole.is_err() {

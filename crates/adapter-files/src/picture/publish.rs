@@ -1,20 +1,22 @@
-//! Public pictures: upright, without location, camera data and previews.
+//! Copies of pictures without metadata, turned upright: public pictures in their size, smaller copies as WebP.
 
 use std::fs::File;
 use std::io::{self, Cursor, Read, Seek, Write};
 
+use fast_image_resize::images::Image;
+use fast_image_resize::{MulDiv, PixelType, ResizeOptions, Resizer};
 use image::codecs::jpeg::JpegEncoder;
 use image::codecs::png::PngEncoder;
 use image::codecs::webp::{WebPDecoder, WebPEncoder};
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageResult};
-use img_parts::ImageEXIF;
+use image::{DynamicImage, ImageDecoder, ImageEncoder, ImageResult, RgbaImage};
 use img_parts::png::Png;
 use img_parts::webp::WebP;
-use kontor_content::model::MediaType;
+use img_parts::{ImageEXIF, ImageICC};
+use kontor_content::model::{Dimensions, MediaType, PictureWidth};
 use kontor_content::ports::Published;
 
-use super::{Damaged, decoding_lock, open};
+use super::{Damaged, decoding_lock, open, size_of};
 
 /// JPEG quality of photos that are turned, 1 to 100.
 const QUALITY: u8 = 92;
@@ -99,13 +101,13 @@ fn encode(mut encoder: impl ImageEncoder, image: &DynamicImage, colors: Option<V
 fn without_metadata(bytes: Vec<u8>, media: MediaType) -> Result<Vec<u8>, Damaged> {
     let mut bare = Vec::new();
     match media {
-        MediaType::Jpeg => bare = super::jpeg::without_metadata(&bytes).ok_or(Damaged)?,
+        MediaType::Jpeg => bare = super::formats::jpeg_without_metadata(&bytes).ok_or(Damaged)?,
         MediaType::Png => {
             let mut png = Png::from_bytes(bytes.into())?;
             png.chunks_mut().retain(|chunk| VISIBLE_CHUNKS.contains(&&chunk.kind()));
             png.encoder().write_to(&mut bare)?;
         }
-        MediaType::Gif => bare = super::gif::without_metadata(&bytes).ok_or(Damaged)?,
+        MediaType::Gif => bare = super::formats::gif_without_metadata(&bytes).ok_or(Damaged)?,
         _ => {
             let mut webp = WebP::from_bytes(bytes.into())?;
             webp.chunks_mut().retain(|chunk| SHOWN_OF_WEBP.contains(&&chunk.id()));
@@ -115,4 +117,68 @@ fn without_metadata(bytes: Vec<u8>, media: MediaType) -> Result<Vec<u8>, Damaged
         }
     }
     Ok(bare)
+}
+
+/// Quality of lossy WebP, 0 to 100.
+const COPY_QUALITY: f32 = 80.0;
+/// Maximum size of a copied color profile, in bytes. Those of screens and cameras are shorter.
+const MAX_COLOR_PROFILE: usize = 16 * 1024;
+
+/// Returns the picture, or the first frame of an animation, within this width. `None` if it cannot be decoded.
+pub(crate) fn resize(picture: &[u8], media: MediaType, width: PictureWidth) -> Option<Vec<u8>> {
+    resized(picture, media, width).ok()
+}
+
+fn resized(picture: &[u8], media: MediaType, width: PictureWidth) -> Result<Vec<u8>, Damaged> {
+    let _turn = decoding_lock();
+    let mut decoder = open(Cursor::new(picture), media)?;
+    let orientation = decoder.orientation()?;
+    let profile = decoder.icc_profile()?.filter(|profile| is_of_screens(profile));
+    let stored = size_of(&decoder)?;
+    let (copy_width, copy_height) = if is_sideways(orientation) {
+        let upright = Dimensions::new(stored.height().into(), stored.width().into())?.within(width);
+        (upright.height(), upright.width())
+    } else {
+        let upright = stored.within(width);
+        (upright.width(), upright.height())
+    };
+    let pixels = DynamicImage::from_decoder(decoder)?.into_rgba8();
+    let mut copy = DynamicImage::from(shrink(pixels, copy_width, copy_height)?);
+    copy.apply_orientation(orientation);
+    encode_copy(copy.into_rgba8(), profile)
+}
+
+/// Returns `true` if turning the picture upright swaps width and height.
+fn is_sideways(orientation: Orientation) -> bool {
+    use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
+    matches!(orientation, Rotate90 | Rotate270 | Rotate90FlipH | Rotate270FlipH)
+}
+
+/// Returns `true` for the profile of an RGB color space. The pixels of others were converted.
+fn is_of_screens(profile: &[u8]) -> bool {
+    profile.len() <= MAX_COLOR_PROFILE && profile.get(16..20) == Some(b"RGB ")
+}
+
+/// Resizes with colors weighted by opacity, so that transparent pixels leave no fringe.
+fn shrink(pixels: RgbaImage, width: u32, height: u32) -> Result<RgbaImage, Damaged> {
+    if pixels.dimensions() == (width, height) {
+        return Ok(pixels);
+    }
+    let (whole_width, whole_height) = pixels.dimensions();
+    let mut whole = Image::from_vec_u8(whole_width, whole_height, pixels.into_raw(), PixelType::U8x4)?;
+    let mut copy = Image::new(width, height, PixelType::U8x4);
+    let opacity = MulDiv::new();
+    opacity.multiply_alpha_inplace(&mut whole)?;
+    Resizer::new().resize(&whole, &mut copy, &ResizeOptions::new().use_alpha(false))?;
+    opacity.divide_alpha_inplace(&mut copy)?;
+    RgbaImage::from_raw(width, height, copy.into_vec()).ok_or(Damaged)
+}
+
+fn encode_copy(copy: RgbaImage, profile: Option<Vec<u8>>) -> Result<Vec<u8>, Damaged> {
+    let encoder = webp::Encoder::from_rgba(copy.as_raw(), copy.width(), copy.height());
+    let bytes = encoder.encode_simple(false, COPY_QUALITY).map_err(|_| Damaged)?.to_vec();
+    let Some(profile) = profile else { return Ok(bytes) };
+    let mut webp = WebP::from_bytes(bytes.into())?;
+    webp.set_icc_profile(Some(profile.into()));
+    Ok(webp.encoder().bytes().to_vec())
 }

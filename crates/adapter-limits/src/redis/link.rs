@@ -8,8 +8,7 @@ use redis::{AsyncConnectionConfig, Client, ConnectionInfo, ErrorKind, RedisError
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
-use super::counter::Counter;
-use super::url::RedisUrl;
+use super::{Counter, RedisUrl};
 
 /// Timeout for a connection. Only hits before the first attempt ends wait for it.
 const CONNECT_WITHIN: Duration = Duration::from_secs(1);

@@ -1,7 +1,6 @@
 //! Discounts and promo codes.
 
 mod record;
-mod table;
 
 use std::sync::Arc;
 
@@ -15,8 +14,7 @@ use kontor_kernel::{Clock, DiscountStatus, Listing, Violations, Word as _};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use self::record::{DiscountFigures, DiscountList, DiscountRecord, DiscountResponse, UsageList};
-use self::table::{DiscountParams, TABLE};
+use self::record::{DiscountFigures, DiscountList, DiscountParams, DiscountRecord, DiscountResponse, TABLE, UsageList};
 use crate::endpoints::handlers;
 use crate::resource_page::ListAddress;
 use crate::table::{TableAnswer, TableRequest};

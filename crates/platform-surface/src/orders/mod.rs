@@ -22,12 +22,12 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use self::preview::OrderPreview;
 use self::refunds::OrderRefundRecord;
-use super::{exports, tickets};
+use super::{jobs, tickets};
 use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Answer, answer, list};
-use kontor_web::history::HistoryRecord;
 use kontor_web::order_record::{OrderRecord, OrderStatusId};
+use kontor_web::records::HistoryRecord;
 use kontor_web::routes::below;
 use kontor_web::wire::{self, InputErrors, NamedRecord, change_body};
 use kontor_web::{Body, DryRun, PageQuery, PathId, Query, Service, SignedInStaff};
@@ -64,7 +64,7 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     below(config, "/api/orders", |config| {
         usual_routes(config);
         config.service(placement::create_order).service(placement::calculate_order);
-        config.service(exports::export_orders);
+        config.service(jobs::export_orders);
         config
             .service(tickets::redeem_tickets)
             .service(tickets::redeem_ticket_batch)

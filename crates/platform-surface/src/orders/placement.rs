@@ -9,8 +9,8 @@ use kontor_orders::{OrderCommand, PlacedOutcome, PlacementService, StaffOrderCom
 use utoipa::ToSchema;
 
 use super::OrderResponse;
-use kontor_web::cart_record::{CartRecord, ProductLine, Products, delivery_choice};
 use kontor_web::envelope::{Answer, answer};
+use kontor_web::order_record::{CartRecord, ProductLine, Products, delivery_choice};
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, Service, SignedInStaff};
 

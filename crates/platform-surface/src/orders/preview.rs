@@ -6,7 +6,7 @@ use kontor_orders::refund::{DecidedRefund, ReturnEffect, ReturnedLine};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use kontor_web::cart_record::DiscountError;
+use kontor_web::order_record::DiscountError;
 use kontor_web::wire::NamedRecord;
 
 /// Refunded part of a line.

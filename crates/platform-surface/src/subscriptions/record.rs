@@ -8,7 +8,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use kontor_web::envelope::{list, one};
-use kontor_web::history::HistoryRecord;
+use kontor_web::records::HistoryRecord;
 use kontor_web::subscription_record::{self as shared, ConsentRecord, SubscriptionPaymentRecord};
 use kontor_web::wire::NamedRecord;
 

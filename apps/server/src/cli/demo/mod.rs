@@ -3,7 +3,6 @@
 mod client;
 mod restore;
 mod seed;
-mod sheet;
 mod tour;
 mod travel;
 

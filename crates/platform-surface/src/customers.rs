@@ -1,29 +1,29 @@
-//! Customers of the project.
-
-mod bank_requisites;
-mod contacts;
+//! Customers of the project, their contacts and bank accounts.
 
 use actix_web::web::{Data, Path};
-use actix_web::{delete, get, post, put};
+use actix_web::{HttpRequest, delete, get, post, put};
 use chrono::{DateTime, NaiveDate, Utc};
 use deserr::Deserr;
-use kontor_customers::StaffCustomerService;
-use kontor_customers::model::{CustomerChange, CustomerDraft, Manager, StaffCustomer};
+use kontor_customers::model::{
+    ContactChange, ContactDraft, CustomerChange, CustomerContact, CustomerDraft, Manager, StaffCustomer,
+};
+use kontor_customers::{CustomerPartService, StaffCustomerService};
 use kontor_kernel::listing::Sort;
-use kontor_kernel::{Page, UserId};
+use kontor_kernel::{BankRequisite, Page, UserId, Word};
+use kontor_organization::SuggestionService;
+use kontor_web::envelope::{Answer, Created, answer, created, list, one};
+use kontor_web::file_contents::avatar;
+use kontor_web::named::NamedErrorBody;
+use kontor_web::records::{CustomerType, HistoryRecord, ManagerRecord, Message, Picture};
+use kontor_web::wire::{self, InputErrors, change_body, into_domain};
+use kontor_web::{Body, PathId, Service, Settings, SignedInStaff, Throttle};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
+use crate::bank_requisites::{BankRequisiteList, BankRequisiteResponse, ChangedBankRequisite, NewBankRequisite};
 use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, TableRequest, list_params};
-use kontor_web::envelope::{Answer, Created, answer, created, list, one};
-use kontor_web::file_contents::avatar;
-use kontor_web::history::HistoryRecord;
-use kontor_web::named::NamedErrorBody;
-use kontor_web::records::{CustomerType, ManagerRecord, Message, Picture};
-use kontor_web::wire::{self, InputErrors, change_body, into_domain};
-use kontor_web::{Body, PathId, Service, Settings, SignedInStaff};
 
 handlers! {
     fn table_routes; StaffCustomerService, "Customers";
@@ -40,8 +40,8 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
         .service(update_counterparty)
         .service(delete_counterparty)
         .service(list_counterparty_history);
-    contacts::routes(config);
-    bank_requisites::routes(config);
+    contact_routes(config);
+    requisite_routes(config);
 }
 
 /// List customers
@@ -311,3 +311,131 @@ into_domain!(ChangedCustomer => CustomerChange {
     is_company, name, inn, kpp, first_name, last_name, middle_name, birthday, address,
     phone_1, phone_2, email, manager_id,
 });
+
+handlers! {
+    fn contact_routes; CustomerPartService<CustomerContact>, "Customers";
+
+    /// List the contacts of a customer
+    ///
+    /// Oldest first.
+    list "/api/counterparties/{id}/contacts" as list_counterparty_contacts = list(id) -> ContactList;
+
+    /// Add a contact to a customer
+    ///
+    /// The contact cannot be used for login.
+    create "/api/counterparties/{id}/contacts" as create_counterparty_contact(NewContact) = create(id, input)
+        -> ContactResponse;
+
+    /// Get a contact of a customer
+    read "/api/counterparties/{id}/contacts/{contactId}" as show_counterparty_contact = read(ids) -> ContactResponse;
+
+    /// Update a contact of a customer
+    ///
+    /// Fields that are not sent keep their values.
+    update "/api/counterparties/{id}/contacts/{contactId}" as update_counterparty_contact(ChangedContact)
+        = update(ids, input) -> ContactResponse;
+}
+
+#[derive(Serialize, ToSchema)]
+struct ContactRecord {
+    id: i64,
+    /// `phone`, `email`, `whatsapp`, `telegram`, `max`, `website` or `other`.
+    kind: &'static str,
+    value: String,
+    name: Option<String>,
+    comment: Option<String>,
+    created_at: DateTime<Utc>,
+    updated_at: DateTime<Utc>,
+}
+
+impl From<CustomerContact> for ContactRecord {
+    fn from(contact: CustomerContact) -> Self {
+        let content = contact.content;
+        Self {
+            id: contact.id.get(),
+            kind: content.kind.word(),
+            value: content.value.into(),
+            name: content.name.map(Into::into),
+            comment: content.comment.map(Into::into),
+            created_at: contact.created_at,
+            updated_at: contact.updated_at,
+        }
+    }
+}
+
+one!(ContactResponse { contact: ContactRecord });
+list!(ContactList { contacts: [ContactRecord], contacts_count });
+
+#[derive(Deserr, ToSchema)]
+#[deserr(error = InputErrors)]
+struct NewContact {
+    kind: wire::ContactKind,
+    /// Phone, e-mail address or other value, depending on `kind`.
+    value: wire::Name,
+    /// Name of the person reached by this contact.
+    #[deserr(default)]
+    name: Option<wire::Name>,
+    #[deserr(default)]
+    comment: Option<wire::Line500>,
+}
+
+into_domain!(NewContact => ContactDraft { kind, value, name, comment });
+
+change_body! {
+    ChangedContact => ContactChange {
+        kind: wire::ContactKind,
+        /// Phone, e-mail address or other value, depending on `kind`.
+        value: wire::Name,
+        name: wire::Name | null,
+        comment: wire::Line500 | null,
+    }
+}
+
+handlers! {
+    fn record_routes; CustomerPartService<BankRequisite>, "Customers";
+
+    /// List the bank accounts of a customer
+    ///
+    /// Oldest first.
+    list "/api/counterparties/{id}/bank_requisites" as list_counterparty_bank_requisites = list(id)
+        -> BankRequisiteList;
+
+    /// Get a bank account of a customer
+    read "/api/counterparties/{id}/bank_requisites/{requisiteId}" as show_counterparty_bank_requisite = read(ids)
+        -> BankRequisiteResponse;
+
+    /// Update a bank account of a customer
+    ///
+    /// Fields that are not sent keep their values.
+    update "/api/counterparties/{id}/bank_requisites/{requisiteId}" as update_counterparty_bank_requisite(ChangedBankRequisite)
+        = update(ids, input) -> BankRequisiteResponse;
+}
+
+fn requisite_routes(config: &mut ServiceConfig<'_>) {
+    record_routes(config);
+    config.service(create_counterparty_bank_requisite);
+}
+
+/// Add a bank account to a customer
+#[utoipa::path(
+    tag = "Customers",
+    request_body = NewBankRequisite,
+    responses(
+        (status = 201, body = BankRequisiteResponse),
+        (status = 429, description = "Too many bank look-ups. Retry after `Retry-After` seconds."),
+    ),
+)]
+#[post("/api/counterparties/{id}/bank_requisites")]
+async fn create_counterparty_bank_requisite(
+    staff: SignedInStaff,
+    service: Service<CustomerPartService<BankRequisite>>,
+    id: Path<PathId>,
+    body: Body<NewBankRequisite>,
+    request: HttpRequest,
+    throttle: Data<Throttle>,
+    suggestions: Data<SuggestionService>,
+) -> Created<BankRequisiteResponse> {
+    let customer = id.parse()?;
+    let draft = body.0.completed(&request, &staff, &throttle, &suggestions).await?;
+    created(service.create(&staff, customer, draft).await?)
+}

@@ -1,4 +1,4 @@
-//! `kontor backup upload`, `list`, `download` and `check`: copies in the bucket.
+//! `kontor backup`: copies in a file, and in the bucket by `upload`, `list`, `download` and `check`.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -13,13 +13,62 @@ use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use super::{embedded_file, existing_file};
+use super::Failure;
+use super::operate::open;
+use super::process::Output;
 use crate::adapters::SystemClock;
-use crate::cli::Failure;
 use crate::cli::doctor::{self, DoctorArguments};
-use crate::cli::operate::open;
-use crate::cli::process::{self, Output};
+use crate::cli::process;
 use crate::config::{Config, ConfigError};
+
+/// Settings of `kontor backup`.
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct BackupArguments {
+    /// File to create. An existing file is never overwritten.
+    #[arg(long, value_name = "FILE", required = true)]
+    to: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+    #[command(subcommand)]
+    command: Option<BackupCommand>,
+}
+
+/// Runs the command.
+pub fn run(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    arguments: BackupArguments,
+) -> Result<(), Failure> {
+    let BackupArguments { to, output, command } = arguments;
+    if let Some(command) = command {
+        return run_in_bucket(load, command);
+    }
+    let to = to.ok_or("--to is required")?;
+    let config = load(output.database)?;
+    existing_file(&config)?;
+    let Backup { bytes, newest_migration } = open(&config)?.back_up(&to)?;
+    let file = to.display();
+    if output.json {
+        println!("{}", json!({ "file": file.to_string(), "bytes": bytes, "newest_migration": newest_migration }));
+    } else {
+        println!("{file}: {bytes} bytes, verified, last migration {newest_migration}");
+    }
+    Ok(())
+}
+
+/// Returns the file of the embedded database.
+fn embedded_file(config: &Config) -> Result<PathBuf, Failure> {
+    match config.database()? {
+        DatabaseUrl::Postgres(_) => Err(BackupError::Postgres.into()),
+        DatabaseUrl::Sqlite(file) => Ok(file),
+    }
+}
+
+/// Does the same, and fails if the file does not exist: opening a missing database would create an empty one.
+fn existing_file(config: &Config) -> Result<PathBuf, Failure> {
+    let file = embedded_file(config)?;
+    if file.try_exists()? { Ok(file) } else { Err(format!("database {} not found", file.display()).into()) }
+}
 
 /// Subcommands of `kontor backup`.
 #[derive(Subcommand)]
@@ -89,7 +138,7 @@ impl Retention {
 }
 
 /// Runs the command.
-pub fn run(
+pub fn run_in_bucket(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
     command: BackupCommand,
 ) -> Result<(), Failure> {
