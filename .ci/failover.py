@@ -23,7 +23,7 @@ from collections import Counter
 from pathlib import Path
 
 from examples import until
-from fuzz import ask, free_port, sign_in, wait_for
+from fuzz import ask, free_port, sign_in, sign_in_customer, wait_for
 from patroni_cluster import Cluster, cluster
 
 CUSTOMERS = 8
@@ -104,7 +104,7 @@ class Load:
             customer.send("PUT", f"/api/inventories/{row['id']}", json.dumps({"quantity": 1_000_000}))
             if customer.requests.pop()[2] != 200:
                 sys.exit("the stock cannot be set")
-            bearer = sign_in({**shop, "customer": {"phone": f"7900555010{number}"}})[0]
+            bearer = sign_in_customer(shop, f"7900555010{number}")
             customer.headers |= {"Authorization": f"Bearer {bearer}", "Token": shop["app_token"]}
             self.customers.append(customer)
 

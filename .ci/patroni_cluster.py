@@ -29,8 +29,7 @@ SETTINGS = {
     "retry_timeout": 3,
     "primary_start_timeout": 0,
     "synchronous_mode": True,
-    "maximum_lag_on_failover": 1_048_576,
-    "postgresql": {"use_pg_rewind": True, "parameters": {"wal_log_hints": True, "max_connections": 100}},
+    "postgresql": {"use_pg_rewind": True},
 }
 ACCOUNT = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
 # The account cannot search the folder of the caller.
@@ -56,8 +55,9 @@ def install(python: str) -> Path:
         tools = Path("target/patroni")
         subprocess.run([sys.executable, "-m", "venv", tools], check=True)
         draft = Path(tempfile.mkdtemp(dir=folder.parent))
-        pip = [tools / "bin/pip", "--python", python, "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore"]
-        subprocess.run([*pip, "--target", draft, *PACKAGES], check=True, stdout=sys.stderr)
+        command = [tools / "bin/pip", "--python", python, "install", "--quiet", "--disable-pip-version-check"]
+        command += ["--root-user-action=ignore", "--target", draft, *PACKAGES]
+        subprocess.run(command, check=True, stdout=sys.stderr)
         subprocess.run(["chmod", "-R", "a+rX", draft], check=True)
         draft.rename(folder)
     return folder
