@@ -25,7 +25,7 @@ TOOLS = ("initdb", "postgres", "psql", "pg_basebackup", "pg_rewind", "pg_control
 # The settings that the operations guide recommends.
 SETTINGS = {
     "ttl": 20,
-    "loop_wait": 2,
+    "loop_wait": 1,
     "retry_timeout": 3,
     "primary_start_timeout": 0,
     "synchronous_mode": True,
