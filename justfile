@@ -58,6 +58,11 @@ crash orders="2000" seconds="240" kills="60":
 upgrade-drill previous="HEAD~1":
     .ci/upgrade-drill {{previous}}
 
+# Kills the primary of a Patroni cluster this often while customers order: a process or a node. Patroni and etcd are from PyPI.
+patroni kills="20":
+    cargo build --release -p kontor
+    python3 .ci/failover.py target/release/kontor {{kills}}
+
 # Clients that send half of a request and no more: what so many cost a process in memory, and its storefront in time.
 slow-clients connections="2000":
     SLOW_CONNECTIONS={{connections}} cargo test --release -p kontor --test http -- slow_clients:: --nocapture

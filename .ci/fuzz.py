@@ -53,15 +53,19 @@ def wait_for(file: Path, demo: subprocess.Popen) -> dict:
     return json.loads(file.read_text())
 
 
+def sign_in_customer(shop: dict, phone: str) -> str:
+    """The token of a customer."""
+    api, app = shop["base_url"], {"Token": shop["app_token"]}
+    ask(f"{api}/api/counterparty/send_password", app, {"phone": phone})
+    code = ask(f"{shop['sandbox_url']}/control/messages?to={phone}")["messages"][0]["code"]
+    customer = ask(f"{api}/api/counterparty/login", app, {"phone": phone, "password": code})
+    return customer["counterparty"]["access_token"]["value"]
+
+
 def sign_in(shop: dict) -> tuple[str, str]:
     """The tokens of a customer and of an employee."""
-    api, sandbox, phone = shop["base_url"], shop["sandbox_url"], shop["customer"]["phone"]
-    app = {"Token": shop["app_token"]}
-    ask(f"{api}/api/counterparty/send_password", app, {"phone": phone})
-    code = ask(f"{sandbox}/control/messages?to={phone}")["messages"][0]["code"]
-    customer = ask(f"{api}/api/counterparty/login", app, {"phone": phone, "password": code})
-    staff = ask(f"{api}/api/login", None, {key: shop["staff"][key] for key in ("login", "password")})
-    return customer["counterparty"]["access_token"]["value"], staff["user"]["access_token"]["value"]
+    staff = ask(f"{shop['base_url']}/api/login", None, {key: shop["staff"][key] for key in ("login", "password")})
+    return sign_in_customer(shop, shop["customer"]["phone"]), staff["user"]["access_token"]["value"]
 
 
 def operate(kontor: Path, arguments: list[str], database: str, told: str = "") -> str:

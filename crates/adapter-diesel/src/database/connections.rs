@@ -16,6 +16,9 @@ use super::AnyConnection;
 use super::connection::{Manager, is_broken, mark_broken};
 use super::failure::{Abort, is_unclassified};
 
+/// Maximum pause between two attempts to connect. A pool that has no server learns of a new one by these attempts.
+const MAX_CONNECT_PAUSE: Duration = Duration::from_millis(500);
+
 /// Minimum interval between two switches to another server. Where no other server accepts changes, reads continue.
 const MIN_SWITCH_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -25,6 +28,8 @@ struct CheckedAt(u64);
 
 pub(super) struct Connections {
     pool: Pool<Manager>,
+    /// Maximum time a caller waits for a connection.
+    wait: Duration,
     losses: AtomicU64,
     /// Time at which a server was abandoned. Connections requested before that lead to it.
     left_at: Mutex<Option<Instant>>,
@@ -32,23 +37,26 @@ pub(super) struct Connections {
 
 impl Connections {
     pub fn open(manager: Manager, size: u32, wait: Duration) -> Result<Self, StoreError> {
+        // The pauses between attempts to connect grow to half of the timeout of the pool. Callers have their own.
         let pool = Pool::builder()
             .max_size(size)
             .min_idle(Some(1))
-            .connection_timeout(wait)
+            .connection_timeout(wait.min(MAX_CONNECT_PAUSE * 2))
             .idle_timeout(None)
             .max_lifetime(None)
             .test_on_check_out(false)
-            .build(manager)
-            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        Ok(Self { pool, losses: AtomicU64::new(0), left_at: Mutex::default() })
+            .build_unchecked(manager);
+        let connections = Self { pool, wait, losses: AtomicU64::new(0), left_at: Mutex::default() };
+        drop(connections.take()?);
+        Ok(connections)
     }
 
     /// Returns a connection that works as far as is known.
     pub fn take(&self) -> Result<PooledConnection<Manager>, StoreError> {
         // Each dead connection leaves the pool, so after `max_size` of them the next one is new.
         for _ in 0..=self.pool.max_size() {
-            let mut connection = self.pool.get().map_err(|error| StoreError::Unavailable(error.to_string()))?;
+            let mut connection =
+                self.pool.get_timeout(self.wait).map_err(|error| StoreError::Unavailable(error.to_string()))?;
             if self.works(&mut connection) {
                 return Ok(connection);
             }

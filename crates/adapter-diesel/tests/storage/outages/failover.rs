@@ -11,9 +11,9 @@ use super::rush::OrderLoad;
 use crate::fixtures::{number, project};
 use crate::orders::counter::Counter;
 
-/// Orders succeed again within this time of a promotion. A pool without a server retries with pauses that grow to half
-/// of the request timeout, 2.5 seconds.
-const BOUND: Duration = Duration::from_secs(5);
+/// Orders succeed again within this time of a promotion. A pool without a server retries with pauses of at most half a
+/// second.
+const BOUND: Duration = Duration::from_secs(2);
 
 /// Enough to have orders at every stage of the event.
 const ORDERS: usize = 40;
