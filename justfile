@@ -129,7 +129,7 @@ cuts:
 interleavings *filter:
     INTERLEAVINGS=all REQUIRE_POSTGRES=1 cargo test --workspace --test storage -- interleavings::{{filter}} --nocapture
 
-# Changes domain crates one expression at a time and tells which changes no unit test notices; `1/12` takes every twelfth.
+# Changes domain crates one expression at a time and lists the changes that no unit test notices; `1/12` takes every twelfth.
 mutants shard="0/1" *arguments:
     .ci/mutants {{shard}} {{arguments}}
 

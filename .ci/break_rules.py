@@ -36,7 +36,7 @@ ENVIRONMENT = {
 
 def contract() -> dict[str, dict]:
     """Rules of docs/rules.tsv."""
-    names = ["rule", "area", "says", "stands", "tests", "remark"]
+    names = ["rule", "area", "requirement", "state", "tests", "remark"]
     lines = (ROOT / "docs/rules.tsv").read_text().splitlines()[1:]
     rules = [dict(zip(names, line.split("\t"))) for line in lines]
     return {rule["rule"]: {**rule, "tests": rule["tests"].split("; ")} for rule in rules}

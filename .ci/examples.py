@@ -15,7 +15,7 @@ FILES = re.findall(
     r'include_str!\("../../examples/([a-z-]+)\.json"\)',
     (FOLDER.parent / "src/service/openapi_examples.rs").read_text(),
 )
-# The test that records the examples says what they were told with.
+# The test that records the examples has the values that were sent.
 RECORDER = (FOLDER.parent / "tests/http/examples.rs").read_text()
 TOLD_ON = datetime.date.fromisoformat(re.search(r'const MOMENT: &str = "([\d-]+)T', RECORDER)[1])
 BOT_TOKEN = re.search(r'const BOT_TOKEN: &str = "([^"]+)"', RECORDER)[1]
@@ -33,7 +33,7 @@ def until(holds, seconds: float = PATIENCE) -> bool:
 
 
 class Stage:
-    """Everybody who calls, and what the answers told them."""
+    """All callers, and the values of earlier responses."""
 
     def __init__(self, shop: dict, callers: dict[str, str]):
         self.shop = shop
@@ -124,7 +124,7 @@ def read(body: bytes):
 
 
 def at(body, place: str):
-    """What stands at this JSON pointer."""
+    """Value at this JSON pointer."""
     for step in place.split("/")[1:]:
         if isinstance(body, list):
             body = body[int(step)] if int(step) < len(body) else None

@@ -21,7 +21,7 @@ from examples import BOT_TOKEN, play, until
 CLIENT = r"^/api/counterparty(/|$)"
 CALLBACKS = r"^/callbacks/"
 BACKEND = r"^/api/counterparty/auth/introspect$"
-# Whoever signs out or leaves is nobody for the rest of the run.
+# A caller that logs out or is deleted has no access for the rest of the run.
 ENDS_THE_CALLER = r"logout$"
 CHECKS = [
     "not_a_server_error",

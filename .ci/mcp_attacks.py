@@ -1,4 +1,4 @@
-"""Stored texts that tell an agent to call tools, and an agent that obeys every one of them: nothing happens without approval.
+"""Stored texts that ask an agent to call tools, and an agent that obeys every one of them: nothing happens without approval.
 
 usage: mcp_attacks.py KONTOR    KONTOR is the binary; mcp of .ci/peers.txt must be installed.
 

@@ -1,4 +1,4 @@
-"""Ten daily tasks through tools alone, by a planner that knows only what the service tells it.
+"""Ten daily tasks through tools alone, by a planner that knows only what the service returns.
 
 usage: mcp_planner.py KONTOR    KONTOR is the binary; mcp of .ci/peers.txt must be installed.
 

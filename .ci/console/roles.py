@@ -35,7 +35,7 @@ class Sections:
         assert len(self.screens) > 40 and len(self.actions) > 5, "lib/sections.js reads otherwise"
 
     def needs(self, address):
-        """Permission for the screen of an address; empty if everybody may open it."""
+        """Permission for the screen of an address; empty if every employee may open it."""
         path = address.split("?")[0]
         return next((permission for pattern, permission in self.patterns if pattern.match(path)), "")
 

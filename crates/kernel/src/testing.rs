@@ -36,7 +36,7 @@ impl Random for CountingRandom {
 pub struct Dice(u64);
 
 impl Dice {
-    /// Creates dice from a seed. The same seed gives the same numbers.
+    /// Creates a generator from a seed. The same seed gives the same numbers.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -65,7 +65,7 @@ impl Dice {
         all.get(usize::try_from(self.below(bound)).ok()?).cloned()
     }
 
-    /// Creates independent dice from these.
+    /// Creates an independent generator from this one.
     #[must_use]
     pub fn split(&mut self) -> Self {
         Self(self.throw())
@@ -76,7 +76,7 @@ impl Dice {
 pub struct SeededRandom(Mutex<Dice>);
 
 impl SeededRandom {
-    /// Creates a source. The same dice give the same bytes.
+    /// Creates a source. The same generator gives the same bytes.
     pub const fn new(dice: Dice) -> Self {
         Self(Mutex::new(dice))
     }

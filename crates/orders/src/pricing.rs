@@ -23,7 +23,7 @@ use crate::model::{
 pub struct PriceLine {
     /// Item.
     pub item: NomenclatureId,
-    /// Its category and those above.
+    /// Category of the item, and those above it.
     pub categories: Vec<CategoryId>,
     /// Number of units.
     pub quantity: Quantity,

@@ -174,7 +174,7 @@ impl Services {
                 staff: Arc::new(database.clone()),
                 hasher: Arc::new(NoPasswords),
                 clock: ticking.clone(),
-                // From other dice than the rest, so that trade takes the same course with and without agents.
+                // From another generator than the rest, so that the run of trade is the same with and without agents.
                 random: Arc::new(SeededRandom::new(Dice::new(dice.clone().throw().rotate_left(17)))),
                 cipher: cipher.clone(),
                 tools: [TASKS].into(),

@@ -138,7 +138,7 @@ impl Simulation {
             db,
             services,
             dice,
-            // Other dice, so that trade takes the same course with and without agents.
+            // Another generator, so that the run of trade is the same with and without agents.
             agent_dice: Dice::new(plan.seed.rotate_left(32)),
             calls: Vec::new(),
             call_count: 0,

@@ -102,7 +102,7 @@ pub enum ChargeOrigin {
 pub enum MethodStanding {
     /// It may be charged.
     Valid,
-    /// Its last decline requires an action of the customer. Only they may request an attempt; the service makes
+    /// The last decline requires an action of the customer. Only they may request an attempt; the service makes
     /// none.
     NeedsCustomer,
     /// It was deleted, must not be charged again, or does not exist.

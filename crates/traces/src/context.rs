@@ -95,7 +95,7 @@ impl Sampling {
     /// Opens the span of a request. Its parent is the caller's span, if the caller sent a valid `traceparent`. A trace
     /// that begins here has the identifier of the request.
     ///
-    /// A trusted caller decides if its trace is sampled. Of the requests that other callers sample, only the share is.
+    /// A trusted caller decides if its trace is sampled. Of traces sampled by other callers, the configured share is exported.
     /// The identifier of the request decides, because callers choose that of the trace.
     pub fn request(self, traceparent: Option<&str>, is_trusted: bool, request_id: u128, method: &'static str) -> Span {
         let parent = traceparent.and_then(TraceContext::parse);

@@ -1,7 +1,7 @@
 //! Execution of approved calls of agents.
 //!
 //! An approved call is a request of this process to its own API, made for the agent's token. So its permissions, the
-//! policy and the limits are checked anew. It has the idempotency key of the proposal: effect, key and result are one
+//! policy and the limits are checked again. It has the idempotency key of the proposal: effect, key and result are one
 //! commit, and however often it is continued after a crash, it is carried out at most once.
 
 use actix_web::http::Method;

@@ -123,7 +123,7 @@ pub enum ReceiptCommand {
         #[command(flatten)]
         one: One,
     },
-    /// Mark a receipt as done that was created by hand.
+    /// Mark a receipt that was created at the register as done.
     Settle {
         #[command(flatten)]
         one: One,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::office::Office;
 use crate::support::{Answer, keys, send};
 
-/// An office with three mugs in stock (5.00, 3.00, 7.50), shown in a category with a brand.
+/// A project with three mugs in stock (5.00, 3.00, 7.50), shown in a category with a brand.
 struct Shop {
     office: Office,
     category: i64,

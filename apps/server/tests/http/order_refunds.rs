@@ -1,4 +1,4 @@
-//! Refunds of orders, from the clerk's request to the acquirer.
+//! Refunds of orders, from the request of an employee to the acquirer.
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::database_tests;

@@ -10,7 +10,7 @@ use crate::keyed::{assert_named, assert_replays, thrice};
 use crate::office::Office;
 use crate::support::{Answer, send};
 
-/// An office with a customer who is logged in to its application.
+/// A project with a customer who is logged in to its application.
 struct Site {
     office: Office,
     path: String,

@@ -54,7 +54,7 @@ pub fn form(kind: &str, name: &str, content: &[u8]) -> Form {
 }
 
 impl Office {
-    /// Starts an office whose files are in a separate folder.
+    /// Starts a service whose files are in a separate folder.
     pub async fn with_files(db: TestDatabase, roles: Roles) -> (Self, TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("files").display().to_string();

@@ -24,7 +24,7 @@ fn cards(count: usize) -> Vec<u8> {
     format!("article;name;price\n{}\n", rows.join("\n")).into_bytes()
 }
 
-/// Starts an office with a worker.
+/// Starts a service with a worker.
 pub async fn busy(db: TestDatabase, change: impl FnOnce(&mut Config)) -> Office {
     let server = TestServer::start_as(db, Roles::Both, change).await;
     let project = server.project().await;

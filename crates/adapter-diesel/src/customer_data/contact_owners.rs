@@ -45,7 +45,7 @@ pub(crate) fn lock_bound_customer(
     Ok(lock_customer(connection, id)?.then_some(id))
 }
 
-/// Returns the customers for whom staff entered the contact, oldest first, at most two. Addresses that customers
+/// Returns the customers with this contact entered by staff, oldest first, at most two. Addresses that customers
 /// entered themselves and did not verify are ignored.
 fn with_contact(connection: &mut AnyConnection, project: ProjectId, contact: &Contact) -> Result<Vec<i64>, QueryError> {
     let of_project = counterparties::table

@@ -178,7 +178,7 @@ impl MoneyRow {
     }
 }
 
-/// Compares the money and tickets of orders. An order marked as paid by hand has no succeeded charge; only the order
+/// Compares the money and tickets of orders. An order paid in cash or at a terminal has no succeeded charge; only the order
 /// itself holds its amounts.
 pub(super) fn orders(
     connection: &mut AnyConnection,

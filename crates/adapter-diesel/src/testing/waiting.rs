@@ -2,20 +2,20 @@
 
 use std::time::{Duration, Instant};
 
-/// Pause between two looks.
+/// Pause between two checks.
 pub const MOMENT: Duration = Duration::from_millis(10);
 
-/// Waits between two looks, for [`look_again`](crate::look_again).
+/// Waits between two checks, for [`look_again`](crate::look_again).
 pub async fn pause(time: Duration) {
     tokio::time::sleep(time).await;
 }
 
-/// Waits a moment between two looks.
+/// Waits a moment between two checks.
 pub async fn moment() {
     pause(MOMENT).await;
 }
 
-/// Waits a moment, or the time after `every`, before a loop looks at its condition again. After the time `until` it
+/// Waits a moment, or the time after `every`, before a loop checks its condition again. After the time `until` it
 /// panics with the message.
 ///
 /// ```text
@@ -35,7 +35,7 @@ macro_rules! look_again {
     };
 }
 
-/// Looks at a condition again and again for this time.
+/// Checks a condition repeatedly for this time.
 ///
 /// # Panics
 /// If it does not hold once.
@@ -48,7 +48,7 @@ pub async fn stays(time: Duration, what: &str, mut holds: impl AsyncFnMut() -> b
     assert!(holds().await, "{what}");
 }
 
-/// Waits until a condition holds within this time, and looks whether it stays so until the end of the time.
+/// Waits until a condition holds within this time, and checks that it stays so until the end of the time.
 ///
 /// # Panics
 /// If it does not.

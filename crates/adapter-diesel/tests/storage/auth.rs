@@ -13,7 +13,7 @@ use crate::fixtures;
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
-/// An owner (1), a clerk (2) who may see orders, an application (1) and a customer (1), with a token each: 1, 2 and 3.
+/// An owner (1), an employee (2) who may see orders, an application (1) and a customer (1), with a token each: 1, 2 and 3.
 pub async fn people(db: &TestDatabase) {
     let project = fixtures::shop(db).await;
     fixtures::run(

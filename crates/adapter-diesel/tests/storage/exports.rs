@@ -110,7 +110,7 @@ impl<'a> Office<'a> {
         Self { house: StockFixture::open(db).await, runner: Arc::new(runner), sheets, shelf, clock }
     }
 
-    /// An office with this many stock levels.
+    /// A project with this many stock levels.
     async fn with_stock(db: &'a TestDatabase, count: u32) -> Self {
         let office = Self::open(db).await;
         let item = office.house.item(Item::goods("Mug", office.house.category("All", None).await)).await;

@@ -210,7 +210,7 @@ pub(super) fn check_png(mut content: BufReader<&File>) -> Result<(), Damaged> {
     decode(open(content, MediaType::Png)?)
 }
 
-/// Returns `true` if the chunks lead to the last one. Bytes after it are ignored.
+/// Returns `true` if the chunks end with the last one. Bytes after it are ignored.
 fn ends_png(content: &mut BufReader<&File>) -> io::Result<bool> {
     content.seek_relative(8)?;
     loop {

@@ -20,7 +20,7 @@ pub const AGENT_LOG_DAYS: i64 = 90;
 pub enum ToolClass {
     /// Changes nothing that belongs to the project.
     Read,
-    /// Changes records in a way that another write takes back.
+    /// Changes records in a way that another write can revert.
     Write,
     /// Moves money, or changes prices, stock or access. An unknown operation counts as this.
     Money,

@@ -114,7 +114,7 @@ pub(super) fn switched(text: &str) -> Option<String> {
     is_long.then(|| text.chars().map(|sign| key(sign).unwrap_or(sign)).collect())
 }
 
-/// The word in the other alphabet, when each of its letters has a twin there: `m6` in Latin and in Cyrillic letters.
+/// The word in the other alphabet, if each of its letters has a look-alike there: `m6` in Latin and in Cyrillic letters.
 pub(super) fn look_alike(word: &str) -> Option<String> {
     let is_russian = word.chars().any(is_cyrillic);
     let other = |letter: char| {

@@ -4,7 +4,7 @@ import { compact, date, day } from './format.js';
 import { cx, html, useId, useLayoutEffect, useRef, useState } from './html.js';
 import { t } from './i18n.js';
 
-/** @typedef {{ label: string, name: string, value: number }} Point `label` stands at the axis, `name` is the label in full */
+/** @typedef {{ label: string, name: string, value: number }} Point `label` is shown at the axis, `name` is the label in full */
 
 const TOP = 6;
 

@@ -19,7 +19,7 @@ import { reason } from './ui.js';
  * @property {boolean} [required]
  * @property {number} [max]
  * @property {number} [rows] height of an HTML field
- * @property {(markup: string, signal: AbortSignal) => Promise<string>} [clean] makes of HTML what customers get; the preview stands beside the field
+ * @property {(markup: string, signal: AbortSignal) => Promise<string>} [clean] returns the HTML that customers get; the preview is shown beside the field
  * @property {number} [min]
  * @property {string} [hint] text, or its key
  * @property {() => Promise<import('./tables.js').Option[]>} [options]

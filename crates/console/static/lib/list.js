@@ -45,7 +45,7 @@ export function crud(list, one, root, { shape = (record) => record, removes, ...
  * @param {string} [props.title]
  * @param {string} [props.note]
  * @param {(signal: AbortSignal) => Promise<any[]>} props.load
- * @param {(row: any) => any} props.row draws what stands before the buttons
+ * @param {(row: any) => any} props.row draws the content before the buttons
  * @param {{ label: string, run: () => Promise<boolean> } | false} [props.create] resolves with `true` if something changed
  * @param {((row: any) => Promise<boolean>) | false} [props.edit]
  * @param {string} props.icon
@@ -90,7 +90,7 @@ export function createInDialog({ title, fields, empty = {}, create }) {
   });
 }
 
-/** Shows a secret that the service tells once. Only its button closes the dialog. @param {string} title @param {string} value */
+/** Shows a secret that the service returns once. Only its button closes the dialog. @param {string} title @param {string} value */
 export function showSecret(title, value) {
   const copy = () => navigator.clipboard.writeText(value).then(() => toast(t('copied')), () => {});
   return open((/** @type {(seen: true) => void} */ close) => html`<${Dialog} title=${title} locked onClose=${() => {}} actions=${html`

@@ -79,7 +79,7 @@ function Head({ subscription, refresh }) {
       <${Icon} name=${command.icon} size=${16} />${command.label}</button>`)}<${Menu} label=${t('table.actions')} items=${commands.slice(parked ? 2 : 1)} />`} />`;
 }
 
-/** Why it stands still or not, and what the service does next. @param {{ subscription: Subscription }} props */
+/** Reason why charges stopped, if they did, and the next step of the service. @param {{ subscription: Subscription }} props */
 function Reason({ subscription }) {
   const { status, parked, latest_payment: last, next_charge_at: next, next_terms: terms, current_period_end: end } = subscription;
   const paid = end && new Date(end) > new Date();

@@ -92,10 +92,10 @@ pub enum PromoProblem {
     /// No such code.
     #[error("there is no such promo code")]
     Unknown,
-    /// Its validity has not started.
+    /// The discount has not started.
     #[error("the promo code is not valid yet")]
     NotStarted,
-    /// Its validity has ended, or it is archived.
+    /// The discount has ended or is archived.
     #[error("the promo code is no longer valid")]
     Expired,
     /// Paused.

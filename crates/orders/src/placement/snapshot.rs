@@ -64,7 +64,7 @@ pub struct OfferedItem {
     pub id: NomenclatureId,
     /// Name.
     pub name: String,
-    /// Its category and those above.
+    /// Category of the item, and those above it.
     pub categories: Vec<CategoryId>,
     /// Service or goods.
     pub kind: ItemKind,

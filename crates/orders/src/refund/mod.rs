@@ -16,7 +16,7 @@ pub(crate) use decide::{finish, money_of, returned};
 pub use outcome::{OutsideRefund, SettledRefund, outside_refund};
 pub use receipt::receipt_of;
 
-/// Units of a line to take back.
+/// Units of a line to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RefundLine {
     /// Line.
@@ -121,7 +121,7 @@ pub struct DecidedRefund {
     pub transition: Option<Transition>,
 }
 
-/// Reasons why a line cannot be taken back.
+/// Reasons why a line cannot be returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RefundProblem {
     /// The order has no such line.

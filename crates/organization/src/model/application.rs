@@ -82,6 +82,6 @@ impl AppToken {
 pub struct IssuedApplication {
     /// The stored record.
     pub application: Application,
-    /// Its token.
+    /// Token of the application, shown once.
     pub token: AppToken,
 }

@@ -19,7 +19,7 @@ def login(key):
 
 
 def control(path, **body):
-    """Tells the sandbox what happens outside of the shop."""
+    """Makes the sandbox act for the payer and the bank."""
     request = urllib.request.Request(
         f"{url}/control/{path}",
         data=json.dumps(body).encode(),

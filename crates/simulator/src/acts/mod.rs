@@ -28,7 +28,7 @@ pub struct Member {
     pub scope: CustomerScope,
     /// Access token.
     pub bearer: String,
-    /// Their known subscriptions.
+    /// Subscriptions that the simulator knows.
     pub subscriptions: Vec<SubscriptionId>,
 }
 

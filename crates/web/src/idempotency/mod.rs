@@ -85,7 +85,7 @@ pub(crate) async fn is_repeated(request: &ServiceRequest, admitted: &Admitted) -
 /// Condition for executing a request.
 #[derive(Clone, Copy, Default)]
 pub enum Execution {
-    /// Its key is not stored.
+    /// The key is not stored.
     #[default]
     IfNew,
     /// None: only its stored response is wanted. Without a stored key, the response is this refusal.

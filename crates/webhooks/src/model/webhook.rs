@@ -50,7 +50,7 @@ pub struct WebhookChange {
 }
 
 impl WebhookChange {
-    /// Returns `true` if the circuit breaker starts anew: the address changes, or the endpoint is switched on.
+    /// Returns `true` if the circuit breaker is reset: the address changes, or the endpoint is switched on.
     pub fn resets_circuit(&self) -> bool {
         self.url != Edit::Keep || self.is_active == Edit::Set(true)
     }
@@ -93,7 +93,7 @@ impl fmt::Debug for WebhookSecret {
 pub struct IssuedWebhook {
     /// The stored record.
     pub webhook: Webhook,
-    /// Its secret.
+    /// Secret that signs the deliveries.
     pub secret: WebhookSecret,
 }
 

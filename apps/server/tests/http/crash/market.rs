@@ -1,4 +1,4 @@
-//! The load: customers who order, a clerk who moves orders, a payer, and outside services that fail.
+//! The load: customers who order, an employee who moves orders, a payer, and outside services that fail.
 
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -200,7 +200,7 @@ impl Market {
         memory
     }
 
-    /// The clerk may issue an order, cancel it, or take the money for it. Returns the statuses it may have now.
+    /// The employee may issue an order, cancel it, or take the money for it. Returns the statuses it may have now.
     async fn handle(&self, order: &Value, dice: &mut Dice) -> Vec<i64> {
         let target = dice.pick(&[1, 5, 6, 22]);
         if target == 1 {

@@ -9,7 +9,7 @@ use super::scenarios;
 use crate::orders::counter::AcquirerMode;
 use crate::subscriptions::club::Club;
 
-/// A club whose items are in the search index, like those written by staff.
+/// A shop with plans whose items are in the search index, like those written by staff.
 async fn open(db: &TestDatabase) -> Club<'_> {
     let club = Club::open(db).await;
     db.database.correct(None, chrono::DateTime::UNIX_EPOCH).await.unwrap();

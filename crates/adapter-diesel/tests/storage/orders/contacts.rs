@@ -12,7 +12,7 @@ use kontor_orders::{ContactOrderCommand, PlacedOutcome};
 use super::counter::Counter;
 use super::races::at_once;
 
-/// A counter with a courier and cash.
+/// A shop with a courier and cash.
 pub async fn with_courier(counter: &Counter<'_>) -> PaymentTypeId {
     let p = counter.house.project;
     counter

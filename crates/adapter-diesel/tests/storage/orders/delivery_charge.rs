@@ -19,7 +19,7 @@ fn money(minor: i64) -> Money {
     Money::from_minor(minor).unwrap()
 }
 
-/// A counter whose project charges delivery: 300.00 for delivery and 300.00 more for the courier.
+/// A shop whose project charges delivery: 300.00 for delivery and 300.00 more for the courier.
 async fn charging(db: &TestDatabase) -> Counter<'_> {
     let counter = Counter::open(db).await;
     with_courier(&counter).await;

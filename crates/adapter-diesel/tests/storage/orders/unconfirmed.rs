@@ -18,7 +18,7 @@ use super::office::Office;
 const ANNA: &str = "79005550101";
 const BORIS: &str = "79005550102";
 
-/// A counter with a limited contact form.
+/// A shop with a limited contact form.
 struct Bounded<'a> {
     counter: Counter<'a>,
     cash: PaymentTypeId,

@@ -72,7 +72,7 @@ database_tests! {
         for (item, article) in items.iter().zip(["VASE", "CUP", "JUG"]) {
             counter.house.run(format!("UPDATE nomenclatures SET article = '{article}' WHERE id = {item}")).await;
         }
-        // Items that are written by hand lack their search texts.
+        // Items written by SQL lack their search texts.
         db.database.rebuild_offers().await.unwrap();
         let stock = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {}", items[0])).await;
         let (stock, project) = (InventoryId::new(stock).unwrap(), counter.house.project);

@@ -104,7 +104,7 @@ fn tries(attempts: &[AttemptRow], wrong: &mut Vec<String>) {
     }
 }
 
-/// Checks of the rows of a club.
+/// Checks of the rows of a project with subscriptions.
 pub struct Books<'a, 'b> {
     pub club: &'a Club<'b>,
 }

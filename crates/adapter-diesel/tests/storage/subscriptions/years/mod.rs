@@ -1,4 +1,4 @@
-//! Years of a club: all kinds of failed charges, changes by customers, actions by staff. At the end the invariants are
+//! Years of subscriptions: all kinds of failed charges, changes by customers, actions by staff. At the end the invariants are
 //! checked, and once more after each falsification.
 //!
 //! `YEARS_OF` sets the number of subscriptions and of days, such as `2000x1826`; `YEARS_SEED` repeats a run.
