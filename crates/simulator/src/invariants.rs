@@ -203,7 +203,8 @@ pub const INVARIANTS: &[Invariant] = &[
         EveryStep,
         "tasks t WHERE {since} AND t.title LIKE 'Agent call %' AND 1 <> (SELECT count(*) FROM agent_actions a WHERE \
          a.project_id = t.project_id AND a.body = '{\"title\":\"' || t.title || '\"}' AND a.decided_by IS NOT NULL AND \
-         a.state IN ('approved', 'executed', 'reported') AND (a.status_code IS NULL OR a.status_code < 400))",
+         (a.state IN ('approved', 'executed', 'reported') AND (a.status_code IS NULL OR a.status_code < 400) OR \
+         a.error_code = 'agent_call_interrupted'))",
     ),
     rule(
         ONE_EFFECT_PER_CALL,

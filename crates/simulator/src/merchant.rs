@@ -5,7 +5,7 @@ use kontor_adapter_diesel::testing::storehouse::{Item, StockFixture};
 use kontor_auth::model::{AgentPolicy, AgentRule, AgentRules};
 use kontor_catalog::model::{InventoryDraft, StockLevel};
 use kontor_kernel::{
-    AppScope, InventoryId, Money, NomenclatureId, PaymentTypeId, Permission, ShopId, Staff, TokenId, UserId,
+    AppScope, InventoryId, Money, NomenclatureId, PaymentTypeId, Permission, ProjectId, ShopId, Staff, TokenId, UserId,
     WarehouseId,
 };
 use kontor_webhooks::model::{EndpointUrl, WebhookDraft};
@@ -47,9 +47,8 @@ pub struct Merchant {
 }
 
 /// Creates a token of an employee or agent.
-async fn session(house: &StockFixture<'_>, user: i64) -> TokenId {
-    let p = house.project;
-    let token = house
+async fn session(db: &TestDatabase, p: ProjectId, user: i64) -> TokenId {
+    let token = db
         .number(format!(
             "INSERT INTO access_tokens (guard, subject_id, project_id, fingerprint, created_at, expires_at) VALUES ('user', \
              {user}, {p}, 'f', {AT}, '2100-01-01 00:00:00') RETURNING id AS number"
@@ -59,6 +58,12 @@ async fn session(house: &StockFixture<'_>, user: i64) -> TokenId {
 }
 
 impl Merchant {
+    /// Returns the merchant with another token of its agent.
+    pub async fn with_agent_token(&self, db: &TestDatabase) -> Self {
+        let token_id = session(db, self.agent.project_id, self.agent.user_id.get()).await;
+        Self { agent: Staff { token_id, ..self.agent.clone() }, ..self.clone() }
+    }
+
     /// Creates the records of a merchant.
     pub async fn opens(number: usize, db: &TestDatabase, services: &Services) -> Self {
         let house = StockFixture::open(db).await;
@@ -120,12 +125,12 @@ impl Merchant {
             .await;
         let agent = Staff {
             user_id: UserId::new(agent).unwrap(),
-            token_id: session(&house, agent).await,
+            token_id: session(db, p, agent).await,
             is_agent: true,
             permissions: TASKS.permissions.iter().copied().collect(),
             ..staff.clone()
         };
-        let supervisor = Staff { token_id: session(&house, user).await, ..staff.clone() };
+        let supervisor = Staff { token_id: session(db, p, user).await, ..staff.clone() };
         let mut merchant = Self {
             app,
             staff,

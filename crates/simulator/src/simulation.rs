@@ -312,7 +312,17 @@ impl Simulation {
                 _ => agents::continues(scene, 5),
             });
         }
+        let is_revoked = dice.percent(3);
+        if is_revoked {
+            acts.push(agents::revokes(self.agent_scene(merchant, &mut dice)));
+        }
         self.meet(merchant, acts, &mut dice).await?;
+        if is_revoked {
+            // A call with another token is another call, so those of the revoked one are not repeated.
+            self.calls.retain(|(caller, ..)| *caller != merchant);
+            let renewed = self.merchants[merchant].with_agent_token(&self.db).await;
+            self.merchants[merchant] = Arc::new(renewed);
+        }
         self.look(When::EveryStep, Some(began - TimeDelta::seconds(10))).await
     }
 

@@ -67,7 +67,7 @@ database_tests! {
         assert_eq!(titles(&db.database, project).await, ["After"]);
     }
 
-    async fn a_rehearsal_that_does_not_end_blocks_nobody_for_long(db: TestDatabase) {
+    async fn a_rehearsal_that_does_not_end_is_rolled_back_after_a_while(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let handle = db.database.for_request(Rehearsal::begin());
         let task = insert(&db.database, project, "Kept").await.unwrap();

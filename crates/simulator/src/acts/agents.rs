@@ -1,10 +1,11 @@
-//! Agents send calls that need approval, employees decide, and workers continue interrupted executions.
+//! Agents send calls that need approval, employees decide and revoke tokens, and workers continue interrupted executions.
 
 use chrono::TimeDelta;
 use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, KeyOwner, RequestNumbers};
 use kontor_auth::model::{
-    AgentAction, AgentActionFilter, AgentActionState, AgentCall, AgentResult, Channel, Tool, ToolClass,
+    AgentAction, AgentActionFilter, AgentActionState, AgentCall, AgentResult, Channel, TokenOwner, Tool, ToolClass,
 };
+use kontor_auth::ports::TokenRepository;
 use kontor_auth::{AgentActionError, AgentCallState, AgentResponse};
 use kontor_kernel::{Clock as _, Name, PageRequest, Permission, RecordRepository, Resource, Staff, Stamp, StoreError};
 use kontor_organization::model::{Task, TaskDraft, TaskLinks, TaskStatus};
@@ -43,8 +44,17 @@ pub fn asks(scene: Scene, number: u64) -> Act {
     Box::pin(async move { ActResult::of("an agent asks", ask(&scene, number).await, |told| (*told).to_owned()) })
 }
 
+/// Returns `true` if the token of an agent is not revoked.
+async fn has_token(services: &Services, agent: &Staff) -> Result<bool, StoreError> {
+    services.turns.take().await;
+    Ok(TokenRepository::staff_token(&services.database, agent.token_id).await?.is_some())
+}
+
 async fn ask(scene: &Scene, number: u64) -> Result<&'static str, AgentActionError> {
     let (agents, agent) = (&scene.services.agents, &scene.merchant.agent);
+    if !has_token(&scene.services, agent).await? {
+        return Ok("has no token");
+    }
     let judged = agents.judge(agent, Channel::Api, (TASKS.method, TASKS.path, "")).await?;
     let call = call(number);
     match agents.look_up(agent, judged, &call).await? {
@@ -80,6 +90,17 @@ pub fn decides(mut scene: Scene) -> Act {
     })
 }
 
+/// Revokes the token of the merchant's agent.
+pub fn revokes(scene: Scene) -> Act {
+    Box::pin(async move {
+        let agent = &scene.merchant.agent;
+        scene.services.turns.take().await;
+        let owner = TokenOwner::Staff(agent.user_id);
+        let revoked = TokenRepository::revoke(&scene.services.database, owner, agent.token_id).await;
+        ActResult::of("revokes the token of an agent", revoked, |()| String::new())
+    })
+}
+
 /// Continues at most this many interrupted executions of any merchant, as a worker does.
 pub fn continues(scene: Scene, most: u32) -> Act {
     Box::pin(async move {
@@ -103,7 +124,7 @@ fn response(status: u16, code: Option<&str>, is_replayed: bool) -> AgentResponse
     AgentResponse { result, is_replayed }
 }
 
-/// Executes an approved call as the gate does: its key is looked up, and effect and key are one commit.
+/// Executes an approved call as the gate does: the token is checked, its key is looked up, and effect and key are one commit.
 async fn execute(services: &Services, action: &AgentAction) -> Result<&'static str, AgentActionError> {
     let (at, proposal) = (services.clock.now(), &action.proposal);
     let agent = Staff {
@@ -113,6 +134,10 @@ async fn execute(services: &Services, action: &AgentAction) -> Result<&'static s
         is_agent: true,
         permissions: TASKS.permissions.iter().copied().collect(),
     };
+    if !has_token(services, &agent).await? {
+        services.agents.finish(action, response(401, None, false)).await?;
+        return Ok("has no token");
+    }
     services.agents.executing(&agent, proposal.public_id).await?;
     let owner = KeyOwner { guard: "user", id: Some(agent.user_id.get()) };
     let id = owner.keys(&proposal.key());
