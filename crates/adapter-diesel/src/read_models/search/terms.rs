@@ -3,17 +3,22 @@
 //! Also the text indexes of PostgreSQL. They need the extensions `pg_trgm` and `btree_gin`. A server without them
 //! returns the same results from the same columns, but reads more rows.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use diesel::QueryResult;
 use diesel::connection::SimpleConnection;
-use kontor_catalog::model::{SearchQuery, SearchText, SearchWord};
+use kontor_catalog::model::{SearchQuery, SearchTerm, SearchText, SearchWord};
 use kontor_kernel::{Line, ProjectId, StoreError};
 
 use crate::database::{Abort, AnyConnection, Database, conclude, is_lost};
 use crate::statement::Statement;
 
 const EXTENSIONS: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm; CREATE EXTENSION IF NOT EXISTS btree_gin;";
+
+/// Maximum size in kB of the list of rows that an index does not contain yet. Every search reads the list once for each
+/// scan of the index. With the default of 4 MB, PostgreSQL prefers to read a table of 10,000 items.
+const PENDING_LIST: &str = "gin_pending_list_limit=128";
 
 const TABLES: [&str; 3] = ["nomenclatures", "counterparties", "pages"];
 
@@ -25,9 +30,9 @@ const LARGE: &str = "0.2";
 const SHARES_LIFETIME: Duration = Duration::from_mins(10);
 
 fn are_indexed(connection: &mut AnyConnection) -> Result<bool, Abort<StoreError>> {
-    let indexes = "SELECT count(*) FROM pg_indexes WHERE schemaname = current_schema() \
-        AND indexname IN ('nomenclatures_search', 'counterparties_search', 'pages_search')";
-    let count: i64 = Statement::new(indexes).scalar(connection)?;
+    let indexes = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace \
+        AND relname IN ('nomenclatures_search', 'counterparties_search', 'pages_search') AND ";
+    let count: i64 = Statement::new(indexes).value(PENDING_LIST).sql(" = ANY (reloptions)").scalar(connection)?;
     Ok(usize::try_from(count) == Ok(TABLES.len()))
 }
 
@@ -59,7 +64,8 @@ fn make(connection: &mut AnyConnection) -> QueryResult<()> {
     connection.batch_execute(EXTENSIONS)?;
     for table in TABLES {
         connection.batch_execute(&format!(
-            "CREATE INDEX IF NOT EXISTS {table}_search ON {table} USING gin (project_id, search_text gin_trgm_ops)"
+            "CREATE INDEX IF NOT EXISTS {table}_search ON {table} USING gin (project_id, search_text gin_trgm_ops); \
+             ALTER INDEX {table}_search SET ({PENDING_LIST})"
         ))?;
     }
     Ok(())
@@ -103,8 +109,17 @@ const LONG: usize = 6;
 /// Maximum combinations of alternatives that are written out.
 const COMBINATIONS: usize = 16;
 
+/// Maximum alternatives that are looked up before a search.
+const MAX_PROBED: usize = 32;
+
+/// Maximum items among which frequent words are looked up.
+pub(super) const SAMPLE: i64 = 200;
+
 /// Letters of a word by which the trigram index of PostgreSQL finds several words: two of its tokens.
 const ENOUGH: usize = 4;
+
+/// Number of words from which one token of each is enough.
+const MANY_WORDS: usize = 4;
 
 /// Placeholder for the two positions before a word.
 const BEFORE: char = '_';
@@ -185,6 +200,15 @@ fn phrase(project: ProjectId, word: &SearchWord, grams: Grams) -> String {
     format!("\"{}\"", grams_of(project, word, grams).join(" "))
 }
 
+/// Returns the first and the last token of the word. FTS5 reads fewer lists, and no positions.
+fn ends(project: ProjectId, word: &SearchWord) -> String {
+    let grams = grams_of(project, word, Grams::Names);
+    match grams.as_slice() {
+        [first, .., last] => format!("\"{first}\" AND \"{last}\""),
+        _ => format!("\"{}\"", grams.concat()),
+    }
+}
+
 /// Joins the expressions of all words.
 fn all(words: &[SearchWord], word: impl Fn(&SearchWord) -> String) -> String {
     words.iter().map(word).collect::<Vec<_>>().join(" AND ")
@@ -218,12 +242,13 @@ pub(super) fn conditions(alias: &str, query: &SearchQuery) -> String {
     asked(query, |words| all(words, |word| like(&text, word)))
 }
 
-/// Returns the first letters of a long word without digits, which are enough to find it among several words. PostgreSQL
+/// Returns the first letters of a long word without digits, which are enough to find it among so many words. PostgreSQL
 /// reads the list of every three letters of a word; those of one word have about the same rows.
-fn beginning(word: &SearchWord) -> Option<SearchWord> {
+fn beginning(word: &SearchWord, words: usize) -> Option<SearchWord> {
+    let enough = if words < MANY_WORDS { ENOUGH } else { GRAM };
     match word {
         SearchWord::Infix(word) if !word.contains(|letter: char| letter.is_ascii_digit()) => {
-            let (end, _) = word.char_indices().nth(ENOUGH)?;
+            let (end, _) = word.char_indices().nth(enough)?;
             word.get(..end).map(|letters| SearchWord::Infix(letters.to_owned()))
         }
         _ => None,
@@ -234,6 +259,7 @@ fn beginning(word: &SearchWord) -> Option<SearchWord> {
 /// the whole words are compared.
 fn together(text: &str, words: &[SearchWord]) -> String {
     let whole = |text: &str| all(words, |word| like(text, word));
+    let beginning = |word: &SearchWord| beginning(word, words.len());
     if words.len() < 2 || words.iter().all(|word| beginning(word).is_none()) {
         return whole(text);
     }
@@ -324,6 +350,69 @@ pub(crate) fn items_found(
     })
 }
 
+/// Selects the texts of the first items of a project.
+pub(super) fn sample(project: ProjectId) -> Statement {
+    Statement::new("SELECT s.search_text FROM nomenclatures s WHERE s.project_id = ")
+        .value(project.get())
+        .sql(format!(" ORDER BY s.id LIMIT {SAMPLE}"))
+}
+
+/// Returns the query without the alternatives that no item of the project has, and the terms of which none is left. Most
+/// alternatives are such: words in the other keyboard layout. PostgreSQL would read the index for each combination. Queries of
+/// one term, without alternatives or with very many of them are searched as they are.
+pub(super) fn known(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    query: &SearchQuery,
+) -> QueryResult<(SearchQuery, Vec<SearchTerm>)> {
+    let ways: Vec<&[SearchWord]> = query.terms().iter().flat_map(|term| &term.ways).map(Vec::as_slice).collect();
+    let terms = query.terms().len();
+    if terms < 2 || ways.len() == terms || ways.len() > MAX_PROBED {
+        return Ok((query.clone(), Vec::new()));
+    }
+    let probes = if connection.is_postgres() {
+        probes_by_trigrams(project, &of_project(connection, project)?, &ways)
+    } else {
+        probes_by_tokens(project, &ways)
+    };
+    let places: Vec<i64> = probes.once().scalars(connection)?;
+    let found: BTreeSet<&[SearchWord]> =
+        places.into_iter().filter_map(|place| ways.get(usize::try_from(place).ok()?).copied()).collect();
+    Ok(query.of_known(|way| found.contains(way)))
+}
+
+/// Selects the places of those alternatives that an item has. Frequent words are among the first items, and the lists of
+/// rare words are short.
+fn probes_by_trigrams(project: ProjectId, own: &Statement, ways: &[&[SearchWord]]) -> Statement {
+    let (mut found, mut probes) = (Statement::default(), Statement::default());
+    for (place, way) in ways.iter().enumerate() {
+        let union = if place == 0 { " " } else { " UNION ALL " };
+        let condition = all(way, |word| like("s.search_text", word));
+        // As an expression of its own, the index is planned to be read, and not the table up to the first such item.
+        found = found
+            .sql(format!(", found_{place} AS MATERIALIZED (SELECT 1 FROM nomenclatures s WHERE "))
+            .then(own.clone())
+            .sql(format!(" AND {condition})"));
+        probes = probes.sql(format!(
+            "{union}SELECT CAST({place} AS BIGINT) WHERE EXISTS (SELECT 1 FROM first_items s WHERE {condition}) \
+             OR EXISTS (SELECT 1 FROM found_{place})"
+        ));
+    }
+    Statement::new("WITH first_items AS MATERIALIZED (").then(sample(project)).sql(")").then(found).then(probes)
+}
+
+/// The same from the index of SQLite, which returns the first match at once.
+fn probes_by_tokens(project: ProjectId, ways: &[&[SearchWord]]) -> Statement {
+    ways.iter().enumerate().fold(Statement::default(), |probes, (place, way)| {
+        let union = if place == 0 { "" } else { " UNION ALL " };
+        probes
+            .sql(format!("{union}SELECT CAST({place} AS BIGINT) WHERE EXISTS (SELECT 1 FROM nomenclature_search "))
+            .sql("WHERE nomenclature_search MATCH ")
+            .value(all(way, |word| phrase(project, word, Grams::Names)))
+            .sql(")")
+    })
+}
+
 /// Selects the items that match a query, from the index. The caller prepends `SELECT` and appends further conditions.
 /// `table` is joined by the item id in its column `id`.
 pub(super) fn matched(
@@ -338,12 +427,21 @@ pub(super) fn matched(
             .then(of_project(connection, project)?)
             .sql(format!(" AND {}", conditions_by_trigrams("s", query)))
             .once()
-    } else {
+    } else if query.terms().len() < 2 {
         Statement::new(format!(
             " FROM nomenclature_search CROSS JOIN {table} ON {id} = nomenclature_search.rowid \
              WHERE nomenclature_search MATCH "
         ))
         .value(expression(project, query, Grams::Names))
+    } else {
+        // Few items have the ends of several words; these are compared.
+        Statement::new(format!(
+            " FROM nomenclature_search CROSS JOIN nomenclatures s ON s.id = nomenclature_search.rowid \
+             CROSS JOIN {table} ON {id} = nomenclature_search.rowid WHERE nomenclature_search MATCH "
+        ))
+        .value(all_alternatives(query, |words| all(words, |word| ends(project, word))))
+        .sql(format!(" AND {}", conditions("s", query)))
+        .once()
     })
 }
 
@@ -397,6 +495,15 @@ mod tests {
     }
 
     #[test]
+    fn several_words_are_looked_for_by_their_ends() {
+        let asked = |word: &str| ends(project(), &SearchWord::from(word.to_owned()));
+        assert_eq!(
+            ["oak", "table", "keyboard", "m6"].map(asked),
+            ["\"12oak\"", "\"12tab\" AND \"12ble\"", "\"12-keyboa\" AND \"12-yboard\"", "\"12_m6\""]
+        );
+    }
+
+    #[test]
     fn a_query_is_never_syntax() {
         let query = SearchQuery::of(&Line::parse("NEAR(a\" OR* x-ray").unwrap());
         let asked = expression(project(), &query, Grams::Names);
@@ -423,6 +530,13 @@ mod tests {
             format!("(({text}'%1234567%' AND {text}'%tabl%' AND {whole}'%1234567%' AND {whole}'%tables%'))")
         );
         assert_eq!(asked("tables"), format!("(({text}'%tables%'))"));
+        assert_eq!(
+            asked("oak red kettle pan"),
+            format!(
+                "(({text}'%ket%' AND {text}'%oak%' AND {text}'%pan%' AND {text}'%red%' AND {whole}'%kettle%' AND \
+                 {whole}'%oak%' AND {whole}'%pan%' AND {whole}'%red%'))"
+            )
+        );
         let many = "a-1 b-2 c-3 d-4 e-5";
         assert_eq!(asked(many), conditions("s", &SearchQuery::of(&Line::parse(many).unwrap())));
     }
