@@ -60,8 +60,8 @@ impl NearQuery {
         (!words.is_empty()).then(|| Self { candidates: query(candidates), exact: query(exact), words })
     }
 
-    /// Returns the query with each missing term in the spelling of those words that are one typo away. No text has a missing
-    /// term, so no text is nearer. `None` if there is no such word for a term, or if the words lack another term.
+    /// Returns the query with each missing term in the spelling of those words that are one typo away. No text has a
+    /// missing term, so no text is nearer. `None` if there is no such word for a term, or if the words lack another term.
     pub fn respelt(
         text: &Line<255>,
         query: &SearchQuery,

@@ -274,8 +274,8 @@ impl Search {
         if let [term] = self.query.terms() { vec![term.clone()] } else { Vec::new() }
     }
 
-    /// Returns the search with missing terms in the spelling of frequent words, if the project has many items. Comparing the
-    /// words of some items takes less time than reading the index for every part of a mistyped word.
+    /// Returns the search with missing terms in the spelling of frequent words, if the project has many items. Comparing
+    /// the words of some items takes less time than reading the index for every part of a mistyped word.
     fn respelt(&self, connection: &mut AnyConnection, missing: &[SearchTerm]) -> Result<Option<Self>, QueryError> {
         if missing.is_empty() {
             return Ok(None);

@@ -118,8 +118,8 @@ pub(super) const SAMPLE: i64 = 200;
 /// Letters of a word by which the trigram index of PostgreSQL finds several words: two of its tokens.
 const ENOUGH: usize = 4;
 
-/// Number of words from which one token of each is enough.
-const MANY_WORDS: usize = 4;
+/// Number of words of which FTS5 finds few items by their first tokens alone.
+const SEVERAL: usize = 3;
 
 /// Placeholder for the two positions before a word.
 const BEFORE: char = '_';
@@ -200,15 +200,6 @@ fn phrase(project: ProjectId, word: &SearchWord, grams: Grams) -> String {
     format!("\"{}\"", grams_of(project, word, grams).join(" "))
 }
 
-/// Returns the first and the last token of the word. FTS5 reads fewer lists, and no positions.
-fn ends(project: ProjectId, word: &SearchWord) -> String {
-    let grams = grams_of(project, word, Grams::Names);
-    match grams.as_slice() {
-        [first, .., last] => format!("\"{first}\" AND \"{last}\""),
-        _ => format!("\"{}\"", grams.concat()),
-    }
-}
-
 /// Joins the expressions of all words.
 fn all(words: &[SearchWord], word: impl Fn(&SearchWord) -> String) -> String {
     words.iter().map(word).collect::<Vec<_>>().join(" AND ")
@@ -228,6 +219,17 @@ pub(super) fn expression(project: ProjectId, query: &SearchQuery, grams: Grams) 
     all_alternatives(query, |words| all(words, |word| phrase(project, word, grams)))
 }
 
+/// Returns the expression of the first token of every word, if few items are likely to have all of them: of several terms
+/// that begin differently. FTS5 reads one list for each word and no positions. The items are compared with the query.
+fn beginnings(project: ProjectId, query: &SearchQuery) -> Option<String> {
+    let first = |word: &SearchWord| grams_of(project, word, Grams::Names).into_iter().next().unwrap_or_default();
+    let of_terms = query.terms().iter().filter_map(|term| term.ways.first()?.first());
+    let different: BTreeSet<String> = of_terms.map(first).collect();
+    let terms = query.terms().len();
+    (terms >= SEVERAL && different.len() == terms)
+        .then(|| all_alternatives(query, |words| all(words, |word| format!("\"{}\"", first(word)))))
+}
+
 /// Returns the condition that a text contains the word.
 fn like(text: &str, word: &SearchWord) -> String {
     match word {
@@ -242,13 +244,12 @@ pub(super) fn conditions(alias: &str, query: &SearchQuery) -> String {
     asked(query, |words| all(words, |word| like(&text, word)))
 }
 
-/// Returns the first letters of a long word without digits, which are enough to find it among so many words. PostgreSQL
+/// Returns the first letters of a long word without digits, which are enough to find it among several words. PostgreSQL
 /// reads the list of every three letters of a word; those of one word have about the same rows.
-fn beginning(word: &SearchWord, words: usize) -> Option<SearchWord> {
-    let enough = if words < MANY_WORDS { ENOUGH } else { GRAM };
+fn beginning(word: &SearchWord) -> Option<SearchWord> {
     match word {
         SearchWord::Infix(word) if !word.contains(|letter: char| letter.is_ascii_digit()) => {
-            let (end, _) = word.char_indices().nth(enough)?;
+            let (end, _) = word.char_indices().nth(ENOUGH)?;
             word.get(..end).map(|letters| SearchWord::Infix(letters.to_owned()))
         }
         _ => None,
@@ -259,7 +260,6 @@ fn beginning(word: &SearchWord, words: usize) -> Option<SearchWord> {
 /// the whole words are compared.
 fn together(text: &str, words: &[SearchWord]) -> String {
     let whole = |text: &str| all(words, |word| like(text, word));
-    let beginning = |word: &SearchWord| beginning(word, words.len());
     if words.len() < 2 || words.iter().all(|word| beginning(word).is_none()) {
         return whole(text);
     }
@@ -358,16 +358,16 @@ pub(super) fn sample(project: ProjectId) -> Statement {
 }
 
 /// Returns the query without the alternatives that no item of the project has, and the terms of which none is left. Most
-/// alternatives are such: words in the other keyboard layout. PostgreSQL would read the index for each combination. Queries of
-/// one term, without alternatives or with very many of them are searched as they are.
+/// words in the other keyboard layout are such, and PostgreSQL would read the index for each combination. Queries with
+/// few or very many alternatives are searched as they are.
 pub(super) fn known(
     connection: &mut AnyConnection,
     project: ProjectId,
     query: &SearchQuery,
 ) -> QueryResult<(SearchQuery, Vec<SearchTerm>)> {
     let ways: Vec<&[SearchWord]> = query.terms().iter().flat_map(|term| &term.ways).map(Vec::as_slice).collect();
-    let terms = query.terms().len();
-    if terms < 2 || ways.len() == terms || ways.len() > MAX_PROBED {
+    let with_alternatives = query.terms().iter().filter(|term| term.ways.len() > 1).count();
+    if with_alternatives < 2 || ways.len() > MAX_PROBED {
         return Ok((query.clone(), Vec::new()));
     }
     let probes = if connection.is_postgres() {
@@ -427,21 +427,20 @@ pub(super) fn matched(
             .then(of_project(connection, project)?)
             .sql(format!(" AND {}", conditions_by_trigrams("s", query)))
             .once()
-    } else if query.terms().len() < 2 {
+    } else if let Some(tokens) = beginnings(project, query) {
+        Statement::new(format!(
+            " FROM nomenclature_search CROSS JOIN nomenclatures s ON s.id = nomenclature_search.rowid \
+             CROSS JOIN {table} ON {id} = s.id WHERE nomenclature_search MATCH "
+        ))
+        .value(tokens)
+        .sql(format!(" AND {}", conditions("s", query)))
+        .once()
+    } else {
         Statement::new(format!(
             " FROM nomenclature_search CROSS JOIN {table} ON {id} = nomenclature_search.rowid \
              WHERE nomenclature_search MATCH "
         ))
         .value(expression(project, query, Grams::Names))
-    } else {
-        // Few items have the ends of several words; these are compared.
-        Statement::new(format!(
-            " FROM nomenclature_search CROSS JOIN nomenclatures s ON s.id = nomenclature_search.rowid \
-             CROSS JOIN {table} ON {id} = nomenclature_search.rowid WHERE nomenclature_search MATCH "
-        ))
-        .value(all_alternatives(query, |words| all(words, |word| ends(project, word))))
-        .sql(format!(" AND {}", conditions("s", query)))
-        .once()
     })
 }
 
@@ -495,12 +494,13 @@ mod tests {
     }
 
     #[test]
-    fn several_words_are_looked_for_by_their_ends() {
-        let asked = |word: &str| ends(project(), &SearchWord::from(word.to_owned()));
-        assert_eq!(
-            ["oak", "table", "keyboard", "m6"].map(asked),
-            ["\"12oak\"", "\"12tab\" AND \"12ble\"", "\"12-keyboa\" AND \"12-yboard\"", "\"12_m6\""]
-        );
+    fn several_words_are_looked_for_by_their_beginnings() {
+        let asked = |query: &str| beginnings(project(), &SearchQuery::of(&Line::parse(query).unwrap()));
+        let tokens = "((\"12-keyboa\")) AND ((\"12oak\")) AND ((\"12_m6\"))";
+        assert_eq!(asked("oak keyboard m6").as_deref(), Some(tokens));
+        for query in ["oak keyboard", "oaks oak keyboard"] {
+            assert_eq!(asked(query), None, "{query}");
+        }
     }
 
     #[test]
@@ -530,13 +530,6 @@ mod tests {
             format!("(({text}'%1234567%' AND {text}'%tabl%' AND {whole}'%1234567%' AND {whole}'%tables%'))")
         );
         assert_eq!(asked("tables"), format!("(({text}'%tables%'))"));
-        assert_eq!(
-            asked("oak red kettle pan"),
-            format!(
-                "(({text}'%ket%' AND {text}'%oak%' AND {text}'%pan%' AND {text}'%red%' AND {whole}'%kettle%' AND \
-                 {whole}'%oak%' AND {whole}'%pan%' AND {whole}'%red%'))"
-            )
-        );
         let many = "a-1 b-2 c-3 d-4 e-5";
         assert_eq!(asked(many), conditions("s", &SearchQuery::of(&Line::parse(many).unwrap())));
     }
