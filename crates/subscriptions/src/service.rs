@@ -55,11 +55,7 @@ pub struct TermsEdit {
 
 impl SubscriptionService {
     /// Returns one page of the customer's subscriptions, newest first.
-    pub async fn list(
-        &self,
-        customer: CustomerScope,
-        page: PageRequest,
-    ) -> Result<Vec<SubscriptionView>, StoreError> {
+    pub async fn list(&self, customer: CustomerScope, page: PageRequest) -> Result<Vec<SubscriptionView>, StoreError> {
         self.store.of_customer(customer, page, self.clock.now()).await
     }
 

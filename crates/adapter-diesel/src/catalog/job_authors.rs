@@ -67,15 +67,14 @@ pub(super) fn may_continue<R>(
         }
     }
     let Some(token) = job.token else { return Ok(true) };
-    let abilities: Option<Option<String>> =
-        Statement::new("SELECT abilities FROM access_tokens WHERE guard = ")
-            .value(guard::USER)
-            .sql(" AND id = ")
-            .value(token)
-            .sql(" AND subject_id = ")
-            .value(user)
-            .scalar(connection)
-            .optional()?;
+    let abilities: Option<Option<String>> = Statement::new("SELECT abilities FROM access_tokens WHERE guard = ")
+        .value(guard::USER)
+        .sql(" AND id = ")
+        .value(token)
+        .sql(" AND subject_id = ")
+        .value(user)
+        .scalar(connection)
+        .optional()?;
     let Some(abilities) = abilities else { return Ok(false) };
     let names: Option<Vec<String>> =
         abilities.map(|text| serde_json::from_str(&text).map_err(StoreError::corrupt)).transpose()?;

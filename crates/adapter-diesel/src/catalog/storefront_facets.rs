@@ -1,7 +1,5 @@
 //! Facets of the product list: filter values and the number of products of each.
 
-use std::collections::HashMap;
-
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::Reference;
 use kontor_catalog::storefront::{Facet, FacetValue, Facets, ProductFilter};
@@ -39,13 +37,7 @@ by_place! {
         facet: i64,
         id: i64,
         total: i64,
-    }
-}
-
-by_place! {
-    struct NameRow {
-        id: i64,
-        name: String,
+        name: Option<String>,
     }
 }
 
@@ -87,17 +79,15 @@ fn read(
             }
         }
         let rows: Vec<CountRow> = counts(found, &counted, query.price()).rows(connection)?;
-        let of =
-            |facet: Facet| rows.iter().filter(move |row| row.facet == number(facet)).map(|row| (row.id, row.total));
         for facet in counted {
             match facet {
-                Facet::Category => facets.categories = named(connection, "categories", of(facet))?,
-                Facet::Brand => facets.brands = named(connection, "brands", of(facet))?,
-                Facet::Country => facets.countries = named(connection, "countries", of(facet))?,
-                Facet::Tag => facets.tags = named(connection, "tags", of(facet))?,
+                Facet::Category => facets.categories = values(&rows, facet)?,
+                Facet::Brand => facets.brands = values(&rows, facet)?,
+                Facet::Country => facets.countries = values(&rows, facet)?,
+                Facet::Tag => facets.tags = values(&rows, facet)?,
                 Facet::Price => {
-                    facets.price =
-                        of(facet).next().map(|(lowest, highest)| price_range(lowest, highest)).transpose()?;
+                    let ends = rows.iter().find(|row| row.facet == number(facet));
+                    facets.price = ends.map(|ends| price_range(ends.id, ends.total)).transpose()?;
                 }
             }
         }
@@ -108,8 +98,8 @@ fn read(
     Ok((facets, most))
 }
 
-/// Counts the products of each value in one pass through `found`, a statement from `FROM` on. The facet of prices has the
-/// lowest and the highest `price` in its row.
+/// Counts the products of each value, with its name, in one pass through `found`, a statement from `FROM` on. The facet of
+/// prices has the lowest and the highest `price` in its row.
 fn counts(found: Statement, facets: &[Facet], price: Statement) -> Statement {
     let one_more = Facets::MAX_PRODUCTS + 1;
     let mut counts = Statement::new(
@@ -118,47 +108,39 @@ fn counts(found: Statement, facets: &[Facet], price: Statement) -> Statement {
     if facets.contains(&Facet::Price) {
         counts = counts.sql(", ").then(price).sql(" AS price");
     }
-    let counts = counts
-        .then(found)
-        .sql(format!(" LIMIT {one_more}) SELECT CAST(0 AS BIGINT), CAST(0 AS BIGINT), count(*) FROM found"));
+    let counts = counts.then(found).sql(format!(
+        " LIMIT {one_more}) SELECT CAST(0 AS BIGINT), CAST(0 AS BIGINT), count(*), CAST(NULL AS TEXT) FROM found"
+    ));
     facets.iter().fold(counts, |counts, facet| {
-        let (values, rows) = match facet {
-            Facet::Category => ("category_id, count(*)", "WHERE category_id IS NOT NULL GROUP BY category_id"),
-            Facet::Brand => ("brand_id, count(*)", "WHERE brand_id IS NOT NULL GROUP BY brand_id"),
-            Facet::Country => ("country_id, count(*)", "WHERE country_id IS NOT NULL GROUP BY country_id"),
-            Facet::Tag => (
-                "tag_id, count(*)",
-                "JOIN nomenclature_tags t ON t.nomenclature_id = found.item WHERE tag_id IS NOT NULL GROUP BY tag_id",
-            ),
-            Facet::Price => ("min(price), max(price)", "HAVING count(*) > 0"),
+        let counts = counts.sql(format!(" UNION ALL SELECT CAST({} AS BIGINT), ", number(*facet)));
+        let (column, table, of_item) = match facet {
+            Facet::Category => ("category_id", "categories", ""),
+            Facet::Brand => ("brand_id", "brands", ""),
+            Facet::Country => ("country_id", "countries", ""),
+            Facet::Tag => ("tag_id", "tags", " JOIN nomenclature_tags t ON t.nomenclature_id = found.item"),
+            Facet::Price => {
+                return counts.sql("min(price), max(price), CAST(NULL AS TEXT) FROM found HAVING count(*) > 0");
+            }
         };
-        counts.sql(format!(" UNION ALL SELECT CAST({} AS BIGINT), {values} FROM found {rows}", number(*facet)))
+        counts.sql(format!(
+            "v.id, k.total, v.name FROM (SELECT {column} AS id, count(*) AS total FROM found{of_item} \
+             WHERE {column} IS NOT NULL GROUP BY {column}) AS k JOIN {table} v ON v.id = k.id"
+        ))
     })
 }
 
-/// Returns the most frequent values with their names.
-fn named<Id: TryFrom<i64, Error = InvalidId>>(
-    connection: &mut AnyConnection,
-    table: &'static str,
-    counts: impl Iterator<Item = (i64, i64)>,
-) -> Result<Vec<FacetValue<Id>>, Abort<StoreError>> {
-    let mut counts: Vec<(i64, i64)> = counts.collect();
-    counts.sort_unstable_by_key(|(id, total)| (-total, *id));
-    counts.truncate(Facets::MAX_VALUES);
-    if counts.is_empty() {
-        return Ok(Vec::new());
-    }
-    let ids: Vec<i64> = counts.iter().map(|(id, _)| *id).collect();
-    let names: Vec<NameRow> =
-        Statement::new(format!("SELECT id, name FROM {table} WHERE id")).among(&ids).rows(connection)?;
-    let mut names: HashMap<i64, String> = names.into_iter().map(|row| (row.id, row.name)).collect();
-    let mut values = Vec::with_capacity(counts.len());
-    for (id, total) in counts {
-        let Some(name) = names.remove(&id) else { continue };
-        values.push(FacetValue {
-            record: Reference { id: decode::id(id)?, name: decode::owned(name)? },
-            count: decode::count(total)?,
-        });
-    }
-    Ok(values)
+/// Returns the most frequent values of a facet.
+fn values<Id: TryFrom<i64, Error = InvalidId>>(
+    rows: &[CountRow],
+    facet: Facet,
+) -> Result<Vec<FacetValue<Id>>, StoreError> {
+    let mut rows: Vec<&CountRow> = rows.iter().filter(|row| row.facet == number(facet)).collect();
+    rows.sort_unstable_by_key(|row| (-row.total, row.id));
+    rows.truncate(Facets::MAX_VALUES);
+    let value = |row: &CountRow| {
+        let name = row.name.clone().unwrap_or_default();
+        let record = Reference { id: decode::id(row.id)?, name: decode::owned(name)? };
+        Ok(FacetValue { record, count: decode::count(row.total)? })
+    };
+    rows.into_iter().map(value).collect()
 }

@@ -190,6 +190,32 @@ database_tests! {
         find_their_items(&db, include!("../../../catalog/src/model/near_search_cases.rs"), |_, _| false).await;
     }
 
+    async fn several_words_are_compared_whole(db: TestDatabase) {
+        const MANY: &str = "альфа бетон ветер гранит домик енот жираф зебра игла кабан лимон масло носок олень пирог рыбак сахар тигр";
+        let house = StockFixture::open(&db).await;
+        let cards = [
+            "Mango oak red", "Mangle oak red", "Man bingo oak red", "Стол дубовый белый", "Столб дубовый белый", "Шкаф дубовый", MANY,
+        ];
+        let ids = fill(&db, &house, &cards.map(|name| (name, None))).await;
+        let named = |places: &[usize]| places.iter().map(|place| ids[*place]).collect::<Vec<_>>();
+        let backwards = MANY.split(' ').rev().collect::<Vec<_>>().join(" ");
+        let cases: [(&str, &[usize]); 7] = [
+            ("mango oak red", &[0]),
+            ("man oak red", &[2, 0, 1]),
+            // Each word in either keyboard layout.
+            ("cnjk le,jdsq ,tksq", &[3, 4]),
+            ("шкаф le,jdsq", &[5]),
+            // Items have each of the words, but none has all of them. The second is one typo away from one of these.
+            ("cnjk дубовый ьфтпщ", &[]),
+            ("mango mangle oak", &[1]),
+            // More alternatives than are looked up first.
+            (&backwards, &[6]),
+        ];
+        for (query, places) in cases {
+            assert_eq!(found(&db, house.project, query).await, named(places), "{query}");
+        }
+    }
+
     async fn results_are_ordered_by_relevance(db: TestDatabase) {
         const CASES: &[(&str, &[&str])] = include!("../../../catalog/src/model/ranked_search_cases.rs");
         for (query, names) in CASES {

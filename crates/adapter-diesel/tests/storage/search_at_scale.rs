@@ -157,6 +157,27 @@ database_tests! {
         assert_eq!(shelf.page(about("blakc kxxbxard"), None, 1, 10).await, (vec![], vec![], 0));
     }
 
+    async fn a_frequent_word_corrects_a_query_only_if_many_items_have_it(db: TestDatabase) {
+        let shelf = Shelf { db: &db, house: StockFixture::open(&db).await };
+        let category = crowd(&shelf.house, "Black keyboard").await;
+        let mut few = Vec::new();
+        for name in ["Black keybords", "White keyboard"] {
+            let item = shelf.house.item(Item::goods(name, category)).await;
+            shelf.house.stock(shelf.house.near, item, 1, 100).await;
+            few.push(item);
+        }
+        db.database.rebuild_offers().await.unwrap();
+        // Two typos are not looked for beside thousands of items with one.
+        assert_eq!(shelf.page(about("black kyeboard"), None, 1, 1).await.2, 1_000);
+        // Few items: all that can be meant, those with the fewest typos first.
+        let (ids, _, total) = shelf.page(about("white kyeboard"), None, 1, 10).await;
+        assert_eq!((ids, total), (vec![few[1]], 1));
+        let facets = |query: &str| db.database.facets(shelf.house.first, about(query), at());
+        assert!(!facets("black kyeboard").await.unwrap().is_complete);
+        assert_eq!(facets("white kyeboard").await.unwrap().categories[0].count, 1);
+        assert_eq!(facets("white keyboard").await.unwrap().categories[0].count, 1);
+    }
+
     async fn a_wrong_count_shows_nothing_of_others(db: TestDatabase) {
         let before = StockFixture::open(&db).await;
         crowd(&before, "Red mug").await;

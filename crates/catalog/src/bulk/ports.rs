@@ -99,12 +99,8 @@ pub trait ExportRepository: Send + Sync {
 
     /// Records progress and renews the lease. Refuses if the caller no longer holds it, or if the author may no longer
     /// start such an export.
-    async fn progress(
-        &self,
-        held: JobLease,
-        progress: ExportProgress,
-        until: DateTime<Utc>,
-    ) -> Result<(), ExportAbort>;
+    async fn progress(&self, held: JobLease, progress: ExportProgress, until: DateTime<Utc>)
+    -> Result<(), ExportAbort>;
 
     /// Ends the export with its file, or with the reason of the failure. Returns `false` if the caller no longer holds
     /// the lease.

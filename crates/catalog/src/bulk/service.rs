@@ -80,12 +80,7 @@ impl BulkService {
         self.queue(project, None, submission).await
     }
 
-    async fn queue(
-        &self,
-        project: ProjectId,
-        author: Option<&Staff>,
-        submission: Submission,
-    ) -> Result<Job, JobError> {
+    async fn queue(&self, project: ProjectId, author: Option<&Staff>, submission: Submission) -> Result<Job, JobError> {
         self.require_queue_room(project).await?;
         let (place, file_bytes) = self.uploads.keep(&submission.file).await?;
         let Submission { kind, options, reading, file_name, .. } = submission;

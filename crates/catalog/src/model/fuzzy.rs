@@ -60,6 +60,43 @@ impl NearQuery {
         (!words.is_empty()).then(|| Self { candidates: query(candidates), exact: query(exact), words })
     }
 
+    /// Returns the query with each missing term in the spelling of those words that are one typo away. No text has a
+    /// missing term, so no text is nearer. `None` if there is no such word for a term, or if the words lack another term.
+    pub fn respelt(
+        text: &Line<255>,
+        query: &SearchQuery,
+        missing: &[SearchTerm],
+        words: &BTreeSet<&str>,
+    ) -> Option<SearchQuery> {
+        let others = query.terms().iter().filter(|term| !missing.contains(term));
+        let mut terms: BTreeSet<SearchTerm> = others.cloned().collect();
+        let sample = SearchText::of_line(&words.iter().copied().collect::<Vec<_>>().join(" "));
+        if !terms.is_empty() && !query.with_terms(terms.clone()).matches(&sample) {
+            return None;
+        }
+        let mut respelt = BTreeSet::new();
+        for typed in text.split_whitespace() {
+            let Ok([piece]) = <[Vec<String>; 1]>::try_from(pieces(typed)) else { continue };
+            let term = SearchTerm { ways: lenient_alternatives(typed, piece.clone()) };
+            if !missing.contains(&term) {
+                continue;
+            }
+            let [word] = piece.as_slice() else { return None };
+            let mistyped = MistypedWord::of(word)?;
+            let is_meant =
+                |word: &&&str| mistyped.typos_in(&word.chars().collect::<Vec<_>>()).is_some_and(|typos| typos < 2);
+            let meant = words.iter().filter(is_meant).map(|word| root(word));
+            let ways: BTreeSet<Vec<SearchWord>> =
+                meant.map(|root| vec![root.to_owned().into()]).take(SPELLINGS).collect();
+            if ways.is_empty() {
+                return None;
+            }
+            terms.insert(SearchTerm { ways: ways.into_iter().collect() });
+            respelt.insert(term);
+        }
+        (respelt.len() == missing.len()).then(|| query.with_terms(terms))
+    }
+
     /// Query for texts to compare. It finds more than those that can be meant.
     pub fn candidates(&self) -> &SearchQuery {
         &self.candidates
@@ -203,6 +240,31 @@ mod tests {
         assert_eq!(found, [true, false, false, false]);
         assert!(corrected.matches(&text("Black keyboards x15")));
         assert_eq!(query.corrected(&texts[2..]), None);
+    }
+
+    #[test]
+    fn missing_words_are_respelt_by_words_one_typo_away() {
+        let line = |text: &str| Line::parse(text).unwrap();
+        let words = BTreeSet::from(["keyboard", "keybords", "black", "клавиатура", "x15"]);
+        let respelt = |typed: &str, is_missing: fn(&str) -> bool| {
+            let query = SearchQuery::of_items(&line(typed));
+            let (known, missing) = query.of_known(|way| {
+                way.iter().all(|word| match word {
+                    SearchWord::Infix(word) | SearchWord::Prefix(word) => !is_missing(word),
+                })
+            });
+            NearQuery::respelt(&line(typed), &known, &missing, &words)
+        };
+        let text = |name: &str| SearchText::of(&Name::parse(name).unwrap(), None);
+        let found = respelt("kyeboard black", |word| word != "black").unwrap();
+        assert!(found.matches(&text("Black keyboard")) && found.matches(&text("Keyboards, black")));
+        assert!(!found.matches(&text("Black keybords")) && !found.matches(&text("White keyboard")));
+        // Two typos, a word that is too short, nothing near, and a rare word beside.
+        for typed in ["клваиатруа black", "x51 black", "monitor black", "kyeboard 4711"] {
+            assert_eq!(respelt(typed, |word| word != "black" && word != "4711"), None, "{typed}");
+        }
+        let both = respelt("kyeboard blakc", |_| true).unwrap();
+        assert!(both.matches(&text("Black keyboard")) && !both.matches(&text("Black mouse")));
     }
 
     #[test]

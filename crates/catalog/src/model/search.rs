@@ -255,6 +255,21 @@ impl SearchQuery {
         Self { terms: terms.into_iter().collect(), ..self.clone() }
     }
 
+    /// Returns the query without the alternatives that no text has, and the terms of which none is left. If there are such
+    /// terms, the query finds nothing.
+    pub fn of_known(&self, is_known: impl Fn(&[SearchWord]) -> bool) -> (Self, Vec<SearchTerm>) {
+        let (mut known, mut missing) = (BTreeSet::new(), Vec::new());
+        for term in &self.terms {
+            let ways: Vec<Vec<SearchWord>> = term.ways.iter().filter(|way| is_known(way)).cloned().collect();
+            if ways.is_empty() {
+                missing.push(term.clone());
+            } else {
+                known.insert(SearchTerm { ways });
+            }
+        }
+        (self.with_terms(known), missing)
+    }
+
     /// Returns the typed words in order.
     pub(super) fn words(&self) -> &[String] {
         &self.words
@@ -370,6 +385,22 @@ mod tests {
             })
             .collect();
         assert_eq!(wrong, []);
+    }
+
+    #[test]
+    fn unknown_alternatives_are_left_out() {
+        let query = SearchQuery::of_items(&Line::parse("cnjk белый xyzzy").unwrap());
+        let texts = [text("Письменный стол", None), text("Шкаф белый", None)];
+        let is_known = |way: &[SearchWord]| {
+            let term = SearchTerm { ways: vec![way.to_vec()] };
+            let asked = query.with_terms(BTreeSet::from([term]));
+            texts.iter().any(|text| asked.matches(text))
+        };
+        let (known, missing) = query.of_known(is_known);
+        let word = |word: &str| SearchTerm { ways: vec![vec![SearchWord::Infix(word.to_owned())]] };
+        assert_eq!(known.terms(), [word("белый"), word("стол")]);
+        assert_eq!(missing.len(), 1);
+        assert!(missing.iter().all(|term| query.terms().contains(term)));
     }
 
     #[test]

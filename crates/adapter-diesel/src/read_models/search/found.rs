@@ -1,12 +1,12 @@
 //! Items that a search shows, and their order.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use diesel::result::Error as QueryError;
-use kontor_catalog::model::{NearQuery, Relevance, SearchQuery, SearchText};
+use kontor_catalog::model::{NearQuery, Relevance, SearchQuery, SearchTerm, SearchText};
 use kontor_kernel::{Line, PageRequest, ProjectId};
 
-use super::terms::{conditions, matched, matched_in_parts};
+use super::terms::{SAMPLE, conditions, known, matched, matched_in_parts, sample};
 use crate::database::AnyConnection;
 use crate::statement::{Statement, by_place};
 
@@ -144,6 +144,12 @@ impl Search {
             .once()
     }
 
+    /// Returns the search without alternatives that no item has, and the terms that no item has.
+    fn known(&self, connection: &mut AnyConnection) -> Result<(Self, Vec<SearchTerm>), QueryError> {
+        let (query, missing) = known(connection, self.project, &self.query)?;
+        Ok((Self { query, ..self.clone() }, missing))
+    }
+
     fn finds_nothing(&self) -> bool {
         self.query.terms().is_empty()
     }
@@ -243,14 +249,44 @@ impl Search {
         page: PageRequest,
         find: impl Fn(&Self, &mut AnyConnection) -> Result<Found, QueryError>,
     ) -> Result<Found, QueryError> {
-        let found = find(self, connection)?;
-        if found.total > 0 || self.finds_nothing() {
-            return Ok(found);
+        let (search, mut missing) = self.known(connection)?;
+        if missing.is_empty() {
+            let found = find(&search, connection)?;
+            if found.total > 0 || self.finds_nothing() {
+                return Ok(found);
+            }
+            missing = self.only_term();
+        }
+        if let Some(respelt) = search.respelt(connection, &missing)? {
+            let found = find(&respelt, connection)?;
+            if found.total >= FIRST_COMPARED {
+                return Ok(found);
+            }
         }
         match self.similar(connection)? {
             Near::Items(ids) => Ok(Found::part_of(&ids, count_of(&ids), page)),
             Near::Corrected(search) => find(&search, connection),
         }
+    }
+
+    /// Returns the term of a query of one term. If such a query finds nothing, no item has the term.
+    fn only_term(&self) -> Vec<SearchTerm> {
+        if let [term] = self.query.terms() { vec![term.clone()] } else { Vec::new() }
+    }
+
+    /// Returns the search with missing terms in the spelling of frequent words, if the project has many items. Comparing
+    /// the words of some items takes less time than reading the index for every part of a mistyped word.
+    fn respelt(&self, connection: &mut AnyConnection, missing: &[SearchTerm]) -> Result<Option<Self>, QueryError> {
+        if missing.is_empty() {
+            return Ok(None);
+        }
+        let lines: Vec<Option<String>> = sample(self.project).scalars(connection)?;
+        if count_of(&lines) < SAMPLE {
+            return Ok(None);
+        }
+        let words: BTreeSet<&str> = lines.iter().flatten().flat_map(|line| line.split_whitespace()).collect();
+        let query = NearQuery::respelt(&self.text, &self.query, missing, &words);
+        Ok(query.map(|query| Self { query, ..self.clone() }))
     }
 
     /// Returns a page of the matches by [`Rank`]. Of more than [`MAX_RANKED`] matches, items with the typed article and names
@@ -279,14 +315,29 @@ impl Search {
         if self.finds_nothing() {
             return Ok(None);
         }
-        let ids = self.matches(connection)?;
-        if !ids.is_empty() {
-            return Ok(Some(if count_of(&ids) < self.most { self.these(&ids) } else { self.matched(connection)? }));
+        let (search, mut missing) = self.known(connection)?;
+        if missing.is_empty() {
+            let ids = search.matches(connection)?;
+            if !ids.is_empty() {
+                return search.all_of(connection, &ids).map(Some);
+            }
+            missing = self.only_term();
+        }
+        if let Some(respelt) = search.respelt(connection, &missing)? {
+            let ids = respelt.matches(connection)?;
+            if count_of(&ids) >= FIRST_COMPARED {
+                return respelt.all_of(connection, &ids).map(Some);
+            }
         }
         Ok(Some(match self.similar(connection)? {
             Near::Items(ids) => self.these(&ids),
             Near::Corrected(search) => search.matched(connection)?,
         }))
+    }
+
+    /// Selects all matches, of which these are the first: a statement from `FROM` on.
+    fn all_of(&self, connection: &mut AnyConnection, first: &[i64]) -> Result<Statement, QueryError> {
+        if count_of(first) < self.most { Ok(self.these(first)) } else { self.matched(connection) }
     }
 
     /// Selects these items: a statement from `FROM` on.
@@ -386,8 +437,12 @@ impl Search {
         if self.finds_nothing() {
             return Ok(None);
         }
-        let total = if connection.is_postgres() { 0 } else { self.count(connection, MAX_SORTED + 1)? };
-        let found = self.index_or_table(connection, total)?;
+        let (search, missing) = self.known(connection)?;
+        if !missing.is_empty() {
+            return Ok(None);
+        }
+        let total = if connection.is_postgres() { 0 } else { search.count(connection, MAX_SORTED + 1)? };
+        let found = search.index_or_table(connection, total)?;
         if total <= MAX_SORTED {
             let both = Statement::new("SELECT min(").then(value.clone()).sql(") AS lowest, max(").then(value);
             return Ok(Some(both.sql(") AS highest").then(found)));

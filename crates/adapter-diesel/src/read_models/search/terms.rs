@@ -3,17 +3,22 @@
 //! Also the text indexes of PostgreSQL. They need the extensions `pg_trgm` and `btree_gin`. A server without them
 //! returns the same results from the same columns, but reads more rows.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use diesel::QueryResult;
 use diesel::connection::SimpleConnection;
-use kontor_catalog::model::{SearchQuery, SearchText, SearchWord};
+use kontor_catalog::model::{SearchQuery, SearchTerm, SearchText, SearchWord};
 use kontor_kernel::{Line, ProjectId, StoreError};
 
 use crate::database::{Abort, AnyConnection, Database, conclude, is_lost};
 use crate::statement::Statement;
 
 const EXTENSIONS: &str = "CREATE EXTENSION IF NOT EXISTS pg_trgm; CREATE EXTENSION IF NOT EXISTS btree_gin;";
+
+/// Maximum size in kB of the list of rows that an index does not contain yet. Every search reads the list once for each
+/// scan of the index. With the default of 4 MB, PostgreSQL prefers to read a table of 10,000 items.
+const PENDING_LIST: &str = "gin_pending_list_limit=128";
 
 const TABLES: [&str; 3] = ["nomenclatures", "counterparties", "pages"];
 
@@ -25,9 +30,9 @@ const LARGE: &str = "0.2";
 const SHARES_LIFETIME: Duration = Duration::from_mins(10);
 
 fn are_indexed(connection: &mut AnyConnection) -> Result<bool, Abort<StoreError>> {
-    let indexes = "SELECT count(*) FROM pg_indexes WHERE schemaname = current_schema() \
-        AND indexname IN ('nomenclatures_search', 'counterparties_search', 'pages_search')";
-    let count: i64 = Statement::new(indexes).scalar(connection)?;
+    let indexes = "SELECT count(*) FROM pg_class WHERE relnamespace = current_schema()::regnamespace \
+        AND relname IN ('nomenclatures_search', 'counterparties_search', 'pages_search') AND ";
+    let count: i64 = Statement::new(indexes).value(PENDING_LIST).sql(" = ANY (reloptions)").scalar(connection)?;
     Ok(usize::try_from(count) == Ok(TABLES.len()))
 }
 
@@ -59,7 +64,8 @@ fn make(connection: &mut AnyConnection) -> QueryResult<()> {
     connection.batch_execute(EXTENSIONS)?;
     for table in TABLES {
         connection.batch_execute(&format!(
-            "CREATE INDEX IF NOT EXISTS {table}_search ON {table} USING gin (project_id, search_text gin_trgm_ops)"
+            "CREATE INDEX IF NOT EXISTS {table}_search ON {table} USING gin (project_id, search_text gin_trgm_ops); \
+             ALTER INDEX {table}_search SET ({PENDING_LIST})"
         ))?;
     }
     Ok(())
@@ -103,8 +109,17 @@ const LONG: usize = 6;
 /// Maximum combinations of alternatives that are written out.
 const COMBINATIONS: usize = 16;
 
+/// Maximum alternatives that are looked up before a search.
+const MAX_PROBED: usize = 32;
+
+/// Maximum items among which frequent words are looked up.
+pub(super) const SAMPLE: i64 = 200;
+
 /// Letters of a word by which the trigram index of PostgreSQL finds several words: two of its tokens.
 const ENOUGH: usize = 4;
+
+/// Number of words of which FTS5 finds few items by their first tokens alone.
+const SEVERAL: usize = 3;
 
 /// Placeholder for the two positions before a word.
 const BEFORE: char = '_';
@@ -202,6 +217,17 @@ fn all_alternatives(query: &SearchQuery, way: impl Fn(&[SearchWord]) -> String) 
 /// Returns the FTS5 expression. The query has terms.
 pub(super) fn expression(project: ProjectId, query: &SearchQuery, grams: Grams) -> String {
     all_alternatives(query, |words| all(words, |word| phrase(project, word, grams)))
+}
+
+/// Returns the expression of the first token of every word, if few items are likely to have all of them: of several terms
+/// that begin differently. FTS5 reads one list for each word and no positions. The items are compared with the query.
+fn beginnings(project: ProjectId, query: &SearchQuery) -> Option<String> {
+    let first = |word: &SearchWord| grams_of(project, word, Grams::Names).into_iter().next().unwrap_or_default();
+    let of_terms = query.terms().iter().filter_map(|term| term.ways.first()?.first());
+    let different: BTreeSet<String> = of_terms.map(first).collect();
+    let terms = query.terms().len();
+    (terms >= SEVERAL && different.len() == terms)
+        .then(|| all_alternatives(query, |words| all(words, |word| format!("\"{}\"", first(word)))))
 }
 
 /// Returns the condition that a text contains the word.
@@ -324,6 +350,69 @@ pub(crate) fn items_found(
     })
 }
 
+/// Selects the texts of the first items of a project.
+pub(super) fn sample(project: ProjectId) -> Statement {
+    Statement::new("SELECT s.search_text FROM nomenclatures s WHERE s.project_id = ")
+        .value(project.get())
+        .sql(format!(" ORDER BY s.id LIMIT {SAMPLE}"))
+}
+
+/// Returns the query without the alternatives that no item of the project has, and the terms of which none is left. Most
+/// words in the other keyboard layout are such, and PostgreSQL would read the index for each combination. Queries with
+/// few or very many alternatives are searched as they are.
+pub(super) fn known(
+    connection: &mut AnyConnection,
+    project: ProjectId,
+    query: &SearchQuery,
+) -> QueryResult<(SearchQuery, Vec<SearchTerm>)> {
+    let ways: Vec<&[SearchWord]> = query.terms().iter().flat_map(|term| &term.ways).map(Vec::as_slice).collect();
+    let with_alternatives = query.terms().iter().filter(|term| term.ways.len() > 1).count();
+    if with_alternatives < 2 || ways.len() > MAX_PROBED {
+        return Ok((query.clone(), Vec::new()));
+    }
+    let probes = if connection.is_postgres() {
+        probes_by_trigrams(project, &of_project(connection, project)?, &ways)
+    } else {
+        probes_by_tokens(project, &ways)
+    };
+    let places: Vec<i64> = probes.once().scalars(connection)?;
+    let found: BTreeSet<&[SearchWord]> =
+        places.into_iter().filter_map(|place| ways.get(usize::try_from(place).ok()?).copied()).collect();
+    Ok(query.of_known(|way| found.contains(way)))
+}
+
+/// Selects the places of those alternatives that an item has. Frequent words are among the first items, and the lists of
+/// rare words are short.
+fn probes_by_trigrams(project: ProjectId, own: &Statement, ways: &[&[SearchWord]]) -> Statement {
+    let (mut found, mut probes) = (Statement::default(), Statement::default());
+    for (place, way) in ways.iter().enumerate() {
+        let union = if place == 0 { " " } else { " UNION ALL " };
+        let condition = all(way, |word| like("s.search_text", word));
+        // As an expression of its own, the index is planned to be read, and not the table up to the first such item.
+        found = found
+            .sql(format!(", found_{place} AS MATERIALIZED (SELECT 1 FROM nomenclatures s WHERE "))
+            .then(own.clone())
+            .sql(format!(" AND {condition})"));
+        probes = probes.sql(format!(
+            "{union}SELECT CAST({place} AS BIGINT) WHERE EXISTS (SELECT 1 FROM first_items s WHERE {condition}) \
+             OR EXISTS (SELECT 1 FROM found_{place})"
+        ));
+    }
+    Statement::new("WITH first_items AS MATERIALIZED (").then(sample(project)).sql(")").then(found).then(probes)
+}
+
+/// The same from the index of SQLite, which returns the first match at once.
+fn probes_by_tokens(project: ProjectId, ways: &[&[SearchWord]]) -> Statement {
+    ways.iter().enumerate().fold(Statement::default(), |probes, (place, way)| {
+        let union = if place == 0 { "" } else { " UNION ALL " };
+        probes
+            .sql(format!("{union}SELECT CAST({place} AS BIGINT) WHERE EXISTS (SELECT 1 FROM nomenclature_search "))
+            .sql("WHERE nomenclature_search MATCH ")
+            .value(all(way, |word| phrase(project, word, Grams::Names)))
+            .sql(")")
+    })
+}
+
 /// Selects the items that match a query, from the index. The caller prepends `SELECT` and appends further conditions.
 /// `table` is joined by the item id in its column `id`.
 pub(super) fn matched(
@@ -338,6 +427,14 @@ pub(super) fn matched(
             .then(of_project(connection, project)?)
             .sql(format!(" AND {}", conditions_by_trigrams("s", query)))
             .once()
+    } else if let Some(tokens) = beginnings(project, query) {
+        Statement::new(format!(
+            " FROM nomenclature_search CROSS JOIN nomenclatures s ON s.id = nomenclature_search.rowid \
+             CROSS JOIN {table} ON {id} = s.id WHERE nomenclature_search MATCH "
+        ))
+        .value(tokens)
+        .sql(format!(" AND {}", conditions("s", query)))
+        .once()
     } else {
         Statement::new(format!(
             " FROM nomenclature_search CROSS JOIN {table} ON {id} = nomenclature_search.rowid \
@@ -394,6 +491,16 @@ mod tests {
         assert_eq!(asked("01234", Grams::Texts), "((\"12--0123 12--1234\"))");
         assert_eq!(asked("0123456", Grams::Texts), "((\"12-012345 12-123456\"))");
         assert_eq!(asked("012 3", Grams::Texts), "((\"12012\")) AND ((\"12__3\"))");
+    }
+
+    #[test]
+    fn several_words_are_looked_for_by_their_beginnings() {
+        let asked = |query: &str| beginnings(project(), &SearchQuery::of(&Line::parse(query).unwrap()));
+        let tokens = "((\"12-keyboa\")) AND ((\"12oak\")) AND ((\"12_m6\"))";
+        assert_eq!(asked("oak keyboard m6").as_deref(), Some(tokens));
+        for query in ["oak keyboard", "oaks oak keyboard"] {
+            assert_eq!(asked(query), None, "{query}");
+        }
     }
 
     #[test]
