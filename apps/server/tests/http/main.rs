@@ -121,6 +121,7 @@ mod redaction;
 mod reference;
 mod resized_pictures;
 mod response_cache;
+mod rule_tests;
 mod rules;
 mod rust_client;
 mod safe_start;
