@@ -219,6 +219,7 @@ pub mod testing {
 
     pub mod contract;
     pub mod memory;
+    pub mod samples;
 }
 mod warehouses;
 

@@ -462,36 +462,7 @@ mod tests {
     }
 
     fn placed() -> PlacedOrder {
-        PlacedOrder {
-            project_id: ProjectId::new(1).unwrap(),
-            application_id: ApplicationId::new(3).ok(),
-            orderer: Orderer::Contact(person(None)),
-            author: Author::System,
-            manager_id: None,
-            comment: None,
-            status: OrderStatus::Created,
-            lines: vec![],
-            original_price: money(450),
-            product_discount: Money::ZERO,
-            promo_discount: Money::ZERO,
-            final_price: money(450),
-            delivery_charge: DeliveryCharge::default(),
-            automatic: AppliedDiscounts::default(),
-            promo: None,
-            delivery: Delivery {
-                type_id: kontor_kernel::DeliveryTypeId::new(1).unwrap(),
-                subtype_id: None,
-                subtype_param_id: None,
-                shop_id: None,
-                address: None,
-            },
-            payment_type_id: None,
-            phone: None,
-            tickets: None,
-            contact: None,
-            payment: None,
-            at: DateTime::UNIX_EPOCH,
-        }
+        PlacedOrder { orderer: Orderer::Contact(person(None)), ..crate::model::testing::a_placed_order() }
     }
 
     #[test]

@@ -243,6 +243,7 @@ pub mod testing {
     pub mod contract;
     pub mod memory;
     pub mod samples;
+    pub mod strategies;
 }
 pub mod tickets;
 

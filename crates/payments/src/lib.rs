@@ -189,6 +189,7 @@ pub mod testing {
     pub mod contract;
     pub mod memory;
     pub mod samples;
+    pub mod strategies;
 }
 mod timing;
 pub mod verification;

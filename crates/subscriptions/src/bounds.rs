@@ -123,10 +123,11 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
-    use kontor_kernel::{NomenclatureId, Word};
+    use kontor_kernel::Word;
 
     use super::*;
     use crate::checkout::MAX_PLANS;
+    use crate::testing::samples::terms;
 
     /// 0:30 of the day in Moscow, still the day before in UTC.
     fn now() -> DateTime<Utc> {
@@ -135,14 +136,7 @@ mod tests {
 
     #[test]
     fn a_charge_never_exceeds_the_consent() {
-        let terms = Terms {
-            plan: NomenclatureId::new(7).unwrap(),
-            plan_slug: "monthly".to_owned(),
-            amount: "499.00".parse().unwrap(),
-            currency: "RUB".to_owned(),
-            billing_months: 1,
-            method: None,
-        };
+        let terms = Terms { amount: "499.00".parse().unwrap(), ..terms() };
         let judged = |amount: &str, currency| Park::check_amount(&terms, amount.parse().unwrap(), currency);
         assert_eq!(judged("499.00", "RUB"), Ok(()));
         assert_eq!(judged("1.00", "RUB"), Ok(()));

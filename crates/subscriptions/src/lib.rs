@@ -180,6 +180,7 @@ pub mod testing {
 
     pub mod contract;
     pub mod samples;
+    pub mod strategies;
 }
 mod transitions;
 

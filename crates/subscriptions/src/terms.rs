@@ -78,17 +78,7 @@ mod tests {
     use kontor_kernel::Word;
 
     use super::*;
-
-    fn terms() -> Terms {
-        Terms {
-            plan: NomenclatureId::new(7).unwrap(),
-            plan_slug: "monthly".to_owned(),
-            amount: "499.00".parse().unwrap(),
-            currency: "RUB".to_owned(),
-            billing_months: 1,
-            method: Some(SavedMethodId::new(3).unwrap()),
-        }
-    }
+    use crate::testing::samples::terms;
 
     #[test]
     fn each_of_plan_price_period_and_method_needs_a_consent() {

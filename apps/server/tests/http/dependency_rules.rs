@@ -18,8 +18,8 @@ const DOMAINS: [&str; 9] = [
 
 /// Small libraries without input or output. `secrecy` keeps secrets out of logs, `futures-util` runs calls
 /// concurrently, `slug` transliterates names, `rust-stemmers` removes endings, `bytes` are parts of a content,
-/// `ipnet` reads networks, `chrono-tz` has the time zones of projects.
-const PURE: [&str; 17] = [
+/// `ipnet` reads networks, `chrono-tz` has the time zones of projects, `proptest` makes values for the tests of others.
+const PURE: [&str; 18] = [
     "async-trait",
     "bytes",
     "chrono",
@@ -27,6 +27,7 @@ const PURE: [&str; 17] = [
     "futures-util",
     "ipnet",
     "mockall",
+    "proptest",
     "rust-stemmers",
     "rust_decimal",
     "secrecy",

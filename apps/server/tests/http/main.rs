@@ -122,6 +122,7 @@ mod redaction;
 mod reference;
 mod resized_pictures;
 mod response_cache;
+mod rule_tests;
 mod rules;
 mod rust_client;
 mod safe_start;

@@ -206,7 +206,7 @@ mod tests {
 
     use super::*;
     use crate::bulk::ports::{MockExportRepository, MockJobRepository, MockUploadStore};
-    use crate::bulk::{JobPhase, Tally};
+    use crate::testing::samples::a_job;
 
     fn service(jobs: MockJobRepository, uploads: MockUploadStore) -> BulkService {
         let clock = Arc::new(FixedClock::at(DateTime::<Utc>::UNIX_EPOCH));
@@ -220,28 +220,7 @@ mod tests {
     }
 
     fn job() -> Job {
-        Job {
-            id: JobId::new(7).unwrap(),
-            kind: ImportKind::Inventories.into(),
-            options: JobOptions::default(),
-            reading: ReadOptions::default(),
-            state: JobState::Queued,
-            phase: JobPhase::Checking,
-            file_name: None,
-            file_bytes: 1,
-            file_expires_at: None,
-            total_rows: None,
-            done_rows: 0,
-            checkpoint: 0,
-            tally: Tally::default(),
-            ignored_columns: Vec::new(),
-            layout: None,
-            failure: None,
-            user_id: None,
-            created_at: DateTime::<Utc>::UNIX_EPOCH,
-            started_at: None,
-            finished_at: None,
-        }
+        a_job(ImportKind::Inventories)
     }
 
     #[tokio::test]

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use chrono::DateTime;
 use kontor_catalog::bulk::ports::{MockJobRepository, MockUploadStore};
 use kontor_catalog::bulk::*;
 use kontor_catalog::spreadsheet::ports::{MockItemSheetRepository, MockStockSheetRepository};
 use kontor_catalog::spreadsheet::{
-    Decision, ImportError, ImportKind, ImportMode, ImportReport, ReadOptions, ReferenceLookup, RowProblems, SheetError,
+    Decision, ImportError, ImportKind, ImportMode, ImportReport, ReferenceLookup, RowProblems, SheetError,
 };
-use kontor_kernel::{JobId, ProjectId, StoreError};
+use kontor_catalog::testing::samples::a_job;
+use kontor_kernel::{ProjectId, StoreError};
 
 use crate::clock;
 use crate::decision::Grid;
@@ -26,28 +26,8 @@ impl BlockOn for AtOnce {
 }
 
 fn leased(mode: ImportMode, dry_run: bool, tries: u32) -> LeasedJob {
-    let job = Job {
-        id: JobId::new(7).unwrap(),
-        kind: ImportKind::Nomenclatures.into(),
-        options: JobOptions { dry_run, mode },
-        reading: ReadOptions::default(),
-        state: JobState::Running,
-        phase: JobPhase::Checking,
-        file_name: None,
-        file_bytes: 1,
-        file_expires_at: None,
-        total_rows: None,
-        done_rows: 0,
-        checkpoint: 0,
-        tally: Tally::default(),
-        ignored_columns: Vec::new(),
-        layout: None,
-        failure: None,
-        user_id: None,
-        created_at: DateTime::UNIX_EPOCH,
-        started_at: None,
-        finished_at: None,
-    };
+    let job =
+        Job { options: JobOptions { dry_run, mode }, state: JobState::Running, ..a_job(ImportKind::Nomenclatures) };
     LeasedJob {
         job,
         kind: ImportKind::Nomenclatures,

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::change::{PlacedOrder, PromoEffect, Totals};
-use crate::model::testing::{a_line, an_order};
+use crate::model::testing::{a_discount, a_line, an_order};
 use crate::model::{
     Cart, CartLine, DeliveryRequest, Discount, Named, OrderLine, Promo, PromoCode, References, ShopReference,
     TypeReference,
@@ -125,18 +125,12 @@ fn discount(dice: &mut Dice, number: i64, code: Option<String>) -> Discount {
     };
     Discount {
         id: DiscountId::new(number).unwrap(),
-        name: "Sale".to_owned(),
         usage_limit: code.as_ref().and_then(|_| dice.one_in(3).then(|| 1 + dice.roll(2))),
-        customer_limit: None,
         code,
-        value,
-        target,
         minimum_sum: money(if dice.one_in(2) { 0 } else { dice.number(0, 60_000) }),
-        starts_at: None,
-        ends_at: None,
         used_count: dice.roll(2),
         status: if dice.one_in(8) { DiscountStatus::Paused } else { DiscountStatus::Active },
-        version: 1,
+        ..a_discount(value, target)
     }
 }
 

@@ -3,21 +3,20 @@ use std::sync::{Arc, Mutex};
 use chrono::DateTime;
 use kontor_kernel::testing::{CountingRandom, staff_with};
 use kontor_kernel::{
-    DiscountId, DiscountStatus, DiscountTarget, DiscountValue, FixedClock, InventoryId, OrderId, Permission, ProjectId,
-    ProjectScoped, Resource, Staff, Stamp, WarehouseId,
+    DiscountTarget, DiscountValue, FixedClock, InventoryId, OrderId, Permission, ProjectId, ProjectScoped, Resource,
+    Staff, Stamp, WarehouseId,
 };
 use kontor_payments::ChargeService;
-use kontor_payments::model::{
-    Charge, ChargePurpose, GatewayPayment, GatewayStatus, NewCharge, PaymentMethod, ProviderId,
-};
+use kontor_payments::model::{Charge, ChargePurpose, GatewayPayment, GatewayStatus, PaymentMethod, ProviderId};
 use kontor_payments::ports::{Answer, MockChargeStore, MockPaymentGateway, Reading};
+use kontor_payments::testing::samples;
 use uuid::Uuid;
 
 use super::*;
 use crate::change::{OrderUpdate, PromoEffect};
-use crate::model::testing::{a_line, a_payment, an_order};
+use crate::model::testing::{a_discount, a_line, a_payment, an_order, goods, stock as place};
 use crate::model::{Discount, Named, OrderLine, PreparedPayment, Promo, ReservationState};
-use crate::placement::{CartSnapshot, ItemKind, OfferedItem, Packaging, WarehouseStock};
+use crate::placement::{CartSnapshot, OfferedItem};
 use crate::ports::{Decision, MockCartReader, MockOrderReader, MockOrderStore};
 use crate::refund::ReturnEffect;
 use crate::{FewestWarehouses, OrderError, OrderRefusal, PaymentPage, PlacementService};
@@ -67,27 +66,6 @@ fn order(status: OrderStatus, lines: Vec<OrderLine>) -> Order {
         promo_code: None,
         lines,
         ..an_order(status)
-    }
-}
-
-fn place(inventory: i64, price: i64, available: u32) -> WarehouseStock {
-    WarehouseStock {
-        inventory: InventoryId::new(inventory).unwrap(),
-        warehouse: WarehouseId::new(inventory).unwrap(),
-        price: money(price),
-        available,
-    }
-}
-
-fn goods(id: i64, places: Vec<WarehouseStock>) -> OfferedItem {
-    OfferedItem {
-        id: item(id),
-        name: format!("Item {id}"),
-        categories: vec![],
-        kind: ItemKind::Goods { places },
-        packaging: Packaging { wholesale: false, pieces_per_pack: 1 },
-        vat: None,
-        is_ticket: false,
     }
 }
 
@@ -230,19 +208,13 @@ fn what_cannot_be_is_refused_by_name() {
 
 fn code(version: u64, used: u64, minimum: i64) -> Promo {
     let discount = Discount {
-        id: DiscountId::new(4).unwrap(),
-        name: "Spring".to_owned(),
         code: Some("SPRING".to_owned()),
-        value: DiscountValue::Percent(1_000),
-        target: DiscountTarget::Cart,
         minimum_sum: money(minimum),
-        starts_at: None,
-        ends_at: None,
         usage_limit: Some(1),
         customer_limit: Some(1),
         used_count: used,
-        status: DiscountStatus::Active,
         version,
+        ..a_discount(DiscountValue::Percent(1_000), DiscountTarget::Cart)
     };
     Promo { discount: Some(discount), used_by_customer: used }
 }
@@ -329,32 +301,14 @@ fn online(open: bool) -> Order {
 fn charge(order: &Order, provider: Option<&str>) -> Charge {
     let method = PaymentMethod::BankCard;
     let payment = PreparedPayment { method, ..a_payment(order.final_price) };
-    let new = NewCharge {
-        project_id: ProjectId::new(1).unwrap(),
-        application_id: None,
-        counterparty_id: order.customer.id,
-        request: payment.request(order.id),
-        next_check_at: DateTime::UNIX_EPOCH,
-        at: DateTime::UNIX_EPOCH,
-    };
-    let stored = new.stored_as(kontor_kernel::ChargeId::new(1).unwrap());
-    Charge { provider_id: provider.map(|id| ProviderId::parse(id).unwrap()), ..stored }
+    let request = payment.request(order.id);
+    let stored = samples::charge(request.purpose, request.amount);
+    Charge { request, provider_id: provider.map(|id| ProviderId::parse(id).unwrap()), ..stored }
 }
 
 fn payment(charge: &Charge, status: GatewayStatus) -> GatewayPayment {
-    GatewayPayment {
-        renewal: None,
-        id: ProviderId::parse("pay-1").unwrap(),
-        status,
-        amount: charge.request.amount,
-        currency: charge.request.currency.clone(),
-        confirmation_url: None,
-        reason: (status == GatewayStatus::Canceled).then(|| "canceled_by_merchant".to_owned()),
-        purpose: Some(charge.request.purpose),
-        key: Some(charge.request.key),
-        saved_method: None,
-        receipt: None,
-    }
+    let reason = (status == GatewayStatus::Canceled).then(|| "canceled_by_merchant".to_owned());
+    GatewayPayment { reason, ..samples::payment_of(charge, status) }
 }
 
 struct Desk {

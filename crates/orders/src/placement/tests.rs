@@ -19,9 +19,10 @@ use super::service::{PaymentPage, PlacementService};
 use super::*;
 use crate::change::Orderer;
 use crate::error::{CartError, PlacementError};
+use crate::model::testing::a_discount;
 use crate::model::{
-    Cart, CartLine, DeliveryRequest, Discount, DiscountStatus, DiscountTarget, DiscountValue, OrderStatus,
-    PaymentMethod, Promo, PromoCode, References, ShopReference, TypeReference,
+    Cart, CartLine, DeliveryRequest, Discount, DiscountTarget, DiscountValue, OrderStatus, PaymentMethod, Promo,
+    PromoCode, References, ShopReference, TypeReference,
 };
 use crate::ports::{CartQuery, MockCartReader, MockOrderReader, MockOrderStore, PlaceRefused, Placed};
 
@@ -299,20 +300,9 @@ async fn an_order_that_is_stored_and_cannot_be_read_is_not_told_as_refused() {
 
 #[test]
 fn an_order_names_the_discounts_it_was_priced_by() {
-    let discount = |id, target| Discount {
-        id: DiscountId::new(id).unwrap(),
-        name: "Sale".to_owned(),
-        code: None,
-        value: DiscountValue::Percent(1_000),
-        target,
-        minimum_sum: Money::ZERO,
-        starts_at: None,
-        ends_at: None,
-        usage_limit: None,
-        customer_limit: None,
-        used_count: 0,
-        status: DiscountStatus::Active,
-        version: 4,
+    let discount = |id, target| {
+        let id = DiscountId::new(id).unwrap();
+        Discount { id, version: 4, ..a_discount(DiscountValue::Percent(1_000), target) }
     };
     let elsewhere = DiscountTarget::Category(CategoryId::new(9).unwrap());
     let automatic = vec![discount(1, elsewhere), discount(2, DiscountTarget::Cart)];
@@ -366,21 +356,8 @@ async fn what_staff_name_must_be_of_the_project_and_they_must_be_allowed() {
 }
 
 fn spring() -> Discount {
-    Discount {
-        id: DiscountId::new(5).unwrap(),
-        name: "Spring".to_owned(),
-        code: Some("SPRING".to_owned()),
-        value: DiscountValue::Percent(1_000),
-        target: DiscountTarget::Cart,
-        minimum_sum: Money::ZERO,
-        starts_at: None,
-        ends_at: None,
-        usage_limit: None,
-        customer_limit: None,
-        used_count: 0,
-        status: DiscountStatus::Active,
-        version: 4,
-    }
+    let (id, code) = (DiscountId::new(5).unwrap(), Some("SPRING".to_owned()));
+    Discount { id, code, version: 4, ..a_discount(DiscountValue::Percent(1_000), DiscountTarget::Cart) }
 }
 
 #[test]

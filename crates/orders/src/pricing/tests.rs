@@ -1,9 +1,9 @@
 use chrono::TimeDelta;
-use kontor_kernel::DiscountId;
 use proptest::prelude::*;
 
 use super::*;
 use crate::model::DiscountStatus;
+use crate::model::testing::a_discount;
 
 fn at() -> DateTime<Utc> {
     DateTime::UNIX_EPOCH
@@ -22,24 +22,6 @@ fn line(item: i64, category: i64, quantity: i64, unit_price: i64) -> PriceLine {
     }
 }
 
-fn discount(value: DiscountValue, target: DiscountTarget) -> Discount {
-    Discount {
-        id: DiscountId::new(1).unwrap(),
-        name: "Sale".to_owned(),
-        code: None,
-        value,
-        target,
-        minimum_sum: Money::ZERO,
-        starts_at: None,
-        ends_at: None,
-        usage_limit: None,
-        customer_limit: None,
-        used_count: 0,
-        status: DiscountStatus::Active,
-        version: 1,
-    }
-}
-
 fn promo(discount: Discount) -> Promo {
     Promo { discount: Some(discount), used_by_customer: 0 }
 }
@@ -48,8 +30,8 @@ fn promo(discount: Discount) -> Promo {
 fn the_best_automatic_discount_of_a_line_wins_alone() {
     let lines = [line(1, 1, 2, 10_000), line(2, 2, 1, 5_000)];
     let automatic = [
-        discount(DiscountValue::Percent(1_000), DiscountTarget::Cart),
-        discount(DiscountValue::Fixed(money(1_500)), DiscountTarget::Product(NomenclatureId::new(1).unwrap())),
+        a_discount(DiscountValue::Percent(1_000), DiscountTarget::Cart),
+        a_discount(DiscountValue::Fixed(money(1_500)), DiscountTarget::Product(NomenclatureId::new(1).unwrap())),
     ];
     let pricing = price(&lines, &automatic, None, at()).unwrap();
     assert_eq!(pricing.lines[0].product_discount, money(3_000), "1500 per piece beats ten percent");
@@ -60,8 +42,8 @@ fn the_best_automatic_discount_of_a_line_wins_alone() {
 #[test]
 fn a_promo_code_works_on_what_is_left() {
     let lines = [line(1, 1, 1, 10_000), line(2, 2, 1, 10_000)];
-    let automatic = [discount(DiscountValue::Percent(5_000), DiscountTarget::Category(CategoryId::new(1).unwrap()))];
-    let code = promo(discount(DiscountValue::Percent(1_000), DiscountTarget::Cart));
+    let automatic = [a_discount(DiscountValue::Percent(5_000), DiscountTarget::Category(CategoryId::new(1).unwrap()))];
+    let code = promo(a_discount(DiscountValue::Percent(1_000), DiscountTarget::Cart));
     let pricing = price(&lines, &automatic, Some(&code), at()).unwrap();
     assert_eq!((pricing.product_discount(), pricing.promo_discount()), (money(5_000), money(1_500)));
     assert_eq!(pricing.total_discount(), money(6_500));
@@ -73,7 +55,7 @@ fn a_fixed_discount_on_a_product_counts_per_piece_with_a_code_and_without() {
     let product = DiscountTarget::Product(NomenclatureId::new(1).unwrap());
     let category = DiscountTarget::Category(CategoryId::new(1).unwrap());
     for (target, off) in [(product, [4_500, 0, 0]), (category, [4_500, 1_000, 0])] {
-        let fixed = discount(DiscountValue::Fixed(money(1_500)), target);
+        let fixed = a_discount(DiscountValue::Fixed(money(1_500)), target);
         let automatic = price(&lines, std::slice::from_ref(&fixed), None, at()).unwrap();
         assert_eq!(automatic.lines.iter().map(|line| line.product_discount.minor()).collect::<Vec<_>>(), off);
         let code = price(&lines, &[], Some(&promo(fixed)), at()).unwrap();
@@ -81,13 +63,13 @@ fn a_fixed_discount_on_a_product_counts_per_piece_with_a_code_and_without() {
         assert_eq!(code.final_price(), automatic.final_price());
     }
     // On the whole cart it is one amount.
-    let cart = promo(discount(DiscountValue::Fixed(money(1_500)), DiscountTarget::Cart));
+    let cart = promo(a_discount(DiscountValue::Fixed(money(1_500)), DiscountTarget::Cart));
     assert_eq!(price(&lines, &[], Some(&cart), at()).unwrap().promo_discount(), money(1_500));
 }
 
 #[test]
 fn every_reason_against_a_promo_code_is_named() {
-    let base = || discount(DiscountValue::Percent(1_000), DiscountTarget::Cart);
+    let base = || a_discount(DiscountValue::Percent(1_000), DiscountTarget::Cart);
     let second = TimeDelta::seconds(1);
     let other = NomenclatureId::new(9).unwrap();
     let cases = [
@@ -126,7 +108,7 @@ fn any_discount() -> impl Strategy<Value = Discount> {
         (1..20i64).prop_map(|id| DiscountTarget::Product(NomenclatureId::new(id).unwrap())),
     ];
     (value, target, 0..2_000_000i64)
-        .prop_map(|(value, target, minimum)| Discount { minimum_sum: money(minimum), ..discount(value, target) })
+        .prop_map(|(value, target, minimum)| Discount { minimum_sum: money(minimum), ..a_discount(value, target) })
 }
 
 proptest! {
@@ -161,7 +143,7 @@ proptest! {
 
 #[test]
 fn a_promo_code_works_from_its_first_to_its_last_moment_and_use() {
-    let base = || discount(DiscountValue::Percent(1_000), DiscountTarget::Cart);
+    let base = || a_discount(DiscountValue::Percent(1_000), DiscountTarget::Cart);
     let second = TimeDelta::seconds(1);
     for (promo, why) in [
         (promo(Discount { starts_at: Some(at()), ..base() }), "from the moment it starts"),
@@ -181,7 +163,7 @@ fn a_promo_code_works_from_its_first_to_its_last_moment_and_use() {
 
 #[test]
 fn automatic_discounts_are_current_and_have_their_minimum() {
-    let base = || discount(DiscountValue::Percent(1_000), DiscountTarget::Cart);
+    let base = || a_discount(DiscountValue::Percent(1_000), DiscountTarget::Cart);
     let off = |automatic: Discount| {
         price(&[line(1, 1, 1, 10_000)], &[automatic], None, at()).unwrap().product_discount().minor()
     };
@@ -196,7 +178,7 @@ fn automatic_discounts_are_current_and_have_their_minimum() {
 fn a_fixed_discount_on_the_cart_is_spread_over_its_lines_and_takes_no_more_than_they_cost() {
     let lines = [line(1, 1, 1, 200), line(2, 2, 1, 100)];
     let off = |minor| {
-        let fixed = discount(DiscountValue::Fixed(money(minor)), DiscountTarget::Cart);
+        let fixed = a_discount(DiscountValue::Fixed(money(minor)), DiscountTarget::Cart);
         let automatic = price(&lines, std::slice::from_ref(&fixed), None, at()).unwrap();
         let code = price(&lines, &[], Some(&promo(fixed)), at()).unwrap();
         let automatic: Vec<_> = automatic.lines.iter().map(|line| line.product_discount.minor()).collect();

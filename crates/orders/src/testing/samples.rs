@@ -14,16 +14,19 @@
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "constant identifiers")]
 
 use chrono::DateTime;
+use kontor_kernel::history::Author;
 use kontor_kernel::{
-    ApplicationId, CounterpartyId, DeliveryTypeId, InventoryId, Money, NomenclatureId, OrderId, Quantity,
-    ReservationId, WarehouseId,
+    ApplicationId, CounterpartyId, DeliveryTypeId, DiscountId, InventoryId, Money, NomenclatureId, OrderId, ProjectId,
+    Quantity, ReservationId, WarehouseId,
 };
 use uuid::Uuid;
 
+use crate::change::{AppliedDiscounts, Orderer, PlacedOrder};
 use crate::model::{
-    Customer, DeliveryCharge, DeliveryOptionRef, Named, Order, OrderLine, OrderStatus, PaymentMethod, PreparedPayment,
-    ReservationState,
+    Customer, Delivery, DeliveryCharge, DeliveryOptionRef, Discount, DiscountStatus, DiscountTarget, DiscountValue,
+    Named, Order, OrderLine, OrderStatus, PaymentMethod, PreparedPayment, ReservationState,
 };
+use crate::placement::{ItemKind, OfferedItem, Packaging, WarehouseStock};
 use crate::tickets::Tickets;
 
 /// Returns order 7 of 4.50 in this state, without lines: after a promo code of 0.50, of customer 4 in application 3. A
@@ -135,5 +138,91 @@ pub fn a_payment(amount: Money) -> PreparedPayment {
         return_url: "https://shop.example".to_owned(),
         next_check_at: DateTime::UNIX_EPOCH,
         receipt: None,
+    }
+}
+
+/// Returns an order of 4.50 to store, of customer 4 in application 3, without lines and discounts.
+pub fn a_placed_order() -> PlacedOrder {
+    let price = Money::from_minor(450).unwrap();
+    PlacedOrder {
+        project_id: ProjectId::new(1).unwrap(),
+        application_id: ApplicationId::new(3).ok(),
+        orderer: Orderer::Customer(CounterpartyId::new(4).unwrap()),
+        author: Author::System,
+        manager_id: None,
+        comment: None,
+        status: OrderStatus::Created,
+        lines: Vec::new(),
+        original_price: price,
+        product_discount: Money::ZERO,
+        promo_discount: Money::ZERO,
+        final_price: price,
+        delivery_charge: DeliveryCharge::default(),
+        automatic: AppliedDiscounts::default(),
+        promo: None,
+        delivery: Delivery {
+            type_id: DeliveryTypeId::new(1).unwrap(),
+            subtype_id: None,
+            subtype_param_id: None,
+            shop_id: None,
+            address: None,
+        },
+        payment_type_id: None,
+        phone: None,
+        tickets: None,
+        contact: None,
+        payment: None,
+        at: DateTime::UNIX_EPOCH,
+    }
+}
+
+/// Returns active discount 1 without limits and without a code.
+///
+/// ```
+/// use kontor_orders::model::{Discount, DiscountTarget, DiscountValue};
+/// use kontor_orders::testing::samples::a_discount;
+///
+/// let sale = a_discount(DiscountValue::Percent(1_000), DiscountTarget::Cart);
+/// let spring = Discount { code: Some("SPRING".to_owned()), usage_limit: Some(100), ..sale };
+/// assert_eq!(spring.used_count, 0);
+/// ```
+pub fn a_discount(value: DiscountValue, target: DiscountTarget) -> Discount {
+    Discount {
+        id: DiscountId::new(1).unwrap(),
+        name: "Sale".to_owned(),
+        code: None,
+        value,
+        target,
+        minimum_sum: Money::ZERO,
+        starts_at: None,
+        ends_at: None,
+        usage_limit: None,
+        customer_limit: None,
+        used_count: 0,
+        status: DiscountStatus::Active,
+        version: 1,
+    }
+}
+
+/// Returns goods that are sold one by one from these places.
+pub fn goods(number: i64, places: Vec<WarehouseStock>) -> OfferedItem {
+    OfferedItem {
+        id: NomenclatureId::new(number).unwrap(),
+        name: format!("Item {number}"),
+        categories: Vec::new(),
+        kind: ItemKind::Goods { places },
+        packaging: Packaging { wholesale: false, pieces_per_pack: 1 },
+        vat: None,
+        is_ticket: false,
+    }
+}
+
+/// Returns the stock level with this number, in the warehouse with the same number.
+pub fn stock(number: i64, minor: i64, available: u32) -> WarehouseStock {
+    WarehouseStock {
+        inventory: InventoryId::new(number).unwrap(),
+        warehouse: WarehouseId::new(number).unwrap(),
+        price: Money::from_minor(minor).unwrap(),
+        available,
     }
 }

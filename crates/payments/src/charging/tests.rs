@@ -19,20 +19,8 @@ fn charge() -> Charge {
 }
 
 fn payment(status: GatewayStatus) -> GatewayPayment {
-    let request = charge().request;
-    GatewayPayment {
-        renewal: None,
-        id: ProviderId::parse("pay-1").unwrap(),
-        status,
-        amount: request.amount,
-        currency: request.currency,
-        confirmation_url: Some("https://pay.example/1".to_owned()),
-        reason: None,
-        purpose: Some(request.purpose),
-        key: Some(request.key),
-        saved_method: None,
-        receipt: None,
-    }
+    let confirmation_url = Some("https://pay.example/1".to_owned());
+    GatewayPayment { confirmation_url, ..samples::payment_of(&charge(), status) }
 }
 
 struct Trial {
@@ -452,14 +440,7 @@ async fn a_receipt_is_waited_for_when_one_was_asked_for() {
 
 #[tokio::test]
 async fn only_a_new_charge_is_asked_for() {
-    let new = NewCharge {
-        project_id: charge().project_id,
-        application_id: None,
-        counterparty_id: charge().counterparty_id,
-        request: charge().request,
-        next_check_at: DateTime::UNIX_EPOCH,
-        at: DateTime::UNIX_EPOCH,
-    };
+    let new = samples::new_charge(purpose(), charge().request.amount);
     for (stored, expected) in [
         (ChargeStored::Existing(charge()), ChargeResult::Existing(charge())),
         (ChargeStored::MethodUnavailable, ChargeResult::MethodUnavailable),

@@ -191,33 +191,15 @@ mod tests {
 
     use kontor_kernel::OrderId;
 
-    use super::super::{GatewayStatus, PaymentMethod, Renewal};
+    use super::super::{GatewayStatus, Renewal};
+    use crate::testing::samples::{new_charge, payment_of};
 
     fn money(minor: i64) -> Money {
         Money::from_minor(minor).unwrap()
     }
 
     fn charge() -> Charge {
-        let new = NewCharge {
-            project_id: ProjectId::new(1).unwrap(),
-            application_id: ApplicationId::new(2).ok(),
-            counterparty_id: CounterpartyId::new(3).unwrap(),
-            request: ChargeRequest {
-                renewal: None,
-                purpose: ChargePurpose::Order(OrderId::new(7).unwrap()),
-                key: Uuid::from_u128(5),
-                amount: money(1_000),
-                currency: "RUB".to_owned(),
-                method: PaymentMethod::Sbp,
-                description: "Order 7".to_owned(),
-                return_url: "https://shop.example".to_owned(),
-                save_method: false,
-                saved_method: None,
-                receipt: None,
-            },
-            next_check_at: DateTime::UNIX_EPOCH,
-            at: DateTime::UNIX_EPOCH,
-        };
+        let new = new_charge(ChargePurpose::Order(OrderId::new(7).unwrap()), money(1_000));
         new.stored_as(ChargeId::new(9).unwrap())
     }
 
@@ -256,19 +238,7 @@ mod tests {
     fn a_payment_under_another_identifier_is_not_that_of_the_charge() {
         let charge = charge();
         let id = ProviderId::parse("pay-1").unwrap();
-        let payment = GatewayPayment {
-            renewal: None,
-            id: id.clone(),
-            status: GatewayStatus::Succeeded,
-            amount: money(1_000),
-            currency: "RUB".to_owned(),
-            confirmation_url: None,
-            reason: None,
-            purpose: Some(charge.purpose()),
-            key: Some(charge.request.key),
-            saved_method: None,
-            receipt: None,
-        };
+        let payment = payment_of(&charge, GatewayStatus::Succeeded);
         assert_eq!(charge.ensure_matches(&payment), Ok(()));
         // A restored database lacks the order, but contains the attempt.
         let renewal = Some(Renewal {
@@ -293,7 +263,7 @@ mod tests {
         assert_eq!(charge.automatic_refund(Uuid::nil()), None);
         let purpose = ChargePurpose::Verification(kontor_kernel::VerificationId::new(3).unwrap());
         let proof = Charge { request: ChargeRequest { purpose, ..charge.request.clone() }, ..charge };
-        let expected = RefundIntent::new(Uuid::nil(), money(1_000), "Order 7".to_owned()).unwrap();
+        let expected = RefundIntent::new(Uuid::nil(), money(1_000), proof.request.description.clone()).unwrap();
         assert_eq!(proof.automatic_refund(Uuid::nil()), Some(expected));
     }
 }

@@ -228,27 +228,9 @@ mod tests {
 
     #[test]
     fn a_refund_made_outside_fits_its_charge_or_is_doubtful() {
-        use super::super::{ChargeRequest, NewCharge, PaymentMethod};
-
         let money = |minor| Money::from_minor(minor).unwrap();
-        let at = DateTime::UNIX_EPOCH;
-        let request = ChargeRequest {
-            renewal: None,
-            purpose: ChargePurpose::Order(kontor_kernel::OrderId::new(7).unwrap()),
-            key: Uuid::from_u128(5),
-            amount: money(1_000),
-            currency: "RUB".to_owned(),
-            method: PaymentMethod::Sbp,
-            description: "Order 7".to_owned(),
-            return_url: String::new(),
-            save_method: false,
-            saved_method: None,
-            receipt: None,
-        };
-        let (project_id, counterparty_id) =
-            (ProjectId::new(1).unwrap(), kontor_kernel::CounterpartyId::new(3).unwrap());
-        let new = NewCharge { project_id, application_id: None, counterparty_id, request, next_check_at: at, at };
-        let charge = new.stored_as(ChargeId::new(2).unwrap());
+        let purpose = ChargePurpose::Order(kontor_kernel::OrderId::new(7).unwrap());
+        let charge = crate::testing::samples::charge(purpose, money(1_000));
         let outside =
             |refund: &GatewayRefund, left| RefundIntent::outside(Uuid::from_u128(9), refund, &charge, money(left));
         let intent = outside(&shown(None), 100).unwrap();

@@ -1,15 +1,16 @@
 use std::sync::Mutex;
 
 use chrono::{DateTime, TimeDelta};
-use kontor_kernel::{FixedClock, Money, OrderId, Phone, ProjectId, Quantity, ReceiptId};
+use kontor_kernel::{FixedClock, Money, OrderId, Phone, Quantity};
 use uuid::Uuid;
 
 use super::*;
 use crate::model::{
-    GatewayPayment, GatewayRefund, GatewayStatus, PaymentMode, PaymentSubject, Receipt, ReceiptContact, ReceiptItem,
-    ReceiptState, VatCode,
+    Charge, GatewayPayment, GatewayRefund, GatewayStatus, PaymentMode, PaymentSubject, Receipt, ReceiptContact,
+    ReceiptItem, ReceiptState, VatCode,
 };
 use crate::ports::{MockPaymentGateway, MockReceiptStore};
+use crate::testing::samples;
 
 const CHARGE: Uuid = Uuid::from_u128(7);
 
@@ -40,21 +41,7 @@ fn request() -> HandOverRequest {
 }
 
 fn receipt(task: ReceiptTask) -> FiscalReceipt {
-    FiscalReceipt {
-        id: ReceiptId::new(3).unwrap(),
-        project_id: ProjectId::new(1).unwrap(),
-        purpose: ChargePurpose::Order(OrderId::new(7).unwrap()),
-        state: ReceiptState::Pending,
-        task,
-        charge_key: CHARGE,
-        tries: 0,
-        key_made_at: DateTime::UNIX_EPOCH,
-        asked_at: DateTime::UNIX_EPOCH,
-        provider_id: None,
-        checks: 0,
-        overdue_at: None,
-        created_at: DateTime::UNIX_EPOCH,
-    }
+    FiscalReceipt { charge_key: CHARGE, ..samples::receipt_of(&charge(), task) }
 }
 
 fn of_payment() -> FiscalReceipt {
@@ -65,20 +52,12 @@ fn of_hand_over() -> FiscalReceipt {
     FiscalReceipt { state: ReceiptState::Due, ..receipt(ReceiptTask::HandOver(request())) }
 }
 
+fn charge() -> Charge {
+    samples::paid_charge(ChargePurpose::Order(OrderId::new(7).unwrap()), money())
+}
+
 fn payment(receipt: Option<Registration>) -> Reading<GatewayPayment> {
-    Reading::Known(GatewayPayment {
-        renewal: None,
-        id: provider("pay-1"),
-        status: GatewayStatus::Succeeded,
-        amount: money(),
-        currency: "RUB".to_owned(),
-        confirmation_url: None,
-        reason: None,
-        purpose: None,
-        key: None,
-        saved_method: None,
-        receipt,
-    })
+    Reading::Known(GatewayPayment { receipt, ..samples::payment_of(&charge(), GatewayStatus::Succeeded) })
 }
 
 fn shown(status: Registration) -> GatewayReceipt {
@@ -210,16 +189,8 @@ async fn a_refund_contains_its_receipt_state() {
         gateway.expect_read_refund().withf(|id| *id == provider("ref-1")).times(1).return_const(reading);
         worked(receipt(ReceiptTask::Refund(provider("ref-1"))), TimeDelta::minutes(1), gateway).await
     };
-    let shown = |receipt| GatewayRefund {
-        id: provider("ref-1"),
-        payment: provider("pay-1"),
-        status: GatewayStatus::Succeeded,
-        amount: money(),
-        currency: "RUB".to_owned(),
-        reason: None,
-        key: None,
-        receipt,
-    };
+    let request = samples::refund_of(&charge()).request;
+    let shown = |receipt| GatewayRefund { receipt, ..samples::gateway_refund(&request, GatewayStatus::Succeeded) };
     let (change, _) = works(Reading::Known(shown(Some(Registration::Succeeded)))).await;
     assert_eq!(change, ReceiptChange::Succeeded { provider_id: None });
     for reading in [Reading::Absent, Reading::Unknown { why: "500".to_owned() }] {

@@ -1,49 +1,21 @@
 use kontor_kernel::testing::CountingRandom;
-use kontor_kernel::{FixedClock, Money, ProjectId, RefundId, VerificationId};
+use kontor_kernel::{FixedClock, Money, VerificationId};
 use uuid::Uuid;
 
 use super::*;
 use crate::model::testing::a_receipt;
 use crate::model::{GatewayPage, RefundRequest, RefundState};
 use crate::ports::{MockPaymentGateway, MockRefundStore};
+use crate::testing::samples;
 
 fn due() -> Refund {
-    Refund {
-        id: RefundId::new(2).unwrap(),
-        project_id: ProjectId::new(1).unwrap(),
-        charge_id: ChargeId::new(9).unwrap(),
-        purpose: ChargePurpose::Verification(VerificationId::new(3).unwrap()),
-        state: RefundState::Due,
-        request: RefundRequest {
-            payment: ProviderId::parse("pay-1").unwrap(),
-            key: Uuid::from_u128(6),
-            amount: Money::from_minor(100).unwrap(),
-            whole: true,
-            currency: "RUB".to_owned(),
-            description: "Verification 3".to_owned(),
-            receipt: None,
-        },
-        key_made_at: DateTime::UNIX_EPOCH,
-        asked_at: DateTime::UNIX_EPOCH,
-        tries: 0,
-        provider_id: None,
-        checks: 0,
-        settled_at: None,
-        created_at: DateTime::UNIX_EPOCH,
-    }
+    let purpose = ChargePurpose::Verification(VerificationId::new(3).unwrap());
+    let charge = samples::paid_charge(purpose, Money::from_minor(100).unwrap());
+    Refund { charge_id: ChargeId::new(9).unwrap(), ..samples::refund_of(&charge) }
 }
 
 fn refund(status: GatewayStatus) -> GatewayRefund {
-    GatewayRefund {
-        id: ProviderId::parse("ref-1").unwrap(),
-        payment: ProviderId::parse("pay-1").unwrap(),
-        status,
-        amount: Money::from_minor(100).unwrap(),
-        currency: "RUB".to_owned(),
-        reason: None,
-        key: Some(Uuid::from_u128(6)),
-        receipt: None,
-    }
+    samples::gateway_refund(&due().request, status)
 }
 
 struct Trial {

@@ -5,6 +5,7 @@ use super::*;
 use crate::change::{Change, ChargeChange};
 use crate::model::{ChargeFailure, GatewayPayment, GatewayStatus, ProviderId};
 use crate::ports::{Answer, MockChargeStore, MockPaymentGateway, MockVerificationStore, Reading};
+use crate::testing::samples::payment_of;
 
 fn terms() -> VerificationTerms {
     VerificationTerms { amount: Money::from_minor(100).unwrap(), return_url: "https://shop.example".to_owned() }
@@ -37,20 +38,8 @@ fn pay_1() -> ProviderId {
 }
 
 fn payment(status: GatewayStatus) -> GatewayPayment {
-    let request = verification().charge.request;
-    GatewayPayment {
-        renewal: None,
-        id: pay_1(),
-        status,
-        amount: request.amount,
-        currency: request.currency,
-        confirmation_url: Some("https://pay.example/1".to_owned()),
-        reason: None,
-        purpose: Some(request.purpose),
-        key: Some(request.key),
-        saved_method: None,
-        receipt: None,
-    }
+    let confirmation_url = Some("https://pay.example/1".to_owned());
+    GatewayPayment { confirmation_url, ..payment_of(&verification().charge, status) }
 }
 
 fn customer() -> CustomerScope {

@@ -23,7 +23,7 @@ use kontor_kernel::{
 use crate::case::{EventContext, SubscriptionCase};
 use crate::model::{Attempt, AttemptState, NewAttempt, Subscription, SubscriptionPolicy};
 use crate::retry::PaymentStanding;
-use crate::state::{PlanStanding, SubscriptionStatus};
+use crate::state::{ChargeOrigin, Facts, MethodStanding, OpenCharge, PlanStanding, SubscriptionStatus};
 use crate::terms::Terms;
 
 /// Returns terms of 990.00 roubles a month for plan 1, by saved method 1.
@@ -35,6 +35,30 @@ pub fn terms() -> Terms {
         currency: "RUB".to_owned(),
         billing_months: 1,
         method: SavedMethodId::new(1).ok(),
+    }
+}
+
+/// Returns the facts about an activated subscription in its paid period, without an open charge.
+///
+/// ```
+/// use kontor_subscriptions::testing::samples::facts;
+/// use kontor_subscriptions::{Facts, SubscriptionEvent, SubscriptionStatus};
+///
+/// let parked = Facts { parked: true, paid: false, ..facts() };
+/// assert!(SubscriptionStatus::Active.after(SubscriptionEvent::ChargeStarted, parked).is_err());
+/// ```
+pub fn facts() -> Facts {
+    Facts {
+        activated: true,
+        charge: OpenCharge::None,
+        origin: ChargeOrigin::Renewal,
+        in_time: true,
+        paid: true,
+        method: MethodStanding::Valid,
+        plan: PlanStanding::Available,
+        parked: false,
+        limit_reached: false,
+        refund_ends: false,
     }
 }
 

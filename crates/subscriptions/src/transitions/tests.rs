@@ -8,6 +8,7 @@ use strum::VariantArray as _;
 use super::*;
 use crate::error::{RefusalKind, RefusalReason};
 use crate::state::{ChargeOrigin, MethodStanding, OpenCharge, PlanStanding};
+use crate::testing::samples::facts as paid;
 
 const DOCS: &str = include_str!("../../../../docs/reference/subscription-states.md");
 
@@ -156,22 +157,6 @@ fn every_move_of_the_table_is_reachable() {
     let by_a_move = |notice: &&SubscriptionNotice| **notice != SubscriptionNotice::SubscriptionOnHold;
     assert!(SubscriptionNotice::VARIANTS.iter().filter(by_a_move).all(|notice| used(notice.word())));
     assert!(SubscriptionEvent::VARIANTS.iter().all(|event| used(event.word())));
-}
-
-/// An active, activated subscription in its paid period.
-fn paid() -> Facts {
-    Facts {
-        activated: true,
-        charge: OpenCharge::None,
-        origin: ChargeOrigin::Renewal,
-        in_time: true,
-        paid: true,
-        method: MethodStanding::Valid,
-        plan: PlanStanding::Available,
-        parked: false,
-        limit_reached: false,
-        refund_ends: false,
-    }
 }
 
 fn over() -> Facts {

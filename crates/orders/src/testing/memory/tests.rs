@@ -7,13 +7,12 @@ use async_trait::async_trait;
 use chrono::DateTime;
 use futures_util::FutureExt as _;
 use kontor_kernel::testing::app_scope;
-use kontor_kernel::{
-    CustomerScope, DiscountStatus, DiscountTarget, DiscountValue, Money, NomenclatureId, PromoCode, ShopId, UserId,
-};
+use kontor_kernel::{CustomerScope, DiscountTarget, DiscountValue, Money, NomenclatureId, PromoCode, ShopId, UserId};
 
 use super::{ChargeGuard, Guard, InMemoryOrders};
 use crate::model::{DeliveryRequest, Discount};
 use crate::testing::contract::{self, Fixture, TicketFixture};
+use crate::testing::samples::a_discount;
 
 #[async_trait]
 impl Fixture for InMemoryOrders {
@@ -41,21 +40,9 @@ impl Fixture for InMemoryOrders {
 
     async fn promo(&self, usage_limit: Option<u64>, customer_limit: Option<u64>) -> PromoCode {
         let code = PromoCode::parse("SPRING").unwrap();
-        self.add_discount(Discount {
-            id: super::numbered(1),
-            name: "Spring".to_owned(),
-            code: Some(code.to_string()),
-            value: DiscountValue::Percent(1_000),
-            target: DiscountTarget::Cart,
-            minimum_sum: Money::ZERO,
-            starts_at: None,
-            ends_at: None,
-            usage_limit,
-            customer_limit,
-            used_count: 0,
-            status: DiscountStatus::Active,
-            version: 1,
-        });
+        let ten_percent = a_discount(DiscountValue::Percent(1_000), DiscountTarget::Cart);
+        let limits = Discount { usage_limit, customer_limit, ..ten_percent };
+        self.add_discount(Discount { code: Some(code.to_string()), ..limits });
         code
     }
 
