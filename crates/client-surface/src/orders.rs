@@ -16,12 +16,16 @@ use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::limits::{CONTACT_FORM_IP, CONTACT_FORM_PHONE, PRECALCULATE};
 use kontor_web::order_record::OrderRecord;
 use kontor_web::wire::{self, In, InputErrors, Scalar, WireValue};
-use kontor_web::{ApiError, Body, CallingApp, CallingVisitor, ClientIp, PathId, Service, SignedInCustomer, Throttle};
+use kontor_web::{
+    ApiError, Body, CallingApp, CallingVisitor, ClientIp, PathId, Query, Service, SignedInCustomer, Throttle,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::ObjectBuilder;
 use utoipa::openapi::schema::Type;
 use utoipa_actix_web::service_config::ServiceConfig;
+
+use crate::queries::OwnListQuery;
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(calculate_cart).service(list_own_orders).service(place_order).service(show_own_order);
@@ -135,20 +139,23 @@ impl Owner<'_> {
 }
 
 one!(pub(super) OwnOrderResponse { order: OwnOrder });
-list!(OwnOrderList { orders: [OwnOrder], orders_count });
+list!(OwnOrderList { orders: [OwnOrder], orders_count of all });
 
 /// List the customer's orders
 ///
-/// Returns orders of the calling application, newest first.
-#[utoipa::path(tag = "Client: orders", responses((status = 200, body = OwnOrderList)))]
+/// Returns orders of the calling application, newest first. Without `page` and `per_page` these are the newest 500;
+/// `ordersCount` counts all.
+#[utoipa::path(tag = "Client: orders", params(OwnListQuery), responses((status = 200, body = OwnOrderList)))]
 #[get("/api/counterparty/orders")]
 async fn list_own_orders(
     customer: SignedInCustomer,
     service: Service<OrderService>,
     tickets: Service<TicketService>,
+    query: Query<OwnListQuery>,
 ) -> Answer<OwnOrderList> {
-    let (owner, orders) = (Owner { customer: &customer, tickets: &tickets }, service.of_customer(*customer).await?);
-    answer(orders.iter().map(|order| owner.shows(order)).collect::<Vec<_>>())
+    let owner = Owner { customer: &customer, tickets: &tickets };
+    let orders = service.of_customer(*customer, query.0.page()?).await?;
+    answer(orders.map(|order| owner.shows(&order)))
 }
 
 /// Place an order

@@ -67,6 +67,27 @@ impl FavouriteQuery {
     }
 }
 
+/// Page of a list that most clients read as a whole. Other parameters have always been ignored.
+#[derive(Deserr, IntoParams)]
+#[deserr(error = InputErrors)]
+#[into_params(parameter_in = Query)]
+pub(super) struct OwnListQuery {
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1)]
+    page: Option<PageNumber>,
+    /// At most 500, 500 by default.
+    #[deserr(default)]
+    #[param(value_type = Option<i64>, minimum = 1, maximum = 500)]
+    per_page: Option<In<Size<500>>>,
+}
+
+impl OwnListQuery {
+    /// Returns the requested page.
+    pub fn page(&self) -> Result<PageRequest, Violations> {
+        page_of(self.page.as_ref(), self.per_page.as_ref(), 500)
+    }
+}
+
 #[derive(Deserr, IntoParams)]
 #[deserr(error = InputErrors, deny_unknown_fields)]
 #[into_params(parameter_in = Query)]

@@ -68,7 +68,7 @@
 //!
 //! use chrono::DateTime;
 //! use kontor_kernel::testing::{CountingRandom, app_scope};
-//! use kontor_kernel::{FixedClock, Quantity};
+//! use kontor_kernel::{FixedClock, PageRequest, Quantity};
 //! use kontor_orders::model::{Cart, CartLine, OrderStatus, PaymentMethod};
 //! use kontor_orders::ports::OrderReader;
 //! use kontor_orders::testing::memory::InMemoryOrders;
@@ -117,7 +117,7 @@
 //! // 4. The customer pays, and the acquirer sends a notification.
 //! let payment = acquirer.settle(GatewayStatus::Succeeded);
 //! charges.handle_notification(&payment, None).await?;
-//! let paid = shop.of_customer(customer).await?.remove(0);
+//! let paid = shop.of_customer(customer, PageRequest::new(1, 10, 100)?).await?.items.remove(0);
 //! assert_eq!((paid.status, paid.captured.to_string().as_str()), (OrderStatus::Paid, "530.00"));
 //! assert_eq!(shop.events()[0].order_id, order.id);
 //! # Ok(())

@@ -41,9 +41,9 @@ pub struct OrderService {
 }
 
 impl OrderService {
-    /// Returns the customer's orders in the calling application, newest first.
-    pub async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError> {
-        self.orders.of_customer(customer).await
+    /// Returns one page of the customer's orders in the calling application, newest first.
+    pub async fn of_customer(&self, customer: CustomerScope, page: PageRequest) -> Result<Page<Order>, StoreError> {
+        self.orders.of_customer(customer, page).await
     }
 
     /// Returns one of these orders; any other is not found.

@@ -197,8 +197,8 @@ pub trait OrderReader: Send + Sync {
     /// Returns an order of any project.
     async fn find(&self, id: OrderId) -> Result<Option<ProjectScoped<Order>>, StoreError>;
 
-    /// Returns the customer's orders in the application, newest first, with a constant number of statements.
-    async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError>;
+    /// Returns one page of the customer's orders in the application, newest first, with a constant number of statements.
+    async fn of_customer(&self, customer: CustomerScope, page: PageRequest) -> Result<Page<Order>, StoreError>;
 
     /// Returns `true` if the user is an employee of the project.
     async fn has_employee(&self, project: ProjectId, user: UserId) -> Result<bool, StoreError>;

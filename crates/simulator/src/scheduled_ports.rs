@@ -103,7 +103,7 @@ gated! {
     }
     OrderReader {
         find(id: OrderId) -> Result<Option<ProjectScoped<Order>>, StoreError>;
-        of_customer(customer: CustomerScope) -> Result<Vec<Order>, StoreError>;
+        of_customer(customer: CustomerScope, page: PageRequest) -> Result<Page<Order>, StoreError>;
         has_employee(project: ProjectId, user: UserId) -> Result<bool, StoreError>;
         history(order: OrderId, page: PageRequest) -> Result<Page<OrderEntry>, StoreError>;
         list(project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError>;
@@ -137,7 +137,8 @@ gated! {
     SubscriptionStore {
         plan(app: AppScope, choice: PlanChoice) -> Result<Option<PlanOffer>, StoreError>;
         begin(new: NewSubscriptions) -> Result<CheckoutStored, StoreError>;
-        of_customer(customer: CustomerScope, now: DateTime<Utc>) -> Result<Vec<SubscriptionView>, StoreError>;
+        of_customer(customer: CustomerScope, page: PageRequest, now: DateTime<Utc>)
+            -> Result<Vec<SubscriptionView>, StoreError>;
         find(customer: CustomerScope, id: SubscriptionId, now: DateTime<Utc>)
             -> Result<Option<SubscriptionView>, StoreError>;
         payments(customer: CustomerScope, id: SubscriptionId, page: PageRequest)

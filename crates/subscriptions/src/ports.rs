@@ -151,11 +151,12 @@ pub trait SubscriptionStore: Send + Sync {
     /// ([`Subscription::claims`](crate::model::Subscription::claims)).
     async fn begin(&self, new: NewSubscriptions) -> Result<CheckoutStored, StoreError>;
 
-    /// Returns the customer's subscriptions that the application may see, newest first, with a constant number
-    /// of statements.
+    /// Returns one page of the customer's subscriptions that the application may see, newest first, with a constant
+    /// number of statements.
     async fn of_customer(
         &self,
         customer: CustomerScope,
+        page: PageRequest,
         now: DateTime<Utc>,
     ) -> Result<Vec<SubscriptionView>, StoreError>;
 

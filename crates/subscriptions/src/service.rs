@@ -54,9 +54,9 @@ pub struct TermsEdit {
 }
 
 impl SubscriptionService {
-    /// Returns the customer's subscriptions, newest first.
-    pub async fn list(&self, customer: CustomerScope) -> Result<Vec<SubscriptionView>, StoreError> {
-        self.store.of_customer(customer, self.clock.now()).await
+    /// Returns one page of the customer's subscriptions, newest first.
+    pub async fn list(&self, customer: CustomerScope, page: PageRequest) -> Result<Vec<SubscriptionView>, StoreError> {
+        self.store.of_customer(customer, page, self.clock.now()).await
     }
 
     /// Returns one of the customer's subscriptions.

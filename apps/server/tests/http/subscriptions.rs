@@ -559,5 +559,8 @@ database_tests! {
         let one = club.shop.server.fewest_statements(list).await;
         club.subscribe(club.silver, method).await.expect(201);
         assert_eq!((club.shop.server.fewest_statements(list).await, club.all().await.len()), (one, 2));
+        let oldest = club.get(&format!("{ROOT}?page=2&per_page=1")).await.expect(200);
+        assert_eq!(oldest["data"], json!([club.all().await[1]]));
+        club.get(&format!("{ROOT}?per_page=501")).await.expect_invalid(&["per_page"]);
     }
 }

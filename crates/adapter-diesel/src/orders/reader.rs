@@ -330,9 +330,9 @@ impl OrderReader for Database {
             .await
     }
 
-    async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError> {
+    async fn of_customer(&self, customer: CustomerScope, page: PageRequest) -> Result<Page<Order>, StoreError> {
         let project = customer.app.project_id;
-        self.read(move |connection| {
+        self.snapshot(move |connection| {
             let own = || {
                 Statement::new(" WHERE o.counterparty_id = ")
                     .value(customer.counterparty_id.get())
@@ -340,14 +340,15 @@ impl OrderReader for Database {
                     .value(project.get())
                     .sql(" AND o.application_id = ")
                     .value(customer.app.application_id.get())
-                    .sql(" ORDER BY o.id DESC")
             };
+            let total: i64 = Statement::new("SELECT count(*) FROM orders o").then(own()).scalar(connection)?;
+            let newest = || own().sql(" ORDER BY o.id DESC").page(page);
             let numbers = |connection: &mut AnyConnection| {
-                Ok(Statement::new("SELECT o.id FROM orders o").then(own()).scalars(connection)?)
+                Ok(Statement::new("SELECT o.id FROM orders o").then(newest()).scalars(connection)?)
             };
-            let whole = |connection: &mut AnyConnection| orders(connection, own());
+            let whole = |connection: &mut AnyConnection| orders(connection, newest());
             let found = unreadable::whole(connection, "orders", whole, numbers, numbered)?;
-            Ok::<_, Abort<StoreError>>(records::within(found, project))
+            Ok::<_, Abort<StoreError>>(decode::page(records::within(found, project), total, page)?)
         })
         .await
     }

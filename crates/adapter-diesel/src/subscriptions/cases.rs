@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
 use diesel::result::QueryResult;
-use kontor_kernel::{CustomerScope, SavedMethodId, StoreError, SubscriptionId, Zone};
+use kontor_kernel::{CustomerScope, PageRequest, SavedMethodId, StoreError, SubscriptionId, Zone};
 use kontor_subscriptions::model::{Attempt, Subscription, SubscriptionView};
 use kontor_subscriptions::ports::WakePlace;
 use kontor_subscriptions::{Anchor, Period, PlanStanding, Schedule, SubscriptionCase, Terms};
@@ -228,8 +228,8 @@ impl TryFrom<PaymentRow> for Attempt {
 
 /// Selection of subscriptions.
 pub(crate) enum Selection {
-    /// Subscriptions of a customer that the calling application may see, newest first.
-    OfCustomer(CustomerScope),
+    /// One page of the subscriptions of a customer that the calling application may see, newest first.
+    OfCustomer(CustomerScope, PageRequest),
     /// One of these.
     OneOfCustomer(CustomerScope, SubscriptionId),
     /// Subscriptions with these ids.
@@ -271,7 +271,7 @@ pub(crate) fn lock(connection: &mut AnyConnection, id: SubscriptionId) -> QueryR
 impl Selection {
     fn rows(&self, connection: &mut AnyConnection) -> Result<Vec<SubscriptionRow>, Abort<StoreError>> {
         let which = match self {
-            Self::OfCustomer(customer) => seen_by(*customer).sql(" ORDER BY s.id DESC"),
+            Self::OfCustomer(customer, page) => seen_by(*customer).sql(" ORDER BY s.id DESC").page(*page),
             Self::OneOfCustomer(customer, id) => seen_by(*customer).sql(" AND s.id = ").value(id.get()),
             Self::These(ids) => Statement::new("s.id").among(ids),
             Self::Waking { until, after, most } => {

@@ -266,14 +266,15 @@ impl SubscriptionStore for Database {
     async fn of_customer(
         &self,
         customer: CustomerScope,
+        page: PageRequest,
         now: DateTime<Utc>,
     ) -> Result<Vec<SubscriptionView>, StoreError> {
         self.snapshot(move |connection| {
             let numbers = |connection: &mut AnyConnection| {
                 let own = Statement::new("SELECT s.id FROM subscriptions s WHERE ").then(seen_by(customer));
-                Ok(own.sql(" ORDER BY s.id DESC").scalars(connection)?)
+                Ok(own.sql(" ORDER BY s.id DESC").page(page).scalars(connection)?)
             };
-            let whole = |connection: &mut AnyConnection| cases(connection, &Selection::OfCustomer(customer), now);
+            let whole = |connection: &mut AnyConnection| cases(connection, &Selection::OfCustomer(customer, page), now);
             let load =
                 |connection: &mut AnyConnection, ids: &[i64]| cases(connection, &Selection::These(ids.to_vec()), now);
             let read = unreadable::whole(connection, "subscriptions", whole, numbers, load)?;

@@ -22,7 +22,7 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use self::bodies::{
     ChangedSubscription, NewCheckout, NewMethodChange, NewSubscription, ResumedSubscription, agreement,
 };
-use crate::queries::SubscriptionPaymentQuery;
+use crate::queries::{OwnListQuery, SubscriptionPaymentQuery};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(check_out_subscriptions).service(change_payment_method).service(sync_payment_method_change);
@@ -38,14 +38,20 @@ pub(super) fn routes(config: &mut ServiceConfig<'_>) {
 
 /// List the customer's subscriptions
 ///
-/// Returns subscriptions of this application and those that belong to the whole project, newest first.
-#[utoipa::path(tag = "Client: subscriptions", responses((status = 200, body = SubscriptionList)))]
+/// Returns subscriptions of this application and those that belong to the whole project, newest first. Without `page`
+/// and `per_page` these are the newest 500.
+#[utoipa::path(
+    tag = "Client: subscriptions",
+    params(OwnListQuery),
+    responses((status = 200, body = SubscriptionList)),
+)]
 #[get("/api/counterparty/subscriptions")]
 async fn list_subscriptions(
     customer: SignedInCustomer,
     service: Service<SubscriptionService>,
+    query: Query<OwnListQuery>,
 ) -> Answer<SubscriptionList> {
-    answer(service.list(*customer).await?)
+    answer(service.list(*customer, query.0.page()?).await?)
 }
 
 /// Get a subscription of the customer

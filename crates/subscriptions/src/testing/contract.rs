@@ -185,7 +185,10 @@ pub async fn one_first_payment_is_unfinished<F: Fixture>(fixture: &F) {
     }
     assert_eq!(first.len(), 1);
     assert!(known.iter().all(|charge| *charge == first[0]), "{known:?}");
-    assert_eq!(store.of_customer(anna, noon()).await.unwrap().len(), 1);
+    let page = PageRequest::new(1, 10, 10).unwrap();
+    assert_eq!(store.of_customer(anna, page, noon()).await.unwrap().len(), 1);
+    let next = PageRequest::new(2, 1, 10).unwrap();
+    assert_eq!(store.of_customer(anna, next, noon()).await.unwrap(), []);
     // Another customer pays at the same time.
     begun(fixture, fixture.customer().await, gold).await;
 }
@@ -234,8 +237,8 @@ pub async fn a_subscription_stays_with_its_customer<F: Fixture>(fixture: &F) {
     let (store, anna, boris) = (fixture.store(), fixture.customer().await, fixture.customer().await);
     let hers = active(fixture, anna).await;
     assert_eq!(SubscriptionStore::find(&*store, boris, hers.id, noon()).await.unwrap(), None);
-    assert_eq!(store.of_customer(boris, noon()).await.unwrap(), []);
     let page = PageRequest::new(1, 10, 10).unwrap();
+    assert_eq!(store.of_customer(boris, page, noon()).await.unwrap(), []);
     assert!(SubscriptionStore::payments(&*store, boris, hers.id, page).await.unwrap().is_none());
     let refused = canceled(fixture, SubscriptionSelector::OfCustomer(boris, hers.id), noon()).await;
     assert!(matches!(refused, Err(SubscriptionError::NotFound)), "{refused:?}");

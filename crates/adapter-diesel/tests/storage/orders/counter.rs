@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Database, IdempotentRequest};
 use kontor_kernel::{
-    Clock as _, CounterpartyId, CustomerScope, DeliveryTypeId, FixedClock, NomenclatureId, OrderId, Quantity, Random,
-    ShopId, TokenId,
+    Clock as _, CounterpartyId, CustomerScope, DeliveryTypeId, FixedClock, NomenclatureId, OrderId, PageRequest,
+    Quantity, Random, ShopId, TokenId,
 };
 use kontor_orders::model::{Cart, CartLine, DeliveryRequest, Order, PaymentMethod, PromoCode};
 use kontor_orders::ports::OrderReader;
@@ -260,9 +260,10 @@ impl<'a> Counter<'a> {
     }
 
     pub async fn only_order(&self) -> Order {
-        let mut orders = self.house.db.database.of_customer(self.customer).await.unwrap();
-        assert_eq!(orders.len(), 1);
-        orders.remove(0)
+        let page = PageRequest::new(1, 2, 2).unwrap();
+        let mut orders = self.house.db.database.of_customer(self.customer, page).await.unwrap();
+        assert_eq!((orders.items.len(), orders.total), (1, 1));
+        orders.items.remove(0)
     }
 
     /// `(quantity, reserved)` of an item in the near warehouse.

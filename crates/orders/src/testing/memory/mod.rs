@@ -303,12 +303,14 @@ impl OrderReader for InMemoryOrders {
         Ok(self.read(|state| state.order(id).map(|order| ProjectScoped::new(state.project, order))))
     }
 
-    async fn of_customer(&self, customer: CustomerScope) -> Result<Vec<Order>, StoreError> {
+    async fn of_customer(&self, customer: CustomerScope, page: PageRequest) -> Result<Page<Order>, StoreError> {
         let own = |order: &Order| {
             let application = order.application.as_ref().map(|application| application.id);
             order.customer.id == customer.counterparty_id && application == Some(customer.app.application_id)
         };
-        Ok(self.read(|state| state.orders.keys().rev().filter_map(|id| state.order(*id)).filter(own).collect()))
+        let newest =
+            self.read(|state| state.orders.keys().rev().filter_map(|id| state.order(*id)).filter(own).collect());
+        Ok(page_of(newest, page))
     }
 
     async fn has_employee(&self, project: ProjectId, user: UserId) -> Result<bool, StoreError> {
