@@ -126,10 +126,16 @@ impl FileService {
             expires_at: now + UPLOAD_TIME_LIMIT,
         };
         let id = self.files.insert_pending(file).await?;
-        match self.contents.put(staff.project_id, key, content).await {
+        match self.contents.put(staff.project_id, key.clone(), content).await {
             Ok(written) => {
-                let stored = self.files.complete(Stamp::of(staff, self.clock.now()), id, written).await?;
-                Ok(stored.ok_or(FileRefusal::TooSlow)?)
+                if let Some(stored) = self.files.complete(Stamp::of(staff, self.clock.now()), id, written).await? {
+                    return Ok(stored);
+                }
+                // The record was swept, perhaps before the content was stored: then no sweep finds the content.
+                if self.files.find_by_key(key.clone()).await?.is_none() {
+                    self.contents.remove(staff.project_id, key).await.map_err(FileRefusal::Storage)?;
+                }
+                Err(FileRefusal::TooSlow.into())
             }
             Err(failed) => {
                 // If this fails too, the record is swept after its time limit.
@@ -377,15 +383,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_record_that_was_swept_meanwhile_is_not_shown() {
-        let mut files = MockFileRepository::new();
-        files.expect_insert_pending().returning(|_| Ok(FileId::new(7).unwrap()));
-        files.expect_complete().returning(|_, _, _| Ok(None));
-        let mut contents = MockFileStore::new();
-        contents.expect_put().returning(|_, _, _| Ok(written()));
-        let service = service(files, contents, PDF);
-        let upload = service.inspect(FileType::OrderFile, None, content()).unwrap();
-        assert!(matches!(service.store(&clerk(), upload).await, Err(FileError::Refused(FileRefusal::TooSlow))));
+    async fn the_content_of_a_record_that_was_swept_meanwhile_is_removed() {
+        for (ready, removed) in [(None, 1), (Some(foreign_file(MediaType::Pdf)), 0)] {
+            let mut files = MockFileRepository::new();
+            files.expect_insert_pending().returning(|_| Ok(FileId::new(7).unwrap()));
+            files.expect_complete().returning(|_, _, _| Ok(None));
+            files.expect_find_by_key().times(1).returning(move |_| Ok(ready.clone()));
+            let mut contents = MockFileStore::new();
+            contents.expect_put().returning(|_, _, _| Ok(written()));
+            contents.expect_remove().withf(|project, _| project.get() == 1).times(removed).returning(|_, _| Ok(()));
+            let service = service(files, contents, PDF);
+            let upload = service.inspect(FileType::OrderFile, None, content()).unwrap();
+            assert!(matches!(service.store(&clerk(), upload).await, Err(FileError::Refused(FileRefusal::TooSlow))));
+        }
     }
 
     #[tokio::test]
