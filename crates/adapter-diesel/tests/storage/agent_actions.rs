@@ -60,7 +60,7 @@ impl Desk {
             call,
             class: ToolClass::Money,
             arguments_hash: hash.to_owned(),
-            policy_version: 3,
+            policy_version: 0,
             needs_approval: true,
             proposed_at: START,
             expires_at: START + AGENT_ACTION_LIFETIME,
@@ -361,6 +361,22 @@ database_tests! {
         let other = Desk::of(&db).await;
         let elsewhere = NewAgentAction { token_id: TokenId::new(6).unwrap(), ..other.call(99, "hash 1") };
         assert_eq!(db.database.propose(elsewhere).await.unwrap().proposal.agent_id, other.agent);
+    }
+
+    async fn a_call_is_approved_only_under_the_policy_of_its_proposal(db: TestDatabase) {
+        let desk = Desk::of(&db).await;
+        for id in 1..=2 {
+            db.database.propose(desk.call(id, &format!("hash {id}"))).await.unwrap();
+        }
+        let decide = async |id, event| {
+            db.database.decide(Uuid::from_u128(id), event, desk.decision(seconds(1)), MANY).await
+        };
+        decide(1, AgentActionEvent::Approve).await.unwrap();
+        db.database.set_policy(desk.project, AgentPolicy::default(), desk.boss, START).await.unwrap();
+        let refused = decide(2, AgentActionEvent::Approve).await;
+        assert!(matches!(refused, Err(AgentActionError::Refused(AgentActionRefusal::PolicyChanged))));
+        assert_eq!(found(&db, desk, 2).await.stored, AgentActionState::Proposed);
+        decide(2, AgentActionEvent::Refuse).await.unwrap();
     }
 
     async fn a_policy_is_changed_from_its_version(db: TestDatabase) {

@@ -63,7 +63,8 @@ pub trait AgentActionRepository: Send + Sync {
     ) -> Result<Page<AgentAction>, StoreError>;
 
     /// Approves or refuses a call, if [`AgentAction::after`] allows it. An approval begins the execution. Refuses an
-    /// approval beyond the maximum of the employee within an hour.
+    /// approval under another policy than that of the proposal, and one beyond the maximum of the employee within an
+    /// hour.
     async fn decide(
         &self,
         public_id: Uuid,

@@ -21,6 +21,7 @@ use uuid::Uuid;
 use self::rows::{ActionRow, TABLE, insert, load, lock_action, matching, moved, newest, one};
 use super::{AGENT, agents, guard};
 use crate::database::{Abort, AnyConnection, Database, Extent, on_duplicate};
+use crate::locks::lock_project;
 use crate::schema::{access_tokens, agent_actions as actions, agent_policies as policies, agent_usage as usage, users};
 use crate::{decode, records, unreadable};
 
@@ -40,6 +41,20 @@ fn require_approvals_left(
         .count()
         .get_result(connection)?;
     if approved < most { Ok(()) } else { Err(Abort::refused(AgentActionRefusal::TooManyApprovals)) }
+}
+
+/// Refuses an approval of a call that was proposed under another policy. The lock of the project orders approvals and
+/// changes of its policy.
+fn require_same_policy(
+    connection: &mut AnyConnection,
+    proposal: &NewAgentAction,
+) -> Result<(), Abort<AgentActionError>> {
+    let project = proposal.project_id;
+    lock_project(connection, project)?;
+    let version: Option<i64> =
+        policies::table.find(project.get()).select(policies::version).first(connection).optional()?;
+    let is_same = version.unwrap_or_default() == proposal.policy_version;
+    if is_same { Ok(()) } else { Err(Abort::refused(AgentActionRefusal::PolicyChanged)) }
 }
 
 /// Counts a failure on the newest entry of the log, if the agent has the maximum of entries within an hour. Returns
@@ -196,6 +211,7 @@ impl AgentActionRepository for Database {
             let (action, stored) = moved(connection, public_id, event, decision.at)?;
             let execution = (stored == AgentActionState::Approved).then(|| AgentExecution::begun(decision.at));
             if execution.is_some() {
+                require_same_policy(connection, &action.proposal)?;
                 require_approvals_left(connection, &decision, approvals_per_hour)?;
             }
             diesel::update(one!(public_id))
@@ -406,6 +422,7 @@ fn store_policy(
     policy: &AgentPolicy,
     (by, at): (UserId, DateTime<Utc>),
 ) -> Result<AgentPolicy, Abort<AgentActionError>> {
+    lock_project(connection, project)?;
     require_agents(connection, project, policy)?;
     let version = policy.version.saturating_add(1);
     let values = (
