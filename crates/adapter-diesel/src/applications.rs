@@ -56,7 +56,7 @@ pub(crate) fn is_paid_online(
 }
 
 /// Schedules the subscriptions of an application that was activated or deactivated. This includes subscriptions being
-/// charged or parked, whose plan may assume the old state.
+/// charged or parked, whose plan may assume the old state. All of them show the new state, so they count as changed.
 pub(crate) fn wake_subscriptions(
     connection: &mut AnyConnection,
     application: ApplicationId,
@@ -71,7 +71,13 @@ pub(crate) fn wake_subscriptions(
         .sql(" ORDER BY id")
         .locked(connection, " FOR NO KEY UPDATE");
     let its: Vec<i64> = its.scalars(connection)?;
-    Statement::new("UPDATE subscriptions SET wake_at = ").value(at).sql(" WHERE id").among(&its).run(connection)
+    Statement::new("UPDATE subscriptions SET version = version + 1, updated_at = ")
+        .value(at)
+        .sql(", wake_at = ")
+        .value(at)
+        .sql(" WHERE id")
+        .among(&its)
+        .run(connection)
 }
 
 /// Deletes the integration parameters, which include secrets, and then the integration links of owners of this kind.

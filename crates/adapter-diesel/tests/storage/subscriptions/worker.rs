@@ -1,8 +1,8 @@
 //! Work that fails in the worker: it neither charges nor repeats forever.
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta};
 use kontor_adapter_diesel::database_tests;
-use kontor_kernel::{Clock as _, Stamp};
+use kontor_kernel::{ChangeLog, ChangePosition, ChangedList, Clock as _, Stamp};
 use kontor_orders::model::OrderStatus;
 use kontor_organization::ports::ApplicationRepository;
 use kontor_payments::model::{ReceiptTerms, VatCode};
@@ -29,6 +29,21 @@ impl Club<'_> {
 }
 
 database_tests! {
+    async fn a_switched_application_changes_its_subscriptions(db: TestDatabase) {
+        let club = Club::open(&db).await;
+        let customer = club.counter.customer;
+        let id = club.subscribed(customer, club.gold).await;
+        club.counter.wait(600);
+        let after = ChangePosition { at: club.counter.clock.now() - TimeDelta::seconds(1), id: 0 };
+        let changed = async || {
+            let (project, list) = (customer.app.project_id, ChangedList::Subscriptions);
+            db.database.changes(project, list, after, DateTime::UNIX_EPOCH, 10).await.unwrap()
+        };
+        assert_eq!(changed().await, []);
+        club.switch(false).await;
+        assert_eq!(changed().await.iter().map(|change| change.position.id).collect::<Vec<_>>(), [id.get()]);
+    }
+
     async fn without_a_contact_for_its_receipt_a_renewal_is_a_failed_try(db: TestDatabase) {
         let club = Club::open(&db).await;
         let anna = club.counter.customer;
