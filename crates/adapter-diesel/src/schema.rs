@@ -1148,10 +1148,10 @@ diesel::table! {
         started_at -> Nullable<Timestamp>,
         finished_at -> Nullable<Timestamp>,
         parked_at -> Nullable<Timestamp>,
-        parked_reason -> Nullable<Text>,
         reading -> Nullable<Text>,
         layout -> Nullable<Text>,
         preview -> Nullable<Text>,
+        token_id -> Nullable<BigInt>,
     }
 }
 
@@ -1187,6 +1187,7 @@ diesel::table! {
         created_at -> Timestamp,
         started_at -> Nullable<Timestamp>,
         finished_at -> Nullable<Timestamp>,
+        token_id -> Nullable<BigInt>,
     }
 }
 

@@ -5,13 +5,14 @@ use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::bulk::ports::ExportRepository;
 use kontor_catalog::bulk::{
-    CompletedFile, ExportFile, ExportKind, ExportProgress, ExportScope, Job, JobError, JobLease, JobOptions, JobPhase,
-    JobState, LeasedExport, NewExport, Tally,
+    CompletedFile, ExportAbort, ExportFile, ExportKind, ExportProgress, ExportScope, Job, JobError, JobLease,
+    JobOptions, JobPhase, JobState, LeasedExport, NewExport, Tally,
 };
 use kontor_catalog::spreadsheet::ReadOptions;
 use kontor_catalog::spreadsheet::ports::SheetFormat;
-use kontor_kernel::{JobId, ProjectId, ProjectScoped, StoreError, Word as _};
+use kontor_kernel::{JobId, ProjectId, ProjectScoped, StoreError, TokenId, Word as _};
 
+use super::job_authors;
 use super::job_order::{self, held_by, stored as count, take_next};
 use super::jobs::{next_number, require_room};
 use crate::database::{Abort, AnyConnection, Database};
@@ -169,6 +170,7 @@ impl ExportRepository for Database {
                     exports::done_rows.eq(0),
                     exports::file_bytes.eq(0),
                     exports::user_id.eq(export.user_id.map(i64::from)),
+                    exports::token_id.eq(export.token_id.map(TokenId::get)),
                     exports::tries.eq(0),
                     exports::created_at.eq(at.naive_utc()),
                 ))
@@ -193,14 +195,21 @@ impl ExportRepository for Database {
         held: JobLease,
         progress: ExportProgress,
         until: DateTime<Utc>,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<(), ExportAbort> {
         self.write(move |connection| {
             let set = (
                 exports::done_rows.eq(count(progress.done_rows)?),
                 exports::total_rows.eq(Some(count(progress.total_rows)?)),
                 exports::leased_until.eq(Some(until.naive_utc())),
             );
-            Ok::<_, Abort<StoreError>>(diesel::update(held_by!(exports, held)).set(set).execute(connection)? > 0)
+            if diesel::update(held_by!(exports, held)).set(set).execute(connection)? == 0 {
+                return Err(Abort::Refused(ExportAbort::LeaseLost));
+            }
+            if job_authors::may_continue(connection, "exports", held.job)? {
+                Ok(())
+            } else {
+                Err(Abort::Refused(ExportAbort::AuthorDenied))
+            }
         })
         .await
     }

@@ -8,6 +8,7 @@ use kontor_catalog::bulk::{JobLease, JobState, PartError, Step, Tally};
 use kontor_catalog::spreadsheet::{ImportError, ImportReport, RowProblems};
 use kontor_kernel::{JobId, ProjectId, StoreError, Word as _};
 
+use super::job_authors;
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::schema::jobs;
@@ -163,7 +164,7 @@ pub(super) async fn analyze_periodically(database: &Database, step: Step) {
     }
 }
 
-/// Refuses a step of a job that is no longer held, or that was done already.
+/// Refuses a step of a job that is no longer held, that was done already, or whose author may no longer do it.
 pub(super) fn commit_step(
     connection: &mut AnyConnection,
     held: &JobLease,
@@ -187,6 +188,9 @@ pub(super) fn commit_step(
         .get_result(connection)
         .optional()?;
     let known = known.ok_or(Abort::Refused(PartError::LeaseLost))?;
+    if !job_authors::may_continue(connection, "jobs", held.job)? {
+        return Err(Abort::Refused(PartError::AuthorDenied));
+    }
     store_problems(connection, held, &report.problems, known)?;
     Ok(())
 }

@@ -10,8 +10,8 @@ use kontor_catalog::bulk::{
     Ending, Job, JobError, JobFilter, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState, LeasedJob,
     NewJob, PartError, PassResult, Step, Tally,
 };
-use kontor_catalog::spreadsheet::{ImportError, ImportKind, ImportMode, ImportReport, RowPreview};
-use kontor_kernel::{JobId, Page, PageRequest, ProjectId, ProjectScoped, StoreError, Word as _};
+use kontor_catalog::spreadsheet::{ImportKind, ImportMode, ImportReport, RowPreview};
+use kontor_kernel::{JobId, Page, PageRequest, ProjectId, ProjectScoped, StoreError, TokenId, Word as _};
 
 use super::exports::{self, EXPORTS};
 use super::import_columns;
@@ -75,6 +75,7 @@ struct NewJobRow<'a> {
     ignored_columns: &'a str,
     reading: Option<String>,
     user_id: Option<i64>,
+    token_id: Option<i64>,
     tries: i32,
     created_at: NaiveDateTime,
 }
@@ -102,6 +103,7 @@ impl NewJobRow<'_> {
             ignored_columns: "[]",
             reading: None,
             user_id: None,
+            token_id: None,
             tries: 0,
             created_at: at,
         }
@@ -241,16 +243,6 @@ fn problem((number, row, column, reason): ProblemRow) -> Result<JobProblem, Stor
     Ok(JobProblem { number, row: u32::try_from(row).map_err(StoreError::corrupt)?, column, reason })
 }
 
-/// Converts the outcome of a step without rows, which can only be refused because the job is no longer held.
-fn still_held(outcome: Result<(), PartError>) -> Result<bool, StoreError> {
-    match outcome {
-        Ok(()) => Ok(true),
-        Err(PartError::LeaseLost) => Ok(false),
-        Err(PartError::Import(ImportError::Store(error))) => Err(error),
-        Err(error) => Err(StoreError::Failed(error.to_string())),
-    }
-}
-
 /// Number of written rows from which the tables are analyzed when a job is finished.
 const ANALYZED: i64 = 1_000;
 
@@ -270,6 +262,7 @@ impl JobRepository for Database {
                 ignored_columns: &ignored,
                 reading,
                 user_id: job.user_id.map(i64::from),
+                token_id: job.token_id.map(TokenId::get),
                 ..NewJobRow::queued(project, job.kind, at.naive_utc())
             };
             let id: i64 = diesel::insert_into(jobs::table).values(row).returning(jobs::id).get_result(connection)?;
@@ -372,16 +365,16 @@ impl JobRepository for Database {
         take_next(self, &JOBS, only, LeaseRequest::new(owner, now, until, 1), LEASED).await
     }
 
-    async fn advance(&self, held: JobLease, step: Step, report: ImportReport) -> Result<bool, StoreError> {
-        let written = self.write_long(move |connection| {
+    async fn advance(&self, held: JobLease, step: Step, report: ImportReport) -> Result<(), PartError> {
+        self.write_long(move |connection| {
             job_order::commit_step(connection, &held, step, &report)?;
             if step.after == 0 && !report.rows.is_empty() {
                 let preview = import_columns::rows_text(&report.rows)?;
                 diesel::update(held_by!(jobs, held)).set(jobs::preview.eq(Some(preview))).execute(connection)?;
             }
             Ok(())
-        });
-        still_held(written.await)
+        })
+        .await
     }
 
     async fn renew(&self, held: JobLease, until: DateTime<Utc>) -> Result<bool, StoreError> {

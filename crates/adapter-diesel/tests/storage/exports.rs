@@ -9,6 +9,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::testing::storehouse::{Item, StockFixture};
+use kontor_auth::model::RoleChoice;
+use kontor_auth::ports::StaffRepository;
 use kontor_catalog::bulk::ports::{ExportRepository, JobRepository, UploadStore};
 use kontor_catalog::bulk::{
     ExportKind, ExportRunner, Job, JobError, JobFilter, JobKind, JobOptions, JobRefusal, JobState, LeasedExport,
@@ -20,6 +22,7 @@ use kontor_kernel::{Clock as _, FixedClock, JobId, PageRequest, StoreError, Word
 use tokio::runtime::Handle;
 
 use crate::jobs::OnRuntime;
+use crate::staff::employee;
 
 /// Rows of the file that was written last. A restarted file is empty.
 #[derive(Default)]
@@ -146,14 +149,15 @@ impl<'a> Office<'a> {
     }
 
     async fn try_to_queue(&self, kind: ExportKind, most: u32) -> Result<Job, JobError> {
-        let export = NewExport { scope: kind.into(), format: SheetFormat::Csv, user_id: None };
+        let export = NewExport { scope: kind.into(), format: SheetFormat::Csv, user_id: None, token_id: None };
         self.exports().queue(self.house.project, export, most, at()).await
     }
 
     async fn send(&self) -> JobId {
         let (options, place) = (JobOptions::default(), "x".to_owned());
         let (kind, reading) = (ImportKind::Inventories, ReadOptions::default());
-        let job = NewJob { kind, options, reading, place, file_name: None, file_bytes: 1, user_id: None };
+        let (file_name, file_bytes, user_id, token_id) = (None, 1, None, None);
+        let job = NewJob { kind, options, reading, place, file_name, file_bytes, user_id, token_id };
         self.jobs().insert(self.house.project, job, 20, at()).await.unwrap().id
     }
 
@@ -214,6 +218,21 @@ database_tests! {
         let swept = kontor_adapter_diesel::upkeep::SWEPT_TABLES.iter().find(|swept| swept.table == "exports").unwrap();
         let sweep = |days| db.database.sweep(swept, at() + TimeDelta::days(days), TimeDelta::days(30));
         assert_eq!((sweep(29).await.unwrap(), sweep(31).await.unwrap()), (0, 1));
+    }
+
+    async fn an_export_fails_when_its_author_is_banned(db: TestDatabase) {
+        let office = Office::with_stock(&db, 600).await;
+        let project = office.house.project;
+        let boss = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
+        let (scope, format) = (ExportKind::Stock.into(), SheetFormat::Csv);
+        let export = NewExport { scope, format, user_id: Some(boss), token_id: None };
+        let id = office.exports().queue(project, export, 20, at()).await.unwrap().id;
+        office.house.run(format!("UPDATE users SET is_banned = TRUE, version = version + 1 WHERE id = {boss}")).await;
+        let leased = office.take("me").await.unwrap();
+        assert_eq!(office.work(leased, |_| true).await.unwrap(), RunOutcome::Ended(JobState::Failed));
+        let failure = office.job(id).await.failure;
+        assert_eq!(failure.as_deref(), Some("the author of the export is no longer allowed to do this"));
+        assert_eq!(office.rows(), 0);
     }
 
     async fn another_process_begins_the_export_of_a_dead_one_anew(db: TestDatabase) {

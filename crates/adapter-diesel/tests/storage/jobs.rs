@@ -109,6 +109,7 @@ pub fn new_job(kind: ImportKind, options: JobOptions, text: &str) -> NewJob {
         file_name: Some("cards.csv".to_owned()),
         file_bytes: 7,
         user_id: None,
+        token_id: None,
     }
 }
 

@@ -43,6 +43,7 @@ mod import_columns;
 mod interleavings;
 mod introspection;
 mod invalidation;
+mod job_authors;
 mod jobs;
 mod login;
 mod messages;

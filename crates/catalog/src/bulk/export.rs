@@ -1,7 +1,7 @@
 //! Exports: files of records, created in the background and kept for a day.
 
 use chrono::{DateTime, NaiveDate, Utc};
-use kontor_kernel::{Permission, Resource, UserId};
+use kontor_kernel::{Permission, Resource, TokenId, UserId};
 
 use super::JobLease;
 use crate::spreadsheet::Content;
@@ -80,6 +80,8 @@ pub struct NewExport {
     pub format: SheetFormat,
     /// Employee who requested it.
     pub user_id: Option<UserId>,
+    /// Token that requested it, if an agent did.
+    pub token_id: Option<TokenId>,
 }
 
 /// Export leased by a worker.

@@ -19,6 +19,9 @@ pub enum ExportAbort {
     /// The export was canceled, or another process took it over.
     #[error("the lease of the export has expired")]
     LeaseLost,
+    /// The author was banned, or lost the permission or the token.
+    #[error("the author of the export is no longer allowed to do this")]
+    AuthorDenied,
     /// The process is shutting down.
     #[error("the export was stopped")]
     Stopped,
@@ -98,10 +101,7 @@ impl ExportRunner {
             return self.fail(waits, held, "the service failed repeatedly; start a new export".to_owned());
         }
         let mut renew = |progress: ExportProgress, lease: TimeDelta| {
-            let kept = waits.wait(self.exports.progress(held.clone(), progress, self.clock.now() + lease))?;
-            if !kept {
-                return Err(ExportAbort::LeaseLost);
-            }
+            waits.wait(self.exports.progress(held.clone(), progress, self.clock.now() + lease))?;
             let ExportProgress { done_rows, total_rows } = progress;
             let shown = Progress { phase: JobPhase::Writing, done_rows, total_rows: Some(total_rows) };
             if watch(shown) { Ok(()) } else { Err(ExportAbort::Stopped) }
@@ -114,6 +114,7 @@ impl ExportRunner {
                 Ok(RunOutcome::Stopped)
             }
             Err(ExportAbort::Refused(reason)) => self.fail(waits, held, reason),
+            Err(denied @ ExportAbort::AuthorDenied) => self.fail(waits, held, denied.to_string()),
             Err(ExportAbort::Store(error)) => Err(error),
         }
     }

@@ -1,7 +1,7 @@
 use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
-use kontor_kernel::{JobId, Permission, ProjectId, RecordError, Refusal, Resource, StoreError, UserId};
+use kontor_kernel::{JobId, Permission, ProjectId, RecordError, Refusal, Resource, StoreError, TokenId, UserId};
 
 use super::ExportKind;
 use crate::spreadsheet::{ImportError, ImportKind, ImportMode, ImportReport, Layout, ReadOptions, RowProblems};
@@ -208,6 +208,8 @@ pub struct NewJob {
     pub file_bytes: u64,
     /// Employee who started it.
     pub user_id: Option<UserId>,
+    /// Token that started it, if an agent did.
+    pub token_id: Option<TokenId>,
 }
 
 /// Filter of jobs; empty lists do not filter.
@@ -344,6 +346,9 @@ pub enum PartError {
     /// The job was canceled, or another process took it over.
     #[error("the lease of the job has expired")]
     LeaseLost,
+    /// The author was banned, or lost the permission or the token.
+    #[error("the author of the job is no longer allowed to do this")]
+    AuthorDenied,
     /// The import refused the part.
     #[error(transparent)]
     Import(#[from] ImportError),

@@ -8,8 +8,9 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{JobId, Page, PageRequest, ProjectId, ProjectScoped, StoreError};
 
 use super::{
-    CompletedFile, Ending, ExportCursor, ExportFile, ExportKind, ExportProgress, ExportRow, ExportScope, Job, JobError,
-    JobFilter, JobLease, JobProblem, LeasedExport, LeasedJob, NewExport, NewJob, PassResult, Step,
+    CompletedFile, Ending, ExportAbort, ExportCursor, ExportFile, ExportKind, ExportProgress, ExportRow, ExportScope,
+    Job, JobError, JobFilter, JobLease, JobProblem, LeasedExport, LeasedJob, NewExport, NewJob, PartError, PassResult,
+    Step,
 };
 use crate::spreadsheet::{ImportReport, RowPreview};
 
@@ -53,9 +54,9 @@ pub trait JobRepository: Send + Sync {
         until: DateTime<Utc>,
     ) -> Result<Option<LeasedJob>, StoreError>;
 
-    /// Records a step of the first pass, and the rows of the report of the first step. Returns `false` if the caller no
-    /// longer holds the lease.
-    async fn advance(&self, held: JobLease, step: Step, report: ImportReport) -> Result<bool, StoreError>;
+    /// Records a step of the first pass, and the rows of the report of the first step. Refuses if the caller no longer
+    /// holds the lease, or if the author may no longer start such a job.
+    async fn advance(&self, held: JobLease, step: Step, report: ImportReport) -> Result<(), PartError>;
 
     /// Renews the lease. Returns `false` if the caller no longer holds it.
     async fn renew(&self, held: JobLease, until: DateTime<Utc>) -> Result<bool, StoreError>;
@@ -96,13 +97,10 @@ pub trait ExportRepository: Send + Sync {
         until: DateTime<Utc>,
     ) -> Result<Option<LeasedExport>, StoreError>;
 
-    /// Records progress and renews the lease. Returns `false` if the caller no longer holds it.
-    async fn progress(
-        &self,
-        held: JobLease,
-        progress: ExportProgress,
-        until: DateTime<Utc>,
-    ) -> Result<bool, StoreError>;
+    /// Records progress and renews the lease. Refuses if the caller no longer holds it, or if the author may no longer
+    /// start such an export.
+    async fn progress(&self, held: JobLease, progress: ExportProgress, until: DateTime<Utc>)
+    -> Result<(), ExportAbort>;
 
     /// Ends the export with its file, or with the reason of the failure. Returns `false` if the caller no longer holds
     /// the lease.

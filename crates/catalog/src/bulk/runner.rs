@@ -34,6 +34,7 @@ pub enum RunOutcome {
 /// Reason why a pass ended before the end of the file.
 enum PassAbort {
     LeaseLost,
+    AuthorDenied,
     Stopped,
     Refused(RowProblems),
     Sheet(SheetError),
@@ -82,6 +83,16 @@ struct Pass<'a, W> {
     total_rows: Option<u64>,
     renewed: DateTime<Utc>,
     watch: &'a mut dyn FnMut(Progress) -> bool,
+}
+
+impl<W> Pass<'_, W> {
+    /// Returns the text about the rows that were written so far.
+    fn imported(&self) -> String {
+        match self.phase {
+            JobPhase::Checking => "nothing was imported".to_owned(),
+            JobPhase::Writing => format!("{} rows were imported", self.done_rows),
+        }
+    }
 }
 
 /// Processing of a part of the file.
@@ -197,12 +208,15 @@ impl JobRunner {
             }
             Err(PassAbort::Sheet(refused)) => self.end(waits, &pass.held, Err(ImportError::Sheet(refused).to_string())),
             Err(PassAbort::Refused(problems)) => {
-                let written = if pass.phase == JobPhase::Checking {
-                    "nothing was imported".to_owned()
-                } else {
-                    format!("the records changed while they were imported; {} rows were imported", pass.done_rows)
+                let changed = match pass.phase {
+                    JobPhase::Checking => "",
+                    JobPhase::Writing => "the records changed while they were imported; ",
                 };
-                self.end_with(waits, &pass.held, Some(format!("rows are wrong; {written}")), problems)
+                let failure = format!("rows are wrong; {changed}{}", pass.imported());
+                self.end_with(waits, &pass.held, Some(failure), problems)
+            }
+            Err(PassAbort::AuthorDenied) => {
+                self.end(waits, &pass.held, Err(format!("{}; {}", PartError::AuthorDenied, pass.imported())))
             }
             Err(PassAbort::Store(error)) => Err(error),
         }
@@ -314,7 +328,7 @@ impl JobRunner {
             report = ImportReport { rows: report.rows, ..ImportReport::default() };
         }
         *wrong |= !report.problems.is_empty();
-        require_lease(pass.waits.wait(self.jobs.advance(pass.held.clone(), step, report))?)
+        pass.waits.wait(self.jobs.advance(pass.held.clone(), step, report)).map_err(part)
     }
 
     fn write<W: BlockOn>(&self, pass: &mut Pass<'_, W>, sheet: PartSheet, step: Step) -> Result<(), PassAbort> {
@@ -332,10 +346,8 @@ impl JobRunner {
             };
             match written {
                 Ok(_) => return Ok(()),
-                Err(PartError::LeaseLost) => return Err(PassAbort::LeaseLost),
-                Err(PartError::Import(ImportError::Rows(problems))) => return Err(PassAbort::Refused(problems)),
                 Err(PartError::Import(ImportError::Stale)) if clashes < Self::MAX_CONFLICTS => clashes += 1,
-                Err(PartError::Import(error)) => return Err(store(error)),
+                Err(error) => return Err(part(error)),
             }
         }
     }
@@ -365,6 +377,14 @@ impl JobRunner {
 
 fn require_lease(held: bool) -> Result<(), PassAbort> {
     if held { Ok(()) } else { Err(PassAbort::LeaseLost) }
+}
+
+fn part(error: PartError) -> PassAbort {
+    match error {
+        PartError::LeaseLost => PassAbort::LeaseLost,
+        PartError::AuthorDenied => PassAbort::AuthorDenied,
+        PartError::Import(error) => store(error),
+    }
 }
 
 fn store(error: ImportError) -> PassAbort {

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kontor_kernel::{Clock, JobId, Page, PageRequest, ProjectId, Staff, StoreError, UserId, Word as _};
+use kontor_kernel::{Clock, JobId, Page, PageRequest, ProjectId, Staff, StoreError, TokenId, Word as _};
 
 use super::ports::{ExportRepository, JobRepository, UploadStore};
 use super::{
@@ -72,7 +72,7 @@ impl BulkService {
     /// Stores the file and queues its import.
     pub async fn submit(&self, staff: &Staff, submission: Submission) -> Result<Job, JobError> {
         require_all(staff, submission.kind.into())?;
-        self.queue(staff.project_id, Some(staff.user_id), submission).await
+        self.queue(staff.project_id, Some(staff), submission).await
     }
 
     /// Stores the file and queues its import for an operator, without a permission check.
@@ -80,16 +80,12 @@ impl BulkService {
         self.queue(project, None, submission).await
     }
 
-    async fn queue(
-        &self,
-        project: ProjectId,
-        user_id: Option<UserId>,
-        submission: Submission,
-    ) -> Result<Job, JobError> {
+    async fn queue(&self, project: ProjectId, author: Option<&Staff>, submission: Submission) -> Result<Job, JobError> {
         self.require_queue_room(project).await?;
         let (place, file_bytes) = self.uploads.keep(&submission.file).await?;
         let Submission { kind, options, reading, file_name, .. } = submission;
-        let job = NewJob { kind, options, reading, place: place.clone(), file_name, file_bytes, user_id };
+        let (user_id, token_id) = (author.map(|staff| staff.user_id), author.and_then(agent_token));
+        let job = NewJob { kind, options, reading, place: place.clone(), file_name, file_bytes, user_id, token_id };
         let queued = self.jobs.insert(project, job, Self::MAX_WAITING, self.clock.now()).await;
         match &queued {
             // A job may refer to the file. If none does, the file is swept later.
@@ -102,7 +98,7 @@ impl BulkService {
     /// Queues an export.
     pub async fn export(&self, staff: &Staff, scope: ExportScope, format: SheetFormat) -> Result<Job, JobError> {
         require_all(staff, scope.kind.into())?;
-        let export = NewExport { scope, format, user_id: Some(staff.user_id) };
+        let export = NewExport { scope, format, user_id: Some(staff.user_id), token_id: agent_token(staff) };
         self.exports.queue(staff.project_id, export, Self::MAX_WAITING, self.clock.now()).await
     }
 
@@ -185,6 +181,11 @@ impl BulkService {
     pub async fn problems(&self, job: &Job, after: i64) -> Result<Vec<JobProblem>, JobError> {
         Ok(self.jobs.problems(job.id, after, Self::PAGE).await?)
     }
+}
+
+/// Returns the token of an agent. An employee may log out while a job runs.
+fn agent_token(staff: &Staff) -> Option<TokenId> {
+    staff.is_agent.then_some(staff.token_id)
 }
 
 fn require_all(staff: &Staff, kind: JobKind) -> Result<(), JobError> {

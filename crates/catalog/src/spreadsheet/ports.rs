@@ -142,7 +142,8 @@ pub trait ItemSheetRepository: Send + Sync {
     async fn check(&self, project: ProjectId, sheet: Arc<CardSheet>) -> Result<ImportReport, ImportError>;
 
     /// Imports a part of a job's file like [`ItemSheetRepository::import`]. The same transaction records that the step is done.
-    /// Refuses [`PartError::LeaseLost`] if the lease of the job is lost or the step was already done.
+    /// Refuses [`PartError::LeaseLost`] if the lease of the job is lost or the step was already done, and
+    /// [`PartError::AuthorDenied`] if the author may no longer start such a job.
     async fn import_part(
         &self,
         held: JobLease,
@@ -174,7 +175,8 @@ pub trait StockSheetRepository: Send + Sync {
     async fn check(&self, project: ProjectId, sheet: Arc<StockSheet>) -> Result<ImportReport, ImportError>;
 
     /// Imports a part of a job's file like [`StockSheetRepository::upload`]. The same transaction records that the step is done.
-    /// Refuses [`PartError::LeaseLost`] if the lease of the job is lost or the step was already done.
+    /// Refuses [`PartError::LeaseLost`] if the lease of the job is lost or the step was already done, and
+    /// [`PartError::AuthorDenied`] if the author may no longer start such a job.
     async fn upload_part(
         &self,
         held: JobLease,

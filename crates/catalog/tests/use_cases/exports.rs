@@ -82,7 +82,7 @@ fn run(
 /// The lease of the export is never lost.
 fn held() -> MockExportRepository {
     let mut exports = MockExportRepository::new();
-    exports.expect_progress().returning(|_, _, _| Ok(true));
+    exports.expect_progress().returning(|_, _, _| Ok(()));
     exports
 }
 
@@ -98,10 +98,10 @@ fn fails(exports: &mut MockExportRepository, reason: &'static str) {
 fn rows_are_asked_for_in_pages_and_the_file_is_kept_for_a_day() {
     let mut exports = MockExportRepository::new();
     let mut pages = [0, 500, 1_000, 1_001, 1_001].into_iter();
-    exports
-        .expect_progress()
-        .times(5)
-        .returning(move |_, progress, _| Ok((Some(progress.done_rows), progress.total_rows) == (pages.next(), 1_001)));
+    exports.expect_progress().times(5).returning(move |_, progress, _| {
+        assert_eq!((Some(progress.done_rows), progress.total_rows), (pages.next(), 1_001));
+        Ok(())
+    });
     exports
         .expect_end()
         .withf(|_, outcome, at| {
@@ -138,9 +138,18 @@ fn too_many_rows_for_a_workbook_are_refused() {
 #[test]
 fn a_lost_lease_ends_the_export() {
     let mut exports = MockExportRepository::new();
-    exports.expect_progress().times(1).returning(|_, _, _| Ok(false));
+    exports.expect_progress().times(1).returning(|_, _, _| Err(ExportAbort::LeaseLost));
     let outcome = run(exports, source(3, "Mug"), MockUploadStore::new(), &leased(SheetFormat::Csv, 1), true);
     assert_eq!(outcome.unwrap(), RunOutcome::LeaseLost);
+}
+
+#[test]
+fn an_export_whose_author_lost_the_right_fails() {
+    let mut exports = MockExportRepository::new();
+    exports.expect_progress().times(1).returning(|_, _, _| Err(ExportAbort::AuthorDenied));
+    fails(&mut exports, "the author of the export is no longer allowed to do this");
+    let outcome = run(exports, source(3, "Mug"), MockUploadStore::new(), &leased(SheetFormat::Csv, 1), true);
+    assert_eq!(outcome.unwrap(), RunOutcome::Ended(JobState::Failed));
 }
 
 #[test]

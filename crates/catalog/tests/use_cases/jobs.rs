@@ -104,7 +104,7 @@ fn checked(go_on: bool) -> MockJobRepository {
     let mut jobs = MockJobRepository::new();
     jobs.expect_advance()
         .withf(|_, step, _| (step.after, step.through, step.rows) == (0, 3, 2))
-        .returning(|_, _, _| Ok(true));
+        .returning(|_, _, _| Ok(()));
     jobs.expect_checked()
         .withf(move |_, done| (done.total_rows, done.go_on) == (2, go_on))
         .times(1)
@@ -154,7 +154,7 @@ fn in_partial_mode_the_first_pass_finds_rows_to_show_and_no_problems() {
             (step.after, report.rows.len(), report.created, report.problems.total()) == (0, 2, 0, 0)
         })
         .times(1)
-        .returning(|_, _, _| Ok(true));
+        .returning(|_, _, _| Ok(()));
     jobs.expect_checked().withf(|_, done| done.go_on).times(1).returning(|_, _| Ok(true));
     cards.expect_import_part().times(1).returning(|_, _, _, _, _| Ok(ImportReport::default()));
     ends(&mut jobs, JobState::Succeeded);
@@ -184,9 +184,31 @@ fn a_worker_without_the_lease_writes_nothing() {
 }
 
 #[test]
+fn a_job_whose_author_lost_the_right_fails_and_tells_what_was_imported() {
+    for (is_checking, imported) in [(true, "nothing was imported"), (false, "0 rows were imported")] {
+        let (mut jobs, mut cards) = if is_checking {
+            let mut jobs = MockJobRepository::new();
+            jobs.expect_advance().times(1).returning(|_, _, _| Err(PartError::AuthorDenied));
+            (jobs, MockItemSheetRepository::new())
+        } else {
+            (checked(true), MockItemSheetRepository::new())
+        };
+        let parts = usize::from(!is_checking);
+        cards.expect_import_part().times(parts).returning(|_, _, _, _, _| Err(PartError::AuthorDenied));
+        let failure = format!("the author of the job is no longer allowed to do this; {imported}");
+        jobs.expect_finish()
+            .withf(move |_, ending| (ending.state, ending.failure.as_ref()) == (JobState::Failed, Some(&failure)))
+            .times(1)
+            .returning(|_, _| Ok(true));
+        let outcome = work(jobs, cards, 0, &leased(ImportMode::AllOrNothing, false, 1), true);
+        assert_eq!(outcome, RunOutcome::Ended(JobState::Failed));
+    }
+}
+
+#[test]
 fn a_stopped_worker_releases_the_job() {
     let mut jobs = MockJobRepository::new();
-    jobs.expect_advance().returning(|_, _, _| Ok(true));
+    jobs.expect_advance().returning(|_, _, _| Ok(()));
     jobs.expect_release().times(1).returning(|_, _| Ok(()));
     let outcome = work(jobs, MockItemSheetRepository::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), false);
     assert_eq!(outcome, RunOutcome::Stopped);
@@ -203,12 +225,12 @@ fn a_job_without_progress_fails() {
 #[test]
 fn a_lost_lease_ends_the_first_pass() {
     let mut jobs = MockJobRepository::new();
-    jobs.expect_advance().times(1).returning(|_, _, _| Ok(false));
+    jobs.expect_advance().times(1).returning(|_, _, _| Err(PartError::LeaseLost));
     let outcome = work(jobs, MockItemSheetRepository::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), true);
     assert_eq!(outcome, RunOutcome::LeaseLost);
 
     let mut jobs = MockJobRepository::new();
-    jobs.expect_advance().returning(|_, _, _| Ok(true));
+    jobs.expect_advance().returning(|_, _, _| Ok(()));
     jobs.expect_checked().times(1).returning(|_, _| Ok(false));
     let outcome = work(jobs, MockItemSheetRepository::new(), 0, &leased(ImportMode::AllOrNothing, false, 1), true);
     assert_eq!(outcome, RunOutcome::LeaseLost, "nothing is written by who does not hold it at the end of the pass");
