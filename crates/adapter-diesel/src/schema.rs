@@ -1163,10 +1163,10 @@ diesel::table! {
         started_at -> Nullable<Timestamp>,
         finished_at -> Nullable<Timestamp>,
         parked_at -> Nullable<Timestamp>,
-        parked_reason -> Nullable<Text>,
         reading -> Nullable<Text>,
         layout -> Nullable<Text>,
         preview -> Nullable<Text>,
+        token_id -> Nullable<BigInt>,
     }
 }
 
@@ -1203,6 +1203,7 @@ diesel::table! {
         created_at -> Timestamp,
         started_at -> Nullable<Timestamp>,
         finished_at -> Nullable<Timestamp>,
+        token_id -> Nullable<BigInt>,
     }
 }
 

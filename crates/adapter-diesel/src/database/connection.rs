@@ -367,10 +367,13 @@ impl fmt::Display for DatabaseUrl {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
             Self::Postgres(url) => {
                 let (scheme, rest) = url.split_once("://").unwrap_or(("postgres", url));
+                let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
                 let (account, place) = rest.rsplit_once('@').unwrap_or(("", rest));
                 let user = account.split(':').next().unwrap_or_default();
-                let place = place.split('?').next().unwrap_or_default();
-                if user.is_empty() {
+                if query.contains('@') {
+                    // The question mark or the at sign may belong to a password.
+                    write!(f, "{scheme}://***")
+                } else if user.is_empty() {
                     write!(f, "{scheme}://{place}")
                 } else {
                     write!(f, "{scheme}://{user}:***@{place}")
@@ -404,5 +407,8 @@ mod tests {
         let url: DatabaseUrl = "postgres://shop:hunter2@db.internal/kontor?password=hunter2".parse().unwrap();
         assert_eq!(url.to_string(), "postgres://shop:***@db.internal/kontor");
         assert!(!format!("{url:?}").contains("hunter2"));
+        for url in ["postgres://db/kontor?user=shop&password=hunter2@x", "postgres://shop:hunter2?x@db/kontor"] {
+            assert_eq!(url.parse::<DatabaseUrl>().unwrap().to_string(), "postgres://***", "{url}");
+        }
     }
 }

@@ -10,12 +10,15 @@ pub(super) struct LaunchData {
 
 impl LaunchData {
     /// Splits at `&`, and each pair at its first `=`. Returns `None` for a text that no messenger produces: a pair
-    /// without `=`, a duplicate key, invalid encoding, or no hash.
+    /// without `=`, a duplicate key, invalid encoding, a line break, `=` in a key, or no hash.
     pub(super) fn read(text: &str) -> Option<Self> {
         let mut pairs = BTreeMap::new();
         for pair in text.split('&') {
             let (key, value) = pair.split_once('=')?;
-            if pairs.insert(decode(key)?, decode(value)?).is_some() {
+            let (key, value) = (decode(key)?, decode(value)?);
+            // Otherwise other pairs would have the same signed message.
+            let is_ambiguous = key.contains(['=', '\n']) || value.contains('\n');
+            if is_ambiguous || pairs.insert(key, value).is_some() {
                 return None;
             }
         }
@@ -79,7 +82,9 @@ mod tests {
     fn malformed_launch_data_is_refused() {
         let cases =
             ["", "&", "a=1", "hash", "a=1&hash=x&hash=x", "a=1&a=1&hash=x", "a&hash=x", "a=%zz&hash=x", "a=%4&hash=x"];
-        for text in cases.into_iter().chain(["a=%ff&hash=x", "a=1&&hash=x", "%68ash=x&hash=x"]) {
+        let ambiguous = ["a=1%0Ab=2&hash=x", "a%0Ab=1&hash=x", "a%3D1=2&hash=x"];
+        let others = ["a=%ff&hash=x", "a=1&&hash=x", "%68ash=x&hash=x"];
+        for text in cases.into_iter().chain(others).chain(ambiguous) {
             assert!(LaunchData::read(text).is_none(), "{text}");
         }
         assert!(LaunchData::read("a=&hash=").is_some());
