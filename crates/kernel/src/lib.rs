@@ -47,17 +47,14 @@ mod clock;
 mod contact;
 mod discount;
 mod edit;
-mod file_key;
 pub mod history;
 mod hold_hours;
-mod html;
 mod ids;
 mod limits;
 mod link;
 pub mod listing;
 mod locale;
 mod money;
-mod quantity;
 mod record;
 mod requisites;
 mod secrets;
@@ -81,19 +78,16 @@ pub use clock::{AdjustableClock, Clock, ClockHold, EndsBeforeStart, FixedClock, 
 pub use contact::{Contact, ContactError, Email, Phone};
 pub use discount::{DiscountStatus, DiscountTarget, DiscountValue, InvalidDiscountValue, InvalidPromoCode, PromoCode};
 pub use edit::{Edit, MoveDirection};
-pub use file_key::{FileKey, InvalidFileKey};
 pub use history::Stamp;
 pub use hold_hours::{HoldHours, InvalidHoldHours};
-pub use html::{HtmlCleaner, SafeHtml};
 pub use ids::*;
 #[cfg(feature = "mocks")]
 pub use limits::MockRateLimiter;
 pub use limits::{PendingViews, Quota, RateLimiter, RateRule};
-pub use link::{Link, LinkError, PhotoUrl, PhotoUrlError};
+pub use link::{FileKey, InvalidFileKey, Link, LinkError, PhotoUrl, PhotoUrlError};
 pub use listing::{Listing, Page, PageError, PageRequest};
 pub use locale::{Language, UnknownZone, Zone};
-pub use money::{Money, MoneyError, distribute};
-pub use quantity::{Quantity, QuantityError};
+pub use money::{Money, MoneyError, Quantity, QuantityError, distribute};
 #[cfg(feature = "mocks")]
 pub use record::MockRecordRepository;
 pub use record::{
@@ -106,6 +100,6 @@ pub use requisites::{
 pub use secrecy::{ExposeSecret, SecretString};
 pub use secrets::{Random, SecretCipher, UnsealError};
 pub use store::{ReadError, SendError, StoreError};
-pub use text::{Line, Name, Prose, TextError, hex};
+pub use text::{HtmlCleaner, Line, Name, Prose, SafeHtml, TextError, hex};
 pub use violations::Violations;
 pub use word::Word;

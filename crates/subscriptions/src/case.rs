@@ -7,17 +7,16 @@ pub use planning::{NewSchedule, ScheduleCommand};
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{SavedMethodId, Zone};
 
-use crate::bounds::Park;
 use crate::change::{AttemptEnd, SubscriptionChange};
-use crate::decline::Decline;
 use crate::downtime::{MissedPeriodDue, MissedPeriods, after_downtime};
-use crate::dunning::{NextAttempt, PastAttempt, allows_unplanned_try, next_try};
+use crate::dunning::{Decline, NextAttempt, PastAttempt, allows_unplanned_try, next_try};
 use crate::effect::{Effect, SubscriptionNotice};
 use crate::error::MoveRefused;
 use crate::model::{
     Announcement, Attempt, AttemptState, NewAttempt, Subscription, SubscriptionPolicy, SubscriptionView,
 };
 use crate::period::{Anchor, Period};
+use crate::policy::Park;
 use crate::retry::{PaymentStanding, RetryFacts, can_retry_payment};
 use crate::schedule::Schedule;
 use crate::state::{

@@ -150,12 +150,10 @@
 //! # }
 //! ```
 
-mod bounds;
 mod case;
 pub mod change;
 pub mod charge_outcome;
 mod checkout;
-mod decline;
 mod downtime;
 mod dunning;
 mod effect;
@@ -184,19 +182,17 @@ pub mod testing {
 }
 mod transitions;
 
-pub use bounds::{Bounds, Pace, Park};
 pub use case::{EventContext, NewSchedule, ScheduleCommand, SubscriptionCase};
 pub use checkout::{Checkout, CheckoutResult, MAX_PLANS, Purchase};
-pub use decline::{Decline, DeclineClass};
 pub use downtime::{Due, MissedPeriodDue, MissedPeriods, after_downtime};
-pub use dunning::{Exhausted, NextAttempt, PastAttempt, allows_unplanned_try, next_try};
+pub use dunning::{Decline, DeclineClass, Exhausted, NextAttempt, PastAttempt, allows_unplanned_try, next_try};
 pub use effect::{Condition, Effect, SubscriptionNotice};
 pub use error::{MoveRefused, RefusalKind, RefusalReason, SubscriptionError, SubscriptionRefusal};
 pub use forecast::{Forecast, forecast};
 pub use method_change::{MethodChange, MethodChangeBegun, MethodChangeService, MethodChangeStatus, NewMethodChange};
 pub use notice_text::SubscriptionSubject;
 pub use period::{Anchor, InvalidAnchor, Period};
-pub use policy::{DunningPolicy, DunningTerms, InvalidDunningPolicy};
+pub use policy::{Bounds, DunningPolicy, DunningTerms, InvalidDunningPolicy, Pace, Park};
 pub use retry::{PaymentStanding, RetryFacts, RetryReason, can_retry_payment};
 pub use schedule::{Schedule, ScheduleRefused};
 pub use scheduler::{SchedulerRun, SubscriptionScheduler};

@@ -14,10 +14,9 @@ use kontor_payments::model::ChargeFailure;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-use crate::bounds::{Bounds, Park};
 use crate::downtime::{MissedPeriods, after_downtime};
 use crate::period::Period;
-use crate::policy::DunningPolicy;
+use crate::policy::{Bounds, DunningPolicy, Park};
 use crate::retry::{PaymentStanding, RetryReason};
 use crate::schedule::Schedule;
 use crate::state::{ChargeOrigin, SubscriptionEvent, SubscriptionStatus};

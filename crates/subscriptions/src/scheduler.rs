@@ -8,8 +8,8 @@ use kontor_kernel::history::Author;
 use kontor_kernel::{Clock, Random, StoreError, SubscriptionId};
 use kontor_payments::ChargeService;
 
-use crate::bounds::Pace;
 use crate::error::SubscriptionError;
+use crate::policy::Pace;
 use crate::ports::{ChargeTerms, CommitContext, Decision, LeasedSubscription, SubscriptionSelector, SubscriptionStore};
 
 /// Lease of a worker on a subscription.

@@ -5,7 +5,6 @@
 //! needed.
 
 mod contact;
-mod init_data;
 mod login;
 mod proof;
 mod registry;

@@ -9,8 +9,6 @@ mod channel;
 pub(crate) mod code;
 mod contact_owner;
 mod employee;
-mod employee_change;
-mod held_permissions;
 mod introspection;
 mod permission;
 mod session;
@@ -53,17 +51,18 @@ pub use channel::Channel;
 pub use code::{CODE_ATTEMPTS, CODE_LIFETIME, CodeRedemption, NewCode, RedeemOutcome};
 pub use contact_owner::ContactOwner;
 pub use employee::{
-    Employee, EmployeeChange, GrantedPermission, Login, NewEmployee, NewPassword, Role, RoleChoice, StaffCredentials,
-    WeakPassword, is_last_owner,
+    Employee, EmployeeChange, EmployeeDraft, EmployeeEditor, EmployeeReference, EmployeeUpdate, GrantedPermission,
+    Login, NewEmployee, NewPassword, Role, RoleChoice, StaffCredentials, WeakPassword, is_last_owner,
 };
-pub use employee_change::{EmployeeDraft, EmployeeEditor, EmployeeReference, EmployeeUpdate};
-pub use held_permissions::{HeldPermissions, PermissionsNotHeld, check_held};
 pub use introspection::{
     ActiveToken, Audience, CLIENT_SCOPES, ClientCredentials, IntrospectedToken, NewIntrospectionClient,
     StoredIntrospection, TokenState,
 };
 pub use kontor_kernel::Reference;
-pub use permission::{FoundPermission, PermissionChange, PermissionDraft, PermissionName, PermissionNameError};
+pub use permission::{
+    FoundPermission, HeldPermissions, PermissionChange, PermissionDraft, PermissionName, PermissionNameError,
+    PermissionsNotHeld, check_held,
+};
 pub use session::{ClientSession, HeartbeatEffect, MAX_COUNTED_GAP, NEXT_HEARTBEAT, SESSION_BREAK};
 pub use token::{
     AccessToken, BearerToken, Device, InvalidDevice, NewToken, StoredCustomerToken, StoredStaffToken, TokenLifetimes,

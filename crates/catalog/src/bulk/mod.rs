@@ -20,17 +20,15 @@
 //! records. The second is *writing*. A dry run ends after the first.
 
 mod export;
-mod export_runner;
 mod job;
 pub mod ports;
 mod runner;
 mod service;
 
 pub use export::{
-    CompletedFile, ExportCursor, ExportFile, ExportKind, ExportProgress, ExportRow, ExportScope, LeasedExport,
-    NewExport,
+    CompletedFile, ExportAbort, ExportCursor, ExportFile, ExportKind, ExportProgress, ExportRow, ExportRunner,
+    ExportScope, LeasedExport, NewExport,
 };
-pub use export_runner::{ExportAbort, ExportRunner};
 pub use job::{
     Ending, Job, JobError, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState,
     LeasedJob, NewJob, PartError, PassResult, Progress, Step, Tally,

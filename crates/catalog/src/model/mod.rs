@@ -11,7 +11,6 @@ mod promotion;
 mod relevance;
 mod search;
 mod warehouse;
-mod word_variants;
 
 pub use crate::brands::{Brand, BrandChange, BrandDraft};
 pub use crate::tags::{Tag, TagDraft};

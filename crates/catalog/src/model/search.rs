@@ -14,7 +14,7 @@ use kontor_kernel::{Line, Name};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::decompose_canonical;
 
-use super::word_variants::{look_alike, root, switched};
+use super::fuzzy::{look_alike, root, switched};
 
 /// Minimum letters of a word that is found anywhere inside words. Shorter ones are found only where words begin, since
 /// nearly every text contains two given letters somewhere.

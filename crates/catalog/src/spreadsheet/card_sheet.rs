@@ -1,8 +1,7 @@
 use kontor_kernel::{Line, Name, NomenclatureId, Prose};
 
-use super::cell::{flag, money, quantity, whole};
-use super::columns::Column;
-use super::photo_cell::PhotoCell;
+use super::cell::{PhotoCell, flag, money, quantity, whole};
+use super::column_map::Column;
 use super::sheet::{Fields, ImportRow, SeenKeys, Sheet};
 use super::{CategoryPath, TagNames};
 use crate::model::{BillingPeriod, CardChange, Edit, NomenclatureKind, ShareLink};

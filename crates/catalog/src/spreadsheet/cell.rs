@@ -1,8 +1,12 @@
+//! Texts of cells: values, photos, names of tags, and lists separated by `|`, `,` or `;`. A backslash escapes a
+//! separator that belongs to a part.
+
 use std::borrow::Cow;
+use std::collections::HashSet;
 
-use kontor_kernel::{Money, MoneyError, Quantity};
+use kontor_kernel::{Money, MoneyError, Name, Quantity};
 
-use crate::model::StockLevel;
+use crate::model::{Gallery, PhotoUrl, StockLevel};
 
 /// Cell of a file. Numbers are plain decimal text, an empty cell is empty text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -162,6 +166,136 @@ pub(super) fn stock_level(text: &str) -> Result<StockLevel, String> {
     StockLevel::new(whole(text)?).map_err(|error| error.to_string())
 }
 
+/// Separators.
+const SEPARATORS: [char; 3] = ['|', ',', ';'];
+
+/// Returns `true` if a sign separates, given the text before and after it.
+type Separates = fn(&str, char, &str) -> bool;
+
+/// Returns the text after leading separators.
+pub(super) fn after_separators(text: &str) -> &str {
+    text.trim_start_matches(SEPARATORS)
+}
+
+/// Returns the text before the first separator, the separator and the text after it.
+fn first_sign(text: &str) -> Option<(&str, char, &str)> {
+    let (before, rest) = text.split_at_checked(text.find(SEPARATORS)?)?;
+    let mut rest = rest.chars();
+    Some((before, rest.next()?, rest.as_str()))
+}
+
+/// Returns the parts of a list, empty ones included.
+pub(super) fn parts(text: &str, separates: Separates) -> Vec<String> {
+    let (mut parts, mut part, mut rest) = (Vec::new(), String::new(), text);
+    while let Some((before, sign, after)) = first_sign(rest) {
+        if let Some(escaped) = before.strip_suffix('\\') {
+            part.push_str(escaped);
+            part.push(sign);
+        } else {
+            part.push_str(before);
+            if separates(before, sign, after) {
+                parts.push(std::mem::take(&mut part));
+            } else {
+                part.push(sign);
+            }
+        }
+        rest = after;
+    }
+    part.push_str(rest);
+    parts.push(part);
+    parts
+}
+
+/// Escapes a part so that [`parts`] reads it.
+pub(super) fn escaped(part: &str, separates: Separates) -> String {
+    let (mut escaped, mut rest) = (String::new(), part);
+    while let Some((before, sign, after)) = first_sign(rest) {
+        escaped.push_str(before);
+        if before.ends_with('\\') || separates(before, sign, after) {
+            escaped.push('\\');
+        }
+        escaped.push(sign);
+        rest = after;
+    }
+    escaped + rest
+}
+
+/// Photos of an item in one cell: addresses, separated by white space, `|`, `,` or `;`.
+///
+/// These signs separate only where the next address begins or the text ends. An address that contains one can therefore
+/// be written unescaped; see [`cell_list`].
+pub(super) struct PhotoCell;
+
+impl PhotoCell {
+    /// Parses the addresses of a text.
+    pub fn read(text: &str) -> Result<Gallery, String> {
+        let photos: Result<Vec<PhotoUrl>, _> = text
+            .split(char::is_whitespace)
+            .flat_map(|text| parts(text, starts_address))
+            .filter(|url| !url.is_empty())
+            .map(|url| PhotoUrl::parse(&url).map_err(|error| format!("{}: {error}", cut(&url))))
+            .collect();
+        Gallery::new(photos?).map_err(|error| error.to_string())
+    }
+
+    /// Returns the text that [`PhotoCell::read`] reads; `None` without photos.
+    pub fn text_of(gallery: &Gallery) -> Option<String> {
+        let urls: Vec<String> = gallery.photos().iter().map(|url| escaped(url.as_str(), starts_address)).collect();
+        (!urls.is_empty()).then(|| urls.join("\n"))
+    }
+}
+
+/// Returns `true` if an address or only further separators follow.
+fn starts_address(_: &str, _: char, after: &str) -> bool {
+    let text = after_separators(after);
+    let begins = |scheme: &str| text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    text.is_empty() || begins("http://") || begins("https://")
+}
+
+/// Returns the start of an address, which leaves room for the reason.
+fn cut(url: &str) -> String {
+    url.chars().take(100).collect()
+}
+
+/// Tags of an item, each on its own line or separated by `|`, `,` or `;`. A separator inside a name is escaped with a
+/// backslash.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TagNames(Vec<Name>);
+
+/// Returns `true` if a sign separates names; a comma between digits is a decimal comma.
+fn separates(before: &str, sign: char, after: &str) -> bool {
+    let is_decimal = before.ends_with(|c: char| c.is_ascii_digit()) && after.starts_with(|c: char| c.is_ascii_digit());
+    sign != ',' || !is_decimal
+}
+
+impl TagNames {
+    /// Parses a text. A name that occurs twice, in any case, counts once.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut seen = HashSet::new();
+        let mut names = Vec::new();
+        for name in
+            text.split(['\n', '\r']).flat_map(|line| parts(line, separates)).filter(|name| !name.trim().is_empty())
+        {
+            let name = Name::parse(&name).map_err(|error| format!("each tag {error}"))?;
+            if seen.insert(name.key()) {
+                names.push(name);
+            }
+        }
+        Ok(Self(names))
+    }
+
+    /// Returns the names in the order of the text.
+    pub fn names(&self) -> &[Name] {
+        &self.0
+    }
+
+    /// Returns the text that [`TagNames::parse`] reads.
+    pub(super) fn text_of<'a>(names: impl Iterator<Item = &'a Name>) -> String {
+        let names: Vec<String> = names.map(|name| escaped(name, separates)).collect();
+        names.join("\n")
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -218,5 +352,71 @@ mod tests {
         assert_eq!(stock_level("0").unwrap().get(), 0);
         assert_eq!((flag("Да"), flag("FALSE")), (Ok(true), Ok(false)));
         assert!(flag("maybe").is_err());
+    }
+
+    fn read(text: &str) -> Vec<String> {
+        PhotoCell::read(text).unwrap().photos().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn photos_are_read_back_as_they_were_written() {
+        for urls in [
+            vec!["https://a/1", "https://a/2"],
+            vec!["https://a/x|y"],
+            vec!["https://a/x|https://b/y", "https://c/|", "https://d/||e"],
+            vec!["https://a/x,y;z", "https://a/x,", "https://a/x;|,", "https://a/x,https://b/y", "https://a/x\\,y"],
+            vec!["https://a/x\\|y", "https://a/x\\\\|", "https://a/\\"],
+        ] {
+            let photos = urls.iter().map(|url| PhotoUrl::parse(url).unwrap()).collect();
+            let gallery = Gallery::new(photos).unwrap();
+            assert_eq!(PhotoCell::read(&PhotoCell::text_of(&gallery).unwrap()).unwrap(), gallery, "{urls:?}");
+        }
+        assert_eq!(PhotoCell::text_of(&Gallery::default()), None);
+    }
+
+    #[test]
+    fn photos_are_split_at_the_usual_separators() {
+        assert_eq!(
+            read(" https://a/1|HTTP://a/2 | https://a/3||https://a/4| "),
+            ["https://a/1", "HTTP://a/2", "https://a/3", "https://a/4"]
+        );
+        for text in [
+            "https://a/1, https://a/2",
+            "https://a/1;https://a/2;",
+            "https://a/1,\nhttps://a/2",
+            "https://a/1 ; https://a/2",
+        ] {
+            assert_eq!(read(text), ["https://a/1", "https://a/2"], "{text}");
+        }
+        assert_eq!(read("https://a/w_100,h_100/1.jpg"), ["https://a/w_100,h_100/1.jpg"]);
+        assert_eq!(read("https://a/crop|100x100"), ["https://a/crop|100x100"], "as an earlier version wrote it");
+        assert!(PhotoCell::read("https://a/1 a.jpg").is_err());
+    }
+
+    fn names(text: &str) -> Vec<String> {
+        TagNames::parse(text).unwrap().names().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn tags_are_read_back_as_they_were_written() {
+        for tags in [
+            vec!["Hit", "2 | 3", "a/b"],
+            vec!["365"],
+            vec!["x \\", "y \\| z", "|", "\\"],
+            vec!["a, b", "2,5 l", "c;", ",", "d\\,"],
+            vec![],
+        ] {
+            let given: Vec<Name> = tags.iter().map(|name| Name::parse(name).unwrap()).collect();
+            assert_eq!(names(&TagNames::text_of(given.iter())), tags);
+        }
+    }
+
+    #[test]
+    fn tags_are_split_at_the_usual_separators() {
+        assert_eq!(names(" Hit|Sale \r\n\n new | HIT |"), ["Hit", "Sale", "new"]);
+        assert_eq!(names("Hit, Sale; new,2,5 l"), ["Hit", "Sale", "new", "2,5 l"]);
+        assert_eq!(names(" | , "), [""; 0]);
+        assert!(TagNames::parse(&"x".repeat(256)).is_err());
+        assert!(TagNames::parse("Hit|a\u{7}b").is_err());
     }
 }

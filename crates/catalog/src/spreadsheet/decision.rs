@@ -3,7 +3,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use kontor_kernel::{Name, NomenclatureId, Prose, TagId};
 
 use super::cell::is_shortened;
-use super::columns::Column;
+use super::column_map::Column;
 use super::export::CardCells;
 use super::vocabulary::AMBIGUOUS_NAME;
 use super::{

@@ -1,6 +1,6 @@
 use kontor_kernel::Line;
 
-use super::columns::{Column, Columns, fold};
+use super::column_map::{Column, Columns, fold};
 use super::ports::{HeaderRow, SheetBook};
 use super::{ColumnMap, SheetError, SheetRow, quotable};
 

@@ -12,37 +12,29 @@
 //! **Ports**: [`ports::SheetReader`], [`ports::SheetWriters`], [`ports::ItemSheetRepository`], [`ports::StockSheetRepository`],
 //! [`ports::ColumnMaps`]
 
-mod card_export;
 mod card_sheet;
 mod cell;
-mod cell_list;
 mod column_map;
-mod columns;
 mod decision;
-mod dictionary_words;
 mod export;
 mod layout;
-mod photo_cell;
 pub mod ports;
 mod preview;
 mod problems;
 mod service;
 mod sheet;
 mod stock_sheet;
-mod tag_names;
 mod vocabulary;
 
-pub use card_export::{CardExport, ExportFailed, TextTooLong};
 pub use card_sheet::{CardColumn, CardRow, CardSheet, ItemKey};
-pub use cell::{Cell, Content, SheetRow};
+pub use cell::{Cell, Content, SheetRow, TagNames};
 pub use column_map::{ColumnMap, ImportColumns, ImportKind, MappedHeader};
 pub use decision::{CardDraft, Decision, KnownCard, ResolvedCard};
-pub use export::{CardLine, ProblemLine};
+pub use export::{CardExport, CardLine, ExportFailed, ProblemLine, TextTooLong};
 pub use layout::{HeaderColumn, Layout, ReadOptions};
 pub use preview::{RowAction, RowPreview};
 pub use problems::{ImportError, ImportMode, ImportReport, RowProblem, RowProblems, SheetError, quotable};
 pub use service::SpreadsheetService;
 pub use sheet::{Part, PartSink, Sheet};
 pub use stock_sheet::{StockColumn, StockDecision, StockLookup, StockRow, StockSheet, StockWrite};
-pub use tag_names::TagNames;
 pub use vocabulary::{CategoryNode, CategoryPath, ReferenceLookup};

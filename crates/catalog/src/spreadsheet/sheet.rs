@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hash};
 use std::path::Path;
 
 use super::cell::is_ambiguous;
-use super::columns::Column;
+use super::column_map::Column;
 use super::layout::{Table, locate};
 use super::ports::{HeaderRow, SheetReader};
 use super::{Layout, ReadOptions, RowPreview, RowProblem, RowProblems, SheetError, SheetRow};

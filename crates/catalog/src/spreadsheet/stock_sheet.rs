@@ -4,7 +4,7 @@ use kontor_kernel::{InventoryId, Line, Money, Name, NomenclatureId, WarehouseId}
 
 use super::card_sheet::item_key;
 use super::cell::{money, stock_level};
-use super::columns::Column;
+use super::column_map::Column;
 use super::sheet::{Fields, ImportRow, SeenKeys, Sheet};
 use super::vocabulary::{AMBIGUOUS_NAME, Dictionary};
 use super::{Content, ImportReport, ItemKey, RowPreview, RowProblems, quotable};

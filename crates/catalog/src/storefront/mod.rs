@@ -15,7 +15,6 @@
 //! **Ports**: [`ports::StorefrontReader`], [`ports::ViewCounter`], [`ports::Favourites`], [`ports::SearchLog`],
 //! [`ports::Showcase`], [`ports::StorefrontPlans`], and [`kontor_kernel::HtmlCleaner`]
 
-mod favourites;
 mod filter;
 mod plans;
 pub mod ports;
@@ -25,10 +24,9 @@ mod service;
 mod showcase;
 
 pub use crate::model::Tag;
-pub use favourites::{FavouriteError, FavouriteService};
 pub use filter::{Facet, FacetValue, Facets, ProductFilter, ProductOrder};
 pub use plans::{Plan, PlanCard, PlanGroup, StorefrontPlanService};
 pub use product::{PriceRange, Product, ProductCard, StorefrontBrand, StorefrontCategory};
-pub use searches::{MAX_SEARCHES, Search, SearchHistory, SearchRequest};
+pub use searches::{FavouriteError, FavouriteService, MAX_SEARCHES, Search, SearchHistory, SearchRequest};
 pub use service::{StorefrontError, StorefrontService};
 pub use showcase::{Country, ShowcaseService, Slide};

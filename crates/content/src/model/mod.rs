@@ -5,7 +5,6 @@ mod media;
 mod page;
 mod part;
 mod slide;
-mod slug;
 
 pub use file::{
     ContentRefusal, FileType, InvalidSha256, ListedFile, NewFile, Sha256, StoredContent, StoredFile, UnknownFileType,
@@ -15,12 +14,11 @@ pub use media::{
     Dimensions, Inspection, InvalidDimensions, MediaType, PictureWidth, UnknownMediaType, UnknownPictureWidth,
 };
 pub use page::{
-    InvalidPageQuery, Page, PageChange, PageContent, PageDraft, PageFilter, PageOrder, PageQueryText, PageTag,
-    PageType, TagName, TagNames, TooManyTags,
+    InvalidPageQuery, InvalidSlug, Page, PageChange, PageContent, PageDraft, PageFilter, PageOrder, PageQueryText,
+    PageTag, PageType, Slug, TagName, TagNames, TooManyTags,
 };
 pub use part::{
     ApplicationPart, Block, BlockChange, BlockDraft, InvalidPartCode, Menu, MenuItem, MenuItemChange, MenuItemDraft,
     Node, PartCode, Place, PlaceChange, PlaceDraft, ShownItem, Tree, TreeRefusal, shifted,
 };
 pub use slide::{Slide, SlideChange, SlideContent, SlideLink, SlideLinkError};
-pub use slug::{InvalidSlug, Slug};

@@ -4,9 +4,8 @@ use kontor_payments::TAKEOVER_DELAY;
 use kontor_payments::model::{PaymentMode, PaymentSubject, ReceiptItem, ReceiptTerms, VatCode};
 use uuid::Uuid;
 
-use super::paid;
 use super::work::{Draft, Work};
-use super::{EditMode, LineCommand, LinesRefused};
+use super::{EditMode, LineCommand, LinesRefused, work};
 use crate::OrderRefusal;
 use crate::change::{ChangedLine, LineChangeSet, PromoEffect, PromoUse, Totals};
 use crate::model::{CartRefused, Order, OrderLine, OrderStatus, PreparedPayment, Promo, PromoProblem};
@@ -55,7 +54,7 @@ pub fn decide(
     terms: &Terms<'_>,
 ) -> Result<Decided, OrderRefusal> {
     match EditMode::of(order)? {
-        EditMode::Paid => Ok(Decided { refund: paid::decide(order, command)?, ..Decided::default() }),
+        EditMode::Paid => Ok(Decided { refund: work::decide(order, command)?, ..Decided::default() }),
         EditMode::Unpaid => Ok(rework(order, snapshot, command, terms)?),
     }
 }

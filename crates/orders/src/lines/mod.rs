@@ -4,7 +4,6 @@
 //! paid order can only be refunded. Preview and change use one function, [`decide`].
 
 mod decide;
-mod paid;
 mod preview;
 #[cfg(test)]
 mod properties;

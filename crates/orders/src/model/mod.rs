@@ -3,11 +3,9 @@
 mod cart;
 mod delivery;
 mod discount;
-mod history;
 mod notice_text;
 mod order;
 mod payment;
-mod status;
 mod transitions;
 
 #[cfg(test)]
@@ -19,16 +17,14 @@ pub use delivery::{
     ShopReference, SubtypeReference, TypeReference,
 };
 pub use discount::{Discount, Promo, PromoProblem};
-pub use history::{OrderEntry, OrderEvent};
 pub use kontor_kernel::{DiscountStatus, DiscountTarget, DiscountValue, InvalidPromoCode, Named, PromoCode};
 pub use kontor_payments::model::PaymentMethod;
 pub use notice_text::{NoticeSubject, NoticeText};
 pub use order::{
-    Customer, DeliveryOptionRef, Order, OrderLine, OrderRefund, OrderRefundState, PaymentState, PaymentType, Place,
-    ReservationRecord, ReservationState,
+    Customer, DeliveryOptionRef, Order, OrderEntry, OrderEvent, OrderLine, OrderRefund, OrderRefundState, OrderStatus,
+    PaymentState, PaymentType, Place, ReservationRecord, ReservationState,
 };
 pub use payment::{PaidEvent, PreparedPayment};
-pub use status::OrderStatus;
 pub use transitions::{
     ChargeEffect, ChargeOutcome, MOVES, MoneyCondition, MoveCause, Notice, StockEffect, Transition, TransitionContext,
     TransitionRefused,

@@ -1,14 +1,15 @@
-//! Orders as read from storage.
+//! Orders as read from storage, their states and their history.
 
 use chrono::{DateTime, Utc};
+use kontor_kernel::history::HistoryEntry;
 use kontor_kernel::{
     ApplicationId, CounterpartyId, DeliverySubtypeId, DeliverySubtypeParamId, DeliveryTypeId, InventoryId, Money,
     Named, NomenclatureId, OrderId, OrderRefundId, PaymentTypeId, Quantity, ReservationId, ShopId, UserId, WarehouseId,
 };
 use kontor_payments::model::VatCode;
-use strum::{EnumString, IntoStaticStr, VariantArray};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-use super::{DeliveryCharge, OrderStatus, PaymentMethod, TransitionContext};
+use super::{DeliveryCharge, PaymentMethod, TransitionContext};
 use crate::tickets::Tickets;
 
 /// Delivery type or subtype as shown to the customer.
@@ -324,6 +325,114 @@ pub struct ReservationRecord {
     pub updated_at: DateTime<Utc>,
 }
 
+/// State of an order. The contract fixes the ids; display names come from the dictionary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, VariantArray, Display)]
+#[strum(serialize_all = "snake_case")]
+pub enum OrderStatus {
+    /// `1`
+    Created,
+    /// `2`
+    #[strum(to_string = "waiting for payment")]
+    WaitingForPayment,
+    /// `3`
+    #[strum(to_string = "in processing")]
+    InProcessing,
+    /// `4`
+    #[strum(to_string = "ready for pickup")]
+    ReadyForPickup,
+    /// `5`
+    Issued,
+    /// `6`
+    Canceled,
+    /// `22`
+    Paid,
+}
+
+impl From<OrderStatus> for i64 {
+    fn from(status: OrderStatus) -> Self {
+        status.id()
+    }
+}
+
+impl OrderStatus {
+    /// Every state.
+    pub const ALL: &'static [Self] = Self::VARIANTS;
+
+    /// Returns the id in the dictionary `order_statuses`.
+    pub fn id(self) -> i64 {
+        match self {
+            Self::Created => 1,
+            Self::WaitingForPayment => 2,
+            Self::InProcessing => 3,
+            Self::ReadyForPickup => 4,
+            Self::Issued => 5,
+            Self::Canceled => 6,
+            Self::Paid => 22,
+        }
+    }
+
+    /// Returns the state with this id.
+    pub fn from_id(id: i64) -> Option<Self> {
+        Self::ALL.iter().copied().find(|status| status.id() == id)
+    }
+
+    /// Returns `true` for a final state.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Issued | Self::Canceled)
+    }
+}
+
+/// Event in the history of an order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum OrderEvent {
+    /// The order was created.
+    Created,
+    /// Staff changed its status.
+    StatusChanged,
+    /// Staff changed its details.
+    Changed,
+    /// Staff changed its lines before payment.
+    LinesChanged,
+    /// Another payment was requested.
+    PaymentRenewed,
+    /// The open payment was canceled at the acquirer, since another sum is due.
+    PaymentWithdrawn,
+    /// The payment at the acquirer differs from the requested one.
+    PaymentSuspicious,
+    /// The payment failed.
+    PaymentFailed,
+    /// The money has arrived.
+    Paid,
+    /// Money has arrived for a canceled order; it is refunded automatically.
+    PaidAfterCancellation,
+    /// Money has arrived for an order that did not wait for it; staff must check it.
+    PaidOutOfTurn,
+    /// A refund was requested.
+    RefundRequested,
+    /// The refund succeeded.
+    Refunded,
+    /// The acquirer refused the refund.
+    RefundFailed,
+    /// The order was not confirmed in time.
+    Expired,
+    /// Tickets were scanned at the door.
+    TicketsRedeemed,
+}
+
+/// One entry of the history of an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OrderEntry {
+    /// Author, time, and changed fields.
+    pub line: HistoryEntry,
+    /// Event.
+    pub event: OrderEvent,
+    /// Status of the order afterwards.
+    pub status: OrderStatus,
+    /// Detail: an amount, a number of tickets, or a reason.
+    pub detail: Option<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use kontor_kernel::Word;
@@ -394,5 +503,38 @@ mod tests {
         let refunded_amount = Money::from_minor(30).unwrap();
         let line = OrderLine { refunded_amount, ..crate::model::testing::a_line(100) };
         assert_eq!((line.units_left(), line.money_left().minor()), (1, 70));
+    }
+
+    #[test]
+    fn states_are_told_in_words_and_known_by_their_numbers() {
+        let told = OrderStatus::ALL.iter().map(|status| format!("{} {status}", status.id()));
+        let all = [
+            "1 created",
+            "2 waiting for payment",
+            "3 in processing",
+            "4 ready for pickup",
+            "5 issued",
+            "6 canceled",
+            "22 paid",
+        ];
+        assert_eq!(told.collect::<Vec<_>>(), all);
+        assert!(OrderStatus::ALL.iter().all(|status| OrderStatus::from_id(status.id()) == Some(*status)));
+        assert_eq!(OrderStatus::from_id(7), None);
+    }
+
+    #[test]
+    fn an_order_ends_when_it_is_issued_or_canceled() {
+        let ended: Vec<_> = OrderStatus::ALL.iter().filter(|status| status.is_final()).collect();
+        assert_eq!(ended, [&OrderStatus::Issued, &OrderStatus::Canceled]);
+        assert_eq!(i64::from(OrderStatus::Paid), 22);
+    }
+
+    #[test]
+    fn the_codes_of_stored_lines_stay_as_they_are() {
+        let codes: Vec<&str> = OrderEvent::all().iter().map(|event| event.word()).collect();
+        let expected = "created status_changed changed lines_changed payment_renewed payment_withdrawn payment_suspicious \
+                        payment_failed paid paid_after_cancellation paid_out_of_turn refund_requested refunded \
+                        refund_failed expired tickets_redeemed";
+        assert_eq!(codes.join(" "), expected);
     }
 }

@@ -7,9 +7,8 @@ use kontor_kernel::{
 };
 use kontor_payments::{ChargeService, PaymentRequested};
 
-use super::allocation::Allocation;
 use super::decide::{Buyer, ContactOrderCommand, OrderCommand, OrderContext, OrderRefused, StaffOrderCommand, decide};
-use super::snapshot::CartView;
+use super::snapshot::{Allocation, CartView};
 use crate::change::{Comment, Orderer};
 use crate::error::{CartError, PlacementError};
 use crate::model::{

@@ -1,11 +1,18 @@
+//! The decision about a refund, its receipt, and the effects on an order of refunds at the acquirer.
+
 use std::collections::BTreeSet;
 
-use kontor_kernel::{Money, distribute};
+use kontor_kernel::{Money, Quantity, distribute};
+use kontor_payments::model::{PaymentMode, PaymentSubject, Receipt, ReceiptItem, ReceiptProblem, RefundIntent};
 
 use super::{
     DecidedRefund, RefundCommand, RefundLine, RefundProblem, RefundRefused, RefundScope, ReturnEffect, ReturnedLine,
 };
-use crate::model::{Order, OrderLine, OrderStatus, ReservationState};
+use crate::audit::figure;
+use crate::change::OrderedRefund;
+use crate::charge_outcome::EffectEntry;
+use crate::model::{Notice, Order, OrderEvent, OrderLine, OrderRefundState, OrderStatus, ReservationState};
+use crate::placement::delivery_name;
 
 /// Decides a refund of an order, or returns the reason for its refusal.
 pub fn decide(order: &Order, command: &RefundCommand) -> Result<DecidedRefund, RefundRefused> {
@@ -184,4 +191,110 @@ fn shares(amount: Money, weights: &[Money]) -> Vec<Money> {
 
 fn sum(amounts: impl Iterator<Item = Money>) -> Money {
     amounts.fold(Money::ZERO, |sum, amount| sum.checked_add(amount).unwrap_or(Money::MAX))
+}
+
+/// Receipt of a refund of an order whose payment had the receipt `paid`. `None` if the whole payment is refunded
+/// at once: the acquirer then uses the receipt of the payment.
+pub fn receipt_of(order: &Order, refund: &DecidedRefund, paid: &Receipt) -> Result<Option<Receipt>, ReceiptProblem> {
+    if refund.amount == order.captured {
+        return Ok(None);
+    }
+    let handed_over = order.lines.iter().any(|line| line.state == ReservationState::Sold);
+    let lines = refund.lines.iter().map(|back| item(order, back));
+    let delivery = (!refund.delivery.is_zero()).then(|| delivery(order, refund.delivery, mode(handed_over)));
+    let items: Option<Vec<ReceiptItem>> = lines.chain(delivery).collect();
+    match items {
+        Some(items) => paid.of_part(&items, refund.amount).map(Some),
+        None => paid.of_amount(refund.amount, mode(handed_over)).map(Some),
+    }
+}
+
+fn mode(handed_over: bool) -> PaymentMode {
+    if handed_over { PaymentMode::FullPayment } else { PaymentMode::FullPrepayment }
+}
+
+/// `None` if the VAT of the delivery is unknown.
+fn delivery(order: &Order, amount: Money, mode: PaymentMode) -> Option<ReceiptItem> {
+    Some(ReceiptItem {
+        name: delivery_name(&order.delivery_type.name),
+        quantity: Quantity::ONE,
+        total: amount,
+        vat: order.delivery_charge.vat?,
+        subject: PaymentSubject::Service,
+        mode,
+    })
+}
+
+/// `None` for a line whose VAT is unknown.
+fn item(order: &Order, back: &ReturnedLine) -> Option<ReceiptItem> {
+    let line: &OrderLine = order.lines.iter().find(|line| line.id == back.line)?;
+    Some(ReceiptItem {
+        name: line.item.name.clone(),
+        quantity: Quantity::new(back.quantity.into()).unwrap_or(Quantity::ONE),
+        total: back.amount,
+        vat: line.vat?,
+        subject: if line.warehouse.is_some() { PaymentSubject::Commodity } else { PaymentSubject::Service },
+        mode: mode(line.state == ReservationState::Sold),
+    })
+}
+
+/// Refund that was made at the acquirer, outside the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutsideRefund {
+    /// Refund to store as succeeded.
+    pub refund: OrderedRefund,
+    /// History entry.
+    pub entry: EffectEntry,
+}
+
+/// Decides the effect of a refund that was made outside the service on its locked order. The goods and the status stay.
+/// The refusal is the reason for a review by staff; then the money does not count as refunded.
+pub fn outside_refund(order: &Order, made: &RefundIntent) -> Result<OutsideRefund, RefundRefused> {
+    let (amount, reason) = (made.amount(), made.description().to_owned());
+    let decided = external_refund(order, amount)?;
+    let after = order.refunded.checked_add(amount).unwrap_or(Money::MAX);
+    let entry = EffectEntry {
+        event: OrderEvent::Refunded,
+        status: order.status,
+        detail: Some(format!("{amount}, made at the acquirer")),
+        changes: figure("refunded_amount", order.refunded, after).into_iter().collect(),
+    };
+    let refund = OrderedRefund { key: made.key(), decided, reason, restock: false, ends_period: false };
+    Ok(OutsideRefund { refund, entry })
+}
+
+/// Requested refund of an order whose outcome became known. The amounts are those of the order afterwards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SettledRefund {
+    /// Amount of the refund.
+    pub amount: Money,
+    /// [`OrderRefundState::Succeeded`] or [`OrderRefundState::Failed`].
+    pub state: OrderRefundState,
+    /// Status of the order.
+    pub status: OrderStatus,
+    /// Amount of the order with a refund in progress.
+    pub refunding: Money,
+    /// Refunded amount of the order.
+    pub refunded: Money,
+}
+
+impl SettledRefund {
+    /// Notice to the customer, about the amount. A failed refund is the matter of staff.
+    pub fn notice(&self) -> Option<Notice> {
+        (self.state == OrderRefundState::Succeeded).then_some(Notice::OrderRefunded)
+    }
+
+    /// History entry.
+    pub fn entry(&self) -> EffectEntry {
+        let succeeded = self.state == OrderRefundState::Succeeded;
+        let before = self.refunding.checked_add(self.amount).unwrap_or(Money::MAX);
+        let pending = figure("refunding_amount", before, self.refunding);
+        let refunded = figure("refunded_amount", self.refunded.saturating_sub(self.amount), self.refunded);
+        EffectEntry {
+            event: if succeeded { OrderEvent::Refunded } else { OrderEvent::RefundFailed },
+            status: self.status,
+            detail: Some(self.amount.to_string()),
+            changes: pending.into_iter().chain(refunded.filter(|_| succeeded)).collect(),
+        }
+    }
 }

@@ -1,8 +1,6 @@
 //! Refunds of paid orders: money, and goods with it.
 
 mod decide;
-mod outcome;
-mod receipt;
 #[cfg(test)]
 mod tests;
 
@@ -11,10 +9,8 @@ use kontor_payments::model::ReceiptProblem;
 
 use crate::model::Transition;
 
-pub use decide::{decide, remaining_refund};
+pub use decide::{OutsideRefund, SettledRefund, decide, outside_refund, receipt_of, remaining_refund};
 pub(crate) use decide::{finish, money_of, returned};
-pub use outcome::{OutsideRefund, SettledRefund, outside_refund};
-pub use receipt::receipt_of;
 
 /// Units of a line to return.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

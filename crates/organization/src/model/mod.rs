@@ -8,7 +8,6 @@ mod staff_menu;
 mod staff_shop;
 mod suggestion;
 mod task;
-mod task_notices;
 
 pub use crate::checkout::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentChoice, PaymentType};
 pub use crate::delivery_prices::{DeliveryPrice, NewDeliveryPrice};
@@ -36,8 +35,7 @@ pub use suggestion::{
     SuggestionQuery,
 };
 
-pub use task::{Task, TaskChange, TaskDraft, TaskLinks, TaskStatus};
-pub use task_notices::{TaskLine, TaskMail, TaskNotice, TaskSnapshot};
+pub use task::{Task, TaskChange, TaskDraft, TaskLine, TaskLinks, TaskMail, TaskNotice, TaskSnapshot, TaskStatus};
 
 #[cfg(test)]
 mod tests {

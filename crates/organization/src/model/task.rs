@@ -1,6 +1,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::history::{Audited, AuditedField};
-use kontor_kernel::{CounterpartyId, Edit, Name, OrderId, Prose, Record, Resource, TaskId, UserId};
+use kontor_kernel::{CounterpartyId, Edit, Email, Name, OrderId, Prose, Record, Resource, TaskId, UserId};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::{TaskReference, TaskRefusal};
 
@@ -202,6 +203,140 @@ fn references(
     ]
 }
 
+/// Reason to notify an employee about a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case")]
+pub enum TaskNotice {
+    /// The task was assigned to them.
+    Assigned,
+    /// The deadline changed.
+    Moved,
+    /// The task was closed by another employee.
+    Closed,
+}
+
+/// Fields of a task that decide about notifications.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskSnapshot {
+    /// Status.
+    pub status: TaskStatus,
+    /// Author.
+    pub author: Option<UserId>,
+    /// Responsible employee.
+    pub responsible: Option<UserId>,
+    /// Deadline.
+    pub deadline: Option<DateTime<Utc>>,
+}
+
+impl TaskSnapshot {
+    /// Converts a stored task.
+    pub fn of(task: &Task) -> Self {
+        let number = |person: &Option<(UserId, String)>| person.as_ref().map(|(id, _)| *id);
+        Self {
+            status: task.status.0,
+            author: number(&task.author),
+            responsible: number(&task.responsible),
+            deadline: task.deadline,
+        }
+    }
+
+    /// Converts a new task.
+    pub fn from_draft(draft: &TaskDraft, author: Option<UserId>) -> Self {
+        let (responsible, deadline) = (draft.links.responsible_id, draft.links.deadline);
+        Self { status: draft.status, author, responsible, deadline }
+    }
+
+    /// Returns the state after a change.
+    #[must_use]
+    pub fn changed(self, change: &TaskChange) -> Self {
+        Self {
+            status: change.status.or(self.status),
+            author: self.author,
+            responsible: change.responsible_id.or(self.responsible),
+            deadline: change.deadline.or(self.deadline),
+        }
+    }
+
+    /// Returns the employees to notify, with the reasons. `before` is the state before the change, if there was
+    /// one; `by` is the author of the change. Authors of a change are not notified about it, and each employee
+    /// gets at most one reason.
+    pub fn news(self, before: Option<Self>, by: Option<UserId>) -> Vec<(UserId, TaskNotice)> {
+        let was_open = |task: &Self| !task.status.is_closed();
+        let told: Vec<(Option<UserId>, TaskNotice)> = if self.status.is_closed() {
+            let closing = before.as_ref().is_some_and(was_open);
+            let told = [self.responsible, self.author.filter(|author| Some(*author) != self.responsible)];
+            told.into_iter().filter(|_| closing).map(|person| (person, TaskNotice::Closed)).collect()
+        } else {
+            let kept = before.filter(|before| was_open(before) && before.responsible == self.responsible);
+            match kept {
+                None => vec![(self.responsible, TaskNotice::Assigned)],
+                Some(before) if before.deadline != self.deadline => vec![(self.responsible, TaskNotice::Moved)],
+                Some(_) => Vec::new(),
+            }
+        };
+        let others = told.into_iter().filter(|(person, _)| *person != by);
+        others.filter_map(|(person, news)| Some((person?, news))).collect()
+    }
+
+    /// Returns `true` if the notification still applies to the task in this state, for this employee.
+    pub fn still_applies(self, news: TaskNotice, person: UserId) -> bool {
+        match news {
+            TaskNotice::Assigned | TaskNotice::Moved => !self.status.is_closed() && self.responsible == Some(person),
+            TaskNotice::Closed => self.status.is_closed(),
+        }
+    }
+}
+
+/// Task in a mail.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskLine {
+    /// Identifier of the task.
+    pub id: TaskId,
+    /// Title.
+    pub title: Name,
+    /// Reason of the notification.
+    pub news: TaskNotice,
+    /// Name of the status in the dictionary.
+    pub status: Name,
+    /// Deadline.
+    pub deadline: Option<DateTime<Utc>>,
+}
+
+impl TaskLine {
+    /// Joins the lines of each task, in the order of the events. An assignment takes precedence over a moved
+    /// deadline.
+    pub fn merged_by_task(told: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut lines: Vec<Self> = Vec::new();
+        for line in told {
+            match lines.iter_mut().find(|known| known.id == line.id) {
+                Some(known) if line.news != TaskNotice::Moved => known.news = line.news,
+                Some(_) => {}
+                None => lines.push(line),
+            }
+        }
+        lines
+    }
+}
+
+/// Mail with all task notifications of one employee.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskMail {
+    /// Employee.
+    pub user_id: UserId,
+    /// E-mail address; `None` for banned or deleted employees.
+    pub to: Option<Email>,
+    /// Notifications that still apply, one line per task, in the order of the events.
+    pub lines: Vec<TaskLine>,
+    /// Numbers of the notifications that the mail settles.
+    pub settles: Vec<i64>,
+    /// Number of requests to send when this was read. If it is higher later, new notifications were added.
+    pub wanted: i64,
+    /// Time of the last request to send. The mail is retried until it is too old, counted from this time.
+    pub requested_at: DateTime<Utc>,
+    /// Attempts to send, including the current one.
+    pub attempts: u32,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -227,5 +362,75 @@ mod tests {
         assert_eq!(TaskStatus::from_id(3), Some(TaskStatus::Done));
         assert_eq!(TaskStatus::from_id(5), None);
         assert_eq!(TaskStatus::ALL.map(TaskStatus::is_closed), [false, false, true, true]);
+    }
+
+    fn user(id: i64) -> UserId {
+        UserId::new(id).unwrap()
+    }
+
+    fn task(status: TaskStatus, responsible: i64) -> TaskSnapshot {
+        let responsible = (responsible > 0).then(|| user(responsible));
+        TaskSnapshot { status, author: Some(user(1)), responsible, deadline: None }
+    }
+
+    /// State before, state after, author, and expected notifications.
+    type Case<'a> = (Option<TaskSnapshot>, TaskSnapshot, i64, &'a [(i64, TaskNotice)]);
+
+    #[test]
+    fn a_new_assignee_is_notified_unless_they_are_the_author() {
+        use TaskNotice::{Assigned, Closed, Moved};
+        use TaskStatus::{Canceled, Done, InProgress, New};
+        let later = |task: TaskSnapshot| TaskSnapshot { deadline: Some(DateTime::UNIX_EPOCH), ..task };
+        let table: [Case; 16] = [
+            (None, task(New, 2), 1, &[(2, Assigned)]),
+            (None, task(New, 1), 1, &[]),
+            (None, task(New, 0), 1, &[]),
+            (None, task(Done, 2), 1, &[]),
+            (Some(task(New, 2)), task(New, 3), 1, &[(3, Assigned)]),
+            (Some(task(New, 2)), task(New, 3), 3, &[]),
+            (Some(task(New, 2)), task(New, 0), 1, &[]),
+            (Some(task(New, 2)), task(InProgress, 2), 1, &[]),
+            (Some(task(New, 2)), later(task(New, 2)), 1, &[(2, Moved)]),
+            (Some(task(New, 2)), later(task(New, 3)), 1, &[(3, Assigned)]),
+            (Some(task(New, 2)), task(Done, 2), 2, &[(1, Closed)]),
+            (Some(task(New, 2)), task(Canceled, 2), 3, &[(2, Closed), (1, Closed)]),
+            (Some(task(New, 1)), task(Canceled, 1), 3, &[(1, Closed)]),
+            (Some(task(Done, 2)), task(Canceled, 2), 3, &[]),
+            (Some(task(Done, 2)), task(New, 2), 1, &[(2, Assigned)]),
+            (Some(task(Done, 2)), task(New, 2), 2, &[]),
+        ];
+        for (before, after, by, told) in table {
+            let told: Vec<(UserId, TaskNotice)> = told.iter().map(|(id, news)| (user(*id), *news)).collect();
+            assert_eq!(after.news(before, Some(user(by))), told, "{before:?} {after:?} by {by}");
+        }
+    }
+
+    #[test]
+    fn a_task_is_notified_once() {
+        let line = |id, news| TaskLine {
+            id: TaskId::new(id).unwrap(),
+            title: Name::parse("Call Anna").unwrap(),
+            news,
+            status: Name::parse("new").unwrap(),
+            deadline: None,
+        };
+        let told =
+            [(7, TaskNotice::Assigned), (8, TaskNotice::Moved), (7, TaskNotice::Moved), (8, TaskNotice::Assigned)];
+        let once = TaskLine::merged_by_task(told.map(|(id, news)| line(id, news)));
+        assert_eq!(once, [line(7, TaskNotice::Assigned), line(8, TaskNotice::Assigned)]);
+    }
+
+    #[test]
+    fn outdated_notifications_are_not_sent() {
+        let open = task(TaskStatus::New, 2);
+        let closed = task(TaskStatus::Done, 2);
+        for news in [TaskNotice::Assigned, TaskNotice::Moved] {
+            assert!(
+                open.still_applies(news, user(2))
+                    && !open.still_applies(news, user(3))
+                    && !closed.still_applies(news, user(2))
+            );
+        }
+        assert!(closed.still_applies(TaskNotice::Closed, user(1)) && !open.still_applies(TaskNotice::Closed, user(1)));
     }
 }

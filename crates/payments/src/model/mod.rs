@@ -3,8 +3,6 @@
 mod charge;
 mod fiscal;
 mod gateway;
-mod method;
-mod purpose;
 mod receipt;
 mod refund;
 mod request;
@@ -18,14 +16,14 @@ pub use gateway::{
     GatewayMethod, GatewayPage, GatewayPayment, GatewayRefund, GatewayStatus, InvalidProviderId, PaymentMismatch,
     ProviderId,
 };
-pub use method::{MethodReference, PaymentMethod, SavedMethod, UnknownPaymentMethod};
-pub use purpose::ChargePurpose;
 pub use receipt::{
     InvalidTaxSystem, InvalidVatCode, MAX_DESCRIPTION_LENGTH, MAX_LINES, PaymentMode, PaymentSubject, Receipt,
     ReceiptContact, ReceiptItem, ReceiptLine, ReceiptProblem, Registration, TaxSystem, VatCode,
 };
 pub use refund::{NewRefund, NothingToRefund, Refund, RefundIntent, RefundRequest, RefundState};
-pub use request::{ChargeRequest, Renewal};
+pub use request::{
+    ChargePurpose, ChargeRequest, MethodReference, PaymentMethod, Renewal, SavedMethod, UnknownPaymentMethod,
+};
 
 #[cfg(test)]
 pub(crate) mod testing {

@@ -1,10 +1,17 @@
-//! Charge requests to the acquirer.
+//! Charge requests to the acquirer: purposes, payment methods, and those that are saved.
 
-use kontor_kernel::{Money, SubscriptionId};
+use std::fmt;
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::{
+    ApplicationId, CounterpartyId, InvalidId, MethodBindingId, Money, OrderId, SavedMethodId, SubscriptionId,
+    VerificationId, Word,
+};
 use serde::{Deserialize, Serialize};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 use uuid::Uuid;
 
-use super::{ChargePurpose, GatewayPayment, MethodReference, PaymentMethod, PaymentMismatch, ProviderId, Receipt};
+use super::{GatewayPayment, PaymentMismatch, ProviderId, Receipt};
 
 /// Charge request to the acquirer. It is stored unchanged before the first call, so that every retry is the same
 /// request under the same key.
@@ -91,6 +98,138 @@ pub struct Renewal {
     pub number: u32,
 }
 
+/// Purpose of a charge. The acquirer returns it in the metadata of the payment. The effect of the outcome on it
+/// is committed with the outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ChargePurpose {
+    /// Payment of an order.
+    #[serde(rename = "order_id")]
+    Order(OrderId),
+    /// Verification of a customer.
+    #[serde(rename = "verification_id")]
+    Verification(VerificationId),
+    /// Payment of a subscription period.
+    #[serde(rename = "subscription_id")]
+    Subscription(SubscriptionId),
+    /// Binding of a payment method without a purchase.
+    #[serde(rename = "method_binding_id")]
+    MethodBinding(MethodBindingId),
+}
+
+impl ChargePurpose {
+    /// Names of all purposes.
+    pub const KINDS: [&str; 4] = ["order", "verification", "subscription", "method_binding"];
+
+    /// Name of the purpose.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Order(_) => "order",
+            Self::Verification(_) => "verification",
+            Self::Subscription(_) => "subscription",
+            Self::MethodBinding(_) => "method_binding",
+        }
+    }
+
+    /// Number of the record that is paid for.
+    pub fn number(self) -> i64 {
+        match self {
+            Self::Order(id) => id.get(),
+            Self::Verification(id) => id.get(),
+            Self::Subscription(id) => id.get(),
+            Self::MethodBinding(id) => id.get(),
+        }
+    }
+
+    /// Returns the purpose with this name and number; `None` for an unknown name.
+    pub fn from_parts(kind: &str, number: i64) -> Result<Option<Self>, InvalidId> {
+        Ok(Some(match kind {
+            "order" => Self::Order(OrderId::new(number)?),
+            "verification" => Self::Verification(VerificationId::new(number)?),
+            "subscription" => Self::Subscription(SubscriptionId::new(number)?),
+            "method_binding" => Self::MethodBinding(MethodBindingId::new(number)?),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Returns `true` if the money is refunded as soon as it arrives, since only the payment itself was needed.
+    pub fn is_refunded_at_once(self) -> bool {
+        matches!(self, Self::Verification(_) | Self::MethodBinding(_))
+    }
+
+    /// Returns `true` if money may be taken for it more than once, one charge after the other.
+    pub fn is_recurring(self) -> bool {
+        matches!(self, Self::Subscription(_))
+    }
+}
+
+impl fmt::Display for ChargePurpose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind().replace('_', " "), self.number())
+    }
+}
+
+/// Error for a text that names no online payment method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("must be one of bank_card, sbp, sberbank, tinkoff_bank, yoo_money")]
+pub struct UnknownPaymentMethod;
+
+/// Online payment method.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray, IntoStaticStr, EnumString)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
+pub enum PaymentMethod {
+    /// Bank card.
+    BankCard,
+    /// Fast payment system.
+    Sbp,
+    /// `SberPay`.
+    Sberbank,
+    /// `T-Pay`.
+    TinkoffBank,
+    /// `YooMoney` wallet.
+    YooMoney,
+}
+
+impl PaymentMethod {
+    /// Parses the wire name of a method, which is the acquirer's own.
+    pub fn parse(name: &str) -> Result<Self, UnknownPaymentMethod> {
+        Self::from_word(name).ok_or(UnknownPaymentMethod)
+    }
+}
+
+/// Saved payment method with the fields that may be shown. It contains no card number and no identifier of the
+/// acquirer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedMethod {
+    /// Identifier.
+    pub id: SavedMethodId,
+    /// Customer.
+    pub counterparty_id: CounterpartyId,
+    /// Application in which it was saved.
+    pub application_id: ApplicationId,
+    /// Kind of method.
+    pub method: PaymentMethod,
+    /// Payment system of a card.
+    pub card_type: Option<String>,
+    /// Last four digits of a card.
+    pub card_last_4: Option<String>,
+    /// Display name from the acquirer.
+    pub title: Option<String>,
+    /// `true` if it may be charged.
+    pub is_active: bool,
+    /// Creation time.
+    pub created_at: DateTime<Utc>,
+}
+
+/// Reference to a saved method in a request to the acquirer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MethodReference {
+    /// Identifier of the saved method.
+    pub id: SavedMethodId,
+    /// Identifier of the method at the acquirer.
+    pub provider_id: ProviderId,
+}
+
 #[cfg(test)]
 mod tests {
     use kontor_kernel::{OrderId, SavedMethodId, VerificationId};
@@ -130,5 +269,32 @@ mod tests {
         let other = ChargeRequest { purpose, save_method: true, saved_method, ..request };
         let stored = serde_json::to_string(&other).unwrap();
         assert_eq!(serde_json::from_str::<ChargeRequest>(&stored).unwrap(), other);
+    }
+
+    #[test]
+    fn a_purpose_is_its_name_and_its_number() {
+        for kind in ChargePurpose::KINDS {
+            let purpose = ChargePurpose::from_parts(kind, 7).unwrap().unwrap();
+            assert_eq!((purpose.kind(), purpose.number()), (kind, 7));
+            assert!(ChargePurpose::from_parts(kind, 0).is_err());
+        }
+        assert_eq!(ChargePurpose::from_parts("gift", 7), Ok(None));
+    }
+
+    #[test]
+    fn what_proves_something_goes_back_at_once_and_subscriptions_recur() {
+        let told = ChargePurpose::KINDS.map(|kind| {
+            let purpose = ChargePurpose::from_parts(kind, 7).unwrap().unwrap();
+            (purpose.to_string(), purpose.is_refunded_at_once(), purpose.is_recurring())
+        });
+        assert_eq!(
+            told,
+            [
+                ("order 7".to_owned(), false, false),
+                ("verification 7".to_owned(), true, false),
+                ("subscription 7".to_owned(), false, true),
+                ("method binding 7".to_owned(), true, false),
+            ]
+        );
     }
 }
