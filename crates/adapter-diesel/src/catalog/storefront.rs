@@ -1,5 +1,7 @@
 //! Product list of a storefront: one range of `storefront_offers`, then names and stock of the rows of the page.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use diesel::result::Error as QueryError;
@@ -18,6 +20,7 @@ use super::storefront_reductions::ActiveDiscounts;
 use super::{showcase, storefront_card};
 use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::listing::{Recent, in_order};
+use crate::read_models::search::FrequentMatches;
 use crate::statement::{Statement, by_place};
 use crate::{decode, unreadable};
 
@@ -121,8 +124,9 @@ fn searched(
     query: &OfferQuery<'_>,
     text: &Line<255>,
     page: PageRequest,
+    frequent: &Arc<FrequentMatches>,
 ) -> Result<Page<Product>, Abort<StoreError>> {
-    let search = query.search(text);
+    let search = query.search(text).cached(frequent);
     let found = match query.order {
         None => search.ranked_page(connection, page)?,
         Some(_) => search.sorted(connection, page, &Statement::new(" ORDER BY ").then(query.ordering()))?,
@@ -150,6 +154,7 @@ impl StorefrontReader for Database {
         at: DateTime<Utc>,
     ) -> Result<Page<Product>, StoreError> {
         let quick = is_index_scan(&filter);
+        let frequent = self.memory::<FrequentMatches>();
         // With discounts in force, a list by price reads every offer. Such a query must not occupy the threads for
         // short reads.
         let work =
@@ -161,7 +166,7 @@ impl StorefrontReader for Database {
                 }
                 let query = OfferQuery { visitor, filter: &filter, order, at, discounted: reductions.as_ref() };
                 if let Some(text) = &filter.query {
-                    return searched(connection, &query, text, page).map(Some);
+                    return searched(connection, &query, text, page, &frequent).map(Some);
                 }
                 let is_counted_first = OfferQuery::is_far(page) && filter.is_by_category();
                 let kept = is_counted_first.then(|| total(connection, &query)).transpose()?;
@@ -229,8 +234,8 @@ impl StorefrontReader for Database {
     }
 
     async fn facets(&self, app: AppScope, filter: ProductFilter, at: DateTime<Utc>) -> Result<Facets, StoreError> {
-        let recent = self.memory::<Recent<Facets>>();
-        self.snapshot(move |connection| facets(&recent, connection, app, &filter, at)).await
+        let (recent, frequent) = (self.memory::<Recent<Facets>>(), self.memory::<FrequentMatches>());
+        self.snapshot(move |connection| facets((&recent, &frequent), connection, app, &filter, at)).await
     }
 
     async fn categories(

@@ -1,5 +1,7 @@
 //! Facets of the product list: filter values and the number of products of each.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
 use kontor_catalog::model::Reference;
 use kontor_catalog::storefront::{Facet, FacetValue, Facets, ProductFilter};
@@ -11,11 +13,12 @@ use super::storefront_reductions::ActiveDiscounts;
 use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::listing::{ALWAYS_COUNTED, Recent};
+use crate::read_models::search::FrequentMatches;
 use crate::statement::{Statement, by_place};
 
 /// Returns the facets of a list. Those of long lists are cached.
 pub(super) fn facets(
-    recent: &Recent<Facets>,
+    (recent, frequent): (&Recent<Facets>, &Arc<FrequentMatches>),
     connection: &mut AnyConnection,
     app: AppScope,
     filter: &ProductFilter,
@@ -25,7 +28,7 @@ pub(super) fn facets(
     if let Some(facets) = recent.get(&asked) {
         return Ok(facets);
     }
-    let (facets, products) = read(connection, app, filter, at)?;
+    let (facets, products) = read(connection, app, filter, at, frequent)?;
     if products > ALWAYS_COUNTED {
         recent.insert(asked, facets.clone());
     }
@@ -58,6 +61,7 @@ fn read(
     app: AppScope,
     filter: &ProductFilter,
     at: DateTime<Utc>,
+    frequent: &Arc<FrequentMatches>,
 ) -> Result<(Facets, i64), Abort<StoreError>> {
     let reductions = ActiveDiscounts::load(connection, app, at)?;
     let mut facets = Facets { is_complete: true, ..Facets::default() };
@@ -66,7 +70,7 @@ fn read(
         let query =
             OfferQuery { visitor: app.into(), filter: &filter, order: None, at, discounted: reductions.as_ref() };
         let found = match &filter.query {
-            Some(text) => query.search(text).all_matches(connection)?,
+            Some(text) => query.search(text).cached(frequent).all_matches(connection)?,
             None => Some(Statement::new(" FROM storefront_offers o WHERE ").then(query.condition())),
         };
         let Some(found) = found else { continue };

@@ -157,6 +157,26 @@ database_tests! {
         assert_eq!(shelf.page(about("blakc kxxbxard"), None, 1, 10).await, (vec![], vec![], 0));
     }
 
+    async fn the_matches_of_a_frequent_word_are_kept_for_a_while(db: TestDatabase) {
+        let shelf = Shelf { db: &db, house: StockFixture::open(&db).await };
+        crowd(&shelf.house, "Red mug").await;
+        db.database.rebuild_offers().await.unwrap();
+        let first = shelf.house.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", shelf.house.project)).await;
+        let page = async |query: &str| {
+            let (ids, _, total) = shelf.page(about(query), None, 1, 3).await;
+            (ids.into_iter().map(|id| id - first).collect::<Vec<_>>(), total)
+        };
+        assert_eq!(page("mug").await, (vec![0, 1, 2], 1_000));
+        assert_eq!(page("mug 10001").await, (vec![10_000], 1));
+        for gone in [first, first + 10_000] {
+            shelf.house.run(format!("DELETE FROM storefront_offers WHERE nomenclature_id = {gone}")).await;
+        }
+        // A product that is gone is not shown. Few matches are read each time.
+        assert_eq!(page("mug").await, (vec![1, 2], 1_000));
+        assert_eq!(page("mug 10001").await, (vec![], 0));
+        assert_eq!(page("mug red").await, (vec![1, 2, 3], 1_000));
+    }
+
     async fn a_frequent_word_corrects_a_query_only_if_many_items_have_it(db: TestDatabase) {
         let shelf = Shelf { db: &db, house: StockFixture::open(&db).await };
         let category = crowd(&shelf.house, "Black keyboard").await;

@@ -1,6 +1,7 @@
 //! Items that a search shows, and their order.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
 
 use diesel::result::Error as QueryError;
 use kontor_catalog::model::{NearQuery, Relevance, SearchQuery, SearchTerm, SearchText};
@@ -8,6 +9,7 @@ use kontor_kernel::{Line, PageRequest, ProjectId};
 
 use super::terms::{SAMPLE, conditions, known, matched, matched_in_parts, sample};
 use crate::database::AnyConnection;
+use crate::listing::Recent;
 use crate::statement::{Statement, by_place};
 
 /// Maximum records that a search of staff counts and pages through. A user with more matches refines the search, and
@@ -56,6 +58,9 @@ by_place! {
         line: String,
     }
 }
+
+/// Matches of frequent words, by search.
+pub(crate) type FrequentMatches = Recent<Vec<i64>>;
 
 /// A page of a search result.
 pub(crate) struct Found {
@@ -109,6 +114,8 @@ pub(crate) struct Search {
     pub condition: Statement,
     /// Maximum matches that are counted and paged through.
     pub most: i64,
+    /// Cache of searches with as many matches.
+    frequent: Option<Arc<FrequentMatches>>,
 }
 
 impl Search {
@@ -119,7 +126,13 @@ impl Search {
         condition: Statement,
         most: i64,
     ) -> Self {
-        Self { project, text: text.clone(), query: SearchQuery::of_items(text), table, id, name, condition, most }
+        let (text, query) = (text.clone(), SearchQuery::of_items(text));
+        Self { project, text, query, table, id, name, condition, most, frequent: None }
+    }
+
+    /// Keeps the matches for a short time if there are more than are counted. PostgreSQL reads all of them for each page.
+    pub fn cached(self, frequent: &Arc<FrequentMatches>) -> Self {
+        Self { frequent: Some(Arc::clone(frequent)), ..self }
     }
 
     fn select(&self) -> Statement {
@@ -165,10 +178,17 @@ impl Search {
         if self.finds_nothing() {
             return Ok(Vec::new());
         }
+        let key = || format!("{} {} {:?} {:?}", self.project, self.table, self.query.terms(), self.condition);
+        if let Some(ids) = self.frequent.as_ref().and_then(|frequent| frequent.get(&key())) {
+            return Ok(ids);
+        }
         let order = if connection.is_postgres() { "" } else { " ORDER BY nomenclature_search.rowid" };
         let matches = self.select().then(self.matched(connection)?).sql(order).sql(" LIMIT ").value(self.most);
         let mut ids: Vec<i64> = matches.scalars(connection)?;
         ids.sort_unstable();
+        if let Some(frequent) = self.frequent.as_ref().filter(|_| count_of(&ids) >= self.most) {
+            frequent.insert(key(), ids.clone());
+        }
         Ok(ids)
     }
 

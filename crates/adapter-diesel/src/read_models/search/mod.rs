@@ -10,7 +10,7 @@ mod index;
 mod terms;
 
 pub(crate) use customers::{customers_found, customers_named, fill_customers, index_customer, number_in};
-pub(crate) use found::{MAX_FOUND, MAX_FOUND_BY_CUSTOMERS, Search};
+pub(crate) use found::{FrequentMatches, MAX_FOUND, MAX_FOUND_BY_CUSTOMERS, Search};
 pub(crate) use index::{
     SEARCH_TEXT_COLUMN, delete_page, fill_missing, note_page, outdated_items, page_text, pages_found, pages_to_find,
     put, refill, update_index,
