@@ -37,9 +37,10 @@
 //!
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port, and enables `mocks` of `kontor-payments`.
-//! - `testing` adds `testing::contract`, the promises of the ports that place, pay and cancel orders, as functions that
-//!   the tests of an adapter run; `testing::memory`, a storage in memory that fulfills them; and sample orders. It
-//!   enables `testing` of `kontor-payments`.
+//! - `testing` adds `testing::contract`, the promises of the ports that place, pay, refund and cancel orders and redeem
+//!   tickets, as functions that the tests of an adapter run; `testing::memory`, a storage in memory that fulfills them;
+//!   `testing::samples`, orders for tests of rules; and `testing::strategies` of `proptest`. It enables `testing` of
+//!   `kontor-payments`.
 //!
 //! ```toml
 //! [dependencies]

@@ -33,7 +33,8 @@
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port.
 //! - `testing` adds `testing::contract`: the promises of the stores, as functions that the tests of an adapter run;
-//!   `testing::acquirer`, an acquirer in memory; and `testing::samples`, charges for tests of rules.
+//!   `testing::memory` and `testing::acquirer`, a storage and an acquirer in memory; `testing::samples`, charges and
+//!   refunds for tests of rules; and `testing::strategies` of `proptest`.
 //!
 //! ```toml
 //! [dependencies]
@@ -50,124 +51,90 @@
 //! - Holds that are captured later, or in parts: a payment is captured at once, in full.
 //! - Payments that are split among several recipients.
 //!
-//! The response to a charge is lost, and a worker resolves the outcome:
+//! The response to a charge is lost, and a worker resolves the outcome, in memory:
 //! ```
-//! # #[cfg(feature = "mocks")]
+//! # #[cfg(feature = "testing")]
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use std::sync::{Arc, Mutex};
+//! use std::sync::Arc;
 //!
 //! use chrono::{DateTime, TimeDelta};
-//! use kontor_kernel::testing::CountingRandom;
-//! use kontor_kernel::{ChargeId, CounterpartyId, FixedClock, Money, ProjectId, SubscriptionId};
-//! use kontor_payments::change::{Change, ChargeChange};
-//! use kontor_payments::model::{
-//!     Charge, ChargePurpose, ChargeRequest, ChargeState, GatewayPayment, GatewayStatus, NewCharge, PaymentMethod,
-//!     ProviderId,
-//! };
-//! use kontor_payments::ports::{Answer, ChargeStored, MockChargeStore, MockPaymentGateway};
+//! use kontor_kernel::testing::{CountingRandom, app_scope};
+//! use kontor_kernel::{FixedClock, SubscriptionId};
+//! use kontor_payments::model::{ChargePurpose, GatewayStatus, NewCharge};
+//! use kontor_payments::ports::ChargeStore;
+//! use kontor_payments::testing::acquirer::{Acquirer, AcquirerMode};
+//! use kontor_payments::testing::memory::InMemoryPayments;
+//! use kontor_payments::testing::samples::new_charge;
 //! use kontor_payments::{ChargeResult, ChargeService, PaymentRequested};
-//! use uuid::Uuid;
 //!
-//! // 1. Storage, here a mock that keeps one charge and its outcome.
-//! let stored: Arc<Mutex<Option<Charge>>> = Arc::default();
-//! let outcome: Arc<Mutex<Option<ChargeChange>>> = Arc::default();
-//! let mut charges = MockChargeStore::new();
-//! let kept = stored.clone();
-//! charges.expect_store().returning(move |new| {
-//!     let charge = Charge {
-//!         id: ChargeId::new(1).unwrap(),
-//!         project_id: new.project_id,
-//!         application_id: new.application_id,
-//!         counterparty_id: new.counterparty_id,
-//!         state: ChargeState::Prepared,
-//!         provider_id: None,
-//!         request: new.request,
-//!         confirmation_url: None,
-//!         captured: Money::ZERO,
-//!         refunded: Money::ZERO,
-//!         refunding: Money::ZERO,
-//!         checks: 0,
-//!         asked_at: new.at,
-//!         settled_at: None,
-//!         created_at: new.at,
-//!     };
-//!     *kept.lock().unwrap() = Some(charge.clone());
-//!     Ok(ChargeStored::New(charge))
-//! });
-//! let known = outcome.clone();
-//! charges.expect_record().returning(move |_, change, _| {
-//!     *known.lock().unwrap() = Some(change);
-//!     Ok(Change::Done)
-//! });
-//! // A due charge is leased to one worker; here it is due once.
-//! charges.expect_lease().times(2).returning(move |_, _, _| Ok(stored.lock().unwrap().take()));
-//!
-//! // 2. The acquirer takes the money, and its first response is lost.
-//! let asked: Arc<Mutex<Vec<Uuid>>> = Arc::default();
-//! let mut gateway = MockPaymentGateway::new();
-//! let keys = asked.clone();
-//! gateway.expect_create().returning(move |request| {
-//!     let mut keys = keys.lock().unwrap();
-//!     keys.push(request.key);
-//!     if keys.len() == 1 {
-//!         return Answer::Unknown { why: "the connection was closed".to_owned(), retry_after: None };
-//!     }
-//!     Answer::Known(GatewayPayment {
-//!         renewal: None,
-//!         id: ProviderId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap(),
-//!         status: GatewayStatus::Succeeded,
-//!         amount: request.amount,
-//!         currency: request.currency.clone(),
-//!         confirmation_url: None,
-//!         reason: None,
-//!         purpose: Some(request.purpose),
-//!         key: Some(request.key),
-//!         saved_method: None,
-//!         receipt: None,
-//!     })
-//! });
-//!
+//! let store = Arc::new(InMemoryPayments::new(app_scope(1, 1)));
+//! let customer = store.add_customer();
+//! let acquirer = Arc::new(Acquirer::default());
 //! let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
 //! let payments = ChargeService {
-//!     charges: Arc::new(charges),
-//!     gateway: Arc::new(gateway),
+//!     charges: store.clone(),
+//!     gateway: acquirer.clone(),
 //!     clock: clock.clone(),
 //!     random: Arc::new(CountingRandom::new()),
 //! };
 //!
-//! // 3. The outcome is unknown, so the charge is not reported as failed.
-//! let charged = payments
-//!     .charge(NewCharge {
-//!         project_id: ProjectId::new(1)?,
-//!         application_id: None,
-//!         counterparty_id: CounterpartyId::new(4)?,
-//!         request: ChargeRequest {
-//!             renewal: None,
-//!             purpose: ChargePurpose::Subscription(SubscriptionId::new(7)?),
-//!             key: Uuid::from_u128(5),
-//!             amount: "499.00".parse()?,
-//!             currency: "RUB".to_owned(),
-//!             method: PaymentMethod::BankCard,
-//!             description: "Subscription 7".to_owned(),
-//!             return_url: "https://shop.example".to_owned(),
-//!             save_method: false,
-//!             saved_method: None,
-//!             receipt: None,
-//!         },
-//!         next_check_at: DateTime::UNIX_EPOCH + kontor_payments::TAKEOVER_DELAY,
-//!         at: DateTime::UNIX_EPOCH,
-//!     })
-//!     .await?;
-//! assert!(matches!(charged, ChargeResult::Requested(_, PaymentRequested::OutcomeUnknown)));
-//! assert!(matches!(*outcome.lock().unwrap(), Some(ChargeChange::Postponed { unanswered: true, .. })));
+//! // 1. The acquirer creates the payment, and its response is lost: the charge is not reported as failed.
+//! acquirer.mood(AcquirerMode::LosesTheAnswer);
+//! let new = new_charge(ChargePurpose::Subscription(SubscriptionId::new(7)?), "499.00".parse()?);
+//! let charged = payments.charge(NewCharge { counterparty_id: customer.counterparty_id, ..new }).await?;
+//! let ChargeResult::Requested(charge, PaymentRequested::OutcomeUnknown) = charged else { panic!("{charged:?}") };
 //!
-//! // 4. The worker repeats the same request under the same key, and commits the outcome.
-//! clock.advance(TimeDelta::minutes(1));
+//! // 2. The payer pays. The worker repeats the same request under the same key, and commits the outcome.
+//! acquirer.settle(GatewayStatus::Succeeded);
+//! acquirer.mood(AcquirerMode::Pending);
+//! clock.advance(TimeDelta::hours(1));
 //! let round = payments.reconcile("worker 1", 10).await?;
-//! assert_eq!((round.checked, round.settled), (1, 1));
-//! assert!(matches!(*outcome.lock().unwrap(), Some(ChargeChange::Succeeded { .. })));
-//! assert_eq!(*asked.lock().unwrap(), [Uuid::from_u128(5); 2]);
+//! assert_eq!((round.checked, round.settled, acquirer.count()), (1, 1, 1));
+//! let paid = ChargeStore::find(&*store, charge.id).await?.ok_or("it is stored")?;
+//! assert_eq!(paid.captured.to_string(), "499.00");
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "testing"))]
+//! # fn main() {}
+//! ```
+//!
+//! A rule without storage: a payment of another amount does not pay a charge.
+//! ```
+//! # #[cfg(feature = "testing")]
+//! # {
+//! use kontor_kernel::{Money, OrderId};
+//! use kontor_payments::model::{ChargePurpose, GatewayPayment, GatewayStatus};
+//! use kontor_payments::testing::samples::{charge, payment_of};
+//!
+//! let charge = charge(ChargePurpose::Order(OrderId::new(7)?), "265.00".parse()?);
+//! let payment = payment_of(&charge, GatewayStatus::Succeeded);
+//! assert!(charge.ensure_matches(&payment).is_ok());
+//! let less = GatewayPayment { amount: Money::ZERO, ..payment };
+//! assert_eq!(charge.ensure_matches(&less).map_err(|differs| differs.part), Err("the amount"));
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A use case with a mocked port: customers deactivate only their own methods.
+//! ```
+//! # #[cfg(feature = "mocks")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::sync::Arc;
+//!
+//! use chrono::DateTime;
+//! use kontor_kernel::testing::{app_scope, customer_scope};
+//! use kontor_kernel::{FixedClock, SavedMethodId};
+//! use kontor_payments::ports::MockSavedMethodStore;
+//! use kontor_payments::{SavedMethodError, SavedMethodService};
+//!
+//! let mut methods = MockSavedMethodStore::new();
+//! methods.expect_deactivate().returning(|_, _, _| Ok(false));
+//! let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+//! let service = SavedMethodService { methods: Arc::new(methods), clock };
+//! let refused = service.deactivate(customer_scope(app_scope(1, 1)), SavedMethodId::new(7)?).await;
+//! assert!(matches!(refused, Err(SavedMethodError::NotFound)));
 //! # Ok(())
 //! # }
 //! # #[cfg(not(feature = "mocks"))]

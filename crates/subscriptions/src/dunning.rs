@@ -188,7 +188,26 @@ pub enum DeclineClass {
     Later,
 }
 
-/// Rule for a declined charge.
+/// Rule for a declined charge, by the acquirer's reason:
+///
+/// | Reason | Class | More attempts | Salary day helps |
+/// |---|---|---|---|
+/// | `card_expired` | `never_again` | 0 | no |
+/// | `permission_revoked` | `never_again` | 0 | no |
+/// | `payment_method_restricted` | `never_again` | 0 | no |
+/// | `invalid_card_number` | `never_again` | 0 | no |
+/// | `country_forbidden` | `never_again` | 0 | no |
+/// | `fraud_suspected` | `never_again` | 0 | no |
+/// | `3d_secure_failed` | `customer_must_act` | 0 | no |
+/// | `identification_required` | `customer_must_act` | 0 | no |
+/// | `call_issuer` | `customer_must_act` | 1 | no |
+/// | `insufficient_funds` | `later` | as planned | yes |
+/// | `payment_method_limit_exceeded` | `later` | as planned | yes |
+/// | `issuer_unavailable` | `later` | as planned | no |
+/// | `internal_timeout` | `later` | as planned | no |
+/// | `general_decline` | `later` | as planned | no |
+/// | `rejected_by_timeout` | `later` | as planned | no |
+/// | any other | `later` | 1 | no |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decline {
     /// Consequence.
@@ -498,6 +517,19 @@ mod tests {
         let rows = DOCS.lines().skip_while(|line| !line.starts_with("| Reason | Class |")).skip(2);
         let shown: Vec<_> = rows.take_while(|line| line.starts_with('|')).collect();
         assert_eq!(shown, expected, "docs/reference/subscription-states.md should have\n{}", expected.join("\n"));
+    }
+
+    #[test]
+    fn rustdoc_shows_the_same_table() {
+        let row = |reason: &str, decline: Decline| {
+            let tries = decline.more_tries.map_or("as planned".to_owned(), |tries| tries.to_string());
+            let salary = if decline.salary_day_helps { "yes" } else { "no" };
+            format!("{reason} | `{}` | {tries} | {salary} |", decline.class.word())
+        };
+        let known = REASONS.iter().map(|(reason, decline)| row(&format!("`{reason}`"), *decline));
+        let expected: Vec<String> = known.chain([row("any other", UNKNOWN)]).collect();
+        let rows = include_str!("dunning.rs").lines().filter_map(|line| line.strip_prefix("/// | ")).skip(1);
+        assert_eq!(rows.collect::<Vec<_>>(), expected);
     }
 
     #[test]

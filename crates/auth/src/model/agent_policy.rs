@@ -62,6 +62,13 @@ pub enum AgentRule {
 impl AgentRule {
     /// Returns the rule for a class that the policy does not mention. Calls to the API are allowed, as their permissions
     /// say.
+    ///
+    /// | Class | API | Tools |
+    /// |---|---|---|
+    /// | `read` | `allowed` | `allowed` |
+    /// | `write` | `allowed` | `allowed` |
+    /// | `money` | `allowed` | `needs_approval` |
+    /// | `destructive` | `allowed` | `needs_approval` |
     pub fn by_default(channel: Channel, class: ToolClass) -> Self {
         match (channel, class) {
             (Channel::Mcp, ToolClass::Money | ToolClass::Destructive) => Self::NeedsApproval,
@@ -178,12 +185,24 @@ impl AgentPolicy {
 
 #[cfg(test)]
 mod tests {
+    use kontor_kernel::Word as _;
+
     use super::*;
 
     const REFUND: &str = "POST /api/orders/{id}/request-refund";
 
     fn agent(number: i64) -> UserId {
         UserId::new(number).unwrap()
+    }
+
+    #[test]
+    fn rustdoc_shows_the_default_rules() {
+        let rows = include_str!("agent_policy.rs").lines().filter_map(|line| line.strip_prefix("    /// | ")).skip(1);
+        let row = |class: &ToolClass| {
+            let rule = |channel| AgentRule::by_default(channel, *class).word();
+            format!("`{}` | `{}` | `{}` |", class.word(), rule(Channel::Api), rule(Channel::Mcp))
+        };
+        assert_eq!(rows.collect::<Vec<_>>(), ToolClass::all().iter().map(row).collect::<Vec<_>>());
     }
 
     #[test]

@@ -114,7 +114,36 @@ const fn refunded(from: OrderStatus) -> Transition {
     Transition { from, to: Canceled, by, money, stock, pays: false, notice: Notice::OrderCanceled }
 }
 
-/// Every allowed move; all others are refused. A test compares `docs/reference/order-states.md`.
+/// Every allowed move; all others are refused.
+///
+/// | From | To | By | Money | Goods | Pays | Notice |
+/// |---|---|---|---|---|---|---|
+/// | created | in processing | `staff` | `any` | `keep` | no | `order_in_processing` |
+/// | created | ready for pickup | `staff` | `any` | `keep` | no | `order_ready` |
+/// | created | issued | `staff` | `any` | `sell` | no | `order_issued` |
+/// | created | canceled | `staff` | `not_held` | `release` | no | `order_canceled` |
+/// | created | paid | `staff` | `offline` | `keep` | yes | `order_paid` |
+/// | created | canceled | `timeout` | `not_held` | `release` | no | `order_expired` |
+/// | waiting for payment | canceled | `staff` | `not_held` | `release` | no | `order_canceled` |
+/// | waiting for payment | paid | `acquirer` | `arrived` | `keep` | yes | `order_paid` |
+/// | waiting for payment | canceled | `acquirer` | `failed` | `release` | no | `order_payment_failed` |
+/// | paid | in processing | `staff` | `any` | `keep` | no | `order_in_processing` |
+/// | paid | ready for pickup | `staff` | `any` | `keep` | no | `order_ready` |
+/// | paid | issued | `staff` | `any` | `sell` | no | `order_issued` |
+/// | paid | canceled | `staff` | `not_held` | `release` | no | `order_canceled` |
+/// | paid | canceled | `refund` | `returned` | `release` | no | `order_canceled` |
+/// | in processing | ready for pickup | `staff` | `any` | `keep` | no | `order_ready` |
+/// | in processing | issued | `staff` | `any` | `sell` | no | `order_issued` |
+/// | in processing | canceled | `staff` | `not_held` | `release` | no | `order_canceled` |
+/// | in processing | paid | `staff` | `offline` | `keep` | yes | `order_paid` |
+/// | in processing | canceled | `refund` | `returned` | `release` | no | `order_canceled` |
+/// | ready for pickup | issued | `staff` | `any` | `sell` | no | `order_issued` |
+/// | ready for pickup | canceled | `staff` | `not_held` | `release` | no | `order_canceled` |
+/// | ready for pickup | paid | `staff` | `offline` | `keep` | yes | `order_paid` |
+/// | ready for pickup | canceled | `refund` | `returned` | `release` | no | `order_canceled` |
+/// | issued | canceled | `refund` | `unpaid` | `keep` | no | `order_canceled` |
+///
+/// Tests compare this table and `docs/reference/order-states.md`.
 pub const MOVES: &[Transition] = &[
     staff(Created, InProcessing),
     staff(Created, ReadyForPickup),

@@ -78,7 +78,15 @@ pub struct RefundCommand {
     pub ends_period: bool,
 }
 
-/// Effect of a refund on the units of a line.
+/// Effect of a refund on the units of a line, by the state of its goods:
+///
+/// | Goods | Returned to the warehouse | Written off |
+/// |---|---|---|
+/// | `held` | `Release` | `WriteOff` |
+/// | `released` | `None` | `None` |
+/// | `sold` | `Restock` | `None` |
+///
+/// Services and refunds of money alone have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReturnEffect {
     /// None: a service, money only, or goods that stay with the customer.

@@ -1,3 +1,4 @@
+use kontor_kernel::Word as _;
 use kontor_payments::model::RefundIntent;
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -430,4 +431,15 @@ fn what_was_handed_over_and_never_paid_comes_back_whole_and_cancels_the_order() 
     assert_eq!(decide(&created, &command(&[], None)), Err(RefundRefused::NotPaid));
     let canceled = Order { status: OrderStatus::Canceled, ..issued };
     assert_eq!(decide(&canceled, &command(&[], None)), Err(RefundRefused::NotPaid));
+}
+
+#[test]
+fn rustdoc_shows_the_effect_on_the_goods() {
+    let rows = include_str!("mod.rs").lines().filter_map(|line| line.strip_prefix("/// | ")).skip(1);
+    let row = |state: &ReservationState| {
+        let line = OrderLine { state: *state, ..a_line(100) };
+        let effect = |restock| returned(&line, 1, Money::ZERO, restock).effect;
+        format!("`{}` | `{:?}` | `{:?}` |", state.word(), effect(true), effect(false))
+    };
+    assert_eq!(rows.collect::<Vec<_>>(), ReservationState::all().iter().map(row).collect::<Vec<_>>());
 }

@@ -33,6 +33,17 @@ fn the_docs_show_the_same_table() {
 }
 
 #[test]
+fn rustdoc_shows_the_same_table() {
+    let rows = include_str!("../transitions.rs").lines().filter_map(|line| line.strip_prefix("/// | ")).skip(1);
+    let row = |step: &Transition| {
+        let (by, money, stock) = (step.by.word(), step.money.word(), step.stock.word());
+        let (pays, notice) = (if step.pays { "yes" } else { "no" }, step.notice.word());
+        format!("{} | {} | `{by}` | `{money}` | `{stock}` | {pays} | `{notice}` |", step.from, step.to)
+    };
+    assert_eq!(rows.collect::<Vec<_>>(), MOVES.iter().map(row).collect::<Vec<_>>());
+}
+
+#[test]
 fn no_move_stands_twice() {
     for (index, step) in MOVES.iter().enumerate() {
         let same = |other: &&Transition| (other.from, other.to, other.by) == (step.from, step.to, step.by);
