@@ -158,7 +158,6 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Mutex;
 
-    use chrono::DateTime;
     use kontor_kernel::testing::{CountingRandom, PlainCipher};
     use kontor_kernel::{ExposeSecret, FixedClock};
 

@@ -284,8 +284,7 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    use chrono::TimeDelta;
-    use kontor_kernel::{NomenclatureId, Word};
+    use kontor_kernel::NomenclatureId;
 
     use super::*;
     use crate::checkout::MAX_PLANS;
