@@ -320,9 +320,7 @@ pub(crate) fn receipt(object: Value) -> Result<GatewayReceipt, String> {
 #[cfg(test)]
 mod tests {
     use kontor_kernel::{OrderId, Phone, Quantity, SavedMethodId};
-    use kontor_payments::model::{
-        MethodReference, PaymentMode, PaymentSubject, ReceiptItem, Registration, TaxSystem, VatCode,
-    };
+    use kontor_payments::model::{MethodReference, PaymentMode, PaymentSubject, ReceiptItem, TaxSystem, VatCode};
 
     use super::*;
 

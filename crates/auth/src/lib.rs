@@ -195,7 +195,6 @@ mod error;
 mod guards;
 mod heartbeats;
 mod introspection;
-mod known_addresses;
 pub mod miniapp;
 pub mod model;
 mod passwords;
@@ -232,8 +231,7 @@ pub use error::{
 pub use guards::{CustomerAuthentication, CustomerGuard, StaffGuard};
 pub use heartbeats::{Heartbeat, Heartbeats};
 pub use introspection::{AuthenticatedIntrospection, Introspection, IntrospectionRegistry, IssuedIntrospectionClient};
-pub use known_addresses::KnownAddresses;
-pub use passwords::{PasswordSendOutcome, TemporaryPasswords};
+pub use passwords::{KnownAddresses, PasswordSendOutcome, TemporaryPasswords};
 pub use permissions::PermissionService;
 pub use phone_change::PhoneChange;
 pub use registry::{NewEmployeeInput, StaffRegistry};

@@ -1,4 +1,5 @@
-//! Bounded texts, and HTML written by people and shown in other people's browsers. Characters that look alike are normalized: composed and decomposed letters, invisible characters, no-break spaces.
+//! Bounded texts, and HTML written by people and shown in other people's browsers. Characters that look alike are
+//! normalized: composed and decomposed letters, invisible characters, no-break spaces.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -62,10 +62,8 @@ macro_rules! named {
 }
 
 mod acquirer;
-mod bounded;
 mod control;
 mod faults;
-mod ids;
 mod index;
 mod messages;
 mod server;
@@ -76,6 +74,5 @@ mod suggest;
 mod telephony;
 mod webhook_receiver;
 
-pub use ids::{Entropy, system_entropy};
 pub use server::{Outside, Sandbox, SandboxError, SandboxHandle, TimeTravel};
-pub use state::SandboxConfig;
+pub use state::{Entropy, SandboxConfig, system_entropy};

@@ -10,8 +10,7 @@ use kontor_kernel::hex;
 use ring::hmac;
 use serde_json::{Value, json};
 
-use crate::bounded::keep_newest;
-use crate::state::{lock, moment};
+use crate::state::{keep_newest, lock, moment};
 
 /// Channel of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

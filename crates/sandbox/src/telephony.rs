@@ -18,11 +18,10 @@ use ring::digest;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
-use crate::bounded::keep_newest;
 use crate::faults::{self, FaultKind, Service};
 use crate::messages::{Channel, Message, find_code, recipient};
 use crate::server;
-use crate::state::{World, lock};
+use crate::state::{World, keep_newest, lock};
 
 const BALANCE: f64 = 4_122.56;
 const MAX_RECIPIENTS: usize = 100;

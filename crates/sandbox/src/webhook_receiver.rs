@@ -10,10 +10,9 @@ use actix_web::{HttpMessage as _, HttpRequest, HttpResponse};
 use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
-use crate::bounded::{Bounded, keep_newest};
 use crate::faults::{self, Fault, FaultKind};
 use crate::server;
-use crate::state::{World, lock, moment};
+use crate::state::{Bounded, World, keep_newest, lock, moment};
 
 const MAX_HOOKS: usize = 1_000;
 

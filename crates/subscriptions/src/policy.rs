@@ -284,8 +284,6 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
-    use chrono::TimeDelta;
-    use kontor_kernel::Word;
 
     use super::*;
     use crate::checkout::MAX_PLANS;

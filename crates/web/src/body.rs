@@ -255,7 +255,6 @@ fn id_field(field: &str, value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use deserr::Deserr;
     use serde_json::json;
     use utoipa::ToSchema;
 

@@ -361,7 +361,6 @@ fn line(row: &RowPreview) -> String {
 #[cfg(test)]
 mod tests {
     use kontor_catalog::spreadsheet::RowAction;
-    use kontor_kernel::Line;
 
     use super::*;
 

@@ -342,7 +342,6 @@ fn add_referred(part: &Value, names: &mut BTreeSet<String>) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
 
     use super::*;
 

@@ -455,7 +455,6 @@ impl TargetChange {
 #[cfg(test)]
 mod tests {
     use chrono::TimeDelta;
-    use kontor_kernel::DiscountValue;
 
     use super::*;
 

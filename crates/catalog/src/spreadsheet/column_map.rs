@@ -3,7 +3,6 @@ use std::sync::Arc;
 
 use kontor_kernel::{AccessDenied, Line, Name, Permission, ProjectId, Resource, Staff, StoreError};
 
-use self::Column as _;
 use super::ports::ColumnMaps;
 use super::{CardColumn, HeaderColumn, ImportError, SheetError, SheetRow, StockColumn, quotable};
 

@@ -329,7 +329,6 @@ impl Allocation for FewestWarehouses {
 
 #[cfg(test)]
 mod tests {
-    use kontor_kernel::{InventoryId, Money, WarehouseId};
     use proptest::prelude::*;
 
     use super::*;

@@ -232,7 +232,6 @@ pub struct MethodReference {
 
 #[cfg(test)]
 mod tests {
-    use kontor_kernel::{OrderId, SavedMethodId, VerificationId};
 
     use super::*;
 

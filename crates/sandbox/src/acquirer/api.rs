@@ -19,10 +19,8 @@ use super::order::{self, BindingOrder, PaymentOrder, RefundOrder};
 use super::payment::Status;
 use super::receipt::{About, ReceiptOrder};
 use super::view;
-use crate::bounded::Bounded;
 use crate::faults::{self, Fault, Service};
-use crate::ids::IdGenerator;
-use crate::state::World;
+use crate::state::{Bounded, IdGenerator, World};
 
 /// Registers the routes under `/v3`.
 pub fn routes(config: &mut ServiceConfig) {

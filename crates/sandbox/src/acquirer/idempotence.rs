@@ -13,9 +13,8 @@ use ring::digest::{Context, SHA256};
 use serde_json::{Value, json};
 
 use super::api::Refusal;
-use crate::bounded::keep_newest;
 use crate::faults::FaultKind;
-use crate::state::{World, lock, moment};
+use crate::state::{World, keep_newest, lock, moment};
 
 /// Time a key is kept after its first request.
 const WINDOW: TimeDelta = TimeDelta::hours(24);

@@ -14,9 +14,8 @@ use super::page::Act;
 use super::payment::{CONFIRMATION_WINDOW, Payment, Refund, RefundStatus, Status};
 use super::receipt::{About, AttachedReceipt, Receipt, ReceiptOrder, Registration};
 use super::view::{self, Amount};
-use crate::bounded::Bounded;
 use crate::faults::FaultKind;
-use crate::ids::IdGenerator;
+use crate::state::{Bounded, IdGenerator};
 
 /// The one shop the acquirer serves.
 pub struct Shop {

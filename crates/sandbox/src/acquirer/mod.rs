@@ -25,8 +25,7 @@ use actix_web::HttpResponse;
 use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::ids::IdGenerator;
-use crate::state::{SandboxConfig, World, lock};
+use crate::state::{IdGenerator, SandboxConfig, World, lock};
 use api::Refusal;
 use idempotence::ChargeLog;
 use notifications::{Job, News, Notifier};

@@ -12,9 +12,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 
 use super::ledger::Event;
-use crate::bounded::keep_newest;
 use crate::faults::{FaultKind, Faults, Service};
-use crate::state::{SandboxConfig, World, lock, moment};
+use crate::state::{SandboxConfig, World, keep_newest, lock, moment};
 
 /// Pauses before the redeliveries, in seconds.
 const REDELIVERIES: [u64; 7] = [10, 42, 84, 168, 672, 5_376, 86_016];

@@ -9,9 +9,8 @@ use actix_web::web::{Bytes, Data, Path, Query};
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
-use super::MAX_DELAY;
-use super::clock::MAX_ADVANCE;
 use super::input::{Input, Wrong, required};
+use super::{MAX_ADVANCE, MAX_DELAY};
 use crate::acquirer::{
     Act, ActError, Canceled, CardNumber, DECLINE_REASONS, Ending, Kind, Ledger, Means, Object, Party, RefundStatus,
     Registration, SavedMethod, Script, Step, Verdict, decline_reason,

@@ -9,9 +9,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 
 use super::{Parameters, Refusal, get_and_post, routed};
-use crate::bounded::Bounded;
 use crate::messages::recipient;
-use crate::state::{World, lock};
+use crate::state::{Bounded, World, lock};
 
 const LIFETIME: TimeDelta = TimeDelta::minutes(5);
 const MAX_REFUSALS: usize = 1_000;
