@@ -13,7 +13,7 @@ use crate::locks::lock_project;
 use crate::read_models::offers;
 use crate::records::StoredRecord;
 use crate::schema::{applications, nomenclatures};
-use crate::{decode, records};
+use crate::{decode, records, unreadable};
 
 /// Nomenclature kind of services.
 const SERVICE: i64 = 1;
@@ -85,7 +85,7 @@ impl ApplicationRepository for Database {
                 .order(applications::id)
                 .select(ApplicationRow::as_select())
                 .load(connection)?;
-            rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
+            Ok::<_, Abort<StoreError>>(unreadable::rows("applications", rows, |row| row.id, Application::try_from)?)
         })
         .await
     }

@@ -64,7 +64,7 @@ impl ShopRepository for Database {
                 .order(shops::id)
                 .select(ShopRow::as_select())
                 .load(connection)?;
-            rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
+            Ok::<_, Abort<StoreError>>(unreadable::rows("shops", rows, |row| row.id, Shop::try_from)?)
         })
         .await
     }

@@ -80,7 +80,7 @@ impl WebhookRepository for Database {
                 .order(webhooks::id)
                 .select(WebhookRow::as_select())
                 .load(connection)?;
-            rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
+            Ok::<_, Abort<StoreError>>(unreadable::rows("webhooks", rows, |row| row.id, Webhook::try_from)?)
         })
         .await
     }

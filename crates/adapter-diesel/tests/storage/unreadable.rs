@@ -13,6 +13,8 @@ use kontor_kernel::{
     Edit, Email, Listing, Name, NomenclatureId, PageRequest, ProjectId, RecordRepository, Stamp, StoreError,
 };
 use kontor_orders::ports::OrderReader;
+use kontor_organization::ports::{ApplicationRepository, ShopRepository};
+use kontor_webhooks::ports::WebhookRepository;
 
 use crate::orders::counter::Counter;
 use crate::unknown_words::force;
@@ -110,6 +112,22 @@ database_tests! {
         let found = found(&db, None).await;
         let customer = counter.customer.counterparty_id.get();
         assert_eq!(found, [("nomenclatures", vase), ("counterparties", customer), ("orders", first.id.get())]);
+    }
+}
+
+database_tests! {
+    async fn lists_without_pages_leave_out_unreadable_rows(db: TestDatabase) {
+        let counter = Counter::open(&db).await;
+        let hook = crate::webhooks::shop(&db).await;
+        let (project, other) = (counter.house.project, hook.project);
+        let shops = async || ShopRepository::list(&db.database, project).await.unwrap().len();
+        let applications = async || ApplicationRepository::list(&db.database, other).await.unwrap().len();
+        let webhooks = async || WebhookRepository::list(&db.database, hook.application).await.unwrap().len();
+        assert_eq!((shops().await, applications().await, webhooks().await), (1, 1, 1));
+        for (table, column) in [("shops", "name"), ("applications", "name"), ("webhooks", "url")] {
+            force(&db, format!("UPDATE {table} SET version = version + 1, {column} = ''")).await;
+        }
+        assert_eq!((shops().await, applications().await, webhooks().await), (0, 0, 0));
     }
 }
 
