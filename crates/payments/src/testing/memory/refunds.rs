@@ -102,9 +102,9 @@ impl State {
             RefundChange::Postponed { unanswered: true, .. } => refund.asked_at = at,
             RefundChange::Postponed { .. } | RefundChange::Suspicious { .. } | RefundChange::Failed { .. } => {}
         }
-        let (charge, amount) = (refund.charge_id, refund.request.amount);
+        let (charge_id, amount) = (refund.charge_id, refund.request.amount);
         if matches!(change, RefundChange::Succeeded { .. } | RefundChange::Failed { .. }) {
-            self.charges.settle_refund(charge, amount, matches!(change, RefundChange::Succeeded { .. }));
+            self.charges.settle_refund(charge_id, amount, matches!(change, RefundChange::Succeeded { .. }));
         }
         Change::Done
     }
