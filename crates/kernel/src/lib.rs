@@ -40,6 +40,26 @@
 //! assert_eq!(Phone::parse("8 (900) 123-45-67")?.as_str(), "79001234567");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! An amount is split without losing a minor unit:
+//! ```
+//! use kontor_kernel::{Money, distribute};
+//!
+//! let price: Money = "1.00".parse()?;
+//! assert_eq!(distribute(price.minor(), &[1, 1, 1]), [34, 33, 33]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! All wrong fields are reported at once, by path:
+//! ```
+//! use kontor_kernel::{Email, Phone, Violations};
+//!
+//! let mut wrong = Violations::default();
+//! let phone = wrong.check("contacts.0.value", Phone::parse("12"));
+//! let email = wrong.check("contacts.1.value", Email::parse("anna"));
+//! assert!(phone.is_none() && email.is_none() && !wrong.is_empty());
+//! assert_eq!(wrong.fields().keys().collect::<Vec<_>>(), ["contacts.0.value", "contacts.1.value"]);
+//! ```
 
 mod access;
 mod changes;

@@ -41,8 +41,8 @@
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port except [`ports::SubscriptionForecastReader`].
 //! - `testing` adds `testing::contract`, the promises of the storage, as functions that the tests of an adapter run;
-//!   `testing::samples`, subscriptions for tests of rules; and `testing::strategies` of `proptest`. It enables `testing`
-//!   of `kontor-payments`.
+//!   `testing::memory`, a storage in memory that fulfills them; `testing::samples`, subscriptions for tests of rules; and
+//!   `testing::strategies` of `proptest`. It enables `testing` of `kontor-payments`.
 //!
 //! ```toml
 //! [dependencies]
@@ -178,6 +178,7 @@ pub mod testing {
     //! Helpers for the tests of rules and of adapters.
 
     pub mod contract;
+    pub mod memory;
     pub mod samples;
     pub mod strategies;
 }

@@ -39,13 +39,13 @@ pub fn arb_order() -> impl Strategy<Value = Order> {
             _ => ReservationState::Held,
         };
         let order = order_of(status, lines.into_iter().map(|line| OrderLine { state, ..line }).collect());
-        match status {
-            OrderStatus::Created | OrderStatus::WaitingForPayment => order,
-            OrderStatus::Canceled if maybe_paid => paid(order, 100),
-            OrderStatus::Paid => paid(order, percent),
-            _ if maybe_paid => paid(order, percent),
-            _ => order,
-        }
+        let is_paid = match status {
+            OrderStatus::Created | OrderStatus::WaitingForPayment => false,
+            OrderStatus::Paid => true,
+            _ => maybe_paid,
+        };
+        let percent = if status == OrderStatus::Canceled { 100 } else { percent };
+        if is_paid { paid(order, percent) } else { order }
     })
 }
 
