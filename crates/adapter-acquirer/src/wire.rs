@@ -275,7 +275,7 @@ pub(crate) fn hand_over_body(request: &HandOverRequest) -> Value {
     body.insert("payment_id".to_owned(), json!(request.payment.as_str()));
     body.insert("send".to_owned(), json!(true));
     body.insert("settlements".to_owned(), json!([{ "type": "prepayment", "amount": total }]));
-    Value::Object(receipt_body)
+    Value::Object(body)
 }
 
 /// Returns the registration state in a payment or a refund. An unknown word counts as pending.

@@ -6,7 +6,7 @@ use kontor_payments::model::{ChargeFailure, PaymentMethod};
 
 use super::{
     Fixture, available, command, decided, failed, money, moved, noon, on_receipt, order, placed, placed_online, race,
-    recorded, success, uses,
+    recorded, success, uses, whole,
 };
 use crate::change::{ContactPerson, OrderUpdate, Orderer, PlacedOrder};
 use crate::error::OrderError;
@@ -27,7 +27,7 @@ pub async fn an_order_reserves_all_of_its_lines<F: Fixture>(fixture: &F) {
     assert!(refused.iter().all(|refused| matches!(refused, PlaceRefused::OutOfStock { .. })), "{refused:?}");
     assert_eq!((available(fixture, anna, vase).await, available(fixture, anna, cup).await), (1, 2));
     for customer in [anna, boris] {
-        for placed in store.of_customer(customer).await.unwrap() {
+        for placed in store.of_customer(customer, whole()).await.unwrap().items {
             moved(fixture, customer, placed.id, OrderStatus::Canceled).await.unwrap();
         }
     }
