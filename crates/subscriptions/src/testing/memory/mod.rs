@@ -310,10 +310,10 @@ impl State {
         let (new, with) = (change.attempt.as_ref()?, with?);
         let order = self.id();
         self.open(index, new, order, change.at);
-        let charge = self.charge(index, new, order, with, change.at);
+        let opened = self.charge(index, new, order, with, change.at);
         if let Some(entry) = self.entries.get_mut(index) {
-            entry.charge.clone_from(&charge);
+            entry.charge.clone_from(&opened);
         }
-        charge
+        opened
     }
 }

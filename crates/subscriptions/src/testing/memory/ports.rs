@@ -152,10 +152,16 @@ impl SubscriptionStore for InMemorySubscriptions {
         Ok(self.with(|state| state.begin(&new)))
     }
 
-    async fn of_customer(&self, who: CustomerScope, now: DateTime<Utc>) -> Result<Vec<SubscriptionView>, StoreError> {
+    async fn of_customer(
+        &self,
+        customer: CustomerScope,
+        page: PageRequest,
+        now: DateTime<Utc>,
+    ) -> Result<Vec<SubscriptionView>, StoreError> {
         Ok(self.with(|state| {
-            let own = state.entries.iter().rev().filter(|entry| state.is_visible(&entry.case.subscription, who));
-            own.map(|entry| state.view(entry, now)).collect()
+            let own = state.entries.iter().filter(|entry| state.is_visible(&entry.case.subscription, customer));
+            let own: Vec<_> = own.map(|entry| state.view(entry, now)).collect();
+            page_of(&own, page).items
         }))
     }
 
