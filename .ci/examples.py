@@ -153,8 +153,8 @@ def play(shop: dict, callers: dict[str, str]) -> tuple[int, int]:
             if operation.startswith("DELETE") or re.search(r"/(logout|leave)$", operation):
                 continue
             sent += 1
-            told = stage.play(example)
-            answered += told
-            if not told:
+            reported = stage.play(example)
+            answered += reported
+            if not reported:
                 print(f"  not as the example shows: {operation}")
     return answered, sent

@@ -68,10 +68,10 @@ def sign_in(shop: dict) -> tuple[str, str]:
     return sign_in_customer(shop, shop["customer"]["phone"]), staff["user"]["access_token"]["value"]
 
 
-def operate(kontor: Path, arguments: list[str], database: str, told: str = "") -> str:
+def operate(kontor: Path, arguments: list[str], database: str, answer: str = "") -> str:
     """What an operator's command prints."""
     command = [kontor, *arguments, "--database", database]
-    return subprocess.run(command, input=told, capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(command, input=answer, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 def introduce(kontor: Path, shop: dict, folder: str) -> str:
@@ -127,8 +127,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         binds = ["--bind", f"127.0.0.1:{free_port()}", "--sandbox-bind", f"127.0.0.1:{free_port()}"]
         log = Path(folder) / "demo.log"
-        with log.open("wb") as told:
-            demo = subprocess.Popen([kontor, "demo", "--data", folder, *binds], stdout=subprocess.DEVNULL, stderr=told)
+        with log.open("wb") as answer:
+            demo = subprocess.Popen([kontor, "demo", "--data", folder, *binds], stdout=subprocess.DEVNULL, stderr=answer)
         passed = [False]
         try:
             shop = wait_for(Path(folder) / "demo.json", demo)

@@ -81,10 +81,10 @@ fn import(data: &Data, binary: &Path, file: &Path, rows: usize) -> Result<(Durat
     }
     let took = began.elapsed();
     let output = child.wait_with_output()?;
-    let said: Value = serde_json::from_slice(&output.stdout)?;
-    if said.get("created").and_then(Value::as_u64) == u64::try_from(rows).ok() {
+    let printed: Value = serde_json::from_slice(&output.stdout)?;
+    if printed.get("created").and_then(Value::as_u64) == u64::try_from(rows).ok() {
         Ok((took, memory))
     } else {
-        Err(format!("not every card was imported: {said}").into())
+        Err(format!("not every card was imported: {printed}").into())
     }
 }

@@ -61,9 +61,9 @@ pub const BRANDS: [&str; 11] = [
 ];
 
 /// A pseudo-random sequence that is the same in every run (splitmix64).
-pub struct Dice(u64);
+pub struct TestRng(u64);
 
-impl Dice {
+impl TestRng {
     /// Starts the sequence of this seed.
     pub fn new(seed: usize) -> Self {
         Self(u64::try_from(seed).unwrap_or_default())
@@ -124,11 +124,11 @@ pub fn write_workbook(rows: usize, file: &Path) -> Result<(), Failure> {
 }
 
 fn cards(rows: usize) -> impl Iterator<Item = Vec<Content<'static>>> {
-    let mut dice = Dice(3_694);
+    let mut rng = TestRng(3_694);
     (0..rows).map(move |row| {
-        let (category, thing) = SHELVES.get(dice.below(SHELVES.len())).copied().unwrap_or_default();
-        let (material, series, colour) = (dice.one_of(&MATERIALS), dice.one_of(&SERIES), dice.one_of(&COLOURS));
-        let size = 10 + 5 * dice.below(30);
+        let (category, thing) = SHELVES.get(rng.below(SHELVES.len())).copied().unwrap_or_default();
+        let (material, series, colour) = (rng.one_of(&MATERIALS), rng.one_of(&SERIES), rng.one_of(&COLOURS));
+        let size = 10 + 5 * rng.below(30);
         let article = article(row);
         let description = format!(
             "<p>{thing} of the series {series}: {material}, {colour}, {size} cm. Made to be used every day and to last.</p>"
@@ -139,9 +139,9 @@ fn cards(rows: usize) -> impl Iterator<Item = Vec<Content<'static>>> {
             text(format!("{thing} {series}, {material}, {colour}, {size} cm")),
             text("goods"),
             text(category),
-            text(dice.one_of(&BRANDS)),
+            text(rng.one_of(&BRANDS)),
             text("pc"),
-            Content::Number(format!("{}.{:02}", 90 + dice.below(25_000), dice.below(100))),
+            Content::Number(format!("{}.{:02}", 90 + rng.below(25_000), rng.below(100))),
             text(description),
             text(photo),
         ]
@@ -150,9 +150,9 @@ fn cards(rows: usize) -> impl Iterator<Item = Vec<Content<'static>>> {
 
 /// Writes the stock: quantities so large that no item sells out.
 pub fn write_stock(file: &Path) -> Result<(), Failure> {
-    let mut dice = Dice(17);
+    let mut rng = TestRng(17);
     let rows = (0..ROWS).map(|row| {
-        let price = format!("{}.{:02}", 100 + dice.below(30_000), dice.below(100));
+        let price = format!("{}.{:02}", 100 + rng.below(30_000), rng.below(100));
         vec![text(article(row)), text(WAREHOUSE), Content::Number("10000000".into()), Content::Number(price)]
     });
     write(SheetFormat::Csv, file, &["article", "warehouse", "quantity", "price"], rows)

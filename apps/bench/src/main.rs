@@ -143,7 +143,7 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
             scale::measure(&pace, server, &mut report)?;
         }
         if grows(Grown::Orders) {
-            scale::desk::measure(&pace, server, &mut report)?;
+            scale::staff_lists::measure(&pace, server, &mut report)?;
         }
         if grows(Grown::Subscriptions) {
             scale::renewals::measure(&pace, server, &mut report)?;

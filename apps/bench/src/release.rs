@@ -51,10 +51,11 @@ struct Created {
 }
 
 impl Created {
-    fn read(said: &[u8]) -> Result<Self, Failure> {
-        let said: Value = serde_json::from_slice(said)?;
-        let number = |key: &str| said.get(key).and_then(Value::as_i64).ok_or_else(|| format!("no {key} in {said}"));
-        let app_token = said.get("app_token").and_then(Value::as_str).ok_or("no token in it")?.to_owned();
+    fn read(printed: &[u8]) -> Result<Self, Failure> {
+        let printed: Value = serde_json::from_slice(printed)?;
+        let number =
+            |key: &str| printed.get(key).and_then(Value::as_i64).ok_or_else(|| format!("no {key} in {printed}"));
+        let app_token = printed.get("app_token").and_then(Value::as_str).ok_or("no token in it")?.to_owned();
         Ok(Self {
             project: number("project_id")?,
             branch: number("branch_id")?,

@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_miss_is_said_and_counted() {
+    fn a_missed_target_is_reported_and_counted() {
         let mut report = Report::default();
         report.add(Figure::ratio("list", 0.2, Goal::AtLeast(0.1)));
         assert!(!report.misses());

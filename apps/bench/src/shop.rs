@@ -89,11 +89,11 @@ pub fn importer(database: &Database) -> SpreadsheetService {
 impl Data {
     /// Creates a separate SQLite file, or uses the given database, with the tables of the service.
     pub fn create(url: Option<String>) -> Result<Self, Failure> {
-        Self::told(url, |_| {})
+        Self::configured(url, |_| {})
     }
 
     /// Like `create`, with other settings.
-    pub fn told(url: Option<String>, tell: impl FnOnce(&mut Config)) -> Result<Self, Failure> {
+    pub fn configured(url: Option<String>, configure: impl FnOnce(&mut Config)) -> Result<Self, Failure> {
         let folder = tempfile::tempdir()?;
         let mut config = Config {
             env: Environment::Production,
@@ -109,7 +109,7 @@ impl Data {
             monitoring_bind: "main".to_owned(),
             ..Config::default()
         };
-        tell(&mut config);
+        configure(&mut config);
         config.check()?;
         // The same log lines that production writes, to a file. Services of later parts write to the first one's
         // file.
@@ -186,7 +186,7 @@ impl Data {
     }
 
     /// Fills a project with the catalog and its stock.
-    fn furnish(&self, project: &CreatedProject) -> Result<(), Failure> {
+    fn fill_catalog(&self, project: &CreatedProject) -> Result<(), Failure> {
         let staff = Self::staff(project)?;
         let store = Arc::new(self.database.clone());
         let clock = Arc::new(SystemClock);
@@ -227,15 +227,15 @@ impl Shop {
     }
 
     /// Like `open`, on a separate SQLite file or on the given database, with other settings.
-    pub fn told(url: Option<String>, tell: impl FnOnce(&mut Config)) -> Result<Self, Failure> {
-        Self::start(url, true, tell)
+    pub fn configured(url: Option<String>, configure: impl FnOnce(&mut Config)) -> Result<Self, Failure> {
+        Self::start(url, true, configure)
     }
 
-    fn start(url: Option<String>, furnished: bool, tell: impl FnOnce(&mut Config)) -> Result<Self, Failure> {
-        let data = Data::told(url, tell)?;
+    fn start(url: Option<String>, furnished: bool, configure: impl FnOnce(&mut Config)) -> Result<Self, Failure> {
+        let data = Data::configured(url, configure)?;
         let project = data.project()?;
         if furnished {
-            data.furnish(&project)?;
+            data.fill_catalog(&project)?;
         }
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::Failure;
-use crate::catalogue::Dice;
+use crate::catalogue::TestRng;
 use crate::load::{self, Request, Target};
 use crate::pace::Pace;
 use crate::report::{Goal, Report};
@@ -43,8 +43,8 @@ impl Text {
 
     /// Returns the title, four random words.
     pub fn title(&self) -> String {
-        let mut dice = Dice::new(40_009 + self.place);
-        sentence(&mut dice, 4)
+        let mut rng = TestRng::new(40_009 + self.place);
+        sentence(&mut rng, 4)
     }
 
     /// Returns a search text: a rare word of the title and a common word of the text.
@@ -55,13 +55,13 @@ impl Text {
     }
 
     fn body(&self) -> Value {
-        let mut dice = Dice::new(90_001 + self.place);
-        let paragraphs: Vec<String> = (0..6).map(|_| sentence(&mut dice, 20)).collect();
+        let mut rng = TestRng::new(90_001 + self.place);
+        let paragraphs: Vec<String> = (0..6).map(|_| sentence(&mut rng, 20)).collect();
         let content = format!("<p>{}.</p>", paragraphs.join(".</p><p>"));
         json!({
             "title": self.title(),
             "slug": self.slug(),
-            "description": sentence(&mut dice, 10),
+            "description": sentence(&mut rng, 10),
             "content": content,
             "page_type_id": 1 + self.place % 2,
         })
@@ -69,8 +69,8 @@ impl Text {
 }
 
 /// Returns random words, the common ones far more often than the others.
-fn sentence(dice: &mut Dice, words: usize) -> String {
-    let mut place = || [VOCABULARY; 3].into_iter().fold(VOCABULARY, |below, _| dice.below(below.max(1)));
+fn sentence(rng: &mut TestRng, words: usize) -> String {
+    let mut place = || [VOCABULARY; 3].into_iter().fold(VOCABULARY, |below, _| rng.below(below.max(1)));
     (0..words).map(|_| word(place())).collect::<Vec<_>>().join(" ")
 }
 
@@ -115,11 +115,11 @@ fn fronts() -> impl Iterator<Item = usize> {
     (1..=BLOCKS).map(|block| block * 100)
 }
 
-fn furnish(shop: &Shop) -> Result<(), Failure> {
+fn fill_catalog(shop: &Shop) -> Result<(), Failure> {
     let bearer = shop.owner()?;
     write_pages(shop, &bearer, PAGES)?;
     let application = shop.project.application_id;
-    let text = |seed: usize| sentence(&mut Dice::new(seed), 30);
+    let text = |seed: usize| sentence(&mut TestRng::new(seed), 30);
     let block = |code: usize, parent: Option<i64>| {
         json!({
             "code": code,
@@ -164,7 +164,7 @@ fn furnish(shop: &Shop) -> Result<(), Failure> {
 
 /// Measures customers' reads, each beside a bare server that answers with as many bytes.
 pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
-    furnish(shop)?;
+    fill_catalog(shop)?;
     let get = |path: String| {
         Request::new("GET", &format!("/api/counterparty/{path}"), &[("Token", shop.project.app_token.as_str())], "")
     };

@@ -354,7 +354,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_that_began_anew_is_counted_from_its_beginning() {
+    fn a_restarted_log_is_counted_from_its_beginning() {
         assert_eq!(Log(120).since(&Log(100)), 20);
         assert_eq!(Log(7).since(&Log(990)), 7);
     }

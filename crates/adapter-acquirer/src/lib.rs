@@ -153,8 +153,8 @@ impl AcquirerClient {
 }
 
 /// Checks that the response is about the requested object.
-fn same(what: &str, asked: &ProviderId, told: &ProviderId) -> Result<(), String> {
-    if asked == told { Ok(()) } else { Err(format!("requested {what} {asked}, received {told}")) }
+fn same(what: &str, asked: &ProviderId, reported: &ProviderId) -> Result<(), String> {
+    if asked == reported { Ok(()) } else { Err(format!("requested {what} {asked}, received {reported}")) }
 }
 
 async fn exchange(call: RequestBuilder) -> Exchange {

@@ -1166,7 +1166,6 @@ diesel::table! {
         reading -> Nullable<Text>,
         layout -> Nullable<Text>,
         preview -> Nullable<Text>,
-        token_id -> Nullable<BigInt>,
     }
 }
 
@@ -1203,7 +1202,6 @@ diesel::table! {
         created_at -> Timestamp,
         started_at -> Nullable<Timestamp>,
         finished_at -> Nullable<Timestamp>,
-        token_id -> Nullable<BigInt>,
     }
 }
 

@@ -153,7 +153,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_read_is_what_the_pattern_reads(text in "[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{0,10})?") {
+        fn parsing_agrees_with_the_pattern(text in "[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\\.[0-9]{0,10})?") {
             if let Some(moment) = parsed(text.as_bytes()) {
                 prop_assert_eq!(Ok(moment), NaiveDateTime::parse_from_str(&text, "%F %T%.f"));
             }
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_wrote_is_read_as_before() {
+    fn times_in_other_formats_are_read() {
         let mut sqlite = SqliteConnection::establish(":memory:").unwrap();
         for (stored, expected) in [
             ("'2027-01-31T09:05:00.25'", "2027-01-31 09:05:00.250"),

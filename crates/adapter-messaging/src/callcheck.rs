@@ -37,8 +37,8 @@ impl CallChecks {
 }
 
 impl From<ProviderError> for CallCheckError {
-    fn from(trouble: ProviderError) -> Self {
-        match trouble {
+    fn from(failure: ProviderError) -> Self {
+        match failure {
             ProviderError::Refused(Some(number @ 230..=233), text) => Self::RateLimited(format!("{number}: {text}")),
             ProviderError::Refused(Some(number @ (202 | 207 | 209)), text) => {
                 Self::BadPhone(format!("{number}: {text}"))
@@ -138,18 +138,18 @@ mod tests {
 
     #[test]
     fn refusals_are_distinguished_by_their_numbers() {
-        let told = |code: &str| {
+        let reported = |code: &str| {
             let body = format!(r#"{{"status":"ERROR","status_code":{code},"status_text":"why"}}"#);
             CallCheckError::from(read_answer(body.as_bytes()).unwrap_err())
         };
         for code in ["202", "207", "209", "\"209\""] {
-            assert!(matches!(told(code), CallCheckError::BadPhone(_)), "{code}");
+            assert!(matches!(reported(code), CallCheckError::BadPhone(_)), "{code}");
         }
         for code in ["230", "231", "232", "233", "\"230\""] {
-            assert!(matches!(told(code), CallCheckError::RateLimited(_)), "{code}");
+            assert!(matches!(reported(code), CallCheckError::RateLimited(_)), "{code}");
         }
         for code in ["200", "201", "220", "300", "500", "null", "-1"] {
-            assert!(matches!(told(code), CallCheckError::Unavailable(_)), "{code}");
+            assert!(matches!(reported(code), CallCheckError::Unavailable(_)), "{code}");
         }
     }
 

@@ -106,8 +106,8 @@ const DIGITS: usize = 4;
 pub struct FlashCalls(SmsRu);
 
 impl From<ProviderError> for SendError {
-    fn from(trouble: ProviderError) -> Self {
-        match trouble {
+    fn from(failure: ProviderError) -> Self {
+        match failure {
             ProviderError::Refused(Some(number), text) => Self::Refused(format!("{number}: {text}")),
             ProviderError::Refused(None, text) => Self::Refused(text),
             ProviderError::Unavailable(text) => Self::Unavailable(text),

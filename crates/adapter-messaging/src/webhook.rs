@@ -223,7 +223,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_accepted_is_read_alike(text in "(http|https|HTTP)://[a-f0-9xX.:\\[\\]@%/?#_\\-\u{2460}\u{ff11}\u{3002}\u{44f}]{1,24}") {
+        fn accepted_spellings_are_read_alike(text in "(http|https|HTTP)://[a-f0-9xX.:\\[\\]@%/?#_\\-\u{2460}\u{ff11}\u{3002}\u{44f}]{1,24}") {
             read_alike(&text);
         }
     }

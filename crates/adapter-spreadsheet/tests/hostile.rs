@@ -77,7 +77,7 @@ fn a_formula_without_a_result_is_no_empty_cell() {
 }
 
 #[test]
-fn what_a_workbook_claims_of_itself_costs_nothing() {
+fn declared_sizes_of_a_workbook_allocate_nothing() {
     let huge = replaced(SHEET, "ref=\"A1:C3\"", "ref=\"A1:XFD1048576\"");
     assert_eq!(read(&huge).unwrap().len(), 3);
     assert_eq!(read(&replaced(SHEET, "r=\"C3\"", "r=\"XFD1048576\"")), Err(SheetError::TooManyColumns(200)));

@@ -53,7 +53,7 @@ fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 #[test]
-fn csv_is_read_whatever_its_delimiter() {
+fn csv_is_read_with_any_delimiter() {
     let rows =
         read("\u{feff}артикул;цена\r\n\r\nA-1;\"1 234,50\"\r\n\"A\n2\";\"=1;\"\"x\"\"\"\r\n'=A3;'\r\n".as_bytes())
             .unwrap();

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_code_that_did_not_go_out_is_not_stored() {
+    async fn an_unsent_code_is_not_stored() {
         for answer in [Err(SendError::Refused("no money".to_owned())), Ok(String::new()), Ok("call me".to_owned())] {
             let mut sender = MockCodeSender::new();
             sender.expect_code_to_phone().returning(move |_, _, _| answer.clone());

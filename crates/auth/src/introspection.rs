@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_unknown_client_is_said_to_be_unknown() {
+    async fn an_unknown_client_is_unknown_to_the_caller() {
         let mut clients = MockIntrospectionClients::new();
         clients.expect_rotate().returning(|_, _, _, _| Ok(None));
         clients.expect_disable().returning(|_, _| Ok(None));

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_code_that_did_not_go_out_is_not_noted() {
+    async fn an_unsent_code_is_not_recorded() {
         for answer in [Err(SendError::Refused("no money".to_owned())), Ok("call me".to_owned())] {
             let mut sender = MockCodeSender::new();
             sender.expect_code_to_phone().returning(move |_, _, _| answer.clone());

@@ -67,23 +67,23 @@ impl StaffRegistry {
             phone: None,
             password: password.clone(),
         };
-        self.hire(owner).await
+        self.new_employee(owner).await
     }
 
     /// Creates an employee.
-    pub async fn hire(&self, hire: NewEmployeeInput) -> Result<UserId, StaffRegistryError> {
-        let password_hash = self.hasher.hash(hire.password.as_secret()).await?;
+    pub async fn new_employee(&self, new_employee: NewEmployeeInput) -> Result<UserId, StaffRegistryError> {
+        let password_hash = self.hasher.hash(new_employee.password.as_secret()).await?;
         let employee = NewEmployee {
-            project_id: hire.project_id,
-            branch_id: hire.branch_id,
-            department_id: hire.department_id,
-            role: hire.role,
-            login: hire.login,
-            email: hire.email,
-            first_name: hire.first_name,
-            last_name: hire.last_name,
-            middle_name: hire.middle_name,
-            phone: hire.phone,
+            project_id: new_employee.project_id,
+            branch_id: new_employee.branch_id,
+            department_id: new_employee.department_id,
+            role: new_employee.role,
+            login: new_employee.login,
+            email: new_employee.email,
+            first_name: new_employee.first_name,
+            last_name: new_employee.last_name,
+            middle_name: new_employee.middle_name,
+            phone: new_employee.phone,
             password_hash,
             created_at: self.clock.now(),
         };
@@ -163,7 +163,7 @@ mod tests {
             .expect_insert_employee()
             .withf(|employee| employee.password_hash == "hashed" && employee.role == RoleChoice::Owner)
             .returning(|_| Ok(UserId::new(4).unwrap()));
-        let hire = NewEmployeeInput {
+        let new_employee = NewEmployeeInput {
             project_id: ProjectId::new(1).unwrap(),
             branch_id: None,
             department_id: None,
@@ -176,7 +176,7 @@ mod tests {
             phone: None,
             password: NewPassword::parse("long enough").unwrap(),
         };
-        assert!(!format!("{hire:?}").contains("long enough"));
-        assert_eq!(registry(staff).hire(hire).await.unwrap().get(), 4);
+        assert!(!format!("{new_employee:?}").contains("long enough"));
+        assert_eq!(registry(staff).new_employee(new_employee).await.unwrap().get(), 4);
     }
 }

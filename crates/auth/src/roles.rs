@@ -149,7 +149,7 @@ mod tests {
     }
 
     /// Employee who may edit roles and view orders.
-    fn clerk() -> Staff {
+    fn seller() -> Staff {
         staff_with([Permission::edit(Resource::Roles), Permission::view(Resource::Orders)])
     }
 
@@ -183,15 +183,15 @@ mod tests {
         for wanted in [&[2][..], &[1, 2], &[1000]] {
             assert!(
                 matches!(
-                    service.create(&clerk(), draft(wanted)).await,
+                    service.create(&seller(), draft(wanted)).await,
                     Err(RoleError::Refused(RoleRefusal::PermissionsNotHeld(_)))
                 ),
                 "{wanted:?}"
             );
-            let refused = service.update(&clerk(), id(), granting(wanted)).await;
+            let refused = service.update(&seller(), id(), granting(wanted)).await;
             assert!(matches!(refused, Err(RoleError::Refused(RoleRefusal::PermissionsNotHeld(_)))), "{wanted:?}");
         }
-        let unknown = service.create(&clerk(), draft(&[1, 77, 2])).await;
+        let unknown = service.create(&seller(), draft(&[1, 77, 2])).await;
         assert!(matches!(unknown, Err(RoleError::Refused(RoleRefusal::UnknownPermissions(places))) if places == [1]));
     }
 
@@ -206,8 +206,8 @@ mod tests {
                 RoleError::Refused(RoleRefusal::OwnerRole) => owner,
                 _ => false,
             };
-            assert!(out_of_reach(&service.update(&clerk(), id(), granting(&[])).await.unwrap_err()));
-            assert!(out_of_reach(&service.delete(&clerk(), id()).await.unwrap_err()));
+            assert!(out_of_reach(&service.update(&seller(), id(), granting(&[])).await.unwrap_err()));
+            assert!(out_of_reach(&service.delete(&seller(), id()).await.unwrap_err()));
             assert!(service.read(&staff_with([Permission::view(Resource::Roles)]), id()).await.is_ok());
         }
     }
@@ -228,10 +228,10 @@ mod tests {
                 .returning(|_, _, _| Err(RoleRefusal::InUse.into()));
         });
         assert!(matches!(
-            service.update(&clerk(), id(), granting(&[1, 1])).await,
+            service.update(&seller(), id(), granting(&[1, 1])).await,
             Err(RoleError::Refused(RoleRefusal::Stale))
         ));
-        assert!(matches!(service.delete(&clerk(), id()).await, Err(RoleError::Refused(RoleRefusal::InUse))));
+        assert!(matches!(service.delete(&seller(), id()).await, Err(RoleError::Refused(RoleRefusal::InUse))));
     }
 
     #[tokio::test]
@@ -241,7 +241,7 @@ mod tests {
         roles.expect_project_permissions().returning(|_| Ok([PermissionId::new(1000).unwrap()].into()));
         roles.expect_insert().returning(|stamp, _| Ok(role(1, false, Vec::new()).within(stamp.project_id).unwrap()));
         let service = RoleService { roles: Arc::new(roles), clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)) };
-        assert!(service.create(&clerk(), draft(&[1, 1000])).await.is_ok());
+        assert!(service.create(&seller(), draft(&[1, 1000])).await.is_ok());
     }
 
     #[tokio::test]
@@ -250,8 +250,8 @@ mod tests {
             roles.expect_find().returning(|_| Ok(Some(role(2, false, Vec::new()))));
         });
         let foreign = |error| matches!(error, RoleError::Denied(AccessDenied::ForeignProject));
-        assert!(foreign(service.update(&clerk(), id(), RoleChange::default()).await.unwrap_err()));
-        assert!(foreign(service.delete(&clerk(), id()).await.unwrap_err()));
+        assert!(foreign(service.update(&seller(), id(), RoleChange::default()).await.unwrap_err()));
+        assert!(foreign(service.delete(&seller(), id()).await.unwrap_err()));
         let denied = |error| matches!(error, RoleError::Denied(AccessDenied::MissingPermission(_)));
         let nobody = staff_with([]);
         assert!(denied(service.list(&nobody).await.unwrap_err()));

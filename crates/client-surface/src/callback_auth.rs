@@ -230,7 +230,7 @@ struct CallbackStatusRecord {
 
 impl From<CallbackStatus> for CallbackStatusRecord {
     fn from(status: CallbackStatus) -> Self {
-        let warning = status.trouble.as_ref().map(|reason| {
+        let warning = status.failure.as_ref().map(|reason| {
             tracing::warn!(%reason, "a callback attempt cannot be verified");
             CallbackWarning { code: UNVERIFIABLE, message: UNVERIFIABLE_TEXT, retry_after_seconds: FAILURE_PAUSE }
         });

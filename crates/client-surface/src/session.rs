@@ -290,7 +290,7 @@ mod tests {
     use kontor_web::ApiError;
 
     #[test]
-    fn whatever_is_wrong_with_the_storage_is_named() {
+    fn storage_problems_are_named() {
         let reasons = || "gone".to_owned();
         for error in [
             StoreError::Unavailable(reasons()),

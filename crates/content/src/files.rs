@@ -295,7 +295,7 @@ mod tests {
 
     const PDF: Inspection = Inspection::Document(MediaType::Pdf);
 
-    fn clerk() -> Staff {
+    fn seller() -> Staff {
         staff_with([Permission::create(Resource::Files)])
     }
 
@@ -334,11 +334,11 @@ mod tests {
         let listing = || Listing::unfiltered(Sort::descending("id"), PageRequest::new(1, 15, 100).unwrap());
         let viewer = staff_with([Permission::view(Resource::Files)]);
         assert_eq!(service.page(&viewer, listing()).await.unwrap().total, 0);
-        assert!(matches!(service.page(&clerk(), listing()).await, Err(FileError::Denied(_))));
+        assert!(matches!(service.page(&seller(), listing()).await, Err(FileError::Denied(_))));
     }
 
     #[tokio::test]
-    async fn the_record_stands_before_the_content_and_is_shown_after_it() {
+    async fn the_record_is_stored_before_the_content_and_shown_after_it() {
         let steps = Arc::new(Mutex::new(Vec::new()));
         let note = |step: &'static str| {
             let steps = steps.clone();
@@ -365,7 +365,7 @@ mod tests {
         });
         let service = service(files, contents, PDF);
         let upload = service.inspect(FileType::OrderFile, Some("a/b"), content()).unwrap();
-        let file = service.store(&clerk(), upload).await.unwrap();
+        let file = service.store(&seller(), upload).await.unwrap();
         assert_eq!((file.name.as_str(), file.media), ("b.pdf", MediaType::Pdf));
         assert_eq!(*steps.lock().unwrap(), ["announced", "put", "completed"]);
     }
@@ -379,7 +379,7 @@ mod tests {
         contents.expect_put().returning(|_, _, _| Err(StorageFailed("full".to_owned())));
         let service = service(files, contents, PDF);
         let upload = service.inspect(FileType::OrderFile, None, content()).unwrap();
-        assert!(matches!(service.store(&clerk(), upload).await, Err(FileError::Refused(FileRefusal::Storage(_)))));
+        assert!(matches!(service.store(&seller(), upload).await, Err(FileError::Refused(FileRefusal::Storage(_)))));
     }
 
     #[tokio::test]
@@ -394,12 +394,12 @@ mod tests {
             contents.expect_remove().withf(|project, _| project.get() == 1).times(removed).returning(|_, _| Ok(()));
             let service = service(files, contents, PDF);
             let upload = service.inspect(FileType::OrderFile, None, content()).unwrap();
-            assert!(matches!(service.store(&clerk(), upload).await, Err(FileError::Refused(FileRefusal::TooSlow))));
+            assert!(matches!(service.store(&seller(), upload).await, Err(FileError::Refused(FileRefusal::TooSlow))));
         }
     }
 
     #[tokio::test]
-    async fn what_is_refused_leaves_nothing() {
+    async fn a_refusal_leaves_nothing_in_storage() {
         // No port may be called.
         let service = service(MockFileRepository::new(), MockFileStore::new(), Inspection::Unknown);
         let refused = service.inspect(FileType::Avatar, None, content()).unwrap_err();
@@ -408,7 +408,7 @@ mod tests {
         assert!(matches!(service.may_upload(&viewer), Err(FileError::Denied(_))));
         let id = FileId::new(7).unwrap();
         assert!(matches!(service.delete(&viewer, id).await, Err(FileError::Denied(_))));
-        assert!(matches!(service.read(&clerk(), id).await, Err(FileError::Denied(_))));
+        assert!(matches!(service.read(&seller(), id).await, Err(FileError::Denied(_))));
     }
 
     #[tokio::test]
@@ -417,13 +417,13 @@ mod tests {
         let mut files = MockFileRepository::new();
         files.expect_find_order().returning(|id| Ok(Some(ProjectScoped::new(ProjectId::new(2).unwrap(), id))));
         let service = service(files, MockFileStore::new(), PDF);
-        let boss = staff_with(Permission::all());
-        assert!(matches!(service.may_add_to_order(&boss, order).await, Err(FileError::Denied(_))));
+        let admin = staff_with(Permission::all());
+        assert!(matches!(service.may_add_to_order(&admin, order).await, Err(FileError::Denied(_))));
         let upload = service.inspect(FileType::OrderFile, None, content()).unwrap();
-        assert!(matches!(service.add_to_order(&boss, order, upload).await, Err(FileError::Denied(_))));
+        assert!(matches!(service.add_to_order(&admin, order, upload).await, Err(FileError::Denied(_))));
         let page = PageRequest::new(1, 15, 100).unwrap();
         let all = Listing::unfiltered(Sort::ascending("id"), page);
-        assert!(matches!(service.of_order(&boss, order, all).await, Err(FileError::Denied(_))));
+        assert!(matches!(service.of_order(&admin, order, all).await, Err(FileError::Denied(_))));
         let viewer = staff_with([Permission::view(Resource::Orders)]);
         assert!(matches!(service.may_add_to_order(&viewer, order).await, Err(FileError::Denied(_))));
     }
@@ -437,7 +437,7 @@ mod tests {
             media,
             dimensions: None,
             order_id: None,
-            creator_id: clerk().user_id,
+            creator_id: seller().user_id,
             created_at: DateTime::UNIX_EPOCH,
             expires_at: DateTime::UNIX_EPOCH,
         })
@@ -471,15 +471,15 @@ mod tests {
         let found = foreign.clone();
         files.expect_find_by_key().returning(move |_| Ok(Some(found.clone())));
         let service = service(files, MockFileStore::new(), PDF);
-        let boss = staff_with(Permission::all());
-        assert!(matches!(service.read(&boss, foreign.id).await, Err(FileError::Denied(_))));
-        assert!(matches!(service.delete(&boss, foreign.id).await, Err(FileError::Denied(_))));
+        let admin = staff_with(Permission::all());
+        assert!(matches!(service.read(&admin, foreign.id).await, Err(FileError::Denied(_))));
+        assert!(matches!(service.delete(&admin, foreign.id).await, Err(FileError::Denied(_))));
         let FoundFile::Private(closed) = service.find(foreign.key).await.unwrap() else { panic!("it is public") };
-        assert!(matches!(service.show(&boss, closed), Err(FileError::Denied(_))));
+        assert!(matches!(service.show(&admin, closed), Err(FileError::Denied(_))));
     }
 
     #[tokio::test]
-    async fn a_record_is_forgotten_only_when_its_content_is_gone() {
+    async fn a_record_is_deleted_only_after_its_content() {
         let leftover = |id| OrphanedFile {
             id: FileId::new(id).unwrap(),
             project_id: ProjectId::new(id).unwrap(),

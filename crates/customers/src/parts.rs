@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_belongs_to_another_customer_is_not_there_and_of_another_project_closed() {
+    async fn parts_of_another_customer_are_not_found_and_of_another_project_forbidden() {
         let customer = samples::customer().id;
         let other = CounterpartyId::new(customer.get() + 1).unwrap();
         for (project, owner, denied) in [(project(0), other, false), (project(1), customer, true)] {

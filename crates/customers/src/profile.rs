@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_repeated_changes_nothing() {
+    async fn a_repetition_changes_nothing() {
         let mut customers = known(1);
         let expected =
             |change: &DecidedChange| change.data == PersonalData::default() && change.customer == record().id;
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everything_against_a_change_is_told_at_once() {
+    async fn all_errors_of_a_change_are_reported_together() {
         for (day, wrong) in [("1970-01-01", false), ("1970-01-02", true), ("1900-01-01", false), ("1899-12-31", true)] {
             for (phone, other) in [(record().phone_1, false), (None, true), (Phone::parse("79007654321").ok(), true)] {
                 let data = PersonalData { birthday: Edit::Set(day.parse().ok()), ..PersonalData::default() };

@@ -122,13 +122,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_does_not_go_together_is_refused_before_anything_is_stored() {
+    async fn contradicting_fields_are_refused_before_anything_is_stored() {
         let service = service(MockStaffCustomerRepository::new());
         let refused = service.create(&staff_with(Permission::all()), CustomerDraft::default()).await;
         assert!(
             matches!(refused, Err(RecordError::Refused(Invalid(wrong))) if wrong.fields().contains_key("first_name"))
         );
-        let told = StaffCustomerRefusal::Unavailable(vec![CustomerReference::Phone]).to_string();
-        assert!(told.contains("Phone"));
+        let reported = StaffCustomerRefusal::Unavailable(vec![CustomerReference::Phone]).to_string();
+        assert!(reported.contains("Phone"));
     }
 }

@@ -100,10 +100,10 @@ impl Recording {
             file.take_in(change);
         }
         let mut left = self.before.clone();
-        let mut dice = Dice(seed);
-        let manner = Manner::of(&mut dice, seed);
+        let mut rng = TestRng(seed);
+        let manner = Manner::of(&mut rng, seed);
         for (name, file) in files {
-            match file.after_loss(name, manner, &mut dice) {
+            match file.after_loss(name, manner, &mut rng) {
                 Some(bytes) => left.put(name, bytes),
                 None => left.remove(name),
             }
@@ -131,13 +131,13 @@ impl<'a> Uncertain<'a> {
         self.is_there = true;
     }
 
-    fn after_loss(mut self, name: &str, manner: Manner, dice: &mut Dice) -> Option<Vec<u8>> {
-        let kept_in_order = dice.below(self.pending.len() + 1);
+    fn after_loss(mut self, name: &str, manner: Manner, rng: &mut TestRng) -> Option<Vec<u8>> {
+        let kept_in_order = rng.below(self.pending.len() + 1);
         for (number, change) in self.pending.iter().enumerate() {
-            let fate = manner.fate(number, kept_in_order, dice);
+            let fate = manner.fate(number, kept_in_order, rng);
             match (change, fate) {
                 (Change::Write { file, offset, bytes }, ChangeFate::Torn) => {
-                    tear(self.synced.edit(file), *offset, bytes, dice);
+                    tear(self.synced.edit(file), *offset, bytes, rng);
                 }
                 (Change::Create(_), ChangeFate::Kept) => {
                     self.is_there = true;
@@ -176,20 +176,20 @@ enum Manner {
 }
 
 impl Manner {
-    fn of(dice: &mut Dice, seed: u64) -> Self {
+    fn of(rng: &mut TestRng, seed: u64) -> Self {
         match seed % 4 {
             0 => Self::LosesAll,
             1 => Self::InOrder,
-            _ => Self::AnyOrder(dice.next() % 8),
+            _ => Self::AnyOrder(rng.next() % 8),
         }
     }
 
-    fn fate(self, number: usize, kept_in_order: usize, dice: &mut Dice) -> ChangeFate {
+    fn fate(self, number: usize, kept_in_order: usize, rng: &mut TestRng) -> ChangeFate {
         match self {
             Self::InOrder if number < kept_in_order => ChangeFate::Kept,
             Self::InOrder if number == kept_in_order => ChangeFate::Torn,
-            Self::AnyOrder(kept) if dice.next() % 8 < kept => ChangeFate::Kept,
-            Self::AnyOrder(_) if dice.next().is_multiple_of(2) => ChangeFate::Torn,
+            Self::AnyOrder(kept) if rng.next() % 8 < kept => ChangeFate::Kept,
+            Self::AnyOrder(_) if rng.next().is_multiple_of(2) => ChangeFate::Torn,
             Self::LosesAll | Self::InOrder | Self::AnyOrder(_) => ChangeFate::Lost,
         }
     }
@@ -198,11 +198,11 @@ impl Manner {
 const SECTOR: usize = 512;
 
 /// Writes only some of the sectors.
-fn tear(file: &mut Vec<u8>, offset: usize, bytes: &[u8], dice: &mut Dice) {
+fn tear(file: &mut Vec<u8>, offset: usize, bytes: &[u8], rng: &mut TestRng) {
     let (mut at, mut rest) = (offset, bytes);
     while !rest.is_empty() {
         let (sector, others) = rest.split_at(rest.len().min(SECTOR - at % SECTOR));
-        if dice.next().is_multiple_of(2) {
+        if rng.next().is_multiple_of(2) {
             write_at(file, at, sector);
         }
         at += sector.len();
@@ -211,9 +211,9 @@ fn tear(file: &mut Vec<u8>, offset: usize, bytes: &[u8], dice: &mut Dice) {
 }
 
 /// Pseudo-random numbers from a seed (`SplitMix64`).
-struct Dice(u64);
+struct TestRng(u64);
 
-impl Dice {
+impl TestRng {
     fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;

@@ -110,7 +110,7 @@ unsafe extern "C" fn open(
     path: ffi::sqlite3_filename,
     file: *mut ffi::sqlite3_file,
     flags: c_int,
-    told: *mut c_int,
+    output: *mut c_int,
 ) -> c_int {
     let file = file.cast::<OpenFile>();
     // SAFETY: SQLite gives room for a file, a path that outlives it, and perhaps a place for the flags.
@@ -123,8 +123,8 @@ unsafe extern "C" fn open(
         };
         (*file).handle = Box::into_raw(Box::new(handle));
         (*file).base.pMethods = &raw const METHODS;
-        if !told.is_null() {
-            *told = flags;
+        if !output.is_null() {
+            *output = flags;
         }
     }
     ffi::SQLITE_OK
@@ -243,12 +243,12 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, _: c_int) -> c_int {
     code(unsafe { opened(file) }.sync())
 }
 
-unsafe extern "C" fn file_size(file: *mut ffi::sqlite3_file, told: *mut i64) -> c_int {
+unsafe extern "C" fn file_size(file: *mut ffi::sqlite3_file, output: *mut i64) -> c_int {
     // SAFETY: SQLite gives an open file and a place for the answer.
     unsafe {
         let handle = opened(file);
         let length = handle.disk.state().files.file(&handle.name).map_or(0, <[u8]>::len);
-        *told = i64::try_from(length).unwrap_or(i64::MAX);
+        *output = i64::try_from(length).unwrap_or(i64::MAX);
     }
     ffi::SQLITE_OK
 }
@@ -264,12 +264,12 @@ unsafe extern "C" fn unlock(file: *mut ffi::sqlite3_file, level: c_int) -> c_int
     ffi::SQLITE_OK
 }
 
-unsafe extern "C" fn check_reserved_lock(file: *mut ffi::sqlite3_file, told: *mut c_int) -> c_int {
+unsafe extern "C" fn check_reserved_lock(file: *mut ffi::sqlite3_file, output: *mut c_int) -> c_int {
     // SAFETY: SQLite gives an open file and a place for the answer.
     unsafe {
         let handle = opened(file);
         let is_reserved = handle.disk.state().locks.get(&handle.name).is_some_and(FileLocks::is_reserved);
-        *told = c_int::from(is_reserved);
+        *output = c_int::from(is_reserved);
     }
     ffi::SQLITE_OK
 }
@@ -292,7 +292,7 @@ unsafe extern "C" fn shm_map(
     number: c_int,
     length: c_int,
     makes: c_int,
-    told: *mut *mut c_void,
+    output: *mut *mut c_void,
 ) -> c_int {
     let (number, length) = match (size(number), size(length)) {
         (Ok(number), Ok(length)) => (number, length),
@@ -305,7 +305,7 @@ unsafe extern "C" fn shm_map(
         let mut state = handle.disk.state();
         let memory = state.memories.entry(handle.name.clone()).or_default();
         let region = memory.region(handle.id, number, length, makes != 0);
-        *told = region.map_or(ptr::null_mut(), |region| region.as_ptr().cast_mut().cast());
+        *output = region.map_or(ptr::null_mut(), |region| region.as_ptr().cast_mut().cast());
     }
     ffi::SQLITE_OK
 }
@@ -338,11 +338,11 @@ unsafe extern "C" fn delete(_: *mut ffi::sqlite3_vfs, path: *const c_char, _: c_
     }))
 }
 
-unsafe extern "C" fn access(_: *mut ffi::sqlite3_vfs, path: *const c_char, _: c_int, told: *mut c_int) -> c_int {
+unsafe extern "C" fn access(_: *mut ffi::sqlite3_vfs, path: *const c_char, _: c_int, output: *mut c_int) -> c_int {
     // SAFETY: SQLite gives a path and a place for the answer.
     unsafe {
         let found = text(path).ok().and_then(Disk::at);
-        *told = c_int::from(found.is_some_and(|(disk, name)| disk.state().files.contains(name)));
+        *output = c_int::from(found.is_some_and(|(disk, name)| disk.state().files.contains(name)));
     }
     ffi::SQLITE_OK
 }
@@ -352,7 +352,7 @@ unsafe extern "C" fn full_pathname(
     _: *mut ffi::sqlite3_vfs,
     path: *const c_char,
     room: c_int,
-    told: *mut c_char,
+    output: *mut c_char,
 ) -> c_int {
     // SAFETY: SQLite gives a path and so much room.
     unsafe {
@@ -360,7 +360,7 @@ unsafe extern "C" fn full_pathname(
         if size(room).is_ok_and(|room| bytes.len() > room) {
             return ffi::SQLITE_CANTOPEN;
         }
-        ptr::copy_nonoverlapping(bytes.as_ptr().cast(), told, bytes.len());
+        ptr::copy_nonoverlapping(bytes.as_ptr().cast(), output, bytes.len());
     }
     ffi::SQLITE_OK
 }

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_an_unknown_permission_is_told() {
+    fn the_error_names_the_unknown_permission() {
         assert_eq!("view-moons".parse::<Permission>(), Err(UnknownPermission("view-moons".to_owned())));
         assert_eq!(Permission::all().count(), 3 * Resource::ALL.len() + 1);
         assert_eq!(Permission::edit(Resource::Orders).to_string(), "edit-orders");

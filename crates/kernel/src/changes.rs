@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_walk_tells_every_change_and_the_next_one_begins_before_it() {
+    async fn a_walk_lists_every_change_and_the_next_one_begins_before_it() {
         let service = service(vec![change(1, 5), change(1, 6), change(2, 3), change(990, 4)]);
         let first = service.since(&viewer(), ChangedList::Orders, None, 2).await.unwrap();
         assert_eq!(

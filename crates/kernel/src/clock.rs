@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(clock.now(), DateTime::UNIX_EPOCH + TimeDelta::seconds(90));
     }
     #[test]
-    fn a_clock_that_is_held_goes_on_from_where_it_stands() {
+    fn a_held_clock_continues_from_its_time() {
         let base = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
         let clock = AdjustableClock::new(base.clone());
         let at = |seconds| DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_held_is_moved_by_what_it_is_told_alone() {
+    fn a_held_clock_moves_only_on_request() {
         let base = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
         let clock = AdjustableClock::new(base.clone());
         let at = |seconds| DateTime::UNIX_EPOCH + TimeDelta::seconds(seconds);
@@ -231,15 +231,15 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_is_told_to_the_nearest_second() {
+    fn an_offset_is_rounded_to_the_nearest_second() {
         let base = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
         let clock = AdjustableClock::new(base);
-        let mut told = Vec::new();
+        let mut reported = Vec::new();
         for millis in [499, 500, 1_499, 1_500] {
             clock.advance_to(DateTime::UNIX_EPOCH + TimeDelta::milliseconds(millis));
-            told.push(clock.offset_seconds());
+            reported.push(clock.offset_seconds());
         }
-        assert_eq!(told, [0, 1, 1, 2]);
+        assert_eq!(reported, [0, 1, 1, 2]);
     }
 
     #[test]

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_told() {
+    fn only_differences_are_reported() {
         let (before, after) = (Thing(Some("a"), 1), Thing(None, 1));
         assert_eq!(diff(Some(&before), Some(&after)), [change("name", Some("a"), None)]);
         assert_eq!(diff(Some(&before), Some(&before)), []);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_of_a_record_is_told_under_its_name_and_number() {
+    fn a_part_of_a_record_is_logged_under_its_name_and_number() {
         let fields = |value: &str| vec![("value", Some(value.to_owned())), ("kind", Some("home".to_owned()))];
         let came = [change("contacts.7.value", None, Some("a")), change("contacts.7.kind", None, Some("home"))];
         assert_eq!(part_changes("contacts", 7, None, fields("a")), came);

@@ -198,7 +198,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_a_link_is_the_same_link_once_more(text in "[a-zA-Z:/?#\\\\ .%@\t\u{e000}-]{0,30}") {
+        fn normalizing_a_link_twice_changes_nothing(text in "[a-zA-Z:/?#\\\\ .%@\t\u{e000}-]{0,30}") {
             if let Ok(link) = Link::parse(&text) {
                 prop_assert_eq!(Link::parse(link.as_str()), Ok(link.clone()));
                 let runs = ["javascript:", "data:", "vbscript:"];

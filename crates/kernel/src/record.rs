@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_there_is_not_found() {
+    async fn missing_records_are_not_found() {
         let mut shelf = MockShelf::new();
         shelf.expect_find().returning(|_| Ok(None));
         let refused = service(shelf).update(&staff_with(Permission::all()), id(), 1).await;

@@ -353,16 +353,16 @@ mod tests {
     }
 
     #[test]
-    fn a_history_tells_every_field_of_an_account() {
-        let mut told = draft("044525225", "40702810938000000001", None);
+    fn a_history_has_every_field_of_an_account() {
+        let mut reported = draft("044525225", "40702810938000000001", None);
         let value = |text: &str| Some(text.to_owned());
         let bank = [("bik", value("044525225")), ("bank_name", value("Bank"))];
         let account = ("account", value("40702810938000000001"));
         let bare = [&bank[..], &[("correspondent_account", None), account.clone(), ("comment", None)]].concat();
-        assert_eq!(told.fields(), bare);
-        told.correspondent_account = Some(BankAccount::parse("30101810400000000225").unwrap());
-        told.comment = Some(Line::parse("for rent").unwrap());
+        assert_eq!(reported.fields(), bare);
+        reported.correspondent_account = Some(BankAccount::parse("30101810400000000225").unwrap());
+        reported.comment = Some(Line::parse("for rent").unwrap());
         let whole = [("correspondent_account", value("30101810400000000225")), account, ("comment", value("for rent"))];
-        assert_eq!(told.fields(), [&bank[..], &whole].concat());
+        assert_eq!(reported.fields(), [&bank[..], &whole].concat());
     }
 }

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_read_after_a_commit_may_have_been_stored() {
+    fn an_unreadable_row_after_a_commit_may_be_stored() {
         let gone = StoreError::Unavailable("no route".to_owned()).after_commit();
         assert!(matches!(gone, StoreError::OutcomeUnknown(why) if why.ends_with("no route")));
         for error in

@@ -33,9 +33,9 @@ impl Random for CountingRandom {
 
 /// Reproducible pseudo-random numbers from a seed (`SplitMix64`).
 #[derive(Debug, Clone)]
-pub struct Dice(u64);
+pub struct TestRng(u64);
 
-impl Dice {
+impl TestRng {
     /// Creates a generator from a seed. The same seed gives the same numbers.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
@@ -73,20 +73,20 @@ impl Dice {
 }
 
 /// Reproducible source of bytes from a seed.
-pub struct SeededRandom(Mutex<Dice>);
+pub struct SeededRandom(Mutex<TestRng>);
 
 impl SeededRandom {
     /// Creates a source. The same generator gives the same bytes.
-    pub const fn new(dice: Dice) -> Self {
-        Self(Mutex::new(dice))
+    pub const fn new(rng: TestRng) -> Self {
+        Self(Mutex::new(rng))
     }
 }
 
 impl Random for SeededRandom {
     fn fill(&self, bytes: &mut [u8]) {
-        let mut dice = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rng = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for chunk in bytes.chunks_mut(8) {
-            chunk.iter_mut().zip(dice.throw().to_le_bytes()).for_each(|(byte, drawn)| *byte = drawn);
+            chunk.iter_mut().zip(rng.throw().to_le_bytes()).for_each(|(byte, drawn)| *byte = drawn);
         }
     }
 }

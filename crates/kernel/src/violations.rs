@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_that_is_wrong_is_told_by_field() {
+    fn all_errors_are_reported_by_field() {
         let mut wrong = Violations::default();
         assert!(wrong.is_empty());
         assert_eq!(wrong.first(), None);
@@ -69,8 +69,8 @@ mod tests {
         wrong.merge(Violations::single("size", "must be even"));
         assert!(!wrong.is_empty());
         assert_eq!(wrong.first(), Some("must not be empty"));
-        let told = wrong.into_result().unwrap_err();
-        let fields: Vec<_> = told.fields().iter().map(|(path, texts)| (path.as_str(), texts.join(", "))).collect();
+        let reported = wrong.into_result().unwrap_err();
+        let fields: Vec<_> = reported.fields().iter().map(|(path, texts)| (path.as_str(), texts.join(", "))).collect();
         assert_eq!(
             fields,
             [("name", "must not be empty".to_owned()), ("size", "must be a number, must be even".to_owned())]

@@ -20,7 +20,7 @@ use actix_web::{App, HttpRequest, HttpResponse, HttpServer};
 use futures_util::stream;
 use kontor_mcp::http::{is_own_origin, response};
 use kontor_mcp::protocol::{
-    Era, Failure, INTERNAL_ERROR, INVALID_PARAMS, Request, client_capabilities, input_required, meta, with,
+    Failure, INTERNAL_ERROR, INVALID_PARAMS, ProtocolVersion, Request, client_capabilities, input_required, meta, with,
 };
 use kontor_mcp::server::answer;
 use kontor_mcp::{Content, Reply, Stop};
@@ -120,8 +120,8 @@ impl Content for Fixture {
         "Tools, resources and prompts of the conformance suite."
     }
 
-    fn capabilities(&self, era: Era) -> Value {
-        let resources = if era == Era::Legacy { json!({ "subscribe": true }) } else { json!({}) };
+    fn capabilities(&self, version: ProtocolVersion) -> Value {
+        let resources = if version == ProtocolVersion::Legacy { json!({ "subscribe": true }) } else { json!({}) };
         json!({ "tools": {}, "resources": resources, "prompts": {}, "completions": {}, "logging": {} })
     }
 
@@ -199,7 +199,7 @@ impl Content for Fixture {
             ("test://watched-resource", _) => json!({ "mimeType": "text/plain", "text": "Text that may change." }),
             ("test://static-binary", _) => json!({ "mimeType": "image/png", "blob": PNG }),
             (_, Some(id)) => json!({ "mimeType": "application/json", "text": json!({ "id": id }).to_string() }),
-            _ => return Err(Failure::unknown_resource(request.era, uri).into()),
+            _ => return Err(Failure::unknown_resource(request.version, uri).into()),
         };
         Ok(json!({ "contents": [with_uri(content, uri)] }))
     }
@@ -215,7 +215,7 @@ impl Content for Fixture {
                 vec![embedded(argument(request, "resourceUri")), words("Process the resource.")]
             }
             "test_prompt_with_image" => vec![picture(), words("Describe the picture.")],
-            "test_input_required_result_prompt" if request.era == Era::Modern => {
+            "test_input_required_result_prompt" if request.version == ProtocolVersion::Modern => {
                 let question = form("Which context should the prompt use?", json!({ "context": { "type": "string" } }));
                 if let Some(open) = open(&[json!({ "user_context": question })], request)? {
                     return Ok(open);
@@ -229,11 +229,13 @@ impl Content for Fixture {
     }
 
     fn other(&self, request: &Request) -> Result<Value, Stop> {
-        match (request.era, request.method.as_str()) {
+        match (request.version, request.method.as_str()) {
             (_, "completion/complete") => Ok(json!({ "completion": { "values": [], "total": 0, "hasMore": false } })),
             // Without sessions, neither a level nor a subscription outlives its request.
-            (Era::Legacy, "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe") => Ok(json!({})),
-            (era, method) => Err(Failure::unknown_method(era, method).into()),
+            (ProtocolVersion::Legacy, "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe") => {
+                Ok(json!({}))
+            }
+            (version, method) => Err(Failure::unknown_method(version, method).into()),
         }
     }
 }
@@ -250,7 +252,7 @@ impl Fixture {
 
     /// Logs in three steps. A client of 2026-07-28 gets messages only if it names a level.
     async fn log(&self, request: &Request) -> Value {
-        let is_wanted = request.era == Era::Legacy || meta(&request.params, "logLevel").is_some();
+        let is_wanted = request.version == ProtocolVersion::Legacy || meta(&request.params, "logLevel").is_some();
         for step in ["started", "processing data", "completed"] {
             if is_wanted {
                 self.notify("notifications/message", json!({ "level": "info", "data": format!("Tool: {step}") }));
@@ -275,7 +277,7 @@ impl Fixture {
 
     /// Asks the client all questions: in 2026-07-28 by the result, in 2025-11-25 by requests of the server.
     async fn ask(&self, rounds: &[Value], request: &Request) -> Result<Value, Stop> {
-        if request.era == Era::Modern {
+        if request.version == ProtocolVersion::Modern {
             let open = open(rounds, request)?;
             return Ok(open.unwrap_or_else(|| text(&format!("state-ok, answers: {}", answers(request)))));
         }

@@ -31,7 +31,7 @@ const RESERVED: &str = "io.modelcontextprotocol/";
 
 /// Version of the protocol that a request is answered in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Era {
+pub enum ProtocolVersion {
     /// [`MODERN`].
     Modern,
     /// [`LEGACY`].
@@ -57,7 +57,7 @@ pub struct Request {
     /// Parameters.
     pub params: Map<String, Value>,
     /// Version.
-    pub era: Era,
+    pub version: ProtocolVersion,
 }
 
 impl Request {
@@ -91,14 +91,14 @@ impl Failure {
     }
 
     /// Creates the refusal of an unknown method.
-    pub fn unknown_method(era: Era, method: &str) -> Self {
-        let status = if era == Era::Modern { StatusCode::NOT_FOUND } else { StatusCode::OK };
+    pub fn unknown_method(version: ProtocolVersion, method: &str) -> Self {
+        let status = if version == ProtocolVersion::Modern { StatusCode::NOT_FOUND } else { StatusCode::OK };
         Self { status, ..Self::of(METHOD_NOT_FOUND, format!("Method not found: {method}")) }
     }
 
     /// Creates the refusal of an unknown resource.
-    pub fn unknown_resource(era: Era, uri: &str) -> Self {
-        let code = if era == Era::Modern { INVALID_PARAMS } else { RESOURCE_NOT_FOUND };
+    pub fn unknown_resource(version: ProtocolVersion, uri: &str) -> Self {
+        let code = if version == ProtocolVersion::Modern { INVALID_PARAMS } else { RESOURCE_NOT_FOUND };
         Self { data: Some(json!({ "uri": uri })), ..Self::of(code, "Resource not found") }
     }
 
@@ -183,20 +183,20 @@ pub fn read(body: &[u8], headers: &HeaderMap) -> Result<Message, Refused> {
     match id {
         None if method.starts_with("notifications/") => Ok(Message::Notification),
         None => refuse("A request must have an `id`."),
-        Some(id) => match era(&method, &params, headers) {
-            Ok(era) => Ok(Message::Request(Request { id, method, params, era })),
+        Some(id) => match version(&method, &params, headers) {
+            Ok(version) => Ok(Message::Request(Request { id, method, params, version })),
             Err(failure) => Err((Some(id), failure)),
         },
     }
 }
 
 /// Returns the version of a request.
-fn era(method: &str, params: &Map<String, Value>, headers: &HeaderMap) -> Result<Era, Failure> {
+fn version(method: &str, params: &Map<String, Value>, headers: &HeaderMap) -> Result<ProtocolVersion, Failure> {
     let (sent, named) = (header(headers, "mcp-protocol-version"), meta(params, "protocolVersion"));
     let Some(sent) = sent else {
         // The first request of a client that does not know the versions of the server.
         if method == "initialize" && named.is_none() {
-            return Ok(Era::Legacy);
+            return Ok(ProtocolVersion::Legacy);
         }
         return Err(mismatch("The header MCP-Protocol-Version is required."));
     };
@@ -206,10 +206,10 @@ fn era(method: &str, params: &Map<String, Value>, headers: &HeaderMap) -> Result
         return Err(mismatch("The header MCP-Protocol-Version differs from the version in `_meta`."));
     }
     match sent {
-        LEGACY => Ok(Era::Legacy),
-        MODERN => check_modern(method, params, headers).map(|()| Era::Modern),
+        LEGACY => Ok(ProtocolVersion::Legacy),
+        MODERN => check_modern(method, params, headers).map(|()| ProtocolVersion::Modern),
         // Answered with the version that the server has.
-        _ if method == "initialize" && named.is_none() => Ok(Era::Legacy),
+        _ if method == "initialize" && named.is_none() => Ok(ProtocolVersion::Legacy),
         requested => {
             let data = json!({ "supported": [MODERN, LEGACY], "requested": requested });
             let failure = Failure::bad(UNSUPPORTED_VERSION, "Unsupported protocol version");

@@ -4,7 +4,9 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderMap;
 use serde_json::{Value, json};
 
-use crate::protocol::{Era, FORBIDDEN, Failure, INVALID_PARAMS, LEGACY, MODERN, Message, Request, read, with};
+use crate::protocol::{
+    FORBIDDEN, Failure, INVALID_PARAMS, LEGACY, MODERN, Message, ProtocolVersion, Request, read, with,
+};
 
 /// Time that clients may keep lists, in milliseconds. Permissions may change meanwhile; calls check them.
 const LIST_TTL: u32 = 60_000;
@@ -18,7 +20,7 @@ pub trait Content {
     fn instructions(&self) -> &'static str;
 
     /// Returns the capabilities of the server.
-    fn capabilities(&self, era: Era) -> Value;
+    fn capabilities(&self, version: ProtocolVersion) -> Value;
 
     /// Lists the tools.
     fn tools(&self) -> Vec<Value>;
@@ -45,7 +47,7 @@ pub trait Content {
 
     /// Answers a method that not every server has.
     fn other(&self, request: &Request) -> Result<Value, Stop> {
-        Err(Failure::unknown_method(request.era, &request.method).into())
+        Err(Failure::unknown_method(request.version, &request.method).into())
     }
 }
 
@@ -93,7 +95,7 @@ pub async fn answer(content: &impl Content, headers: &HeaderMap, body: &[u8]) ->
     };
     match run(content, &request).await {
         Ok(mut result) => {
-            if request.era == Era::Modern {
+            if request.version == ProtocolVersion::Modern {
                 if result.get("resultType").is_none() {
                     result = with(result, "resultType", json!("complete"));
                 }
@@ -108,28 +110,28 @@ pub async fn answer(content: &impl Content, headers: &HeaderMap, body: &[u8]) ->
 }
 
 async fn run(content: &impl Content, request: &Request) -> Result<Value, Stop> {
-    let era = request.era;
-    match (era, request.method.as_str()) {
-        (Era::Modern, "server/discover") => {
+    let version = request.version;
+    match (version, request.method.as_str()) {
+        (ProtocolVersion::Modern, "server/discover") => {
             let result = json!({
                 "supportedVersions": [MODERN, LEGACY],
-                "capabilities": content.capabilities(era),
+                "capabilities": content.capabilities(version),
                 "instructions": content.instructions(),
             });
-            Ok(cacheable(result, LIST_TTL, "public", era))
+            Ok(cacheable(result, LIST_TTL, "public", version))
         }
-        (Era::Legacy, "initialize") => Ok(json!({
+        (ProtocolVersion::Legacy, "initialize") => Ok(json!({
             "protocolVersion": LEGACY,
-            "capabilities": content.capabilities(era),
+            "capabilities": content.capabilities(version),
             "serverInfo": content.about(),
             "instructions": content.instructions(),
         })),
-        (Era::Legacy, "ping") => Ok(json!({})),
+        (ProtocolVersion::Legacy, "ping") => Ok(json!({})),
         (_, "tools/list") => list(request, "tools", content.tools()),
         (_, "tools/call") => content.call(request).await,
         (_, "resources/list") => list(request, "resources", content.resources()),
         (_, "resources/templates/list") => list(request, "resourceTemplates", content.templates()),
-        (_, "resources/read") => Ok(cacheable(content.read(request).await?, 0, "private", era)),
+        (_, "resources/read") => Ok(cacheable(content.read(request).await?, 0, "private", version)),
         (_, "prompts/list") => list(request, "prompts", content.prompts()),
         (_, "prompts/get") => content.prompt(request),
         _ => content.other(request),
@@ -141,14 +143,14 @@ fn list(request: &Request, name: &str, entries: Vec<Value>) -> Result<Value, Sto
     if request.params.contains_key("cursor") {
         return Err(Failure::of(INVALID_PARAMS, "There is only one page: no cursor is valid.").into());
     }
-    Ok(cacheable(json!({ name: entries }), LIST_TTL, "private", request.era))
+    Ok(cacheable(json!({ name: entries }), LIST_TTL, "private", request.version))
 }
 
 /// Adds the time that clients may keep a result.
-fn cacheable(result: Value, ttl: u32, scope: &str, era: Era) -> Value {
-    match era {
-        Era::Modern => with(with(result, "ttlMs", json!(ttl)), "cacheScope", json!(scope)),
-        Era::Legacy => result,
+fn cacheable(result: Value, ttl: u32, scope: &str, version: ProtocolVersion) -> Value {
+    match version {
+        ProtocolVersion::Modern => with(with(result, "ttlMs", json!(ttl)), "cacheScope", json!(scope)),
+        ProtocolVersion::Legacy => result,
     }
 }
 

@@ -12,7 +12,9 @@ use crate::api::{Api, ApiAnswer, ApiRequest};
 use crate::offer::{Offer, ToolMismatch};
 use crate::previews::{PreviewedCall, add_before, record_path};
 use crate::prompts;
-use crate::protocol::{Era, Failure, INTERNAL_ERROR, INVALID_PARAMS, Request, client_capabilities, input_required};
+use crate::protocol::{
+    Failure, INTERNAL_ERROR, INVALID_PARAMS, ProtocolVersion, Request, client_capabilities, input_required,
+};
 use crate::resources::Resource;
 use crate::results::{Approval, Outcome, failed, invalid, outcome};
 use crate::schema::Description;
@@ -87,7 +89,7 @@ impl<A: Api> Content for Trade<'_, A> {
         INSTRUCTIONS
     }
 
-    fn capabilities(&self, _era: Era) -> Value {
+    fn capabilities(&self, _era: ProtocolVersion) -> Value {
         json!({ "tools": {}, "resources": {}, "prompts": {} })
     }
 
@@ -157,7 +159,7 @@ impl<A: Api> Content for Trade<'_, A> {
         let uri = request.text("uri");
         let mut resources = self.mcp.resources.iter();
         let resource = resources.find(|resource| resource.uri() == uri && resource.is_for(self.caller.staff));
-        let resource = resource.ok_or_else(|| Failure::unknown_resource(request.era, uri))?;
+        let resource = resource.ok_or_else(|| Failure::unknown_resource(request.version, uri))?;
         let answer = self.api.call(ApiRequest::get(resource.path)).await;
         match answer.status {
             StatusCode::OK => Ok(resource.content(&answer.body)),
@@ -206,7 +208,7 @@ fn missing(staff: &Staff, permissions: &[Permission]) -> Vec<String> {
 
 /// Returns `true` if the client can show a page of the service to the user.
 fn shows_pages(request: &Request) -> bool {
-    let capabilities = client_capabilities(&request.params).filter(|_| request.era == Era::Modern);
+    let capabilities = client_capabilities(&request.params).filter(|_| request.version == ProtocolVersion::Modern);
     capabilities.is_some_and(|capabilities| capabilities.pointer("/elicitation/url").is_some_and(Value::is_object))
 }
 

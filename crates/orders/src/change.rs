@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn totals_of_an_order_are_told_as_they_are() {
+    fn totals_of_an_order_are_shown_exactly() {
         let order = crate::model::testing::an_order(OrderStatus::Created);
         let expected = Totals {
             original_price: money(500),
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_by_hand_tells_how_and_its_receipt() {
+    fn a_manual_payment_has_its_method_and_receipt() {
         let cash = ManualPayment { method: ManualPaymentMethod::Cash, receipt: None };
         assert_eq!(cash.to_string(), "cash");
         let terminal = ManualPayment { method: ManualPaymentMethod::Terminal, receipt: Line::parse("№ 7").ok() };

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_belongs_to_another_branch_is_not_there_and_of_another_project_closed() {
+    async fn parts_of_another_branch_are_not_found_and_of_another_project_forbidden() {
         let staff = staff_with(Permission::all());
         let other = ProjectId::new(staff.project_id.get() + 1).unwrap();
         let found = |project: ProjectId| {

@@ -327,22 +327,22 @@ impl ChargeService {
         }
         match payment.status {
             GatewayStatus::Pending => {
-                let news = ChargeChange::Pending {
+                let update = ChargeChange::Pending {
                     provider_id: payment.id,
                     confirmation_url: payment.confirmation_url,
                     next_check_at: next_check(charge.checks, self.clock.now(), None),
                 };
-                self.record(charge, news, ChargeUpdate::Pending).await
+                self.record(charge, update, ChargeUpdate::Pending).await
             }
             GatewayStatus::Succeeded => {
-                let news = ChargeChange::Succeeded {
+                let update = ChargeChange::Succeeded {
                     provider_id: payment.id,
                     event_id: self.random.uuid(),
                     refund: charge.automatic_refund(self.random.uuid()),
                     method: payment.saved_method.filter(|_| charge.request.save_method),
                     receipt: charge.request.receipt.as_ref().map(|_| payment.receipt.unwrap_or(Registration::Pending)),
                 };
-                self.record(charge, news, ChargeUpdate::Succeeded).await
+                self.record(charge, update, ChargeUpdate::Succeeded).await
             }
             GatewayStatus::Canceled => {
                 let failure = ChargeFailure::of_canceled(payment.reason.as_deref());
@@ -359,8 +359,8 @@ impl ChargeService {
         failure: ChargeFailure,
         reason: String,
     ) -> Result<ChargeUpdate, StoreError> {
-        let news = ChargeChange::Failed { provider_id, failure, reason: reason.clone() };
-        self.record(charge, news, ChargeUpdate::Failed { reason }).await
+        let update = ChargeChange::Failed { provider_id, failure, reason: reason.clone() };
+        self.record(charge, update, ChargeUpdate::Failed { reason }).await
     }
 
     async fn postpone(
@@ -376,17 +376,17 @@ impl ChargeService {
 
     async fn mark_suspicious(&self, charge: &Charge, why: String) -> Result<ChargeUpdate, StoreError> {
         let next_check_at = self.clock.now() + SUSPICIOUS_PAUSE;
-        let news = ChargeChange::Suspicious { why: why.clone(), next_check_at };
-        self.record(charge, news, ChargeUpdate::Suspicious { why }).await
+        let update = ChargeChange::Suspicious { why: why.clone(), next_check_at };
+        self.record(charge, update, ChargeUpdate::Suspicious { why }).await
     }
 
     async fn record(
         &self,
         charge: &Charge,
-        news: ChargeChange,
+        update: ChargeChange,
         learned: ChargeUpdate,
     ) -> Result<ChargeUpdate, StoreError> {
-        match self.charges.record(charge.id, news, self.clock.now()).await? {
+        match self.charges.record(charge.id, update, self.clock.now()).await? {
             Change::Done => Ok(learned),
             Change::Stale => Ok(ChargeUpdate::AlreadySettled),
         }

@@ -76,8 +76,8 @@ impl ReceiptService {
 
     /// Converts the receipt state in a payment or a refund. A missing state counts as pending, since it may
     /// still appear.
-    fn change_for_state(&self, receipt: &FiscalReceipt, told: Option<Registration>) -> ReceiptChange {
-        self.apply_state(receipt, None, told.unwrap_or(Registration::Pending))
+    fn change_for_state(&self, receipt: &FiscalReceipt, reported: Option<Registration>) -> ReceiptChange {
+        self.apply_state(receipt, None, reported.unwrap_or(Registration::Pending))
     }
 
     fn apply_state(

@@ -11,7 +11,7 @@ use actix_web::web::{Bytes, Data};
 use actix_web::{Error, HttpMessage as _, HttpResponse};
 use futures_util::stream;
 
-use crate::state::{World, lock};
+use crate::state::{SandboxState, lock};
 use crate::{acquirer, storage as bucket, suggest, telephony, webhook_receiver};
 
 /// Longest time a response is held: longer than any client should wait.
@@ -203,40 +203,40 @@ async fn pass<B: MessageBody + 'static>(
     mut call: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
-    let drawn = call.app_data::<Data<World>>().and_then(|world| {
-        let fault = world.faults.take_for_call(service, commits)?;
-        Some((world.clone(), fault))
+    let drawn = call.app_data::<Data<SandboxState>>().and_then(|sandbox_state| {
+        let fault = sandbox_state.faults.take_for_call(service, commits)?;
+        Some((sandbox_state.clone(), fault))
     });
-    let Some((world, fault)) = drawn else {
+    let Some((sandbox_state, fault)) = drawn else {
         return next.call(call).await.map(ServiceResponse::map_into_boxed_body);
     };
     call.extensions_mut().insert::<Fault>(fault);
     if fault.kind.prevents_work()
-        && let Some(answer) = instead(service, fault, &world).await
+        && let Some(answer) = instead(service, fault, &sandbox_state).await
     {
         if service == Service::Acquirer {
-            acquirer::note_unserved(&mut call, fault.kind, &world).await;
+            acquirer::note_unserved(&mut call, fault.kind, &sandbox_state).await;
         }
         return Ok(call.into_response(answer));
     }
     if fault.kind == FaultKind::Delay {
-        world.pause(fault.pause).await;
+        sandbox_state.pause(fault.pause).await;
     }
     let usual = next.call(call).await?;
-    Ok(match instead(service, fault, &world).await {
+    Ok(match instead(service, fault, &sandbox_state).await {
         Some(answer) => usual.into_response(answer),
         None => usual.map_into_boxed_body(),
     })
 }
 
 /// Returns the response that a fault causes, after the time it holds one back. `None` for the usual response.
-pub async fn instead(service: Service, fault: Fault, world: &World) -> Option<HttpResponse> {
+pub async fn instead(service: Service, fault: Fault, sandbox_state: &SandboxState) -> Option<HttpResponse> {
     match fault.kind {
-        FaultKind::Http500 | FaultKind::Http500AfterCommit => Some(internal_error(service, world)),
+        FaultKind::Http500 | FaultKind::Http500AfterCommit => Some(internal_error(service, sandbox_state)),
         FaultKind::Drop | FaultKind::DropAfterCommit => Some(dropped_connection()),
-        FaultKind::Refuse => Some(refusal(service, world)),
+        FaultKind::Refuse => Some(refusal(service, sandbox_state)),
         FaultKind::Timeout => {
-            world.pause(fault.pause).await;
+            sandbox_state.pause(fault.pause).await;
             None
         }
         FaultKind::Delay | FaultKind::Duplicate | FaultKind::Reorder => None,
@@ -251,9 +251,9 @@ fn dropped_connection() -> HttpResponse {
         .map_or_else(|_| HttpResponse::InternalServerError().finish(), HttpResponse::map_into_boxed_body)
 }
 
-fn internal_error(service: Service, world: &World) -> HttpResponse {
+fn internal_error(service: Service, sandbox_state: &SandboxState) -> HttpResponse {
     match service {
-        Service::Acquirer => acquirer::internal_error(world),
+        Service::Acquirer => acquirer::internal_error(sandbox_state),
         Service::Telephony => telephony::internal_error(),
         Service::Suggest => suggest::internal_error(),
         Service::Storage => bucket::internal_error(),
@@ -261,9 +261,9 @@ fn internal_error(service: Service, world: &World) -> HttpResponse {
     }
 }
 
-fn refusal(service: Service, world: &World) -> HttpResponse {
+fn refusal(service: Service, sandbox_state: &SandboxState) -> HttpResponse {
     match service {
-        Service::Acquirer => acquirer::forbidden(world),
+        Service::Acquirer => acquirer::forbidden(sandbox_state),
         Service::Telephony => telephony::unavailable(),
         Service::Webhook => webhook_receiver::refusal(),
         Service::Suggest => suggest::limit_spent(),
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn services_reads_and_notifications_do_not_eat_each_others_faults() {
+    fn services_reads_and_notifications_have_separate_faults() {
         let faults = Faults::default();
         faults.plan(plan(Service::Acquirer, FaultKind::Duplicate, 1));
         faults.plan(plan(Service::Acquirer, FaultKind::Http500AfterCommit, 1));

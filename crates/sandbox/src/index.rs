@@ -9,7 +9,7 @@ use actix_web::web::{self, Data, ServiceConfig};
 use kontor_html::{Width, escape, page, rows};
 use serde_json::Value;
 
-use crate::state::World;
+use crate::state::SandboxState;
 
 const LATEST: usize = 100;
 
@@ -76,8 +76,8 @@ async fn index() -> HttpResponse {
     page(StatusCode::OK, "Sandbox", Width::Wide, &body)
 }
 
-async fn mailbox(world: Data<World>) -> HttpResponse {
-    let rows = world.messages.newest(None, LATEST).iter().fold(String::new(), |mut rows, message| {
+async fn mailbox(sandbox_state: Data<SandboxState>) -> HttpResponse {
+    let rows = sandbox_state.messages.newest(None, LATEST).iter().fold(String::new(), |mut rows, message| {
         let cell = |name: &str| escape(message.get(name).and_then(Value::as_str).unwrap_or_default());
         let _ = write!(
             rows,

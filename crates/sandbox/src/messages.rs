@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_code_is_the_first_digit_group_that_stands_alone() {
+    fn the_code_is_the_first_separate_digit_group() {
         let cases = [
             ("Ваш код: 0451. Никому не говорите", Some("0451")),
             ("Order A1234 of 123: use 567890!", Some("567890")),

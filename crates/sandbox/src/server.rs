@@ -19,7 +19,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use crate::acquirer::{self, notifications};
-use crate::state::{SandboxConfig, World, lock};
+use crate::state::{SandboxConfig, SandboxState, lock};
 use crate::{control, index, smtp, storage, suggest, telephony, webhook_receiver};
 
 const BACKLOG: u32 = 1_024;
@@ -64,9 +64,9 @@ impl Sandbox {
         let stopping = CancellationToken::new();
         let (outbox, inbox) = unbounded_channel();
         let (pushed, to_push) = unbounded_channel();
-        let world = Arc::new(World::new(&config, url, (outbox, pushed), stopping));
+        let sandbox_state = Arc::new(SandboxState::new(&config, url, (outbox, pushed), stopping));
 
-        let data = Data::from(Arc::clone(&world));
+        let data = Data::from(Arc::clone(&sandbox_state));
         let server = HttpServer::new(move || {
             App::new().app_data(data.clone()).app_data(PayloadConfig::new(MAX_BODY_BYTES)).configure(routes)
         })
@@ -84,17 +84,17 @@ impl Sandbox {
                     tracing::error!(%error, "the sandbox stopped serving");
                 }
             }),
-            tokio::spawn(smtp::serve(Arc::clone(&world), mailbox)),
-            tokio::spawn(notifications::courier(Arc::clone(&world), client.clone(), inbox)),
-            tokio::spawn(telephony::courier(Arc::clone(&world), client, to_push)),
+            tokio::spawn(smtp::serve(Arc::clone(&sandbox_state), mailbox)),
+            tokio::spawn(notifications::courier(Arc::clone(&sandbox_state), client.clone(), inbox)),
+            tokio::spawn(telephony::courier(Arc::clone(&sandbox_state), client, to_push)),
         ];
-        Ok(SandboxHandle { world, addr, smtp_addr, server: server_handle, tasks })
+        Ok(SandboxHandle { sandbox_state, addr, smtp_addr, server: server_handle, tasks })
     }
 }
 
 /// A running sandbox. Dropping it stops it too, without waiting.
 pub struct SandboxHandle {
-    world: Arc<World>,
+    sandbox_state: Arc<SandboxState>,
     addr: SocketAddr,
     smtp_addr: SocketAddr,
     server: ServerHandle,
@@ -104,7 +104,7 @@ pub struct SandboxHandle {
 impl SandboxHandle {
     /// Returns the URL of the sandbox, without a trailing slash. The acquirer's API is at `{url}/v3`.
     pub fn url(&self) -> &str {
-        &self.world.url
+        &self.sandbox_state.url
     }
 
     /// Returns the HTTP address.
@@ -119,22 +119,22 @@ impl SandboxHandle {
 
     /// Replaces the URL of the acquirer's notifications.
     pub fn set_notification_url(&self, url: impl Into<String>) {
-        self.world.acquirer.notifier.set_urls(vec![url.into()]);
+        self.sandbox_state.acquirer.notifier.set_urls(vec![url.into()]);
     }
 
     /// Sets the handler of `POST /control/clock`. Without one the clock jumps.
     pub fn set_time_travel(&self, travel: Arc<dyn TimeTravel>) {
-        self.world.traveller.set(travel);
+        self.sandbox_state.clock_handler.set(travel);
     }
 
     /// Sets the URL of the telephony provider's messages about calls.
     pub fn set_call_callback_url(&self, url: impl Into<String>) {
-        self.world.pushes.set_url(Some(url.into()));
+        self.sandbox_state.pushes.set_url(Some(url.into()));
     }
 
     /// Stops serving and waits until every socket is closed.
     pub async fn stop(mut self) {
-        self.world.stopping.cancel();
+        self.sandbox_state.stopping.cancel();
         self.server.stop(false).await;
         for task in std::mem::take(&mut self.tasks) {
             let _ = task.await;
@@ -144,7 +144,7 @@ impl SandboxHandle {
 
 impl Drop for SandboxHandle {
     fn drop(&mut self) {
-        self.world.stopping.cancel();
+        self.sandbox_state.stopping.cancel();
         // `stop` sends the command immediately. Only waiting for its completion needs an await.
         drop(self.server.stop(false));
     }
@@ -225,7 +225,7 @@ pub trait Outside: Send + Sync {
 }
 
 #[async_trait]
-impl Outside for World {
+impl Outside for SandboxState {
     fn next_moment(&self) -> Option<DateTime<Utc>> {
         let deadline = self.with_ledger(|ledger, _| ledger.next_deadline());
         deadline.into_iter().chain(self.acquirer.notifier.next_redelivery()).min()
@@ -239,12 +239,12 @@ impl Outside for World {
 
 /// Handler that moves time, with a lock for one journey at a time.
 #[derive(Default)]
-pub struct Traveller {
+pub struct ClockHandler {
     travel: Mutex<Option<Arc<dyn TimeTravel>>>,
     turn: tokio::sync::Mutex<()>,
 }
 
-impl Traveller {
+impl ClockHandler {
     pub fn set(&self, travel: Arc<dyn TimeTravel>) {
         *lock(&self.travel) = Some(travel);
     }

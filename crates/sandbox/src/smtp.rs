@@ -12,25 +12,25 @@ use tokio::time::timeout;
 
 use crate::faults::{Fault, FaultKind, Service};
 use crate::messages::{Channel, Message, find_code, recipient};
-use crate::state::World;
+use crate::state::SandboxState;
 
 const IDLE: Duration = Duration::from_mins(5);
 const MAX_LINE_BYTES: u64 = 8_192;
 
 /// Accepts connections until the sandbox stops.
-pub async fn serve(world: Arc<World>, listener: TcpListener) {
+pub async fn serve(sandbox_state: Arc<SandboxState>, listener: TcpListener) {
     loop {
         let accepted = tokio::select! {
-            () = world.stopping.cancelled() => return,
+            () = sandbox_state.stopping.cancelled() => return,
             accepted = listener.accept() => accepted,
         };
         match accepted {
             Ok((stream, _)) => {
-                let world = Arc::clone(&world);
+                let sandbox_state = Arc::clone(&sandbox_state);
                 tokio::spawn(async move {
                     tokio::select! {
-                        () = world.stopping.cancelled() => {}
-                        ended = Connection::new(&world, stream).talk() => {
+                        () = sandbox_state.stopping.cancelled() => {}
+                        ended = Connection::new(&sandbox_state, stream).talk() => {
                             if let Err(error) = ended {
                                 tracing::debug!(%error, "an SMTP connection failed");
                             }
@@ -40,14 +40,14 @@ pub async fn serve(world: Arc<World>, listener: TcpListener) {
             }
             Err(error) => {
                 tracing::warn!(%error, "the mailbox could not accept a connection");
-                world.pause(Duration::from_millis(50)).await;
+                sandbox_state.pause(Duration::from_millis(50)).await;
             }
         }
     }
 }
 
 struct Connection<'a> {
-    world: &'a World,
+    sandbox_state: &'a SandboxState,
     reader: BufReader<OwnedReadHalf>,
     writer: OwnedWriteHalf,
     /// Fault of the current message.
@@ -61,10 +61,10 @@ enum Flow {
 }
 
 impl<'a> Connection<'a> {
-    fn new(world: &'a World, stream: TcpStream) -> Self {
+    fn new(sandbox_state: &'a SandboxState, stream: TcpStream) -> Self {
         let _ = stream.set_nodelay(true);
         let (reader, writer) = stream.into_split();
-        Self { world, reader: BufReader::new(reader), writer, fault: None }
+        Self { sandbox_state, reader: BufReader::new(reader), writer, fault: None }
     }
 
     async fn talk(mut self) -> io::Result<()> {
@@ -74,7 +74,7 @@ impl<'a> Connection<'a> {
             match session.line(&String::from_utf8_lossy(&line)) {
                 Step::Reply(text) => self.say(&text).await?,
                 Step::Begin => {
-                    self.fault = self.world.faults.take_for_call(Service::Mail, true);
+                    self.fault = self.sandbox_state.faults.take_for_call(Service::Mail, true);
                     session.refusing = self.fault.is_some_and(|fault| fault.kind == FaultKind::Refuse);
                     self.say("250 2.1.0 Ok").await?;
                 }
@@ -141,25 +141,25 @@ impl<'a> Connection<'a> {
             Some(FaultKind::Http500) => self.say("451 4.3.0 Requested action aborted: local error").await?,
             Some(FaultKind::Drop) => return Ok(Flow::Over),
             Some(FaultKind::DropAfterCommit) => {
-                keep(self.world, recipients, &message);
+                keep(self.sandbox_state, recipients, &message);
                 return Ok(Flow::Over);
             }
             Some(FaultKind::Http500AfterCommit) => {
-                keep(self.world, recipients, &message);
+                keep(self.sandbox_state, recipients, &message);
                 self.say("451 4.3.0 Requested action aborted: local error").await?;
             }
             Some(FaultKind::Timeout) => {
-                keep(self.world, recipients, &message);
-                self.world.pause(pause).await;
+                keep(self.sandbox_state, recipients, &message);
+                self.sandbox_state.pause(pause).await;
                 self.say("250 2.0.0 Ok").await?;
             }
             Some(FaultKind::Delay) => {
-                self.world.pause(pause).await;
-                keep(self.world, recipients, &message);
+                self.sandbox_state.pause(pause).await;
+                keep(self.sandbox_state, recipients, &message);
                 self.say("250 2.0.0 Ok").await?;
             }
             None | Some(FaultKind::Refuse | FaultKind::Duplicate | FaultKind::Reorder) => {
-                keep(self.world, recipients, &message);
+                keep(self.sandbox_state, recipients, &message);
                 self.say("250 2.0.0 Ok").await?;
             }
         }
@@ -167,19 +167,19 @@ impl<'a> Connection<'a> {
     }
 }
 
-fn keep(world: &World, recipients: &[String], raw: &[u8]) {
+fn keep(sandbox_state: &SandboxState, recipients: &[String], raw: &[u8]) {
     let parsed = MessageParser::default().parse(raw);
     let subject = parsed.as_ref().and_then(|message| message.subject()).map(str::to_owned);
     let text = parsed.as_ref().and_then(|message| message.body_text(0)).unwrap_or_default();
     let text = text.replace("\r\n", "\n").trim_end().to_owned();
     for to in recipients {
-        world.messages.keep(Message {
+        sandbox_state.messages.keep(Message {
             channel: Channel::Email,
             to: recipient(to),
             code: find_code(&text),
             subject: subject.clone(),
             text: text.clone(),
-            created_at: world.now(),
+            created_at: sandbox_state.now(),
         });
     }
 }

@@ -18,7 +18,7 @@ use crate::acquirer::Acquirer;
 use crate::acquirer::notifications::Job;
 use crate::faults::Faults;
 use crate::messages::Messages;
-use crate::server::Traveller;
+use crate::server::ClockHandler;
 use crate::storage::Storage;
 use crate::telephony::{Checks, Push, Pushes};
 use crate::webhook_receiver::Hooks;
@@ -101,10 +101,10 @@ impl SandboxConfig {
 }
 
 /// State that the services of one sandbox share.
-pub struct World {
+pub struct SandboxState {
     pub clock: Arc<dyn Clock>,
     pub adjustable_clock: Option<Arc<AdjustableClock>>,
-    pub traveller: Traveller,
+    pub clock_handler: ClockHandler,
     pub chance: Arc<IdGenerator>,
     /// URL of the sandbox, without a trailing slash.
     pub url: String,
@@ -121,7 +121,7 @@ pub struct World {
     pub stopping: CancellationToken,
 }
 
-impl World {
+impl SandboxState {
     pub fn new(
         config: &SandboxConfig,
         url: String,
@@ -132,7 +132,7 @@ impl World {
         Self {
             clock: Arc::clone(&config.clock),
             adjustable_clock: config.adjustable_clock.clone(),
-            traveller: Traveller::default(),
+            clock_handler: ClockHandler::default(),
             acquirer: Acquirer::new(config, &url, Arc::clone(&chance), outbox),
             chance,
             url,

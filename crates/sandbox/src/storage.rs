@@ -16,7 +16,7 @@ use ring::hmac::{self, HMAC_SHA256, Key};
 use serde_json::{Value, json};
 
 use crate::faults;
-use crate::state::{SandboxConfig, World, lock};
+use crate::state::{SandboxConfig, SandboxState, lock};
 
 /// Maximum size of all objects and parts together, in bytes.
 const MAX_BYTES: usize = 512 * 1024 * 1024;
@@ -209,12 +209,12 @@ fn unsigned(why: SignatureError) -> HttpResponse {
 
 async fn serve(
     call: HttpRequest,
-    world: Data<World>,
+    sandbox_state: Data<SandboxState>,
     place: Path<(String, String)>,
     query: Query<HashMap<String, String>>,
     body: Bytes,
 ) -> HttpResponse {
-    let storage = &world.storage;
+    let storage = &sandbox_state.storage;
     if let Err(why) = check_signature(&call, &body, &storage.account) {
         return unsigned(why);
     }
@@ -227,7 +227,7 @@ async fn serve(
         (&Method::GET | &Method::HEAD, None) => Ok(read(&call, storage, &key)),
         (&Method::PUT, None) => put(storage, &key, body),
         (&Method::PUT, Some(upload)) => put_part(storage, upload, &key, &query, body),
-        (&Method::POST, None) if query.contains_key("uploads") => Ok(begin(&world, &bucket, &key)),
+        (&Method::POST, None) if query.contains_key("uploads") => Ok(begin(&sandbox_state, &bucket, &key)),
         (&Method::POST, Some(upload)) => complete(storage, upload, &key, &body),
         (&Method::DELETE, Some(upload)) => storage.abort(upload).map(|()| HttpResponse::NoContent().finish()),
         (&Method::DELETE, None) => {
@@ -241,12 +241,12 @@ async fn serve(
 
 async fn serve_bucket(
     call: HttpRequest,
-    world: Data<World>,
+    sandbox_state: Data<SandboxState>,
     bucket: Path<String>,
     query: Query<HashMap<String, String>>,
     body: Bytes,
 ) -> HttpResponse {
-    let storage = &world.storage;
+    let storage = &sandbox_state.storage;
     if let Err(why) = check_signature(&call, &body, &storage.account) {
         return unsigned(why);
     }
@@ -283,9 +283,9 @@ fn put_part(
     Ok(HttpResponse::Ok().insert_header((ETAG, mark)).finish())
 }
 
-fn begin(world: &World, bucket: &str, key: &str) -> HttpResponse {
-    let id = world.chance.id();
-    world.storage.begin(&id, key);
+fn begin(sandbox_state: &SandboxState, bucket: &str, key: &str) -> HttpResponse {
+    let id = sandbox_state.chance.id();
+    sandbox_state.storage.begin(&id, key);
     let (bucket, key) = (escape(bucket), escape(key));
     let text = format!(
         "<InitiateMultipartUploadResult><Bucket>{bucket}</Bucket><Key>{key}</Key><UploadId>{id}</UploadId>\

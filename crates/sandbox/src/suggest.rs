@@ -10,7 +10,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use serde_json::{Value, json};
 
 use crate::faults;
-use crate::state::World;
+use crate::state::SandboxState;
 
 const MAX_QUERY_LENGTH: usize = 300;
 const USUAL_COUNT: usize = 10;
@@ -56,12 +56,12 @@ pub fn limit_spent() -> HttpResponse {
 }
 
 /// Checks the key. A missing key and an unknown key get different refusals.
-fn authenticate(call: &HttpRequest, world: &World) -> Result<(), Refusal> {
+fn authenticate(call: &HttpRequest, sandbox_state: &SandboxState) -> Result<(), Refusal> {
     let header = call.headers().get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let key = header.and_then(|value| value.strip_prefix("Token ")).filter(|key| !key.is_empty());
     match key {
         None => Err(Refusal(StatusCode::UNAUTHORIZED, "Unauthorized", "the key is missing")),
-        Some(key) if key != world.suggest_api_key => {
+        Some(key) if key != sandbox_state.suggest_api_key => {
             Err(Refusal(StatusCode::FORBIDDEN, "Forbidden", "Feature 'SUGGESTIONS' disabled for token"))
         }
         Some(_) => Ok(()),
@@ -84,12 +84,22 @@ fn read(call: &HttpRequest, body: &[u8]) -> Result<(String, usize), Refusal> {
     Ok((query.trim().to_lowercase(), count.unwrap_or(USUAL_COUNT).min(MAX_COUNT)))
 }
 
-async fn suggest(call: HttpRequest, path: Path<(String, String)>, world: Data<World>, body: Bytes) -> HttpResponse {
+async fn suggest(
+    call: HttpRequest,
+    path: Path<(String, String)>,
+    sandbox_state: Data<SandboxState>,
+    body: Bytes,
+) -> HttpResponse {
     let (method, kind) = path.into_inner();
-    find(&call, (&method, &kind), &world, &body).unwrap_or_else(Refusal::answer)
+    find(&call, (&method, &kind), &sandbox_state, &body).unwrap_or_else(Refusal::answer)
 }
 
-fn find(call: &HttpRequest, (method, kind): (&str, &str), world: &World, body: &[u8]) -> Result<HttpResponse, Refusal> {
+fn find(
+    call: &HttpRequest,
+    (method, kind): (&str, &str),
+    sandbox_state: &SandboxState,
+    body: &[u8],
+) -> Result<HttpResponse, Refusal> {
     let nothing = |message| Refusal(StatusCode::NOT_FOUND, "Not Found", message);
     let records = match kind {
         "address" => &*ADDRESS_RECORDS,
@@ -102,7 +112,7 @@ fn find(call: &HttpRequest, (method, kind): (&str, &str), world: &World, body: &
         "findById" => Record::is,
         _ => return Err(nothing("there is no such method")),
     };
-    authenticate(call, world)?;
+    authenticate(call, sandbox_state)?;
     let (query, count) = read(call, body)?;
     let found: Vec<&Value> =
         records.iter().filter(|record| fits(record, &query)).take(count).map(|record| &record.view).collect();

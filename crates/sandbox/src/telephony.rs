@@ -21,7 +21,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 use crate::faults::{self, FaultKind, Service};
 use crate::messages::{Channel, Message, find_code, recipient};
 use crate::server;
-use crate::state::{World, keep_newest, lock};
+use crate::state::{SandboxState, keep_newest, lock};
 
 const BALANCE: f64 = 4_122.56;
 const MAX_RECIPIENTS: usize = 100;
@@ -113,8 +113,8 @@ impl Parameters {
         self.0.get(name).map_or("", |value| value.trim())
     }
 
-    fn authenticate(&self, world: &World) -> Result<(), Refusal> {
-        if self.get("api_id") == world.telephony_api_id { Ok(()) } else { Err(Refusal::WrongKey) }
+    fn authenticate(&self, sandbox_state: &SandboxState) -> Result<(), Refusal> {
+        if self.get("api_id") == sandbox_state.telephony_api_id { Ok(()) } else { Err(Refusal::WrongKey) }
     }
 
     /// Returns pairs of phone and text: from `to` and `msg`, or from `to[PHONE]=text`.
@@ -134,27 +134,27 @@ fn routed(phone: &str) -> Result<String, Refusal> {
     if phone.len() == 11 && phone.starts_with('7') { Ok(phone) } else { Err(Refusal::BadPhone) }
 }
 
-async fn code_call(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
+async fn code_call(call: HttpRequest, sandbox_state: Data<SandboxState>, body: Bytes) -> HttpResponse {
     let parameters = Parameters::read(&call, &body);
-    let answer = parameters.authenticate(&world).and_then(|()| routed(parameters.get("phone"))).map(|phone| {
-        let code = world.chance.digits(4);
-        world.messages.keep(Message {
+    let answer = parameters.authenticate(&sandbox_state).and_then(|()| routed(parameters.get("phone"))).map(|phone| {
+        let code = sandbox_state.chance.digits(4);
+        sandbox_state.messages.keep(Message {
             channel: Channel::Call,
             to: phone,
             code: Some(code.clone()),
             subject: None,
             text: format!("Incoming call from a number that ends in {code}"),
-            created_at: world.now(),
+            created_at: sandbox_state.now(),
         });
-        let call_id = format!("000000-{:08}", 10_000_000 + world.chance.number());
+        let call_id = format!("000000-{:08}", 10_000_000 + sandbox_state.chance.number());
         json!({ "status": "OK", "code": code, "call_id": call_id, "cost": 0.4, "balance": BALANCE })
     });
     HttpResponse::Ok().json(answer.unwrap_or_else(Refusal::view))
 }
 
-async fn sms_send(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
+async fn sms_send(call: HttpRequest, sandbox_state: Data<SandboxState>, body: Bytes) -> HttpResponse {
     let parameters = Parameters::read(&call, &body);
-    let sent = parameters.authenticate(&world).and_then(|()| {
+    let sent = parameters.authenticate(&sandbox_state).and_then(|()| {
         let texts = parameters.texts();
         match texts.len() {
             0 => Err(Refusal::BadPhone),
@@ -166,7 +166,7 @@ async fn sms_send(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpRes
     let sent = sent.map(|texts| {
         texts
             .into_iter()
-            .map(|(phone, text)| (phone.clone(), send_one(&world, &phone, text, rehearsal)))
+            .map(|(phone, text)| (phone.clone(), send_one(&sandbox_state, &phone, text, rehearsal)))
             .collect::<Vec<_>>()
     });
     if parameters.get("json") == "1" {
@@ -177,7 +177,7 @@ async fn sms_send(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpRes
 }
 
 /// Sends one SMS and returns its number.
-fn send_one(world: &World, phone: &str, text: String, rehearsal: bool) -> Result<String, Refusal> {
+fn send_one(sandbox_state: &SandboxState, phone: &str, text: String, rehearsal: bool) -> Result<String, Refusal> {
     let phone = routed(phone)?;
     if text.is_empty() {
         return Err(Refusal::EmptyText);
@@ -186,16 +186,16 @@ fn send_one(world: &World, phone: &str, text: String, rehearsal: bool) -> Result
         return Err(Refusal::TooLong);
     }
     if !rehearsal {
-        world.messages.keep(Message {
+        sandbox_state.messages.keep(Message {
             channel: Channel::Sms,
             to: phone,
             code: find_code(&text),
             subject: None,
             text,
-            created_at: world.now(),
+            created_at: sandbox_state.now(),
         });
     }
-    Ok(format!("000000-{:06}", world.chance.number()))
+    Ok(format!("000000-{:06}", sandbox_state.chance.number()))
 }
 
 type Sent = Vec<(String, Result<String, Refusal>)>;
@@ -267,10 +267,10 @@ impl Pushes {
     }
 
     /// Sends the status of a check. Without a URL none is sent.
-    pub fn announce(&self, world: &World, check: &str, status: CheckStatus) {
+    pub fn announce(&self, sandbox_state: &SandboxState, check: &str, status: CheckStatus) {
         let Some(url) = self.url() else { return };
-        let fault = world.faults.take_for_notification(Service::Telephony).map(|fault| fault.kind);
-        let entry = format!("callcheck_status\n{check}\n{}\n{}", status.code(), world.now().timestamp());
+        let fault = sandbox_state.faults.take_for_notification(Service::Telephony).map(|fault| fault.kind);
+        let entry = format!("callcheck_status\n{check}\n{}\n{}", status.code(), sandbox_state.now().timestamp());
         for _ in 0..if fault == Some(FaultKind::Duplicate) { 2 } else { 1 } {
             // The receiver is dropped only when the sandbox is stopping.
             let _ = self.outbox.send(Push { url: url.clone(), entry: entry.clone() });
@@ -290,16 +290,16 @@ pub fn signature(api_id: &str, entries: &[&str]) -> String {
 }
 
 /// Sends messages until the sandbox stops.
-pub async fn courier(world: Arc<World>, client: reqwest::Client, mut inbox: UnboundedReceiver<Push>) {
+pub async fn courier(sandbox_state: Arc<SandboxState>, client: reqwest::Client, mut inbox: UnboundedReceiver<Push>) {
     loop {
         tokio::select! {
-            () = world.stopping.cancelled() => break,
+            () = sandbox_state.stopping.cancelled() => break,
             Some(push) = inbox.recv() => {
-                let (world, client) = (Arc::clone(&world), client.clone());
+                let (sandbox_state, client) = (Arc::clone(&sandbox_state), client.clone());
                 tokio::spawn(async move {
                     tokio::select! {
-                        () = deliver(&world, &client, &push) => {}
-                        () = world.stopping.cancelled() => {}
+                        () = deliver(&sandbox_state, &client, &push) => {}
+                        () = sandbox_state.stopping.cancelled() => {}
                     }
                 });
             }
@@ -307,25 +307,25 @@ pub async fn courier(world: Arc<World>, client: reqwest::Client, mut inbox: Unbo
     }
 }
 
-async fn deliver(world: &World, client: &reqwest::Client, push: &Push) {
+async fn deliver(sandbox_state: &SandboxState, client: &reqwest::Client, push: &Push) {
     for _ in 0..MAX_ATTEMPTS {
-        let hash = signature(&world.telephony_api_id, &[&push.entry]);
+        let hash = signature(&sandbox_state.telephony_api_id, &[&push.entry]);
         let form = Form::new().text("data[0]", push.entry.clone()).text("hash", hash);
         let taken = match client.post(&push.url).timeout(ANSWER_WITHIN).multipart(form).send().await {
             Err(error) => {
-                world.pushes.record(push, None, &error.without_url().to_string());
+                sandbox_state.pushes.record(push, None, &error.without_url().to_string());
                 false
             }
             Ok(answer) => {
                 let status = answer.status().as_u16();
                 let text = answer.text().await.unwrap_or_default();
-                world.pushes.record(push, Some(status), &text);
+                sandbox_state.pushes.record(push, Some(status), &text);
                 text.trim() == "100"
             }
         };
         if taken {
             return;
         }
-        world.pause(PAUSE).await;
+        sandbox_state.pause(PAUSE).await;
     }
 }

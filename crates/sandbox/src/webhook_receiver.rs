@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::faults::{self, Fault, FaultKind};
 use crate::server;
-use crate::state::{Bounded, World, keep_newest, lock, moment};
+use crate::state::{Bounded, SandboxState, keep_newest, lock, moment};
 
 const MAX_HOOKS: usize = 1_000;
 
@@ -99,7 +99,7 @@ pub fn refusal() -> HttpResponse {
     server::message(StatusCode::FORBIDDEN, "refused as planned")
 }
 
-async fn receive(call: HttpRequest, world: Data<World>, id: Path<String>, body: Bytes) -> HttpResponse {
+async fn receive(call: HttpRequest, sandbox_state: Data<SandboxState>, id: Path<String>, body: Bytes) -> HttpResponse {
     let mut headers = BTreeMap::<String, String>::new();
     for (name, value) in call.headers() {
         let value = String::from_utf8_lossy(value.as_bytes());
@@ -114,11 +114,11 @@ async fn receive(call: HttpRequest, world: Data<World>, id: Path<String>, body: 
     let delivery = Delivery {
         headers,
         body: String::from_utf8_lossy(&body).into_owned(),
-        received_at: world.now(),
+        received_at: sandbox_state.now(),
         answered: None,
     };
     let fault = call.extensions().get::<Fault>().map(|fault| fault.kind);
-    match world.hooks.take(&id, delivery, fault) {
+    match sandbox_state.hooks.take(&id, delivery, fault) {
         Some(status) => HttpResponse::build(status).finish(),
         None => server::not_found().await,
     }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_auth::ports::{CodeSender, HashingFailed, PasswordHasher};
-use kontor_kernel::testing::Dice;
+use kontor_kernel::testing::TestRng;
 use kontor_kernel::{Email, Phone, SecretString, SendError};
 use kontor_payments::model::{
     ChargeRequest, GatewayPage, GatewayPayment, GatewayReceipt, GatewayRefund, GatewayStatus, HandOverRequest,
@@ -29,7 +29,7 @@ pub struct Outside {
     pub codes: Mutex<BTreeMap<String, Vec<String>>>,
     /// Accepted deliveries, by identifier.
     pub accepted: Mutex<BTreeMap<String, u32>>,
-    dice: Mutex<Dice>,
+    rng: Mutex<TestRng>,
     calm: Mutex<bool>,
     turns: Turns,
 }
@@ -40,12 +40,12 @@ const NEVER: [&str; 2] = ["card_expired", "permission_revoked"];
 
 impl Outside {
     /// Creates outside services with behaviour from this seed.
-    pub fn new(dice: Dice, turns: Turns) -> Self {
+    pub fn new(rng: TestRng, turns: Turns) -> Self {
         Self {
             acquirer: Acquirer::default(),
             codes: Mutex::default(),
             accepted: Mutex::default(),
-            dice: Mutex::new(dice),
+            rng: Mutex::new(rng),
             calm: Mutex::new(false),
             turns,
         }
@@ -61,11 +61,11 @@ impl Outside {
     }
 
     fn below(&self, bound: u64) -> u64 {
-        lock(&self.dice).below(bound)
+        lock(&self.rng).below(bound)
     }
 
     fn reason(&self, of: &[&'static str]) -> &'static str {
-        lock(&self.dice).one_of(of).unwrap_or("general_decline")
+        lock(&self.rng).one_of(of).unwrap_or("general_decline")
     }
 
     /// Chooses the behaviour for a payment by a saved method, or for one on the acquirer's page.
@@ -106,9 +106,9 @@ impl Outside {
     }
 
     /// Waits for a turn, then sets the behaviour for the request.
-    async fn send_with(&self, mood: AcquirerMode) {
+    async fn send_with(&self, acquirer_mode: AcquirerMode) {
         self.turns.take().await;
-        self.acquirer.mood(mood);
+        self.acquirer.acquirer_mode(acquirer_mode);
     }
 
     /// Returns payments that wait for their payers or banks.
@@ -149,44 +149,44 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn unheard<T>() -> Reading<T> {
+fn unnotified<T>() -> Reading<T> {
     Reading::Unknown { why: "no answer".to_owned() }
 }
 
 #[async_trait]
 impl PaymentGateway for Outside {
     async fn create(&self, request: &ChargeRequest) -> Answer<GatewayPayment> {
-        let mood = self.charge_behaviour(request.saved_method.is_some());
-        self.send_with(mood).await;
+        let acquirer_mode = self.charge_behaviour(request.saved_method.is_some());
+        self.send_with(acquirer_mode).await;
         let answer = self.acquirer.create(request).await;
         self.turns.take().await;
         answer
     }
 
     async fn cancel(&self, id: &ProviderId, key: Uuid) -> Answer<GatewayPayment> {
-        let mood = self.request_behaviour();
-        self.send_with(mood).await;
+        let acquirer_mode = self.request_behaviour();
+        self.send_with(acquirer_mode).await;
         self.acquirer.cancel(id, key).await
     }
 
     async fn read(&self, id: &ProviderId) -> Reading<GatewayPayment> {
         self.turns.take().await;
-        if self.drops_request() { unheard() } else { self.acquirer.read(id).await }
+        if self.drops_request() { unnotified() } else { self.acquirer.read(id).await }
     }
 
     async fn find(&self, request: &ChargeRequest, since: DateTime<Utc>) -> Reading<GatewayPayment> {
         self.turns.take().await;
-        if self.drops_request() { unheard() } else { self.acquirer.find(request, since).await }
+        if self.drops_request() { unnotified() } else { self.acquirer.find(request, since).await }
     }
 
     async fn list_payments(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayPayment>> {
         self.turns.take().await;
-        if self.drops_request() { unheard() } else { self.acquirer.list_payments(since, page).await }
+        if self.drops_request() { unnotified() } else { self.acquirer.list_payments(since, page).await }
     }
 
     async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund> {
-        let mood = self.request_behaviour();
-        self.send_with(mood).await;
+        let acquirer_mode = self.request_behaviour();
+        self.send_with(acquirer_mode).await;
         let answer = self.acquirer.refund(request).await;
         self.turns.take().await;
         answer
@@ -194,22 +194,22 @@ impl PaymentGateway for Outside {
 
     async fn read_refund(&self, id: &ProviderId) -> Reading<GatewayRefund> {
         self.turns.take().await;
-        if self.drops_request() { unheard() } else { self.acquirer.read_refund(id).await }
+        if self.drops_request() { unnotified() } else { self.acquirer.read_refund(id).await }
     }
 
     async fn find_refund(&self, request: &RefundRequest) -> Reading<GatewayRefund> {
         self.turns.take().await;
-        if self.drops_request() { unheard() } else { self.acquirer.find_refund(request).await }
+        if self.drops_request() { unnotified() } else { self.acquirer.find_refund(request).await }
     }
 
     async fn list_refunds(&self, since: DateTime<Utc>, page: Option<String>) -> Reading<GatewayPage<GatewayRefund>> {
         self.turns.take().await;
-        if self.drops_request() { unheard() } else { self.acquirer.list_refunds(since, page).await }
+        if self.drops_request() { unnotified() } else { self.acquirer.list_refunds(since, page).await }
     }
 
     async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt> {
-        let mood = self.request_behaviour();
-        self.send_with(mood).await;
+        let acquirer_mode = self.request_behaviour();
+        self.send_with(acquirer_mode).await;
         self.acquirer.register(request).await
     }
 

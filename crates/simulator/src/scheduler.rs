@@ -15,7 +15,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use kontor_adapter_diesel::Database;
-use kontor_kernel::testing::Dice;
+use kontor_kernel::testing::TestRng;
 
 /// A use case that is ready to run.
 pub type Run<T> = Pin<Box<dyn Future<Output = T>>>;
@@ -124,10 +124,10 @@ impl Turns {
 
     /// Runs all use cases, one port at a time, in a random order. A use case with a limit is dropped after that many
     /// ports. Returns `None` for dropped use cases.
-    pub async fn interleave<T>(&self, runs: Vec<(Run<T>, Option<u32>)>, dice: &mut Dice) -> Vec<Option<T>> {
+    pub async fn interleave<T>(&self, runs: Vec<(Run<T>, Option<u32>)>, rng: &mut TestRng) -> Vec<Option<T>> {
         let mut outcomes: Vec<Option<T>> = runs.iter().map(|_| None).collect();
         let mut alive = ReadyTasks::of(runs);
-        while let Some(mut one) = alive.choose(dice) {
+        while let Some(mut one) = alive.choose(rng) {
             match self.advance(&mut one.run).await {
                 Step::Ended(outcome) => outcomes[one.place] = Some(outcome),
                 _ => alive.comes_back(one),
@@ -140,7 +140,7 @@ impl Turns {
     pub async fn interleave_within<T>(
         &self,
         runs: Vec<(Run<T>, Option<u32>)>,
-        dice: &mut Dice,
+        rng: &mut TestRng,
         database: &Database,
         statement: usize,
         met: &mut Met,
@@ -151,7 +151,7 @@ impl Turns {
         let (mut blocked, mut held): (Vec<One<T>>, Option<One<T>>) = (Vec::new(), None);
         database.pauses().arm(Some(statement));
         loop {
-            let Some(mut one) = alive.choose(dice) else {
+            let Some(mut one) = alive.choose(rng) else {
                 // All others have ended or wait, so the held one continues.
                 let Some(one) = held.take() else { break };
                 database.pauses().resume();
@@ -195,9 +195,9 @@ impl<T> ReadyTasks<T> {
         Self(runs.into_iter().enumerate().map(|(place, (run, lives))| One { place, run, lives }).collect())
     }
 
-    fn choose(&mut self, dice: &mut Dice) -> Option<One<T>> {
+    fn choose(&mut self, rng: &mut TestRng) -> Option<One<T>> {
         let bound = u64::try_from(self.0.len()).ok().filter(|bound| *bound > 0)?;
-        Some(self.0.swap_remove(usize::try_from(dice.below(bound)).unwrap_or_default()))
+        Some(self.0.swap_remove(usize::try_from(rng.below(bound)).unwrap_or_default()))
     }
 
     /// Puts back a use case that came to a port, or drops it if it dies there.

@@ -9,7 +9,7 @@ use kontor_auth::model::TokenLifetimes;
 use kontor_auth::{AgentActionService, CustomerGuard, CustomerSessions};
 use kontor_catalog::InventoryService;
 use kontor_customers::ProfileService;
-use kontor_kernel::testing::{Dice, PlainCipher, SeededRandom};
+use kontor_kernel::testing::{PlainCipher, SeededRandom, TestRng};
 use kontor_kernel::{Clock, FixedClock, Money, Random};
 use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
 use kontor_orders::{FewestWarehouses, OrderService, PaymentPage, PlacementService};
@@ -78,12 +78,12 @@ impl Services {
 
     /// Wires all services over a storage, with a clock that starts at `start`.
     #[expect(clippy::too_many_lines, reason = "one list of what is wired to what")]
-    pub fn over(database: &Database, start: DateTime<Utc>, dice: &mut Dice) -> Self {
+    pub fn over(database: &Database, start: DateTime<Utc>, rng: &mut TestRng) -> Self {
         let turns = Turns::default();
         let clock = Arc::new(FixedClock::at(start));
         let ticking: Arc<dyn Clock> = clock.clone();
-        let random: Arc<dyn Random> = Arc::new(SeededRandom::new(dice.split()));
-        let outside = Arc::new(Outside::new(dice.split(), turns.clone()));
+        let random: Arc<dyn Random> = Arc::new(SeededRandom::new(rng.split()));
+        let outside = Arc::new(Outside::new(rng.split(), turns.clone()));
         let gated = || ScheduledStorage { database: database.clone(), turns: turns.clone() };
         let store = Arc::new(gated());
         let cipher = Arc::new(PlainCipher);
@@ -175,7 +175,7 @@ impl Services {
                 hasher: Arc::new(NoPasswords),
                 clock: ticking.clone(),
                 // From another generator than the rest, so that the run of trade is the same with and without agents.
-                random: Arc::new(SeededRandom::new(Dice::new(dice.clone().throw().rotate_left(17)))),
+                random: Arc::new(SeededRandom::new(TestRng::new(rng.clone().throw().rotate_left(17)))),
                 cipher: cipher.clone(),
                 tools: [TASKS].into(),
             },

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
-use kontor_kernel::testing::Dice;
+use kontor_kernel::testing::TestRng;
 use kontor_kernel::{Clock as _, Contact, Phone};
 use kontor_orders::OrderCommand;
 use kontor_payments::model::{GatewayStatus, ProviderId};
@@ -91,9 +91,9 @@ pub struct Simulation {
     plan: Plan,
     db: TestDatabase,
     services: Arc<Services>,
-    dice: Dice,
+    rng: TestRng,
     /// Dice of agents and of those who decide about their calls.
-    agent_dice: Dice,
+    agent_rng: TestRng,
     /// Number and time of the latest calls of agents, by merchant.
     calls: Vec<(usize, u64, DateTime<Utc>)>,
     call_count: u64,
@@ -124,10 +124,10 @@ const STARTS: [&str; 5] = [
 impl Simulation {
     /// Creates the database and the merchants.
     pub async fn open(plan: Plan) -> Self {
-        let mut dice = Dice::new(plan.seed);
+        let mut rng = TestRng::new(plan.seed);
         let db = TestDatabase::fresh(plan.database);
-        let start = dice.one_of(&STARTS).unwrap().parse().unwrap();
-        let services = Arc::new(Services::over(&db.database, start, &mut dice));
+        let start = rng.one_of(&STARTS).unwrap().parse().unwrap();
+        let services = Arc::new(Services::over(&db.database, start, &mut rng));
         let mut merchants = Vec::new();
         for number in 0..plan.merchants {
             merchants.push(Arc::new(Merchant::opens(number, &db, &services).await));
@@ -137,9 +137,9 @@ impl Simulation {
             plan,
             db,
             services,
-            dice,
+            rng,
             // Another generator, so that the run of trade is the same with and without agents.
-            agent_dice: Dice::new(plan.seed.rotate_left(32)),
+            agent_rng: TestRng::new(plan.seed.rotate_left(32)),
             calls: Vec::new(),
             call_count: 0,
             merchants,
@@ -188,7 +188,7 @@ impl Simulation {
     }
 
     fn scene(&mut self, merchant: usize) -> Scene {
-        Scene { services: self.services.clone(), merchant: self.merchants[merchant].clone(), dice: self.dice.split() }
+        Scene { services: self.services.clone(), merchant: self.merchants[merchant].clone(), rng: self.rng.split() }
     }
 
     fn next_number(&mut self) -> u64 {
@@ -197,7 +197,7 @@ impl Simulation {
     }
 
     fn member(&mut self, merchant: usize) -> Option<Member> {
-        self.dice.one_of(&self.members[merchant])
+        self.rng.one_of(&self.members[merchant])
     }
 
     /// Runs one day in eight parts: each merchant's customers and staff act, then the workers do what is due.
@@ -210,13 +210,13 @@ impl Simulation {
                 self.agents_work(merchant).await?;
             }
             self.payers_decide().await?;
-            let most = 1 + u32::try_from(self.dice.below(30)).unwrap();
+            let most = 1 + u32::try_from(self.rng.below(30)).unwrap();
             for duty in DUTIES {
                 self.works(duty, most).await?;
             }
-            self.services.clock.advance(TimeDelta::minutes(150 + i64::try_from(self.dice.below(58)).unwrap()));
+            self.services.clock.advance(TimeDelta::minutes(150 + i64::try_from(self.rng.below(58)).unwrap()));
         }
-        if self.dice.percent(30) {
+        if self.rng.percent(30) {
             self.services.outside.complete_refunds();
         }
         self.look(When::EveryDay, None).await
@@ -224,13 +224,13 @@ impl Simulation {
 
     /// Runs one use case, or several concurrently.
     async fn something_happens(&mut self, merchant: usize) -> Result<(), Broken> {
-        if self.dice.percent(12) {
+        if self.rng.percent(12) {
             return self.log_in_step(merchant).await;
         }
-        if self.dice.percent(2) {
+        if self.rng.percent(2) {
             return self.a_method_is_deleted(merchant).await;
         }
-        let crowd = if self.dice.percent(35) { 2 + self.dice.below(4) } else { 1 };
+        let crowd = if self.rng.percent(35) { 2 + self.rng.below(4) } else { 1 };
         let mut acts = Vec::new();
         for _ in 0..crowd {
             acts.extend(self.next_acts(merchant));
@@ -244,17 +244,17 @@ impl Simulation {
             return vec![staff::corrects_stock(self.scene(merchant))];
         };
         let mut scene = self.scene(merchant);
-        match self.dice.below(100) {
+        match self.rng.below(100) {
             0..26 => self.an_order(merchant, member),
             26..29 => {
-                let phone = Phone::parse(&format!("7900{:07}", self.dice.below(60))).unwrap();
+                let phone = Phone::parse(&format!("7900{:07}", self.rng.below(60))).unwrap();
                 vec![customers::orders_by_contact(scene, phone)]
             }
             29..34 => self.an_order_again(merchant, scene),
             34..52 => vec![staff::moves(scene)],
             52..62 => {
                 // Two employees request the same refund.
-                let twice = self.dice.percent(30);
+                let twice = self.rng.percent(30);
                 let other = twice.then(|| staff::gives_back(scene.clone()));
                 std::iter::once(staff::gives_back(scene)).chain(other).collect()
             }
@@ -269,7 +269,7 @@ impl Simulation {
             87..91 => vec![members::changes_mind(scene, member)],
             91..93 => vec![members::change_subscription_as_staff(scene, member)],
             93 => vec![customers::leaves(scene, member)],
-            94 => vec![customers::signs_out(scene.clone(), member, scene.dice.percent(40))],
+            94 => vec![customers::signs_out(scene.clone(), member, scene.rng.percent(40))],
             _ => {
                 let other = (merchant + 1) % self.merchants.len();
                 let (theirs, victim) = (self.merchants[other].clone(), self.member(other));
@@ -283,7 +283,7 @@ impl Simulation {
         let wish = customers::wish(&mut scene, key);
         let at = self.services.clock.now();
         self.requests.push(Request { merchant, member: member.clone(), key, wish: wish.clone(), at });
-        let twice = self.dice.percent(25);
+        let twice = self.rng.percent(25);
         let other = twice.then(|| customers::orders(scene.clone(), member.clone(), key, wish.clone()));
         std::iter::once(customers::orders(scene, member, key, wish)).chain(other).collect()
     }
@@ -294,29 +294,29 @@ impl Simulation {
         self.requests.retain(|request| request.at > yesterday);
         let own = self.requests.iter().filter(|request| request.merchant == merchant);
         let own: Vec<_> = own.map(|one| (one.member.clone(), one.key, one.wish.clone())).collect();
-        let chosen = self.dice.one_of(&own);
+        let chosen = self.rng.one_of(&own);
         chosen.map(|(member, key, wish)| customers::orders(scene, member, key, wish)).into_iter().collect()
     }
 
     /// Lets agents send calls, employees decide about them, and workers continue them, all concurrently.
     async fn agents_work(&mut self, merchant: usize) -> Result<(), Broken> {
-        let (began, mut dice) = (self.services.clock.now(), self.agent_dice.split());
+        let (began, mut rng) = (self.services.clock.now(), self.agent_rng.split());
         // Shorter than the time for which a call is answered with its stored result.
         self.calls.retain(|(_, _, at)| began - *at < TimeDelta::hours(4));
         let mut acts = Vec::new();
-        for _ in 0..2 + dice.below(4) {
-            let scene = self.agent_scene(merchant, &mut dice);
-            acts.push(match dice.below(10) {
-                0..5 => agents::asks(scene, self.a_call(merchant, &mut dice)),
+        for _ in 0..2 + rng.below(4) {
+            let scene = self.agent_scene(merchant, &mut rng);
+            acts.push(match rng.below(10) {
+                0..5 => agents::asks(scene, self.a_call(merchant, &mut rng)),
                 5..9 => agents::decides(scene),
                 _ => agents::continues(scene, 5),
             });
         }
-        let is_revoked = dice.percent(3);
+        let is_revoked = rng.percent(3);
         if is_revoked {
-            acts.push(agents::revokes(self.agent_scene(merchant, &mut dice)));
+            acts.push(agents::revokes(self.agent_scene(merchant, &mut rng)));
         }
-        self.meet(merchant, acts, &mut dice).await?;
+        self.meet(merchant, acts, &mut rng).await?;
         if is_revoked {
             // A call with another token is another call, so those of the revoked one are not repeated.
             self.calls.retain(|(caller, ..)| *caller != merchant);
@@ -326,14 +326,14 @@ impl Simulation {
         self.look(When::EveryStep, Some(began - TimeDelta::seconds(10))).await
     }
 
-    fn agent_scene(&self, merchant: usize, dice: &mut Dice) -> Scene {
-        Scene { services: self.services.clone(), merchant: self.merchants[merchant].clone(), dice: dice.split() }
+    fn agent_scene(&self, merchant: usize, rng: &mut TestRng) -> Scene {
+        Scene { services: self.services.clone(), merchant: self.merchants[merchant].clone(), rng: rng.split() }
     }
 
     /// Returns the number of a new call, or of one that is repeated.
-    fn a_call(&mut self, merchant: usize, dice: &mut Dice) -> u64 {
+    fn a_call(&mut self, merchant: usize, rng: &mut TestRng) -> u64 {
         let own: Vec<u64> = self.calls.iter().filter(|call| call.0 == merchant).map(|call| call.1).collect();
-        if let Some(number) = dice.one_of(&own).filter(|_| dice.percent(40)) {
+        if let Some(number) = rng.one_of(&own).filter(|_| rng.percent(40)) {
             return number;
         }
         self.call_count += 1;
@@ -343,12 +343,12 @@ impl Simulation {
 
     /// Requests a code and uses it: concurrently or after a wrong one, in time or too late.
     async fn log_in_step(&mut self, merchant: usize) -> Result<(), Broken> {
-        let known = self.dice.percent(40);
+        let known = self.rng.percent(40);
         let known = if known { self.member(merchant) } else { None };
         let contact = known.map_or_else(
             || {
-                let number = self.dice.below(60);
-                let text = if self.dice.percent(80) {
+                let number = self.rng.below(60);
+                let text = if self.rng.percent(80) {
                     format!("7900{number:07}")
                 } else {
                     format!("customer{number}@mail.example")
@@ -361,16 +361,16 @@ impl Simulation {
         self.step(merchant, vec![customers::asks_for_code(scene, contact.clone())]).await?;
         let place = (merchant, contact.as_str().to_owned());
         let Some(code) = self.codes.get(&place).map(|live| live.code.clone()) else { return Ok(()) };
-        if self.dice.percent(10) {
+        if self.rng.percent(10) {
             let scene = self.scene(merchant);
             self.step(merchant, vec![customers::asks_for_code(scene, contact.clone())]).await?;
         }
-        if self.dice.percent(10) {
+        if self.rng.percent(10) {
             self.services.clock.advance(TimeDelta::minutes(6));
         }
         let mut acts = Vec::new();
-        for _ in 0..=self.dice.below(3) {
-            let tried = if self.dice.percent(15) { "1234".to_owned() } else { code.clone() };
+        for _ in 0..=self.rng.below(3) {
+            let tried = if self.rng.percent(15) { "1234".to_owned() } else { code.clone() };
             acts.push(customers::signs_in(self.scene(merchant), contact.clone(), tried));
         }
         self.step(merchant, acts).await
@@ -394,18 +394,18 @@ impl Simulation {
             self.step(0, vec![customers::pays(scene, payment, status, 1)]).await?;
         }
         for payment in self.services.outside.waiting() {
-            if !self.calm && self.dice.percent(45) {
+            if !self.calm && self.rng.percent(45) {
                 continue;
             }
-            let status = if self.dice.percent(75) { GatewayStatus::Succeeded } else { GatewayStatus::Canceled };
-            let told = self.dice.below(4);
-            let merchant = usize::try_from(self.dice.below(u64::try_from(self.merchants.len()).unwrap())).unwrap();
-            if told == 3 {
+            let status = if self.rng.percent(75) { GatewayStatus::Succeeded } else { GatewayStatus::Canceled };
+            let reported = self.rng.below(4);
+            let merchant = usize::try_from(self.rng.below(u64::try_from(self.merchants.len()).unwrap())).unwrap();
+            if reported == 3 {
                 self.late.push((payment.clone(), status));
             }
             let scene = self.scene(merchant);
-            let mut acts = vec![customers::pays(scene, payment, status, told % 3)];
-            if !self.calm && self.dice.percent(40) {
+            let mut acts = vec![customers::pays(scene, payment, status, reported % 3)];
+            if !self.calm && self.rng.percent(40) {
                 acts.push(staff::moves(self.scene(merchant)));
                 acts.push(workers::works(self.scene(merchant), Duty::Charges, 3));
             }
@@ -416,7 +416,7 @@ impl Simulation {
 
     /// Runs a duty; sometimes with two workers, one of which may die.
     async fn works(&mut self, duty: Duty, most: u32) -> Result<(), Broken> {
-        let two = !self.calm && !matches!(duty, Duty::Events) && self.dice.percent(30);
+        let two = !self.calm && !matches!(duty, Duty::Events) && self.rng.percent(30);
         let mut acts = vec![workers::works(self.scene(0), duty, most)];
         if two {
             acts.push(workers::works(self.scene(0), duty, most));
@@ -426,31 +426,31 @@ impl Simulation {
 
     /// Runs use cases concurrently, applies their effects, checks the rules, and lets some time pass.
     async fn step(&mut self, merchant: usize, acts: Vec<Act>) -> Result<(), Broken> {
-        let (began, mut dice) = (self.services.clock.now(), self.dice.clone());
-        let met = self.meet(merchant, acts, &mut dice).await;
-        self.dice = dice;
+        let (began, mut rng) = (self.services.clock.now(), self.rng.clone());
+        let met = self.meet(merchant, acts, &mut rng).await;
+        self.rng = rng;
         met?;
         self.look(When::EveryStep, Some(began - TimeDelta::seconds(10))).await?;
-        let pause = TimeDelta::milliseconds(500 + i64::try_from(self.dice.below(40_000)).unwrap());
-        self.services.clock.advance(if self.dice.percent(3) { TimeDelta::seconds(-2) } else { pause });
+        let pause = TimeDelta::milliseconds(500 + i64::try_from(self.rng.below(40_000)).unwrap());
+        self.services.clock.advance(if self.rng.percent(3) { TimeDelta::seconds(-2) } else { pause });
         Ok(())
     }
 
     /// Runs use cases concurrently, and applies their effects.
-    async fn meet(&mut self, merchant: usize, acts: Vec<Act>, dice: &mut Dice) -> Result<(), Broken> {
+    async fn meet(&mut self, merchant: usize, acts: Vec<Act>, rng: &mut TestRng) -> Result<(), Broken> {
         let mut runs = Vec::new();
         for act in acts {
-            let dies = !self.calm && dice.percent(4);
-            let lives = if dies { u32::try_from(dice.below(9)).ok() } else { None };
+            let dies = !self.calm && rng.percent(4);
+            let lives = if dies { u32::try_from(rng.below(9)).ok() } else { None };
             runs.push((act, lives));
         }
-        let (services, mut dice) = (self.services.clone(), dice.split());
+        let (services, mut rng) = (self.services.clone(), rng.split());
         let within = self.plan.database == Kind::Postgres && runs.len() > 1 && !self.calm;
         let outcomes = if within {
-            let statement = usize::try_from(dice.below(STATEMENTS)).unwrap();
-            services.turns.interleave_within(runs, &mut dice, &services.database, statement, &mut self.met).await
+            let statement = usize::try_from(rng.below(STATEMENTS)).unwrap();
+            services.turns.interleave_within(runs, &mut rng, &services.database, statement, &mut self.met).await
         } else {
-            services.turns.interleave(runs, &mut dice).await
+            services.turns.interleave(runs, &mut rng).await
         };
         for did in outcomes {
             let Some(did) = did else {
@@ -554,9 +554,9 @@ impl Simulation {
             for duty in DUTIES {
                 self.works(duty, 10_000).await?;
             }
-            let mut dice = self.agent_dice.split();
-            let continued = agents::continues(self.agent_scene(0, &mut dice), 10_000);
-            self.meet(0, vec![continued], &mut dice).await?;
+            let mut rng = self.agent_rng.split();
+            let continued = agents::continues(self.agent_scene(0, &mut rng), 10_000);
+            self.meet(0, vec![continued], &mut rng).await?;
         }
         self.look(When::AtRest, None).await
     }

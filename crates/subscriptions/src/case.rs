@@ -197,13 +197,13 @@ impl SubscriptionCase {
     pub fn apply_outcome(
         &self,
         standing: PaymentStanding,
-        occasion: &EventContext,
+        event_context: &EventContext,
         now: DateTime<Utc>,
     ) -> Option<Result<SubscriptionChange, MoveRefused>> {
         let open = self.open()?;
         let event = match standing {
             PaymentStanding::Succeeded => SubscriptionEvent::ChargeSucceeded,
-            PaymentStanding::Failed if Decline::of(occasion.reason.as_deref()).is_hard() => {
+            PaymentStanding::Failed if Decline::of(event_context.reason.as_deref()).is_hard() => {
                 SubscriptionEvent::ChargeDeclinedHard
             }
             PaymentStanding::Failed => SubscriptionEvent::ChargeDeclinedSoft,
@@ -215,7 +215,7 @@ impl SubscriptionCase {
             }
             PaymentStanding::OutcomeUnknown | PaymentStanding::Processing => return None,
         };
-        Some(self.after(event, occasion, now))
+        Some(self.after(event, event_context, now))
     }
 
     /// Returns the change after the customer deleted a method. `None` if another one is charged.
@@ -250,11 +250,11 @@ impl SubscriptionCase {
     pub fn after(
         &self,
         event: SubscriptionEvent,
-        occasion: &EventContext,
+        event_context: &EventContext,
         now: DateTime<Utc>,
     ) -> Result<SubscriptionChange, MoveRefused> {
         let mut facts = self.facts(now);
-        facts.refund_ends = occasion.ends_period;
+        facts.refund_ends = event_context.ends_period;
         if matches!(event, SubscriptionEvent::ChargeStarted | SubscriptionEvent::PeriodDue | SubscriptionEvent::Retry) {
             facts.parked = self.is_charging_blocked();
         }
@@ -263,7 +263,7 @@ impl SubscriptionCase {
         {
             facts.method = MethodStanding::Gone;
         }
-        if let Some(consent) = &occasion.consent {
+        if let Some(consent) = &event_context.consent {
             // The caller has checked the new terms: the plan can be bought, and the method can be charged.
             match event {
                 SubscriptionEvent::ChangePlan => facts.plan = PlanStanding::Available,
@@ -277,7 +277,7 @@ impl SubscriptionCase {
         let mut change = self.without_move(event, now);
         change.subscription.status = step.to;
         change.notices.extend(step.notice);
-        change.ended = ended(event, occasion);
+        change.ended = ended(event, event_context);
         if step.to == SubscriptionStatus::Canceled && step.from != SubscriptionStatus::Canceled {
             change.subscription.canceled_at = Some(now);
             change.subscription.missed.clear();
@@ -285,12 +285,12 @@ impl SubscriptionCase {
         if event == SubscriptionEvent::Resume {
             change.subscription.canceled_at = None;
         }
-        change.consent.clone_from(&occasion.consent);
-        if let Some(saved) = occasion.saved_method.filter(|_| change.subscription.terms.method.is_none()) {
+        change.consent.clone_from(&event_context.consent);
+        if let Some(saved) = event_context.saved_method.filter(|_| change.subscription.terms.method.is_none()) {
             change.subscription.terms.method = Some(saved);
         }
         for effect in step.effects {
-            if self.takes_effect(*effect, &mut change, occasion, facts.origin) == Flow::Stop {
+            if self.takes_effect(*effect, &mut change, event_context, facts.origin) == Flow::Stop {
                 return Ok(change);
             }
         }
@@ -313,7 +313,7 @@ impl SubscriptionCase {
     /// keep the notice time.
     fn announce_new_terms(&self, change: &mut SubscriptionChange) {
         let (now, one) = (change.at, &mut change.subscription);
-        one.told = None;
+        one.last_notice = None;
         let earliest = now + TimeDelta::days(self.policy.notice.get().into());
         let too_soon =
             one.status == SubscriptionStatus::Active && one.next_period_at(now).is_some_and(|at| at < earliest);
@@ -327,16 +327,16 @@ impl SubscriptionCase {
     fn announce_next_period(&self, change: &mut SubscriptionChange) {
         let (due, one) = (self.subscription.due_number(change.at), &mut change.subscription);
         match change.event {
-            SubscriptionEvent::ChargeAnnounced => one.told = Some((due, Announcement::Charge)),
+            SubscriptionEvent::ChargeAnnounced => one.last_notice = Some((due, Announcement::Charge)),
             SubscriptionEvent::PlanWithdrawn if one.status == SubscriptionStatus::Active => {
-                one.told = Some((due, Announcement::End));
+                one.last_notice = Some((due, Announcement::End));
             }
             SubscriptionEvent::PeriodDue
                 if change.from == SubscriptionStatus::Active
                     && change.attempt.is_some()
-                    && one.told != Some((due, Announcement::Charge)) =>
+                    && one.last_notice != Some((due, Announcement::Charge)) =>
             {
-                one.told = Some((due, Announcement::Charge));
+                one.last_notice = Some((due, Announcement::Charge));
                 change.notices.push(SubscriptionNotice::SubscriptionChargeAhead);
             }
             _ => {}
@@ -347,13 +347,13 @@ impl SubscriptionCase {
         &self,
         effect: Effect,
         change: &mut SubscriptionChange,
-        occasion: &EventContext,
+        event_context: &EventContext,
         origin: ChargeOrigin,
     ) -> Flow {
         let now = change.at;
         match effect {
             Effect::StartAttempt => {
-                let attempt = self.attempt(change, occasion, origin);
+                let attempt = self.attempt(change, event_context, origin);
                 if let Err(park) = self.check_attempt(&attempt) {
                     *change = self.parked(park, change.event, now);
                     return Flow::Stop;
@@ -376,11 +376,11 @@ impl SubscriptionCase {
                 };
             }
             Effect::NextTerms => {
-                let agreed = occasion.consent.as_ref().map(|consent| consent.terms.clone());
+                let agreed = event_context.consent.as_ref().map(|consent| consent.terms.clone());
                 change.subscription.next_terms = agreed.filter(|terms| *terms != change.subscription.terms);
             }
             Effect::NextMethod => {
-                let method = occasion.consent.as_ref().and_then(|consent| consent.terms.method);
+                let method = event_context.consent.as_ref().and_then(|consent| consent.terms.method);
                 change.subscription.terms.method = method;
                 if let Some(next) = &mut change.subscription.next_terms {
                     next.method = method;
@@ -395,9 +395,9 @@ impl SubscriptionCase {
             Effect::Park => self.park(Park::ContradictingAnswers, change),
             Effect::Unpark => change.subscription.parked = None,
             Effect::Reschedule => {
-                if let Some(NewSchedule { schedule, paid_until }) = &occasion.timing {
+                if let Some(NewSchedule { schedule, paid_until }) = &event_context.timing {
                     change.subscription.schedule = Some(schedule.clone());
-                    change.subscription.told = None;
+                    change.subscription.last_notice = None;
                     if let (Some(period), Some(end)) = (&mut change.subscription.period, paid_until) {
                         period.end = *end;
                     }
@@ -414,7 +414,12 @@ impl SubscriptionCase {
     }
 
     /// Returns the next attempt.
-    fn attempt(&self, change: &mut SubscriptionChange, occasion: &EventContext, origin: ChargeOrigin) -> NewAttempt {
+    fn attempt(
+        &self,
+        change: &mut SubscriptionChange,
+        event_context: &EventContext,
+        origin: ChargeOrigin,
+    ) -> NewAttempt {
         let subscription = &mut change.subscription;
         let period = match origin {
             ChargeOrigin::Missed if !subscription.missed.is_empty() => subscription.missed.remove(0),
@@ -422,7 +427,7 @@ impl SubscriptionCase {
         };
         let number = self.attempts_of(period).map(|attempt| attempt.number).max().unwrap_or(0).saturating_add(1);
         let terms = change.subscription.terms.clone();
-        NewAttempt { period, number, origin, planned: occasion.planned, terms }
+        NewAttempt { period, number, origin, planned: event_context.planned, terms }
     }
 
     /// Returns the number of the period that is charged now. Pending terms apply from it. If the project
@@ -495,11 +500,11 @@ enum Flow {
     Stop,
 }
 
-fn ended(event: SubscriptionEvent, occasion: &EventContext) -> Option<AttemptEnd> {
+fn ended(event: SubscriptionEvent, event_context: &EventContext) -> Option<AttemptEnd> {
     match event {
         SubscriptionEvent::ChargeSucceeded => Some(AttemptEnd::Succeeded),
         SubscriptionEvent::ChargeDeclinedSoft | SubscriptionEvent::ChargeDeclinedHard => {
-            Some(AttemptEnd::Failed { reason: occasion.reason.clone().unwrap_or_default() })
+            Some(AttemptEnd::Failed { reason: event_context.reason.clone().unwrap_or_default() })
         }
         _ => None,
     }

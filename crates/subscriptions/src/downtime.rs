@@ -126,7 +126,7 @@ mod tests {
         /// For any downtime and any number of calls: at most one charge per call, for the current period. Every
         /// period is charged, forgiven or listed exactly once; listed periods have separate days.
         #[test]
-        fn at_most_one_charge_whatever_the_pause(
+        fn at_most_one_charge_after_any_pause(
             months in 1..=24_u8, pauses in prop::collection::vec(0..2_000_i64, 1..8), collect in any::<bool>(),
         ) {
             let (schedule, policy) = (monthly(months), if collect { MissedPeriods::Collect } else { MissedPeriods::Forgive });
@@ -142,8 +142,8 @@ mod tests {
                 };
                 prop_assert!(current.covers(now));
                 let listed = due.collect.iter().map(|due| due.number);
-                let told: Vec<_> = due.forgiven.clone().chain(listed).chain([current.number]).collect();
-                prop_assert_eq!(told, (settled + 1..=current.number).collect::<Vec<_>>());
+                let reported: Vec<_> = due.forgiven.clone().chain(listed).chain([current.number]).collect();
+                prop_assert_eq!(reported, (settled + 1..=current.number).collect::<Vec<_>>());
                 let other_is_empty = if collect { due.forgiven.is_empty() } else { due.collect.is_empty() };
                 prop_assert!(other_is_empty);
                 let days: Vec<_> = due.collect.iter().map(|due| zone.local(due.not_before).date()).collect();

@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_pause_of_the_service_left_out_is_tried_now_and_then_goes_on() {
+    fn tries_missed_in_a_pause_of_the_service_continue() {
         let tries = all(&[("2027-03-11T06:30:00Z", "general_decline")]);
         let late = at("2027-03-20T15:00:00Z");
         let policy = DunningPolicy::default();
@@ -504,7 +504,7 @@ mod tests {
 
     const DOCS: &str = include_str!("../../../docs/reference/subscription-states.md");
 
-    fn told(reason: &str, decline: Decline) -> String {
+    fn reported(reason: &str, decline: Decline) -> String {
         let tries = decline.more_tries.map_or("as planned".to_owned(), |tries| tries.to_string());
         let salary = if decline.salary_day_helps { "yes" } else { "" };
         format!("| {reason} | {} | {tries} | {salary} |", decline.class.word())
@@ -512,8 +512,8 @@ mod tests {
 
     #[test]
     fn the_docs_show_the_same_table() {
-        let known = REASONS.iter().map(|(reason, decline)| told(&format!("`{reason}`"), *decline));
-        let expected: Vec<_> = known.chain([told("any other, or none", UNKNOWN)]).collect();
+        let known = REASONS.iter().map(|(reason, decline)| reported(&format!("`{reason}`"), *decline));
+        let expected: Vec<_> = known.chain([reported("any other, or none", UNKNOWN)]).collect();
         let rows = DOCS.lines().skip_while(|line| !line.starts_with("| Reason | Class |")).skip(2);
         let shown: Vec<_> = rows.take_while(|line| line.starts_with('|')).collect();
         assert_eq!(shown, expected, "docs/reference/subscription-states.md should have\n{}", expected.join("\n"));

@@ -30,7 +30,7 @@ pub struct Forecast {
 /// succeeds and nothing is changed. An open charge is not included. Each subscription is forecast alone: charges
 /// of other subscriptions of the customer may move a charge to another day.
 pub fn forecast(case: &SubscriptionCase, from: DateTime<Utc>, until: DateTime<Utc>) -> Vec<Forecast> {
-    let (mut case, mut now, mut foreseen) = (case.clone(), from, Vec::new());
+    let (mut case, mut now, mut predicted) = (case.clone(), from, Vec::new());
     for _ in 0..MAX_STEPS {
         let Some(wake) = case.subscription.wake_at.filter(|wake| *wake <= until) else { break };
         now = now.max(wake);
@@ -38,7 +38,7 @@ pub fn forecast(case: &SubscriptionCase, from: DateTime<Utc>, until: DateTime<Ut
         let next = written(&case, &change);
         match &change.attempt {
             Some(attempt) => {
-                foreseen.push(Forecast {
+                predicted.push(Forecast {
                     at: now,
                     subscription: change.subscription.id,
                     period: attempt.period,
@@ -53,7 +53,7 @@ pub fn forecast(case: &SubscriptionCase, from: DateTime<Utc>, until: DateTime<Ut
             None => case = next,
         }
     }
-    foreseen
+    predicted
 }
 
 fn paid(case: &SubscriptionCase, now: DateTime<Utc>) -> Option<SubscriptionCase> {

@@ -273,7 +273,7 @@ pub struct Subscription {
     /// Number of the period that was not paid at its start, while no paid period is current.
     pub unpaid: Option<u32>,
     /// Last announcement, with the number of its period.
-    pub told: Option<(u32, Announcement)>,
+    pub last_notice: Option<(u32, Announcement)>,
     /// Numbers of missed periods to charge afterwards, ascending.
     pub missed: Vec<u32>,
     /// Earliest time of the next charge.

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_needed_comes_back() {
+    fn unused_tokens_are_returned() {
         let pace = Pace::per_second(1);
         assert_eq!(pace.take(10, DateTime::UNIX_EPOCH), 2);
         pace.give_back(5);

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payment_stands_as_its_charge() {
+    fn a_payment_has_the_state_of_its_charge() {
         let standings: Vec<_> = ChargeState::VARIANTS.iter().map(|state| PaymentStanding::from(*state)).collect();
         let (failed, processing) = (PaymentStanding::Failed, PaymentStanding::Processing);
         assert_eq!(standings, [processing, processing, PaymentStanding::Succeeded, failed, failed, failed]);
@@ -210,7 +210,7 @@ mod tests {
     /// A retry reported as possible is allowed by the table of moves; otherwise it is refused for one of these
     /// reasons.
     #[test]
-    fn what_may_be_retried_moves() {
+    fn every_allowed_retry_has_a_move() {
         let mut seen = BTreeSet::new();
         for status in SubscriptionStatus::VARIANTS.iter().copied() {
             for last in PaymentStanding::VARIANTS.iter().copied().map(Some).chain([None]) {

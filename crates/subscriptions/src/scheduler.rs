@@ -66,7 +66,7 @@ impl SubscriptionScheduler {
             let mut until = now + LEASE;
             let found = self.store.lease_due(now, until, allowed).await;
             let mut waiting: VecDeque<_> = found.as_deref().unwrap_or_default().iter().copied().collect();
-            let (mut unused, mut trouble) = (allowed, None);
+            let (mut unused, mut failure) = (allowed, None);
             while let Some(leased) = waiting.pop_front() {
                 ran.found += 1;
                 match self.attempt(leased).await {
@@ -84,14 +84,14 @@ impl SubscriptionScheduler {
                     match self.store.extend_leases(waiting.into(), until, now + LEASE).await {
                         Ok(still) => (waiting, until) = (still.into(), now + LEASE),
                         Err(error) => {
-                            trouble = Some(error);
+                            failure = Some(error);
                             break;
                         }
                     }
                 }
             }
             self.pace.give_back(unused);
-            if let Some(error) = trouble {
+            if let Some(error) = failure {
                 return Err(error);
             }
             if found?.is_empty() {

@@ -111,8 +111,8 @@ impl SubscriptionService {
         let consent = self.consenting(customer, agreement, at);
         let decide: Decision = Box::new(move |case| {
             let terms = case.subscription.next_terms.as_ref().unwrap_or(&case.subscription.terms).clone();
-            let occasion = EventContext { consent: Some(consent(terms)), ..EventContext::default() };
-            Ok(vec![case.after(SubscriptionEvent::Resume, &occasion, at)?])
+            let event_context = EventContext { consent: Some(consent(terms)), ..EventContext::default() };
+            Ok(vec![case.after(SubscriptionEvent::Resume, &event_context, at)?])
         });
         Ok(self.commit(customer, id, at, decide).await?.view)
     }
@@ -255,17 +255,17 @@ fn changes(
     if !agreed {
         return Err(SubscriptionRefusal::ConsentNeeded(differences).into());
     }
-    let occasion = EventContext { consent: Some(consent(wanted)), ..EventContext::default() };
+    let event_context = EventContext { consent: Some(consent(wanted)), ..EventContext::default() };
     let mut case = case.clone();
     let mut changes = Vec::new();
     let other_method = differences.contains(&TermsDifference::Method);
     if differences.iter().any(|difference| *difference != TermsDifference::Method) {
-        let change = case.after(SubscriptionEvent::ChangePlan, &occasion, at)?;
+        let change = case.after(SubscriptionEvent::ChangePlan, &event_context, at)?;
         case = case.with_change(&change);
         changes.push(change);
     }
     if other_method {
-        changes.push(case.after(SubscriptionEvent::ChangeMethod, &occasion, at)?);
+        changes.push(case.after(SubscriptionEvent::ChangeMethod, &event_context, at)?);
     }
     Ok(changes)
 }

@@ -42,7 +42,7 @@ const MAX_PREVIEW_HASH: usize = 128;
 
 /// Request that the gate has let through.
 #[derive(Default)]
-pub struct Passage {
+pub struct PassedRequest {
     /// Condition of its execution.
     pub execution: Execution,
     /// Entry of the log that its outcome completes.
@@ -148,7 +148,11 @@ fn not_executed() -> ApiError {
 }
 
 /// Stops the write of an agent that its project forbids or that waits for approval.
-pub async fn pass(request: &mut ServiceRequest, policy: &Policy, admitted: &Admitted) -> Result<Passage, Stopped> {
+pub async fn pass(
+    request: &mut ServiceRequest,
+    policy: &Policy,
+    admitted: &Admitted,
+) -> Result<PassedRequest, Stopped> {
     match admitted {
         // A rehearsal changes nothing, as a read. Boxed, because most requests are not of agents and need no space for it.
         Admitted::Staff(agent)
@@ -156,7 +160,7 @@ pub async fn pass(request: &mut ServiceRequest, policy: &Policy, admitted: &Admi
         {
             Box::pin(pass_agent(request, policy, admitted, agent)).await
         }
-        _ => Ok(Passage::default()),
+        _ => Ok(PassedRequest::default()),
     }
 }
 
@@ -187,13 +191,13 @@ async fn pass_agent(
     policy: &Policy,
     admitted: &Admitted,
     agent: &Staff,
-) -> Result<Passage, Stopped> {
+) -> Result<PassedRequest, Stopped> {
     // The request has no context yet, so entries of the log do not belong to its key.
     let service = Service::<AgentActionService>::of(request.request())?;
     let operation = (policy.method.as_str(), policy.path, request.query_string());
     let judged = service.judge(agent, Origin::channel(request.request()), operation).await?;
     if judged.class == ToolClass::Read {
-        return Ok(Passage::default());
+        return Ok(PassedRequest::default());
     }
     if let Some(public_id) = Origin::approval(request.request()) {
         return pass_approved(request, policy, (&service, agent), judged, public_id).await;
@@ -208,11 +212,13 @@ async fn pass_agent(
     match judged.rule {
         AgentRule::Forbidden => Err(log.refused(forbidden("The project does not allow this call to the agent.")).await),
         // The first request was counted and logged.
-        AgentRule::Allowed if accepts_keys(policy) && is_repeated(request, admitted).await? => Ok(Passage::default()),
+        AgentRule::Allowed if accepts_keys(policy) && is_repeated(request, admitted).await? => {
+            Ok(PassedRequest::default())
+        }
         AgentRule::Allowed => {
             let body = parsed.ok().and_then(|call| call.body);
             if service.count(agent, judged, body.as_ref()).await? {
-                Ok(Passage { execution: Execution::IfNew, log: Some(Box::new(log)) })
+                Ok(PassedRequest { execution: Execution::IfNew, log: Some(Box::new(log)) })
             } else {
                 Err(log.refused(over_limit()).await)
             }
@@ -245,7 +251,7 @@ async fn pass_approved(
     (service, agent): (&AgentActionService, &Staff),
     judged: JudgedCall,
     public_id: Uuid,
-) -> Result<Passage, Stopped> {
+) -> Result<PassedRequest, Stopped> {
     let action = service.executing(agent, public_id).await?;
     let (sent, approved) = (parse(request, policy).await?, &action.proposal.call);
     let is_same = (&sent.path, &sent.query, &sent.body) == (&approved.path, &approved.query, &approved.body)
@@ -263,7 +269,7 @@ async fn pass_approved(
         return Err(over_limit().into());
     }
     let execution = if service.is_too_late(&action) { Execution::Never(not_executed) } else { Execution::IfNew };
-    Ok(Passage { execution, log: None })
+    Ok(PassedRequest { execution, log: None })
 }
 
 /// Answers a call that needs approval: proposed, refused, or with its stored result.
@@ -273,7 +279,7 @@ async fn wait_for_approval(
     (service, agent): (Service<AgentActionService>, &Staff),
     judged: JudgedCall,
     call: AgentCall,
-) -> Result<Passage, Stopped> {
+) -> Result<PassedRequest, Stopped> {
     match service.look_up(agent, judged, &call).await? {
         AgentCallState::New => {
             let if_match = if call.if_match.is_none() { current_tag(request, policy, admitted).await? } else { None };
@@ -301,13 +307,13 @@ fn answered(response: HttpResponse) -> Stopped {
     Stopped::Answered(Box::new(response))
 }
 
-async fn waiting(service: &AgentActionService, agent: &Staff, public_id: Uuid) -> Result<Passage, Stopped> {
+async fn waiting(service: &AgentActionService, agent: &Staff, public_id: Uuid) -> Result<PassedRequest, Stopped> {
     let shown = service.read(agent, public_id).await?;
     Err(answered(HttpResponse::Accepted().json(AgentActionResponse::from(shown))))
 }
 
 /// Answers with the stored result. If its body is too large to be stored, the response is the call with its status.
-async fn done(service: &AgentActionService, agent: &Staff, action: &AgentAction) -> Result<Passage, Stopped> {
+async fn done(service: &AgentActionService, agent: &Staff, action: &AgentAction) -> Result<PassedRequest, Stopped> {
     let shown = service.read(agent, action.proposal.public_id).await?;
     let stored = action.result().and_then(|result| {
         let status = StatusCode::from_u16(result.status).ok()?;

@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_and_single_values_are_told_apart() {
+    fn lists_and_single_values_are_distinguished() {
         assert_eq!(fields(b"a=1&b[]=2&b[]=3").unwrap(), json!({"a": "1", "b": ["2", "3"]}));
         assert_eq!(fields(b"q=%D1%81%D1%82%D0%BE%D0%BB").unwrap(), json!({"q": "стол"}));
         assert!(fields(b"a=1&a=2").is_err());

@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_come_earns_time_up_to_the_limit_of_the_whole() {
+    fn received_bytes_extend_the_deadline_up_to_the_limit_of_the_whole() {
         let pace = Pace::in_memory(Duration::from_mins(1));
         assert_eq!([0, 1_023, 10 * 1024, 1 << 20].map(|bytes| pace.allows(bytes).as_secs()), [10, 10, 20, 60]);
         assert_eq!(Pace::in_memory(Duration::from_secs(2)).allows(1 << 20).as_secs(), 2);

@@ -248,15 +248,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_outcome_is_never_told_as_a_failure() {
-        let told = |error: StoreError| match ApiError::from(error) {
+    fn an_unknown_outcome_is_never_reported_as_a_failure() {
+        let reported = |error: StoreError| match ApiError::from(error) {
             ApiError::Message(status, message) => (status.as_u16(), message),
             other => panic!("{other}"),
         };
-        let (status, message) = told(StoreError::OutcomeUnknown("server closed the connection".to_owned()));
+        let (status, message) = reported(StoreError::OutcomeUnknown("server closed the connection".to_owned()));
         assert_eq!(status, 503);
         assert!(message.contains("may have been stored") && !message.contains("server closed"), "{message}");
-        let (status, message) = told(StoreError::Unavailable("gone".to_owned()));
+        let (status, message) = reported(StoreError::Unavailable("gone".to_owned()));
         assert_eq!((status, message.contains("Try again later")), (503, true));
     }
 }

@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_queue_refuses_at_once_and_forgets_who_has_left() {
+    async fn a_full_queue_refuses_at_once_and_drops_disconnected_callers() {
         let queue = ResizeQueue::new(1, Duration::from_mins(1));
         let working = queue.enter().await.unwrap();
         let mut waiting = Box::pin(queue.enter());
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_waits_for_ever() {
+    async fn no_request_waits_forever() {
         let queue = ResizeQueue::new(1, Duration::ZERO);
         let _working = queue.enter().await.unwrap();
         assert!(matches!(queue.enter().await, Err(ApiError::Overloaded(wait)) if wait == RETRY_AFTER));

@@ -31,7 +31,7 @@ pub struct NamedError {
     /// `message` that differs from the code, where the contract fixes its text.
     pub fixed_message: Option<Box<str>>,
     /// Additional field of the body, with its name.
-    pub told: Option<Box<(&'static str, Value)>>,
+    pub details: Option<Box<(&'static str, Value)>>,
 }
 
 impl NamedError {
@@ -39,8 +39,8 @@ impl NamedError {
     pub fn new(status: StatusCode, code: &'static str, next_action: NextAction, message: impl Into<String>) -> Self {
         debug_assert!(is_listed(status.as_u16(), code, next_action), "{status} {code} is missing from ERROR_CODES");
         let message = message.into();
-        let (retry_after_seconds, errors, fixed_message, told) = (None, None, None, None);
-        Self { status, code, message, next_action, retry_after_seconds, errors, fixed_message, told }
+        let (retry_after_seconds, errors, fixed_message, details) = (None, None, None, None);
+        Self { status, code, message, next_action, retry_after_seconds, errors, fixed_message, details }
     }
 
     /// Reports wrong fields in the structured body of a flow with named codes.
@@ -59,7 +59,7 @@ impl NamedError {
     /// Adds a field to the body.
     #[must_use]
     pub fn with_field(self, name: &'static str, value: Value) -> Self {
-        Self { told: Some(Box::new((name, value))), ..self }
+        Self { details: Some(Box::new((name, value))), ..self }
     }
 
     /// Returns the body, `{message, error: {code, message, next_action, retry_after_seconds, request_id}, errors?}`.
@@ -77,7 +77,7 @@ impl NamedError {
         if let (Some(errors), Some(fields)) = (&self.errors, body.as_object_mut()) {
             fields.insert("errors".to_owned(), json!(errors.fields()));
         }
-        if let (Some((name, value)), Some(fields)) = (self.told.as_deref(), body.as_object_mut()) {
+        if let (Some((name, value)), Some(fields)) = (self.details.as_deref(), body.as_object_mut()) {
             fields.insert((*name).to_owned(), value.clone());
         }
         body

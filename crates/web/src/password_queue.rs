@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_queue_refuses_and_forgets_who_has_left() {
+    async fn a_full_queue_refuses_and_drops_disconnected_callers() {
         let queue = queue();
         let place = |address: &str| queue.place(address.to_owned(), false);
         let taken: Vec<_> = ["a", "a", "b", "c"].map(|address| place(address).unwrap()).into();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_waits_for_ever() {
+    async fn no_request_waits_forever() {
         let queue = queue_with(Duration::ZERO);
         let _working = queue.place("a".to_owned(), false).unwrap().acquire().await.unwrap();
         let waiting = queue.place("b".to_owned(), false).unwrap().acquire().await;
@@ -184,18 +184,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn strangers_leave_places_for_known_addresses() {
+    async fn unknown_addresses_leave_places_for_known_addresses() {
         let bounds = QueueBounds { kept_places: 2, ..queue().0.bounds };
         let queue = PasswordQueue::new(bounds);
         let place = |address: &str, is_known| queue.place(address.to_owned(), is_known);
-        let strangers = [place("a", false).unwrap(), place("b", false).unwrap()];
+        let outsiders = [place("a", false).unwrap(), place("b", false).unwrap()];
         assert_eq!((refusal(place("c", false)), refusal(place("d", false))), ("full", "full"));
         let known = place("office", true).unwrap();
         assert!(place("home", true).is_ok());
         assert_eq!(refusal(place("office", true)), "none", "the other one has left");
         let all = [known, place("home", true).unwrap()];
         assert_eq!((refusal(place("cafe", true)), refusal(place("c", false))), ("full", "full"));
-        drop((strangers, all));
+        drop((outsiders, all));
         assert_eq!(refusal(place("c", false)), "none");
     }
 

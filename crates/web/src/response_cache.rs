@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_without_one_such_number_is_not_remembered() {
+    fn an_answer_without_one_such_number_is_not_stored() {
         for text in [r#"{"views_count":123}"#, r#"{"views_count":12,"x":{"views_count":12}}"#, "{}"] {
             assert!(Body::of(Bytes::from(text.to_owned()), Some(looked(12, 0))).is_none(), "{text}");
         }

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_pending_already_or_would_not_be_sent_is_refused() {
+    async fn pending_and_unsendable_deliveries_are_not_resent() {
         let pending = DeliveryState::Pending(Pending::due(DateTime::UNIX_EPOCH));
         assert!(matches!(
             resend(pending, true, true).await,

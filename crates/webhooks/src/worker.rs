@@ -87,24 +87,24 @@ impl DeliveryWorker {
         go_on: impl Fn() -> bool,
         pause: impl Fn() -> P,
     ) -> Result<DeliveryRound, StoreError> {
-        let (mut round, mut trouble) = (DeliveryRound::default(), None);
+        let (mut round, mut failure) = (DeliveryRound::default(), None);
         let mut attempts = FuturesUnordered::new();
         loop {
             // After a first storage error no more attempts begin; those in progress run to their end.
-            while trouble.is_none() && attempts.len() < SLOTS && go_on() {
+            while failure.is_none() && attempts.len() < SLOTS && go_on() {
                 match self.lease(owner, SLOTS - attempts.len()).await {
                     Ok((_, leased)) if leased.is_empty() => break,
                     Ok((lease, leased)) => {
                         round.leased += leased.len();
                         attempts.extend(leased.into_iter().map(|delivery| self.deliver(lease.clone(), delivery)));
                     }
-                    Err(error) => trouble = Some(error),
+                    Err(error) => failure = Some(error),
                 }
             }
             if attempts.is_empty() {
-                return trouble.map_or(Ok(round), Err);
+                return failure.map_or(Ok(round), Err);
             }
-            let ended = if trouble.is_some() || !go_on() {
+            let ended = if failure.is_some() || !go_on() {
                 attempts.next().await
             } else {
                 let pause = pin!(pause());
@@ -118,7 +118,7 @@ impl DeliveryWorker {
             for recorded in ended.into_iter().chain(others) {
                 match recorded {
                     Ok(outcome) => round.count(outcome),
-                    Err(error) => trouble = trouble.or(Some(error)),
+                    Err(error) => failure = failure.or(Some(error)),
                 }
             }
         }
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_becomes_due_while_a_receiver_hangs_is_sent_at_once() {
+    async fn deliveries_due_while_a_receiver_hangs_are_sent_at_once() {
         let mut queue = MockDeliveryQueue::new();
         let looks = AtomicUsize::new(0);
         queue.expect_lease().returning(move |_, _, _| {
@@ -323,8 +323,8 @@ mod tests {
             })
         });
         queue.expect_record_attempt().withf(|attempt| attempt.id.get() == 2).times(1).returning(|_| Ok(true));
-        let (told, mut sent) = tokio::sync::mpsc::unbounded_channel();
-        let sender = Arc::new(Hanging(told));
+        let (reported, mut sent) = tokio::sync::mpsc::unbounded_channel();
+        let sender = Arc::new(Hanging(reported));
         let worker = worker_with(queue, sender, clock());
         let working = worker.deliver_while("me", || true, tokio::task::yield_now);
         let (mut working, mut sending) = (pin!(working), pin!(sent.recv()));
@@ -337,9 +337,9 @@ mod tests {
     #[tokio::test]
     async fn a_worker_that_is_to_end_waits_for_its_attempts_and_for_nothing_else() {
         let (mut queue, ends) = (MockDeliveryQueue::new(), Arc::new(AtomicUsize::new(0)));
-        let told = Arc::clone(&ends);
+        let reported = Arc::clone(&ends);
         queue.expect_lease().times(1).returning(move |_, _, _| {
-            told.store(1, Ordering::SeqCst);
+            reported.store(1, Ordering::SeqCst);
             Ok(vec![leased(1, "https://good.example", "sealed:key")])
         });
         queue.expect_record_attempt().times(1).returning(|_| Ok(true));

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use crate::Failure;
-use crate::catalogue::Dice;
+use crate::catalogue::TestRng;
 use crate::shop::{Data, Shop, in_one_commit};
 
 const FAMILIES: [&str; 16] = [
@@ -74,15 +74,15 @@ pub struct Buyer {
 impl Buyer {
     /// Returns the customer at this position.
     pub fn at(place: usize) -> Self {
-        let mut dice = Dice::new(7_000_003 + place);
-        let family = (dice.one_of(&FAMILIES), dice.one_of(&PLACES));
+        let mut rng = TestRng::new(7_000_003 + place);
+        let family = (rng.one_of(&FAMILIES), rng.one_of(&PLACES));
 
         Self {
             place,
             family,
-            given: dice.one_of(&GIVEN),
-            status: STATUSES.get(dice.below(STATUSES.len())).copied().unwrap_or(1),
-            price: i64::try_from(dice.below(2_000_000)).unwrap_or_default() + 9_900,
+            given: rng.one_of(&GIVEN),
+            status: STATUSES.get(rng.below(STATUSES.len())).copied().unwrap_or(1),
+            price: i64::try_from(rng.below(2_000_000)).unwrap_or_default() + 9_900,
         }
     }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use kontor::cli::project::CreatedProject;
 
 use crate::Failure;
-use crate::catalogue::{BRANDS, COLOURS, Dice, MATERIALS, SERIES};
+use crate::catalogue::{BRANDS, COLOURS, MATERIALS, SERIES, TestRng};
 use crate::shop::{AT, Data, in_one_commit};
 
 /// Kinds of item in names; each is a category.
@@ -55,13 +55,13 @@ pub struct Item {
 impl Item {
     /// Returns the item at this position of the project with this seed.
     pub fn at(seed: usize, place: usize) -> Self {
-        let mut dice = Dice::new(seed * 1_000_003 + place);
+        let mut rng = TestRng::new(seed * 1_000_003 + place);
         Self {
             place,
-            thing: dice.below(THINGS.len()),
-            words: [dice.one_of(&SERIES), dice.one_of(&MATERIALS), dice.one_of(&COLOURS)],
-            size: 10 + 5 * dice.below(30),
-            model: dice.below(9_000_000) + 1_000_000,
+            thing: rng.below(THINGS.len()),
+            words: [rng.one_of(&SERIES), rng.one_of(&MATERIALS), rng.one_of(&COLOURS)],
+            size: 10 + 5 * rng.below(30),
+            model: rng.below(9_000_000) + 1_000_000,
         }
     }
 
@@ -118,11 +118,11 @@ const ABOVE: i64 = 1_000;
 impl Place {
     /// Fills a project that the service created.
     pub fn fill(&mut self, data: &Data, project: &CreatedProject, size: usize) -> Result<Market, Failure> {
-        self.furnish(data, Vec::new(), [project.project_id, project.branch_id, project.application_id], size)
+        self.fill_catalog(data, Vec::new(), [project.project_id, project.branch_id, project.application_id], size)
     }
 
     /// Creates a separate project, with an application that has no token.
-    pub fn stranger(&mut self, data: &Data, size: usize) -> Result<Market, Failure> {
+    pub fn outsider(&mut self, data: &Data, size: usize) -> Result<Market, Failure> {
         let number = ABOVE + self.projects;
         let statements = vec![
             format!(
@@ -137,11 +137,11 @@ impl Place {
                  created_at, updated_at) VALUES ({number}, {number}, {number}, 'A', 'nobody-{number}', true, false, '{AT}', '{AT}')"
             ),
         ];
-        self.furnish(data, statements, [number; 3], size)
+        self.fill_catalog(data, statements, [number; 3], size)
     }
 
     /// Adds the catalog after statements that belong to the same commit.
-    fn furnish(
+    fn fill_catalog(
         &mut self,
         data: &Data,
         mut statements: Vec<String>,

@@ -1,10 +1,10 @@
 //! Growth with the catalog: the same requests at two sizes, and among two thousand projects.
 
 mod book;
-pub mod desk;
 mod market;
 pub mod renewals;
 pub mod site;
+pub mod staff_lists;
 pub mod wave;
 
 use std::time::{Duration, Instant};
@@ -24,8 +24,8 @@ use crate::shop::Shop;
 pub struct Sizes {
     small: usize,
     large: usize,
-    strangers: usize,
-    items_of_stranger: usize,
+    outsiders: usize,
+    items_of_outsider: usize,
     rounds: usize,
     round: Duration,
 }
@@ -35,8 +35,8 @@ impl Sizes {
     pub const FULL: Self = Self {
         small: 10_000,
         large: 1_000_000,
-        strangers: 1_999,
-        items_of_stranger: 250,
+        outsiders: 1_999,
+        items_of_outsider: 250,
         rounds: 5,
         round: Duration::from_millis(1_500),
     };
@@ -44,8 +44,8 @@ impl Sizes {
     pub const QUICK: Self = Self {
         small: 1_000,
         large: 30_000,
-        strangers: 40,
-        items_of_stranger: 50,
+        outsiders: 40,
+        items_of_outsider: 50,
         rounds: 1,
         round: Duration::from_millis(200),
     };
@@ -70,7 +70,7 @@ const PAGE: usize = 10;
 const KINDS: usize = 500;
 
 /// A service on a database with a catalog.
-struct Stand {
+struct Setup {
     name: &'static str,
     shop: Shop,
     market: Market,
@@ -78,21 +78,21 @@ struct Stand {
     _database: Option<OnServer>,
 }
 
-impl Stand {
+impl Setup {
     fn open(
         name: &'static str,
         server: Option<&str>,
         size: usize,
-        strangers: usize,
-        of_stranger: usize,
+        outsiders: usize,
+        of_outsider: usize,
     ) -> Result<Self, Failure> {
         let began = Instant::now();
         let database = server.map(|server| OnServer::create(server, name)).transpose()?;
         let shop = Shop::empty(database.as_ref().map(|database| database.url.clone()))?;
         let mut place = Place::default();
         let market = place.fill(&shop, &shop.project, size)?;
-        for _ in 0..strangers {
-            place.stranger(&shop, of_stranger)?;
+        for _ in 0..outsiders {
+            place.outsider(&shop, of_outsider)?;
         }
         let written = began.elapsed();
         shop.runtime.block_on(shop.database.correct_ledger(None, SystemClock.now()))?;
@@ -186,9 +186,9 @@ fn list_of(category: i64) -> String {
 }
 
 /// A list to which more parameters can be added.
-type List = (&'static str, fn(&Stand, &str) -> Target);
+type List = (&'static str, fn(&Setup, &str) -> Target);
 
-type Kind = (&'static str, Goal, fn(&Stand) -> Result<Target, Failure>);
+type Kind = (&'static str, Goal, fn(&Setup) -> Result<Target, Failure>);
 
 /// Returns the series of the item with two letters swapped, and its model.
 fn misspelt(item: &Item) -> String {
@@ -211,7 +211,7 @@ fn kinds() -> [Kind; 14] {
         ("list of a category", flat, |at| Ok(at.per_category(list_of))),
         ("list of everything", flat, |at| Ok(at.target(vec![at.get("products?per_page=20")]))),
         ("list by price", flat, |at| Ok(at.per_category(|id| format!("{}&order_by=price_asc", list_of(id))))),
-        ("card", flat, Stand::cards),
+        ("card", flat, Setup::cards),
         ("prices of everything", flat, |at| Ok(at.target(vec![at.get("prices")]))),
         ("prices of a category", flat, |at| Ok(at.per_category(|id| format!("prices?category_id[]={id}")))),
         ("categories", flat, |at| Ok(at.target(vec![at.get("categories")]))),
@@ -228,15 +228,15 @@ fn kinds() -> [Kind; 14] {
 /// Measures everything at both sizes, and the small size among other projects.
 pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
     let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
-    let small = Stand::open("small", server, sizes.small, 0, 0)?;
-    let crowd = Stand::open("crowd", server, sizes.small, sizes.strangers, sizes.items_of_stranger)?;
-    let large = Stand::open("large", server, sizes.large, 0, 0)?;
+    let small = Setup::open("small", server, sizes.small, 0, 0)?;
+    let crowd = Setup::open("crowd", server, sizes.small, sizes.outsiders, sizes.items_of_outsider)?;
+    let large = Setup::open("large", server, sizes.large, 0, 0)?;
     for (name, goal, target) in kinds() {
         let figure = format!("{name}: {} items by {}", sizes.large, sizes.small);
         report.add(compare(&sizes, figure, goal, &target(&large)?, &target(&small)?)?);
     }
     for (name, goal, target) in kinds() {
-        let figure = format!("{name}: {} other projects by none", sizes.strangers);
+        let figure = format!("{name}: {} other projects by none", sizes.outsiders);
         report.add(compare(&sizes, figure, goal, &target(&crowd)?, &target(&small)?)?);
     }
     for (name, _, target) in kinds().iter().filter(|(name, ..)| name.starts_with("search")) {
@@ -253,11 +253,11 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
         let figure = format!("{name} with facets by without, {} items", sizes.large);
         report.add(compare(&sizes, figure, Goal::AtMost(FACETS), &list(&large, "&facets=1"), &list(&large, ""))?);
     }
-    for stand in [&small, &large] {
-        let deep = DEEP.min(stand.market.size / PAGE);
+    for setup in [&small, &large] {
+        let deep = DEEP.min(setup.market.size / PAGE);
         for order in ["", "&order_by=name_asc", "&order_by=price_desc"] {
-            let at = |page: usize| stand.target(vec![stand.get(&format!("products?page={page}{order}"))]);
-            let name = format!("page {deep} by page 1, {}{order}", stand.name);
+            let at = |page: usize| setup.target(vec![setup.get(&format!("products?page={page}{order}"))]);
+            let name = format!("page {deep} by page 1, {}{order}", setup.name);
             report.add(compare(&sizes, name, Goal::AtMost(MORE), &at(deep), &at(1))?);
         }
     }

@@ -47,7 +47,7 @@ const FULL: Sizes = Sizes { waiting: 1_000_000, due: 100_000, looks: 2_000 };
 const QUICK: Sizes = Sizes { waiting: 30_000, due: 3_000, looks: 50 };
 
 /// A database with subscriptions and without a worker.
-struct Stand {
+struct Setup {
     data: Data,
     /// Time at which nothing is due yet.
     early: DateTime<Utc>,
@@ -60,21 +60,21 @@ pub fn text(moment: DateTime<Utc>) -> String {
     moment.format("%Y-%m-%d %H:%M:%S").to_string()
 }
 
-impl Stand {
+impl Setup {
     /// Stores `size` subscriptions. One of `one_of` falls due within the hour after `early`. The order is mixed, so
     /// rows that are due together are not stored near each other.
     fn open(name: &str, server: Option<&str>, size: usize, one_of: usize) -> Result<Self, Failure> {
         let began = Instant::now();
         let database = server.map(|server| OnServer::create(server, name)).transpose()?;
         let data = Data::create(database.as_ref().map(|database| database.url.clone()))?;
-        let stand = Self { data, early: "2026-06-15T12:00:00Z".parse()?, database };
-        stand.fill(size, one_of)?;
-        match &stand.database {
+        let setup = Self { data, early: "2026-06-15T12:00:00Z".parse()?, database };
+        setup.fill(size, one_of)?;
+        match &setup.database {
             Some(database) => database.vacuum()?,
-            None => stand.data.fold_log()?,
+            None => setup.data.fold_log()?,
         }
         eprintln!("{name}: {size} subscriptions written in {:.0} s", began.elapsed().as_secs_f64());
-        Ok(stand)
+        Ok(setup)
     }
 
     fn fill(&self, size: usize, one_of: usize) -> Result<(), Failure> {
@@ -174,12 +174,12 @@ pub fn write_rows(data: &Data, project: &CreatedProject, rows: impl Iterator<Ite
 }
 
 /// Queries both databases in alternation, `looks` times each. The queries of each must together find `wanted` rows.
-fn in_turns([ours, peer]: [&Stand; 2], after: TimeDelta, looks: usize, wanted: usize) -> Result<Pair, Failure> {
+fn in_turns([ours, peer]: [&Setup; 2], after: TimeDelta, looks: usize, wanted: usize) -> Result<Pair, Failure> {
     let mut times = [Vec::new(), Vec::new()];
     let mut found = [0, 0];
     for _ in 0..looks {
-        for ((stand, times), found) in [ours, peer].into_iter().zip(&mut times).zip(&mut found) {
-            let (leased, took) = stand.look(after)?;
+        for ((setup, times), found) in [ours, peer].into_iter().zip(&mut times).zip(&mut found) {
+            let (leased, took) = setup.look(after)?;
             times.push(took);
             *found += leased;
         }
@@ -195,8 +195,8 @@ fn in_turns([ours, peer]: [&Stand; 2], after: TimeDelta, looks: usize, wanted: u
 pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
     let sizes = if pace.is_quick() { QUICK } else { FULL };
     let (all, due) = (sizes.waiting + sizes.due, sizes.due);
-    let alone = Stand::open("renewals_alone", server, due, 1)?;
-    let crowd = Stand::open("renewals_crowd", server, all, all / due)?;
+    let alone = Setup::open("renewals_alone", server, due, 1)?;
+    let crowd = Setup::open("renewals_crowd", server, all, all / due)?;
     eprintln!("{}", crowd.plan()?);
     let growth = |pair: &Pair| middle(&pair.ours) / middle(&pair.peer);
 

@@ -56,7 +56,7 @@ impl Acquirer {
     }
 
     /// Configures a service to use this acquirer.
-    fn tell(&self, config: &mut Config) {
+    fn configure(&self, config: &mut Config) {
         let known = SandboxConfig::new(std::sync::Arc::new(SystemClock));
         config.acquirer_url = format!("{}/v3", self.sandbox.url());
         config.acquirer_shop_id = known.shop_id;
@@ -91,7 +91,8 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
     let wave = if pace.is_quick() { QUICK } else { FULL };
     let acquirer = Acquirer::start()?;
     let database = server.map(|server| OnServer::create(server, "wave")).transpose()?;
-    let shop = Shop::told(database.as_ref().map(|database| database.url.clone()), |config| acquirer.tell(config))?;
+    let shop =
+        Shop::configured(database.as_ref().map(|database| database.url.clone()), |config| acquirer.configure(config))?;
     let offers = shop.offers()?;
     let (plan, goods) = offers.split_last().ok_or("nothing is sold")?;
     let end = subscribe(&shop, &acquirer, &wave, plan.product)?;

@@ -111,7 +111,7 @@ mod tests {
     use kontor_kernel::testing::CountingRandom;
 
     #[tokio::test]
-    async fn work_that_nobody_waits_for_counts_until_it_is_done() {
+    async fn abandoned_work_counts_until_it_is_done() {
         let passwords = Argon2Passwords::new(Arc::new(CountingRandom::new())).unwrap();
         let all = passwords.permits.available_permits();
         let (started, begun) = tokio::sync::oneshot::channel();

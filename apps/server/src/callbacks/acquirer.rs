@@ -90,7 +90,7 @@ async fn receive_acquirer_notification(
     if !notification.event.starts_with("payment.") {
         return Ok(done);
     }
-    match service.handle_notification(&id, told(&notification.event)).await? {
+    match service.handle_notification(&id, reported(&notification.event)).await? {
         NotificationResult::Unreadable { why } => return Err(retry_later(&id, &why)),
         NotificationResult::Suspicious { purpose, why } => {
             tracing::error!(%purpose, payment = %id, %why, "a payment needs review; see `kontor payment --help`");
@@ -123,7 +123,7 @@ async fn refund_notified(refunds: &RefundService, id: &ProviderId) -> Result<(),
 }
 
 /// Returns the payment status that the name of an event claims.
-fn told(event: &str) -> Option<GatewayStatus> {
+fn reported(event: &str) -> Option<GatewayStatus> {
     match event {
         "payment.succeeded" => Some(GatewayStatus::Succeeded),
         "payment.canceled" => Some(GatewayStatus::Canceled),

@@ -240,12 +240,12 @@ async fn report(
             println!("{} problems, see {sheet}", tally.problems);
         }
     }
-    let said = |message: &str| Failure::from(message.to_owned());
+    let printed = |message: &str| Failure::from(message.to_owned());
     match (job.state, job.failure.as_deref()) {
         (JobState::Succeeded, _) if tally.problems == 0 => Ok(()),
         (JobState::Succeeded, _) => Err(Exit(WRONG_ROWS, "some rows are invalid".to_owned()).into()),
         (_, Some(message)) if tally.problems > 0 => Err(Exit(WRONG_ROWS, message.to_owned()).into()),
-        (_, message) => Err(said(message.unwrap_or("the import was canceled"))),
+        (_, message) => Err(printed(message.unwrap_or("the import was canceled"))),
     }
 }
 

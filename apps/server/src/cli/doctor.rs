@@ -8,7 +8,7 @@ use kontor_kernel::{Clock, ProjectId};
 use serde_json::json;
 
 use super::operate::open_migrated;
-use super::payment::{print_concern, tell_concern};
+use super::payment::{print_concern, report_concern};
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
@@ -66,7 +66,7 @@ pub fn run(
         report.parked(&parked);
         let concerns = database.receipt_concerns(project, MAX_LISTED).await?;
         for concern in &concerns {
-            tell_concern(concern, report.json);
+            report_concern(concern, report.json);
         }
         let payments = database.payments_to_review(project, MAX_LISTED).await?;
         for payment in &payments {

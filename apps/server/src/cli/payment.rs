@@ -173,7 +173,7 @@ pub fn run_receipt(
             let of = number.map(project).transpose()?;
             let database = open_migrated(&load(output.database)?)?;
             for concern in process::runtime()?.block_on(database.receipt_concerns(of, MAX_LISTED))? {
-                tell_concern(&concern, output.json);
+                report_concern(&concern, output.json);
             }
             Ok(())
         }
@@ -229,7 +229,7 @@ fn print_terms(project: ProjectId, terms: Option<ReceiptTerms>, as_json: bool) {
 }
 
 /// Prints a receipt that needs an operator, for `list` and `kontor doctor`.
-pub(super) fn tell_concern(concern: &ReceiptProblemReport, as_json: bool) {
+pub(super) fn report_concern(concern: &ReceiptProblemReport, as_json: bool) {
     let ReceiptProblemReport { id, project_id, purpose, kind, state, since, reason } = concern;
     let (kind, state) = (kind.word(), state.word());
     if as_json {
@@ -290,25 +290,25 @@ pub fn run_reconcile(
         if let Some(why) = refunds.broken_off {
             return Err(format!("the acquirer's refunds cannot be read: {why}").into());
         }
-        for payment in &payments.strange {
+        for payment in &payments.unexpected {
             print_unknown_payment(payment, output.json);
         }
         let released = database.allow_charges().await?;
-        let (known, renewals, strange) = (payments.known, payments.renewals, payments.strange.len());
+        let (known, renewals, unexpected) = (payments.known, payments.renewals, payments.unexpected.len());
         let (recorded, doubtful) = (refunds.recorded, refunds.suspicious.len());
         if output.json {
             let compared = json!({
-                "known": known, "renewals": renewals, "unknown": strange, "refunds_recorded": recorded,
+                "known": known, "renewals": renewals, "unknown": unexpected, "refunds_recorded": recorded,
                 "refunds_doubtful": doubtful, "released": released,
             });
             println!("{}", json!({ "compared": compared }));
         } else {
             println!(
-                "{known} payments are known, {renewals} renewals will be adopted, {strange} payments are unknown; \
+                "{known} payments are known, {renewals} renewals will be adopted, {unexpected} payments are unknown; \
                  {recorded} refunds recorded, {doubtful} need review"
             );
-            let told = if released { "subscription charges resumed" } else { "no charges were held" };
-            println!("{told}");
+            let reported = if released { "subscription charges resumed" } else { "no charges were held" };
+            println!("{reported}");
         }
         Ok(())
     })
@@ -329,7 +329,7 @@ async fn payments_since(
         let compared = database.compare_payments(listed.items, SystemClock.now()).await?;
         all.known += compared.known;
         all.renewals += compared.renewals;
-        all.strange.extend(compared.strange);
+        all.unexpected.extend(compared.unexpected);
         page = listed.next;
         if page.is_none() {
             return Ok(all);

@@ -269,11 +269,11 @@ fn contact_orders(
     let ContactTerms { max_pieces, max_value, hold_hours } =
         terms.ok_or_else(|| format!("project {project} not found"))?;
     if output.json {
-        let told = serde_json::json!({
+        let reported = serde_json::json!({
             "project_id": project.get(), "max_pieces": max_pieces, "max_value": max_value.to_string(),
             "hold_hours": hold_hours.get(),
         });
-        println!("{told}");
+        println!("{reported}");
     } else {
         println!("project_id  {project}");
         println!("max_pieces  {max_pieces}");
@@ -323,10 +323,10 @@ fn delivery_charge(
                 })
             })
             .collect();
-        let told = serde_json::json!({
+        let reported = serde_json::json!({
             "project_id": project.get(), "charges_delivery": charges_delivery, "ways": ways,
         });
-        println!("{told}");
+        println!("{reported}");
     } else {
         println!("project_id        {project}");
         println!("charges_delivery  {charges_delivery}");

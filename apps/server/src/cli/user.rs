@@ -238,7 +238,7 @@ async fn execute(config: &Config, database: &Database, command: UserCommand) -> 
 
 async fn create(registry: &StaffRegistry, password: &str, arguments: CreateArguments) -> Result<(), Failure> {
     let name = |option: &str, given: Option<&str>| parsed(option, Name::parse(given.unwrap_or(&arguments.login)));
-    let hire = NewEmployeeInput {
+    let new_employee = NewEmployeeInput {
         project_id: id("--project", arguments.project)?,
         branch_id: arguments.branch.map(|number| id::<BranchId>("--branch", number)).transpose()?,
         department_id: arguments.department.map(|number| id::<DepartmentId>("--department", number)).transpose()?,
@@ -255,8 +255,8 @@ async fn create(registry: &StaffRegistry, password: &str, arguments: CreateArgum
         phone: arguments.phone.as_deref().map(|text| parsed("--phone", Phone::parse(text))).transpose()?,
         password: parsed("the password", NewPassword::parse(password))?,
     };
-    let login = hire.login.to_string();
-    let user = registry.hire(hire).await?;
+    let login = new_employee.login.to_string();
+    let user = registry.new_employee(new_employee).await?;
     if arguments.output.json {
         println!("{}", json!({ "user_id": user.get(), "login": login, "password": password }));
     } else {

@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    fn said(hosts: &[&str]) -> String {
+    fn printed(hosts: &[&str]) -> String {
         let welcome = LandingMarkup::default();
         welcome.say("secret".to_owned());
         let request = hosts.iter().fold(TestRequest::default(), |request, host| request.append_header((HOST, *host)));
@@ -112,7 +112,7 @@ mod tests {
     #[test]
     fn a_welcome_is_for_loopback_names_alone() {
         for host in ["localhost", "LOCALHOST:8080", "127.0.0.1", "127.0.0.1:8080", "[::1]:8080"] {
-            assert_eq!(said(&[host]), "secret", "{host}");
+            assert_eq!(printed(&[host]), "secret", "{host}");
         }
         let others = [
             "evil.example",
@@ -126,9 +126,12 @@ mod tests {
             "localhost:8080:1",
         ];
         for host in others {
-            assert_eq!(said(&[host]), ELSEWHERE, "{host:?}");
+            assert_eq!(printed(&[host]), ELSEWHERE, "{host:?}");
         }
-        assert_eq!((said(&[]), said(&["localhost", "evil.example"])), (ELSEWHERE.to_owned(), ELSEWHERE.to_owned()));
+        assert_eq!(
+            (printed(&[]), printed(&["localhost", "evil.example"])),
+            (ELSEWHERE.to_owned(), ELSEWHERE.to_owned())
+        );
         assert_eq!(LandingMarkup::default().said_to(&TestRequest::default().to_http_request()), "", "no demo, no word");
     }
 }

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn pauses_double_up_to_a_minute_and_start_anew_after_a_completed_round() {
+    async fn pauses_double_up_to_a_minute_and_reset_after_a_completed_round() {
         let supervisor = Supervisor::default();
         let mut task = supervisor.task("files");
         let mut pauses = Vec::new();

@@ -3,13 +3,13 @@
 
 use std::time::Instant;
 
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use crate::crash::dice::Dice;
-use crate::desk::Desk;
-use crate::process::{PATIENCE, Site};
+use crate::crash::rng::TestRng;
+use crate::owner_client::OwnerClient;
+use crate::process::{PATIENCE, ProcessEnvironment};
 use crate::support::{send, sha256};
 
 const APPROVERS: usize = 8;
@@ -23,8 +23,9 @@ const TIME_PASSES: [&str; 2] = [
 const AT: &str = "'2026-01-01 00:00:00'";
 
 /// Creates employees with the role of the owner, and returns their tokens.
-async fn approvers(site: &Site, desk: &Desk) -> Vec<String> {
-    let (project, role) = (&desk.project["project_id"], site.number("SELECT id FROM roles WHERE is_owner").await);
+async fn approvers(environment: &ProcessEnvironment, owner_client: &OwnerClient) -> Vec<String> {
+    let (project, role) =
+        (&owner_client.project["project_id"], environment.number("SELECT id FROM roles WHERE is_owner").await);
     let mut bearers = Vec::new();
     for number in 0..APPROVERS {
         let secret = format!("secret-of-approver-{number}");
@@ -38,66 +39,68 @@ async fn approvers(site: &Site, desk: &Desk) -> Vec<String> {
             "INSERT INTO access_tokens (guard, subject_id, project_id, fingerprint, created_at, expires_at) SELECT 'user', \
              id, project_id, '{fingerprint}', {AT}, '2100-01-01 00:00:00' FROM users WHERE login = 'approver-{number}'"
         );
-        site.execute(&[user, token]).await;
-        let id = site.number(&format!("SELECT id FROM access_tokens WHERE fingerprint = '{fingerprint}'")).await;
+        environment.execute(&[user, token]).await;
+        let id = environment.number(&format!("SELECT id FROM access_tokens WHERE fingerprint = '{fingerprint}'")).await;
         bearers.push(format!("{id}|{secret}"));
     }
     bearers
 }
 
 /// Creates an agent whose writes need approval, and returns its token.
-async fn new_agent(desk: &Desk) -> String {
+async fn new_agent(owner_client: &OwnerClient) -> String {
     let agent = json!({ "name": "Bot", "permissions": ["view-tasks", "edit-tasks"] });
-    let agent = send(desk.request(Method::POST, "/api/agents").json(&agent)).await.expect(201);
+    let agent = send(owner_client.request(Method::POST, "/api/agents").json(&agent)).await.expect(201);
     let tokens = format!("/api/agents/{}/tokens", agent["agent"]["id"]);
-    let issued = send(desk.request(Method::POST, &tokens).json(&json!({ "name": "Token" }))).await.expect(201);
+    let issued = send(owner_client.request(Method::POST, &tokens).json(&json!({ "name": "Token" }))).await.expect(201);
     let policy = json!({
         "version": 0, "refuses_writes": false, "approvals_per_hour": 60, "retention_days": 90, "rules": { "write": "needs_approval", "operations": [] }, "agents": [],
     });
-    send(desk.request(Method::PUT, "/api/agent-policy").json(&policy)).await.expect(200);
+    send(owner_client.request(Method::PUT, "/api/agent-policy").json(&policy)).await.expect(200);
     issued["access_token"]["value"].as_str().unwrap().to_owned()
 }
 
 /// Prepares a request with another token.
-fn as_other(desk: &Desk, bearer: &str, path: &str, body: &Value) -> RequestBuilder {
-    desk.front.http.post(format!("{}{path}", desk.front.url)).bearer_auth(bearer).json(body)
+fn as_other(owner_client: &OwnerClient, bearer: &str, path: &str, body: &Value) -> RequestBuilder {
+    owner_client.front.http.post(format!("{}{path}", owner_client.front.url)).bearer_auth(bearer).json(body)
 }
 
 /// Waits until a call is executed. If the process died before any approval, it is approved now.
-async fn until_executed(desk: &Desk, action: &str) -> Value {
+async fn until_executed(owner_client: &OwnerClient, action: &str) -> Value {
     let until = Instant::now() + PATIENCE;
     loop {
-        let shown = send(desk.request(Method::GET, action)).await.expect(200)["agentAction"].clone();
+        let shown = send(owner_client.request(Method::GET, action)).await.expect(200)["agentAction"].clone();
         match shown["state"].as_str().unwrap() {
             "executed" => return shown,
             "proposed" => {
-                send(desk.request(Method::POST, &format!("{action}/approve")).json(&json!({}))).await.expect(200);
+                send(owner_client.request(Method::POST, &format!("{action}/approve")).json(&json!({})))
+                    .await
+                    .expect(200);
             }
             state => assert_eq!(state, "approved", "{shown}"),
         }
-        look_again!(until, "the call is never executed: {shown}");
+        retry_until!(until, "the call is never executed: {shown}");
     }
 }
 
 database_tests! {
     async fn a_call_that_employees_approve_at_once_survives_a_kill_with_one_effect(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let mut process = site.serve().await;
-        let desk = Desk::sign_in(&site, site.create_project("owner")).await;
-        let approvers = approvers(&site, &desk).await;
-        let agent = new_agent(&desk).await;
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let mut process = environment.serve().await;
+        let owner_client = OwnerClient::sign_in(&environment, environment.create_project("owner")).await;
+        let approvers = approvers(&environment, &owner_client).await;
+        let agent = new_agent(&owner_client).await;
         let mut approved = 0;
         for round in 0..ROUNDS {
             let task = json!({ "title": format!("Task {round}") });
-            let proposed = send(as_other(&desk, &agent, "/api/tasks", &task)).await.expect(202);
+            let proposed = send(as_other(&owner_client, &agent, "/api/tasks", &task)).await.expect(202);
             let action = format!("/api/agent-actions/{}", proposed["agentAction"]["publicId"].as_str().unwrap());
             let approving = approvers.iter().map(|bearer| {
-                let request = as_other(&desk, bearer, &format!("{action}/approve"), &json!({}));
+                let request = as_other(&owner_client, bearer, &format!("{action}/approve"), &json!({}));
                 tokio::spawn(async move { request.send().await.is_ok_and(|response| response.status() == 200) })
             });
             let approving: Vec<_> = approving.collect();
             // Before the approval, during the execution, or after it.
-            Dice::new(round).rest(4 * round, 8).await;
+            TestRng::new(round).rest(4 * round, 8).await;
             process.kill();
             let mut answered = 0;
             for one in approving {
@@ -105,16 +108,16 @@ database_tests! {
             }
             assert!(answered <= 1, "{answered} employees have approved the same call");
             approved += answered;
-            site.execute(&TIME_PASSES).await;
-            process = site.serve().await;
-            let executed = until_executed(&desk, &action).await;
+            environment.execute(&TIME_PASSES).await;
+            process = environment.serve().await;
+            let executed = until_executed(&owner_client, &action).await;
             assert_eq!(executed["status_code"], 201, "{executed}");
             let effects = format!("SELECT count(*) AS id FROM tasks WHERE title = 'Task {round}'");
-            assert_eq!(site.number(&effects).await, 1, "round {round}: {executed}");
+            assert_eq!(environment.number(&effects).await, 1, "round {round}: {executed}");
             // The agent gets the result, and acts no more.
-            let result = send(as_other(&desk, &agent, "/api/tasks", &task)).await.expect(201);
+            let result = send(as_other(&owner_client, &agent, "/api/tasks", &task)).await.expect(201);
             assert_eq!(result["task"]["title"], task["title"]);
-            assert_eq!(site.number(&effects).await, 1);
+            assert_eq!(environment.number(&effects).await, 1);
         }
         println!("{approved} of {ROUNDS} approvals were answered before the kill");
         drop(process);

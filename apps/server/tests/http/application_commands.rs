@@ -4,43 +4,43 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
+use crate::customer_client::ApplicationClient;
 use crate::platform_files::{form, png};
-use crate::process::Site;
-use crate::shopper::Shopfront;
+use crate::process::ProcessEnvironment;
 use crate::support::send;
 
 /// Returns the JSON output of a command.
-fn said(site: &Site, arguments: &[&str]) -> Value {
-    serde_json::from_slice(&site.run(&[arguments, &["--json"]].concat()).stdout).unwrap()
+fn printed(environment: &ProcessEnvironment, arguments: &[&str]) -> Value {
+    serde_json::from_slice(&environment.run(&[arguments, &["--json"]].concat()).stdout).unwrap()
 }
 
-fn refused(site: &Site, arguments: &[&str], why: &str) {
-    let output = site.command(arguments).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && output.stdout.is_empty() && said.contains(why), "{arguments:?}: {said}");
+fn refused(environment: &ProcessEnvironment, arguments: &[&str], why: &str) {
+    let output = environment.command(arguments).output().unwrap();
+    let printed = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && output.stdout.is_empty() && printed.contains(why), "{arguments:?}: {printed}");
 }
 
 /// Returns the bearer of the owner.
-async fn owner(site: &Site, project: &Value) -> String {
+async fn owner(environment: &ProcessEnvironment, project: &Value) -> String {
     let body = json!({ "login": project["login"], "password": project["password"] });
-    let signed = send(site.http.post(format!("{}/api/login", site.url())).json(&body)).await.expect(200);
+    let signed = send(environment.http.post(format!("{}/api/login", environment.url())).json(&body)).await.expect(200);
     signed["user"]["access_token"]["value"].as_str().unwrap().to_owned()
 }
 
-fn by_staff(site: &Site, bearer: &str, method: Method, path: &str) -> RequestBuilder {
-    site.http.request(method, format!("{}{path}", site.url())).bearer_auth(bearer)
+fn by_staff(environment: &ProcessEnvironment, bearer: &str, method: Method, path: &str) -> RequestBuilder {
+    environment.http.request(method, format!("{}{path}", environment.url())).bearer_auth(bearer)
 }
 
 database_tests! {
-    async fn an_application_is_shut_out_and_gets_another_token(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let process = site.serve().await;
-        let project = site.create_project("owner");
+    async fn an_application_loses_access_and_gets_another_token(db: TestDatabase) {
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let process = environment.serve().await;
+        let project = environment.create_project("owner");
         let id = project["application_id"].to_string();
         let of = |command| ["application", command, "--application", &id];
-        let old = site.front(&project["app_token"]);
+        let old = environment.front(&project["app_token"]);
         let customer = old.sign_in("79005550041").await;
-        let settings = async |front: &Shopfront| {
+        let settings = async |front: &ApplicationClient| {
             let answer = send(front.request(Method::GET, "/api/counterparty/settings")).await;
             if answer.status == 401 {
                 assert_eq!(answer.json()["message"], "Application token is invalid");
@@ -48,7 +48,7 @@ database_tests! {
             answer.status.as_u16()
         };
         let alone = async || {
-            let profile = site.http.get(format!("{}/api/counterparty", site.url())).bearer_auth(&customer.bearer);
+            let profile = environment.http.get(format!("{}/api/counterparty", environment.url())).bearer_auth(&customer.bearer);
             send(profile).await.status.as_u16()
         };
         // By now the process has cached the token and a response to it.
@@ -56,40 +56,40 @@ database_tests! {
             assert_eq!(settings(&old).await, 200);
             send(old.request(Method::GET, "/api/counterparty/products")).await.expect(200);
         }
-        assert_eq!(said(&site, &of("deactivate"))["is_active"], false);
+        assert_eq!(printed(&environment, &of("deactivate"))["is_active"], false);
         assert_eq!((settings(&old).await, alone().await), (401, 401));
         send(old.request(Method::GET, "/api/counterparty/products")).await.expect(401);
         let listed = ["application", "list", "--project", &project["project_id"].to_string()];
         let expected = json!({ "application_id": project["application_id"], "name": "Trial", "is_active": false });
-        assert_eq!(said(&site, &listed), json!([expected]));
-        assert_eq!(said(&site, &of("activate"))["is_active"], true);
+        assert_eq!(printed(&environment, &listed), json!([expected]));
+        assert_eq!(printed(&environment, &of("activate"))["is_active"], true);
         assert_eq!((settings(&old).await, alone().await), (200, 200), "with its customers");
 
-        let issued = said(&site, &of("rotate-token"));
+        let issued = printed(&environment, &of("rotate-token"));
         assert_eq!(issued["application_id"], project["application_id"]);
-        let new = site.front(&issued["app_token"]);
+        let new = environment.front(&issued["app_token"]);
         assert_eq!((new.app_token.len(), settings(&old).await, settings(&new).await), (48, 401, 200));
         send(old.request(Method::GET, "/api/counterparty/products")).await.expect(401);
         let profile = new.request(Method::GET, "/api/counterparty").bearer_auth(&customer.bearer);
         send(profile).await.expect(200);
         for command in ["deactivate", "activate", "rotate-token", "payment-types"] {
-            refused(&site, &["application", command, "--application", "404"], "application not found");
-            refused(&site, &["application", command, "--application", "0"], "--application");
+            refused(&environment, &["application", command, "--application", "404"], "application not found");
+            refused(&environment, &["application", command, "--application", "0"], "--application");
         }
         drop(process);
-        assert!(!site.log().contains(&new.app_token) && !site.log().contains(&old.app_token), "a token is logged");
+        assert!(!environment.log().contains(&new.app_token) && !environment.log().contains(&old.app_token), "a token is logged");
     }
 
     async fn applications_of_a_project_differ_in_how_orders_are_paid(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let process = site.serve().await;
-        let project = site.create_project("owner");
-        let bearer = owner(&site, &project).await;
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let process = environment.serve().await;
+        let project = environment.create_project("owner");
+        let bearer = owner(&environment, &project).await;
         let body = json!({ "branch_id": project["branch_id"], "name": "Second" });
-        let second = by_staff(&site, &bearer, Method::POST, "/api/applications").json(&body);
+        let second = by_staff(&environment, &bearer, Method::POST, "/api/applications").json(&body);
         let second = send(second).await.expect(201)["application"].clone();
-        let (first, second) = (site.front(&project["app_token"]), site.front(&second["token"]));
-        let taken = async |front: &Shopfront| {
+        let (first, second) = (environment.front(&project["app_token"]), environment.front(&second["token"]));
+        let taken = async |front: &ApplicationClient| {
             let list = send(front.request(Method::GET, "/api/counterparty/payment_types")).await.expect(200);
             let all = send(front.request(Method::GET, "/api/counterparty/dictionaries")).await.expect(200);
             assert_eq!((&all["paymentTypes"], &all["paymentTypesCount"]), (&list["paymentTypes"], &list["paymentTypesCount"]));
@@ -100,32 +100,32 @@ database_tests! {
         assert_eq!((taken(&first).await, taken(&second).await), (both.map(str::to_owned).to_vec(), both.map(str::to_owned).to_vec()));
         let id = project["application_id"].to_string();
         let command = ["application", "payment-types", "--application", &id];
-        let online = said(&site, &command)[0]["payment_type_id"].to_string();
-        let choices = said(&site, &[&command[..], &["--set", &online]].concat());
-        let told: Vec<_> = choices.as_array().unwrap().iter().map(|kind| kind["is_taken"].as_bool().unwrap()).collect();
-        assert_eq!(told, [true, false]);
+        let online = printed(&environment, &command)[0]["payment_type_id"].to_string();
+        let choices = printed(&environment, &[&command[..], &["--set", &online]].concat());
+        let reported: Vec<_> = choices.as_array().unwrap().iter().map(|kind| kind["is_taken"].as_bool().unwrap()).collect();
+        assert_eq!(reported, [true, false]);
         assert_eq!((taken(&first).await, taken(&second).await), (vec!["Online".to_owned()], both.map(str::to_owned).to_vec()));
         for (wrong, why) in [("999", "no such payment type"), ("1,x", "--set"), ("", "--set"), ("0", "--set")] {
-            refused(&site, &[&command[..], &["--set", wrong]].concat(), why);
+            refused(&environment, &[&command[..], &["--set", wrong]].concat(), why);
         }
-        site.run(&[&command[..], &["--set", "all"]].concat());
+        environment.run(&[&command[..], &["--set", "all"]].concat());
         assert_eq!(taken(&first).await, both);
         drop(process);
     }
 
-    async fn a_customer_has_the_picture_that_staff_gave_him(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let process = site.serve().await;
-        let project = site.create_project("owner");
-        let bearer = owner(&site, &project).await;
-        let front = site.front(&project["app_token"]);
+    async fn a_customer_has_the_picture_set_by_staff(db: TestDatabase) {
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let process = environment.serve().await;
+        let project = environment.create_project("owner");
+        let bearer = owner(&environment, &project).await;
+        let front = environment.front(&project["app_token"]);
         let customer = front.sign_in("79005550042").await;
         let record = async || {
             let read = send(customer.request(Method::GET, "/api/counterparty")).await.expect(200);
             read["counterparty"].clone()
         };
         let upload = async |kind: &str| {
-            let request = by_staff(&site, &bearer, Method::POST, "/api/files").multipart(form(kind, "me.png", &png(64, 64)));
+            let request = by_staff(&environment, &bearer, Method::POST, "/api/files").multipart(form(kind, "me.png", &png(64, 64)));
             send(request).await.expect(201)["file"].clone()
         };
         let (picture, contract) = (upload("2").await, upload("1").await);
@@ -133,7 +133,7 @@ database_tests! {
         assert_eq!(before["avatar"], Value::Null);
         let id = before["id"].to_string();
         let give = ["customer", "avatar", "--customer", &id, "--avatar"];
-        site.run(&[&give[..], &[&picture["id"].to_string()]].concat());
+        environment.run(&[&give[..], &[&picture["id"].to_string()]].concat());
         assert_eq!(record().await["avatar"], json!({ "url": picture["url"] }));
         // The record may be sent back as it was read. The customer cannot write the picture.
         let body = json!({ "avatar": null, "first_name": "Anna" });
@@ -142,10 +142,10 @@ database_tests! {
         for (wrong, why) in [
             (contract["id"].to_string(), "no such avatar"), ("999".to_owned(), "no such avatar"), ("x".to_owned(), "--avatar"),
         ] {
-            refused(&site, &[&give[..], &[&wrong]].concat(), why);
+            refused(&environment, &[&give[..], &[&wrong]].concat(), why);
         }
-        refused(&site, &["customer", "avatar", "--customer", "999", "--avatar", "none"], "no such customer");
-        site.run(&[&give[..], &["none"]].concat());
+        refused(&environment, &["customer", "avatar", "--customer", "999", "--avatar", "none"], "no such customer");
+        environment.run(&[&give[..], &["none"]].concat());
         assert_eq!(record().await["avatar"], Value::Null);
         drop(process);
     }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use kontor_kernel::Clock as _;
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -79,7 +79,7 @@ impl Scene {
         );
         let patience = Instant::now() + Duration::from_mins(1);
         while self.outside.server.insert(due.clone()).await > 0 {
-            look_again!(patience, "the worker sends no mail");
+            retry_until!(patience, "the worker sends no mail");
         }
     }
 

@@ -10,8 +10,8 @@ use kontor_examples::{bff, direct};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use crate::club::ROOT;
 use crate::member::{Member, Stage};
+use crate::subscription_fixture::ROOT;
 use crate::support::{Answer, send};
 
 const DAY: i64 = 24 * 3_600;
@@ -72,12 +72,12 @@ database_tests! {
         let backend = Backend::start(&stage, direct::serve);
         send(backend.request(Method::GET, "/lesson")).await.expect(401);
         backend.lesson(("Authorization", "Bearer 1|nobody")).await.expect(401);
-        let shopper = Member::front(stage.file()).sign_in(&stage.file().customer.phone).await;
-        let bearer = format!("Bearer {}", shopper.bearer);
+        let customer_client = Member::front(stage.file()).sign_in(&stage.file().customer.phone).await;
+        let bearer = format!("Bearer {}", customer_client.bearer);
         let credentials = ("Authorization", bearer.as_str());
         let refused = backend.lesson(credentials).await.expect(402);
         assert_eq!(refused["subscribe"], format!("{}{ROOT}/checkout", stage.file().base_url));
-        let member = Member::join(shopper).await;
+        let member = Member::join(customer_client).await;
         loses_and_regains(&member, &backend, credentials).await;
         stage.end().await;
         backend.lesson(credentials).await.expect(503);

@@ -16,7 +16,7 @@ use kontor_sandbox::SandboxConfig;
 use serde_json::{Value, json};
 
 use crate::platform_file_contents::bucket;
-use crate::process::{Site, number};
+use crate::process::{ProcessEnvironment, number};
 use crate::subscription_crash::members::{Members, subscriptions};
 use crate::support::send;
 use crate::trade::Market;
@@ -43,29 +43,35 @@ pub fn tools() -> (PathBuf, PathBuf) {
 }
 
 /// Returns the same bucket as the settings of `bucket`.
-fn storage(site: &Site) -> FileStorage {
+fn storage(environment: &ProcessEnvironment) -> FileStorage {
     let config = SandboxConfig::new(Arc::new(SystemClock));
     let (name, region) = (config.bucket, config.bucket_region);
     let (access_key, secret_key) = (config.bucket_access_key, config.bucket_secret_key.into());
-    let endpoint = format!("{}/s3", site.sandbox.url());
+    let endpoint = format!("{}/s3", environment.sandbox.url());
     FileStorage::bucket(&Bucket { endpoint, name, region, access_key, secret_key }).unwrap()
 }
 
 /// Runs a command with these settings. Returns its standard output, or its error.
-fn told(site: &Site, settings: &[(&str, String)], arguments: &[&str]) -> Result<String, String> {
-    let output = site.command(arguments).envs(settings.iter().map(|(key, value)| (*key, value))).output().unwrap();
+fn reported(
+    environment: &ProcessEnvironment,
+    settings: &[(&str, String)],
+    arguments: &[&str],
+) -> Result<String, String> {
+    let output =
+        environment.command(arguments).envs(settings.iter().map(|(key, value)| (*key, value))).output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
 /// Returns the number of payments at the acquirer with this status.
-async fn payments(site: &Site, status: &str) -> usize {
-    let all = send(site.http.get(format!("{}/control/payments", site.sandbox.url()))).await.expect(200).clone();
+async fn payments(environment: &ProcessEnvironment, status: &str) -> usize {
+    let all =
+        send(environment.http.get(format!("{}/control/payments", environment.sandbox.url()))).await.expect(200).clone();
     all["payments"].as_array().unwrap().iter().filter(|payment| payment["status"] == status).count()
 }
 
-async fn paid_periods(site: &Site) -> i64 {
-    site.number("SELECT count(*) AS id FROM subscription_payments WHERE state = 'succeeded'").await
+async fn paid_periods(environment: &ProcessEnvironment) -> i64 {
+    environment.number("SELECT count(*) AS id FROM subscription_payments WHERE state = 'succeeded'").await
 }
 
 /// Makes the same periods due as before the restore.
@@ -76,9 +82,9 @@ async fn falls_due_again(members: &mut Members) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_upload_deletes_only_earlier_backups_of_a_similar_size() {
-    let site = Site::open(TestDatabase::fresh(Kind::Sqlite), 1.0).await;
-    let (settings, storage) = (bucket(&site), storage(&site));
-    let run = |arguments: &[&str]| told(&site, &settings, arguments);
+    let environment = ProcessEnvironment::open(TestDatabase::fresh(Kind::Sqlite), 1.0).await;
+    let (settings, storage) = (bucket(&environment), storage(&environment));
+    let run = |arguments: &[&str]| reported(&environment, &settings, arguments);
     let upload = |arguments: &[&str]| -> Value {
         serde_json::from_str(&run(&[&["backup", "upload", "--json"][..], arguments].concat()).unwrap()).unwrap()
     };
@@ -111,9 +117,9 @@ async fn an_upload_deletes_only_earlier_backups_of_a_similar_size() {
     assert_eq!(third["deleted"], json!([large.name, second["name"]]));
 
     // The listing and the upload succeed, then the deletion is refused.
-    site.fault("storage", "delay", 2, Duration::from_millis(1)).await;
-    site.fault("storage", "refuse", 1, Duration::ZERO).await;
-    let mut command = site.command(&["backup", "upload", "--keep", "1", "--json"]);
+    environment.fault("storage", "delay", 2, Duration::from_millis(1)).await;
+    environment.fault("storage", "refuse", 1, Duration::ZERO).await;
+    let mut command = environment.command(&["backup", "upload", "--keep", "1", "--json"]);
     let output = command.envs(settings.iter().map(|(key, value)| (*key, value))).output().unwrap();
     let stored: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(stored["deleted"], json!([]));
@@ -126,29 +132,29 @@ database_tests! {
     async fn every_order_answered_before_a_backup_began_is_in_it(db: TestDatabase) {
         let is_sqlite = db.kind == Kind::Sqlite;
         let (dump, restore) = if is_sqlite { Default::default() } else { tools() };
-        let site = Site::open(db, 1.0).await;
-        let process = site.serve().await;
-        let market = Market::open(&site).await;
-        let trade = market.trade(std::slice::from_ref(&market.desk.front), 1).await;
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let process = environment.serve().await;
+        let market = Market::open(&environment).await;
+        let trade = market.trade(std::slice::from_ref(&market.owner_client.front), 1).await;
         trade.goes_on(20).await;
         let before = trade.answered();
-        let file = site.folder().join("copy");
+        let file = environment.folder().join("copy");
         let copy = file.to_str().unwrap();
         if is_sqlite {
-            site.run(&["backup", "--to", copy]);
-            let again = site.command(&["backup", "--to", copy]).output().unwrap();
-            let told = String::from_utf8_lossy(&again.stderr).into_owned();
-            assert!(!again.status.success() && told.contains("already exists"), "{told}");
+            environment.run(&["backup", "--to", copy]);
+            let again = environment.command(&["backup", "--to", copy]).output().unwrap();
+            let reported = String::from_utf8_lossy(&again.stderr).into_owned();
+            assert!(!again.status.success() && reported.contains("already exists"), "{reported}");
         } else {
-            must_run(Command::new(&dump).args(["-Fc", "--file", copy, "--dbname", &site.database()]));
-            let refused = site.command(&["backup", "--to", "elsewhere"]).output().unwrap();
-            let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-            assert!(!refused.status.success() && told.contains("pg_dump"), "{told}");
+            must_run(Command::new(&dump).args(["-Fc", "--file", copy, "--dbname", &environment.database()]));
+            let refused = environment.command(&["backup", "--to", "elsewhere"]).output().unwrap();
+            let reported = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert!(!refused.status.success() && reported.contains("pg_dump"), "{reported}");
         }
         trade.goes_on(20).await;
         let answered = trade.end().await;
         process.kill();
-        assert_eq!(usize::try_from(site.number("SELECT count(*) AS id FROM orders").await).unwrap(), answered.len());
+        assert_eq!(usize::try_from(environment.number("SELECT count(*) AS id FROM orders").await).unwrap(), answered.len());
 
         // Restore into another database.
         let server = (!is_sqlite).then(|| TestDatabase::fresh(Kind::Postgres));
@@ -160,8 +166,8 @@ database_tests! {
         if !is_sqlite {
             must_run(Command::new(&restore).args(["--clean", "--if-exists", "--no-owner", "--dbname", &address, copy]));
         }
-        site.run(&["migrate", "--database", &address]);
-        site.run(&["doctor", "--database", &address]);
+        environment.run(&["migrate", "--database", &address]);
+        environment.run(&["doctor", "--database", &address]);
         let restored = Database::open(url, PoolOptions { connections: 1, ..PoolOptions::default() }).unwrap();
         let ids = before.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let kept = number(&restored, &format!("SELECT count(*) AS id FROM orders WHERE id IN ({ids})")).await;
@@ -172,9 +178,9 @@ database_tests! {
 
     async fn backups_are_stored_in_the_bucket_and_restored_from_it(db: TestDatabase) {
         let is_sqlite = db.kind == Kind::Sqlite;
-        let site = Site::open(db, 1.0).await;
-        let settings = bucket(&site);
-        let run = |arguments: &[&str]| told(&site, &settings, arguments);
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let settings = bucket(&environment);
+        let run = |arguments: &[&str]| reported(&environment, &settings, arguments);
         if !is_sqlite {
             for command in ["upload", "list", "check"] {
                 let refused = run(&["backup", command]).unwrap_err();
@@ -182,7 +188,7 @@ database_tests! {
             }
             return;
         }
-        let refused = told(&site, &[], &["backup", "upload"]).unwrap_err();
+        let refused = reported(&environment, &[], &["backup", "upload"]).unwrap_err();
         assert!(refused.contains("files_s3_bucket is not set"), "{refused}");
         let refused = run(&["backup", "check"]).unwrap_err();
         assert!(refused.contains("the bucket has no backup"), "{refused}");
@@ -190,20 +196,20 @@ database_tests! {
         let upload = |arguments: &[&str]| -> Value {
             serde_json::from_str(&run(&[&["backup", "upload", "--json"][..], arguments].concat()).unwrap()).unwrap()
         };
-        site.create_project("owner");
+        environment.create_project("owner");
         let first = upload(&[]);
         assert_eq!(first["deleted"], json!([]));
-        site.create_project("other");
+        environment.create_project("other");
         let second = upload(&["--keep", "1"]);
         assert_eq!(second["deleted"], json!([first["name"]]));
         let listed: Value = serde_json::from_str(&run(&["backup", "list", "--json"]).unwrap()).unwrap();
         assert_eq!((&listed["name"], &listed["bytes"]), (&second["name"], &second["bytes"]));
-        assert_eq!(site.control("/objects").await["objects"].as_array().unwrap().len(), 1);
+        assert_eq!(environment.control("/objects").await["objects"].as_array().unwrap().len(), 1);
         run(&["backup", "check", "--max-age-hours", "1"]).unwrap();
 
-        let file = site.folder().join("restored.db");
+        let file = environment.folder().join("restored.db");
         let to = file.to_str().unwrap();
-        let log = site.folder().join("restored.db-wal");
+        let log = environment.folder().join("restored.db-wal");
         std::fs::write(&log, "of the old database").unwrap();
         for command in [&["backup", "download", "--to", to][..], &["backup", "--to", to]] {
             let refused = run(command).unwrap_err();
@@ -215,7 +221,7 @@ database_tests! {
         assert!(refused.contains("already exists"), "{refused}");
         let refused = run(&["backup", "download", "--to", "elsewhere", "--name", "unknown"]).unwrap_err();
         assert!(refused.contains("no backup unknown"), "{refused}");
-        let storage = storage(&site);
+        let storage = storage(&environment);
         let old = storage.put_backup(SystemClock.now() - TimeDelta::minutes(190), File::open(&file).unwrap()).await.unwrap();
         let restored = DatabaseUrl::Sqlite(file);
         run(&["doctor", "--database", &restored.to_string()]).unwrap();
@@ -223,7 +229,7 @@ database_tests! {
         assert_eq!(number(&restored, "SELECT count(*) AS id FROM projects").await, 2);
 
         // A newer backup that is no database.
-        let garbage = site.folder().join("garbage");
+        let garbage = environment.folder().join("garbage");
         std::fs::write(&garbage, [7_u8; 10_000]).unwrap();
         let broken = storage.put_backup(SystemClock.now(), File::open(garbage).unwrap()).await.unwrap();
         run(&["backup", "check"]).unwrap_err();
@@ -234,63 +240,63 @@ database_tests! {
         run(&["backup", "check"]).unwrap();
         let refused = run(&["backup", "check", "--max-age-hours", "2"]).unwrap_err();
         assert!(refused.contains("is 3 hours old"), "{refused}");
-        let mut names = site.folder().read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names = environment.folder().read_dir().unwrap().map(|entry| entry.unwrap().file_name());
         assert!(!names.any(|name| name.to_string_lossy().starts_with(".kontor-backup-")));
     }
 
     async fn a_restored_database_charges_no_period_twice(db: TestDatabase) {
         let is_sqlite = db.kind == Kind::Sqlite;
         let (dump, restore) = if is_sqlite { Default::default() } else { tools() };
-        let site = Site::open(db, 1.0).await;
-        let process = site.serve().await;
-        let mut members = Members::join(site).await;
-        let copy = members.site.folder().join("copy");
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let process = environment.serve().await;
+        let mut members = Members::join(environment).await;
+        let copy = members.environment.folder().join("copy");
         let copy = copy.to_str().unwrap().to_owned();
         let since = (SystemClock.now() - TimeDelta::minutes(1)).to_rfc3339_opts(SecondsFormat::Secs, true);
         if is_sqlite {
-            members.site.run(&["backup", "--to", &copy]);
+            members.environment.run(&["backup", "--to", &copy]);
         } else {
-            must_run(Command::new(&dump).args(["-Fc", "--file", &copy, "--dbname", &members.site.database()]));
+            must_run(Command::new(&dump).args(["-Fc", "--file", &copy, "--dbname", &members.environment.database()]));
         }
-        let before = paid_periods(&members.site).await;
+        let before = paid_periods(&members.environment).await;
 
         // Trade: the next period of every subscription is charged.
         members.fall_due(0).await;
         members.settle().await;
-        let charged = payments(&members.site, "succeeded").await;
-        assert_eq!(paid_periods(&members.site).await, before + subscriptions());
+        let charged = payments(&members.environment, "succeeded").await;
+        assert_eq!(paid_periods(&members.environment).await, before + subscriptions());
         process.kill();
 
         if is_sqlite {
-            let file = members.site.folder().join("kontor.db");
+            let file = members.environment.folder().join("kontor.db");
             for end in ["-wal", "-shm"] {
                 let _ = std::fs::remove_file(format!("{}{end}", file.display()));
             }
             std::fs::copy(&copy, &file).unwrap();
         } else {
-            must_run(Command::new(&restore).args(["--clean", "--if-exists", "--no-owner", "--dbname", &members.site.database(), &copy]));
+            must_run(Command::new(&restore).args(["--clean", "--if-exists", "--no-owner", "--dbname", &members.environment.database(), &copy]));
         }
-        assert_eq!(paid_periods(&members.site).await, before);
+        assert_eq!(paid_periods(&members.environment).await, before);
         falls_due_again(&mut members).await;
 
         // The worker pauses: the generation outside the database is ahead.
-        let process = members.site.serve().await;
-        let charges = async || (members.open().await, payments(&members.site, "succeeded").await);
+        let process = members.environment.serve().await;
+        let charges = async || (members.open().await, payments(&members.environment, "succeeded").await);
         stays(Duration::from_secs(3), "nothing is charged", async || charges().await == (0, charged)).await;
-        assert_eq!(members.site.number("SELECT count(*) AS id FROM installation WHERE held_since IS NOT NULL").await, 1);
-        assert!(members.site.log().contains("was restored from a backup"));
+        assert_eq!(members.environment.number("SELECT count(*) AS id FROM installation WHERE held_since IS NOT NULL").await, 1);
+        assert!(members.environment.log().contains("was restored from a backup"));
 
-        members.site.run(&["reconcile", "--since", &since]);
-        assert_eq!(members.site.number("SELECT count(*) AS id FROM known_renewals").await, subscriptions());
+        members.environment.run(&["reconcile", "--since", &since]);
+        assert_eq!(members.environment.number("SELECT count(*) AS id FROM known_renewals").await, subscriptions());
         members.settle().await;
-        assert_eq!(payments(&members.site, "succeeded").await, charged, "nobody was charged twice");
-        assert_eq!(paid_periods(&members.site).await, before + subscriptions());
+        assert_eq!(payments(&members.environment, "succeeded").await, charged, "nobody was charged twice");
+        assert_eq!(paid_periods(&members.environment).await, before + subscriptions());
 
         // After `kontor reconcile` the next period is charged, once.
         members.fall_due(0).await;
         members.settle().await;
         let next = usize::try_from(subscriptions()).unwrap();
-        assert_eq!(payments(&members.site, "succeeded").await, charged + next);
+        assert_eq!(payments(&members.environment, "succeeded").await, charged + next);
         process.kill();
     }
 }

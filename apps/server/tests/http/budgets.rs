@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::outside::Outside;
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, TestServer, send};
 
 /// Returns the limit that refused.
@@ -43,7 +43,7 @@ database_tests! {
     }
 
     async fn guesses_of_promo_codes_count_together(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(50, 100).await;
         let guess = |number: usize| {
             let mut order = shop.pickup(item, 1);
@@ -85,7 +85,7 @@ database_tests! {
         send_to(&anna, Method::POST, "orders").await.expect(422);
     }
 
-    async fn strangers_cause_few_reads_at_the_acquirer(db: TestDatabase) {
+    async fn unauthenticated_notifications_cause_few_reads_at_the_acquirer(db: TestDatabase) {
         // The acquirer is unreachable: a notification that causes a read is answered 503.
         let server = TestServer::start_with(db, |config| {
             config.trusted_proxies = vec!["127.0.0.1".into()];

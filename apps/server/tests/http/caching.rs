@@ -8,7 +8,7 @@ use kontor_web::policy::{Access, Policy};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, TestServer, send};
 
 fn cache_control(answer: &Answer) -> Option<&str> {
@@ -56,18 +56,18 @@ fn is_shown(policy: &Policy, bearer: Option<&str>) -> bool {
 }
 
 database_tests! {
-    async fn every_endpoint_tells_caches_what_it_depends_on_and_who_may_keep_it(db: TestDatabase) {
+    async fn every_endpoint_sends_cache_headers_of_its_policy(db: TestDatabase) {
         let server = TestServer::start(db).await;
         let project = server.project().await;
         let app = project.app_token.as_str();
         let (mut wrong, mut kept) = (Vec::new(), 0);
         let owner = async || server.owner(&project).await;
         let customer = async || server.customer(&project).await.1;
-        let (mut boss, mut buyer) = (owner().await, customer().await);
+        let (mut admin, mut buyer) = (owner().await, customer().await);
         for policy in policies::all() {
             let callers = [
                 (None, None), (Some("unknown"), None), (Some(app), None), (Some(app), Some(buyer.as_str())),
-                (None, Some(boss.as_str())),
+                (None, Some(admin.as_str())),
             ];
             for (app, bearer) in callers {
                 let answer = send(request(&server, policy, app, bearer)).await;
@@ -75,21 +75,21 @@ database_tests! {
                 kept += i32::from(shown);
                 let expected = if shown { "no-cache" } else { "no-store" };
                 if cache_control(&answer) != Some(expected) || !vary(&answer).is_superset(&credentials(policy)) {
-                    let told = (cache_control(&answer), vary(&answer));
-                    wrong.push(format!("{} {}: {} {told:?}", policy.method, policy.path, answer.status));
+                    let reported = (cache_control(&answer), vary(&answer));
+                    wrong.push(format!("{} {}: {} {reported:?}", policy.method, policy.path, answer.status));
                 }
             }
             if policy.path.ends_with("/logout") || (policy.method == "DELETE" && policy.path == "/api/counterparty") {
                 // Earlier requests have logged both out.
-                (boss, buyer) = (owner().await, customer().await);
+                (admin, buyer) = (owner().await, customer().await);
             }
         }
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
         assert!(kept > 15, "{kept} answers may be kept");
     }
 
-    async fn what_may_be_kept_is_the_same_for_everybody_with_the_app_token(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn cached_responses_are_the_same_for_every_caller_with_the_app_token(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         shop.goods(3, 1000).await;
         let menus = format!("/api/applications/{}/menu_items", shop.project.application_id);
         let owner = shop.server.owner(&shop.project).await;
@@ -112,7 +112,7 @@ database_tests! {
         }
     }
 
-    async fn what_is_no_endpoint_is_kept_by_nobody(db: TestDatabase) {
+    async fn responses_of_unknown_paths_are_not_cached(db: TestDatabase) {
         let server = TestServer::start(db).await;
         let owner = server.owner(&server.project().await).await;
         let get = |path: &str| server.request(Method::GET, path);

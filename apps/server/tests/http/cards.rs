@@ -9,8 +9,8 @@ use kontor_kernel::StoreError;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::club::{Club, METHODS, ROOT};
 use crate::keyed::keyed;
+use crate::subscription_fixture::{METHODS, ROOT, SubscriptionFixture};
 use crate::support::send;
 
 const NUMBER: &str = "4111111111111111";
@@ -83,26 +83,26 @@ fn with_card(mut body: Value) -> Value {
 
 database_tests! {
     async fn a_card_is_kept_by_its_last_digits_alone(db: TestDatabase) {
-        let club = Club::open(db).await;
-        let checkout = club.request(Method::POST, &format!("{ROOT}/checkout"));
-        let body = with_card(json!({ "nomenclature_id": club.gold }));
+        let subscription_fixture = SubscriptionFixture::open(db).await;
+        let checkout = subscription_fixture.request(Method::POST, &format!("{ROOT}/checkout"));
+        let body = with_card(json!({ "nomenclature_id": subscription_fixture.gold }));
         send(keyed(checkout, "checkout").json(&body)).await.expect(201);
-        let id = club.all().await[0]["id"].clone();
-        let payment = club.shop.payments().await[0]["id"].as_str().unwrap().to_owned();
+        let id = subscription_fixture.all().await[0]["id"].clone();
+        let payment = subscription_fixture.shop.payments().await[0]["id"].as_str().unwrap().to_owned();
         let paid = json!({ "outcome": "succeed", "card": NUMBER });
-        club.shop.control(&format!("/payments/{payment}"), paid).await;
-        club.until(&id, "active").await;
+        subscription_fixture.shop.control(&format!("/payments/{payment}"), paid).await;
+        subscription_fixture.until(&id, "active").await;
 
-        let (method, _) = club.saved().await;
-        let at_once = json!({ "nomenclature_id": club.silver, "saved_payment_method_id": method });
-        send(keyed(club.request(Method::POST, ROOT), "at-once").json(&with_card(at_once))).await.expect(201);
-        let change = keyed(club.request(Method::PATCH, &format!("{ROOT}/{id}")), "terms");
+        let (method, _) = subscription_fixture.saved().await;
+        let at_once = json!({ "nomenclature_id": subscription_fixture.silver, "saved_payment_method_id": method });
+        send(keyed(subscription_fixture.request(Method::POST, ROOT), "at-once").json(&with_card(at_once))).await.expect(201);
+        let change = keyed(subscription_fixture.request(Method::PATCH, &format!("{ROOT}/{id}")), "terms");
         send(change.json(&with_card(json!({ "plan_slug": "gold" })))).await.expect(200);
-        let change = keyed(club.request(Method::POST, &format!("{ROOT}/{id}/payment-method-change")), "method");
+        let change = keyed(subscription_fixture.request(Method::POST, &format!("{ROOT}/{id}/payment-method-change")), "method");
         send(change.json(&with_card(json!({})))).await.expect_invalid(&["card", "card_number", "cvc"]);
 
-        assert_eq!(club.get(METHODS).await.expect(200)["data"][0]["card_last_4"], LAST_DIGITS);
-        let db = club.shop.server.stop().await;
+        assert_eq!(subscription_fixture.get(METHODS).await.expect(200)["data"][0]["card_last_4"], LAST_DIGITS);
+        let db = subscription_fixture.shop.server.stop().await;
         assert!(tables_with(&db, LAST_DIGITS).await.contains(&"saved_payment_methods".to_owned()));
         for secret in [NUMBER, CODE] {
             let kept = tables_with(&db, secret).await;

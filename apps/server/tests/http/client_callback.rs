@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::caller::{Caller, PHONE, attempts, customers, init, nonce, refused, step};
 use crate::outside::Outside;
-use crate::process::Site;
+use crate::process::ProcessEnvironment;
 use crate::support::{Project, keys, send, sha256};
 
 fn moment(value: &Value) -> DateTime<Utc> {
@@ -299,41 +299,41 @@ database_tests! {
     }
 
     async fn an_attempt_outlives_the_process(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let process = site.serve().await;
-        let project = site.create_project("owner");
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let process = environment.serve().await;
+        let project = environment.create_project("owner");
         let post = async |step: &str, body: Value| {
-            let url = format!("{}/api/counterparty/callback_auth/{step}", site.url());
-            send(site.http.post(url).header("Token", project["app_token"].as_str().unwrap()).json(&body)).await
+            let url = format!("{}/api/counterparty/callback_auth/{step}", environment.url());
+            send(environment.http.post(url).header("Token", project["app_token"].as_str().unwrap()).json(&body)).await
         };
         let begun = post("init", json!({ "phone": PHONE, "client_nonce": nonce("a") })).await.expect(200);
         process.kill();
-        let process = site.serve().await;
+        let process = environment.serve().await;
         let call = json!({ "from": PHONE, "to": begun["callback_number"] });
-        send(site.http.post(format!("{}/control/calls", site.sandbox.url())).json(&call)).await.expect(200);
+        send(environment.http.post(format!("{}/control/calls", environment.sandbox.url())).json(&call)).await.expect(200);
         let secrets = json!({ "session_token": begun["session_token"], "client_nonce": nonce("a") });
         post("exchange", secrets.clone()).await.expect(200);
         refused(&post("exchange", secrets).await, 409, "callback_auth_expired", "restart");
-        assert_eq!(site.number("SELECT COUNT(*) AS id FROM counterparties").await, 1);
+        assert_eq!(environment.number("SELECT COUNT(*) AS id FROM counterparties").await, 1);
 
         // The process is killed during the request to the provider. The client got no response, and the phone is held
         // for the cooldown only.
-        site.fault("telephony", "delay", 1, std::time::Duration::from_secs(20)).await;
+        environment.fault("telephony", "delay", 1, std::time::Duration::from_secs(20)).await;
         let asked = json!({ "phone": PHONE, "client_nonce": nonce("b") });
-        let url = format!("{}/api/counterparty/callback_auth/init", site.url());
-        let lost = site.http.post(url).header("Token", project["app_token"].as_str().unwrap()).json(&asked).send();
+        let url = format!("{}/api/counterparty/callback_auth/init", environment.url());
+        let lost = environment.http.post(url).header("Token", project["app_token"].as_str().unwrap()).json(&asked).send();
         let lost = tokio::spawn(lost);
         // Wait for that request, so that the next one does not meet the delay.
-        site.faults_are_met().await;
-        assert_eq!(site.number("SELECT COUNT(*) AS id FROM callback_attempts WHERE state = 'preparing'").await, 1);
+        environment.faults_are_met().await;
+        assert_eq!(environment.number("SELECT COUNT(*) AS id FROM callback_attempts WHERE state = 'preparing'").await, 1);
         process.kill();
         assert!(lost.await.unwrap().is_err());
-        let process = site.serve().await;
+        let process = environment.serve().await;
         refused(&post("init", asked).await, 409, "callback_auth_session_already_started", "restart");
         let again = json!({ "phone": PHONE, "client_nonce": nonce("c") });
         let held = refused(&post("init", again.clone()).await, 409, "callback_auth_challenge_already_active", "wait");
         assert!(held["error"]["retry_after_seconds"].as_i64().unwrap() <= 60, "{held}");
-        site.execute(&["UPDATE callback_phones SET held_until = '2000-01-01 00:00:00'"]).await;
+        environment.execute(&["UPDATE callback_phones SET held_until = '2000-01-01 00:00:00'"]).await;
         post("init", again).await.expect(200);
         process.terminate();
         assert!(process.ended().await.success());

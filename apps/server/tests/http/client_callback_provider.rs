@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use reqwest::Method;
 use reqwest::multipart::Form;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ database_tests! {
         assert_eq!(customers(&outside).await, 1);
     }
 
-    async fn a_provider_that_is_silent_holds_nobody_for_long(db: TestDatabase) {
+    async fn a_silent_provider_delays_no_caller_for_long(db: TestDatabase) {
         let outside = Outside::start(db).await;
         let project = outside.server.project().await;
         let (looking, taking) = (
@@ -140,7 +140,7 @@ database_tests! {
         assert_eq!(100 - left, i64::try_from(warned).unwrap());
     }
 
-    async fn the_provider_tells_by_itself(db: TestDatabase) {
+    async fn the_provider_notifies_without_a_request(db: TestDatabase) {
         let outside = Outside::start(db).await;
         let project = outside.server.project().await;
         let url = format!("{}/callbacks/telephony", outside.server.url);
@@ -150,14 +150,14 @@ database_tests! {
         let caller = Caller::begin(&outside, &project, PHONE).await;
         caller.call().await;
         let until = Instant::now() + PATIENCE;
-        let told = loop {
+        let reported = loop {
             let pushes = outside.ask_control("/telephony").await["pushes"].as_array().unwrap().clone();
             if pushes.len() >= 2 {
                 break pushes;
             }
-            look_again!(until, "{pushes:?}");
+            retry_until!(until, "{pushes:?}");
         };
-        assert!(told.iter().all(|push| push["answer"] == "100" && push["status"] == 200), "{told:?}");
+        assert!(reported.iter().all(|push| push["answer"] == "100" && push["status"] == 200), "{reported:?}");
         assert_eq!(unasked(&outside, &caller).await["status"], "verified");
         caller.exchange().await.expect(200);
         // Sent again after the end.
@@ -210,7 +210,7 @@ database_tests! {
         Caller::begin(&outside, &project, "79007654321").await;
     }
 
-    async fn without_an_account_nothing_is_begun_and_nobody_is_believed(db: TestDatabase) {
+    async fn without_an_account_no_attempt_begins_and_no_notification_is_trusted(db: TestDatabase) {
         let server = crate::support::TestServer::start(db).await;
         let project = server.project().await;
         let body = json!({ "phone": PHONE, "client_nonce": nonce("n") });

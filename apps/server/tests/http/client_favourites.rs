@@ -6,7 +6,7 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
 const FAVOURITES: &str = "/api/counterparty/products/favourites";
@@ -15,13 +15,13 @@ const POPULAR: &str = "/api/counterparty/search/popular";
 
 /// A shop with three vases in stock, for an anonymous visitor or a customer.
 struct Shelf {
-    shop: Shopfront,
+    shop: ShopFixture,
     vases: Vec<i64>,
 }
 
 impl Shelf {
     async fn open(db: TestDatabase) -> Self {
-        let shop = Shopfront::open_as(db, Roles::Api).await;
+        let shop = ShopFixture::open_as(db, Roles::Api).await;
         let mut vases = Vec::new();
         for price in [1_000, 2_000, 3_000] {
             vases.push(shop.goods(5, price).await);
@@ -126,21 +126,21 @@ database_tests! {
         }
     }
 
-    async fn the_record_of_a_customer_tells_what_he_keeps(db: TestDatabase) {
+    async fn the_record_of_a_customer_lists_favourites(db: TestDatabase) {
         let shelf = Shelf::open(db).await;
         let (server, project) = (&shelf.shop.server, &shelf.shop.project);
-        let told = async || {
+        let reported = async || {
             let record = async || shelf.own(Method::GET, "/api/counterparty").await.expect(200)["counterparty"].clone();
             (record().await["favourite_products"].clone(), server.fewest_statements(record).await)
         };
-        let (nothing, cost) = told().await;
+        let (nothing, cost) = reported().await;
         assert_eq!(nothing, json!([]));
         for vase in &shelf.vases[..2] {
             shelf.keep(json!({ "product_id": vase })).await.expect(201);
         }
         let list = shelf.own(Method::GET, FAVOURITES).await.expect(200)["products"]["data"].clone();
         assert_eq!(list.as_array().unwrap().len(), 2);
-        let (kept, spent) = told().await;
+        let (kept, spent) = reported().await;
         assert_eq!(kept, list, "as the list tells them, kept last first");
         assert!(spent <= cost + 1, "{spent} statements instead of {cost}");
         let changed = shelf.by(&shelf.shop.bearer, Method::PUT, "/api/counterparty").json(&json!({}));
@@ -157,7 +157,7 @@ database_tests! {
 
         server.execute(&format!("UPDATE inventories SET quantity = 0 WHERE nomenclature_id = {}", shelf.vases[1])).await;
         server.db.database.rebuild_offers().await.unwrap();
-        let shown = told().await.0;
+        let shown = reported().await.0;
         assert_eq!((shown.as_array().unwrap().len(), &shown[0]), (1, &list[1]), "what the application shows");
         let (_, other) = server.customer(project).await;
         let theirs = send(shelf.by(&other, Method::GET, "/api/counterparty")).await.expect(200);
@@ -194,14 +194,14 @@ database_tests! {
         }
         shelf.own(Method::GET, &format!("{FAVOURITES}?page=0&per_page=101")).await.expect_invalid(&["page", "per_page"]);
         shelf.own(Method::GET, &format!("{FAVOURITES}?colour=red")).await.expect_invalid(&["colour"]);
-        let (_, stranger) = shelf.shop.server.customer(&elsewhere).await;
+        let (_, outsider) = shelf.shop.server.customer(&elsewhere).await;
         let body = json!({ "product_id": shelf.vases[0] });
-        let request = shelf.shop.server.as_customer(&elsewhere, &stranger, Method::POST, FAVOURITES).json(&body);
+        let request = shelf.shop.server.as_customer(&elsewhere, &outsider, Method::POST, FAVOURITES).json(&body);
         send(request).await.expect_invalid(&["product_id"]);
         assert_eq!(shelf.shop.count("favourites").await, 0);
     }
 
-    async fn what_is_sold_out_can_be_read_and_kept_and_comes_back(db: TestDatabase) {
+    async fn sold_out_products_can_be_read_and_kept_and_come_back(db: TestDatabase) {
         let shelf = Shelf::open(db).await;
         let (vase, gone) = (shelf.vases[0], shelf.shop.goods(0, 500).await);
         let path = |id: i64| format!("{FAVOURITES}/{id}");
@@ -239,14 +239,14 @@ database_tests! {
         assert_eq!(shelf.own(Method::GET, &card).await.expect(200)["product"]["is_favourite"], true);
 
         let elsewhere = server.project().await;
-        let twin = server.insert(format!(
+        let other_application = server.insert(format!(
             "INSERT INTO applications (project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at) \
              SELECT project_id, branch_id, 'Twin', 'twin', TRUE, FALSE, created_at, updated_at FROM applications WHERE id = {} \
              RETURNING id", shelf.shop.project.application_id
         )).await;
         let customer = server.customer(&shelf.shop.project).await.0;
         let others = [
-            server.token(&shelf.shop.project, "counterparty", customer, Some(twin)).await,
+            server.token(&shelf.shop.project, "counterparty", customer, Some(other_application)).await,
             server.customer(&shelf.shop.project).await.1,
             server.customer(&elsewhere).await.1,
             server.owner(&shelf.shop.project).await,
@@ -287,7 +287,7 @@ database_tests! {
         assert_eq!(cost(Some(&shelf.shop.bearer), "&query=vase").await, searching + 1);
     }
 
-    async fn searches_of_a_customer_are_remembered(db: TestDatabase) {
+    async fn searches_of_a_customer_are_stored(db: TestDatabase) {
         let shelf = Shelf::open(db).await;
         let clock = &shelf.shop.server.clock;
         for query in ["vase", "%D0%B2%D0%B0%D0%B7%D0%B0", "VASE", "nothing"] {

@@ -5,13 +5,13 @@ use std::time::Instant;
 use chrono::{DateTime, TimeDelta, Utc};
 use diesel::RunQueryDsl;
 use kontor::instance::Roles;
-use kontor_adapter_diesel::{Abort, Database, database_tests, look_again};
+use kontor_adapter_diesel::{Abort, Database, database_tests, retry_until};
 use kontor_kernel::{Clock as _, StoreError};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::outside::{Outside, bearer};
-use crate::process::{PATIENCE, Site};
+use crate::process::{PATIENCE, ProcessEnvironment};
 use crate::support::{Answer, Project, TestServer, send};
 
 const PATH: &str = "/api/counterparty/session/heartbeat";
@@ -66,9 +66,9 @@ database_tests! {
                 >= TimeDelta::seconds(seconds));
         }
         server.clock.advance(301);
-        let anew = beat(server, &project, &token).await.expect(200);
-        assert_ne!(anew["session"]["id"], first["session"]["id"]);
-        assert_eq!((anew["session"]["started_at"].clone(), counted(&anew)), (anew["server_time"].clone(), 0));
+        let renewed = beat(server, &project, &token).await.expect(200);
+        assert_ne!(renewed["session"]["id"], first["session"]["id"]);
+        assert_eq!((renewed["session"]["started_at"].clone(), counted(&renewed)), (renewed["server_time"].clone(), 0));
     }
 
     async fn a_token_without_a_session_starts_one_and_logging_out_ends_it(db: TestDatabase) {
@@ -86,7 +86,7 @@ database_tests! {
         assert_eq!(number(&server.db.database, closed).await, 1);
     }
 
-    async fn who_may_not_gives_no_sign(db: TestDatabase) {
+    async fn callers_without_permission_record_no_activity(db: TestDatabase) {
         let server = TestServer::start(db).await;
         let (project, other) = (server.project().await, server.project().await);
         let (_, token) = server.customer(&project).await;
@@ -154,7 +154,7 @@ database_tests! {
         assert_eq!(number(&db.database, unused).await, 0);
     }
 
-    async fn what_has_had_its_time_is_swept(db: TestDatabase) {
+    async fn expired_rows_are_deleted(db: TestDatabase) {
         let server = TestServer::start_as(db, Roles::Both, |_| {}).await;
         let project = server.project().await;
         let (customer, token) = server.customer(&project).await;
@@ -165,23 +165,23 @@ database_tests! {
         let server = TestServer::start_as(db, Roles::Both, |_| {}).await;
         let until = Instant::now() + PATIENCE;
         while number(&server.db.database, "SELECT COUNT(*) AS id FROM access_tokens").await > 1 {
-            look_again!(until, "old tokens are kept");
+            retry_until!(until, "old tokens are kept");
         }
         beat(&server, &project, &token).await.expect(200);
     }
 
     async fn a_session_outlives_the_process_that_is_killed(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let process = site.serve().await;
-        let project = site.create_project("owner");
-        let front = site.front(&project["app_token"]);
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let process = environment.serve().await;
+        let project = environment.create_project("owner");
+        let front = environment.front(&project["app_token"]);
         let customer = front.sign_in("79005550008").await;
         process.kill();
-        let _process = site.serve().await;
+        let _process = environment.serve().await;
         let beat = async || send(front.request(Method::POST, PATH).bearer_auth(&customer.bearer)).await.expect(200);
         let (first, second) = (beat().await, beat().await);
         assert_eq!(first["session"]["id"], second["session"]["id"]);
-        assert_eq!(site.number("SELECT COUNT(*) AS id FROM client_sessions").await, 1);
-        assert_eq!(site.number("SELECT COUNT(*) AS id FROM client_sessions WHERE started_at < last_seen_at").await, 1);
+        assert_eq!(environment.number("SELECT COUNT(*) AS id FROM client_sessions").await, 1);
+        assert_eq!(environment.number("SELECT COUNT(*) AS id FROM client_sessions WHERE started_at < last_seen_at").await, 1);
     }
 }

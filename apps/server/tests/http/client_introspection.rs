@@ -6,7 +6,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, RequestBuilder};
 use serde_json::json;
 
-use crate::process::Site;
+use crate::process::ProcessEnvironment;
 use crate::support::{Answer, Project, TestServer, send, sha256};
 
 const PATH: &str = "/api/counterparty/auth/introspect";
@@ -72,11 +72,11 @@ database_tests! {
     async fn a_valid_token_is_described_by_one_statement(db: TestDatabase) {
         let trial = Trial::start(db).await;
         let before = trial.server.db.database.statements();
-        let told = trial.ask(&trial.bearer).await.expect(200);
+        let reported = trial.ask(&trial.bearer).await.expect(200);
         assert_eq!(trial.server.db.database.statements() - before, 1);
-        let handle = told["principal_handle"].as_str().unwrap().to_owned();
+        let handle = reported["principal_handle"].as_str().unwrap().to_owned();
         assert_eq!(handle.parse::<uuid::Uuid>().unwrap().get_version_num(), 4);
-        assert_eq!(told, json!({
+        assert_eq!(reported, json!({
             "active": true,
             "principal_handle": handle,
             "project": { "id": trial.project.id },
@@ -93,7 +93,7 @@ database_tests! {
         assert_eq!(send(plain.body(body)).await.expect(200)["principal_handle"], handle);
     }
 
-    async fn anything_wrong_with_the_token_is_told_alike(db: TestDatabase) {
+    async fn every_invalid_token_gets_the_same_response(db: TestDatabase) {
         let trial = Trial::start(db).await;
         let server = &trial.server;
         let (id, secret) = trial.bearer.split_once('|').unwrap();
@@ -196,7 +196,7 @@ database_tests! {
         send(form(&[("token", token)]).query(&[("page", "1")])).await.expect_invalid(&["audience", "page"]);
     }
 
-    async fn another_audience_is_refused_whatever_the_token(db: TestDatabase) {
+    async fn another_audience_is_refused_for_any_token(db: TestDatabase) {
         let trial = Trial::start(db).await;
         for audience in ["shipping", "Billing", "billing2"] {
             for token in [trial.bearer.as_str(), "1|x"] {
@@ -231,7 +231,7 @@ database_tests! {
         ask("203.0.113.1").await.expect(200);
     }
 
-    async fn who_presents_no_credentials_counts_toward_the_address_too(db: TestDatabase) {
+    async fn requests_without_credentials_count_toward_the_address_too(db: TestDatabase) {
         let trial = Trial::start(db).await;
         let from = |address: &str| trial.post().header("X-Forwarded-For", address);
         let form = [("token", "1|x"), ("audience", AUDIENCE)];
@@ -267,23 +267,23 @@ database_tests! {
         assert!(!applications.text.contains("client_secret") && !applications.text.contains(&trial.client_id));
     }
 
-    async fn what_was_told_outlives_a_kill(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let process = site.serve().await;
-        let project = site.create_project("owner");
-        let front = site.front(&project["app_token"]);
+    async fn answered_writes_survive_a_kill(db: TestDatabase) {
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let process = environment.serve().await;
+        let project = environment.create_project("owner");
+        let front = environment.front(&project["app_token"]);
         let (stays, leaves) = (front.sign_in("79005550031").await, front.sign_in("79005550032").await);
         let application = project["application_id"].to_string();
         let run = |command: &str| {
             let place = ["--application", &application, "--audience", AUDIENCE, "--json"];
-            let output = site.run(&[&["introspection", command][..], &place].concat());
+            let output = environment.run(&[&["introspection", command][..], &place].concat());
             serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
         };
         let (leaked, client) = (run("issue"), run("rotate"));
         let ask = async |client: &serde_json::Value, bearer: &str| {
             let credentials = (client["client_id"].as_str().unwrap(), client["client_secret"].as_str());
             let form = [("token", bearer), ("audience", AUDIENCE)];
-            send(site.http.post(format!("{}{PATH}", site.url())).basic_auth(credentials.0, credentials.1).form(&form)).await
+            send(environment.http.post(format!("{}{PATH}", environment.url())).basic_auth(credentials.0, credentials.1).form(&form)).await
         };
         let before = ask(&client, &stays.bearer).await.expect(200);
         assert_eq!((&before["active"], &ask(&client, &leaves.bearer).await.expect(200)["active"]), (&json!(true), &json!(true)));
@@ -291,36 +291,36 @@ database_tests! {
         send(out.json(&json!({}))).await.expect(200);
         process.kill();
 
-        let _process = site.serve().await;
+        let _process = environment.serve().await;
         assert_eq!(ask(&client, &stays.bearer).await.expect(200), before);
         assert_eq!(ask(&client, &leaves.bearer).await.expect(200), json!({ "active": false }));
         refused(&ask(&leaked, &stays.bearer).await);
     }
 
     async fn an_operator_issues_rotates_and_disables(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let process = site.serve().await;
-        let project = site.create_project("owner");
-        let front = site.front(&project["app_token"]);
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let process = environment.serve().await;
+        let project = environment.create_project("owner");
+        let front = environment.front(&project["app_token"]);
         let customer = front.sign_in("79005550007").await;
         let application = project["application_id"].to_string();
         let run = |arguments: &[&str]| {
-            let output = site.run(&[&["introspection"], arguments, &["--json"]].concat());
+            let output = environment.run(&[&["introspection"], arguments, &["--json"]].concat());
             serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
         };
         let ask = async |client: &serde_json::Value| {
             let credentials = (client["client_id"].as_str().unwrap(), client["client_secret"].as_str());
             let form = [("token", customer.bearer.as_str()), ("audience", AUDIENCE)];
-            send(site.http.post(format!("{}{PATH}", site.url())).basic_auth(credentials.0, credentials.1).form(&form)).await
+            send(environment.http.post(format!("{}{PATH}", environment.url())).basic_auth(credentials.0, credentials.1).form(&form)).await
         };
         let issue = ["issue", "--application", &application, "--audience", AUDIENCE];
         let issued = run(&issue);
         assert_eq!(issued["client_secret"].as_str().unwrap().len(), 48);
         assert_eq!(ask(&issued).await.expect(200)["active"], true);
-        let again = site.command(&[&["introspection"], &issue[..]].concat()).output().unwrap();
+        let again = environment.command(&[&["introspection"], &issue[..]].concat()).output().unwrap();
         assert!(!again.status.success() && again.stdout.is_empty());
         let unknown = ["introspection", "issue", "--application", "404", "--audience", AUDIENCE];
-        assert!(!site.command(&unknown).output().unwrap().status.success());
+        assert!(!environment.command(&unknown).output().unwrap().status.success());
 
         let of = |command| [command, "--application", &application, "--audience", AUDIENCE];
         let rotated = run(&of("rotate"));
@@ -333,7 +333,7 @@ database_tests! {
         assert_eq!(ask(&renewed).await.expect(200)["active"], true);
         drop(process);
         for secret in [&issued, &rotated, &renewed].map(|client| client["client_secret"].as_str().unwrap()) {
-            assert!(!site.log().contains(secret), "a secret is logged");
+            assert!(!environment.log().contains(secret), "a secret is logged");
         }
     }
 }

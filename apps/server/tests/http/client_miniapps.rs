@@ -137,7 +137,7 @@ database_tests! {
         assert_eq!(plain["counterparty"]["id"], customer["id"]);
     }
 
-    async fn an_unknown_application_is_told_so_in_the_structured_body(db: TestDatabase) {
+    async fn an_unknown_application_is_named_in_the_structured_body(db: TestDatabase) {
         let shop = Shop::closed(db).await;
         let call = || shop.server.request(Method::POST, "/api/counterparty/miniapps/max/contact_auth").json(&json!({}));
         for (call, text) in [
@@ -231,7 +231,7 @@ database_tests! {
         assert_eq!(answer.expect(401)["message"], "Application token is invalid");
     }
 
-    async fn messengers_are_told_apart(db: TestDatabase) {
+    async fn messengers_are_distinguished(db: TestDatabase) {
         let shop = Shop::closed(db).await;
         let contact = shop.contact(PHONE);
         let not_configured = async |project: &Project| {

@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::outside::{Outside, bearer};
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, Project, TestServer, send};
 
 const PROFILE: &str = "/api/counterparty";
@@ -29,14 +29,14 @@ async fn second_application(server: &TestServer, project: &Project) -> Project {
 }
 
 /// A customer with access to their record.
-struct Desk {
+struct ProfileFixture {
     server: TestServer,
     project: Project,
     id: i64,
     token: String,
 }
 
-impl Desk {
+impl ProfileFixture {
     async fn open(db: TestDatabase) -> Self {
         let server = TestServer::start(db).await;
         let project = server.project().await;
@@ -54,7 +54,7 @@ impl Desk {
     }
 }
 
-async fn leave(shop: &Shopfront) -> Answer {
+async fn leave(shop: &ShopFixture) -> Answer {
     send(shop.server.as_customer(&shop.project, &shop.bearer, Method::DELETE, PROFILE)).await
 }
 
@@ -160,21 +160,21 @@ database_tests! {
     }
 
     async fn absent_keeps_and_null_clears(db: TestDatabase) {
-        let desk = Desk::open(db).await;
-        let before = desk.get().await;
-        let unchanged = desk.put(json!({})).await.expect(200);
+        let fixture = ProfileFixture::open(db).await;
+        let before = fixture.get().await;
+        let unchanged = fixture.put(json!({})).await.expect(200);
         assert_eq!(unchanged["counterparty"]["first_name"], "Ivan");
         let body = json!({
             "first_name": "  Анна 🌸 ", "last_name": "كرن", "middle_name": "Petrovna", "birthday": "1990-02-03",
             "address": "Elbe Street 5", "email": "Anna@Example.COM", "phone_2": "8 (900) 765-43-21",
             "id": 7, "favourite_products": [1], "type": { "id": 2 },
         });
-        let changed = desk.put(body).await.expect(200)["counterparty"].clone();
-        assert_eq!(changed, desk.get().await);
+        let changed = fixture.put(body).await.expect(200)["counterparty"].clone();
+        assert_eq!(changed, fixture.get().await);
         let expected = json!({
             "first_name": "Анна 🌸", "last_name": "كرن", "middle_name": "Petrovna", "birthday": "1990-02-03",
             "address": "Elbe Street 5", "email": "anna@example.com", "phone_2": "79007654321",
-            "phone_1": "79001234567", "id": desk.id, "favourite_products": [], "type": before["type"],
+            "phone_1": "79001234567", "id": fixture.id, "favourite_products": [], "type": before["type"],
         });
         for (field, value) in expected.as_object().unwrap() {
             assert_eq!(&changed[field], value, "{field}");
@@ -184,56 +184,56 @@ database_tests! {
             "first_name": null, "last_name": null, "middle_name": null, "birthday": null, "address": null, "email": null,
             "phone_2": null,
         });
-        let cleared = desk.put(cleared).await.expect(200)["counterparty"].clone();
+        let cleared = fixture.put(cleared).await.expect(200)["counterparty"].clone();
         for field in ["first_name", "last_name", "middle_name", "birthday", "address", "email", "phone_2"] {
             assert_eq!(cleared[field], Value::Null, "{field}");
         }
         // The record may be sent back as it was read.
-        desk.put(changed.clone()).await.expect(200);
-        assert_eq!(desk.get().await["last_name"], changed["last_name"]);
-        let alone = desk.server.request(Method::PUT, PROFILE).bearer_auth(&desk.token);
+        fixture.put(changed.clone()).await.expect(200);
+        assert_eq!(fixture.get().await["last_name"], changed["last_name"]);
+        let alone = fixture.server.request(Method::PUT, PROFILE).bearer_auth(&fixture.token);
         send(alone.json(&json!({ "first_name": "Eva" }))).await.expect(200);
-        send(desk.server.as_app(&desk.project, Method::PUT, PROFILE).json(&json!({}))).await.expect(401);
+        send(fixture.server.as_app(&fixture.project, Method::PUT, PROFILE).json(&json!({}))).await.expect(401);
     }
 
     async fn every_wrong_field_is_named(db: TestDatabase) {
-        let desk = Desk::open(db).await;
+        let fixture = ProfileFixture::open(db).await;
         let fields = ["address", "birthday", "email", "first_name", "last_name", "middle_name", "phone_1", "phone_2"];
         let long = "я".repeat(5_000);
         let bad = json!({
             "first_name": long, "last_name": "\u{0}", "middle_name": "a\nb", "birthday": "2026-02-30", "address": long,
             "email": "a@x.ru\nBcc: b@x.ru", "phone_1": "call me", "phone_2": "123",
         });
-        desk.put(bad).await.expect_invalid(&fields);
+        fixture.put(bad).await.expect_invalid(&fields);
         let shapes = json!({
             "first_name": [], "last_name": {}, "middle_name": 7, "birthday": 20_260_230, "address": true, "email": 1.5,
             "phone_1": [], "phone_2": {},
         });
-        desk.put(shapes).await.expect_invalid(&fields);
+        fixture.put(shapes).await.expect_invalid(&fields);
         for body in [json!([]), json!("x"), json!(7)] {
-            desk.put(body).await.expect(422);
+            fixture.put(body).await.expect(422);
         }
-        desk.put(json!({ "birthday": "1899-12-31", "phone_1": "79007654321" })).await.expect_invalid(&["birthday", "phone_1"]);
-        let today = desk.server.clock.now().date_naive();
+        fixture.put(json!({ "birthday": "1899-12-31", "phone_1": "79007654321" })).await.expect_invalid(&["birthday", "phone_1"]);
+        let today = fixture.server.clock.now().date_naive();
         let tomorrow = today.checked_add_days(Days::new(1)).unwrap();
-        desk.put(json!({ "birthday": tomorrow, "phone_1": null })).await.expect_invalid(&["birthday", "phone_1"]);
-        desk.put(json!({ "birthday": today, "phone_1": "+7 (900) 123-45-67" })).await.expect(200);
+        fixture.put(json!({ "birthday": tomorrow, "phone_1": null })).await.expect_invalid(&["birthday", "phone_1"]);
+        fixture.put(json!({ "birthday": today, "phone_1": "+7 (900) 123-45-67" })).await.expect(200);
         for birthday in ["0000-00-00", "9999-12-31", "+262142-12-31", "-0001-01-01", "1990-13-01", "tomorrow"] {
-            desk.put(json!({ "birthday": birthday })).await.expect_invalid(&["birthday"]);
+            fixture.put(json!({ "birthday": birthday })).await.expect_invalid(&["birthday"]);
         }
-        assert_eq!(desk.get().await["first_name"], "Ivan");
+        assert_eq!(fixture.get().await["first_name"], "Ivan");
     }
 
     async fn ten_spellings_of_a_phone(db: TestDatabase) {
-        let desk = Desk::open(db).await;
+        let fixture = ProfileFixture::open(db).await;
         for spelling in [
             json!("79007654321"), json!("+79007654321"), json!("89007654321"), json!("9007654321"), json!(79_007_654_321_i64),
             json!("+7 (900) 765-43-21"), json!("8 900 765 43 21"), json!(" 7.900.765.43.21 "), json!("8-900-765-43-21"),
             json!("7\u{a0}900\u{a0}765\u{a0}43\u{a0}21"),
         ] {
-            let changed = desk.put(json!({ "phone_2": spelling })).await.expect(200);
+            let changed = fixture.put(json!({ "phone_2": spelling })).await.expect(200);
             assert_eq!(changed["counterparty"]["phone_2"], "79007654321", "{spelling}");
-            desk.put(json!({ "phone_2": null })).await.expect(200);
+            fixture.put(json!({ "phone_2": null })).await.expect(200);
         }
     }
 
@@ -254,7 +254,7 @@ database_tests! {
         assert_eq!(outside.signed_in(&project, "b@x.ru").await["id"], boris["id"], "what signs in is not changed");
     }
 
-    async fn who_leaves_is_forgotten_and_may_come_back_as_another(db: TestDatabase) {
+    async fn a_deleted_customer_may_register_again(db: TestDatabase) {
         let outside = Outside::start(db).await;
         let project = outside.server.project().await;
         let first = outside.signed_in(&project, "79001234567").await;
@@ -274,7 +274,7 @@ database_tests! {
     }
 
     async fn orders_stay_and_a_running_payment_keeps_the_customer(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 100).await;
         let order = shop.order(&shop.online(item)).await.expect(201)["order"]["id"].as_i64().unwrap();
         assert!(leave(&shop).await.expect(409)["message"].is_string());

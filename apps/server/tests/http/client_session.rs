@@ -92,7 +92,7 @@ database_tests! {
         assert_eq!(outside.count("b@x.ru").await, 0);
     }
 
-    async fn a_stranger_and_a_customer_get_the_same_answer(db: TestDatabase) {
+    async fn visitors_and_customers_get_the_same_response(db: TestDatabase) {
         let outside = Outside::start(db).await;
         let project = outside.server.project().await;
         outside.server.customer(&project).await;
@@ -101,7 +101,7 @@ database_tests! {
         assert_eq!(known, outside.request_code(&project, "anna@example.com").await.expect(200));
     }
 
-    async fn whatever_the_providers_do_no_customer_is_doubled_and_no_code_lost(db: TestDatabase) {
+    async fn provider_failures_duplicate_no_customer_and_lose_no_code(db: TestDatabase) {
         let outside = Outside::start(db).await;
         let project = outside.server.project().await;
         for (service, contact) in [("telephony", PHONE), ("mail", "anna@example.com")] {

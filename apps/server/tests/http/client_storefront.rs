@@ -5,27 +5,27 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 
-use crate::office::Office;
+use crate::project_fixture::ProjectFixture;
 use crate::support::{Answer, keys, send};
 
 /// A project with three mugs in stock (5.00, 3.00, 7.50), shown in a category with a brand.
 struct Shop {
-    office: Office,
+    fixture: ProjectFixture,
     category: i64,
     ids: Vec<i64>,
 }
 
 impl Shop {
     async fn open(db: TestDatabase) -> Self {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         let csv = "article,name,category,brand,photos,characteristics\n\
             M-1,Кружка,Kitchen / Mugs,Nord,https://a/1,<b>blue</b>\nM-2,Mug B,Kitchen / Mugs,,,\nM-3,Mug A,Kitchen,,,\n";
-        office.upload("/api/nomenclatures/import", csv.as_bytes().to_vec(), &[]).await.expect(200);
-        let warehouse = office.warehouse("Main").await;
+        fixture.upload("/api/nomenclatures/import", csv.as_bytes().to_vec(), &[]).await.expect(200);
+        let warehouse = fixture.warehouse("Main").await;
         let csv =
             format!("article;warehouse;quantity;price\nM-1;{warehouse};5;5,00\nM-2;{warehouse};6;3\nM-3;Main;7;7.5\n");
-        office.upload("/api/inventories/upload", csv.into_bytes(), &[]).await.expect(200);
-        let mut shop = Self { office, category: 0, ids: Vec::new() };
+        fixture.upload("/api/inventories/upload", csv.into_bytes(), &[]).await.expect(200);
+        let mut shop = Self { fixture, category: 0, ids: Vec::new() };
         let list = shop.get("products").await.expect(200);
         shop.ids =
             list["products"]["data"].as_array().unwrap().iter().map(|item| item["id"].as_i64().unwrap()).collect();
@@ -34,7 +34,7 @@ impl Shop {
     }
 
     async fn get(&self, path: &str) -> Answer {
-        send(self.office.server.as_app(&self.office.project, Method::GET, &format!("/api/counterparty/{path}"))).await
+        send(self.fixture.server.as_app(&self.fixture.project, Method::GET, &format!("/api/counterparty/{path}"))).await
     }
 
     async fn names(&self, query: &str) -> Vec<String> {
@@ -69,21 +69,21 @@ database_tests! {
 
     async fn brands_countries_and_tags_are_filtered_apart(db: TestDatabase) {
         let shop = Shop::open(db).await;
-        let office = &shop.office;
+        let fixture = &shop.fixture;
         let list = shop.get("products").await.expect(200)["products"]["data"].clone();
         let card = |name: &str| {
             let item = list.as_array().unwrap().iter().find(|item| item["name"] == name).unwrap();
             format!("/api/nomenclatures/{}", item["id"])
         };
         // The mug with a brand has neither the country nor the tag.
-        let brand = office.get("/api/brands").await.expect(200)["brands"][0]["id"].clone();
-        let country = office.get("/api/countries").await.expect(200)["countries"][0]["id"].clone();
-        let tag = office.server.insert(format!(
+        let brand = fixture.get("/api/brands").await.expect(200)["brands"][0]["id"].clone();
+        let country = fixture.get("/api/countries").await.expect(200)["countries"][0]["id"].clone();
+        let tag = fixture.server.insert(format!(
             "INSERT INTO tags (project_id, name, created_at) VALUES ({}, 'New', '2026-01-01 00:00:00') RETURNING id",
-            office.project.id
+            fixture.project.id
         )).await;
-        office.put(&card("Mug A"), json!({ "country_id": country })).await.expect(200);
-        office.put(&card("Mug B"), json!({ "tags": [tag] })).await.expect(200);
+        fixture.put(&card("Mug A"), json!({ "country_id": country })).await.expect(200);
+        fixture.put(&card("Mug B"), json!({ "tags": [tag] })).await.expect(200);
         for (filter, name, price) in [
             (format!("brand_id[]={brand}"), "Кружка", 5.0),
             (format!("country_id[]={country}"), "Mug A", 7.5),
@@ -101,13 +101,13 @@ database_tests! {
 
     async fn facets_count_what_each_filter_would_leave(db: TestDatabase) {
         let shop = Shop::open(db).await;
-        let office = &shop.office;
-        let brand = office.get("/api/brands").await.expect(200)["brands"][0]["id"].clone();
+        let fixture = &shop.fixture;
+        let brand = fixture.get("/api/brands").await.expect(200)["brands"][0]["id"].clone();
         let list = shop.get("products").await.expect(200);
         assert_eq!(keys(&list), ["products"]);
         let card = format!("/api/nomenclatures/{}", list["products"]["data"][1]["id"]);
-        let country = office.get("/api/countries").await.expect(200)["countries"][0].clone();
-        office.put(&card, json!({ "country_id": country["id"], "tags": [] })).await.expect(200);
+        let country = fixture.get("/api/countries").await.expect(200)["countries"][0].clone();
+        fixture.put(&card, json!({ "country_id": country["id"], "tags": [] })).await.expect(200);
         let facets = async |query: &str| shop.get(&format!("products?facets=1&{query}")).await.expect(200)["facets"].clone();
         let counts = |facets: &Value, name: &str| -> Vec<(String, u64)> {
             let values = facets[name].as_array().unwrap();
@@ -139,7 +139,7 @@ database_tests! {
     async fn facets_reckon_with_discounts(db: TestDatabase) {
         let shop = Shop::open(db).await;
         let discount = json!({ "name": "Sale", "type": "percent", "value": "50.00", "target": "product", "nomenclature_id": shop.ids[0] });
-        shop.office.create("/api/discounts", discount).await;
+        shop.fixture.create("/api/discounts", discount).await;
         let facets = shop.get("products?facets=1&sale=1").await.expect(200)["facets"].clone();
         assert_eq!(facets["price"], json!({ "min": "2.50", "max": "2.50" }));
         assert_eq!(facets["categories"].as_array().unwrap().len(), 1);
@@ -176,7 +176,7 @@ database_tests! {
         shop.get(&format!("products?query={}", "x".repeat(255))).await.expect(200);
         assert_eq!(shop.names("query=b").await, ["Mug B"], "a single character");
         shop.get("prices?price_from=x").await.expect_invalid(&["price_from"]);
-        let anonymous = send(shop.office.server.request(Method::GET, "/api/counterparty/products")).await;
+        let anonymous = send(shop.fixture.server.request(Method::GET, "/api/counterparty/products")).await;
         assert_eq!(anonymous.status, StatusCode::UNAUTHORIZED);
     }
 
@@ -228,29 +228,29 @@ database_tests! {
         assert_eq!((&product["tags"], &product["share_link"]), (&json!([]), &json!(null)));
         assert_eq!(product["views_count"], 1);
         assert_eq!(shop.get(&path).await.expect(200)["product"]["views_count"], 1);
-        shop.office.server.clock.advance(600);
+        shop.fixture.server.clock.advance(600);
         assert_eq!(shop.get(&path).await.expect(200)["product"]["views_count"], 2);
         for absent in ["products/999999999", "products/x", "products/0"] {
             shop.get(absent).await.expect(404);
         }
     }
 
-    async fn a_card_tells_the_share_link_as_it_is_now(db: TestDatabase) {
+    async fn a_card_shows_the_current_share_link(db: TestDatabase) {
         let shop = Shop::open(db).await;
         let link = async || shop.get(&format!("products/{}", shop.ids[0])).await.expect(200)["product"]["share_link"].clone();
         let path = format!("/api/nomenclatures/{}", shop.ids[0]);
         assert_eq!(link().await, json!(null));
-        shop.office.put(&path, json!({ "share_link": "https://shop.example/1" })).await.expect(200);
+        shop.fixture.put(&path, json!({ "share_link": "https://shop.example/1" })).await.expect(200);
         assert_eq!(link().await, "https://shop.example/1");
-        let import = async |sheet: &str| shop.office.upload("/api/nomenclatures/import", sheet.as_bytes().to_vec(), &[]).await;
-        for (sheet, updated, told) in [
+        let import = async |sheet: &str| shop.fixture.upload("/api/nomenclatures/import", sheet.as_bytes().to_vec(), &[]).await;
+        for (sheet, updated, reported) in [
             ("article,price\nM-1,1\n", 1, json!("https://shop.example/1")),
             ("article,share_link\nM-1,https://shop.example/1\n", 0, json!("https://shop.example/1")),
             ("article,share_link\nM-1,http://shop.example/2\nM-2,\n", 1, json!("http://shop.example/2")),
             ("article,share_link\nM-1,\n", 1, json!(null)),
         ] {
             assert_eq!(import(sheet).await.expect(200)["updated"], updated, "{sheet}");
-            assert_eq!(link().await, told, "{sheet}");
+            assert_eq!(link().await, reported, "{sheet}");
         }
         let refused = import("article,share_link\nM-1,mailto:a@b.example\n").await;
         assert_eq!(refused.expect(422)["rows"][0]["column"], "share_link");
@@ -259,19 +259,19 @@ database_tests! {
 
     async fn categories_and_brands_of_the_application(db: TestDatabase) {
         let shop = Shop::open(db).await;
-        let application = shop.office.project.application_id;
-        let known = shop.office.get("/api/categories").await.expect(200);
+        let application = shop.fixture.project.application_id;
+        let known = shop.fixture.get("/api/categories").await.expect(200);
         let root = known["categories"].as_array().unwrap().iter().find(|category| category["name"] == "Kitchen").unwrap();
         assert_eq!(shop.get("categories").await.expect(200), json!({ "categories": [], "categoriesCount": 0 }));
         let path = format!("/api/applications/{application}/categories");
-        shop.office.post(&path, json!({ "category_id": root["id"] })).await;
+        shop.fixture.post(&path, json!({ "category_id": root["id"] })).await;
         let roots = shop.get("categories?limit=1").await.expect(200);
         assert_eq!(roots["categoriesCount"], 1);
         assert_eq!(keys(&roots["categories"][0]), ["id", "name", "parent", "photo"]);
         let children = shop.get(&format!("categories?parent_id={}", root["id"])).await.expect(200);
         assert_eq!(children["categories"][0]["parent"], json!({ "id": root["id"], "name": "Kitchen" }));
-        let brand = shop.office.get("/api/brands").await.expect(200)["brands"][0]["id"].clone();
-        shop.office.post(&format!("/api/applications/{application}/brands"), json!({ "brand_id": brand })).await;
+        let brand = shop.fixture.get("/api/brands").await.expect(200)["brands"][0]["id"].clone();
+        shop.fixture.post(&format!("/api/applications/{application}/brands"), json!({ "brand_id": brand })).await;
         let brands = shop.get("brands").await.expect(200);
         assert_eq!((&brands["brandsCount"], &brands["brands"][0]["name"]), (&json!(1), &json!("Nord")));
         assert_eq!(keys(&brands["brands"][0]), ["created_at", "id", "name", "photo"]);
@@ -281,22 +281,22 @@ database_tests! {
     }
 
     async fn a_limit_shortens_categories_and_brands(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let application = format!("/api/applications/{}", office.project.application_id);
-        let root = office.create("/api/categories", json!({ "name": "Garden" })).await;
-        let other = office.create("/api/categories", json!({ "name": "Kitchen" })).await;
+        let fixture = ProjectFixture::open(db).await;
+        let application = format!("/api/applications/{}", fixture.project.application_id);
+        let root = fixture.create("/api/categories", json!({ "name": "Garden" })).await;
+        let other = fixture.create("/api/categories", json!({ "name": "Kitchen" })).await;
         for category in [root, other] {
             let shown = json!({ "category_id": category });
-            office.post(&format!("{application}/categories"), shown).await.expect(201);
+            fixture.post(&format!("{application}/categories"), shown).await.expect(201);
         }
         for name in ["Pots", "Spades"] {
-            office.create("/api/categories", json!({ "name": name, "parent_id": root })).await;
+            fixture.create("/api/categories", json!({ "name": name, "parent_id": root })).await;
         }
         for name in ["Nord", "Sud"] {
-            let brand = office.create("/api/brands", json!({ "name": name })).await;
-            office.post(&format!("{application}/brands"), json!({ "brand_id": brand })).await.expect(201);
+            let brand = fixture.create("/api/brands", json!({ "name": name })).await;
+            fixture.post(&format!("{application}/brands"), json!({ "brand_id": brand })).await.expect(201);
         }
-        let shop = Shop { office, category: root, ids: Vec::new() };
+        let shop = Shop { fixture, category: root, ids: Vec::new() };
         for (list, query) in [
             ("categories", "limit=".to_owned()),
             ("categories", format!("parent_id={root}&limit=")),
@@ -318,7 +318,7 @@ database_tests! {
             page += 1;
             shop.get(&format!("products?per_page={page}&category_id[]={}", shop.category)).await.expect(200);
         };
-        let spent = shop.office.server.fewest_statements(once).await;
+        let spent = shop.fixture.server.fewest_statements(once).await;
         assert!((1..=3).contains(&spent), "{spent} statements");
     }
 }

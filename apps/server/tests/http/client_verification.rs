@@ -4,22 +4,22 @@ use std::time::{Duration, Instant};
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::testing::stays;
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::process::PATIENCE;
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
 const PATH: &str = "/api/counterparty/verifications/sbp-payment";
 
-async fn verify(shop: &Shopfront) -> Answer {
+async fn verify(shop: &ShopFixture) -> Answer {
     send(shop.server.as_customer(&shop.project, &shop.bearer, Method::POST, PATH)).await
 }
 
 /// Returns the refunds at the acquirer.
-async fn refunds(shop: &Shopfront) -> Vec<Value> {
+async fn refunds(shop: &ShopFixture) -> Vec<Value> {
     let url = format!("{}/v3/refunds?limit=100", shop.sandbox.url());
     let request = shop.server.http.get(url).basic_auth("100500", Some("test_sandbox_secret_key"));
     send(request).await.expect(200)["items"].as_array().unwrap().clone()
@@ -29,22 +29,22 @@ async fn refunds(shop: &Shopfront) -> Vec<Value> {
 async fn until(what: &str, mut happened: impl AsyncFnMut() -> bool) {
     let until = Instant::now() + PATIENCE;
     while !happened().await {
-        look_again!(until, "{what} never happened");
+        retry_until!(until, "{what} never happened");
     }
 }
 
-async fn until_refunded(shop: &Shopfront) {
+async fn until_refunded(shop: &ShopFixture) {
     until("the refund", async || shop.count("refunds WHERE state = 'succeeded'").await == 1).await;
 }
 
-async fn until_status(shop: &Shopfront, status: &str) -> Value {
+async fn until_status(shop: &ShopFixture, status: &str) -> Value {
     until(status, async || verify(shop).await.expect(200)["verification"]["status"] == status).await;
     verify(shop).await.expect(200)["verification"].clone()
 }
 
 database_tests! {
-    async fn a_customer_pays_is_verified_and_has_his_money_back(db: TestDatabase) {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+    async fn a_verification_is_paid_and_refunded(db: TestDatabase) {
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         let opened = verify(&shop).await.expect(201)["verification"].clone();
         assert_eq!(opened.as_object().unwrap().keys().collect::<Vec<_>>(), ["expires_at", "id", "payment_link", "status"]);
         assert_eq!(opened["status"], "pending");
@@ -73,8 +73,8 @@ database_tests! {
         assert_ne!(verify(&shop).await.expect(201)["verification"]["id"], opened["id"]);
     }
 
-    async fn a_failed_payment_verifies_nobody_and_another_may_follow(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn a_failed_payment_verifies_nothing_and_another_may_follow(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let first = verify(&shop).await.expect(201)["verification"]["id"].clone();
         shop.pays("decline").await;
         let canceled = "charges WHERE purpose = 'verification' AND state = 'canceled'";
@@ -93,7 +93,7 @@ database_tests! {
     }
 
     async fn refused_is_502_and_unknown_is_202(db: TestDatabase) {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         shop.fault("refuse", 1).await;
         assert!(verify(&shop).await.expect(502)["message"].is_string());
         shop.fault("http_500_after_commit", 1).await;
@@ -114,8 +114,8 @@ database_tests! {
         assert_eq!(verify(&shop).await.expect(200)["verification"]["status"], "pending");
     }
 
-    async fn it_needs_a_customer_and_keeps_him_while_it_is_open(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn an_open_verification_keeps_its_customer(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         send(shop.server.as_app(&shop.project, Method::POST, PATH)).await.expect(401);
         verify(&shop).await.expect(201);
         let leave = || shop.server.as_customer(&shop.project, &shop.bearer, Method::DELETE, "/api/counterparty");

@@ -4,13 +4,13 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::process::Site;
-use crate::shopfront::Shopfront;
+use crate::process::ProcessEnvironment;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, TestServer, fields, send};
 
 const PATH: &str = "/api/counterparty/contact_form";
 
-impl Shopfront {
+impl ShopFixture {
     fn form(&self, item: i64, phone: &str) -> Value {
         json!({ "first_name": "Анна", "last_name": "Петрова", "middle_name": null, "phone": phone, "address": "Невский 1",
             "payment_type_id": self.payment_type, "products": [{ "id": item, "quantity": 2 }] })
@@ -23,7 +23,7 @@ impl Shopfront {
 
 database_tests! {
     async fn a_form_makes_a_customer_and_an_order_by_courier(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(9, 26_550).await;
         let sent = shop.send_form(&shop.form(item, "+7 (900) 555-02-01")).await.expect(201);
         let order = &sent["order"];
@@ -60,7 +60,7 @@ database_tests! {
     }
 
     async fn everything_wrong_with_a_form_is_named_and_nothing_is_stored(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 1_000).await;
         let before = (shop.count("orders").await, shop.count("counterparties").await);
         let required = ["address", "first_name", "last_name", "payment_type_id", "phone", "products"];
@@ -89,7 +89,7 @@ database_tests! {
     }
 
     async fn unconfirmed_orders_of_a_phone_reserve_a_bounded_number_of_pieces(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(500, 100).await;
         let form = |quantity: i64| {
             let mut form = shop.form(item, "79005550701");
@@ -114,21 +114,21 @@ database_tests! {
         shop.send_form(&form(1)).await.expect(201);
     }
 
-    async fn who_runs_the_service_sets_the_bounds(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let project = site.create_project("owner")["project_id"].to_string();
+    async fn an_operator_sets_the_bounds(db: TestDatabase) {
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let project = environment.create_project("owner")["project_id"].to_string();
         let run = |project: &str, settings: &[&str]| {
             let command = ["project", "contact-orders", "--json", "--project", project];
-            site.command(&[&command[..], settings].concat()).output().unwrap()
+            environment.command(&[&command[..], settings].concat()).output().unwrap()
         };
         let shown = |settings: &[&str]| -> Value { serde_json::from_slice(&run(&project, settings).stdout).unwrap() };
-        let told = |pieces: u32, value: &str, hours: u32| {
+        let reported = |pieces: u32, value: &str, hours: u32| {
             json!({ "project_id": project.parse::<i64>().unwrap(), "max_pieces": pieces, "max_value": value, "hold_hours": hours })
         };
-        assert_eq!(shown(&[]), told(100, "100000.00", 72));
-        assert_eq!(shown(&["--max-pieces", "5"]), told(5, "100000.00", 72));
-        assert_eq!(shown(&["--max-value", "99.5", "--hold-hours", "1"]), told(5, "99.50", 1));
-        assert_eq!(shown(&[]), told(5, "99.50", 1));
+        assert_eq!(shown(&[]), reported(100, "100000.00", 72));
+        assert_eq!(shown(&["--max-pieces", "5"]), reported(5, "100000.00", 72));
+        assert_eq!(shown(&["--max-value", "99.5", "--hold-hours", "1"]), reported(5, "99.50", 1));
+        assert_eq!(shown(&[]), reported(5, "99.50", 1));
         for (project, wrong, why) in [
             (&*project, ["--hold-hours", "0"], "--hold-hours must be"),
             (&*project, ["--max-value", "1.234"], "--max-value must"),
@@ -140,7 +140,7 @@ database_tests! {
     }
 
     async fn forms_are_limited_by_phone_and_by_address(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let gone = shop.goods(0, 1_000).await;
         for _ in 0..5 {
             shop.send_form(&shop.form(gone, "79005550401")).await.expect(422);

@@ -6,13 +6,13 @@ use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection as _;
 use kontor::cli::demo::{Demo, DemoArguments, DemoFile};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{Abort, DatabaseUrl, database_tests, look_again};
+use kontor_adapter_diesel::{Abort, DatabaseUrl, database_tests, retry_until};
 use kontor_kernel::StoreError;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use crate::process::{PATIENCE, Site};
-use crate::shopper::Shopfront;
+use crate::customer_client::ApplicationClient;
+use crate::process::{PATIENCE, ProcessEnvironment};
 use crate::support::{Answer, TestServer, send};
 
 /// Tables that make up the demo, and others it writes to when it creates something.
@@ -140,8 +140,8 @@ impl<'a> Staff<'a> {
     }
 }
 
-fn front(file: &DemoFile) -> Shopfront {
-    Shopfront {
+fn front(file: &DemoFile) -> ApplicationClient {
+    ApplicationClient {
         http: Client::builder().no_proxy().build().unwrap(),
         url: file.base_url.clone(),
         sandbox: file.sandbox_url.clone(),
@@ -171,11 +171,11 @@ async fn walk(file: &DemoFile) -> Value {
     let received = format!("{}/control/hooks/{}", file.sandbox_url, file.webhook.hook_id);
     let until = Instant::now() + PATIENCE;
     while send(front.http.get(&received)).await.expect(200)["deliveries"] == json!([]) {
-        look_again!(until, "nothing was delivered");
+        retry_until!(until, "nothing was delivered");
     }
     let seen = async || send(staff.request(Method::GET, &format!("/api/orders/{order}"))).await.expect(200);
     while seen().await["order"]["refunds"][0]["state"] != "succeeded" {
-        look_again!(until, "the money does not go back");
+        retry_until!(until, "the money does not go back");
     }
     let all = front.request(Method::GET, "/api/counterparty/products");
     let mut total = send(all).await.expect(200)["products"]["total"].take();
@@ -208,7 +208,7 @@ database_tests! {
         assert_eq!(place.books().await, books);
     }
 
-    async fn whatever_was_deleted_comes_back(db: TestDatabase) {
+    async fn deleted_demo_records_are_recreated(db: TestDatabase) {
         let place = Place::new(db);
         let file = place.visit().await;
         let goods = place.goods().await;
@@ -247,7 +247,7 @@ database_tests! {
         assert_eq!(place.number(spices).await, 6);
     }
 
-    async fn what_somebody_changed_stays(db: TestDatabase) {
+    async fn changed_records_stay(db: TestDatabase) {
         let place = Place::new(db);
         let demo = place.start().await;
         let staff = Staff::of(&demo.file).await;
@@ -349,7 +349,7 @@ database_tests! {
         assert!(kept.contains(&first.app_token));
     }
 
-    async fn a_demo_takes_more_sign_ins_than_a_service(db: TestDatabase) {
+    async fn a_demo_allows_more_logins_than_a_service(db: TestDatabase) {
         let place = Place::new(db);
         let demo = place.start().await;
         let shop = front(&demo.file);
@@ -377,35 +377,35 @@ database_tests! {
     }
 
     async fn a_demo_takes_the_settings_of_every_command(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
+        let environment = ProcessEnvironment::open(db, 1.0).await;
         let folder = tempfile::tempdir().unwrap();
         let (config, data) = (folder.path().join("demo.toml"), folder.path().join("shop"));
         std::fs::write(&config, "trusted_proxies = [\"127.0.0.1\"]\ncode_limit_factor = 3").unwrap();
         let (config, place) = (config.to_str().unwrap(), data.to_str().unwrap());
         let arguments = ["--config", config, "demo", "--data", place, "--sandbox-bind", "127.0.0.1:0"];
-        let mut process = site.spawn_with(&arguments, &[("KONTOR_CODE_LIMIT_FACTOR", "2".to_owned())]);
+        let mut process = environment.spawn_with(&arguments, &[("KONTOR_CODE_LIMIT_FACTOR", "2".to_owned())]);
         let until = Instant::now() + PATIENCE;
         let file = loop {
             if let Ok(text) = std::fs::read_to_string(data.join("demo.json")) {
                 break serde_json::from_str::<DemoFile>(&text).unwrap();
             }
             process.must_run();
-            look_again!(until, "the demo does not start:\n{}", site.log());
+            retry_until!(until, "the demo does not start:\n{}", environment.log());
         };
         // The address, the database and outside services come from the environment, not from the demo.
-        assert_eq!(file.base_url, site.url());
-        assert_eq!(site.number("SELECT count(*) AS id FROM nomenclatures").await, 31);
+        assert_eq!(file.base_url, environment.url());
+        assert_eq!(environment.number("SELECT count(*) AS id FROM nomenclatures").await, 31);
         assert!(!data.join("kontor.db").exists());
-        let front = site.front(&json!(file.app_token));
+        let front = environment.front(&json!(file.app_token));
         let asked = front.request(Method::POST, "/api/counterparty/send_password");
         let asked = send(asked.json(&json!({ "phone": "79005550031" }))).await;
         asked.expect(200);
         assert_eq!(asked.headers["x-ratelimit-limit"], "6", "the environment stands above the file");
-        assert_eq!(site.control("/messages?to=79005550031").await["messages"].as_array().unwrap().len(), 1);
+        assert_eq!(environment.control("/messages?to=79005550031").await["messages"].as_array().unwrap().len(), 1);
 
         let log_in_from = async |address: &str| -> Answer {
             let body = json!({ "login": "nobody", "password": "wrong" });
-            let request = site.http.post(format!("{}/api/login", site.url()));
+            let request = environment.http.post(format!("{}/api/login", environment.url()));
             send(request.header("X-Forwarded-For", address).json(&body)).await
         };
         for _ in 0..5 {

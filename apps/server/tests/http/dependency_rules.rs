@@ -124,15 +124,15 @@ fn libraries(package: &str) -> usize {
 }
 
 #[test]
-fn the_reuse_guide_tells_what_comes_with_a_crate() {
+fn the_reuse_guide_lists_the_dependencies_of_a_crate() {
     let guide = include_str!("../../../../docs/reuse.md");
     for name in DOMAINS.iter().chain(["kontor-kernel"].iter()) {
-        let told = guide.lines().find_map(|line| {
+        let reported = guide.lines().find_map(|line| {
             let mut cells = line.split('|').map(str::trim);
             cells.find(|cell| *cell == format!("`{name}`"))?;
             cells.next()?.parse().ok()
         });
-        assert_eq!(told, Some(libraries(name)), "{name}");
+        assert_eq!(reported, Some(libraries(name)), "{name}");
     }
 }
 

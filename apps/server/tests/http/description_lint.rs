@@ -79,7 +79,7 @@ const SHOWN_WHEN_EMPTY: [(&str, &str); 4] = [
 /// An update takes `null` only where the record shows `null` then. A field that keeps its value at `null` would be described as
 /// one that can be emptied.
 #[test]
-fn what_an_update_may_empty_is_shown_as_empty() {
+fn fields_that_an_update_may_empty_are_shown_as_empty() {
     let api = api();
     let (mut seen, mut wrong) = (0, Vec::new());
     for (name, operation) in operations(&api, "paths") {

@@ -13,14 +13,14 @@ use kontor::cli::demo::{Demo, DemoArguments, DemoFile};
 use kontor::openapi::{illustrated, pinned_text};
 use kontor::openapi_examples::{Example, FILES, PINNED, Responses, read};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{DatabaseUrl, database_tests, look_again};
+use kontor_adapter_diesel::{DatabaseUrl, database_tests, retry_until};
 use kontor_kernel::Clock as _;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
+use crate::customer_client::{ApplicationClient, CustomerClient};
 use crate::process::PATIENCE;
-use crate::shopper::{Shopfront, Shopper};
 use crate::support::{TestServer, send};
 
 /// Replacement of every time. Dates are recorded relative to this day, and sent relative to the real one.
@@ -62,7 +62,7 @@ const BOT_TOKEN: &str = "f9LHodD0cOL5-a-bot-of-the-tests";
 /// All callers, and the values they received.
 struct Stage {
     file: DemoFile,
-    anna: Shopper,
+    anna: CustomerClient,
     staff: String,
     backend: (String, String),
     kept: BTreeMap<String, Value>,
@@ -72,7 +72,7 @@ struct Stage {
 
 impl Stage {
     async fn set(file: DemoFile, database: &str) -> Self {
-        let front = Shopfront {
+        let front = ApplicationClient {
             http: reqwest::Client::builder().no_proxy().build().unwrap(),
             url: file.base_url.clone(),
             sandbox: file.sandbox_url.clone(),
@@ -94,9 +94,9 @@ impl Stage {
             ("bot_token", &BOT_TOKEN.to_owned()),
         ];
         let mut kept: BTreeMap<_, _> = kept.map(|(name, value)| (name.to_owned(), json!(value))).into();
-        let told: DateTime<Utc> = MOMENT.parse().unwrap();
+        let reported: DateTime<Utc> = MOMENT.parse().unwrap();
         let today = SystemClock.now().date_naive();
-        let away = today - told.date_naive();
+        let away = today - reported.date_naive();
         // The demo sells today. Tomorrow has begun in time zones to the east.
         for (name, day) in [("week_ago", today - TimeDelta::days(7)), ("tomorrow", today + TimeDelta::days(1))] {
             kept.insert(name.to_owned(), json!(day));
@@ -170,7 +170,7 @@ impl Stage {
             if found["data"][0]["status"] == "active" {
                 return (200, Value::Null);
             }
-            look_again!(until, "{found}");
+            retry_until!(until, "{found}");
         }
     }
 
@@ -186,14 +186,14 @@ impl Stage {
             if example.until.iter().all(is_there) {
                 break (answer.status.as_u16(), body);
             }
-            look_again!(until, "{}: {body}", example.path);
+            retry_until!(until, "{}: {body}", example.path);
         };
         for (name, place) in &example.keep {
             let value = body.pointer(place).unwrap_or_else(|| panic!("{}: no {place} in {body}", example.path));
             self.kept.insert(name.clone(), value.clone());
         }
-        let told = if example.caller == "outside" { Value::Null } else { self.told(body) };
-        (status, told)
+        let reported = if example.caller == "outside" { Value::Null } else { self.reported(body) };
+        (status, reported)
     }
 
     /// Returns a history text that begins with a day.
@@ -203,14 +203,14 @@ impl Stage {
     }
 
     /// Returns a response with everything replaced that differs between runs.
-    fn told(&self, body: Value) -> Value {
+    fn reported(&self, body: Value) -> Value {
         match body {
             Value::String(text) if DateTime::parse_from_rfc3339(&text).is_ok() => json!(MOMENT),
             Value::String(text) if is_token(&text) => json!("<access_token>"),
             Value::String(text) => {
                 // The result of an agent's call is the text of a response.
                 if let Ok(body @ Value::Object(_)) = serde_json::from_str(&text) {
-                    return json!(self.told(body).to_string());
+                    return json!(self.reported(body).to_string());
                 }
                 if let Ok(day) = text.parse::<NaiveDate>() {
                     return json!(day - self.away);
@@ -224,13 +224,13 @@ impl Stage {
             }
             Value::Array(items) => {
                 let most = if items.iter().all(is_record) { SHOWN } else { items.len() };
-                items.into_iter().take(most).map(|item| self.told(item)).collect()
+                items.into_iter().take(most).map(|item| self.reported(item)).collect()
             }
             Value::Object(fields) => {
                 let tell = |(name, value): (String, Value)| {
                     let is_secret = SECRETS.contains(&name.as_str()) && value.is_string();
                     let secret = is_secret.then(|| json!(format!("<{name}>")));
-                    let value = passing(&name).or(secret).unwrap_or_else(|| self.told(value));
+                    let value = passing(&name).or(secret).unwrap_or_else(|| self.reported(value));
                     (name, value)
                 };
                 fields.into_iter().map(tell).collect()

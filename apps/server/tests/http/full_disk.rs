@@ -6,9 +6,9 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use reqwest::multipart::{Form, Part};
 
-use crate::desk::Desk;
+use crate::owner_client::OwnerClient;
 use crate::platform_files::{form, pdf};
-use crate::process::Site;
+use crate::process::ProcessEnvironment;
 use crate::support::send;
 
 /// Maximum size of a file in KiB.
@@ -26,8 +26,8 @@ fn files(folder: &Path) -> usize {
 
 database_tests! {
     async fn an_upload_that_does_not_fit_leaves_nothing(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let owner = site.create_project("owner");
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let owner = environment.create_project("owner");
         let folder = tempfile::tempdir().unwrap();
         let place = |name: &str| folder.path().join(name).display().to_string();
         let settings = [
@@ -35,20 +35,20 @@ database_tests! {
             ("KONTOR_IMPORT_FOLDER", place("imports")),
             ("KONTOR_LOG", "warn".to_owned()),
         ];
-        let mut process = site.start(site.command_with_small_files(&["serve"], ROOM, &settings));
-        site.ready(&mut process).await;
-        let desk = Desk::sign_in(&site, owner).await;
-        let upload = async |size: usize| send(desk.request(Method::POST, "/api/files").multipart(form("3", "a.pdf", &pdf(size)))).await;
+        let mut process = environment.start(environment.command_with_small_files(&["serve"], ROOM, &settings));
+        environment.ready(&mut process).await;
+        let owner_client = OwnerClient::sign_in(&environment, owner).await;
+        let upload = async |size: usize| send(owner_client.request(Method::POST, "/api/files").multipart(form("3", "a.pdf", &pdf(size)))).await;
         for _ in 0..2 {
             let refused = upload(5_000_000).await;
             assert_eq!(refused.status.as_u16(), 503, "{refused:?}");
-            assert_eq!(files(folder.path()), 0, "{}", site.log());
+            assert_eq!(files(folder.path()), 0, "{}", environment.log());
         }
         let rows = "A-1;Mug;goods\n".repeat(400_000);
         let sheet = Form::new().part("file", Part::text(format!("article;name;kind\n{rows}")).file_name("cards.csv"));
-        let refused = send(desk.request(Method::POST, "/api/nomenclatures/import").multipart(sheet)).await;
+        let refused = send(owner_client.request(Method::POST, "/api/nomenclatures/import").multipart(sheet)).await;
         assert_eq!(refused.status.as_u16(), 503, "{refused:?}");
-        assert_eq!(files(folder.path()), 0, "{}", site.log());
+        assert_eq!(files(folder.path()), 0, "{}", environment.log());
         upload(50_000).await.expect(201);
         assert_eq!(files(folder.path()), 1);
         process.terminate();
@@ -56,16 +56,16 @@ database_tests! {
     }
 
     async fn an_export_that_does_not_fit_leaves_nothing(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let project = site.create_project("owner")["project_id"].to_string();
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let project = environment.create_project("owner")["project_id"].to_string();
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let rows: Vec<_> = (0..2_000).map(|row| format!("A-{row};{}\n", "Mug ".repeat(60))).collect();
         std::fs::write(path("cards.csv"), format!("article;name\n{}", rows.concat())).unwrap();
-        site.run(&["import", "nomenclatures", &path("cards.csv"), "--project", &project]);
+        environment.run(&["import", "nomenclatures", &path("cards.csv"), "--project", &project]);
         let all = path("all.csv");
         let arguments = ["export", "nomenclatures", &all, "--project", &project];
-        let export = |kibibytes| site.command_with_small_files(&arguments, kibibytes, &[]).output().unwrap();
+        let export = |kibibytes| environment.command_with_small_files(&arguments, kibibytes, &[]).output().unwrap();
         assert!(!export(256).status.success());
         assert!(!Path::new(&all).exists());
         assert!(export(1_024).status.success());

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use chrono::TimeDelta;
 use kontor::config::Config;
 use kontor::instance::{Instance, Roles};
-use kontor_adapter_diesel::look_again;
+use kontor_adapter_diesel::retry_until;
 use kontor_kernel::Clock;
 use reqwest::{Method, RequestBuilder};
 use serde_json::Value;
@@ -82,7 +82,7 @@ const UNANSWERED: &str = " k WHERE NOT EXISTS (SELECT 1 FROM idempotency_answers
 pub async fn until_stored(server: &TestServer) {
     let until = Instant::now() + PATIENCE;
     while count(server, UNANSWERED).await > 0 {
-        look_again!(until, "an answer is never stored");
+        retry_until!(until, "an answer is never stored");
     }
     // A stored response stays in memory a little longer.
     tokio::time::sleep(Duration::from_millis(50)).await;

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use kontor::config::Config;
 use kontor::openapi::{description, pinned_text};
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use kontor_kernel::RateRule;
 use kontor_web::limits::{CODE_RULES, LimitSettings, TABLE};
 use reqwest::Method;
@@ -57,7 +57,7 @@ fn every_limited_operation_names_429() {
 }
 
 #[test]
-fn no_rule_stands_outside_the_table() {
+fn no_rule_is_outside_the_table() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let files = ["crates", "apps"].into_iter().flat_map(|folder| sources(&root.join(folder)));
     let files = files.filter(|file| !file.components().any(|part| part.as_os_str() == "tests"));
@@ -105,12 +105,12 @@ async fn counted_in(server: &TestServer) -> String {
 async fn until(mut happened: impl AsyncFnMut() -> bool) {
     let until = Instant::now() + PATIENCE;
     while !happened().await {
-        look_again!(until, "it never happened");
+        retry_until!(until, "it never happened");
     }
 }
 
 database_tests! {
-    async fn the_headers_tell_the_counter_with_the_fewest_hits_left(db: TestDatabase) {
+    async fn the_headers_show_the_counter_with_the_fewest_hits_left(db: TestDatabase) {
         let outside = Outside::start(db).await;
         let project = outside.server.project().await;
         let first = outside.log_in(&project, "buyer@example.com", "1").await;
@@ -170,7 +170,7 @@ database_tests! {
         log_in_from(&outside, &project, "2001:db8:0:2::1", "last@example.com").await.expect(422);
     }
 
-    async fn what_is_not_in_the_table_is_not_limited(db: TestDatabase) {
+    async fn requests_without_a_rule_are_not_limited(db: TestDatabase) {
         let server = TestServer::start(db).await;
         let project = server.project().await;
         for _ in 0..100 {

@@ -8,76 +8,76 @@ use reqwest::Method;
 use serde_json::json;
 
 use crate::client_miniapps::BOT;
-use crate::process::Site;
-use crate::shopper::Shopfront;
+use crate::customer_client::ApplicationClient;
+use crate::process::ProcessEnvironment;
 use crate::support::{Answer, send};
 
 const PHONE: &str = "79005550021";
 /// Long enough not to occur in a log by chance.
 const MESSENGER_USER: u64 = 3_141_592_653;
 
-async fn log_in(front: &Shopfront, contact: &str, code: &str) -> Answer {
+async fn log_in(front: &ApplicationClient, contact: &str, code: &str) -> Answer {
     let body = json!({ "phone": contact, "password": code });
     send(front.request(Method::POST, "/api/counterparty/login").json(&body)).await
 }
 
 /// Runs `kontor miniapp` with a text on its standard input. Returns whether it succeeded, and its output.
-fn miniapp(site: &Site, arguments: &[&str], input: &str) -> (bool, String) {
-    let mut command = site.command(&[&["miniapp"], arguments].concat());
+fn miniapp(environment: &ProcessEnvironment, arguments: &[&str], input: &str) -> (bool, String) {
+    let mut command = environment.command(&[&["miniapp"], arguments].concat());
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // A command that reads nothing may have ended.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     let output = child.wait_with_output().unwrap();
-    let said = [output.stdout, output.stderr].concat();
-    (output.status.success(), String::from_utf8(said).unwrap())
+    let printed = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8(printed).unwrap())
 }
 
 database_tests! {
     async fn a_code_that_was_sent_outlives_the_process(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let process = site.serve().await;
-        let project = site.create_project("owner");
-        let front = site.front(&project["app_token"]);
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let process = environment.serve().await;
+        let project = environment.create_project("owner");
+        let front = environment.front(&project["app_token"]);
         for contact in [PHONE, "anna@example.com"] {
             let asked = front.request(Method::POST, "/api/counterparty/send_password").json(&json!({ "phone": contact }));
             send(asked).await.expect(200);
         }
         process.kill();
 
-        let process = site.serve().await;
+        let process = environment.serve().await;
         for contact in [PHONE, "anna@example.com"] {
-            let messages = site.control(&format!("/messages?to={contact}")).await;
+            let messages = environment.control(&format!("/messages?to={contact}")).await;
             let code = messages["messages"][0]["code"].as_str().unwrap().to_owned();
             log_in(&front, contact, &code).await.expect(200);
             log_in(&front, contact, &code).await.expect(400);
         }
-        assert_eq!(site.number("SELECT count(*) AS id FROM counterparties").await, 2);
+        assert_eq!(environment.number("SELECT count(*) AS id FROM counterparties").await, 2);
         drop(process);
     }
 
     async fn a_mini_app_is_set_up_by_a_command(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let process = site.serve().await;
-        let project = site.create_project("owner");
-        let (front, application) = (site.front(&project["app_token"]), project["application_id"].to_string());
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let process = environment.serve().await;
+        let project = environment.create_project("owner");
+        let (front, application) = (environment.front(&project["app_token"]), project["application_id"].to_string());
         let sign_in = async || {
             let share = json!({ "token": BOT, "phone": "+7 900 555-00-21", "user_id": MESSENGER_USER });
-            let body = send(site.http.post(format!("{}/control/contacts", site.sandbox.url())).json(&share)).await.expect(200);
+            let body = send(environment.http.post(format!("{}/control/contacts", environment.sandbox.url())).json(&share)).await.expect(200);
             send(front.request(Method::POST, "/api/counterparty/miniapps/max/contact_auth").json(&body)).await.status.as_u16()
         };
         let place = ["--application", &application, "--provider", "max"];
         let set = [&["set"][..], &place].concat();
         assert_eq!(sign_in().await, 503);
-        let (done, said) = miniapp(&site, &set, &format!("{BOT}\n"));
-        assert!(done && said == format!("set max for application {application}\n"), "{said}");
+        let (done, printed) = miniapp(&environment, &set, &format!("{BOT}\n"));
+        assert!(done && printed == format!("set max for application {application}\n"), "{printed}");
         assert_eq!(sign_in().await, 200);
         let sealed = format!("SELECT count(*) AS id FROM application_miniapps WHERE sealed_token LIKE '%{BOT}%'");
-        assert_eq!(site.number(&sealed).await, 0);
+        assert_eq!(environment.number(&sealed).await, 0);
 
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(&file, "54321:another-bot\n").unwrap();
         let by_file = [&set[..], &["--token-file", file.path().to_str().unwrap()]].concat();
-        assert!(miniapp(&site, &by_file, "").0);
+        assert!(miniapp(&environment, &by_file, "").0);
         assert_eq!(sign_in().await, 401);
 
         let elsewhere = ["--application", "999", "--provider", "max"];
@@ -91,15 +91,15 @@ database_tests! {
             ([&["set"][..], &place, &["--token-file", "absent"]].concat(), "", "absent"),
             ([&["remove"][..], &elsewhere].concat(), "", "has no bot"),
         ] {
-            let (done, said) = miniapp(&site, &arguments, input);
-            assert!(!done && said.contains(complaint), "{arguments:?}: {said}");
-            assert!(!said.contains(BOT), "{said}");
+            let (done, printed) = miniapp(&environment, &arguments, input);
+            assert!(!done && printed.contains(complaint), "{arguments:?}: {printed}");
+            assert!(!printed.contains(BOT), "{printed}");
         }
         assert_eq!(sign_in().await, 401);
 
         let remove = [&["remove"][..], &place].concat();
-        assert!(miniapp(&site, &remove, "").0);
-        assert!(!miniapp(&site, &remove, "").0);
+        assert!(miniapp(&environment, &remove, "").0);
+        assert!(!miniapp(&environment, &remove, "").0);
         assert_eq!(sign_in().await, 503);
 
         // However many are refused, only some of a kind are logged; other callers notice nothing.
@@ -109,7 +109,7 @@ database_tests! {
             assert_eq!(refused.expect(422)["error"]["request_id"], refused.headers["x-request-id"].to_str().unwrap());
         }
         drop(process);
-        let log = site.log();
+        let log = environment.log();
         let logged = |text: &str| log.lines().filter(|line| line.contains(text)).collect::<Vec<_>>();
         let refused = logged("\"refused\"");
         let of_kind = |code: &str| refused.iter().filter(|line| line.contains(code)).count();

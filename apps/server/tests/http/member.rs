@@ -6,8 +6,8 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
-use crate::club::ROOT;
-use crate::shopper::{Shopfront, Shopper};
+use crate::customer_client::{ApplicationClient, CustomerClient};
+use crate::subscription_fixture::ROOT;
 use crate::support::{Answer, TestServer, send};
 
 /// A demo on a separate database.
@@ -42,8 +42,8 @@ impl Stage {
     }
 
     pub async fn member(&self) -> Member {
-        let shopper = Member::front(self.file()).sign_in(&self.file().customer.phone).await;
-        Member::join(shopper).await
+        let customer_client = Member::front(self.file()).sign_in(&self.file().customer.phone).await;
+        Member::join(customer_client).await
     }
 
     pub async fn end(self) {
@@ -53,14 +53,14 @@ impl Stage {
 
 /// A customer with a subscription.
 pub struct Member {
-    pub shopper: Shopper,
+    pub customer_client: CustomerClient,
     pub id: i64,
 }
 
 impl Member {
     /// Returns the demo as its application reaches it.
-    pub fn front(file: &DemoFile) -> Shopfront {
-        Shopfront {
+    pub fn front(file: &DemoFile) -> ApplicationClient {
+        ApplicationClient {
             http: Client::builder().no_proxy().build().unwrap(),
             url: file.base_url.clone(),
             sandbox: file.sandbox_url.clone(),
@@ -69,16 +69,16 @@ impl Member {
     }
 
     /// Buys the plan of the demo, or continues an unfinished checkout, and pays.
-    pub async fn join(shopper: Shopper) -> Self {
-        let plans = shopper.request(Method::GET, "/api/counterparty/subscription-plans");
+    pub async fn join(customer_client: CustomerClient) -> Self {
+        let plans = customer_client.request(Method::GET, "/api/counterparty/subscription-plans");
         let plans = send(plans).await.expect(200)["data"].clone();
         assert_eq!((&plans[0]["plan_slug"], &plans[0]["amount"]), (&json!("club"), &json!("490.00")));
-        let mut member = Self { shopper, id: 0 };
+        let mut member = Self { customer_client, id: 0 };
         let plan = json!({ "nomenclature_id": plans[0]["nomenclature_id"], "autopay_consent": true });
         let opened = member.post(&format!("{ROOT}/checkout"), &plan).await;
         assert!(opened.status.is_success(), "{}", opened.text);
         let opened = opened.json();
-        member.shopper.front.pay(opened["order_id"].as_i64().unwrap()).await;
+        member.customer_client.front.pay(opened["order_id"].as_i64().unwrap()).await;
         // The notification is on its way: wait for it without moving time.
         member.moves(json!({ "advance_seconds": 0 })).await.expect(200);
         let subscription = member.all().await.remove(0);
@@ -88,11 +88,11 @@ impl Member {
     }
 
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
-        send(self.shopper.request(Method::POST, path).json(body)).await
+        send(self.customer_client.request(Method::POST, path).json(body)).await
     }
 
     async fn all(&self) -> Vec<Value> {
-        let listed = send(self.shopper.request(Method::GET, ROOT)).await.expect(200);
+        let listed = send(self.customer_client.request(Method::GET, ROOT)).await.expect(200);
         listed["data"].as_array().unwrap().clone()
     }
 
@@ -102,7 +102,14 @@ impl Member {
     }
 
     pub async fn control(&self, path: &str, body: Value) -> Answer {
-        send(self.shopper.front.http.post(format!("{}/control{path}", self.shopper.front.sandbox)).json(&body)).await
+        send(
+            self.customer_client
+                .front
+                .http
+                .post(format!("{}/control{path}", self.customer_client.front.sandbox))
+                .json(&body),
+        )
+        .await
     }
 
     pub async fn moves(&self, body: Value) -> Answer {
@@ -110,13 +117,16 @@ impl Member {
     }
 
     pub async fn now(&self) -> chrono::DateTime<chrono::Utc> {
-        let clock = send(self.shopper.front.http.get(format!("{}/control/clock", self.shopper.front.sandbox))).await;
+        let clock =
+            send(self.customer_client.front.http.get(format!("{}/control/clock", self.customer_client.front.sandbox)))
+                .await;
         clock.expect(200)["now"].as_str().unwrap().parse().unwrap()
     }
 
     /// Sets the outcomes of the next charges of the saved payment method.
     pub async fn direct(&self, steps: Value) {
-        let payments = self.shopper.front.http.get(format!("{}/control/payments", self.shopper.front.sandbox));
+        let payments =
+            self.customer_client.front.http.get(format!("{}/control/payments", self.customer_client.front.sandbox));
         // The acquirer's identifier of the method is that of the payment that saved it.
         let first = send(payments).await.expect(200)["payments"].as_array().unwrap().last().unwrap()["id"].clone();
         let path = format!("/payment_methods/{}/script", first.as_str().unwrap());

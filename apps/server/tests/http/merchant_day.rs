@@ -3,7 +3,7 @@
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use kontor_kernel::ProjectId;
 use kontor_payments::model::{ReceiptTerms, TaxSystem, VatCode};
 use kontor_payments::ports::ReceiptSettings;
@@ -11,11 +11,11 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::process::PATIENCE;
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
 struct Day {
-    shop: Shopfront,
+    shop: ShopFixture,
     owner: String,
     vase: i64,
     ticket: i64,
@@ -23,7 +23,7 @@ struct Day {
 
 impl Day {
     async fn begins(db: TestDatabase) -> Self {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         let terms = ReceiptTerms { tax_system: TaxSystem::new(1).ok(), default_vat: VatCode::new(4).unwrap() };
         let project = ProjectId::new(shop.project.id).unwrap();
         assert!(shop.server.db.database.set_receipt_terms(project, Some(terms)).await.unwrap());
@@ -56,9 +56,9 @@ impl Day {
 
     /// Returns `event (who)` of an order's history, oldest first, and the whole history.
     async fn history(&self, order: &Value) -> (Vec<String>, Vec<Value>) {
-        let told = self.staff(Method::GET, &format!("/api/orders/{order}/history"), json!({})).await.expect(200);
-        let mut lines = told["histories"].as_array().unwrap().clone();
-        assert_eq!(told["historiesCount"], json!(lines.len()));
+        let reported = self.staff(Method::GET, &format!("/api/orders/{order}/history"), json!({})).await.expect(200);
+        let mut lines = reported["histories"].as_array().unwrap().clone();
+        assert_eq!(reported["historiesCount"], json!(lines.len()));
         lines.reverse();
         let who = |line: &Value| match (line["user"].is_object(), line["counterparty"].is_object()) {
             (true, _) => "staff",
@@ -71,7 +71,7 @@ impl Day {
     async fn until(&self, what: &str) {
         let until = std::time::Instant::now() + PATIENCE;
         while self.shop.count(what).await == 0 {
-            look_again!(until, "never: {what}");
+            retry_until!(until, "never: {what}");
         }
     }
 

@@ -10,7 +10,7 @@ use kontor_web::policy::Access;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{TestServer, send};
 
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
@@ -49,8 +49,8 @@ async fn a_method_that_a_path_lacks_is_not_allowed() {
             let answer = send(server.request(lacked.parse().unwrap(), &path)).await;
             let allow = answer.headers.get("allow").map(|allow| allow.to_str().unwrap().to_owned()).unwrap_or_default();
             let allowed: Vec<&str> = allow.split(", ").collect();
-            let told_once = allowed.len() == has.len() && allowed.iter().copied().collect::<BTreeSet<_>>() == has;
-            if answer.status != 405 || !told_once || !answer.json()["message"].is_string() {
+            let reported_once = allowed.len() == has.len() && allowed.iter().copied().collect::<BTreeSet<_>>() == has;
+            if answer.status != 405 || !reported_once || !answer.json()["message"].is_string() {
                 wrong.push(format!("{lacked} {path}: {} {allowed:?} instead of {has:?}", answer.status));
             }
         }
@@ -60,7 +60,7 @@ async fn a_method_that_a_path_lacks_is_not_allowed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_word_where_a_number_belongs_is_no_record_though_it_is_a_path_of_its_own() {
-    let shop = Shopfront::open(TestDatabase::fresh(Kind::Sqlite)).await;
+    let shop = ShopFixture::open(TestDatabase::fresh(Kind::Sqlite)).await;
     let owner = shop.server.owner(&shop.project).await;
     let described = described();
     let mut asked = 0;
@@ -86,7 +86,7 @@ async fn a_word_where_a_number_belongs_is_no_record_though_it_is_a_path_of_its_o
 
 database_tests! {
     async fn a_read_that_is_repeated_answers_the_same(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(9, 26_550).await;
         shop.server.db.database.rebuild_offers().await.unwrap();
         shop.promo("SPRING").await;
@@ -116,7 +116,7 @@ database_tests! {
     }
 
     async fn a_write_is_repeated_unless_it_has_the_same_key(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(9, 26_550).await;
         let mut ids = BTreeSet::new();
         for key in [None, None, Some("one"), Some("one"), Some("another")] {

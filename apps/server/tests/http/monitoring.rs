@@ -10,11 +10,11 @@ use kontor::adapters::SystemClock;
 use kontor::config::Config;
 use kontor::instance::{Instance, Roles};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::process::{Site, lasting_address};
+use crate::process::{ProcessEnvironment, lasting_address};
 use crate::support::{TestServer, send};
 
 fn file(path: &str) -> String {
@@ -72,7 +72,7 @@ database_tests! {
             if missing.is_empty() {
                 break;
             }
-            look_again!(until, "not answered: {missing:?}");
+            retry_until!(until, "not answered: {missing:?}");
         }
     }
 
@@ -87,12 +87,12 @@ database_tests! {
         let url = format!("http://{}", worker.monitoring_address().unwrap());
         let get = async |path: &str| send(server.http.get(format!("{url}{path}"))).await;
         let until = Instant::now() + Duration::from_secs(20);
-        let mut told = get("/readyz").await;
-        while told.status != 200 {
-            look_again!(until, "{}", told.text);
-            told = get("/readyz").await;
+        let mut reported = get("/readyz").await;
+        while reported.status != 200 {
+            retry_until!(until, "{}", reported.text);
+            reported = get("/readyz").await;
         }
-        assert_eq!((&told.json()["rate_limits"], &told.json()["checks"]["worker"]), (&json!("memory"), &json!("ok")));
+        assert_eq!((&reported.json()["rate_limits"], &reported.json()["checks"]["worker"]), (&json!("memory"), &json!("ok")));
         assert_eq!(get("/healthz").await.expect(200), json!({ "status": "ok" }));
         let text = get("/metrics").await.text;
         assert!(text.contains("kontor_worker_alive 1") && text.contains("kontor_worker_steps_total{"), "{text}");
@@ -118,21 +118,21 @@ fn panels_of_the_dashboard_have_titles_and_queries() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_running_process_is_asked_for_its_health() {
-    let site = Site::open(TestDatabase::fresh(Kind::Sqlite), 1.0).await;
-    let service = site.serve().await;
-    let told = String::from_utf8(site.run(&["health", "--ready"]).stdout).unwrap();
-    assert!(told.contains("\"worker\":\"ok\""), "{told}");
+    let environment = ProcessEnvironment::open(TestDatabase::fresh(Kind::Sqlite), 1.0).await;
+    let service = environment.serve().await;
+    let reported = String::from_utf8(environment.run(&["health", "--ready"]).stdout).unwrap();
+    assert!(reported.contains("\"worker\":\"ok\""), "{reported}");
     let address = lasting_address();
     let shown = address.to_string();
-    let mut worker = site.spawn(&["worker", "--monitoring", &shown]);
-    site.ready_at(address, &mut worker).await;
-    site.run(&["health", "--address", &shown]);
+    let mut worker = environment.spawn(&["worker", "--monitoring", &shown]);
+    environment.ready_at(address, &mut worker).await;
+    environment.run(&["health", "--address", &shown]);
     for process in [service, worker] {
         process.terminate();
         process.ended().await;
     }
     for arguments in [&["health"][..], &["health", "--address", &shown]] {
-        let gone = site.command(arguments).output().unwrap();
+        let gone = environment.command(arguments).output().unwrap();
         assert_eq!(gone.status.code(), Some(1), "{gone:?}");
     }
 }

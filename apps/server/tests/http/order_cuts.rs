@@ -13,14 +13,14 @@ use serde_json::Value;
 
 use crate::keyed::{is_replayed, keyed as with_key};
 use crate::process::number;
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
 /// Timeout for noticing a lost connection.
 const AT_ONCE: Duration = Duration::from_secs(2);
 
 struct Trial {
-    shop: Shopfront,
+    shop: ShopFixture,
     wire: Wire,
     order: Value,
     /// The same database over connections that never break. Last, so that it outlives the service.
@@ -29,7 +29,7 @@ struct Trial {
 
 /// Counts of breaks by the error returned.
 #[derive(Debug, Default)]
-struct Told {
+struct BreakCounts {
     cuts: u32,
     /// Reported as unknown, without a key and with one.
     unknown: [u32; 2],
@@ -44,7 +44,7 @@ impl Trial {
         // Without cached prepared statements, each order has the same messages.
         let options = PoolOptions { connections: 3, prepared_statements: false, ..PoolOptions::default() };
         let database = Database::open(wire.url(), options).unwrap();
-        let shop = Shopfront::open(TestDatabase::borrowed(database, Kind::Postgres)).await;
+        let shop = ShopFixture::open(TestDatabase::borrowed(database, Kind::Postgres)).await;
         let item = shop.goods(1_000_000, 100).await;
         let order = shop.pickup(item, 1);
         Self { shop, wire, order, direct }
@@ -65,7 +65,7 @@ impl Trial {
     }
 
     /// Breaks at one message. `None` if the message did not occur, else `true` if `COMMIT` had been sent by then.
-    async fn breaks(&self, fault: Fault, keyed: bool, told: &mut Told) -> Option<bool> {
+    async fn breaks(&self, fault: Fault, keyed: bool, reported: &mut BreakCounts) -> Option<bool> {
         let key = keyed.then(|| format!("{:?}-{}-{:?}", fault.side, fault.number, fault.way));
         let key = key.as_deref();
         let before = self.orders().await;
@@ -86,8 +86,8 @@ impl Trial {
                 let goes_nowhere = fault.way != Break::Before && came == 0;
                 let has_no_way_back = fault.way == Break::Half && fault.side == Side::Server;
                 assert!(met == Some(true) || goes_nowhere || has_no_way_back, "{what}");
-                told.unknown[usize::from(keyed)] += 1;
-                told.found += u32::from(keyed && came == 1);
+                reported.unknown[usize::from(keyed)] += 1;
+                reported.found += u32::from(keyed && came == 1);
             }
             _ => panic!("{what}"),
         }
@@ -102,13 +102,13 @@ impl Trial {
                 assert_eq!(first.json()["order"]["id"], id, "{what}");
             }
         }
-        told.cuts += u32::from(met.is_some());
+        reported.cuts += u32::from(met.is_some());
         met
     }
 
     /// Breaks at every message, before `first` only at every third. Returns the first message with `COMMIT` on its
     /// way.
-    async fn breaks_at_each(&self, side: Side, keyed: bool, first: usize, told: &mut Told) -> usize {
+    async fn breaks_at_each(&self, side: Side, keyed: bool, first: usize, reported: &mut BreakCounts) -> usize {
         let ways = [Break::Before, Break::After, Break::Half, Break::Late];
         let mut commit = None;
         for number in (0..).filter(|number| every_way() || *number >= first || number % 3 == 0) {
@@ -116,7 +116,7 @@ impl Trial {
             // The ways alternate. From COMMIT on, messages break in every way.
             for way in ways.into_iter().cycle().skip(number % 4).take(4) {
                 let fault = Fault { from: "INSERT INTO orders (", side, number, way };
-                let met = self.breaks(fault, keyed, told).await;
+                let met = self.breaks(fault, keyed, reported).await;
                 is_met |= met.is_some();
                 if met == Some(true) {
                     commit.get_or_insert(number);
@@ -139,14 +139,14 @@ fn every_way() -> bool {
 
 async fn an_order_whose_commit_breaks_off_is_there_once_when_it_is_sent_again_under_its_key() {
     let trial = Trial::open().await;
-    let mut told = Told::default();
+    let mut reported = BreakCounts::default();
     for side in [Side::Client, Side::Server] {
-        let commit = trial.breaks_at_each(side, false, 0, &mut told).await;
+        let commit = trial.breaks_at_each(side, false, 0, &mut reported).await;
         // A key is stored shortly before the commit. Earlier messages are the same without a key.
-        trial.breaks_at_each(side, true, commit, &mut told).await;
+        trial.breaks_at_each(side, true, commit, &mut reported).await;
     }
-    assert!(told.unknown.iter().all(|count| *count > 0) && told.found > 0, "{told:?}");
-    println!("{told:?}");
+    assert!(reported.unknown.iter().all(|count| *count > 0) && reported.found > 0, "{reported:?}");
+    println!("{reported:?}");
 }
 
 tests_with!(postgres: an_order_whose_commit_breaks_off_is_there_once_when_it_is_sent_again_under_its_key);

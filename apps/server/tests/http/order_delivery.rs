@@ -5,10 +5,10 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::process::Site;
-use crate::shopfront::Shopfront;
+use crate::process::ProcessEnvironment;
+use crate::shop_fixture::ShopFixture;
 
-impl Shopfront {
+impl ShopFixture {
     async fn charging_delivery(db: kontor_adapter_diesel::testing::TestDatabase) -> Self {
         let shop = Self::open_as(db, Roles::Both).await;
         shop.charges_delivery(true).await;
@@ -34,19 +34,19 @@ fn sums(record: &Value) -> Value {
 
 database_tests! {
     async fn the_sums_stay_as_they_are_until_the_project_charges_delivery(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(9, 10_000).await;
         let cart = json!({ "products": [{ "id": item, "quantity": 2 }], "delivery_type_id": 2, "delivery_subtype_id": 2 });
         let free = shop.precalculate(cart.clone()).await.expect(200);
         assert_eq!((sums(&free), &free["total"]), (json!([200.0, 0.0, 200.0]), &json!("200.00")));
-        let order = shop.order(&Shopfront::by_courier(item, 2)).await.expect(201)["order"].clone();
+        let order = shop.order(&ShopFixture::by_courier(item, 2)).await.expect(201)["order"].clone();
         assert_eq!((sums(&order), &order["price"]), (json!([200.0, 0.0, 200.0]), &json!("200.00")));
         assert_eq!(shop.payments().await[0]["amount"]["value"], json!("200.00"));
 
         shop.charges_delivery(true).await;
         let charged = shop.precalculate(cart).await.expect(200);
         assert_eq!((sums(&charged), &charged["total"]), (json!([200.0, 600.0, 800.0]), &json!("200.00")));
-        let order = shop.order(&Shopfront::by_courier(item, 2)).await.expect(201)["order"].clone();
+        let order = shop.order(&ShopFixture::by_courier(item, 2)).await.expect(201)["order"].clone();
         assert_eq!((sums(&order), &order["price"]), (json!([200.0, 600.0, 800.0]), &json!("200.00")));
         assert_eq!(shop.payments().await[0]["amount"]["value"], json!("800.00"));
         let free = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"].clone();
@@ -54,7 +54,7 @@ database_tests! {
     }
 
     async fn a_calculation_says_what_is_wrong_with_the_delivery(db: TestDatabase) {
-        let shop = Shopfront::charging_delivery(db).await;
+        let shop = ShopFixture::charging_delivery(db).await;
         let item = shop.goods(9, 10_000).await;
         let cart = |extra: Value| {
             let mut cart = json!({ "products": [{ "id": item, "quantity": 1 }] });
@@ -72,21 +72,21 @@ database_tests! {
             (json!({ "delivery_type_id": "x", "delivery_subtype_id": 1.5 }), vec!["delivery_subtype_id", "delivery_type_id"]),
         ] {
             shop.precalculate(cart(wrong.clone())).await.expect_invalid(&fields);
-            shop.clerk(Method::POST, "/api/orders/calculator", &cart(wrong)).await.expect_invalid(&fields);
+            shop.employee(Method::POST, "/api/orders/calculator", &cart(wrong)).await.expect_invalid(&fields);
         }
         let own = cart(json!({ "delivery_type_id": 2, "delivery_subtype_id": 2 }));
-        let staff = shop.clerk(Method::POST, "/api/orders/calculator", &own).await.expect(200);
+        let staff = shop.employee(Method::POST, "/api/orders/calculator", &own).await.expect(200);
         assert_eq!(staff, shop.precalculate(own).await.expect(200));
     }
 
     async fn the_delivery_goes_back_where_it_is_asked_for(db: TestDatabase) {
-        let shop = Shopfront::charging_delivery(db).await;
+        let shop = ShopFixture::charging_delivery(db).await;
         let item = shop.goods(9, 10_000).await;
-        let order = shop.order(&Shopfront::by_courier(item, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
+        let order = shop.order(&ShopFixture::by_courier(item, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
         shop.pays("succeed").await;
         shop.until(order, 22).await;
         let path = format!("/api/orders/{order}");
-        let paid = shop.clerk(Method::GET, &path, &json!({})).await.expect(200)["order"].clone();
+        let paid = shop.employee(Method::GET, &path, &json!({})).await.expect(200)["order"].clone();
         assert_eq!((&paid["captured_amount"], sums(&paid)), (&json!("800.00"), json!([200.0, 600.0, 800.0])));
         let line = paid["reservations"][0]["id"].clone();
         let refund = |body: Value, query: &'static str| {
@@ -94,7 +94,7 @@ database_tests! {
             asked.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
             let path = format!("{path}/request-refund{query}");
             let shop = &shop;
-            async move { shop.clerk(Method::POST, &path, &asked).await }
+            async move { shop.employee(Method::POST, &path, &asked).await }
         };
         for (wrong, field) in [
             (json!({ "delivery": true, "amount": "1.00" }), "delivery"),
@@ -120,26 +120,26 @@ database_tests! {
     }
 
     async fn lines_that_change_leave_the_delivery(db: TestDatabase) {
-        let shop = Shopfront::charging_delivery(db).await;
+        let shop = ShopFixture::charging_delivery(db).await;
         let item = shop.goods(9, 10_000).await;
-        let order = shop.order(&Shopfront::by_courier(item, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
+        let order = shop.order(&ShopFixture::by_courier(item, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
         shop.control("/acquirer", json!({ "cancels_unpaid": true })).await;
         let path = format!("/api/orders/{order}");
-        let line = shop.clerk(Method::GET, &path, &json!({})).await.expect(200)["order"]["reservations"][0]["id"].clone();
+        let line = shop.employee(Method::GET, &path, &json!({})).await.expect(200)["order"]["reservations"][0]["id"].clone();
         let edit = format!("{path}/nomenclatures/{line}");
-        let looked = shop.clerk(Method::PUT, &format!("{edit}?dry_run=1"), &json!({ "quantity": 3 })).await.expect(200);
+        let looked = shop.employee(Method::PUT, &format!("{edit}?dry_run=1"), &json!({ "quantity": 3 })).await.expect(200);
         assert_eq!((&looked["preview"]["amount_due"], &looked["preview"]["difference"]), (&json!("900.00"), &json!("100.00")));
-        let changed = shop.clerk(Method::PUT, &edit, &json!({ "quantity": 3 })).await.expect(200)["order"].clone();
+        let changed = shop.employee(Method::PUT, &edit, &json!({ "quantity": 3 })).await.expect(200)["order"].clone();
         assert_eq!(sums(&changed), json!([300.0, 600.0, 900.0]));
         assert_eq!(shop.payments().await[0]["amount"]["value"], json!("900.00"));
     }
 
-    async fn who_runs_the_service_decides_whether_delivery_is_charged(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let project = site.create_project("owner")["project_id"].to_string();
+    async fn an_operator_decides_whether_delivery_is_charged(db: TestDatabase) {
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let project = environment.create_project("owner")["project_id"].to_string();
         let run = |project: &str, settings: &[&str]| {
             let command = ["project", "delivery-charge", "--json", "--project", project];
-            site.command(&[&command[..], settings].concat()).output().unwrap()
+            environment.command(&[&command[..], settings].concat()).output().unwrap()
         };
         let shown = |settings: &[&str]| -> Value { serde_json::from_slice(&run(&project, settings).stdout).unwrap() };
         let before = shown(&[]);

@@ -6,7 +6,7 @@ use reqwest::multipart::{Form, Part};
 use serde_json::json;
 
 use crate::platform_files::PDF;
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::send;
 
 fn form(content: &[u8]) -> Form {
@@ -15,7 +15,7 @@ fn form(content: &[u8]) -> Form {
 
 database_tests! {
     async fn staff_keep_files_with_an_order(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(9, 1_000).await;
         let order = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].clone();
         let owner = shop.server.owner(&shop.project).await;
@@ -50,8 +50,8 @@ database_tests! {
         assert_eq!(kept, 0);
     }
 
-    async fn what_is_no_file_of_an_order_is_refused(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn invalid_files_of_an_order_are_refused(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(9, 1_000).await;
         let order = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].clone();
         let owner = shop.server.owner(&shop.project).await;
@@ -60,9 +60,9 @@ database_tests! {
         assert_eq!(refused(Form::new().text("order_id", "1")).await["errors"], json!({ "file": ["is required"], "order_id": ["is not a known field"] }));
         assert!(refused(form(b"#!/bin/sh")).await["errors"]["file"].is_array());
         let other = shop.server.project().await;
-        let stranger = shop.server.owner(&other).await;
-        send(shop.server.as_staff(&stranger, Method::POST, &files).multipart(form(PDF))).await.expect(403);
-        send(shop.server.as_staff(&stranger, Method::GET, &format!("/api/tables/orders/{order}/files"))).await.expect(403);
+        let outsider = shop.server.owner(&other).await;
+        send(shop.server.as_staff(&outsider, Method::POST, &files).multipart(form(PDF))).await.expect(403);
+        send(shop.server.as_staff(&outsider, Method::GET, &format!("/api/tables/orders/{order}/files"))).await.expect(403);
         send(shop.server.as_staff(&owner, Method::POST, "/api/orders/99999/files").multipart(form(PDF))).await.expect(404);
         send(shop.server.as_staff(&owner, Method::GET, "/api/tables/orders/99999/files")).await.expect(404);
         assert_eq!(shop.count("files").await, 0);

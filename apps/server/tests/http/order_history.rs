@@ -4,22 +4,22 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
-impl Shopfront {
+impl ShopFixture {
     async fn history_of(&self, order: i64, query: &str) -> Answer {
-        self.clerk(Method::GET, &format!("/api/orders/{order}/history{query}"), &json!({})).await
+        self.employee(Method::GET, &format!("/api/orders/{order}/history{query}"), &json!({})).await
     }
 
     async fn edited(&self, order: i64, body: Value) -> Value {
-        self.clerk(Method::PUT, &format!("/api/orders/{order}"), &body).await.expect(200)["order"].clone()
+        self.employee(Method::PUT, &format!("/api/orders/{order}"), &body).await.expect(200)["order"].clone()
     }
 }
 
 database_tests! {
     async fn it_says_who_changed_what_from_what_to_what(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 1_000).await;
         let order = shop.order(&shop.pickup(item, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
         shop.edited(order, json!({ "comment": "fragile", "address": "Lenina 1" })).await;
@@ -27,9 +27,9 @@ database_tests! {
         // Writing the same values is no change: no history entry and no new version.
         let same = shop.edited(order, json!({ "comment": null, "address": "Lenina 1", "status_id": 3 })).await;
         assert_eq!(same, before);
-        let told = shop.history_of(order, "").await.expect(200);
-        assert_eq!((&told["historiesCount"], told["histories"].as_array().unwrap().len()), (&json!(3), 3));
-        let [moved, changed, created] = [0, 1, 2].map(|line| &told["histories"][line]);
+        let reported = shop.history_of(order, "").await.expect(200);
+        assert_eq!((&reported["historiesCount"], reported["histories"].as_array().unwrap().len()), (&json!(3), 3));
+        let [moved, changed, created] = [0, 1, 2].map(|line| &reported["histories"][line]);
         assert_eq!((&moved["event"], &moved["action"], &moved["status_id"]), (&json!("status_changed"), &json!("changed"), &json!(3)));
         let changes = json!([{ "field": "status_id", "old": "1", "new": "3" }, { "field": "comment", "old": "fragile", "new": null }]);
         assert_eq!(moved["changes"], changes);
@@ -51,14 +51,14 @@ database_tests! {
         assert_eq!(wrong["errors"].as_object().unwrap().keys().collect::<Vec<_>>(), ["page", "per_page"]);
     }
 
-    async fn strangers_and_those_who_may_not_see_orders_are_told_nothing(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn outsiders_and_staff_without_permission_see_no_order(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 1_000).await;
         let order = shop.order(&shop.pickup(item, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
         let path = format!("/api/orders/{order}/history");
-        let stranger = shop.server.owner(&shop.server.project().await).await;
-        let clerk = shop.server.staff_with(&shop.project, &["edit-orders"]).await;
-        for bearer in [stranger, clerk] {
+        let outsider = shop.server.owner(&shop.server.project().await).await;
+        let employee = shop.server.staff_with(&shop.project, &["edit-orders"]).await;
+        for bearer in [outsider, employee] {
             send(shop.server.as_staff(&bearer, Method::GET, &path)).await.expect(403);
         }
         shop.history_of(99_999, "").await.expect(404);

@@ -5,13 +5,13 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, fields};
 
-impl Shopfront {
+impl ShopFixture {
     /// Sends a request about a line of an order, or about the order when `of` is empty.
     async fn change(&self, method: Method, order: i64, of: &str, body: Value) -> Answer {
-        self.clerk(method, &format!("/api/orders/{order}{of}"), &body).await
+        self.employee(method, &format!("/api/orders/{order}{of}"), &body).await
     }
 
     async fn seen(&self, order: i64) -> Value {
@@ -39,8 +39,8 @@ impl Shopfront {
 }
 
 database_tests! {
-    async fn a_clerk_looks_and_changes_an_order_that_is_not_paid(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn an_employee_previews_and_changes_an_unpaid_order(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let (item, other) = (shop.goods(5, 1_000).await, shop.goods(3, 250).await);
         let order = shop.ordered(&shop.pickup(item, 2)).await;
         let line = shop.line(order).await;
@@ -68,12 +68,12 @@ database_tests! {
         assert_eq!((&removed["order"]["price"], shop.reserved(other).await), (&json!("9.00"), 0));
         let last = shop.change(Method::DELETE, order, &format!("/nomenclatures/{line}"), json!({})).await.expect(409);
         assert_eq!(last["error"]["code"], "order_last_line");
-        let told = shop.own(&format!("/{order}")).await.expect(200);
-        assert_eq!(told["order"]["price"], "9.00");
+        let reported = shop.own(&format!("/{order}")).await.expect(200);
+        assert_eq!(reported["order"]["price"], "9.00");
     }
 
     async fn wrong_changes_are_named_and_change_nothing(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         // More items than lines are created first, so the item's number is not that of a line.
         let (_, _, item) = (shop.goods(5, 1_000).await, shop.goods(5, 1_000).await, shop.goods(5, 1_000).await);
         let (order, another) = (shop.ordered(&shop.pickup(item, 2)).await, shop.ordered(&shop.pickup(item, 1)).await);
@@ -112,8 +112,8 @@ database_tests! {
             }
         }
         let theirs = shop.server.project().await;
-        let stranger = shop.server.owner(&theirs).await;
-        let request = shop.server.as_staff(&stranger, Method::PUT, &format!("/api/orders/{order}{path}")).json(&json!({ "quantity": 1 }));
+        let outsider = shop.server.owner(&theirs).await;
+        let request = shop.server.as_staff(&outsider, Method::PUT, &format!("/api/orders/{order}{path}")).json(&json!({ "quantity": 1 }));
         crate::support::send(request).await.expect(403);
         assert_eq!((shop.written().await, shop.reserved(item).await), (before, 3));
         shop.change(Method::PUT, order, "", json!({ "status_id": 6 })).await.expect(200);
@@ -122,7 +122,7 @@ database_tests! {
     }
 
     async fn an_order_that_waits_for_its_payment_is_paid_by_its_new_sum(db: TestDatabase) {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         let item = shop.goods(5, 1_000).await;
         let mut wish = shop.online(item);
         wish["products"][0]["quantity"] = json!(3);
@@ -150,7 +150,7 @@ database_tests! {
     }
 
     async fn less_of_a_paid_order_is_refunded_and_more_is_another_order(db: TestDatabase) {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         let item = shop.goods(5, 1_000).await;
         let mut wish = shop.online(item);
         wish["products"][0]["quantity"] = json!(3);
@@ -180,7 +180,7 @@ database_tests! {
     }
 
     async fn a_move_can_be_tried_out(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 1_000).await;
         let order = shop.ordered(&shop.pickup(item, 2)).await;
         let (before, seen) = (shop.written().await, shop.seen(order).await);
@@ -198,7 +198,7 @@ database_tests! {
     }
 
     async fn a_change_that_is_sent_again_is_made_once(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let (item, other) = (shop.goods(5, 1_000).await, shop.goods(3, 250).await);
         let order = shop.ordered(&shop.pickup(item, 2)).await;
         let owner = shop.server.owner(&shop.project).await;

@@ -4,17 +4,17 @@ use std::time::{Duration, Instant};
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::testing::moment;
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use reqwest::Method;
 use serde_json::json;
 
 use crate::process::PATIENCE;
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::send;
 
 database_tests! {
     async fn a_payment_confirmed_by_the_acquirer_makes_the_order_paid(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 26_550).await;
         let order = shop.order(&shop.online(item)).await.expect(201)["order"].clone();
         assert_eq!((&order["status"]["id"], &order["acquirer_payment_method_type"]), (&json!(2), &json!("bank_card")));
@@ -28,8 +28,8 @@ database_tests! {
         assert_eq!((shop.count("outbox_events").await, shop.reserved(item).await), (1, 1));
     }
 
-    async fn news_in_the_wrong_order_change_nothing(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn notifications_in_the_wrong_order_change_nothing(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 100).await;
         let order = shop.order(&shop.online(item)).await.expect(201)["order"].clone();
         shop.fault("reorder", 1).await;
@@ -43,7 +43,7 @@ database_tests! {
     }
 
     async fn a_failed_payment_cancels_the_order(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 100).await;
         let order = shop.order(&shop.online(item)).await.expect(201)["order"].clone();
         shop.pays("decline").await;
@@ -52,7 +52,7 @@ database_tests! {
     }
 
     async fn a_refused_payment_answers_502_and_leaves_a_canceled_order(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 100).await;
         shop.fault("refuse", 1).await;
         assert!(shop.order(&shop.online(item)).await.expect(502)["message"].is_string());
@@ -62,7 +62,7 @@ database_tests! {
     }
 
     async fn a_slow_answer_about_one_payment_holds_up_no_other(db: TestDatabase) {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         let item = shop.goods(9, 100).await;
         shop.fault("http_500", 2).await;
         let mut orders = Vec::new();
@@ -88,7 +88,7 @@ database_tests! {
     }
 
     async fn unknown_outcomes_are_cleared_up_by_the_worker(db: TestDatabase) {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         let item = shop.goods(9, 100).await;
         for (n, fault) in ["http_500", "http_500_after_commit", "drop"].into_iter().enumerate() {
             shop.fault(fault, 1).await;
@@ -98,7 +98,7 @@ database_tests! {
             shop.server.clock.advance(3);
             let until = Instant::now() + PATIENCE;
             while shop.state(id).await.1.is_none() {
-                look_again!(until, "{fault}: no payment");
+                retry_until!(until, "{fault}: no payment");
             }
             let (status, link) = shop.state(id).await;
             assert!(status == 2 && link.is_some(), "{fault}: {status} {link:?}");
@@ -108,7 +108,7 @@ database_tests! {
     }
 
     async fn notifications_prove_nothing(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 100).await;
         let order = shop.order(&shop.online(item)).await.expect(201)["order"].clone();
         let payment = shop.payments().await[0]["id"].clone();

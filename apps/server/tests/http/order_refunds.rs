@@ -5,10 +5,10 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
-impl Shopfront {
+impl ShopFixture {
     async fn staff(&self, method: Method, path: &str, body: Value) -> Answer {
         let owner = self.server.owner(&self.project).await;
         send(self.server.as_staff(&owner, method, path).json(&body)).await
@@ -39,8 +39,8 @@ impl Shopfront {
 }
 
 database_tests! {
-    async fn a_clerk_looks_what_would_go_back_and_gives_it_back(db: TestDatabase) {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+    async fn an_employee_previews_and_makes_a_refund(db: TestDatabase) {
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         let item = shop.goods(5, 33_333).await;
         let order = shop.paid_for(item, 3).await;
         let line = shop.staff(Method::GET, &format!("/api/orders/{order}"), json!({})).await.expect(200)["order"].clone();
@@ -67,14 +67,14 @@ database_tests! {
         shop.server.clock.advance(3);
         shop.until_refunded(order, "999.99").await;
         assert_eq!((shop.reserved(item).await, shop.count("order_refunds").await), (0, 2));
-        let told = shop.own(&format!("/{order}")).await.expect(200);
-        assert_eq!(told["order"]["status"]["id"], 6);
+        let reported = shop.own(&format!("/{order}")).await.expect(200);
+        assert_eq!(reported["order"]["status"]["id"], 6);
         let back = shop.staff(Method::GET, &format!("/api/orders/{order}"), json!({})).await.expect(200);
         assert_eq!(back["order"]["payment_state"], "refunded");
     }
 
     async fn wrong_refunds_are_named_and_give_nothing_back(db: TestDatabase) {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         let item = shop.goods(5, 1_000).await;
         let (order, other) = (shop.paid_for(item, 2).await, shop.paid_for(item, 1).await);
         let line = async |order: i64| {
@@ -127,7 +127,7 @@ database_tests! {
     }
 
     async fn money_that_is_taken_at_hand_over_is_recorded_once_and_can_be_given_back(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 1_000).await;
         let order = shop.order(&shop.pickup(item, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
         let path = format!("/api/orders/{order}");
@@ -137,8 +137,8 @@ database_tests! {
         assert_eq!(wrong["errors"].as_object().unwrap().keys().collect::<Vec<_>>(), ["method", "receipt"]);
         assert!(pay(json!({})).await.expect(422)["errors"]["method"].is_array());
         let paid = pay(json!({ "method": "terminal", "receipt": "FD 17" })).await.expect(200)["order"].clone();
-        let told = (&paid["status"]["id"], &paid["payment_state"], &paid["captured_amount"]);
-        assert_eq!(told, (&json!(5), &json!("paid"), &json!("20.00")));
+        let reported = (&paid["status"]["id"], &paid["payment_state"], &paid["captured_amount"]);
+        assert_eq!(reported, (&json!(5), &json!("paid"), &json!("20.00")));
         assert_eq!(pay(json!({ "method": "cash" })).await.expect(409)["error"]["code"], "order_already_paid");
         let history = shop.staff(Method::GET, &format!("{path}/history"), json!({})).await.expect(200);
         assert!(history.to_string().contains("terminal, receipt FD 17"), "{history}");
@@ -161,7 +161,7 @@ database_tests! {
     }
 
     async fn a_refund_in_the_acquirers_console_reaches_the_order_and_its_history(db: TestDatabase) {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         let item = shop.goods(5, 1_000).await;
         let order = shop.paid_for(item, 2).await;
         shop.refund_in_the_console("7.50").await;
@@ -180,7 +180,7 @@ database_tests! {
     }
 
     async fn an_order_may_take_more_than_one_warehouse_has(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 1_000).await;
         shop.another_warehouse(item, 2, 1_100).await;
         let cart = shop.precalculate(json!({ "products": [{ "id": item, "quantity": 7 }] })).await.expect(200);

@@ -4,7 +4,7 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Project, keys, send};
 
 const ORDER: [&str; 26] = [
@@ -38,7 +38,7 @@ const ORDER: [&str; 26] = [
 
 database_tests! {
     async fn a_cart_is_priced(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(10, 26_550).await;
         shop.promo("SPRING").await;
         let products = json!([{ "id": item, "quantity": 5 }]);
@@ -54,7 +54,7 @@ database_tests! {
     }
 
     async fn wrong_carts_are_named_by_line(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(10, 100).await;
         let cart = |products: Value| shop.precalculate(json!({ "products": products }));
         cart(json!([{ "id": item, "quantity": 11 }, { "id": 99_999, "quantity": 1 }])).await
@@ -69,7 +69,7 @@ database_tests! {
     }
 
     async fn precalculating_is_limited(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(10, 100).await;
         for _ in 0..30 {
             shop.precalculate(json!({ "products": [{ "id": item, "quantity": 1 }] })).await.expect(200);
@@ -79,8 +79,8 @@ database_tests! {
         assert!(answer.headers.contains_key("retry-after"));
     }
 
-    async fn a_calculation_heeds_what_the_customer_has_used(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn a_calculation_counts_earlier_uses_of_the_customer(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let (item, owner) = (shop.goods(10, 10_000).await, shop.server.owner(&shop.project).await);
         let promo = json!({ "name": "Once", "type": "percent", "value": 10, "code": "ONCE", "customer_limit": 1 });
         send(shop.server.as_staff(&owner, Method::POST, "/api/discounts").json(&promo)).await.expect(201);
@@ -105,7 +105,7 @@ database_tests! {
     }
 
     async fn a_payment_type_that_is_paid_online_needs_a_method(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let (item, owner) = (shop.goods(9, 100).await, shop.server.owner(&shop.project).await);
         let online = shop.server
             .insert(format!("INSERT INTO payment_types (project_id, name, is_online) VALUES ({}, 'Net', TRUE) RETURNING id", shop.project.id))
@@ -128,7 +128,7 @@ database_tests! {
     }
 
     async fn an_order_is_placed_and_read_back(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(10, 26_550).await;
         let mut body = shop.pickup(item, 2);
         body["payment_type_id"] = json!(shop.payment_type);
@@ -151,7 +151,7 @@ database_tests! {
     }
 
     async fn every_wrong_part_of_an_order_is_named(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(1, 100).await;
         let products = json!([{ "id": item, "quantity": 1 }]);
         shop.order(&json!({})).await.expect_invalid(&["delivery_type_id", "products"]);
@@ -173,8 +173,8 @@ database_tests! {
         assert_eq!(shop.count("orders").await, 0);
     }
 
-    async fn what_is_inactive_or_not_taken_cannot_be_chosen(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn inactive_and_unaccepted_options_cannot_be_chosen(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(9, 100).await;
         let (project, application) = (shop.project.id, shop.project.application_id);
         let card = shop.server
@@ -211,16 +211,16 @@ database_tests! {
     }
 
     async fn a_hidden_order_is_answered_as_one_that_does_not_exist(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 100).await;
         let id = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
-        let twin = json!({ "name": "Twin", "branch_id": shop.project.branch_id });
-        let twin = shop.clerk(Method::POST, "/api/applications", &twin).await.expect(201)["application"].clone();
-        let (application_id, app_token) = (twin["id"].as_i64().unwrap(), twin["token"].as_str().unwrap().to_owned());
-        let twin = Project { application_id, app_token, ..shop.project.clone() };
-        let elsewhere = shop.server.token(&twin, "counterparty", shop.customer, Some(application_id)).await;
+        let other_application = json!({ "name": "Twin", "branch_id": shop.project.branch_id });
+        let other_application = shop.employee(Method::POST, "/api/applications", &other_application).await.expect(201)["application"].clone();
+        let (application_id, app_token) = (other_application["id"].as_i64().unwrap(), other_application["token"].as_str().unwrap().to_owned());
+        let other_application = Project { application_id, app_token, ..shop.project.clone() };
+        let elsewhere = shop.server.token(&other_application, "counterparty", shop.customer, Some(application_id)).await;
         let (_, other) = shop.server.customer(&shop.project).await;
-        for (project, bearer) in [(&shop.project, other), (&twin, elsewhere)] {
+        for (project, bearer) in [(&shop.project, other), (&other_application, elsewhere)] {
             let read = async |id: i64| {
                 let path = format!("/api/counterparty/orders/{id}");
                 send(shop.server.as_customer(project, &bearer, Method::GET, &path)).await
@@ -232,7 +232,7 @@ database_tests! {
     }
 
     async fn an_order_shows_the_name_that_the_dictionary_gives_its_status(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 100).await;
         let placed = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"].clone();
         let owner = shop.server.owner(&shop.project).await;
@@ -255,7 +255,7 @@ database_tests! {
     }
 
     async fn foreign_orders_are_not_found(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 100).await;
         let id = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
         let path = format!("/api/counterparty/orders/{id}");
@@ -263,13 +263,13 @@ database_tests! {
         send(shop.server.as_customer(&shop.project, &other, Method::GET, &path)).await.expect(404);
         send(shop.server.as_app(&shop.project, Method::GET, &path)).await.expect(401);
         let elsewhere = shop.server.project().await;
-        let stranger = shop.server.owner(&elsewhere).await;
-        send(shop.server.as_staff(&stranger, Method::GET, &format!("/api/orders/{id}"))).await.expect(403);
-        send(shop.server.as_staff(&stranger, Method::GET, "/api/orders/99999")).await.expect(404);
+        let outsider = shop.server.owner(&elsewhere).await;
+        send(shop.server.as_staff(&outsider, Method::GET, &format!("/api/orders/{id}"))).await.expect(403);
+        send(shop.server.as_staff(&outsider, Method::GET, "/api/orders/99999")).await.expect(404);
     }
 
     async fn staff_see_and_move_orders(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 100).await;
         let id = shop.order(&shop.pickup(item, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
         let owner = shop.server.owner(&shop.project).await;
@@ -291,7 +291,7 @@ database_tests! {
     }
 
     async fn lists_are_filtered(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 100).await;
         for _ in 0..3 {
             shop.order(&shop.pickup(item, 1)).await.expect(201);
@@ -323,30 +323,30 @@ database_tests! {
     }
 
     async fn the_customer_and_the_application_are_filtered_apart(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 100).await;
         let (project, application) = (&shop.project, shop.project.application_id);
-        let twin = json!({ "name": "Twin", "branch_id": project.branch_id });
-        let twin = shop.clerk(Method::POST, "/api/applications", &twin).await.expect(201)["application"]["id"].clone();
+        let other_application = json!({ "name": "Twin", "branch_id": project.branch_id });
+        let other_application = shop.employee(Method::POST, "/api/applications", &other_application).await.expect(201)["application"]["id"].clone();
         let link = "INSERT INTO warehouse_applications (project_id, warehouse_id, application_id) VALUES";
-        shop.server.execute(&format!("{link} ({}, {}, {twin})", project.id, shop.warehouse)).await;
+        shop.server.execute(&format!("{link} ({}, {}, {other_application})", project.id, shop.warehouse)).await;
         let (other, _) = shop.server.customer(project).await;
         let order = async |customer: i64, application: &Value| {
             let mut body = shop.pickup(item, 1);
             body["counterparty_id"] = json!(customer);
             body["application_id"] = application.clone();
-            shop.clerk(Method::POST, "/api/orders", &body).await.expect(201)["order"]["id"].clone()
+            shop.employee(Method::POST, "/api/orders", &body).await.expect(201)["order"]["id"].clone()
         };
-        let through_twin = order(shop.customer, &twin).await;
+        let through_twin = order(shop.customer, &other_application).await;
         let of_other = order(other, &json!(application)).await;
         for (query, found) in [
-            (format!("client_id={twin}"), vec![&through_twin]),
+            (format!("client_id={other_application}"), vec![&through_twin]),
             (format!("client_id={application}"), vec![&of_other]),
             (format!("counterparty_id={other}"), vec![&of_other]),
             (format!("counterparty_id={}&client_id={application}", shop.customer), vec![]),
         ] {
             let path = format!("/api/tables/orders?{query}");
-            let table = shop.clerk(Method::GET, &path, &json!({})).await.expect(200);
+            let table = shop.employee(Method::GET, &path, &json!({})).await.expect(200);
             let rows = table["orders"].as_array().unwrap();
             let numbers: Vec<&Value> = rows.iter().map(|row| &row["id"]["value"]).collect();
             assert_eq!(numbers, found, "{query}");

@@ -5,14 +5,14 @@ use std::time::Instant;
 use futures_util::future::join_all;
 use kontor::instance::Roles;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use crate::keyed::{Second, assert_named, is_replayed, keyed};
-use crate::office::Office;
 use crate::outside::bearer;
 use crate::process::PATIENCE;
+use crate::project_fixture::ProjectFixture;
 use crate::support::{Answer, TestServer, send};
 
 const ACTIONS: &str = "/api/agent-actions";
@@ -23,7 +23,7 @@ const LONG_AGO: &str = "'2026-01-01 00:00:00'";
 
 /// A project with an agent that may edit brands.
 struct Supervised {
-    office: Office,
+    fixture: ProjectFixture,
     agent: i64,
     bearer: String,
 }
@@ -52,24 +52,24 @@ impl Supervised {
     }
 
     async fn without_policy(db: TestDatabase) -> Self {
-        Self::of(Office::open(db).await).await
+        Self::of(ProjectFixture::open(db).await).await
     }
 
-    async fn of(office: Office) -> Self {
+    async fn of(fixture: ProjectFixture) -> Self {
         let permissions =
             ["create-brands", "edit-brands", "view-brands", "approve-agent-actions", "edit-agent-actions"];
-        let agent = office.create("/api/agents", json!({ "name": "Bot", "permissions": permissions })).await;
-        let issued = office.post(&format!("/api/agents/{agent}/tokens"), json!({ "name": "Token" })).await.expect(201);
+        let agent = fixture.create("/api/agents", json!({ "name": "Bot", "permissions": permissions })).await;
+        let issued = fixture.post(&format!("/api/agents/{agent}/tokens"), json!({ "name": "Token" })).await.expect(201);
         let bearer = issued["access_token"]["value"].as_str().unwrap().to_owned();
-        Self { office, agent, bearer }
+        Self { fixture, agent, bearer }
     }
 
     async fn set(&self, policy: Value) -> Value {
-        self.office.put(POLICY, policy).await.expect(200)["agentPolicy"].clone()
+        self.fixture.put(POLICY, policy).await.expect(200)["agentPolicy"].clone()
     }
 
     fn call(&self, method: Method, path: &str) -> RequestBuilder {
-        self.office.server.as_staff(&self.bearer, method, path)
+        self.fixture.server.as_staff(&self.bearer, method, path)
     }
 
     /// Sends a new brand as the agent.
@@ -85,7 +85,7 @@ impl Supervised {
     }
 
     async fn decide(&self, action: &str, step: &str) -> Answer {
-        self.office.post(&format!("{action}/{step}"), json!({})).await
+        self.fixture.post(&format!("{action}/{step}"), json!({})).await
     }
 
     /// Approves a call and returns it after its execution.
@@ -94,39 +94,39 @@ impl Supervised {
     }
 
     async fn shown(&self, action: &str) -> Value {
-        self.office.get(action).await.expect(200)["agentAction"].clone()
+        self.fixture.get(action).await.expect(200)["agentAction"].clone()
     }
 
     /// Creates an owner with a password.
-    async fn boss(&self) {
-        self.office.server.boss(&self.office.project, PASSWORD).await;
+    async fn admin(&self) {
+        self.fixture.server.admin(&self.fixture.project, PASSWORD).await;
     }
 
     /// Logs that owner in.
     async fn login(&self) -> String {
         let login = json!({ "login": "boss", "password": PASSWORD });
-        let sent = self.office.server.request(Method::POST, "/api/login").json(&login);
+        let sent = self.fixture.server.request(Method::POST, "/api/login").json(&login);
         bearer(&send(sent).await.expect(200)["user"])
     }
 
     async fn brands(&self) -> i64 {
-        self.office.server.insert("SELECT COUNT(*) AS id FROM brands".to_owned()).await
+        self.fixture.server.insert("SELECT COUNT(*) AS id FROM brands".to_owned()).await
     }
 
     /// Makes every call look as if it was approved and its process had died before it stored the result.
     async fn interrupt(&self) {
-        let decided_by = self.office.own_number().await;
+        let decided_by = self.fixture.own_number().await;
         let statement = format!(
             "UPDATE agent_actions SET state = 'approved', decided_by = {decided_by}, decided_at = {LONG_AGO}, \
              started_at = {LONG_AGO}, leased_until = {LONG_AGO}, attempts = 1, finished_at = NULL, status_code = NULL, \
              error_code = NULL, result = NULL, reported_at = NULL"
         );
-        self.office.server.execute(&statement).await;
+        self.fixture.server.execute(&statement).await;
     }
 
     /// Returns status and code of the newest calls that waited for no approval.
     async fn log(&self) -> Vec<(String, Value, Value)> {
-        let list = self.office.get(&format!("{ACTIONS}?needs_approval=false")).await.expect(200);
+        let list = self.fixture.get(&format!("{ACTIONS}?needs_approval=false")).await.expect(200);
         let calls = list["agentActions"].as_array().unwrap().clone();
         calls
             .into_iter()
@@ -164,7 +164,7 @@ database_tests! {
         send(held.call(Method::PUT, POLICY).json(&policy(1, "allowed"))).await.expect(403);
         let approved = held.approved(&action).await;
         assert_eq!((&approved["state"], &approved["status_code"]), (&json!("executed"), &json!(201)));
-        assert_eq!(approved["decided_by"], json!(held.office.own_number().await));
+        assert_eq!(approved["decided_by"], json!(held.fixture.own_number().await));
         assert!(approved["duration_ms"].as_i64().unwrap() >= 0);
         let result: Value = serde_json::from_str(approved["result"].as_str().unwrap()).unwrap();
         assert_eq!((&result["brand"]["name"], held.brands().await), (&json!("Acme"), 1));
@@ -180,8 +180,8 @@ database_tests! {
             assert_named(&held.decide(&action, step).await, 409, "agent_call_decided", "restart");
         }
         // A new key is a new call.
-        let anew = keyed(held.call(Method::POST, BRANDS), "second").json(&json!({ "name": "Acme" }));
-        send(anew).await.expect(202);
+        let renewed = keyed(held.call(Method::POST, BRANDS), "second").json(&json!({ "name": "Acme" }));
+        send(renewed).await.expect(202);
         assert_eq!(held.brands().await, 1);
     }
 
@@ -197,7 +197,7 @@ database_tests! {
         // An approval that is repeated under its key is the same approval.
         let other = held.proposed("Other").await;
         let approve = async || {
-            let sent = held.office.server.as_staff(&held.office.owner, Method::POST, &format!("{other}/approve"));
+            let sent = held.fixture.server.as_staff(&held.fixture.owner, Method::POST, &format!("{other}/approve"));
             send(keyed(sent, "approval").json(&json!({}))).await
         };
         assert_eq!(approve().await.expect(200)["agentAction"]["state"], "executed");
@@ -211,12 +211,12 @@ database_tests! {
         initial["rules"]["write"] = Value::Null;
         initial["rules"]["money"] = Value::Null;
         initial["rules"]["destructive"] = Value::Null;
-        assert_eq!(held.office.get(POLICY).await.expect(200)["agentPolicy"], initial);
+        assert_eq!(held.fixture.get(POLICY).await.expect(200)["agentPolicy"], initial);
         held.brand("Acme").await.expect(201);
         held.brand("").await.expect(422);
         send(held.call(Method::GET, BRANDS)).await.expect(200);
         assert_eq!(held.log().await, [("failed".to_owned(), json!(422), Value::Null), ("executed".to_owned(), json!(201), Value::Null)]);
-        let logged = held.office.get(ACTIONS).await.expect(200)["agentActions"][0].clone();
+        let logged = held.fixture.get(ACTIONS).await.expect(200)["agentActions"][0].clone();
         assert_eq!((&logged["arguments"], &logged["needs_approval"]), (&Value::Null, &json!(false)));
         held.set(policy(0, "forbidden")).await;
         assert_named(&held.brand("Other").await, 403, "agent_call_forbidden", "contact_support");
@@ -231,9 +231,9 @@ database_tests! {
         send(packed).await.expect(415);
         // Reads, and calls with a token that is not valid, are not calls of an agent that changes anything.
         send(held.call(Method::GET, "/api/tasks")).await.expect(403);
-        send(held.office.server.as_staff("1|wrong", Method::POST, BRANDS).json(&json!({ "name": "A" }))).await.expect(401);
+        send(held.fixture.server.as_staff("1|wrong", Method::POST, BRANDS).json(&json!({ "name": "A" }))).await.expect(401);
         assert_eq!(held.log().await, [entry("failed", 415), entry("failed", 403)]);
-        let shown = held.office.get(ACTIONS).await.expect(200)["agentActions"][1].clone();
+        let shown = held.fixture.get(ACTIONS).await.expect(200)["agentActions"][1].clone();
         assert_eq!((&shown["operation"], &shown["attempts"]), (&json!("POST /api/tasks"), &json!(1)));
         assert_eq!(shown["agent_id"], json!(held.agent));
     }
@@ -241,11 +241,11 @@ database_tests! {
     async fn a_refused_or_expired_call_does_not_run(db: TestDatabase) {
         let held = Supervised::open(db).await;
         let refused = held.proposed("Refused").await;
-        let answer = held.office.post(&format!("{refused}/refuse"), json!({ "reason": "Not now" })).await.expect(200);
+        let answer = held.fixture.post(&format!("{refused}/refuse"), json!({ "reason": "Not now" })).await.expect(200);
         assert_eq!((&answer["agentAction"]["state"], &answer["agentAction"]["reason"]), (&json!("refused"), &json!("Not now")));
         assert_named(&held.brand("Refused").await, 409, "agent_call_refused", "contact_support");
         let open = held.proposed("Open").await;
-        held.office.server.clock.advance(30 * 60);
+        held.fixture.server.clock.advance(30 * 60);
         assert_eq!(held.shown(&open).await["state"], "expired");
         for step in ["approve", "refuse"] {
             assert_named(&held.decide(&open, step).await, 409, "agent_call_decided", "restart");
@@ -258,9 +258,9 @@ database_tests! {
     async fn a_switch_stops_agents_at_once_on_every_instance(db: TestDatabase) {
         let held = Supervised::open(db).await;
         let action = held.proposed("Acme").await;
-        let second = Second::start(&held.office.server);
+        let second = Second::start(&held.fixture.server);
         let elsewhere = async || {
-            let sent = second.as_staff(&held.office.server, &held.bearer, Method::POST, BRANDS);
+            let sent = second.as_staff(&held.fixture.server, &held.bearer, Method::POST, BRANDS);
             send(sent.json(&json!({ "name": "Elsewhere" }))).await
         };
         elsewhere().await.expect(202);
@@ -270,7 +270,7 @@ database_tests! {
         assert_named(&elsewhere().await, 403, "agent_call_forbidden", "contact_support");
         send(held.call(Method::GET, BRANDS)).await.expect(200);
         assert_named(&held.decide(&action, "approve").await, 409, "agent_policy_changed", "restart");
-        assert_named(&held.office.put(POLICY, switch).await, 409, "agent_policy_changed", "restart");
+        assert_named(&held.fixture.put(POLICY, switch).await, 409, "agent_policy_changed", "restart");
         // A switch of one operation is stronger than the rules of an agent.
         let mut mixed = policy(2, "allowed");
         mixed["agents"] = json!([{ "agent_id": held.agent, "rules": rules("allowed") }]);
@@ -281,7 +281,7 @@ database_tests! {
         own["agents"] = json!([{ "agent_id": held.agent, "rules": rules("needs_approval") }]);
         held.set(own).await;
         elsewhere().await.expect(202);
-        held.office.patch(&format!("/api/agents/{}", held.agent), json!({ "is_banned": true })).await.expect(200);
+        held.fixture.patch(&format!("/api/agents/{}", held.agent), json!({ "is_banned": true })).await.expect(200);
         held.brand("Acme").await.expect(401);
         second.stop().await;
         assert_eq!(held.brands().await, 0);
@@ -290,7 +290,7 @@ database_tests! {
     async fn the_approval_of_a_revoked_agent_has_no_effect(db: TestDatabase) {
         let held = Supervised::open(db).await;
         let banned = held.proposed("Banned").await;
-        held.office.patch(&format!("/api/agents/{}", held.agent), json!({ "is_banned": true })).await.expect(200);
+        held.fixture.patch(&format!("/api/agents/{}", held.agent), json!({ "is_banned": true })).await.expect(200);
         let failed = held.approved(&banned).await;
         assert_eq!((&failed["state"], &failed["status_code"]), (&json!("failed"), &json!(401)));
         assert_eq!(held.brands().await, 0);
@@ -300,28 +300,28 @@ database_tests! {
         let held = Supervised::open(db).await;
         let action = held.proposed("Acme").await;
         let approve = format!("{action}/approve");
-        let office = &held.office;
+        let fixture = &held.fixture;
         for lacking in [vec!["create-brands"], vec!["approve-agent-actions"], vec!["edit-agent-actions", "edit-brands"]] {
-            office.as_one_who_may(&lacking, Method::POST, &approve, json!({})).await.expect(403);
+            fixture.as_one_who_may(&lacking, Method::POST, &approve, json!({})).await.expect(403);
         }
-        let viewed = office.as_one_who_may(&["view-agent-actions"], Method::GET, &action, json!({})).await.expect(200);
+        let viewed = fixture.as_one_who_may(&["view-agent-actions"], Method::GET, &action, json!({})).await.expect(200);
         assert_eq!(viewed["agentAction"]["arguments"], Value::Null);
-        office.as_one_who_may(&["approve-agent-actions"], Method::GET, &action, json!({})).await.expect(403);
+        fixture.as_one_who_may(&["approve-agent-actions"], Method::GET, &action, json!({})).await.expect(403);
         for (method, path) in [(Method::GET, action.clone()), (Method::POST, approve.clone()), (Method::POST, format!("{action}/refuse"))] {
-            office.as_stranger(method, &path, json!({})).await.expect(403);
+            fixture.as_outsider(method, &path, json!({})).await.expect(403);
         }
-        office.as_one_who_may(&["approve-agent-actions", "create-brands"], Method::POST, &approve, json!({})).await.expect(200);
+        fixture.as_one_who_may(&["approve-agent-actions", "create-brands"], Method::POST, &approve, json!({})).await.expect(200);
         held.brand("Acme").await.expect(201);
         for absent in ["00000000-0000-4000-8000-000000000000", "1"] {
-            office.get(&format!("{ACTIONS}/{absent}")).await.expect(404);
-            office.post(&format!("{ACTIONS}/{absent}/approve"), json!({})).await.expect(404);
+            fixture.get(&format!("{ACTIONS}/{absent}")).await.expect(404);
+            fixture.post(&format!("{ACTIONS}/{absent}/approve"), json!({})).await.expect(404);
         }
     }
 
     async fn a_late_session_approves_with_the_password(db: TestDatabase) {
         let held = Supervised::open(db).await;
-        held.boss().await;
-        let server = &held.office.server;
+        held.admin().await;
+        let server = &held.fixture.server;
         let action = held.proposed("Acme").await;
         server.clock.advance(1);
         let late = held.login().await;
@@ -338,11 +338,11 @@ database_tests! {
     async fn guesses_of_the_password_are_limited(db: TestDatabase) {
         let held = Supervised::open(db).await;
         let action = held.proposed("Acme").await;
-        held.boss().await;
-        held.office.server.clock.advance(1);
+        held.admin().await;
+        held.fixture.server.clock.advance(1);
         let late = held.login().await;
         let guess = async || {
-            let sent = held.office.server.as_staff(&late, Method::POST, &format!("{action}/approve"));
+            let sent = held.fixture.server.as_staff(&late, Method::POST, &format!("{action}/approve"));
             send(sent.json(&json!({ "password": "guess" }))).await
         };
         for _ in 0..5 {
@@ -354,21 +354,21 @@ database_tests! {
 
     async fn an_approval_is_for_the_version_that_was_shown(db: TestDatabase) {
         let held = Supervised::open(db).await;
-        let brand = held.office.create(BRANDS, json!({ "name": "Acme" })).await;
+        let brand = held.fixture.create(BRANDS, json!({ "name": "Acme" })).await;
         let path = format!("{BRANDS}/{brand}");
         let rename = async || send(held.call(Method::PUT, &path).json(&json!({ "name": "Bot" }))).await;
         let action = rename().await.expect(202)["agentAction"].clone();
         assert_eq!(action["arguments"]["if_match"], format!("\"brands-{brand}-1\""));
         let action = format!("{ACTIONS}/{}", action["publicId"].as_str().unwrap());
-        held.office.put(&path, json!({ "name": "Anna" })).await.expect(200);
+        held.fixture.put(&path, json!({ "name": "Anna" })).await.expect(200);
         let failed = held.approved(&action).await;
         assert_eq!((&failed["state"], &failed["status_code"]), (&json!("failed"), &json!(412)));
         assert_ne!(failed["error_code"], Value::Null);
-        assert_eq!(held.office.get(&path).await.expect(200)["brand"]["name"], "Anna");
+        assert_eq!(held.fixture.get(&path).await.expect(200)["brand"]["name"], "Anna");
         // The failure is reported once; then the call is a new one.
         rename().await.expect(412);
-        let anew = rename().await.expect(202)["agentAction"].clone();
-        assert_eq!(anew["arguments"]["if_match"], format!("\"brands-{brand}-2\""));
+        let renewed = rename().await.expect(202)["agentAction"].clone();
+        assert_eq!(renewed["arguments"]["if_match"], format!("\"brands-{brand}-2\""));
     }
 
     async fn a_repetition_finishes_an_interrupted_execution_once(db: TestDatabase) {
@@ -381,9 +381,9 @@ database_tests! {
         done.expect(201);
         // The process died after the change. Another one continues.
         held.interrupt().await;
-        held.office.server.clock.advance(30 * 60);
-        let second = Second::start(&held.office.server);
-        let again = second.as_staff(&held.office.server, &held.bearer, Method::POST, BRANDS).json(&json!({ "name": "Acme" }));
+        held.fixture.server.clock.advance(30 * 60);
+        let second = Second::start(&held.fixture.server);
+        let again = second.as_staff(&held.fixture.server, &held.bearer, Method::POST, BRANDS).json(&json!({ "name": "Acme" }));
         assert_eq!(send(again).await.expect(201), done.json());
         second.stop().await;
         assert_eq!((held.shown(&action).await["state"].clone(), held.brands().await), (json!("reported"), 1));
@@ -393,7 +393,7 @@ database_tests! {
         let server = TestServer::start_as(db, Roles::Both, |_| {}).await;
         let project = server.project().await;
         let owner = server.owner(&project).await;
-        let held = Supervised::of(Office { server, project, owner }).await;
+        let held = Supervised::of(ProjectFixture { server, project, owner }).await;
         held.set(policy(0, "needs_approval")).await;
         let action = held.proposed("Acme").await;
         // The process died before the change, then after it.
@@ -401,7 +401,7 @@ database_tests! {
             held.interrupt().await;
             let until = Instant::now() + PATIENCE;
             while held.shown(&action).await["state"] != "executed" {
-                look_again!(until, "the call is never executed");
+                retry_until!(until, "the call is never executed");
             }
             assert_eq!(held.brands().await, 1);
         }
@@ -411,7 +411,7 @@ database_tests! {
         let held = Supervised::open(db).await;
         let action = held.proposed("Acme").await;
         held.interrupt().await;
-        held.office.server.clock.advance(30 * 60);
+        held.fixture.server.clock.advance(30 * 60);
         assert_named(&held.brand("Acme").await, 409, "agent_call_decided", "restart");
         let failed = held.shown(&action).await;
         assert_eq!((&failed["state"], &failed["error_code"]), (&json!("reported"), &json!("agent_call_decided")));
@@ -454,14 +454,14 @@ database_tests! {
         }
         assert_named(&held.brand("One more").await, 409, "agent_call_limit", "wait");
         assert_eq!(held.log().await, [("failed".to_owned(), json!(409), json!("agent_call_limit"))]);
-        let page = held.office.get(&format!("{ACTIONS}?state=proposed&agent_id={}&per_page=3&page=7", held.agent)).await.expect(200);
+        let page = held.fixture.get(&format!("{ACTIONS}?state=proposed&agent_id={}&per_page=3&page=7", held.agent)).await.expect(200);
         assert_eq!((page["agentActionsCount"].as_i64(), page["agentActions"].as_array().unwrap().len()), (Some(20), 2));
-        let count = async |filter: &str| held.office.get(&format!("{ACTIONS}?{filter}")).await.expect(200)["agentActionsCount"].clone();
+        let count = async |filter: &str| held.fixture.get(&format!("{ACTIONS}?{filter}")).await.expect(200)["agentActionsCount"].clone();
         assert_eq!(count("state=expired").await, 0);
-        held.office.server.clock.advance(30 * 60);
+        held.fixture.server.clock.advance(30 * 60);
         assert_eq!((count("state=expired").await, count("needs_approval=true").await), (json!(20), json!(20)));
         assert_eq!(count("agent_id=999999").await, 0);
-        held.office.get(&format!("{ACTIONS}?state=open&agent_id=x&page=0")).await.expect_invalid(&["agent_id", "page", "state"]);
+        held.fixture.get(&format!("{ACTIONS}?state=open&agent_id=x&page=0")).await.expect_invalid(&["agent_id", "page", "state"]);
         held.proposed("One more").await;
     }
 
@@ -478,7 +478,7 @@ database_tests! {
             assert_named(refused, 429, "agent_limit_exceeded", "wait");
         }
         assert_eq!(held.brands().await, 3);
-        held.office.server.clock.advance(24 * 60 * 60);
+        held.fixture.server.clock.advance(24 * 60 * 60);
         held.brand("Next day").await.expect(201);
         // A repetition is answered, and counts no more.
         for repeats in [false, true, true] {
@@ -488,7 +488,7 @@ database_tests! {
         }
         held.brand("Third").await.expect(201);
         assert_named(&held.brand("Fourth").await, 429, "agent_limit_exceeded", "wait");
-        held.office.server.clock.advance(24 * 60 * 60);
+        held.fixture.server.clock.advance(24 * 60 * 60);
         held.brand("Last day").await.expect(201);
 
         let mut strict = policy(1, "needs_approval");
@@ -508,7 +508,7 @@ database_tests! {
         assert_eq!((&failed["status_code"], &failed["error_code"]), (&json!(429), &json!("agent_limit_exceeded")));
     }
 
-    async fn what_cannot_wait_is_refused(db: TestDatabase) {
+    async fn calls_that_cannot_wait_are_refused(db: TestDatabase) {
         let held = Supervised::open(db).await;
         let long = "x".repeat(70_000);
         held.brand(&long).await.expect(413);
@@ -518,22 +518,22 @@ database_tests! {
         assert_eq!(held.log().await.len(), 3);
         let mut wrong = policy(1, "maybe");
         wrong["agents"] = json!([{ "agent_id": "x", "rules": rules("allowed") }]);
-        held.office.put(POLICY, wrong).await
+        held.fixture.put(POLICY, wrong).await
             .expect_invalid(&["agents.0.agent_id", "rules.destructive", "rules.money", "rules.write"]);
-        held.office.put(POLICY, json!({})).await.expect_invalid(&["agents", "approvals_per_hour", "refuses_writes", "retention_days", "rules", "version"]);
+        held.fixture.put(POLICY, json!({})).await.expect_invalid(&["agents", "approvals_per_hour", "refuses_writes", "retention_days", "rules", "version"]);
         let mut unknown = policy(1, "allowed");
         unknown["retention_days"] = json!(0);
         unknown["rules"]["calls_per_day"] = json!(-1);
         unknown["rules"]["operations"] = json!([{ "operation": "POST /api/moons", "rule": "allowed" }]);
-        held.office.put(POLICY, unknown).await
+        held.fixture.put(POLICY, unknown).await
             .expect_invalid(&["retention_days", "rules.calls_per_day", "rules.operations.0.operation"]);
         let own = json!({ "agent_id": held.agent, "rules": rules("allowed") });
         let mut twice = policy(1, "allowed");
         twice["agents"] = json!([own, own]);
-        held.office.put(POLICY, twice).await.expect_invalid(&["agents.1.agent_id"]);
+        held.fixture.put(POLICY, twice).await.expect_invalid(&["agents.1.agent_id"]);
         let mut foreign = policy(1, "allowed");
-        foreign["agents"] = json!([{ "agent_id": held.office.own_number().await, "rules": rules("allowed") }]);
-        held.office.put(POLICY, foreign).await.expect_invalid(&["agents"]);
+        foreign["agents"] = json!([{ "agent_id": held.fixture.own_number().await, "rules": rules("allowed") }]);
+        held.fixture.put(POLICY, foreign).await.expect_invalid(&["agents"]);
         assert_eq!(held.brands().await, 0);
     }
 }

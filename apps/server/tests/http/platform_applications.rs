@@ -7,26 +7,26 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use crate::keyed::{assert_named, assert_replays, thrice};
-use crate::office::Office;
+use crate::project_fixture::ProjectFixture;
 use crate::support::{Answer, send};
 
 /// A project with a customer who is logged in to its application.
-struct Site {
-    office: Office,
+struct ApplicationFixture {
+    fixture: ProjectFixture,
     path: String,
     customer: String,
 }
 
-impl Site {
+impl ApplicationFixture {
     async fn open(db: TestDatabase) -> Self {
-        let office = Office::open(db).await;
-        let (_, customer) = office.server.customer(&office.project).await;
-        let path = format!("/api/applications/{}", office.project.application_id);
-        Self { office, path, customer }
+        let fixture = ProjectFixture::open(db).await;
+        let (_, customer) = fixture.server.customer(&fixture.project).await;
+        let path = format!("/api/applications/{}", fixture.project.application_id);
+        Self { fixture, path, customer }
     }
 
     fn action(&self, name: &str) -> RequestBuilder {
-        self.office.server.as_staff(&self.office.owner, Method::POST, &format!("{}/{name}", self.path))
+        self.fixture.server.as_staff(&self.fixture.owner, Method::POST, &format!("{}/{name}", self.path))
     }
 
     async fn act(&self, name: &str) -> Value {
@@ -35,7 +35,7 @@ impl Site {
 
     /// Returns the statuses of a read with this App Token, and of the customer's profile with it.
     async fn access(&self, app_token: &str) -> (u16, u16) {
-        let server = &self.office.server;
+        let server = &self.fixture.server;
         let request = |path| server.request(Method::GET, path).header("Token", app_token);
         let settings = send(request("/api/counterparty/settings")).await;
         let profile = send(request("/api/counterparty").bearer_auth(&self.customer)).await;
@@ -44,7 +44,7 @@ impl Site {
 
     /// Returns the changed fields of the history, latest first.
     async fn history(&self) -> Vec<Vec<String>> {
-        let history = self.office.get(&format!("{}/history", self.path)).await.expect(200);
+        let history = self.fixture.get(&format!("{}/history", self.path)).await.expect(200);
         let fields = |entry: &Value| {
             assert_eq!(entry["user"]["name"], "Anna Kern", "{entry}");
             let changes = entry["changes"].as_array().unwrap().iter();
@@ -60,21 +60,21 @@ fn tag(answer: &Answer) -> String {
 
 database_tests! {
     async fn an_application_is_changed_by_its_version(db: TestDatabase) {
-        let Site { office, path, .. } = Site::open(db).await;
-        let read = office.get(&path).await;
+        let ApplicationFixture { fixture, path, .. } = ApplicationFixture::open(db).await;
+        let read = fixture.get(&path).await;
         let (before, first) = (read.expect(200)["application"].clone(), tag(&read));
         assert_eq!(before["token_issued_at"], before["created_at"]);
         let put = async |if_match: &str, body: Value| {
-            let request = office.server.as_staff(&office.owner, Method::PUT, &path).header("If-Match", if_match);
+            let request = fixture.server.as_staff(&fixture.owner, Method::PUT, &path).header("If-Match", if_match);
             send(request.json(&body)).await
         };
-        let branch = office.create("/api/branches", json!({ "name": "Nord" })).await;
+        let branch = fixture.create("/api/branches", json!({ "name": "Nord" })).await;
         let body = json!({ "name": "Kiosk", "branch_id": branch, "url": "https://kiosk.example", "wholesale": true });
         let changed = put(&first, body).await;
         let shown = changed.expect(200)["application"].clone();
         assert_eq!((&shown["name"], &shown["branch_id"], &shown["wholesale"]), (&json!("Kiosk"), &json!(branch), &json!(true)));
-        assert_eq!(office.get(&path).await.expect(200)["application"], shown);
-        let settings = send(office.server.as_app(&office.project, Method::GET, "/api/counterparty/settings")).await;
+        assert_eq!(fixture.get(&path).await.expect(200)["application"], shown);
+        let settings = send(fixture.server.as_app(&fixture.project, Method::GET, "/api/counterparty/settings")).await;
         assert_eq!(settings.expect(200), json!({ "wholesale": true }), "at once");
 
         let stale = put(&first, json!({ "name": "Booth" })).await;
@@ -84,60 +84,60 @@ database_tests! {
         assert_eq!((&cleared["url"], &cleared["name"]), (&Value::Null, &json!("Kiosk")));
         // A new application has a version, too.
         let body = json!({ "name": "Second", "branch_id": branch });
-        let created = office.post("/api/applications", body).await;
+        let created = fixture.post("/api/applications", body).await;
         let second = format!("/api/applications/{}", created.expect(201)["application"]["id"]);
-        let request = office.server.as_staff(&office.owner, Method::PUT, &second).header("If-Match", tag(&created));
+        let request = fixture.server.as_staff(&fixture.owner, Method::PUT, &second).header("If-Match", tag(&created));
         send(request.json(&json!({ "name": "Third" }))).await.expect(200);
     }
 
     async fn every_wrong_field_of_a_change_is_named(db: TestDatabase) {
-        let Site { office, path, .. } = Site::open(db).await;
+        let ApplicationFixture { fixture, path, .. } = ApplicationFixture::open(db).await;
         let wrong = json!({ "name": "", "branch_id": "x", "url": "ftp://a", "wholesale": "maybe" });
-        office.put(&path, wrong).await.expect_invalid(&["name", "branch_id", "url", "wholesale"]);
-        let foreign = office.create_elsewhere("/api/branches", json!({ "name": "Foreign" })).await;
+        fixture.put(&path, wrong).await.expect_invalid(&["name", "branch_id", "url", "wholesale"]);
+        let foreign = fixture.create_elsewhere("/api/branches", json!({ "name": "Foreign" })).await;
         for branch in [foreign, 999_999] {
-            office.put(&path, json!({ "branch_id": branch })).await.expect_invalid(&["branch_id"]);
+            fixture.put(&path, json!({ "branch_id": branch })).await.expect_invalid(&["branch_id"]);
         }
-        office.put("/api/applications/999999", json!({})).await.expect(404);
+        fixture.put("/api/applications/999999", json!({})).await.expect(404);
     }
 
     async fn a_rotated_token_replaces_the_old_one_at_once(db: TestDatabase) {
-        let site = Site::open(db).await;
-        let old = site.office.project.app_token.clone();
+        let application_fixture = ApplicationFixture::open(db).await;
+        let old = application_fixture.fixture.project.app_token.clone();
         // By now the service has cached the token.
         for _ in 0..3 {
-            assert_eq!(site.access(&old).await, (200, 200));
+            assert_eq!(application_fixture.access(&old).await, (200, 200));
         }
-        let issued = site.act("rotate-token").await;
+        let issued = application_fixture.act("rotate-token").await;
         let new = issued["token"].as_str().unwrap();
         assert_eq!((new.len(), issued["is_active"].as_bool()), (48, Some(true)));
         assert_ne!(issued["token_issued_at"], issued["created_at"]);
-        assert_eq!((site.access(&old).await, site.access(new).await), ((401, 401), (200, 200)), "customers stay logged in");
-        assert_eq!(site.history().await, [["token_issued_at"]]);
-        for path in [site.path.clone(), format!("{}/history", site.path), "/api/applications".to_owned()] {
-            let text = site.office.get(&path).await.text;
+        assert_eq!((application_fixture.access(&old).await, application_fixture.access(new).await), ((401, 401), (200, 200)), "customers stay logged in");
+        assert_eq!(application_fixture.history().await, [["token_issued_at"]]);
+        for path in [application_fixture.path.clone(), format!("{}/history", application_fixture.path), "/api/applications".to_owned()] {
+            let text = application_fixture.fixture.get(&path).await.text;
             assert!(!text.contains(new) && !text.contains("fingerprint"), "{text}");
         }
-        assert_eq!(site.act("deactivate").await["is_active"], false);
-        let while_inactive = site.act("rotate-token").await;
+        assert_eq!(application_fixture.act("deactivate").await["is_active"], false);
+        let while_inactive = application_fixture.act("rotate-token").await;
         assert_eq!(while_inactive["is_active"], false, "a rotation activates nothing");
-        assert_eq!(site.access(while_inactive["token"].as_str().unwrap()).await, (401, 401));
+        assert_eq!(application_fixture.access(while_inactive["token"].as_str().unwrap()).await, (401, 401));
     }
 
     async fn a_repeated_rotation_returns_the_same_token_until_its_response_is_lost(db: TestDatabase) {
-        let site = Site::open(db).await;
-        let [first, again, recovered] = thrice(&site.office.server, "rotation", || site.action("rotate-token")).await;
+        let application_fixture = ApplicationFixture::open(db).await;
+        let [first, again, recovered] = thrice(&application_fixture.fixture.server, "rotation", || application_fixture.action("rotate-token")).await;
         assert_replays(&first, &again);
         let token = first.expect(200)["application"]["token"].clone();
-        assert_eq!(site.access(token.as_str().unwrap()).await, (200, 200));
+        assert_eq!(application_fixture.access(token.as_str().unwrap()).await, (200, 200));
         assert_named(&recovered, 409, "idempotency_result_lost", "contact_support");
-        assert_eq!(site.history().await.len(), 1, "rotated once");
+        assert_eq!(application_fixture.history().await.len(), 1, "rotated once");
     }
 
     async fn of_two_rotations_of_one_version_one_succeeds(db: TestDatabase) {
-        let site = Site::open(db).await;
-        let seen = tag(&site.office.get(&site.path).await);
-        let rotate = || send(site.action("rotate-token").header("If-Match", &seen));
+        let application_fixture = ApplicationFixture::open(db).await;
+        let seen = tag(&application_fixture.fixture.get(&application_fixture.path).await);
+        let rotate = || send(application_fixture.action("rotate-token").header("If-Match", &seen));
         let answers = join_all((0..4).map(|_| rotate())).await;
         let (done, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.status == 200);
         assert_eq!(done.len(), 1);
@@ -145,30 +145,30 @@ database_tests! {
             assert_named(&answer, 412, "precondition_failed", "restart");
         }
         let token = done[0].json()["application"]["token"].clone();
-        assert_eq!(site.access(token.as_str().unwrap()).await, (200, 200));
+        assert_eq!(application_fixture.access(token.as_str().unwrap()).await, (200, 200));
     }
 
     async fn a_deactivated_application_is_refused_at_once_until_it_is_activated(db: TestDatabase) {
-        let site = Site::open(db).await;
-        let token = site.office.project.app_token.clone();
+        let application_fixture = ApplicationFixture::open(db).await;
+        let token = application_fixture.fixture.project.app_token.clone();
         for _ in 0..3 {
-            assert_eq!(site.access(&token).await, (200, 200));
+            assert_eq!(application_fixture.access(&token).await, (200, 200));
         }
         for _ in 0..2 {
-            assert_eq!(site.act("deactivate").await["is_active"], false);
-            assert_eq!(site.access(&token).await, (401, 401));
+            assert_eq!(application_fixture.act("deactivate").await["is_active"], false);
+            assert_eq!(application_fixture.access(&token).await, (401, 401));
         }
-        assert_eq!(site.office.get(&site.path).await.expect(200)["application"]["is_active"], false);
+        assert_eq!(application_fixture.fixture.get(&application_fixture.path).await.expect(200)["application"]["is_active"], false);
         for _ in 0..2 {
-            assert_eq!(site.act("activate").await["is_active"], true);
-            assert_eq!(site.access(&token).await, (200, 200), "with its customers");
+            assert_eq!(application_fixture.act("activate").await["is_active"], true);
+            assert_eq!(application_fixture.access(&token).await, (200, 200), "with its customers");
         }
-        assert_eq!(site.history().await, [["is_active"], ["is_active"]], "a repetition changes nothing");
+        assert_eq!(application_fixture.history().await, [["is_active"], ["is_active"]], "a repetition changes nothing");
     }
 
     async fn only_editors_of_the_project_change_its_applications(db: TestDatabase) {
-        let site = Site::open(db).await;
-        let Site { office, path, .. } = &site;
+        let application_fixture = ApplicationFixture::open(db).await;
+        let ApplicationFixture { fixture, path, .. } = &application_fixture;
         let writes = [
             (Method::PUT, path.clone()),
             (Method::POST, format!("{path}/activate")),
@@ -177,16 +177,16 @@ database_tests! {
         ];
         for (method, path) in &writes {
             let may = ["view-applications", "create-applications"];
-            office.as_one_who_may(&may, method.clone(), path, json!({})).await.expect(403);
-            office.as_stranger(method.clone(), path, json!({})).await.expect(403);
+            fixture.as_one_who_may(&may, method.clone(), path, json!({})).await.expect(403);
+            fixture.as_outsider(method.clone(), path, json!({})).await.expect(403);
         }
         let history = format!("{path}/history");
-        office.as_one_who_may(&["edit-applications"], Method::GET, &history, json!({})).await.expect(403);
-        office.as_stranger(Method::GET, &history, json!({})).await.expect(403);
-        assert_eq!(site.access(&office.project.app_token).await, (200, 200));
-        assert_eq!(site.history().await, [[""; 0]; 0]);
+        fixture.as_one_who_may(&["edit-applications"], Method::GET, &history, json!({})).await.expect(403);
+        fixture.as_outsider(Method::GET, &history, json!({})).await.expect(403);
+        assert_eq!(application_fixture.access(&fixture.project.app_token).await, (200, 200));
+        assert_eq!(application_fixture.history().await, [[""; 0]; 0]);
         for (method, path) in writes {
-            office.as_one_who_may(&["edit-applications"], method, &path, json!({})).await.expect(200);
+            fixture.as_one_who_may(&["edit-applications"], method, &path, json!({})).await.expect(200);
         }
     }
 }

@@ -4,7 +4,7 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::office::Office;
+use crate::project_fixture::ProjectFixture;
 use crate::support::{TestServer, send};
 
 database_tests! {
@@ -60,18 +60,18 @@ database_tests! {
         read.expect(200);
         assert!(!read.text.contains(token));
 
-        let stranger = server.owner(&server.project().await).await;
-        send(server.as_staff(&stranger, Method::GET, &path)).await.expect(403);
+        let outsider = server.owner(&server.project().await).await;
+        send(server.as_staff(&outsider, Method::GET, &path)).await.expect(403);
         for absent in ["/api/applications/999999", "/api/applications/x", "/api/applications/0"] {
             send(server.as_staff(&owner, Method::GET, absent)).await.expect(404);
         }
     }
 
-    async fn what_a_branch_holds_names_it(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let branch = office.create("/api/branches", json!({ "name": "Nord" })).await;
-        let application = office.create("/api/applications", json!({ "name": "App", "branch_id": branch })).await;
-        let shown = office.get(&format!("/api/applications/{application}")).await.expect(200);
+    async fn errors_of_branch_parts_name_the_branch(db: TestDatabase) {
+        let fixture = ProjectFixture::open(db).await;
+        let branch = fixture.create("/api/branches", json!({ "name": "Nord" })).await;
+        let application = fixture.create("/api/applications", json!({ "name": "App", "branch_id": branch })).await;
+        let shown = fixture.get(&format!("/api/applications/{application}")).await.expect(200);
         assert_eq!(shown["application"]["branch_id"], branch);
         let named = json!({ "id": branch, "name": "Nord" });
         for (path, key, body) in [
@@ -79,17 +79,17 @@ database_tests! {
             ("/api/warehouses", "warehouse", json!({ "name": "Shed", "branch_id": branch })),
             ("/api/departments", "department", json!({ "name": "Sales", "branch_id": branch })),
         ] {
-            let id = office.create(path, body).await;
-            let shown = office.get(&format!("{path}/{id}")).await.expect(200);
+            let id = fixture.create(path, body).await;
+            let shown = fixture.get(&format!("{path}/{id}")).await.expect(200);
             assert_eq!(shown[key]["branch"], named, "{path}");
         }
-        office.server.execute(&format!("UPDATE users SET branch_id = {branch}")).await;
-        assert_eq!(office.get("/api/users").await.expect(200)["users"][0]["branch"], named);
+        fixture.server.execute(&format!("UPDATE users SET branch_id = {branch}")).await;
+        assert_eq!(fixture.get("/api/users").await.expect(200)["users"][0]["branch"], named);
         let accounts = |branch: i64| format!("/api/branches/{branch}/bank_requisites");
         let account = json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" });
-        let id = office.create(&accounts(branch), account).await;
-        let held = office.get(&accounts(branch)).await.expect(200);
+        let id = fixture.create(&accounts(branch), account).await;
+        let held = fixture.get(&accounts(branch)).await.expect(200);
         assert_eq!((&held["bankRequisitesCount"], &held["bankRequisites"][0]["id"]), (&json!(1), &json!(id)));
-        assert_eq!(office.get(&accounts(office.project.branch_id)).await.expect(200)["bankRequisitesCount"], 0);
+        assert_eq!(fixture.get(&accounts(fixture.project.branch_id)).await.expect(200)["bankRequisitesCount"], 0);
     }
 }

@@ -4,135 +4,135 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::json;
 
-use crate::office::Office;
+use crate::project_fixture::ProjectFixture;
 
 pub const PATH: &str = "/api/branches";
 const TABLE: &str = "/api/tables/branches";
 
 database_tests! {
     async fn a_branch_is_read_and_changed(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         let body = json!({
             "name": "Nord", "inn": "7707083893", "kpp": "770701001", "address": "Quay 1", "phone": "79001234567", "email": "a@b.ru",
         });
-        let created = office.post(PATH, body.clone()).await.expect(201);
+        let created = fixture.post(PATH, body.clone()).await.expect(201);
         for (field, value) in body.as_object().unwrap() {
             assert_eq!(&created["branch"][field], value, "{field}");
         }
         let path = format!("{PATH}/{}", created["branch"]["id"]);
-        assert_eq!(office.get(&path).await.expect(200), created);
-        let changed = office.put(&path, json!({ "name": "Sud", "kpp": null, "phone": null })).await.expect(200);
+        assert_eq!(fixture.get(&path).await.expect(200), created);
+        let changed = fixture.put(&path, json!({ "name": "Sud", "kpp": null, "phone": null })).await.expect(200);
         let mut expected = created.clone();
         expected["branch"]["name"] = json!("Sud");
         expected["branch"]["kpp"] = json!(null);
         expected["branch"]["phone"] = json!(null);
         expected["branch"]["updated_at"] = changed["branch"]["updated_at"].clone();
         assert_eq!(changed, expected);
-        office.put(&path, json!({})).await.expect(200);
-        assert_eq!(office.get(PATH).await.expect(200)["branches"][1]["name"], "Sud");
+        fixture.put(&path, json!({})).await.expect(200);
+        assert_eq!(fixture.get(PATH).await.expect(200)["branches"][1]["name"], "Sud");
     }
 
     async fn numbers_are_checked(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         for (inn, kpp, wrong) in [
             ("7707083894", "77070100", &["inn", "kpp"][..]), ("123", "7707az001", &["inn", "kpp"]),
             ("500100732258", "770701001", &["inn"]), ("500100732259", "770701001", &["kpp"]),
         ] {
-            office.post(PATH, json!({ "name": "B", "inn": inn, "kpp": kpp })).await.expect_invalid(wrong);
+            fixture.post(PATH, json!({ "name": "B", "inn": inn, "kpp": kpp })).await.expect_invalid(wrong);
         }
-        let path = format!("{PATH}/{}", office.create(PATH, json!({ "name": "B", "inn": "500100732259" })).await);
-        office.put(&path, json!({ "kpp": "770701001" })).await.expect_invalid(&["kpp"]);
-        office.put(&path, json!({ "inn": "7707083893", "kpp": "770701001" })).await.expect(200);
-        office.put(&path, json!({ "inn": "500100732259" })).await.expect_invalid(&["kpp"]);
+        let path = format!("{PATH}/{}", fixture.create(PATH, json!({ "name": "B", "inn": "500100732259" })).await);
+        fixture.put(&path, json!({ "kpp": "770701001" })).await.expect_invalid(&["kpp"]);
+        fixture.put(&path, json!({ "inn": "7707083893", "kpp": "770701001" })).await.expect(200);
+        fixture.put(&path, json!({ "inn": "500100732259" })).await.expect_invalid(&["kpp"]);
         let bad = json!({ "name": null, "inn": "1", "kpp": "1", "address": "\u{0}", "phone": "x", "email": "x" });
-        office.put(&path, bad).await.expect_invalid(&["name", "inn", "kpp", "address", "phone", "email"]);
+        fixture.put(&path, bad).await.expect_invalid(&["name", "inn", "kpp", "address", "phone", "email"]);
         // Data stored before numbers were checked is kept and shown.
-        let old = office.project.branch_id;
-        office.server.execute(&format!("UPDATE branches SET inn = '7701234567', kpp = 'x' WHERE id = {old}")).await;
+        let old = fixture.project.branch_id;
+        fixture.server.execute(&format!("UPDATE branches SET inn = '7701234567', kpp = 'x' WHERE id = {old}")).await;
         let path = format!("{PATH}/{old}");
-        let renamed = office.put(&path, json!({ "name": "Old" })).await.expect(200);
+        let renamed = fixture.put(&path, json!({ "name": "Old" })).await.expect(200);
         assert_eq!((&renamed["branch"]["inn"], &renamed["branch"]["kpp"]), (&json!("7701234567"), &json!("x")));
     }
 
     async fn only_staff_of_the_project_with_the_permission_come_in(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let path = format!("{PATH}/{}", office.project.branch_id);
+        let fixture = ProjectFixture::open(db).await;
+        let path = format!("{PATH}/{}", fixture.project.branch_id);
         for absent in [format!("{PATH}/999999"), format!("{PATH}/x"), format!("{PATH}/0")] {
-            office.get(&absent).await.expect(404);
-            office.put(&absent, json!({})).await.expect(404);
-            office.delete(&absent).await.expect(404);
-            office.get(&format!("{absent}/history")).await.expect(404);
+            fixture.get(&absent).await.expect(404);
+            fixture.put(&absent, json!({})).await.expect(404);
+            fixture.delete(&absent).await.expect(404);
+            fixture.get(&format!("{absent}/history")).await.expect(404);
         }
         let history = format!("{path}/history");
         for (method, path) in [(Method::GET, &path), (Method::PUT, &path), (Method::DELETE, &path), (Method::GET, &history)] {
-            office.as_stranger(method.clone(), path, json!({})).await.expect(403);
+            fixture.as_outsider(method.clone(), path, json!({})).await.expect(403);
             let short = if method == Method::GET { "edit-branches" } else { "create-branches" };
-            office.as_one_who_may(&[short], method, path, json!({})).await.expect(403);
+            fixture.as_one_who_may(&[short], method, path, json!({})).await.expect(403);
         }
-        office.as_one_who_may(&["view-branches"], Method::GET, TABLE, json!({})).await.expect(200);
-        office.as_one_who_may(&["edit-branches"], Method::PUT, &path, json!({})).await.expect(200);
+        fixture.as_one_who_may(&["view-branches"], Method::GET, TABLE, json!({})).await.expect(200);
+        fixture.as_one_who_may(&["edit-branches"], Method::PUT, &path, json!({})).await.expect(200);
     }
 
     async fn only_a_branch_that_nothing_belongs_to_is_deleted(db: TestDatabase) {
-        let office = Office::open(db).await;
-        office.delete(&format!("{PATH}/{}", office.project.branch_id)).await.expect_invalid(&["id"]);
-        let id = office.create(PATH, json!({ "name": "B" })).await;
+        let fixture = ProjectFixture::open(db).await;
+        fixture.delete(&format!("{PATH}/{}", fixture.project.branch_id)).await.expect_invalid(&["id"]);
+        let id = fixture.create(PATH, json!({ "name": "B" })).await;
         let path = format!("{PATH}/{id}");
-        let department = office.create("/api/departments", json!({ "name": "D", "branch_id": id })).await;
+        let department = fixture.create("/api/departments", json!({ "name": "D", "branch_id": id })).await;
         let account = json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" });
-        office.create(&format!("{path}/bank_requisites"), account).await;
-        office.delete(&path).await.expect_invalid(&["id"]);
-        assert_eq!(office.get(&format!("{path}/bank_requisites")).await.expect(200)["bankRequisitesCount"], 1);
-        office.delete(&format!("/api/departments/{department}")).await.expect(200);
-        let gone = office.delete(&path).await.expect(200);
+        fixture.create(&format!("{path}/bank_requisites"), account).await;
+        fixture.delete(&path).await.expect_invalid(&["id"]);
+        assert_eq!(fixture.get(&format!("{path}/bank_requisites")).await.expect(200)["bankRequisitesCount"], 1);
+        fixture.delete(&format!("/api/departments/{department}")).await.expect(200);
+        let gone = fixture.delete(&path).await.expect(200);
         assert!(gone["message"].is_string());
-        office.get(&path).await.expect(404);
-        office.get(&format!("{path}/bank_requisites")).await.expect(404);
-        office.delete(&path).await.expect(404);
-        assert_eq!(office.get(PATH).await.expect(200)["branchesCount"], 1);
+        fixture.get(&path).await.expect(404);
+        fixture.get(&format!("{path}/bank_requisites")).await.expect(404);
+        fixture.delete(&path).await.expect(404);
+        assert_eq!(fixture.get(PATH).await.expect(200)["branchesCount"], 1);
     }
 
-    async fn the_history_of_a_branch_tells(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let path = format!("{PATH}/{}", office.create(PATH, json!({ "name": "A", "inn": "7707083893" })).await);
-        office.put(&path, json!({ "name": "B", "inn": null, "address": "Quay 1" })).await.expect(200);
-        office.put(&path, json!({ "name": "B" })).await.expect(200);
-        let told = office.get(&format!("{path}/history")).await.expect(200);
-        assert_eq!((&told["historiesCount"], &told["histories"][1]["action"]), (&json!(2), &json!("created")));
-        assert_eq!(told["pagination"]["per_page"], 15);
-        assert_eq!(told["histories"][0]["changes"], json!([
+    async fn a_branch_has_a_history(db: TestDatabase) {
+        let fixture = ProjectFixture::open(db).await;
+        let path = format!("{PATH}/{}", fixture.create(PATH, json!({ "name": "A", "inn": "7707083893" })).await);
+        fixture.put(&path, json!({ "name": "B", "inn": null, "address": "Quay 1" })).await.expect(200);
+        fixture.put(&path, json!({ "name": "B" })).await.expect(200);
+        let reported = fixture.get(&format!("{path}/history")).await.expect(200);
+        assert_eq!((&reported["historiesCount"], &reported["histories"][1]["action"]), (&json!(2), &json!("created")));
+        assert_eq!(reported["pagination"]["per_page"], 15);
+        assert_eq!(reported["histories"][0]["changes"], json!([
             { "field": "name", "old": "A", "new": "B" },
             { "field": "inn", "old": "7707083893", "new": null },
             { "field": "address", "old": null, "new": "Quay 1" },
         ]));
-        office.get(&format!("{path}/history?per_page=101&x=1")).await.expect_invalid(&["per_page", "x"]);
+        fixture.get(&format!("{path}/history?per_page=101&x=1")).await.expect_invalid(&["per_page", "x"]);
     }
 
     async fn the_table_is_searched_sorted_and_cut_into_pages(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let first = office.project.branch_id;
-        let b = office.create(PATH, json!({ "name": "Яхта", "inn": "7707083893" })).await;
-        let a = office.create(PATH, json!({ "name": "Ёлка" })).await;
-        office.create_elsewhere(PATH, json!({ "name": "Ёлка", "inn": "7707083893" })).await;
+        let fixture = ProjectFixture::open(db).await;
+        let first = fixture.project.branch_id;
+        let b = fixture.create(PATH, json!({ "name": "Яхта", "inn": "7707083893" })).await;
+        let a = fixture.create(PATH, json!({ "name": "Ёлка" })).await;
+        fixture.create_elsewhere(PATH, json!({ "name": "Ёлка", "inn": "7707083893" })).await;
         for (query, expected) in [
             ("", vec![first, b, a]), ("order_by=id_desc&per_page=2", vec![a, b]), ("per_page=2&page=2", vec![a]),
             ("query=ёлк", vec![a]), ("query=70838", vec![b]), ("query=%25", vec![]), ("page=99", vec![]),
             ("order_by=name_desc&query=а", vec![b, a]), ("date_to=2020-01-01", vec![]),
         ] {
-            let table = office.get(&format!("{TABLE}?{query}")).await.expect(200);
+            let table = fixture.get(&format!("{TABLE}?{query}")).await.expect(200);
             let ids: Vec<_> = table["branches"].as_array().unwrap().iter().map(|row| row["id"].as_i64().unwrap()).collect();
             assert_eq!(ids, expected, "{query}");
         }
-        let table = office.get(TABLE).await.expect(200);
+        let table = fixture.get(TABLE).await.expect(200);
         assert_eq!((&table["pagination"]["per_page"], &table["pagination"]["total"]), (&json!(15), &json!(3)));
         assert_eq!(table["branches"][1]["name"], json!({ "icon": null, "value": "Яхта", "link": format!("{PATH}/{b}") }));
         assert_eq!(table["branches"][1]["inn"], "7707083893");
-        office.get(&format!("{TABLE}?page=0&order_by=inn_asc&colour=red&date_from=x")).await
+        fixture.get(&format!("{TABLE}?page=0&order_by=inn_asc&colour=red&date_from=x")).await
             .expect_invalid(&["page", "order_by", "colour", "date_from"]);
-        let (few, list) = (office.cost(TABLE).await, office.cost(PATH).await);
+        let (few, list) = (fixture.cost(TABLE).await, fixture.cost(PATH).await);
         for number in 0..11 {
-            office.create(PATH, json!({ "name": number.to_string() })).await;
+            fixture.create(PATH, json!({ "name": number.to_string() })).await;
         }
-        assert_eq!((office.cost(TABLE).await, office.cost(PATH).await), (few, list));
+        assert_eq!((fixture.cost(TABLE).await, fixture.cost(PATH).await), (few, list));
     }
 }

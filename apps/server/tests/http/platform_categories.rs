@@ -4,7 +4,7 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::office::Office;
+use crate::project_fixture::ProjectFixture;
 
 const TABLE: &str = "/api/tables/categories";
 
@@ -14,152 +14,152 @@ fn names(rows: &Value) -> Vec<&str> {
 
 database_tests! {
     async fn a_category_is_created_and_listed(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let root = office.create("/api/categories", json!({ "name": "Мебель", "parent_id": 0 })).await;
+        let fixture = ProjectFixture::open(db).await;
+        let root = fixture.create("/api/categories", json!({ "name": "Мебель", "parent_id": 0 })).await;
         let body = json!({
             "name": "Стулья", "photo": "https://cdn.example/a.jpg", "parent_id": root, "code": 40,
             "description": "<p>Деревянные</p>",
         });
-        let created = office.post("/api/categories", body).await.expect(201);
+        let created = fixture.post("/api/categories", body).await.expect(201);
         assert_eq!(created, json!({ "category": {
             "id": created["category"]["id"], "name": "Стулья",
             "photo": { "id": null, "url": "https://cdn.example/a.jpg" },
             "parent": { "id": root, "name": "Мебель" }, "code": 40, "description": "<p>Деревянные</p>",
         } }));
-        let listed = office.get("/api/categories").await.expect(200);
+        let listed = fixture.get("/api/categories").await.expect(200);
         assert_eq!(listed["categoriesCount"], 2);
         assert_eq!(listed["categories"][0]["parent"], json!(null));
         assert_eq!(listed["categories"][0]["code"], 1);
         assert_eq!(listed["categories"][1], created["category"]);
-        let foreign = office.as_stranger(Method::GET, "/api/categories", json!({})).await.expect(200);
+        let foreign = fixture.as_outsider(Method::GET, "/api/categories", json!({})).await.expect(200);
         assert_eq!(foreign, json!({ "categories": [], "categoriesCount": 0 }));
     }
 
     async fn a_wrong_category_is_refused_field_by_field(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         let body = json!({ "name": " ", "photo": "a.jpg", "parent_id": "x", "code": 0, "description": [] });
-        office.post("/api/categories", body).await
+        fixture.post("/api/categories", body).await
             .expect_invalid(&["name", "photo", "parent_id", "code", "description"]);
-        office.post("/api/categories", json!({})).await.expect_invalid(&["name"]);
-        let foreign = office.create_elsewhere("/api/categories", json!({ "name": "A" })).await;
+        fixture.post("/api/categories", json!({})).await.expect_invalid(&["name"]);
+        let foreign = fixture.create_elsewhere("/api/categories", json!({ "name": "A" })).await;
         for parent in [foreign, 999_999] {
-            office.post("/api/categories", json!({ "name": "A", "parent_id": parent })).await
+            fixture.post("/api/categories", json!({ "name": "A", "parent_id": parent })).await
                 .expect_invalid(&["parent_id"]);
         }
-        office.create("/api/categories", json!({ "name": "A", "code": 7 })).await;
-        office.post("/api/categories", json!({ "name": "B", "code": 7 })).await.expect_invalid(&["code"]);
+        fixture.create("/api/categories", json!({ "name": "A", "code": 7 })).await;
+        fixture.post("/api/categories", json!({ "name": "B", "code": 7 })).await.expect_invalid(&["code"]);
     }
 
-    async fn a_category_moves_and_its_history_tells(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let root = office.create("/api/categories", json!({ "name": "Мебель" })).await;
-        let chairs = office.create("/api/categories", json!({ "name": "Стулья", "description": "<b>x</b>" })).await;
+    async fn a_moved_category_has_a_history_entry(db: TestDatabase) {
+        let fixture = ProjectFixture::open(db).await;
+        let root = fixture.create("/api/categories", json!({ "name": "Мебель" })).await;
+        let chairs = fixture.create("/api/categories", json!({ "name": "Стулья", "description": "<b>x</b>" })).await;
         let path = format!("/api/categories/{chairs}");
         let body = json!({ "name": "Кресла", "parent_id": root, "code": 77, "description": null });
-        let changed = office.put(&path, body.clone()).await.expect(200);
+        let changed = fixture.put(&path, body.clone()).await.expect(200);
         assert_eq!(changed["category"]["parent"], json!({ "id": root, "name": "Мебель" }));
         assert_eq!(changed["category"]["description"], json!(null));
-        office.put(&path, body).await.expect(200);
-        office.put(&format!("/api/categories/{root}"), json!({ "parent_id": chairs })).await.expect_invalid(&["parent_id"]);
-        office.put(&path, json!({ "parent_id": chairs })).await.expect_invalid(&["parent_id"]);
-        let freed = office.put(&path, json!({ "parent_id": 0 })).await.expect(200);
+        fixture.put(&path, body).await.expect(200);
+        fixture.put(&format!("/api/categories/{root}"), json!({ "parent_id": chairs })).await.expect_invalid(&["parent_id"]);
+        fixture.put(&path, json!({ "parent_id": chairs })).await.expect_invalid(&["parent_id"]);
+        let freed = fixture.put(&path, json!({ "parent_id": 0 })).await.expect(200);
         assert_eq!(freed["category"]["parent"], json!(null));
 
-        let told = office.get(&format!("{path}/history?per_page=2")).await.expect(200);
-        assert_eq!(told["historiesCount"], 3);
-        assert_eq!(told["pagination"]["last_page"], 2);
-        let lines = told["histories"].as_array().unwrap();
+        let reported = fixture.get(&format!("{path}/history?per_page=2")).await.expect(200);
+        assert_eq!(reported["historiesCount"], 3);
+        assert_eq!(reported["pagination"]["last_page"], 2);
+        let lines = reported["histories"].as_array().unwrap();
         assert_eq!(lines.len(), 2);
         assert_eq!(lines[0]["changes"], json!([{ "field": "parent_id", "old": root.to_string(), "new": null }]));
         assert_eq!(lines[1]["action"], "changed");
         assert_eq!(lines[1]["counterparty"], json!(null));
-        assert!(lines[1]["user"]["id"].is_i64() && lines[1]["user"]["name"].is_string(), "{told}");
+        assert!(lines[1]["user"]["id"].is_i64() && lines[1]["user"]["name"].is_string(), "{reported}");
         assert!(lines[1]["dateTime"].as_str().unwrap().ends_with('Z'));
         let fields: Vec<_> = lines[1]["changes"].as_array().unwrap().iter().map(|change| change["field"].clone()).collect();
         assert_eq!(json!(fields), json!(["name", "parent_id", "code", "description"]));
-        let first = office.get(&format!("{path}/history?page=2&per_page=2")).await.expect(200);
+        let first = fixture.get(&format!("{path}/history?page=2&per_page=2")).await.expect(200);
         assert_eq!(first["histories"][0]["action"], "created");
     }
 
     async fn a_wrong_change_of_a_category_is_refused_field_by_field(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let id = office.create("/api/categories", json!({ "name": "A" })).await;
-        office.create("/api/categories", json!({ "name": "B", "code": 9 })).await;
+        let fixture = ProjectFixture::open(db).await;
+        let id = fixture.create("/api/categories", json!({ "name": "A" })).await;
+        fixture.create("/api/categories", json!({ "name": "B", "code": 9 })).await;
         let path = format!("/api/categories/{id}");
         let body = json!({ "name": null, "photo": "a.jpg", "parent_id": "x", "code": 1.5, "description": [] });
-        office.put(&path, body).await.expect_invalid(&["name", "photo", "parent_id", "code", "description"]);
-        office.put(&path, json!({ "code": 9 })).await.expect_invalid(&["code"]);
-        office.put(&path, json!({ "parent_id": 999_999 })).await.expect_invalid(&["parent_id"]);
-        office.get(&format!("{path}/history?page=0&per_page=1000000000&x=1")).await
+        fixture.put(&path, body).await.expect_invalid(&["name", "photo", "parent_id", "code", "description"]);
+        fixture.put(&path, json!({ "code": 9 })).await.expect_invalid(&["code"]);
+        fixture.put(&path, json!({ "parent_id": 999_999 })).await.expect_invalid(&["parent_id"]);
+        fixture.get(&format!("{path}/history?page=0&per_page=1000000000&x=1")).await
             .expect_invalid(&["page", "per_page", "x"]);
-        office.put("/api/categories/999999", json!({})).await.expect(404);
-        office.get("/api/categories/999999/history").await.expect(404);
-        office.as_stranger(Method::PUT, &path, json!({ "name": "X" })).await.expect(403);
-        office.as_stranger(Method::GET, &format!("{path}/history"), json!({})).await.expect(403);
+        fixture.put("/api/categories/999999", json!({})).await.expect(404);
+        fixture.get("/api/categories/999999/history").await.expect(404);
+        fixture.as_outsider(Method::PUT, &path, json!({ "name": "X" })).await.expect(403);
+        fixture.as_outsider(Method::GET, &format!("{path}/history"), json!({})).await.expect(403);
     }
 
     async fn a_brand_has_a_name_of_its_own(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         let body = json!({ "name": "Ёлка", "photo": "https://cdn.example/a.png" });
-        let created = office.post("/api/brands", body).await.expect(201);
+        let created = fixture.post("/api/brands", body).await.expect(201);
         assert_eq!(created["brand"]["photo"]["url"], "https://cdn.example/a.png");
         assert!(created["brand"]["created_at"].as_str().unwrap().ends_with('Z'));
-        office.post("/api/brands", json!({ "name": "ёлка" })).await.expect_invalid(&["name"]);
-        office.post("/api/brands", json!({ "photo": 1 })).await.expect_invalid(&["name", "photo"]);
-        let listed = office.get("/api/brands").await.expect(200);
+        fixture.post("/api/brands", json!({ "name": "ёлка" })).await.expect_invalid(&["name"]);
+        fixture.post("/api/brands", json!({ "photo": 1 })).await.expect_invalid(&["name", "photo"]);
+        let listed = fixture.get("/api/brands").await.expect(200);
         assert_eq!(listed, json!({ "brands": [created["brand"]], "brandsCount": 1 }));
     }
 
-    async fn an_application_shows_what_it_was_told_to(db: TestDatabase) {
-        let office = Office::open(db).await;
+    async fn an_application_shows_what_was_assigned(db: TestDatabase) {
+        let fixture = ProjectFixture::open(db).await;
         for (resource, field) in [("categories", "category_id"), ("brands", "brand_id")] {
-            let path = format!("/api/applications/{}/{resource}", office.project.application_id);
+            let path = format!("/api/applications/{}/{resource}", fixture.project.application_id);
             let mut ids = Vec::new();
             for name in ["A", "B"] {
-                ids.push(office.create(&format!("/api/{resource}"), json!({ "name": name })).await);
+                ids.push(fixture.create(&format!("/api/{resource}"), json!({ "name": name })).await);
             }
             for id in [ids[1], ids[0], ids[1]] {
-                assert_eq!(office.create(&path, json!({ field: id })).await, id);
+                assert_eq!(fixture.create(&path, json!({ field: id })).await, id);
             }
-            let listed = office.get(&path).await.expect(200);
+            let listed = fixture.get(&path).await.expect(200);
             assert_eq!(listed[format!("{resource}Count")], 2);
             assert_eq!((&listed[resource][0]["id"], &listed[resource][1]["id"]), (&json!(ids[1]), &json!(ids[0])));
 
-            let foreign = office.create_elsewhere(&format!("/api/{resource}"), json!({ "name": "A" })).await;
+            let foreign = fixture.create_elsewhere(&format!("/api/{resource}"), json!({ "name": "A" })).await;
             for unknown in [json!(foreign), json!(999_999), json!(null), json!("x")] {
-                office.post(&path, json!({ field: unknown })).await.expect_invalid(&[field]);
+                fixture.post(&path, json!({ field: unknown })).await.expect_invalid(&[field]);
             }
             let absent = format!("/api/applications/999999/{resource}");
-            office.get(&absent).await.expect(404);
-            office.post(&absent, json!({ field: ids[0] })).await.expect(404);
-            office.as_stranger(Method::GET, &path, json!({})).await.expect(403);
-            office.as_stranger(Method::POST, &path, json!({ field: ids[0] })).await.expect(403);
+            fixture.get(&absent).await.expect(404);
+            fixture.post(&absent, json!({ field: ids[0] })).await.expect(404);
+            fixture.as_outsider(Method::GET, &path, json!({})).await.expect(403);
+            fixture.as_outsider(Method::POST, &path, json!({ field: ids[0] })).await.expect(403);
             let body = json!({ field: ids[0] });
-            office.as_one_who_may(&["view-applications"], Method::GET, &path, json!({})).await.expect(200);
-            office.as_one_who_may(&["view-applications"], Method::POST, &path, body).await.expect(403);
+            fixture.as_one_who_may(&["view-applications"], Method::GET, &path, json!({})).await.expect(200);
+            fixture.as_one_who_may(&["view-applications"], Method::POST, &path, body).await.expect(403);
         }
     }
 
     async fn permissions_are_enforced(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         for resource in ["categories", "brands"] {
             let path = format!("/api/{resource}");
             let (view, create) = (format!("view-{resource}"), format!("create-{resource}"));
-            office.as_one_who_may(&[&view], Method::GET, &path, json!({})).await.expect(200);
-            office.as_one_who_may(&[&view], Method::POST, &path, json!({ "name": "A" })).await.expect(403);
-            office.as_one_who_may(&[&create], Method::GET, &path, json!({})).await.expect(403);
-            office.as_one_who_may(&[&create], Method::POST, &path, json!({ "name": "A" })).await.expect(201);
+            fixture.as_one_who_may(&[&view], Method::GET, &path, json!({})).await.expect(200);
+            fixture.as_one_who_may(&[&view], Method::POST, &path, json!({ "name": "A" })).await.expect(403);
+            fixture.as_one_who_may(&[&create], Method::GET, &path, json!({})).await.expect(403);
+            fixture.as_one_who_may(&[&create], Method::POST, &path, json!({ "name": "A" })).await.expect(201);
         }
     }
 
     async fn categories_are_listed_whole_and_below_each_other(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let root = office.create("/api/categories", json!({ "name": "Ёлки", "code": 50, "photo": "https://cdn.example/a.jpg" })).await;
+        let fixture = ProjectFixture::open(db).await;
+        let root = fixture.create("/api/categories", json!({ "name": "Ёлки", "code": 50, "photo": "https://cdn.example/a.jpg" })).await;
         for name in ["Игрушки", "ель"] {
-            office.create("/api/categories", json!({ "name": name, "parent_id": root })).await;
+            fixture.create("/api/categories", json!({ "name": name, "parent_id": root })).await;
         }
-        office.create_elsewhere("/api/categories", json!({ "name": "Foreign" })).await;
-        let table = office.get(TABLE).await.expect(200);
+        fixture.create_elsewhere("/api/categories", json!({ "name": "Foreign" })).await;
+        let table = fixture.get(TABLE).await.expect(200);
         assert_eq!(names(&table["categories"]), ["Ёлки", "Игрушки", "ель"]);
         let row = &table["categories"][0];
         let below = format!("{TABLE}/{root}");
@@ -177,52 +177,52 @@ database_tests! {
             ("per_page=1&page=2", vec!["Игрушки"]),
             ("page=9", vec![]),
         ] {
-            assert_eq!(names(&office.get(&format!("{TABLE}?{query}")).await.expect(200)["categories"]), expected, "{query}");
+            assert_eq!(names(&fixture.get(&format!("{TABLE}?{query}")).await.expect(200)["categories"]), expected, "{query}");
         }
-        let children = office.get(&format!("{below}?order_by=name_desc")).await.expect(200);
+        let children = fixture.get(&format!("{below}?order_by=name_desc")).await.expect(200);
         assert_eq!(names(&children["categories"]), ["Игрушки", "ель"]);
         assert_eq!(children["pagination"]["total"], 2);
         for absent in ["999999", "x"] {
-            office.get(&format!("{TABLE}/{absent}")).await.expect(404);
+            fixture.get(&format!("{TABLE}/{absent}")).await.expect(404);
         }
-        office.as_stranger(Method::GET, &below, json!({})).await.expect(403);
-        office.as_one_who_may(&["edit-categories"], Method::GET, &below, json!({})).await.expect(403);
-        let few = (office.cost(TABLE).await, office.cost(&below).await);
+        fixture.as_outsider(Method::GET, &below, json!({})).await.expect(403);
+        fixture.as_one_who_may(&["edit-categories"], Method::GET, &below, json!({})).await.expect(403);
+        let few = (fixture.cost(TABLE).await, fixture.cost(&below).await);
         for number in 0..14 {
-            office.create("/api/categories", json!({ "name": format!("C{number}"), "parent_id": root })).await;
+            fixture.create("/api/categories", json!({ "name": format!("C{number}"), "parent_id": root })).await;
         }
-        assert_eq!((office.cost(TABLE).await, office.cost(&below).await), few);
+        assert_eq!((fixture.cost(TABLE).await, fixture.cost(&below).await), few);
     }
 
-    async fn what_an_application_shows_is_a_table_in_its_order(db: TestDatabase) {
-        let office = Office::open(db).await;
+    async fn assignments_of_an_application_are_a_table_in_its_order(db: TestDatabase) {
+        let fixture = ProjectFixture::open(db).await;
         for (resource, field, backwards) in [
             ("categories", "category_id", "position_desc"), ("brands", "brand_id", "priority_asc"),
         ] {
-            let path = format!("/api/applications/{}/{resource}", office.project.application_id);
-            let table = format!("/api/tables/applications/{}/{resource}", office.project.application_id);
+            let path = format!("/api/applications/{}/{resource}", fixture.project.application_id);
+            let table = format!("/api/tables/applications/{}/{resource}", fixture.project.application_id);
             for name in ["B", "C", "A"] {
-                let id = office.create(&format!("/api/{resource}"), json!({ "name": name })).await;
-                office.create(&path, json!({ field: id })).await;
+                let id = fixture.create(&format!("/api/{resource}"), json!({ "name": name })).await;
+                fixture.create(&path, json!({ field: id })).await;
             }
-            office.create(&format!("/api/{resource}"), json!({ "name": "Unshown" })).await;
-            let last = office.get(&path).await.expect(200)[resource][2]["id"].clone();
-            office.post(&format!("{path}/{last}/up"), json!({})).await.expect(200);
-            let shown = office.get(&table).await.expect(200);
+            fixture.create(&format!("/api/{resource}"), json!({ "name": "Unshown" })).await;
+            let last = fixture.get(&path).await.expect(200)[resource][2]["id"].clone();
+            fixture.post(&format!("{path}/{last}/up"), json!({})).await.expect(200);
+            let shown = fixture.get(&table).await.expect(200);
             assert_eq!(names(&shown[resource]), ["B", "A", "C"]);
             assert_eq!(shown["pagination"]["total"], 3);
             for (query, expected) in [
                 (format!("order_by={backwards}").as_str(), vec!["C", "A", "B"]), ("order_by=name_asc", vec!["A", "B", "C"]), ("query=b", vec!["B"]),
                 ("per_page=2&page=2", vec!["C"]),
             ] {
-                assert_eq!(names(&office.get(&format!("{table}?{query}")).await.expect(200)[resource]), expected, "{query}");
+                assert_eq!(names(&fixture.get(&format!("{table}?{query}")).await.expect(200)[resource]), expected, "{query}");
             }
-            office.get(&format!("{table}?page=0&per_page=101&order_by=price_asc&x=1")).await
+            fixture.get(&format!("{table}?page=0&per_page=101&order_by=price_asc&x=1")).await
                 .expect_invalid(&["page", "per_page", "order_by", "x"]);
-            office.get(&format!("/api/tables/applications/999999/{resource}")).await.expect(404);
-            office.as_stranger(Method::GET, &table, json!({})).await.expect(403);
-            office.as_one_who_may(&[&format!("view-{resource}")], Method::GET, &table, json!({})).await.expect(403);
-            office.as_one_who_may(&["view-applications"], Method::GET, &table, json!({})).await.expect(200);
+            fixture.get(&format!("/api/tables/applications/999999/{resource}")).await.expect(404);
+            fixture.as_outsider(Method::GET, &table, json!({})).await.expect(403);
+            fixture.as_one_who_may(&[&format!("view-{resource}")], Method::GET, &table, json!({})).await.expect(403);
+            fixture.as_one_who_may(&["view-applications"], Method::GET, &table, json!({})).await.expect(200);
         }
     }
 }

@@ -10,13 +10,13 @@ use crate::platform_customers::{PATH, person};
 use crate::support::{Answer, Project, send};
 
 /// Staff of a project whose customers log in.
-struct Reception {
+struct SignInFixture {
     outside: Outside,
     project: Project,
     owner: String,
 }
 
-impl Reception {
+impl SignInFixture {
     async fn open(db: kontor_adapter_diesel::testing::TestDatabase) -> Self {
         let outside = Outside::start(db).await;
         let project = outside.server.project().await;
@@ -44,84 +44,84 @@ impl Reception {
 }
 
 database_tests! {
-    async fn what_signs_one_customer_in_is_noted_for_no_other(db: TestDatabase) {
-        let desk = Reception::open(db).await;
-        let anna = desk.outside.signed_in(&desk.project, "79001234567").await;
-        desk.outside.signed_in(&desk.project, "anna@x.ru").await;
+    async fn the_login_of_a_customer_is_stored_for_no_other(db: TestDatabase) {
+        let fixture = SignInFixture::open(db).await;
+        let anna = fixture.outside.signed_in(&fixture.project, "79001234567").await;
+        fixture.outside.signed_in(&fixture.project, "anna@x.ru").await;
         let taken = json!({ "phone_1": "8 900 123 45 67", "email": "Anna@x.ru", "manager_id": 999_999 });
-        let answer = desk.create("Boris", taken.clone()).await;
+        let answer = fixture.create("Boris", taken.clone()).await;
         answer.expect_invalid(&["phone_1", "email", "manager_id"]);
         assert_eq!(answer.json()["errors"]["phone_1"], json!(["is already taken"]), "nothing more is told");
-        let boris = desk.create("Boris", json!({})).await.expect(201)["counterparty"].clone();
+        let boris = fixture.create("Boris", json!({})).await.expect(201)["counterparty"].clone();
         let mut change = taken;
         change["is_company"] = json!(false);
-        desk.put(&boris, change).await.expect_invalid(&["phone_1", "email", "manager_id"]);
+        fixture.put(&boris, change).await.expect_invalid(&["phone_1", "email", "manager_id"]);
         // A second phone cannot be used for login, and the customer's own login phone is kept.
-        desk.put(&boris, json!({ "is_company": false, "phone_2": "79001234567" })).await.expect(200);
-        desk.put(&anna, json!({ "is_company": false, "phone_1": "79001234567", "first_name": "Anna" })).await.expect(200);
-        desk.profile(&anna).await.expect(200);
+        fixture.put(&boris, json!({ "is_company": false, "phone_2": "79001234567" })).await.expect(200);
+        fixture.put(&anna, json!({ "is_company": false, "phone_1": "79001234567", "first_name": "Anna" })).await.expect(200);
+        fixture.profile(&anna).await.expect(200);
         // Another project has separate customers.
-        let stranger = desk.outside.server.owner(&desk.outside.server.project().await).await;
+        let outsider = fixture.outside.server.owner(&fixture.outside.server.project().await).await;
         let body = json!({ "is_company": false, "first_name": "Eva", "phone_1": "79001234567" });
-        send(desk.outside.server.as_staff(&stranger, Method::POST, PATH).json(&body)).await.expect(201);
+        send(fixture.outside.server.as_staff(&outsider, Method::POST, PATH).json(&body)).await.expect(201);
     }
 
-    async fn two_records_with_a_phone_that_signs_nobody_in_are_a_case_for_the_support(db: TestDatabase) {
-        let desk = Reception::open(db).await;
+    async fn two_records_with_a_phone_that_is_no_login_need_the_support(db: TestDatabase) {
+        let fixture = SignInFixture::open(db).await;
         let phone = json!({ "phone_1": "79001234567" });
-        let both = futures_util::future::join(desk.create("Anna", phone.clone()), desk.create("Boris", phone)).await;
+        let both = futures_util::future::join(fixture.create("Anna", phone.clone()), fixture.create("Boris", phone)).await;
         both.0.expect(201);
         both.1.expect(201);
-        let caller = Caller::begin(&desk.outside, &desk.project, "79001234567").await;
+        let caller = Caller::begin(&fixture.outside, &fixture.project, "79001234567").await;
         caller.call().await;
         refused(&caller.exchange().await, 409, "counterparty_phone_identity_conflict", "contact_support");
-        assert_eq!(desk.call(Method::GET, PATH, json!({})).await.expect(200)["counterpartiesCount"], 2);
+        assert_eq!(fixture.call(Method::GET, PATH, json!({})).await.expect(200)["counterpartiesCount"], 2);
     }
 
-    async fn a_customer_whom_staff_noted_signs_in_to_their_record(db: TestDatabase) {
-        let desk = Reception::open(db).await;
+    async fn a_customer_recorded_by_staff_signs_in_to_that_record(db: TestDatabase) {
+        let fixture = SignInFixture::open(db).await;
         let contacts = json!({ "phone_1": "79001234567", "email": "anna@x.ru" });
-        let noted = desk.create("Anna", contacts).await.expect(201)["counterparty"].clone();
+        let noted = fixture.create("Anna", contacts).await.expect(201)["counterparty"].clone();
         for contact in ["79001234567", "anna@x.ru"] {
-            assert_eq!(desk.outside.signed_in(&desk.project, contact).await["id"], noted["id"], "{contact}");
+            assert_eq!(fixture.outside.signed_in(&fixture.project, contact).await["id"], noted["id"], "{contact}");
         }
     }
 
     async fn another_phone_ends_what_the_former_one_opened(db: TestDatabase) {
-        let desk = Reception::open(db).await;
-        let anna = desk.outside.signed_in(&desk.project, "79001234567").await;
+        let fixture = SignInFixture::open(db).await;
+        let anna = fixture.outside.signed_in(&fixture.project, "79001234567").await;
         // A change of another field removes nothing.
-        desk.put(&anna, json!({ "is_company": false, "last_name": "Kern", "email": "anna@x.ru" })).await.expect(200);
-        desk.profile(&anna).await.expect(200);
-        desk.outside.request_code(&desk.project, "79001234567").await.expect(200);
-        let code = desk.outside.code("79001234567").await;
+        fixture.put(&anna, json!({ "is_company": false, "last_name": "Kern", "email": "anna@x.ru" })).await.expect(200);
+        fixture.profile(&anna).await.expect(200);
+        fixture.outside.request_code(&fixture.project, "79001234567").await.expect(200);
+        let code = fixture.outside.code("79001234567").await;
         let moved = json!({ "is_company": false, "phone_1": "79007654321" });
-        assert_eq!(desk.put(&anna, moved).await.expect(200)["counterparty"]["phone_1"], "79007654321");
-        desk.profile(&anna).await.expect(401);
-        desk.outside.log_in(&desk.project, "79001234567", &code).await.expect(422);
-        let again = desk.outside.signed_in(&desk.project, "79007654321").await;
+        assert_eq!(fixture.put(&anna, moved).await.expect(200)["counterparty"]["phone_1"], "79007654321");
+        fixture.profile(&anna).await.expect(401);
+        fixture.outside.log_in(&fixture.project, "79001234567", &code).await.expect(422);
+        let again = fixture.outside.signed_in(&fixture.project, "79007654321").await;
         assert_eq!((&again["id"], &again["last_name"]), (&anna["id"], &json!("Kern")));
-        assert_eq!(desk.outside.signed_in(&desk.project, "anna@x.ru").await["id"], anna["id"], "the address is theirs still");
+        assert_eq!(fixture.outside.signed_in(&fixture.project, "anna@x.ru").await["id"], anna["id"], "the address is theirs still");
         // The phone is free.
-        let boris = desk.outside.signed_in(&desk.project, "79001234567").await;
+        let boris = fixture.outside.signed_in(&fixture.project, "79001234567").await;
         assert_ne!(boris["id"], anna["id"]);
         // Removing the address keeps the phone.
-        desk.put(&anna, json!({ "is_company": false, "email": null })).await.expect(200);
-        assert_ne!(desk.outside.signed_in(&desk.project, "anna@x.ru").await["id"], anna["id"]);
-        desk.profile(&again).await.expect(401);
-        assert_eq!(desk.outside.signed_in(&desk.project, "79007654321").await["id"], anna["id"]);
+        fixture.put(&anna, json!({ "is_company": false, "email": null })).await.expect(200);
+        assert_ne!(fixture.outside.signed_in(&fixture.project, "anna@x.ru").await["id"], anna["id"]);
+        fixture.profile(&again).await.expect(401);
+        assert_eq!(fixture.outside.signed_in(&fixture.project, "79007654321").await["id"], anna["id"]);
     }
 
-    async fn what_customers_do_themselves_stands_in_their_history(db: TestDatabase) {
-        let desk = Reception::open(db).await;
-        let anna = desk.outside.signed_in(&desk.project, "79001234567").await;
-        let change = desk.outside.server.as_customer(&desk.project, &bearer(&anna), Method::PUT, "/api/counterparty");
+    async fn changes_by_customers_are_in_their_history(db: TestDatabase) {
+        let fixture = SignInFixture::open(db).await;
+        let anna = fixture.outside.signed_in(&fixture.project, "79001234567").await;
+        let change = fixture.outside.server.as_customer(&fixture.project, &bearer(&anna), Method::PUT, "/api/counterparty");
         send(change.json(&json!({ "first_name": "Anna", "last_name": "Kern" }))).await.expect(200);
         let path = format!("{PATH}/{}/history", anna["id"]);
-        let told = desk.call(Method::GET, &path, json!({})).await.expect(200);
-        assert_eq!(told["histories"][0]["counterparty"], json!({ "id": anna["id"], "name": "Anna Kern" }));
-        assert_eq!(told["histories"][0]["changes"][0], json!({ "field": "first_name", "old": null, "new": "Anna" }));
-        let found = desk.call(Method::GET, &format!("{PATH}?query=kern"), json!({})).await.expect(200);
+        let reported = fixture.call(Method::GET, &path, json!({})).await.expect(200);
+        assert_eq!(reported["histories"][0]["counterparty"], json!({ "id": anna["id"], "name": "Anna Kern" }));
+        assert_eq!(reported["histories"][0]["changes"][0], json!({ "field": "first_name", "old": null, "new": "Anna" }));
+        let found = fixture.call(Method::GET, &format!("{PATH}?query=kern"), json!({})).await.expect(200);
         assert_eq!(found["counterparties"][0]["id"], anna["id"], "found by the name they gave themselves");
     }
 }

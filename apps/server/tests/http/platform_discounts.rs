@@ -7,21 +7,21 @@ use kontor_kernel::Clock;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::office::Office;
-use crate::shopfront::Shopfront;
+use crate::project_fixture::ProjectFixture;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
 const PATH: &str = "/api/discounts";
 
 /// A shop and its owner.
 struct Sale {
-    shop: Shopfront,
+    shop: ShopFixture,
     owner: String,
 }
 
 impl Sale {
     async fn open(db: TestDatabase) -> Self {
-        let shop = Shopfront::open_as(db, Roles::Api).await;
+        let shop = ShopFixture::open_as(db, Roles::Api).await;
         let owner = shop.server.owner(&shop.project).await;
         Self { shop, owner }
     }
@@ -74,14 +74,14 @@ impl Sale {
 
 database_tests! {
     async fn a_discount_is_made_changed_and_listed(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let shelf = office.create("/api/categories", json!({ "name": "Kitchen" })).await;
+        let fixture = ProjectFixture::open(db).await;
+        let shelf = fixture.create("/api/categories", json!({ "name": "Kitchen" })).await;
         let body = json!({
             "name": "Весна", "type": "percent", "value": "12.50", "category_id": shelf, "code": "SPRING-10",
             "minimum_sum": 100, "usage_limit": 5, "customer_limit": 1, "starts_at": "2026-01-01T03:00:00+03:00",
             "ends_at": "2100-01-01T00:00:00Z", "description": "All of spring",
         });
-        let made = office.post(PATH, body).await.expect(201);
+        let made = fixture.post(PATH, body).await.expect(201);
         let discount = &made["discount"];
         assert_eq!((&discount["type"], &discount["value"]), (&json!("percent"), &json!("12.50")));
         assert_eq!(discount["category"], json!({ "id": shelf, "name": "Kitchen" }));
@@ -90,15 +90,15 @@ database_tests! {
         assert_eq!((&discount["used_count"], &discount["used_amount"]), (&json!(0), &json!("0.00")));
         assert_eq!(discount["status"], "active");
         let path = format!("{PATH}/{}", discount["id"]);
-        assert_eq!(office.get(&path).await.expect(200), made);
+        assert_eq!(fixture.get(&path).await.expect(200), made);
         // The record may be sent back as it was read.
-        assert_eq!(office.put(&path, discount.clone()).await.expect(200), made);
+        assert_eq!(fixture.put(&path, discount.clone()).await.expect(200), made);
         let change = json!({ "type": "fixed", "value": "70", "target": "cart", "category_id": null, "minimum_sum": "0.00", "ends_at": null });
-        let changed = office.put(&path, change).await.expect(200)["discount"].clone();
+        let changed = fixture.put(&path, change).await.expect(200)["discount"].clone();
         assert_eq!((&changed["value"], &changed["target"], &changed["category"]), (&json!("70.00"), &json!("cart"), &Value::Null));
         assert_eq!((&changed["minimum_sum"], &changed["ends_at"], &changed["code"]), (&json!("0.00"), &Value::Null, &json!("SPRING-10")));
 
-        let list = office.get(&format!("{PATH}?per_page=1&query=ВЕС&has_code=1")).await.expect(200);
+        let list = fixture.get(&format!("{PATH}?per_page=1&query=ВЕС&has_code=1")).await.expect(200);
         assert_eq!(list["data"]["discounts"], json!([changed]));
         assert_eq!((&list["data"]["discountsCount"], &list["data"]["pagination"]["last_page"]), (&json!(1), &json!(1)));
         assert_eq!(list["meta"]["total"], 1);
@@ -108,7 +108,7 @@ database_tests! {
     }
 
     async fn a_list_knows_its_neighbours_and_its_filters(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         let draft = |more: Value| {
             let mut body = json!({ "name": "D", "type": "percent", "value": 5 });
             body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -118,59 +118,59 @@ database_tests! {
             json!({}), json!({ "status": "paused" }), json!({ "starts_at": "2100-01-01T00:00:00Z", "code": "LATER" }),
             json!({ "ends_at": "2020-01-01T00:00:00Z" }), json!({}),
         ] {
-            office.post(PATH, draft(more)).await.expect(201);
+            fixture.post(PATH, draft(more)).await.expect(201);
         }
-        let archived = office.create(PATH, draft(json!({}))).await;
-        office.post(&format!("{PATH}/{archived}/archive"), json!({})).await.expect(200);
+        let archived = fixture.create(PATH, draft(json!({}))).await;
+        fixture.post(&format!("{PATH}/{archived}/archive"), json!({})).await.expect(200);
         for (status, count) in [("active", 2), ("paused", 1), ("scheduled", 1), ("expired", 1), ("archived", 1)] {
-            let list = office.get(&format!("{PATH}?status={status}")).await.expect(200);
+            let list = fixture.get(&format!("{PATH}?status={status}")).await.expect(200);
             assert_eq!(list["data"]["discountsCount"], count, "{status}");
             let all = list["data"]["discounts"].as_array().unwrap();
             assert!(all.iter().all(|discount| discount["status"] == status), "{list}");
         }
-        let stats = office.get(&format!("{PATH}/stats")).await.expect(200);
+        let stats = fixture.get(&format!("{PATH}/stats")).await.expect(200);
         assert_eq!(stats, json!({ "stats": {
             "total": 6, "active": 2, "scheduled": 1, "expired": 1, "paused": 1, "archived": 1, "promo_codes": 1,
             "usages": 0, "discount_amount": "0.00",
         } }));
-        let middle = office.get(&format!("{PATH}?per_page=2&page=2")).await.expect(200);
+        let middle = fixture.get(&format!("{PATH}?per_page=2&page=2")).await.expect(200);
         let page = |number: u64| json!(middle["meta"]["path"].as_str().unwrap().to_owned() + &format!("?per_page=2&page={number}"));
         assert_eq!(middle["links"], json!({ "first": page(1), "last": page(3), "prev": page(1), "next": page(3) }));
         let meta = &middle["meta"];
         assert_eq!((&meta["current_page"], &meta["from"], &meta["to"], &meta["last_page"]), (&json!(2), &json!(3), &json!(4), &json!(3)));
         let ids: Vec<_> = middle["data"]["discounts"].as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()).collect();
         assert!(ids[0] > ids[1], "newest first");
-        assert_eq!(office.get(&format!("{PATH}?has_code=false")).await.expect(200)["data"]["discountsCount"], 5);
-        assert_eq!(office.get(&format!("{PATH}?query=later")).await.expect(200)["data"]["discountsCount"], 1);
+        assert_eq!(fixture.get(&format!("{PATH}?has_code=false")).await.expect(200)["data"]["discountsCount"], 5);
+        assert_eq!(fixture.get(&format!("{PATH}?query=later")).await.expect(200)["data"]["discountsCount"], 1);
         for (query, count) in [
             ("", 6), ("status=active", 2), ("status[]=paused&status[]=archived", 2), ("has_code=1", 1), ("has_code=0", 5),
             ("query=later", 1), ("target=cart", 6), ("target[]=category&target[]=product", 0),
             ("status=scheduled&has_code=0", 0), ("status=scheduled&query=LATER&has_code=1", 1),
         ] {
-            let table = office.get(&format!("/api/tables/discounts?{query}")).await.expect(200);
+            let table = fixture.get(&format!("/api/tables/discounts?{query}")).await.expect(200);
             assert_eq!(table["pagination"]["total"], count, "{query}");
         }
-        let table = office.get("/api/tables/discounts?order_by=id_asc&per_page=3").await.expect(200);
+        let table = fixture.get("/api/tables/discounts?order_by=id_asc&per_page=3").await.expect(200);
         let rows = table["discounts"].as_array().unwrap();
-        let told: Vec<_> = rows.iter().map(|row| (row["status"].as_str().unwrap(), row["used_amount"].as_str().unwrap())).collect();
-        assert_eq!(told, [("active", "0.00"), ("paused", "0.00"), ("scheduled", "0.00")]);
+        let reported: Vec<_> = rows.iter().map(|row| (row["status"].as_str().unwrap(), row["used_amount"].as_str().unwrap())).collect();
+        assert_eq!(reported, [("active", "0.00"), ("paused", "0.00"), ("scheduled", "0.00")]);
         assert_eq!((&rows[2]["code"], &rows[2]["name"]["value"], &rows[2]["version"]), (&json!("LATER"), &json!("D"), &json!(1)));
-        office.get("/api/tables/discounts?status=new&has_code=x&target=moon&colour=red").await
+        fixture.get("/api/tables/discounts?status=new&has_code=x&target=moon&colour=red").await
             .expect_invalid(&["status", "has_code", "target", "colour"]);
-        let (one, many) = (office.cost("/api/tables/discounts?per_page=1").await, office.cost("/api/tables/discounts").await);
+        let (one, many) = (fixture.cost("/api/tables/discounts?per_page=1").await, fixture.cost("/api/tables/discounts").await);
         assert_eq!(one, many, "the length of a table costs no statements");
-        let past = office.get(&format!("{PATH}?per_page=2&page=9")).await.expect(200);
+        let past = fixture.get(&format!("{PATH}?per_page=2&page=9")).await.expect(200);
         assert_eq!((&past["data"]["discounts"], &past["meta"]["from"]), (&json!([]), &Value::Null));
-        let (one, many) = (office.cost(&format!("{PATH}?per_page=1")).await, office.cost(&format!("{PATH}?per_page=6")).await);
+        let (one, many) = (fixture.cost(&format!("{PATH}?per_page=1")).await, fixture.cost(&format!("{PATH}?per_page=6")).await);
         assert_eq!(one, many, "the length of a list costs no statements");
-        office.get(&format!("{PATH}?status=new&per_page=101&page=0&has_code=x&sort=id")).await
+        fixture.get(&format!("{PATH}?status=new&per_page=101&page=0&has_code=x&sort=id")).await
             .expect_invalid(&["status", "per_page", "page", "has_code", "sort"]);
     }
 
     async fn every_wrong_field_of_a_discount_is_named(db: TestDatabase) {
-        let office = Office::open(db).await;
-        office.post(PATH, json!({})).await.expect_invalid(&["name", "type", "value"]);
-        office.post(PATH, json!({
+        let fixture = ProjectFixture::open(db).await;
+        fixture.post(PATH, json!({})).await.expect_invalid(&["name", "type", "value"]);
+        fixture.post(PATH, json!({
             "name": "", "type": "gift", "value": -1, "target": "moon", "category_id": 0, "nomenclature_id": "x",
             "code": "a b", "minimum_sum": "x", "starts_at": "2026-02-30", "ends_at": 5, "usage_limit": 0,
             "customer_limit": 1.5, "status": "archived", "description": [],
@@ -183,36 +183,36 @@ database_tests! {
             body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
             body
         };
-        office.post(PATH, sound(json!({
+        fixture.post(PATH, sound(json!({
             "value": 101, "category_id": 1, "nomenclature_id": 1, "starts_at": "2026-01-02T00:00:00Z",
             "ends_at": "2026-01-02T00:00:00Z", "usage_limit": 1, "customer_limit": 1,
         }))).await.expect_invalid(&["value", "nomenclature_id", "ends_at", "usage_limit", "customer_limit"]);
-        office.post(PATH, sound(json!({ "type": "fixed", "value": "0.00" }))).await.expect_invalid(&["value"]);
-        office.post(PATH, sound(json!({ "target": "product" }))).await.expect_invalid(&["nomenclature_id"]);
-        let foreign = office.create_elsewhere("/api/categories", json!({ "name": "Theirs" })).await;
-        office.post(PATH, sound(json!({ "category_id": foreign }))).await.expect_invalid(&["category_id"]);
-        office.post(PATH, sound(json!({ "nomenclature_id": 999_999 }))).await.expect_invalid(&["nomenclature_id"]);
-        office.post(PATH, sound(json!({ "code": "ONE" }))).await.expect(201);
-        office.post(PATH, sound(json!({ "code": "ONE" }))).await.expect_invalid(&["code"]);
+        fixture.post(PATH, sound(json!({ "type": "fixed", "value": "0.00" }))).await.expect_invalid(&["value"]);
+        fixture.post(PATH, sound(json!({ "target": "product" }))).await.expect_invalid(&["nomenclature_id"]);
+        let foreign = fixture.create_elsewhere("/api/categories", json!({ "name": "Theirs" })).await;
+        fixture.post(PATH, sound(json!({ "category_id": foreign }))).await.expect_invalid(&["category_id"]);
+        fixture.post(PATH, sound(json!({ "nomenclature_id": 999_999 }))).await.expect_invalid(&["nomenclature_id"]);
+        fixture.post(PATH, sound(json!({ "code": "ONE" }))).await.expect(201);
+        fixture.post(PATH, sound(json!({ "code": "ONE" }))).await.expect_invalid(&["code"]);
 
-        let path = format!("{PATH}/{}", office.create(PATH, sound(json!({}))).await);
-        office.put(&path, json!({ "name": null, "type": null, "value": null, "target": null, "code": "\u{0}" })).await
+        let path = format!("{PATH}/{}", fixture.create(PATH, sound(json!({}))).await);
+        fixture.put(&path, json!({ "name": null, "type": null, "value": null, "target": null, "code": "\u{0}" })).await
             .expect_invalid(&["name", "type", "value", "target", "code"]);
-        office.put(&path, json!({ "type": "fixed", "usage_limit": 3 })).await.expect_invalid(&["value", "usage_limit"]);
-        office.put(&path, json!({ "category_id": foreign })).await.expect_invalid(&["category_id"]);
-        office.put(&path, json!({ "code": "ONE" })).await.expect_invalid(&["code"]);
+        fixture.put(&path, json!({ "type": "fixed", "usage_limit": 3 })).await.expect_invalid(&["value", "usage_limit"]);
+        fixture.put(&path, json!({ "category_id": foreign })).await.expect_invalid(&["category_id"]);
+        fixture.put(&path, json!({ "code": "ONE" })).await.expect_invalid(&["code"]);
         for (method, absent) in [
             (Method::GET, ""), (Method::PUT, ""), (Method::DELETE, ""), (Method::POST, "/pause"), (Method::POST, "/activate"),
             (Method::POST, "/archive"), (Method::GET, "/usages"),
         ] {
             for id in ["999999", "x"] {
                 let path = format!("{PATH}/{id}{absent}");
-                send(office.server.as_staff(&office.owner, method.clone(), &path).json(&json!({}))).await.expect(404);
+                send(fixture.server.as_staff(&fixture.owner, method.clone(), &path).json(&json!({}))).await.expect(404);
             }
             let own = format!("{path}{absent}");
-            office.as_stranger(method, &own, json!({})).await.expect(403);
+            fixture.as_outsider(method, &own, json!({})).await.expect(403);
         }
-        office.get(&format!("{path}/usages?page=0&per_page=0&x=1")).await.expect_invalid(&["page", "per_page", "x"]);
+        fixture.get(&format!("{path}/usages?page=0&per_page=0&x=1")).await.expect_invalid(&["page", "per_page", "x"]);
     }
 
     async fn carts_follow_what_staff_do(db: TestDatabase) {
@@ -313,9 +313,9 @@ database_tests! {
     }
 
     async fn only_staff_with_the_permission_come_in(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         let body = json!({ "name": "D", "type": "percent", "value": 5 });
-        let path = format!("{PATH}/{}", office.create(PATH, body.clone()).await);
+        let path = format!("{PATH}/{}", fixture.create(PATH, body.clone()).await);
         for (permission, method, path, status) in [
             ("view-discounts", Method::GET, path.as_str(), 200),
             ("view-discounts", Method::POST, PATH, 403),
@@ -324,7 +324,7 @@ database_tests! {
             ("edit-discounts", Method::PUT, path.as_str(), 200),
             ("edit-discounts", Method::GET, path.as_str(), 403),
         ] {
-            office.as_one_who_may(&[permission], method, path, body.clone()).await.expect(status);
+            fixture.as_one_who_may(&[permission], method, path, body.clone()).await.expect(status);
         }
     }
 }

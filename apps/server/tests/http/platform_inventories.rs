@@ -4,8 +4,8 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::office::Office;
-use crate::shopfront::Shopfront;
+use crate::project_fixture::ProjectFixture;
+use crate::shop_fixture::ShopFixture;
 use crate::support::send;
 
 const PATH: &str = "/api/inventories";
@@ -17,11 +17,11 @@ fn stock(warehouse: i64, item: i64) -> Value {
 
 database_tests! {
     async fn stock_is_created_and_listed(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         let body = json!({ "name": "Чай", "kind_id": 2, "article": "ЧАЙ-1" });
-        let item = office.create("/api/nomenclatures", body).await;
-        let place = office.warehouse("Склад").await;
-        let created = office.post(PATH, stock(place, item)).await.expect(201);
+        let item = fixture.create("/api/nomenclatures", body).await;
+        let place = fixture.warehouse("Склад").await;
+        let created = fixture.post(PATH, stock(place, item)).await.expect(201);
         let record = &created["inventory"];
         assert_eq!(created, json!({ "inventory": {
             "id": record["id"], "warehouse": { "id": place, "name": "Склад" },
@@ -29,47 +29,47 @@ database_tests! {
             "quantity": 5, "reserved": 0, "available": 5, "price": "265.00",
             "created_at": record["created_at"], "updated_at": record["updated_at"],
         } }));
-        let listed = office.get(PATH).await.expect(200);
+        let listed = fixture.get(PATH).await.expect(200);
         assert_eq!(listed, json!({ "inventories": [record], "inventoriesCount": 1 }));
-        let foreign = office.as_stranger(Method::GET, PATH, json!({})).await.expect(200);
+        let foreign = fixture.as_outsider(Method::GET, PATH, json!({})).await.expect(200);
         assert_eq!(foreign["inventoriesCount"], 0);
     }
 
     async fn every_wrong_field_is_named(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         let fields = ["warehouse_id", "nomenclature_id", "quantity", "price"];
-        office.post(PATH, json!({})).await.expect_invalid(&fields);
+        fixture.post(PATH, json!({})).await.expect_invalid(&fields);
         let body = json!({ "warehouse_id": 0, "nomenclature_id": "x", "quantity": -1, "price": "1.001" });
-        office.post(PATH, body).await.expect_invalid(&fields);
-        let foreign_item = office.create_elsewhere("/api/nomenclatures", json!({ "name": "A", "kind_id": 2 })).await;
-        office.post(PATH, stock(999_999, foreign_item)).await.expect_invalid(&["warehouse_id", "nomenclature_id"]);
-        let (item, place) = (office.goods("A").await, office.warehouse("W").await);
-        let service = office.create("/api/nomenclatures", json!({ "name": "B", "kind_id": 1, "price": 1 })).await;
-        office.post(PATH, stock(place, service)).await.expect_invalid(&["nomenclature_id"]);
-        office.create(PATH, stock(place, item)).await;
-        office.post(PATH, stock(place, item)).await.expect_invalid(&["nomenclature_id"]);
+        fixture.post(PATH, body).await.expect_invalid(&fields);
+        let foreign_item = fixture.create_elsewhere("/api/nomenclatures", json!({ "name": "A", "kind_id": 2 })).await;
+        fixture.post(PATH, stock(999_999, foreign_item)).await.expect_invalid(&["warehouse_id", "nomenclature_id"]);
+        let (item, place) = (fixture.goods("A").await, fixture.warehouse("W").await);
+        let service = fixture.create("/api/nomenclatures", json!({ "name": "B", "kind_id": 1, "price": 1 })).await;
+        fixture.post(PATH, stock(place, service)).await.expect_invalid(&["nomenclature_id"]);
+        fixture.create(PATH, stock(place, item)).await;
+        fixture.post(PATH, stock(place, item)).await.expect_invalid(&["nomenclature_id"]);
     }
 
     async fn permissions_are_enforced(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let (item, place) = (office.goods("A").await, office.warehouse("W").await);
+        let fixture = ProjectFixture::open(db).await;
+        let (item, place) = (fixture.goods("A").await, fixture.warehouse("W").await);
         for path in [PATH, TABLE] {
-            office.as_one_who_may(&["view-inventories"], Method::GET, path, json!({})).await.expect(200);
-            office.as_one_who_may(&["edit-inventories"], Method::GET, path, json!({})).await.expect(403);
+            fixture.as_one_who_may(&["view-inventories"], Method::GET, path, json!({})).await.expect(200);
+            fixture.as_one_who_may(&["edit-inventories"], Method::GET, path, json!({})).await.expect(403);
         }
-        office.as_one_who_may(&["view-inventories"], Method::POST, PATH, stock(place, item)).await.expect(403);
-        office.as_one_who_may(&["create-inventories"], Method::POST, PATH, stock(place, item)).await.expect(201);
+        fixture.as_one_who_may(&["view-inventories"], Method::POST, PATH, stock(place, item)).await.expect(403);
+        fixture.as_one_who_may(&["create-inventories"], Method::POST, PATH, stock(place, item)).await.expect(201);
     }
 
     async fn a_list_is_filtered_sorted_and_cut_into_pages(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let (tea, mug) = (office.goods("Чай").await, office.goods("Кружка").await);
-        let (near, far) = (office.warehouse("A").await, office.warehouse("B").await);
-        let first = office.create(PATH, stock(near, tea)).await;
-        let second = office.create(PATH, stock(near, mug)).await;
+        let fixture = ProjectFixture::open(db).await;
+        let (tea, mug) = (fixture.goods("Чай").await, fixture.goods("Кружка").await);
+        let (near, far) = (fixture.warehouse("A").await, fixture.warehouse("B").await);
+        let first = fixture.create(PATH, stock(near, tea)).await;
+        let second = fixture.create(PATH, stock(near, mug)).await;
         let mut plenty = stock(far, tea);
         plenty["quantity"] = json!(50);
-        let third = office.create(PATH, plenty).await;
+        let third = fixture.create(PATH, plenty).await;
         for (query, expected) in [
             (String::new(), vec![first, second, third]),
             (format!("warehouse_id={near}"), vec![first, second]),
@@ -83,20 +83,20 @@ database_tests! {
             ("per_page=2&page=2".to_owned(), vec![third]),
             ("page=9999".to_owned(), vec![]),
         ] {
-            let listed = office.get(&format!("{PATH}?{query}")).await.expect(200);
+            let listed = fixture.get(&format!("{PATH}?{query}")).await.expect(200);
             let ids: Vec<_> =
                 listed["inventories"].as_array().unwrap().iter().map(|row| row["id"].as_i64().unwrap()).collect();
             assert_eq!(ids, expected, "{query}");
         }
-        office.get(&format!("{PATH}?page=0&per_page=101&warehouse_id=x&colour=red")).await
+        fixture.get(&format!("{PATH}?page=0&per_page=101&warehouse_id=x&colour=red")).await
             .expect_invalid(&["page", "per_page", "warehouse_id", "colour"]);
     }
 
     async fn the_table_has_the_documented_envelope(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let (item, place) = (office.goods("Чай").await, office.warehouse("Склад").await);
-        office.create(PATH, stock(place, item)).await;
-        let table = office.get(TABLE).await.expect(200);
+        let fixture = ProjectFixture::open(db).await;
+        let (item, place) = (fixture.goods("Чай").await, fixture.warehouse("Склад").await);
+        fixture.create(PATH, stock(place, item)).await;
+        let table = fixture.get(TABLE).await.expect(200);
         assert_eq!(table["pagination"], json!({
             "total": 1, "per_page": 15, "current_page": 1, "last_page": 1, "from": 1, "to": 1,
         }));
@@ -109,24 +109,24 @@ database_tests! {
         assert_eq!((&row["available"], &row["price"]), (&json!(5), &json!("265.00")));
     }
 
-    async fn a_page_costs_the_same_statements_whatever_is_on_it(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let place = office.warehouse("W").await;
+    async fn a_page_costs_the_same_statements_with_any_content(db: TestDatabase) {
+        let fixture = ProjectFixture::open(db).await;
+        let place = fixture.warehouse("W").await;
         let (mut few, mut many) = (Vec::new(), Vec::new());
         for (count, costs) in [(1, &mut few), (20, &mut many)] {
             for number in 0..count {
-                let item = office.goods(&format!("{count}-{number}")).await;
-                office.create(PATH, stock(place, item)).await;
+                let item = fixture.goods(&format!("{count}-{number}")).await;
+                fixture.create(PATH, stock(place, item)).await;
             }
             for path in [PATH, TABLE] {
-                costs.push(office.cost(path).await);
+                costs.push(fixture.cost(path).await);
             }
         }
         assert_eq!(few, many);
     }
 
-    async fn stock_is_read_changed_and_tells_its_movements(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn stock_is_read_changed_and_lists_its_movements(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let owner = shop.server.owner(&shop.project).await;
         let item = shop.goods(10, 26_550).await;
         let staff = async |method: Method, path: &str, body: Value| {
@@ -144,9 +144,9 @@ database_tests! {
         staff(Method::PUT, &path, json!({ "quantity": 3, "comment": "Lost" })).await.expect_invalid(&["quantity"]);
         assert_eq!(staff(Method::PUT, &path, json!({ "quantity": 12, "comment": "Once more" })).await.expect(200)["inventory"]["quantity"], 12);
 
-        let told = staff(Method::GET, &format!("{path}/history?per_page=2"), json!({})).await.expect(200);
-        assert_eq!((&told["historiesCount"], &told["pagination"]["last_page"]), (&json!(3), &json!(2)));
-        let lines = told["histories"].as_array().unwrap();
+        let reported = staff(Method::GET, &format!("{path}/history?per_page=2"), json!({})).await.expect(200);
+        assert_eq!((&reported["historiesCount"], &reported["pagination"]["last_page"]), (&json!(3), &json!(2)));
+        let lines = reported["histories"].as_array().unwrap();
         assert_eq!((lines.len(), &lines[0]["reason"], &lines[0]["action"]), (2, &json!("edit"), &json!("changed")));
         assert_eq!(lines[0]["changes"], json!([
             { "field": "quantity", "old": "10", "new": "12" }, { "field": "price", "old": "265.50", "new": "300.00" },
@@ -160,66 +160,66 @@ database_tests! {
     }
 
     async fn a_new_record_begins_its_history(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let (item, place) = (office.goods("A").await, office.warehouse("W").await);
-        let path = format!("{PATH}/{}", office.create(PATH, stock(place, item)).await);
-        let told = office.get(&format!("{path}/history")).await.expect(200);
-        let line = &told["histories"][0];
+        let fixture = ProjectFixture::open(db).await;
+        let (item, place) = (fixture.goods("A").await, fixture.warehouse("W").await);
+        let path = format!("{PATH}/{}", fixture.create(PATH, stock(place, item)).await);
+        let reported = fixture.get(&format!("{path}/history")).await.expect(200);
+        let line = &reported["histories"][0];
         assert_eq!((&line["action"], &line["reason"]), (&json!("created"), &json!("creation")));
         assert_eq!(line["changes"], json!([
             { "field": "quantity", "old": null, "new": "5" }, { "field": "price", "old": null, "new": "265.00" },
         ]));
         let mut costs = Vec::new();
         for pieces in 0..20 {
-            office.put(&path, json!({ "quantity": pieces })).await.expect(200);
+            fixture.put(&path, json!({ "quantity": pieces })).await.expect(200);
             if matches!(pieces, 0 | 19) {
-                costs.push(office.cost(&format!("{path}/history?per_page=100")).await);
+                costs.push(fixture.cost(&format!("{path}/history?per_page=100")).await);
             }
         }
         assert_eq!(costs[0], costs[1]);
     }
 
     async fn wrong_absent_and_foreign_stock_is_refused(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let (item, place) = (office.goods("A").await, office.warehouse("W").await);
-        let path = format!("{PATH}/{}", office.create(PATH, stock(place, item)).await);
+        let fixture = ProjectFixture::open(db).await;
+        let (item, place) = (fixture.goods("A").await, fixture.warehouse("W").await);
+        let path = format!("{PATH}/{}", fixture.create(PATH, stock(place, item)).await);
         for body in [json!({ "quantity": -1, "price": "1e400" }), json!({ "quantity": null, "price": null }),
             json!({ "quantity": 1_000_000_001, "price": "-0.01" })] {
-            office.put(&path, body).await.expect_invalid(&["quantity", "price"]);
+            fixture.put(&path, body).await.expect_invalid(&["quantity", "price"]);
         }
         for comment in [json!(null), json!(" "), json!(7), json!("a".repeat(251)), json!("a\nb")] {
-            office.put(&path, json!({ "quantity": -1, "comment": comment })).await.expect_invalid(&["quantity", "comment"]);
+            fixture.put(&path, json!({ "quantity": -1, "comment": comment })).await.expect_invalid(&["quantity", "comment"]);
         }
-        office.get(&format!("{path}/history?page=0&x=1")).await.expect_invalid(&["page", "x"]);
+        fixture.get(&format!("{path}/history?page=0&x=1")).await.expect_invalid(&["page", "x"]);
         for absent in [format!("{PATH}/999999"), format!("{PATH}/x")] {
-            office.get(&absent).await.expect(404);
-            office.put(&absent, json!({})).await.expect(404);
-            office.get(&format!("{absent}/history")).await.expect(404);
+            fixture.get(&absent).await.expect(404);
+            fixture.put(&absent, json!({})).await.expect(404);
+            fixture.get(&format!("{absent}/history")).await.expect(404);
         }
-        office.as_stranger(Method::GET, &path, json!({})).await.expect(403);
-        office.as_stranger(Method::GET, &format!("{path}/history"), json!({})).await.expect(403);
-        office.as_stranger(Method::PUT, &path, json!({ "quantity": 1 })).await.expect(403);
-        office.as_one_who_may(&["create-inventories"], Method::PUT, &path, json!({})).await.expect(403);
-        assert_eq!(office.get(&path).await.expect(200)["inventory"]["quantity"], 5);
+        fixture.as_outsider(Method::GET, &path, json!({})).await.expect(403);
+        fixture.as_outsider(Method::GET, &format!("{path}/history"), json!({})).await.expect(403);
+        fixture.as_outsider(Method::PUT, &path, json!({ "quantity": 1 })).await.expect(403);
+        fixture.as_one_who_may(&["create-inventories"], Method::PUT, &path, json!({})).await.expect(403);
+        assert_eq!(fixture.get(&path).await.expect(200)["inventory"]["quantity"], 5);
     }
 
     async fn stock_is_found_between_two_prices(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let place = office.warehouse("W").await;
+        let fixture = ProjectFixture::open(db).await;
+        let place = fixture.warehouse("W").await;
         let mut ids = Vec::new();
         for price in ["1.00", "2.00", "3.00"] {
-            let mut body = stock(place, office.goods(price).await);
+            let mut body = stock(place, fixture.goods(price).await);
             body["price"] = json!(price);
-            ids.push(office.create(PATH, body).await);
+            ids.push(fixture.create(PATH, body).await);
         }
         for (query, expected) in [
             ("price_gt=1.99", &ids[1..]), ("price_lt=2.01", &ids[..2]), ("price=2", &ids[1..2]),
             ("price_gt=1&price_lt=3", &ids[1..2]), ("price_gt=5", &ids[3..]),
         ] {
-            let listed = office.get(&format!("{PATH}?{query}")).await.expect(200);
+            let listed = fixture.get(&format!("{PATH}?{query}")).await.expect(200);
             let found: Vec<_> = listed["inventories"].as_array().unwrap().iter().map(|row| row["id"].as_i64().unwrap()).collect();
             assert_eq!(found, expected, "{query}");
         }
-        office.get(&format!("{PATH}?price_gt=x&price_lt=-1")).await.expect_invalid(&["price_gt", "price_lt"]);
+        fixture.get(&format!("{PATH}?price_gt=x&price_lt=-1")).await.expect_invalid(&["price_gt", "price_lt"]);
     }
 }

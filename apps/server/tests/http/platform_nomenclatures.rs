@@ -4,16 +4,16 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::office::Office;
+use crate::project_fixture::ProjectFixture;
 
 const PATH: &str = "/api/nomenclatures";
 const TABLE: &str = "/api/tables/nomenclatures";
 
-async fn full_card(office: &Office) -> Value {
-    let category = office.create("/api/categories", json!({ "name": "Чай" })).await;
-    let brand = office.create("/api/brands", json!({ "name": "Слон" })).await;
-    let project = office.project.id;
-    let tag = office.server.insert(format!(
+async fn full_card(fixture: &ProjectFixture) -> Value {
+    let category = fixture.create("/api/categories", json!({ "name": "Чай" })).await;
+    let brand = fixture.create("/api/brands", json!({ "name": "Слон" })).await;
+    let project = fixture.project.id;
+    let tag = fixture.server.insert(format!(
         "INSERT INTO tags (project_id, name, created_at) VALUES ({project}, 'Хит', '2026-01-01 00:00:00') RETURNING id"
     )).await;
     json!({
@@ -25,17 +25,17 @@ async fn full_card(office: &Office) -> Value {
     })
 }
 
-async fn names(office: &Office, query: &str) -> Vec<String> {
-    let listed = office.get(&format!("{PATH}?{query}")).await.expect(200);
+async fn names(fixture: &ProjectFixture, query: &str) -> Vec<String> {
+    let listed = fixture.get(&format!("{PATH}?{query}")).await.expect(200);
     let items = listed["nomenclatures"].as_array().unwrap();
     items.iter().map(|item| item["name"].as_str().unwrap().to_owned()).collect()
 }
 
 database_tests! {
     async fn an_item_is_created_and_read(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let body = full_card(&office).await;
-        let created = office.post(PATH, body.clone()).await.expect(201);
+        let fixture = ProjectFixture::open(db).await;
+        let body = full_card(&fixture).await;
+        let created = fixture.post(PATH, body.clone()).await.expect(201);
         let item = &created["nomenclature"];
         for field in [
             "article", "name", "kind_id", "category_id", "brand_id", "country_id", "storage_unit_id", "vat_id", "price",
@@ -52,18 +52,18 @@ database_tests! {
         assert_eq!(item["photos"][0], json!({ "id": null, "url": "https://cdn.example/2.jpg" }));
         assert_eq!(item["tags"], json!([{ "id": body["tags"][0], "name": "Хит" }]));
         assert_eq!(item["billing_period_months"], json!(null));
-        assert_eq!(office.get(&format!("{PATH}/{}", item["id"])).await.expect(200), created);
+        assert_eq!(fixture.get(&format!("{PATH}/{}", item["id"])).await.expect(200), created);
     }
 
     async fn one_list_holds_goods_services_and_plans(db: TestDatabase) {
-        let office = Office::open(db).await;
-        office.goods("Чай").await;
-        office.create(PATH, json!({ "name": "Ремонт", "kind_id": 1, "price": 100 })).await;
+        let fixture = ProjectFixture::open(db).await;
+        fixture.goods("Чай").await;
+        fixture.create(PATH, json!({ "name": "Ремонт", "kind_id": 1, "price": 100 })).await;
         let plan = json!({
             "name": "Клуб", "kind_id": 1, "price": "9.90", "is_subscription": true, "billing_period_months": 36,
         });
-        office.create(PATH, plan).await;
-        let listed = office.get(PATH).await.expect(200);
+        fixture.create(PATH, plan).await;
+        let listed = fixture.get(PATH).await.expect(200);
         assert_eq!(listed["nomenclaturesCount"], 3);
         let items = &listed["nomenclatures"];
         assert_eq!((&items[0]["price"], &items[1]["price"]), (&json!(null), &json!("100.00")));
@@ -72,32 +72,32 @@ database_tests! {
     }
 
     async fn nothing_becomes_a_service_without_a_price(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let goods = office.create(PATH, json!({ "name": "Кружка", "kind_id": 2 })).await;
+        let fixture = ProjectFixture::open(db).await;
+        let goods = fixture.create(PATH, json!({ "name": "Кружка", "kind_id": 2 })).await;
         let path = format!("{PATH}/{goods}");
         for change in [json!({ "kind_id": 1 }), json!({ "is_subscription": true, "billing_period_months": 1 })] {
-            office.put(&path, change).await.expect_invalid(&["price"]);
+            fixture.put(&path, change).await.expect_invalid(&["price"]);
         }
-        let answer = office.put(&path, json!({ "kind_id": 1, "price": "0" })).await.expect(200);
+        let answer = fixture.put(&path, json!({ "kind_id": 1, "price": "0" })).await.expect(200);
         assert_eq!(answer["nomenclature"]["price"], "0.00", "0 was written");
     }
 
     async fn every_wrong_field_is_named(db: TestDatabase) {
-        let office = Office::open(db).await;
-        office.post(PATH, json!({})).await.expect_invalid(&["name", "kind_id"]);
+        let fixture = ProjectFixture::open(db).await;
+        fixture.post(PATH, json!({})).await.expect_invalid(&["name", "kind_id"]);
         let body = json!({
             "name": [], "kind_id": 3, "article": "x".repeat(101), "category_id": false, "brand_id": -1, "price": "-1",
             "billing_period_months": 37, "is_subscription": "maybe", "description": 1.5,
             "parameters": { "wholesale": 2, "pieces_per_pack": 0, "quantity_pack": null },
             "photos": ["https://a/1", "ftp://a/2"], "tags": ["x"],
         });
-        office.post(PATH, body).await.expect_invalid(&[
+        fixture.post(PATH, body).await.expect_invalid(&[
             "name", "kind_id", "article", "category_id", "brand_id", "price", "billing_period_months", "is_subscription",
             "description", "parameters.wholesale", "parameters.pieces_per_pack", "parameters.quantity_pack", "photos.1",
             "tags.0",
         ]);
         let photos = vec!["https://a/1"; 21];
-        office.post(PATH, json!({ "name": "A", "kind_id": 2, "photos": photos })).await.expect_invalid(&["photos"]);
+        fixture.post(PATH, json!({ "name": "A", "kind_id": 2, "photos": photos })).await.expect_invalid(&["photos"]);
         for (terms, fields) in [
             (json!({ "kind_id": 1 }), vec!["price"]),
             (json!({ "kind_id": 2, "is_subscription": true }), vec!["price", "billing_period_months"]),
@@ -105,33 +105,33 @@ database_tests! {
         ] {
             let mut body = terms;
             body["name"] = json!("A");
-            office.post(PATH, body).await.expect_invalid(&fields);
+            fixture.post(PATH, body).await.expect_invalid(&fields);
         }
     }
 
     async fn unknown_references_are_named(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let category = office.create_elsewhere("/api/categories", json!({ "name": "A" })).await;
-        let brand = office.create_elsewhere("/api/brands", json!({ "name": "A" })).await;
+        let fixture = ProjectFixture::open(db).await;
+        let category = fixture.create_elsewhere("/api/categories", json!({ "name": "A" })).await;
+        let brand = fixture.create_elsewhere("/api/brands", json!({ "name": "A" })).await;
         let body = json!({
             "name": "A", "kind_id": 2, "category_id": category, "brand_id": brand, "country_id": 999,
             "storage_unit_id": 999, "vat_id": 999, "tags": [999],
         });
         let fields = ["category_id", "brand_id", "country_id", "storage_unit_id", "vat_id", "tags.0"];
-        office.post(PATH, body.clone()).await.expect_invalid(&fields);
-        let path = format!("{PATH}/{}", office.goods("A").await);
-        office.put(&path, body).await.expect_invalid(&fields);
+        fixture.post(PATH, body.clone()).await.expect_invalid(&fields);
+        let path = format!("{PATH}/{}", fixture.goods("A").await);
+        fixture.put(&path, body).await.expect_invalid(&fields);
     }
 
     async fn an_update_touches_the_sent_fields_alone(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let mut expected = office.post(PATH, full_card(&office).await).await.expect(201);
+        let fixture = ProjectFixture::open(db).await;
+        let mut expected = fixture.post(PATH, full_card(&fixture).await).await.expect(201);
         let path = format!("{PATH}/{}", expected["nomenclature"]["id"]);
         let change = json!({
             "name": "Чай чёрный", "category_id": 0, "brand_id": null, "parameters": { "quantity_pack": 6 },
             "photos": ["https://cdn.example/3.jpg"], "tags": [],
         });
-        let changed = office.put(&path, change).await.expect(200);
+        let changed = fixture.put(&path, change).await.expect(200);
         let item = &mut expected["nomenclature"];
         item["name"] = json!("Чай чёрный");
         item["parameters"]["quantity_pack"] = json!(6);
@@ -142,66 +142,66 @@ database_tests! {
         }
         item["updated_at"] = changed["nomenclature"]["updated_at"].clone();
         assert_eq!(changed, expected);
-        assert_eq!(office.get(&path).await.expect(200), expected);
+        assert_eq!(fixture.get(&path).await.expect(200), expected);
 
-        office.put(&path, json!({ "name": null, "kind_id": null, "price": null, "photos": null, "vat_id": "x" })).await
+        fixture.put(&path, json!({ "name": null, "kind_id": null, "price": null, "photos": null, "vat_id": "x" })).await
             .expect_invalid(&["name", "kind_id", "price", "photos", "vat_id"]);
-        office.put(&path, json!({ "is_subscription": true })).await.expect_invalid(&["billing_period_months"]);
+        fixture.put(&path, json!({ "is_subscription": true })).await.expect_invalid(&["billing_period_months"]);
         let plan = json!({ "is_subscription": true, "billing_period_months": 3 });
-        assert_eq!(office.put(&path, plan).await.expect(200)["nomenclature"]["billing_period_months"], 3);
-        let goods = office.put(&path, json!({ "is_subscription": false })).await.expect(200);
+        assert_eq!(fixture.put(&path, plan).await.expect(200)["nomenclature"]["billing_period_months"], 3);
+        let goods = fixture.put(&path, json!({ "is_subscription": false })).await.expect(200);
         assert_eq!(goods["nomenclature"]["billing_period_months"], json!(null));
     }
 
     async fn an_article_is_unique(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         let body = json!({ "name": "A", "kind_id": 2, "article": "A-1" });
-        office.create(PATH, body.clone()).await;
-        office.post(PATH, body.clone()).await.expect_invalid(&["article"]);
-        office.create_elsewhere(PATH, body).await;
-        let path = format!("{PATH}/{}", office.goods("B").await);
-        office.put(&path, json!({ "article": "A-1" })).await.expect_invalid(&["article"]);
+        fixture.create(PATH, body.clone()).await;
+        fixture.post(PATH, body.clone()).await.expect_invalid(&["article"]);
+        fixture.create_elsewhere(PATH, body).await;
+        let path = format!("{PATH}/{}", fixture.goods("B").await);
+        fixture.put(&path, json!({ "article": "A-1" })).await.expect_invalid(&["article"]);
     }
 
     async fn goods_with_stock_stay_goods(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let (item, place) = (office.goods("A").await, office.warehouse("W").await);
+        let fixture = ProjectFixture::open(db).await;
+        let (item, place) = (fixture.goods("A").await, fixture.warehouse("W").await);
         let stock = json!({ "warehouse_id": place, "nomenclature_id": item, "quantity": 0, "price": "1.00" });
-        office.create("/api/inventories", stock).await;
+        fixture.create("/api/inventories", stock).await;
         let path = format!("{PATH}/{item}");
-        office.put(&path, json!({ "kind_id": 1, "price": "1" })).await.expect_invalid(&["kind_id"]);
-        office.put(&path, json!({ "kind_id": 2 })).await.expect(200);
+        fixture.put(&path, json!({ "kind_id": 1, "price": "1" })).await.expect_invalid(&["kind_id"]);
+        fixture.put(&path, json!({ "kind_id": 2 })).await.expect(200);
     }
 
     async fn only_staff_of_the_project_with_the_permission_come_in(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let path = format!("{PATH}/{}", office.goods("A").await);
+        let fixture = ProjectFixture::open(db).await;
+        let path = format!("{PATH}/{}", fixture.goods("A").await);
         let body = json!({ "name": "B", "kind_id": 2 });
         for absent in [format!("{PATH}/999999"), format!("{PATH}/x")] {
-            office.get(&absent).await.expect(404);
-            office.put(&absent, json!({})).await.expect(404);
+            fixture.get(&absent).await.expect(404);
+            fixture.put(&absent, json!({})).await.expect(404);
         }
-        office.as_stranger(Method::GET, &path, json!({})).await.expect(403);
-        office.as_stranger(Method::PUT, &path, json!({})).await.expect(403);
+        fixture.as_outsider(Method::GET, &path, json!({})).await.expect(403);
+        fixture.as_outsider(Method::PUT, &path, json!({})).await.expect(403);
         let viewer = ["view-nomenclatures"];
         for path in [PATH, TABLE, &path] {
-            office.as_one_who_may(&viewer, Method::GET, path, json!({})).await.expect(200);
-            office.as_one_who_may(&["edit-nomenclatures"], Method::GET, path, json!({})).await.expect(403);
+            fixture.as_one_who_may(&viewer, Method::GET, path, json!({})).await.expect(200);
+            fixture.as_one_who_may(&["edit-nomenclatures"], Method::GET, path, json!({})).await.expect(403);
         }
-        office.as_one_who_may(&viewer, Method::POST, PATH, body.clone()).await.expect(403);
-        office.as_one_who_may(&viewer, Method::PUT, &path, json!({})).await.expect(403);
-        office.as_one_who_may(&["create-nomenclatures"], Method::PUT, &path, json!({})).await.expect(403);
-        office.as_one_who_may(&["create-nomenclatures"], Method::POST, PATH, body.clone()).await.expect(201);
-        office.as_one_who_may(&["edit-nomenclatures"], Method::POST, PATH, body).await.expect(201);
+        fixture.as_one_who_may(&viewer, Method::POST, PATH, body.clone()).await.expect(403);
+        fixture.as_one_who_may(&viewer, Method::PUT, &path, json!({})).await.expect(403);
+        fixture.as_one_who_may(&["create-nomenclatures"], Method::PUT, &path, json!({})).await.expect(403);
+        fixture.as_one_who_may(&["create-nomenclatures"], Method::POST, PATH, body.clone()).await.expect(201);
+        fixture.as_one_who_may(&["edit-nomenclatures"], Method::POST, PATH, body).await.expect(201);
     }
 
     async fn a_list_is_filtered_sorted_and_cut_into_pages(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let category = office.create("/api/categories", json!({ "name": "Чай" })).await;
-        let brand = office.create("/api/brands", json!({ "name": "Слон" })).await;
-        office.create(PATH, json!({ "name": "Ёлка", "kind_id": 2, "category_id": category, "price": 3 })).await;
-        office.create(PATH, json!({ "name": "Кружка", "kind_id": 2, "brand_id": brand, "article": "К-1", "price": 1 })).await;
-        office.create(PATH, json!({ "name": "ремонт", "kind_id": 1, "price": 2 })).await;
+        let fixture = ProjectFixture::open(db).await;
+        let category = fixture.create("/api/categories", json!({ "name": "Чай" })).await;
+        let brand = fixture.create("/api/brands", json!({ "name": "Слон" })).await;
+        fixture.create(PATH, json!({ "name": "Ёлка", "kind_id": 2, "category_id": category, "price": 3 })).await;
+        fixture.create(PATH, json!({ "name": "Кружка", "kind_id": 2, "brand_id": brand, "article": "К-1", "price": 1 })).await;
+        fixture.create(PATH, json!({ "name": "ремонт", "kind_id": 1, "price": 2 })).await;
         for (query, expected) in [
             ("", vec!["Ёлка", "Кружка", "ремонт"]),
             ("query=%D1%91%D0%9B", vec!["Ёлка"]),
@@ -220,9 +220,9 @@ database_tests! {
             ("page=2&per_page=2", vec!["ремонт"]),
             ("page=9999", vec![]),
         ] {
-            assert_eq!(names(&office, query).await, expected, "{query}");
+            assert_eq!(names(&fixture, query).await, expected, "{query}");
         }
-        assert_eq!(office.get(&format!("{PATH}?per_page=1")).await.expect(200)["nomenclaturesCount"], 3);
+        assert_eq!(fixture.get(&format!("{PATH}?per_page=1")).await.expect(200)["nomenclaturesCount"], 3);
         for path in [PATH, TABLE] {
             for (query, fields) in [
                 ("page=0&per_page=101", vec!["page", "per_page"]),
@@ -230,7 +230,7 @@ database_tests! {
                 ("kind_id=3&category_id=x&date_from=2026&query=", vec!["kind_id", "category_id", "date_from", "query"]),
                 ("colour=red", vec!["colour"]),
             ] {
-                let answer = office.get(&format!("{path}?{query}")).await;
+                let answer = fixture.get(&format!("{path}?{query}")).await;
                 let body = answer.expect(422);
                 for field in &fields {
                     assert!(body["errors"][field].is_array(), "{query} {field}: {body}");
@@ -240,9 +240,9 @@ database_tests! {
     }
 
     async fn items_are_searched_the_best_first(db: TestDatabase) {
-        let (office, search) = (Office::open(db).await, "/api/search_nomenclature");
+        let (fixture, search) = (ProjectFixture::open(db).await, "/api/search_nomenclature");
         for (name, article) in [("Чехол для дивана Клиппан", "70-2"), ("Диван", "KLIPPAN-601"), ("Диван Ёлка", "E-1"), ("Klippan", "X")] {
-            office.create(PATH, json!({ "name": name, "kind_id": 2, "article": article })).await;
+            fixture.create(PATH, json!({ "name": name, "kind_id": 2, "article": article })).await;
         }
         for (query, expected) in [
             ("klippan 601", vec!["Диван"]),
@@ -253,35 +253,35 @@ database_tests! {
             ("\"* OR NEAR(", vec![]),
             ("%", vec![]),
         ] {
-            let found = office.post(search, json!({ "query": query })).await.expect(200);
+            let found = fixture.post(search, json!({ "query": query })).await.expect(200);
             let items = found["nomenclatures"].as_array().unwrap();
             assert_eq!(items.iter().map(|item| item["name"].as_str().unwrap()).collect::<Vec<_>>(), expected, "{query}");
             assert_eq!(found["nomenclaturesCount"], expected.len());
         }
-        let cut = office.post(search, json!({ "query": "диван", "limit": 1 })).await.expect(200);
+        let cut = fixture.post(search, json!({ "query": "диван", "limit": 1 })).await.expect(200);
         assert_eq!((cut["nomenclatures"].as_array().unwrap().len(), &cut["nomenclaturesCount"]), (1, &json!(3)));
-        assert_eq!(names(&office, "query=%D0%B4%D0%B8%D0%B2%D0%B0%D0%BD&order_by=id_asc").await[0], "Чехол для дивана Клиппан");
+        assert_eq!(names(&fixture, "query=%D0%B4%D0%B8%D0%B2%D0%B0%D0%BD&order_by=id_asc").await[0], "Чехол для дивана Клиппан");
         for (body, fields) in [
             (json!({}), vec!["query"]),
             (json!({ "query": " ", "limit": 0 }), vec!["query", "limit"]),
             (json!({ "query": "x".repeat(256), "limit": 101 }), vec!["query", "limit"]),
             (json!({ "query": ["x"], "limit": "many" }), vec!["query", "limit"]),
         ] {
-            let refused = office.post(search, body).await;
+            let refused = fixture.post(search, body).await;
             let answer = refused.expect(422);
             for field in fields {
                 assert!(answer["errors"][field].is_array(), "{field}: {answer}");
             }
         }
-        office.as_one_who_may(&["view-orders"], Method::POST, search, json!({ "query": "x" })).await.expect(403);
+        fixture.as_one_who_may(&["view-orders"], Method::POST, search, json!({ "query": "x" })).await.expect(403);
     }
 
     async fn the_table_has_the_documented_envelope(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         for number in 0..16 {
-            office.goods(&format!("Чай {number}")).await;
+            fixture.goods(&format!("Чай {number}")).await;
         }
-        let table = office.get(TABLE).await.expect(200);
+        let table = fixture.get(TABLE).await.expect(200);
         assert_eq!(table["pagination"], json!({
             "total": 16, "per_page": 15, "current_page": 1, "last_page": 2, "from": 1, "to": 15,
         }));
@@ -293,24 +293,24 @@ database_tests! {
             assert_eq!(cell.is_object(), column["has_icon"] == true, "{column}");
         }
         assert_eq!(row["name"]["value"], "Чай 0");
-        let last = office.get(&format!("{TABLE}?page=2&order_by=id_desc")).await.expect(200);
+        let last = fixture.get(&format!("{TABLE}?page=2&order_by=id_desc")).await.expect(200);
         assert_eq!(last["nomenclatures"][0]["name"]["value"], "Чай 0");
         assert_eq!(last["pagination"]["from"], 16);
     }
 
-    async fn a_page_costs_the_same_statements_whatever_is_on_it(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let body = full_card(&office).await;
+    async fn a_page_costs_the_same_statements_with_any_content(db: TestDatabase) {
+        let fixture = ProjectFixture::open(db).await;
+        let body = full_card(&fixture).await;
         let (mut few, mut many) = (Vec::new(), Vec::new());
         for (count, costs) in [(1, &mut few), (20, &mut many)] {
             for number in 0..count {
                 let mut body = body.clone();
                 body["article"] = json!(format!("{count}-{number}"));
-                office.create(PATH, body).await;
+                fixture.create(PATH, body).await;
             }
             let searched = format!("{PATH}?query=%D1%87%D0%B0%D0%B9");
             for path in [PATH, TABLE, &searched] {
-                costs.push(office.cost(path).await);
+                costs.push(fixture.cost(path).await);
             }
         }
         assert_eq!(few, many);

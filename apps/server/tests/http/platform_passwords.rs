@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use kontor::instance::Roles;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use reqwest::Method;
 use serde_json::json;
 
@@ -18,7 +18,7 @@ const MAILBOX: &str = "boss@example.com";
 async fn start(db: TestDatabase) -> Outside {
     let outside = Outside::start_as(db, Roles::Both, |_| {}).await;
     let project = outside.server.project().await;
-    outside.server.boss(&project, PASSWORD).await;
+    outside.server.admin(&project, PASSWORD).await;
     outside
 }
 
@@ -39,7 +39,7 @@ async fn opens(outside: &Outside, password: &str) -> bool {
 async fn until(mut so: impl AsyncFnMut() -> bool) {
     let patience = Instant::now() + Duration::from_mins(1);
     while !so().await {
-        look_again!(patience, "it never was");
+        retry_until!(patience, "it never was");
     }
 }
 
@@ -78,11 +78,11 @@ database_tests! {
             let body = json!({ "login": login, "password": password });
             send(outside.server.request(Method::POST, "/api/login").json(&body)).await
         };
-        let boss = sign_in("boss", PASSWORD).await.expect(200)["user"].clone();
+        let admin = sign_in("boss", PASSWORD).await.expect(200)["user"].clone();
         let body = json!({
-            "login": "anna", "email": MAILBOX, "first_name": "Anna", "last_name": "Kern", "role_id": boss["role"]["id"],
+            "login": "anna", "email": MAILBOX, "first_name": "Anna", "last_name": "Kern", "role_id": admin["role"]["id"],
         });
-        let request = outside.server.as_staff(&bearer(&boss), Method::POST, "/api/users").json(&body);
+        let request = outside.server.as_staff(&bearer(&admin), Method::POST, "/api/users").json(&body);
         send(request).await.expect(201);
         let password = mailed(&outside, 1).await;
         sign_in("anna", "wrong").await.expect(401);
@@ -119,7 +119,7 @@ database_tests! {
         assert!(opens(&outside, PASSWORD).await);
     }
 
-    async fn the_answer_tells_nothing_about_the_login(db: TestDatabase) {
+    async fn the_response_does_not_reveal_the_login(db: TestDatabase) {
         let outside = start(db).await;
         let known = ask(&outside, "boss").await;
         mailed(&outside, 1).await;

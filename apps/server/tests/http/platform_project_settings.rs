@@ -8,8 +8,8 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::keyed::assert_named;
-use crate::office::Office;
-use crate::shopfront::Shopfront;
+use crate::project_fixture::ProjectFixture;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
 const PATH: &str = "/api/project";
@@ -18,7 +18,7 @@ fn tag(answer: &Answer) -> String {
     answer.headers.get("etag").map(|tag| tag.to_str().unwrap().to_owned()).unwrap_or_default()
 }
 
-impl Office {
+impl ProjectFixture {
     async fn project_settings(&self) -> Value {
         self.get(PATH).await.expect(200)["project"].clone()
     }
@@ -31,10 +31,10 @@ impl Office {
 
 database_tests! {
     async fn settings_apply_at_once(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let before = office.project_settings().await;
+        let fixture = ProjectFixture::open(db).await;
+        let before = fixture.project_settings().await;
         let defaults = json!({
-            "id": office.project.id, "name": "Trial", "currency": "RUB", "time_zone": "Europe/Moscow", "language": "ru",
+            "id": fixture.project.id, "name": "Trial", "currency": "RUB", "time_zone": "Europe/Moscow", "language": "ru",
             "if_match_required": false, "charges_delivery": false, "contact_max_pieces": 100,
             "contact_max_value": "100000.00", "contact_hold_hours": 72, "created_at": before["created_at"],
         });
@@ -43,24 +43,24 @@ database_tests! {
             "name": "Harbour", "time_zone": "Asia/Kamchatka", "language": "en", "charges_delivery": true,
             "contact_max_pieces": 0, "contact_max_value": "500.00", "contact_hold_hours": 8760, "currency": "EUR",
         });
-        let changed = office.put(PATH, body.clone()).await.expect(200)["project"].clone();
+        let changed = fixture.put(PATH, body.clone()).await.expect(200)["project"].clone();
         for (field, value) in body.as_object().unwrap().iter().filter(|(field, _)| *field != "currency") {
             assert_eq!(changed[field], *value, "{field}");
         }
         assert_eq!((&changed["currency"], &changed["if_match_required"]), (&json!("RUB"), &json!(false)));
-        assert_eq!(office.project_settings().await, changed);
-        let listed = office.get("/api/settings").await.expect(200)["settings"].clone();
+        assert_eq!(fixture.project_settings().await, changed);
+        let listed = fixture.get("/api/settings").await.expect(200)["settings"].clone();
         let values: Vec<_> = listed.as_array().unwrap().iter().map(|setting| setting["value"].clone()).collect();
         assert_eq!(values, ["Harbour", "RUB", "Asia/Kamchatka", "en"]);
-        let (database, project) = (&office.server.db.database, ProjectId::new(office.project.id).unwrap());
+        let (database, project) = (&fixture.server.db.database, ProjectId::new(fixture.project.id).unwrap());
         let contact = database.contact_terms(project).await.unwrap().unwrap();
         let contact = (contact.max_pieces, contact.max_value.to_string(), contact.hold_hours.get());
         assert_eq!(contact, (0, "500.00".to_owned(), 8_760));
         assert!(database.delivery_terms(project).await.unwrap().unwrap().charges_delivery);
-        let kept = office.put(PATH, json!({})).await.expect(200)["project"].clone();
+        let kept = fixture.put(PATH, json!({})).await.expect(200)["project"].clone();
         assert_eq!(kept, changed, "absent fields keep their values");
 
-        let history = office.get("/api/project/history").await.expect(200);
+        let history = fixture.get("/api/project/history").await.expect(200);
         assert_eq!(history["historiesCount"], 1);
         let entry = &history["histories"][0];
         assert_eq!((&entry["action"], &entry["user"]["name"]), (&json!("changed"), &json!("Anna Kern")));
@@ -73,8 +73,8 @@ database_tests! {
     }
 
     async fn every_wrong_field_is_named(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let before = office.project_settings().await;
+        let fixture = ProjectFixture::open(db).await;
+        let before = fixture.project_settings().await;
         for (wrong, fields) in [
             (json!({ "name": " ", "time_zone": "Moscow", "language": "de" }), vec!["name", "time_zone", "language"]),
             (
@@ -91,16 +91,16 @@ database_tests! {
             ),
             (json!({ "name": "Fine", "contact_hold_hours": 1.5 }), vec!["contact_hold_hours"]),
         ] {
-            office.put(PATH, wrong).await.expect_invalid(&fields);
+            fixture.put(PATH, wrong).await.expect_invalid(&fields);
         }
-        assert_eq!(office.project_settings().await, before, "nothing of it was written");
+        assert_eq!(fixture.project_settings().await, before, "nothing of it was written");
     }
 
     async fn a_change_is_made_to_the_version_that_was_read(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let first = tag(&office.get(PATH).await);
-        assert!(first.starts_with(&format!("\"settings-{}-1.", office.project.id)), "{first}");
-        let writers = (0..4).map(|number| office.put_settings(&first, json!({ "name": format!("Project {number}") })));
+        let fixture = ProjectFixture::open(db).await;
+        let first = tag(&fixture.get(PATH).await);
+        assert!(first.starts_with(&format!("\"settings-{}-1.", fixture.project.id)), "{first}");
+        let writers = (0..4).map(|number| fixture.put_settings(&first, json!({ "name": format!("Project {number}") })));
         let answers = join_all(writers.collect::<Vec<_>>()).await;
         let (done, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(|answer| answer.status == 200);
         assert_eq!(done.len(), 1, "one of them read the current version");
@@ -108,31 +108,31 @@ database_tests! {
             assert_named(&answer, 412, "precondition_failed", "restart");
             assert_eq!(answer.json()["current"]["changed_by"]["name"], "Anna Kern");
         }
-        assert_eq!(office.project_settings().await, done[0].json()["project"]);
-        office.put_settings(&tag(&done[0]), json!({ "language": "en" })).await.expect(200);
+        assert_eq!(fixture.project_settings().await, done[0].json()["project"]);
+        fixture.put_settings(&tag(&done[0]), json!({ "language": "en" })).await.expect(200);
         // A change by the command line raises the version, too.
-        let project = ProjectId::new(office.project.id).unwrap();
-        let read = tag(&office.get(PATH).await);
-        assert!(office.server.db.database.set_charges_delivery(project, true).await.unwrap());
-        assert_named(&office.put_settings(&read, json!({})).await, 412, "precondition_failed", "restart");
+        let project = ProjectId::new(fixture.project.id).unwrap();
+        let read = tag(&fixture.get(PATH).await);
+        assert!(fixture.server.db.database.set_charges_delivery(project, true).await.unwrap());
+        assert_named(&fixture.put_settings(&read, json!({})).await, 412, "precondition_failed", "restart");
     }
 
     async fn charging_settings_share_the_version_and_the_history(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         let path = "/api/subscriptions/settings";
-        let read = office.get(path).await;
+        let read = fixture.get(path).await;
         let put = async |if_match: &str, body: Value| {
-            let request = office.server.as_staff(&office.owner, Method::PUT, path).header("If-Match", if_match);
+            let request = fixture.server.as_staff(&fixture.owner, Method::PUT, path).header("If-Match", if_match);
             send(request.json(&body)).await
         };
         let changed = put(&tag(&read), json!({ "hour": 9, "notice_days": 7 })).await;
-        assert_eq!(changed.expect(200), office.get(path).await.expect(200));
+        assert_eq!(changed.expect(200), fixture.get(path).await.expect(200));
         let stale = put(&tag(&read), json!({ "hour": 10 })).await;
         assert_named(&stale, 412, "precondition_failed", "restart");
         assert_eq!(stale.json()["current"]["changed_by"]["name"], "Anna Kern");
-        office.put(PATH, json!({ "name": "Harbour" })).await.expect(200);
+        fixture.put(PATH, json!({ "name": "Harbour" })).await.expect(200);
         assert_named(&put(&tag(&changed), json!({})).await, 412, "precondition_failed", "restart");
-        let history = office.get("/api/project/history").await.expect(200);
+        let history = fixture.get("/api/project/history").await.expect(200);
         let changes = [
             json!([{ "field": "name", "old": "Trial", "new": "Harbour" }]),
             json!([
@@ -146,7 +146,7 @@ database_tests! {
     }
 
     async fn delivery_prices_apply_to_new_orders_at_once(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let owner = shop.server.owner(&shop.project).await;
         let path = "/api/project/delivery_prices";
         let staff = |method, path: &str| shop.server.as_staff(&owner, method, path);
@@ -203,27 +203,27 @@ database_tests! {
         assert_eq!((&history["histories"][0]["changes"], &history["historiesCount"]), (&changes, &json!(2)));
         let viewer = shop.server.staff_with(&shop.project, &["view-settings"]).await;
         send(shop.server.as_staff(&viewer, Method::PUT, path).json(&body)).await.expect(403);
-        let stranger = shop.server.owner(&shop.server.project().await).await;
-        send(shop.server.as_staff(&stranger, Method::PUT, path).json(&body)).await.expect(422);
+        let outsider = shop.server.owner(&shop.server.project().await).await;
+        send(shop.server.as_staff(&outsider, Method::PUT, path).json(&body)).await.expect(422);
         assert_eq!(charged().await, 250.5);
     }
 
     async fn staff_can_require_versions_in_their_project(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let department = format!("/api/departments/{}", office.create("/api/departments", json!({ "name": "Sales" })).await);
-        office.put(&department, json!({})).await.expect(200);
-        office.put(PATH, json!({ "if_match_required": true })).await.expect(200);
+        let fixture = ProjectFixture::open(db).await;
+        let department = format!("/api/departments/{}", fixture.create("/api/departments", json!({ "name": "Sales" })).await);
+        fixture.put(&department, json!({})).await.expect(200);
+        fixture.put(PATH, json!({ "if_match_required": true })).await.expect(200);
         for path in [department.as_str(), PATH] {
-            assert_named(&office.put(path, json!({})).await, 428, "precondition_required", "fix_input");
+            assert_named(&fixture.put(path, json!({})).await, 428, "precondition_required", "fix_input");
         }
-        office.put_settings("*", json!({ "if_match_required": false })).await.expect(200);
-        office.put(&department, json!({})).await.expect(200);
+        fixture.put_settings("*", json!({ "if_match_required": false })).await.expect(200);
+        fixture.put(&department, json!({})).await.expect(200);
     }
 
     async fn each_project_has_its_own_settings(db: TestDatabase) {
-        let office = Office::open(db).await;
-        office.as_stranger(Method::PUT, PATH, json!({ "name": "Other" })).await.expect(200);
-        assert_eq!(office.project_settings().await["name"], "Trial");
+        let fixture = ProjectFixture::open(db).await;
+        fixture.as_outsider(Method::PUT, PATH, json!({ "name": "Other" })).await.expect(200);
+        assert_eq!(fixture.project_settings().await["name"], "Trial");
         for (permission, method, path, status) in [
             ("view-settings", Method::GET, PATH, 200),
             ("view-settings", Method::GET, "/api/project/history", 200),
@@ -233,7 +233,7 @@ database_tests! {
             ("edit-settings", Method::GET, "/api/project/history", 403),
             ("edit-dictionaries", Method::PUT, PATH, 403),
         ] {
-            let answer = office.as_one_who_may(&[permission], method.clone(), path, json!({})).await;
+            let answer = fixture.as_one_who_may(&[permission], method.clone(), path, json!({})).await;
             assert_eq!(answer.status, status, "{permission}: {method} {path}: {}", answer.text);
         }
     }

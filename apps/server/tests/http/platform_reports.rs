@@ -6,19 +6,19 @@ use kontor_kernel::{Clock as _, Zone};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
 /// A shop with its owner and an item that costs 10.00.
 struct Market {
-    shop: Shopfront,
+    shop: ShopFixture,
     owner: String,
     item: i64,
 }
 
 impl Market {
     async fn open(db: TestDatabase) -> Self {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let owner = shop.server.owner(&shop.project).await;
         let item = shop.goods(20, 1_000).await;
         Self { shop, owner, item }
@@ -70,8 +70,8 @@ database_tests! {
         let market = Market::open(db).await;
         market.trade().await;
         let report = market.get("orders?from=2026-03-01&to=2026-03-03").await.expect(200)["report"].clone();
-        let told = (&report["from"], &report["to"], &report["by"], &report["time_zone"]);
-        assert_eq!(told, (&json!("2026-03-01"), &json!("2026-03-03"), &json!("day"), &json!("Europe/Moscow")));
+        let reported = (&report["from"], &report["to"], &report["by"], &report["time_zone"]);
+        assert_eq!(reported, (&json!("2026-03-01"), &json!("2026-03-03"), &json!("day"), &json!("Europe/Moscow")));
         let mut second = row(Some("2026-03-02"), None, 2, "40.00", Some("20.00"));
         second["refunds"] = json!(1);
         second["refunded"] = json!("10.00");
@@ -86,13 +86,13 @@ database_tests! {
         assert_eq!(report["rows"][23], row(None, Some(23), 1, "20.00", Some("20.00")));
         assert_eq!((&report["rows"][15]["orders"], &report["rows"][16]["refunds"]), (&json!(1), &json!(1)));
 
-        let stranger = market.shop.server.owner(&market.shop.server.project().await).await;
+        let outsider = market.shop.server.owner(&market.shop.server.project().await).await;
         let path = "/api/reports/orders?from=2026-03-01&to=2026-03-03";
-        let foreign = send(market.shop.server.as_staff(&stranger, Method::GET, path)).await.expect(200);
+        let foreign = send(market.shop.server.as_staff(&outsider, Method::GET, path)).await.expect(200);
         assert_eq!(foreign["report"]["total"]["orders"], 0);
     }
 
-    async fn best_sellers_are_told_with_their_stock(db: TestDatabase) {
+    async fn best_sellers_are_listed_with_their_stock(db: TestDatabase) {
         let market = Market::open(db).await;
         market.trade().await;
         for query in ["", "&order_by=revenue", "&order_by=quantity"] {

@@ -4,14 +4,14 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::send;
 
 const TABLE: &str = "/api/tables/reservations";
 
 database_tests! {
-    async fn every_order_line_stands_in_the_table(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn every_order_line_is_in_the_table(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let (vase, cup) = (shop.goods(10, 1_000).await, shop.goods(10, 2_000).await);
         let first = shop.order(&shop.pickup(vase, 2)).await.expect(201)["order"]["id"].as_i64().unwrap();
         let second = shop.order(&shop.pickup(cup, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
@@ -50,7 +50,7 @@ database_tests! {
     }
 
     async fn it_is_the_only_way_to_read_them(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let vase = shop.goods(10, 1_000).await;
         let line = shop.order(&shop.pickup(vase, 2)).await.expect(201);
         assert!(line["order"]["id"].is_i64());
@@ -60,8 +60,8 @@ database_tests! {
         ] {
             send(shop.server.as_staff(&owner, method, path)).await.expect(404);
         }
-        let stranger = shop.server.owner(&shop.server.project().await).await;
-        let table = send(shop.server.as_staff(&stranger, Method::GET, TABLE)).await.expect(200);
+        let outsider = shop.server.owner(&shop.server.project().await).await;
+        let table = send(shop.server.as_staff(&outsider, Method::GET, TABLE)).await.expect(200);
         assert_eq!(table["pagination"]["total"], 0);
         let seller = shop.server.staff_with(&shop.project, &["view-orders"]).await;
         send(shop.server.as_staff(&seller, Method::GET, TABLE)).await.expect(403);
@@ -69,8 +69,8 @@ database_tests! {
         send(shop.server.as_staff(&cipher, Method::GET, TABLE)).await.expect(200);
     }
 
-    async fn a_page_costs_the_same_statements_whatever_is_on_it(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn a_page_costs_the_same_statements_with_any_content(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let vase = shop.goods(100, 1_000).await;
         let owner = shop.server.owner(&shop.project).await;
         let mut costs = Vec::new();

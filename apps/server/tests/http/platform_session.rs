@@ -17,7 +17,7 @@ const PASSWORD: &str = "correct horse battery";
 async fn start(db: kontor_adapter_diesel::testing::TestDatabase) -> (TestServer, Project) {
     let server = TestServer::start_with(db, |config| config.trusted_proxies = vec!["127.0.0.1".to_owned()]).await;
     let project = server.project().await;
-    server.boss(&project, PASSWORD).await;
+    server.admin(&project, PASSWORD).await;
     (server, project)
 }
 
@@ -100,7 +100,7 @@ database_tests! {
         log_in(&server, "boss", PASSWORD).await.expect(200);
     }
 
-    async fn an_address_counts_whatever_the_login(db: TestDatabase) {
+    async fn an_address_counts_for_any_login(db: TestDatabase) {
         let (server, _) = start(db).await;
         for number in 0..30 {
             log_in_from(&server, "203.0.113.7", &format!("user-{number}"), "wrong").await.expect(401);
@@ -113,7 +113,7 @@ database_tests! {
         log_in_from(&server, "203.0.113.7", "boss", PASSWORD).await.expect(200);
     }
 
-    async fn wrong_passwords_from_a_few_addresses_lock_nobody_out_elsewhere(db: TestDatabase) {
+    async fn wrong_passwords_from_a_few_addresses_do_not_lock_other_addresses(db: TestDatabase) {
         let (server, _) = start(db).await;
         for number in 0..4 {
             let address = format!("203.0.113.{number}");
@@ -161,7 +161,7 @@ database_tests! {
         assert_eq!(server.insert("SELECT COUNT(*) AS id FROM sign_in_addresses".to_owned()).await, 2);
     }
 
-    async fn an_address_that_floods_shuts_nobody_out(db: TestDatabase) {
+    async fn an_address_that_floods_blocks_no_other(db: TestDatabase) {
         let (server, _) = start(db).await;
         let server = Arc::new(server);
         let flood: Vec<_> = (0..200)

@@ -5,10 +5,10 @@ use reqwest::Method;
 use reqwest::multipart::{Form, Part};
 use serde_json::json;
 
-use crate::office::Office;
+use crate::project_fixture::ProjectFixture;
 use crate::support::{Answer, send};
 
-impl Office {
+impl ProjectFixture {
     /// Uploads a file with other form fields.
     pub async fn upload(&self, path: &str, file: Vec<u8>, texts: &[(&'static str, &'static str)]) -> Answer {
         let form = Form::new().part("file", Part::bytes(file).file_name("sheet"));
@@ -31,28 +31,28 @@ const SHEET: &str = "article;name;price;category;photos;colour\nA-1;Кружка
 
 database_tests! {
     async fn an_export_is_imported_again_without_a_change(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let report = office.upload(IMPORT, SHEET.as_bytes().to_vec(), &[]).await.expect(200);
+        let fixture = ProjectFixture::open(db).await;
+        let report = fixture.upload(IMPORT, SHEET.as_bytes().to_vec(), &[]).await.expect(200);
         assert_eq!((&report["created"], &report["ignored_columns"]), (&json!(2), &json!(["colour"])));
         let media = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet";
         for (query, expected) in [("", media), ("?format=csv", "text/csv; charset=utf-8")] {
-            let (media, file) = office.export(query).await;
+            let (media, file) = fixture.export(query).await;
             assert_eq!(media, expected);
-            let report = office.upload(IMPORT, file, &[]).await.expect(200);
+            let report = fixture.upload(IMPORT, file, &[]).await.expect(200);
             assert_eq!((&report["unchanged"], &report["updated"]), (&json!(2), &json!(0)), "{report}");
         }
-        assert_eq!(office.export("?format=csv").await, office.export("?format=csv").await);
-        let listed = office.get("/api/nomenclatures").await.expect(200);
+        assert_eq!(fixture.export("?format=csv").await, fixture.export("?format=csv").await);
+        let listed = fixture.get("/api/nomenclatures").await.expect(200);
         assert_eq!(listed["nomenclaturesCount"], 2);
     }
 
     async fn a_text_that_no_cell_takes_is_named_and_csv_takes_it(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let post = |path: &str| office.server.as_staff(&office.owner, Method::POST, path);
-        let item = async |body: serde_json::Value| office.create("/api/nomenclatures", body).await;
+        let fixture = ProjectFixture::open(db).await;
+        let post = |path: &str| fixture.server.as_staff(&fixture.owner, Method::POST, path);
+        let item = async |body: serde_json::Value| fixture.create("/api/nomenclatures", body).await;
         let (longest, faces) = ("я".repeat(65_535), "🪑".repeat(16_384));
         item(json!({ "name": "Fits", "kind_id": 2, "description": "я".repeat(32_767), "article": "F" })).await;
-        office.export("").await;
+        fixture.export("").await;
         let both = item(json!({ "name": "Long", "kind_id": 2, "description": longest, "characteristics": faces, "article": "A-1" })).await;
         let bare = item(json!({ "name": "Longer", "kind_id": 2, "description": "x".repeat(32_768) })).await;
         let answer = send(post("/api/nomenclatures/export")).await.expect(422);
@@ -61,8 +61,8 @@ database_tests! {
             format!("the characteristics of item {both} (A-1) has 32768 characters but a cell holds 32767; use csv"),
             format!("the description of item {bare} has 32768 characters but a cell holds 32767; use csv"),
         ] }));
-        let (_, file) = office.export("?format=csv").await;
-        let report = office.upload(IMPORT, file, &[]).await.expect(200);
+        let (_, file) = fixture.export("?format=csv").await;
+        let report = fixture.upload(IMPORT, file, &[]).await.expect(200);
         assert_eq!((&report["unchanged"], &report["updated"]), (&json!(3), &json!(0)), "{report}");
         for number in 0..25 {
             item(json!({ "name": "More", "kind_id": 2, "description": format!("{number}{}", "x".repeat(32_767)) })).await;
@@ -72,26 +72,26 @@ database_tests! {
     }
 
     async fn bad_rows_are_named_and_nothing_is_written(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         let sheet = "article,name,price,country\nA-1,Mug,1.00,\nA-2,,x,\nA-3,Cup,1,Nowhere\n".as_bytes().to_vec();
-        let answer = office.upload(IMPORT, sheet.clone(), &[]).await.expect(422);
+        let answer = fixture.upload(IMPORT, sheet.clone(), &[]).await.expect(422);
         assert_eq!(answer["errors"]["file"], json!(["row 3, price: must be a decimal number", "row 4, country: there is no such record"]));
         assert_eq!(answer["rows"][0], json!({ "row": 3, "column": "price", "reason": "must be a decimal number" }));
         assert_eq!(answer["rows_total"], 2);
-        assert_eq!(office.get("/api/nomenclatures").await.expect(200)["nomenclaturesCount"], 0);
-        let report = office.upload(IMPORT, sheet, &[("partial", "1")]).await.expect(200);
+        assert_eq!(fixture.get("/api/nomenclatures").await.expect(200)["nomenclaturesCount"], 0);
+        let report = fixture.upload(IMPORT, sheet, &[("partial", "1")]).await.expect(200);
         assert_eq!((&report["created"], &report["skipped"]), (&json!(1), &json!(2)));
     }
 
-    async fn what_is_no_spreadsheet_is_refused(db: TestDatabase) {
-        let office = Office::open(db).await;
+    async fn other_files_than_spreadsheets_are_refused(db: TestDatabase) {
+        let fixture = ProjectFixture::open(db).await;
         for file in [b"{}".to_vec(), b"%PDF-1.7".to_vec(), vec![0, 1, 2], b"PK\x03\x04junk".to_vec(), Vec::new(), b"name\nMug\n".to_vec()] {
             for path in [IMPORT, "/api/inventories/upload"] {
-                office.upload(path, file.clone(), &[]).await.expect_invalid(&["file"]);
+                fixture.upload(path, file.clone(), &[]).await.expect_invalid(&["file"]);
             }
         }
-        office.upload(IMPORT, SHEET.as_bytes().to_vec(), &[("partial", "perhaps")]).await.expect_invalid(&["partial"]);
-        let post = |path| office.server.as_staff(&office.owner, Method::POST, path);
+        fixture.upload(IMPORT, SHEET.as_bytes().to_vec(), &[("partial", "perhaps")]).await.expect_invalid(&["partial"]);
+        let post = |path| fixture.server.as_staff(&fixture.owner, Method::POST, path);
         let wrong_name = Form::new().part("sheet", Part::bytes(b"article\n".to_vec()));
         assert!(send(post(IMPORT).multipart(wrong_name)).await.status.is_client_error());
         send(post(IMPORT).multipart(Form::new().text("partial", "1"))).await.expect_invalid(&["file"]);
@@ -105,13 +105,13 @@ database_tests! {
         let server = crate::support::TestServer::start_with(db, |config| config.import_limit = 1000).await;
         let project = server.project().await;
         let owner = server.owner(&project).await;
-        let office = Office { server, project, owner };
-        office.upload(IMPORT, vec![b'x'; 1001], &[]).await.expect(413);
-        office.upload(IMPORT, SHEET.as_bytes().to_vec(), &[]).await.expect(200);
+        let fixture = ProjectFixture { server, project, owner };
+        fixture.upload(IMPORT, vec![b'x'; 1001], &[]).await.expect(413);
+        fixture.upload(IMPORT, SHEET.as_bytes().to_vec(), &[]).await.expect(200);
     }
 
     async fn permissions_are_enforced(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         let cases = [
             (IMPORT, vec!["create-nomenclatures"]),
             (IMPORT, vec!["view-nomenclatures", "edit-inventories"]),
@@ -119,9 +119,9 @@ database_tests! {
             ("/api/nomenclatures/export", vec!["edit-nomenclatures"]),
         ];
         for (path, permissions) in cases {
-            let bearer = office.server.staff_with(&office.project, &permissions).await;
+            let bearer = fixture.server.staff_with(&fixture.project, &permissions).await;
             let form = Form::new().part("file", Part::bytes(SHEET.as_bytes().to_vec()));
-            send(office.server.as_staff(&bearer, Method::POST, path).multipart(form)).await.expect(403);
+            send(fixture.server.as_staff(&bearer, Method::POST, path).multipart(form)).await.expect(403);
         }
     }
 }

@@ -134,7 +134,7 @@ database_tests! {
 
         let viewer = server.staff_with(&project, &["view-webhooks"]).await;
         let editor = server.staff_with(&project, &["edit-webhooks"]).await;
-        let stranger = server.owner(&server.project().await).await;
+        let outsider = server.owner(&server.project().await).await;
         for (method, path) in reads.clone() {
             send(server.as_staff(&viewer, method.clone(), &path)).await.expect(200);
             send(server.as_staff(&editor, method.clone(), &path)).await.expect(403);
@@ -143,7 +143,7 @@ database_tests! {
             send(server.as_staff(&viewer, method.clone(), path).json(&body)).await.expect(403);
         }
         for (method, path) in reads.iter().chain(&writes) {
-            send(server.as_staff(&stranger, method.clone(), path).json(&body)).await.expect(403);
+            send(server.as_staff(&outsider, method.clone(), path).json(&body)).await.expect(403);
             send(server.request(method.clone(), path).json(&body)).await.expect(401);
         }
         send(server.as_staff(&editor, Method::PATCH, &one).json(&body)).await.expect(200);

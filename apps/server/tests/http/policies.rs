@@ -16,7 +16,7 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use self::records::Records;
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Project, TestServer, send};
 
 /// Endpoints without authentication. An addition must also be made here.
@@ -182,7 +182,7 @@ impl Cast {
         let app = Credentials::app(&project.app_token);
         let customer = || async { server.customer(project).await.1 };
         let owner = || async { server.owner(project).await };
-        let (whole, boss) = (customer().await, owner().await);
+        let (whole, admin) = (customer().await, owner().await);
         let part = |token: &str, second: bool| token.split('|').nth(usize::from(second)).unwrap().to_owned();
         let cut = |token: &str| token[..token.len() - 1].to_owned();
         // Ten kilobytes, which the server still reads.
@@ -213,8 +213,8 @@ impl Cast {
             ("a customer's token with a long secret", app.clone().with_bearer(&long(&whole)), only_an_app),
             ("a customer's token in the query", in_query(&whole), nobody),
             ("an App Token in the query", in_query(&project.app_token), nobody),
-            ("an employee's token in the query", in_query(&boss), nobody),
-            ("an employee with an App Token", app.clone().with_bearer(&boss), |policy| match policy.access {
+            ("an employee's token in the query", in_query(&admin), nobody),
+            ("an employee with an App Token", app.clone().with_bearer(&admin), |policy| match policy.access {
                 Access::App | Access::Visitor | Access::Staff(_) => LetIn,
                 _ => Refused(401),
             }),
@@ -231,10 +231,10 @@ impl Cast {
             ("an employee, expired", Credentials::bearer(&end(server, &owner().await, "expired").await), nobody),
             ("an employee, revoked", Credentials::bearer(&end(server, &owner().await, "revoked").await), nobody),
             ("an employee, banned", Credentials::bearer(&end(server, &owner().await, "banned").await), nobody),
-            ("an employee's number", Credentials::bearer(&part(&boss, false)), nobody),
-            ("an employee's secret", Credentials::bearer(&part(&boss, true)), nobody),
-            ("an employee's token, cut", Credentials::bearer(&cut(&boss)), nobody),
-            ("an employee's token with a long secret", Credentials::bearer(&long(&boss)), nobody),
+            ("an employee's number", Credentials::bearer(&part(&admin, false)), nobody),
+            ("an employee's secret", Credentials::bearer(&part(&admin, true)), nobody),
+            ("an employee's token, cut", Credentials::bearer(&cut(&admin)), nobody),
+            ("an employee's token with a long secret", Credentials::bearer(&long(&admin)), nobody),
             ("separators alone", Credentials::bearer(&long("|")), nobody),
         ];
         Self { callers }
@@ -344,7 +344,7 @@ fn listed(answer: &Value) -> BTreeSet<String> {
 }
 
 database_tests! {
-    async fn every_endpoint_refuses_whom_its_policy_refuses(db: TestDatabase) {
+    async fn every_endpoint_refuses_callers_that_its_policy_refuses(db: TestDatabase) {
         let server = TestServer::start(db).await;
         let project = server.project().await;
         let mut wrong = Vec::new();
@@ -388,7 +388,7 @@ database_tests! {
     }
 
     async fn staff_of_another_project_are_refused_every_record(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let records = Records::of(&shop).await;
         let other = shop.server.project().await;
         let owner = shop.server.owner(&other).await;
@@ -410,7 +410,7 @@ database_tests! {
     }
 
     async fn lists_leave_out_the_records_of_another_project(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let (server, records) = (&shop.server, Records::of(&shop).await);
         let (mine, theirs) = (server.owner(&shop.project).await, server.owner(&server.project().await).await);
         let menu = format!("/api/users/{}/create_menu_from_user_items", records.id("users"));

@@ -8,9 +8,9 @@ use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use crate::keyed::{Second, assert_named, assert_replays, is_replayed, keyed, lease, lose_answers};
-use crate::office::Office;
-use crate::process::Site;
-use crate::shopfront::Shopfront;
+use crate::process::ProcessEnvironment;
+use crate::project_fixture::ProjectFixture;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
 fn tag(answer: &Answer) -> String {
@@ -25,7 +25,7 @@ fn given(request: RequestBuilder, tag: &str) -> RequestBuilder {
     request.header("If-Match", tag)
 }
 
-impl Office {
+impl ProjectFixture {
     async fn put_if(&self, path: &str, tag: &str, body: Value) -> Answer {
         send(given(self.server.as_staff(&self.owner, Method::PUT, path), tag).json(&body)).await
     }
@@ -37,23 +37,23 @@ impl Office {
     }
 }
 
-async fn department(office: &Office) -> String {
-    let id = office.create("/api/departments", json!({ "name": "Sales", "description": "0" })).await;
+async fn department(fixture: &ProjectFixture) -> String {
+    let id = fixture.create("/api/departments", json!({ "name": "Sales", "description": "0" })).await;
     format!("/api/departments/{id}")
 }
 
 database_tests! {
     async fn a_change_is_made_to_what_was_read(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let path = department(&office).await;
-        let first = office.tag_of(&path).await;
+        let fixture = ProjectFixture::open(db).await;
+        let path = department(&fixture).await;
+        let first = fixture.tag_of(&path).await;
         assert!(first.starts_with("\"departments-"), "{first}");
-        let changed = office.put_if(&path, &first, json!({ "name": "Export" })).await;
+        let changed = fixture.put_if(&path, &first, json!({ "name": "Export" })).await;
         assert_eq!(changed.expect(200)["department"]["name"], "Export");
         let second = tag(&changed);
         assert_ne!(version(&second), version(&first));
-        assert_eq!(second, office.tag_of(&path).await, "the same body, the same tag");
-        let stale = office.put_if(&path, &first, json!({ "name": "Import" })).await;
+        assert_eq!(second, fixture.tag_of(&path).await, "the same body, the same tag");
+        let stale = fixture.put_if(&path, &first, json!({ "name": "Import" })).await;
         let error = assert_named(&stale, 412, "precondition_failed", "restart");
         assert!(error["request_id"].is_string());
         assert_eq!(version(&tag(&stale)), version(&second));
@@ -61,27 +61,27 @@ database_tests! {
         assert_eq!((&current["version"], &current["changed_by"]["kind"]), (&json!(2), &json!("user")));
         assert_eq!(current["changed_by"]["name"], "Anna Kern");
         assert!(current["changed_by"]["id"].is_i64() && current["changed_at"].is_string(), "{current}");
-        assert_eq!(office.get(&path).await.expect(200)["department"]["name"], "Export");
+        assert_eq!(fixture.get(&path).await.expect(200)["department"]["name"], "Export");
         // The precondition is checked before validation, and after the permission.
-        office.put_if(&path, &first, json!({ "name": 7 })).await.expect(412);
-        office.put_if(&path, &second, json!({ "name": 7 })).await.expect_invalid(&["name"]);
-        let viewer = office.server.staff_with(&office.project, &["view-departments"]).await;
-        let forbidden = given(office.server.as_staff(&viewer, Method::PUT, &path), &first);
+        fixture.put_if(&path, &first, json!({ "name": 7 })).await.expect(412);
+        fixture.put_if(&path, &second, json!({ "name": 7 })).await.expect_invalid(&["name"]);
+        let viewer = fixture.server.staff_with(&fixture.project, &["view-departments"]).await;
+        let forbidden = given(fixture.server.as_staff(&viewer, Method::PUT, &path), &first);
         send(forbidden.json(&json!({}))).await.expect(403);
-        send(given(office.server.request(Method::PUT, &path), &first).json(&json!({}))).await.expect(401);
-        let stale = send(given(office.server.as_staff(&office.owner, Method::DELETE, &path), &first)).await;
+        send(given(fixture.server.request(Method::PUT, &path), &first).json(&json!({}))).await.expect(401);
+        let stale = send(given(fixture.server.as_staff(&fixture.owner, Method::DELETE, &path), &first)).await;
         stale.expect(412);
-        let gone = send(given(office.server.as_staff(&office.owner, Method::DELETE, &path), &tag(&stale))).await;
+        let gone = send(given(fixture.server.as_staff(&fixture.owner, Method::DELETE, &path), &tag(&stale))).await;
         gone.expect(200);
         assert_eq!(tag(&gone), "");
-        office.put_if(&path, &second, json!({})).await.expect(404);
+        fixture.put_if(&path, &second, json!({})).await.expect(404);
     }
 
     async fn tags_are_compared_strongly_and_with_their_own_record(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let (path, other) = (department(&office).await, department(&office).await);
-        let (own, others) = (office.tag_of(&path).await, office.tag_of(&other).await);
-        let put = async |tag: &str| office.put_if(&path, tag, json!({ "description": "1" })).await;
+        let fixture = ProjectFixture::open(db).await;
+        let (path, other) = (department(&fixture).await, department(&fixture).await);
+        let (own, others) = (fixture.tag_of(&path).await, fixture.tag_of(&other).await);
+        let put = async |tag: &str| fixture.put_if(&path, tag, json!({ "description": "1" })).await;
         for refused in [others.clone(), format!("W/{own}"), "\"7\"".to_owned(), "\"\"".to_owned(), format!("{others}, W/{own}")] {
             assert_named(&put(&refused).await, 412, "precondition_failed", "restart");
         }
@@ -90,30 +90,30 @@ database_tests! {
         }
         put(&format!("{others}, {own}")).await.expect(200);
         put("\"2\"").await.expect(200);
-        put(&format!("\"{}\"", version(&office.tag_of(&path).await))).await.expect(200);
+        put(&format!("\"{}\"", version(&fixture.tag_of(&path).await))).await.expect(200);
         put("*").await.expect(200);
-        let lines = given(given(office.server.as_staff(&office.owner, Method::PUT, &path), &others), "\"5\"");
+        let lines = given(given(fixture.server.as_staff(&fixture.owner, Method::PUT, &path), &others), "\"5\"");
         send(lines.json(&json!({}))).await.expect(200);
         // A record of another project and a missing record are refused as such, whatever the tag.
-        let stranger = office.server.owner(&office.server.project().await).await;
+        let outsider = fixture.server.owner(&fixture.server.project().await).await;
         for tag in [own.as_str(), "*", "\"9\""] {
-            let foreign = given(office.server.as_staff(&stranger, Method::PUT, &path), tag).json(&json!({}));
+            let foreign = given(fixture.server.as_staff(&outsider, Method::PUT, &path), tag).json(&json!({}));
             let foreign = send(foreign).await;
             foreign.expect(403);
             assert_eq!(self::tag(&foreign), "");
-            office.put_if("/api/departments/999999", tag, json!({})).await.expect(404);
-            office.put_if("/api/departments/x", tag, json!({})).await.expect(404);
+            fixture.put_if("/api/departments/999999", tag, json!({})).await.expect(404);
+            fixture.put_if("/api/departments/x", tag, json!({})).await.expect(404);
         }
-        let foreign = send(office.server.as_staff(&stranger, Method::GET, &path).header("If-None-Match", "*")).await;
+        let foreign = send(fixture.server.as_staff(&outsider, Method::GET, &path).header("If-None-Match", "*")).await;
         foreign.expect(403);
     }
 
     async fn a_write_that_is_sent_again_gets_its_answer(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let path = department(&office).await;
-        let first = office.tag_of(&path).await;
+        let fixture = ProjectFixture::open(db).await;
+        let path = department(&fixture).await;
+        let first = fixture.tag_of(&path).await;
         let put = async |key: &str, tag: &str| {
-            let request = given(office.server.as_staff(&office.owner, Method::PUT, &path), tag);
+            let request = given(fixture.server.as_staff(&fixture.owner, Method::PUT, &path), tag);
             send(keyed(request, key).json(&json!({ "name": "Export" }))).await
         };
         let done = put("a", &first).await;
@@ -121,8 +121,8 @@ database_tests! {
         let again = put("a", &first).await;
         assert_replays(&done, &again);
         assert_eq!(tag(&again), tag(&done));
-        lose_answers(&office.server).await;
-        lease(&office.server, -1).await;
+        lose_answers(&fixture.server).await;
+        lease(&fixture.server, -1).await;
         let recovered = put("a", &first).await;
         assert_eq!((recovered.expect(200), tag(&recovered)), (done.json(), tag(&done)));
         // A request refused for its version was not carried out, so the key can be used again.
@@ -133,14 +133,14 @@ database_tests! {
     }
 
     async fn of_many_who_have_read_the_same_one_writes(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let path = department(&office).await;
-        let elsewhere = Second::start(&office.server);
+        let fixture = ProjectFixture::open(db).await;
+        let path = department(&fixture).await;
+        let elsewhere = Second::start(&fixture.server);
         for round in 0..5 {
-            let first = office.tag_of(&path).await;
+            let first = fixture.tag_of(&path).await;
             let writes = (0..20).map(|number| {
-                let here = office.server.as_staff(&office.owner, Method::PUT, &path);
-                let there = elsewhere.as_staff(&office.server, &office.owner, Method::PUT, &path);
+                let here = fixture.server.as_staff(&fixture.owner, Method::PUT, &path);
+                let there = elsewhere.as_staff(&fixture.server, &fixture.owner, Method::PUT, &path);
                 let request = if number % 2 == 0 { here } else { there };
                 send(given(request, &first).json(&json!({ "name": format!("{round}-{number}") })))
             });
@@ -148,7 +148,7 @@ database_tests! {
             let won: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
             let refused = answers.iter().filter(|answer| answer.status == 412).count();
             assert_eq!((won.len(), refused), (1, 19), "{answers:?}");
-            assert_eq!(office.get(&path).await.expect(200), won[0].json());
+            assert_eq!(fixture.get(&path).await.expect(200), won[0].json());
         }
         elsewhere.stop().await;
     }
@@ -157,20 +157,20 @@ database_tests! {
     /// read. Without versions each would undo the other's changes.
     async fn two_editors_lose_no_field(db: TestDatabase) {
         const EACH: u32 = 500;
-        let office = Arc::new(Office::open(db).await);
-        let id = office.create("/api/departments", json!({ "name": "0", "description": "0" })).await;
+        let fixture = Arc::new(ProjectFixture::open(db).await);
+        let id = fixture.create("/api/departments", json!({ "name": "0", "description": "0" })).await;
         let path = format!("/api/departments/{id}");
         let edit = |own: &'static str| {
-            let (office, path) = (Arc::clone(&office), path.clone());
+            let (fixture, path) = (Arc::clone(&fixture), path.clone());
             tokio::spawn(async move {
                 let (mut done, mut refused) = (0, 0_u32);
                 while done < EACH {
-                    let read = office.get(&path).await;
+                    let read = fixture.get(&path).await;
                     let mut record = read.expect(200)["department"].clone();
                     let next: u32 = record[own].as_str().unwrap().parse::<u32>().unwrap() + 1;
                     record[own] = json!(next.to_string());
                     let both = json!({ "name": record["name"], "description": record["description"] });
-                    let written = office.put_if(&path, &tag(&read), both).await;
+                    let written = fixture.put_if(&path, &tag(&read), both).await;
                     match written.status.as_u16() {
                         200 => done += 1,
                         412 => refused += 1,
@@ -182,68 +182,68 @@ database_tests! {
         };
         let (one, other) = (edit("name"), edit("description"));
         let refused = one.await.unwrap() + other.await.unwrap();
-        let record = office.get(&path).await.expect(200)["department"].clone();
+        let record = fixture.get(&path).await.expect(200)["department"].clone();
         assert_eq!((&record["name"], &record["description"]), (&json!("500"), &json!("500")));
         assert!(refused > 0, "they never met");
-        assert_eq!(version(&office.tag_of(&path).await), format!("departments-{id}-1001"));
+        assert_eq!(version(&fixture.tag_of(&path).await), format!("departments-{id}-1001"));
     }
 
-    async fn what_others_do_in_between_is_another_version(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let item = office.create("/api/nomenclatures", json!({ "name": "Mug", "kind_id": 2, "article": "A-1" })).await;
+    async fn concurrent_changes_make_another_version(db: TestDatabase) {
+        let fixture = ProjectFixture::open(db).await;
+        let item = fixture.create("/api/nomenclatures", json!({ "name": "Mug", "kind_id": 2, "article": "A-1" })).await;
         let path = format!("/api/nomenclatures/{item}");
-        let card = office.tag_of(&path).await;
+        let card = fixture.tag_of(&path).await;
         let sheet = "article;name\nA-1;Cup\n".as_bytes().to_vec();
-        assert_eq!(office.upload("/api/nomenclatures/import", sheet, &[]).await.expect(200)["updated"], 1);
-        let stale = office.put_if(&path, &card, json!({ "name": "Jug" })).await;
+        assert_eq!(fixture.upload("/api/nomenclatures/import", sheet, &[]).await.expect(200)["updated"], 1);
+        let stale = fixture.put_if(&path, &card, json!({ "name": "Jug" })).await;
         assert_eq!(stale.expect(412)["current"]["changed_by"]["name"], "Anna Kern");
-        office.put_if(&path, &tag(&stale), json!({ "name": "Jug" })).await.expect(200);
+        fixture.put_if(&path, &tag(&stale), json!({ "name": "Jug" })).await.expect(200);
         // A table returns the version only, and that is enough to write.
-        let row = office.get("/api/tables/nomenclatures").await.expect(200)["nomenclatures"][0].clone();
+        let row = fixture.get("/api/tables/nomenclatures").await.expect(200)["nomenclatures"][0].clone();
         let bare = format!("\"{}\"", row["version"]);
-        office.put_if(&path, &bare, json!({ "name": "Pot" })).await.expect(200);
-        office.put_if(&path, &bare, json!({ "name": "Pan" })).await.expect(412);
+        fixture.put_if(&path, &bare, json!({ "name": "Pot" })).await.expect(200);
+        fixture.put_if(&path, &bare, json!({ "name": "Pan" })).await.expect(412);
     }
 
-    async fn a_payment_and_stock_that_leaves_are_other_versions(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn a_payment_and_a_change_of_stock_are_new_versions(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(5, 100).await;
         let order = shop.order(&shop.online(item)).await.expect(201)["order"]["id"].as_i64().unwrap();
         let owner = shop.server.owner(&shop.project).await;
-        let office = Office { server: shop.server, project: shop.project.clone(), owner };
+        let fixture = ProjectFixture { server: shop.server, project: shop.project.clone(), owner };
         let path = format!("/api/orders/{order}");
-        let inventory = office.server.insert(format!("SELECT id FROM inventories WHERE nomenclature_id = {item}")).await;
+        let inventory = fixture.server.insert(format!("SELECT id FROM inventories WHERE nomenclature_id = {item}")).await;
         let stock = format!("/api/inventories/{inventory}");
-        let (unpaid, shelf) = (office.tag_of(&path).await, office.tag_of(&stock).await);
-        let shop = Shopfront { server: office.server, ..shop };
+        let (unpaid, shelf) = (fixture.tag_of(&path).await, fixture.tag_of(&stock).await);
+        let shop = ShopFixture { server: fixture.server, ..shop };
         shop.pays("succeed").await;
         shop.until(order, 22).await;
-        let office = Office { server: shop.server, project: shop.project.clone(), owner: office.owner };
-        let stale = office.put_if(&path, &unpaid, json!({ "comment": "Ring twice" })).await;
+        let fixture = ProjectFixture { server: shop.server, project: shop.project.clone(), owner: fixture.owner };
+        let stale = fixture.put_if(&path, &unpaid, json!({ "comment": "Ring twice" })).await;
         assert_eq!(stale.expect(412)["current"]["changed_by"]["kind"], "system");
         let paid = tag(&stale);
-        let noted = office.put_if(&path, &paid, json!({ "comment": "Ring twice" })).await;
+        let noted = fixture.put_if(&path, &paid, json!({ "comment": "Ring twice" })).await;
         noted.expect(200);
         // Reservations do not change the version of a stock level; a handover does.
-        assert_eq!(version(&office.tag_of(&stock).await), version(&shelf));
-        office.put_if(&path, &tag(&noted), json!({ "status_id": 5 })).await.expect(200);
-        let counted = office.put_if(&stock, &shelf, json!({ "quantity": 5 })).await;
+        assert_eq!(version(&fixture.tag_of(&stock).await), version(&shelf));
+        fixture.put_if(&path, &tag(&noted), json!({ "status_id": 5 })).await.expect(200);
+        let counted = fixture.put_if(&stock, &shelf, json!({ "quantity": 5 })).await;
         assert_eq!(counted.expect(412)["current"]["changed_by"]["kind"], "user");
-        office.put_if(&stock, &tag(&counted), json!({ "quantity": 5 })).await.expect(200);
+        fixture.put_if(&stock, &tag(&counted), json!({ "quantity": 5 })).await.expect(200);
     }
 
-    async fn what_was_just_made_can_be_changed_at_once(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let (branch, hooks) = (office.project.branch_id, format!("/api/applications/{}", office.project.application_id));
-        let customer = office.create("/api/counterparties", json!({ "is_company": false, "first_name": "Ivan" })).await;
+    async fn new_records_can_be_changed_at_once(db: TestDatabase) {
+        let fixture = ProjectFixture::open(db).await;
+        let (branch, hooks) = (fixture.project.branch_id, format!("/api/applications/{}", fixture.project.application_id));
+        let customer = fixture.create("/api/counterparties", json!({ "is_company": false, "first_name": "Ivan" })).await;
         let customer = format!("/api/counterparties/{customer}");
-        let plan = office.plan("Plan", json!({})).await;
-        let item = office.goods("Mug").await;
-        let warehouse = office.warehouse("Main").await;
+        let plan = fixture.plan("Plan", json!({})).await;
+        let item = fixture.goods("Mug").await;
+        let warehouse = fixture.warehouse("Main").await;
         let account = json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" });
         let shop = json!({ "name": "Main", "address": "Nevsky 1", "branch_id": branch });
-        let shop = format!("/api/shops/{}", office.create("/api/shops", shop).await);
-        let role = office.create("/api/roles", json!({ "name": "Packer" })).await;
+        let shop = format!("/api/shops/{}", fixture.create("/api/shops", shop).await);
+        let role = fixture.create("/api/roles", json!({ "name": "Packer" })).await;
         let made = [
             (
                 format!("{shop}/hours"),
@@ -290,7 +290,7 @@ database_tests! {
             ),
         ];
         for (path, new, change) in made {
-            let answer = office.post(&path, new).await;
+            let answer = fixture.post(&path, new).await;
             assert_eq!(answer.status, 201, "{path}: {}", answer.text);
             let first = tag(&answer);
             let id = version(&first).split('-').rev().nth(1).unwrap_or_default().to_owned();
@@ -299,23 +299,23 @@ database_tests! {
             } else {
                 Method::PUT
             };
-            let write = || given(office.server.as_staff(&office.owner, method.clone(), &format!("{path}/{id}")), &first);
+            let write = || given(fixture.server.as_staff(&fixture.owner, method.clone(), &format!("{path}/{id}")), &first);
             let changed = send(write().json(&change)).await;
             assert_eq!(changed.status, 200, "{path} {first}: {}", changed.text);
             send(write().json(&change)).await.expect(412);
         }
         // A `POST` that changes a record also checks the header, and returns the new state.
-        let discount = office.create("/api/discounts", json!({ "name": "Sale", "type": "percent", "value": 5 })).await;
+        let discount = fixture.create("/api/discounts", json!({ "name": "Sale", "type": "percent", "value": 5 })).await;
         let (path, paused) = (format!("/api/discounts/{discount}"), format!("/api/discounts/{discount}/pause"));
-        let first = office.tag_of(&path).await;
-        let done = send(given(office.server.as_staff(&office.owner, Method::POST, &paused), &first)).await;
+        let first = fixture.tag_of(&path).await;
+        let done = send(given(fixture.server.as_staff(&fixture.owner, Method::POST, &paused), &first)).await;
         done.expect(200);
-        assert_eq!(tag(&done), office.tag_of(&path).await);
-        send(given(office.server.as_staff(&office.owner, Method::POST, &paused), &first)).await.expect(412);
+        assert_eq!(tag(&done), fixture.tag_of(&path).await);
+        send(given(fixture.server.as_staff(&fixture.owner, Method::POST, &paused), &first)).await.expect(412);
     }
 
-    async fn customers_are_told_of_a_change_and_not_by_whom(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn customers_are_notified_of_a_change_without_its_author(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let own = |method| shop.server.as_customer(&shop.project, &shop.bearer, method, "/api/counterparty");
         let read = send(own(Method::GET)).await;
         let first = tag(&read);
@@ -340,14 +340,14 @@ database_tests! {
     }
 
     async fn versions_cost_few_statements(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let path = department(&office).await;
-        let put = || office.server.as_staff(&office.owner, Method::PUT, &path).json(&json!({}));
-        let server = &office.server;
+        let fixture = ProjectFixture::open(db).await;
+        let path = department(&fixture).await;
+        let put = || fixture.server.as_staff(&fixture.owner, Method::PUT, &path).json(&json!({}));
+        let server = &fixture.server;
         let unconditional = async || send(put()).await.expect(200);
         let any = async || send(given(put(), "*")).await.expect(200);
-        let read = async || office.tag_of(&path).await;
-        let as_read = async || send(given(put(), &office.tag_of(&path).await)).await.expect(200);
+        let read = async || fixture.tag_of(&path).await;
+        let as_read = async || send(given(put(), &fixture.tag_of(&path).await)).await.expect(200);
         let plain = server.fewest_statements(unconditional).await;
         assert_eq!(server.fewest_statements(any).await, plain + 1, "the version before");
         let reading = server.fewest_statements(read).await;
@@ -355,11 +355,11 @@ database_tests! {
         assert_eq!(both, reading + plain + 2, "the version before, and once more in the step");
     }
 
-    async fn who_runs_the_service_requires_versions(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let project = site.create_project("owner")["project_id"].to_string();
+    async fn an_operator_requires_versions(db: TestDatabase) {
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let project = environment.create_project("owner")["project_id"].to_string();
         let set = |project: &str, required: &str| {
-            site.command(&["project", "if-match", "--project", project, "--required", required]).output().unwrap()
+            environment.command(&["project", "if-match", "--project", project, "--required", required]).output().unwrap()
         };
         let done = set(&project, "true");
         assert!(done.status.success() && String::from_utf8(done.stdout).unwrap().contains("if_match_required  true"));

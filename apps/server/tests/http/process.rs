@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use diesel::RunQueryDsl;
 use kontor::adapters::SystemClock;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{Abort, Database, DatabaseUrl, PoolOptions, look_again};
+use kontor_adapter_diesel::{Abort, Database, DatabaseUrl, PoolOptions, retry_until};
 use kontor_kernel::StoreError;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use reqwest::Client;
 use serde_json::{Value, json};
 
-use crate::shopper::Shopfront;
+use crate::customer_client::ApplicationClient;
 use crate::support::{TestServer, send};
 
 /// Timeout of every wait in these tests.
@@ -33,7 +33,7 @@ pub const REDIS_PASSWORD: &str = "password-of-the-counting-redis";
 pub const SHOP_ID: &str = "100500";
 
 /// Environment of a process: a database, an address and a log that outlive it, and the sandbox.
-pub struct Site {
+pub struct ProcessEnvironment {
     pub sandbox: SandboxHandle,
     pub http: Client,
     address: SocketAddr,
@@ -72,7 +72,7 @@ fn with_password(url: &str) -> String {
     format!("{scheme}://{user}:{DATABASE_PASSWORD}@{place}")
 }
 
-impl Site {
+impl ProcessEnvironment {
     /// Creates an empty, migrated database and a sandbox. `redelivery_scale` shortens the acquirer's pauses.
     pub async fn open(db: TestDatabase, redelivery_scale: f64) -> Self {
         TestServer::prepare();
@@ -93,10 +93,10 @@ impl Site {
         };
         let http = Client::builder().no_proxy().timeout(PATIENCE).build().unwrap();
         let address = lasting_address();
-        let site = Self { sandbox, http, address, database, folder, _server: db };
-        site.sandbox.set_notification_url(format!("{}/callbacks/acquirer", site.url()));
-        site.run(&["migrate"]);
-        site
+        let environment = Self { sandbox, http, address, database, folder, _server: db };
+        environment.sandbox.set_notification_url(format!("{}/callbacks/acquirer", environment.url()));
+        environment.run(&["migrate"]);
+        environment
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -179,8 +179,8 @@ impl Site {
     }
 
     /// Returns the application with this token as customers reach it.
-    pub fn front(&self, app_token: &Value) -> Shopfront {
-        Shopfront {
+    pub fn front(&self, app_token: &Value) -> ApplicationClient {
+        ApplicationClient {
             http: self.http.clone(),
             url: self.url(),
             sandbox: self.sandbox.url().to_owned(),
@@ -236,7 +236,7 @@ impl Site {
         let lives = |(status, answer): (u16, Value)| status == 200 && answer["checks"]["worker"] == "ok";
         while !self.readiness_at(address).await.is_some_and(lives) {
             process.must_run();
-            look_again!(until, "never ready:\n{}", self.log());
+            retry_until!(until, "never ready:\n{}", self.log());
         }
     }
 
@@ -267,7 +267,7 @@ impl Site {
     pub async fn faults_are_met(&self) {
         let until = Instant::now() + PATIENCE;
         while self.control("/faults").await["faults"] != json!([]) {
-            look_again!(until, "a planned fault met nobody");
+            retry_until!(until, "a planned fault met nobody");
         }
     }
 
@@ -352,7 +352,7 @@ impl Process {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            look_again!(until, "the process does not end:\n{}", self.tail());
+            retry_until!(until, "the process does not end:\n{}", self.tail());
         }
     }
 

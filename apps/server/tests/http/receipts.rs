@@ -4,18 +4,18 @@ use std::time::Instant;
 
 use kontor::config::Config;
 use kontor::instance::{Instance, Roles};
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use kontor_kernel::ProjectId;
 use kontor_payments::model::{ReceiptTerms, TaxSystem, VatCode};
 use kontor_payments::ports::ReceiptSettings;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::process::{PATIENCE, Site};
-use crate::shopfront::Shopfront;
+use crate::process::{PATIENCE, ProcessEnvironment};
+use crate::shop_fixture::ShopFixture;
 use crate::support::send;
 
-impl Shopfront {
+impl ShopFixture {
     async fn has_receipts_made(&self) {
         let terms = ReceiptTerms { tax_system: TaxSystem::new(1).ok(), default_vat: VatCode::new(4).unwrap() };
         let project = ProjectId::new(self.project.id).unwrap();
@@ -34,7 +34,7 @@ impl Shopfront {
     async fn until_receipt(&self, is: &str) {
         let until = Instant::now() + PATIENCE;
         while self.count(&format!("receipts WHERE {is}")).await == 0 {
-            look_again!(until, "no receipt is {is}");
+            retry_until!(until, "no receipt is {is}");
         }
     }
 
@@ -63,8 +63,8 @@ impl Shopfront {
 database_tests! {
     /// The acquirer refuses a partial refund of a payment with a receipt if it has no receipt, or one with another
     /// sum.
-    async fn what_goes_back_in_part_has_a_receipt_of_its_own(db: TestDatabase) {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+    async fn a_partial_refund_has_a_receipt_of_its_own(db: TestDatabase) {
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         shop.has_receipts_made().await;
         let item = shop.goods(5, 33_333).await;
         let mut body = shop.online(item);
@@ -99,8 +99,8 @@ database_tests! {
         assert_eq!(staff(Method::GET, "", json!({})).await["payment_state"], "refunded");
     }
 
-    async fn what_is_prepaid_has_a_receipt_and_a_second_one_when_it_is_handed_over(db: TestDatabase) {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+    async fn a_prepaid_order_has_a_receipt_and_a_second_one_at_hand_over(db: TestDatabase) {
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         let folder = tempfile::tempdir().unwrap();
         let second = shop.second_worker(folder.path());
         shop.has_receipts_made().await;
@@ -140,7 +140,7 @@ database_tests! {
     }
 
     async fn a_receipt_that_has_nowhere_to_go_is_refused_by_name(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         shop.has_receipts_made().await;
         let item = shop.goods(5, 100).await;
         shop.server.execute("UPDATE counterparties SET phone_1 = NULL").await;
@@ -153,7 +153,7 @@ database_tests! {
     }
 
     async fn a_cart_of_more_than_80_items_has_a_receipt_of_80_lines(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         shop.has_receipts_made().await;
         let mut products = Vec::new();
         for n in 0..81 {
@@ -166,8 +166,8 @@ database_tests! {
         assert_eq!(payment["receipt"]["items"].as_array().unwrap().len(), 80);
     }
 
-    async fn a_canceled_receipt_is_counted_until_somebody_has_seen_to_it(db: TestDatabase) {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+    async fn a_canceled_receipt_is_counted_until_an_employee_closes_it(db: TestDatabase) {
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         shop.has_receipts_made().await;
         shop.control("/acquirer", json!({ "receipts": "canceled" })).await;
         let item = shop.goods(5, 100).await;
@@ -178,22 +178,22 @@ database_tests! {
     }
 
     async fn receipts_are_switched_on_and_seen_to_by_commands(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        let process = site.serve().await;
-        let project = site.create_project("owner")["project_id"].to_string();
-        let said = |arguments: &[&str]| -> Value {
-            serde_json::from_slice(&site.run(&[arguments, &["--json"]].concat()).stdout).unwrap()
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        let process = environment.serve().await;
+        let project = environment.create_project("owner")["project_id"].to_string();
+        let printed = |arguments: &[&str]| -> Value {
+            serde_json::from_slice(&environment.run(&[arguments, &["--json"]].concat()).stdout).unwrap()
         };
-        let off = said(&["receipt", "show", "--project", &project]);
+        let off = printed(&["receipt", "show", "--project", &project]);
         assert_eq!((&off["receipts"], &off["vat_code"]), (&json!(false), &Value::Null));
-        said(&["receipt", "on", "--project", &project, "--vat-code", "11", "--tax-system", "2"]);
-        let on = said(&["receipt", "show", "--project", &project]);
+        printed(&["receipt", "on", "--project", &project, "--vat-code", "11", "--tax-system", "2"]);
+        let on = printed(&["receipt", "show", "--project", &project]);
         assert_eq!((&on["receipts"], &on["vat_code"], &on["tax_system"]), (&json!(true), &json!(11), &json!(2)));
-        assert_eq!(said(&["receipt", "off", "--project", &project])["receipts"], json!(false));
+        assert_eq!(printed(&["receipt", "off", "--project", &project])["receipts"], json!(false));
         let refused = |arguments: &[&str], why: &str| {
-            let output = site.command(arguments).output().unwrap();
-            let told = String::from_utf8(output.stderr).unwrap();
-            assert!(!output.status.success() && told.contains(why), "{arguments:?}: {told}");
+            let output = environment.command(arguments).output().unwrap();
+            let reported = String::from_utf8(output.stderr).unwrap();
+            assert!(!output.status.success() && reported.contains(why), "{arguments:?}: {reported}");
         };
         refused(&["receipt", "on", "--project", &project, "--vat-code", "13"], "--vat-code must be a VAT code");
         refused(&["receipt", "on", "--project", &project, "--tax-system", "7"], "--tax-system must be");
@@ -201,7 +201,7 @@ database_tests! {
         refused(&["receipt", "again", "--receipt", "1"], "no canceled receipt");
         refused(&["receipt", "settle", "--receipt", "1"], "no receipt");
 
-        site.execute(&[
+        environment.execute(&[
             "INSERT INTO counterparties (project_id, is_company, created_at, updated_at) \
              SELECT max(id), false, '2026-01-01 00:00:00', '2026-01-01 00:00:00' FROM projects",
             "INSERT INTO charges (project_id, counterparty_id, purpose, purpose_id, idempotence_key, state, amount, captured, \
@@ -212,15 +212,15 @@ database_tests! {
              created_at, updated_at) SELECT project_id, id, 'payment', 'canceled', '2026-01-01 00:00:00', '2026-01-01 00:00:00', \
              0, 'the register has canceled it', 1, '2026-01-02 00:00:00', '2026-01-01 00:00:00', '2026-01-01 00:00:00' FROM charges",
         ]).await;
-        let doctor = site.command(&["doctor", "--project", &project]).output().unwrap();
-        let (told, why) = (String::from_utf8(doctor.stdout).unwrap(), String::from_utf8(doctor.stderr).unwrap());
+        let doctor = environment.command(&["doctor", "--project", &project]).output().unwrap();
+        let (reported, why) = (String::from_utf8(doctor.stdout).unwrap(), String::from_utf8(doctor.stderr).unwrap());
         assert_eq!(doctor.status.code(), Some(1));
-        assert!(told.contains("of order 7") && told.contains("is canceled") && why.contains("1 receipts are not registered"), "{told}{why}");
-        let listed = said(&["receipt", "list"]);
+        assert!(reported.contains("of order 7") && reported.contains("is canceled") && why.contains("1 receipts are not registered"), "{reported}{why}");
+        let listed = printed(&["receipt", "list"]);
         assert_eq!((&listed["receipt"]["number"], &listed["receipt"]["kind"]), (&json!(7), &json!("payment")));
         let id = listed["receipt"]["receipt_id"].to_string();
-        said(&["receipt", "settle", "--receipt", &id]);
-        assert!(site.command(&["doctor"]).output().unwrap().status.success());
+        printed(&["receipt", "settle", "--receipt", &id]);
+        assert!(environment.command(&["doctor"]).output().unwrap().status.success());
         drop(process);
     }
 }

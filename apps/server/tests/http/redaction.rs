@@ -3,17 +3,17 @@
 use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::testing::Kind;
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use reqwest::header::AUTHORIZATION;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::customer_client::{ApplicationClient, CustomerClient};
+use crate::owner_client::OwnerClient;
 use crate::process::{
-    ACQUIRER_SECRET, DATABASE_PASSWORD, PATIENCE, REDIS_PASSWORD, SERVICE_KEY, SHOP_ID, SMTP_PASSWORD, Site,
-    TELEPHONY_KEY,
+    ACQUIRER_SECRET, DATABASE_PASSWORD, PATIENCE, ProcessEnvironment, REDIS_PASSWORD, SERVICE_KEY, SHOP_ID,
+    SMTP_PASSWORD, TELEPHONY_KEY,
 };
-use crate::shopper::{Shopfront, Shopper};
 use crate::support::send;
 
 const CARDS: &str = "article;name;category;price\nA-1;Anchor;Harbour;\n";
@@ -68,40 +68,41 @@ fn basic(user: &str, password: &str) -> String {
     request.headers()[AUTHORIZATION].to_str().unwrap().trim_start_matches("Basic ").to_owned()
 }
 
-fn ask_for_code(front: &Shopfront, contact: &str) -> RequestBuilder {
+fn ask_for_code(front: &ApplicationClient, contact: &str) -> RequestBuilder {
     front.request(Method::POST, "/api/counterparty/send_password").json(&json!({ "phone": contact }))
 }
 
 /// Requests a temporary password and returns it.
-async fn temporary_password(site: &Site) -> String {
+async fn temporary_password(environment: &ProcessEnvironment) -> String {
     let wish = json!({ "login": "owner" });
-    send(site.http.post(format!("{}/api/send_password", site.url())).json(&wish)).await.expect(200);
+    send(environment.http.post(format!("{}/api/send_password", environment.url())).json(&wish)).await.expect(200);
     let until = Instant::now() + PATIENCE;
     loop {
-        if let Some(text) = site.control("/messages?to=owner@example.com").await["messages"][0]["text"].as_str() {
+        if let Some(text) = environment.control("/messages?to=owner@example.com").await["messages"][0]["text"].as_str()
+        {
             return text.lines().next().unwrap().trim().to_owned();
         }
-        look_again!(until, "no mail came");
+        retry_until!(until, "no mail came");
     }
 }
 
-async fn login(front: &Shopfront, contact: &str, code: &str) -> u16 {
+async fn login(front: &ApplicationClient, contact: &str, code: &str) -> u16 {
     let login = json!({ "phone": contact, "password": code });
     send(front.request(Method::POST, "/api/counterparty/login").json(&login)).await.status.as_u16()
 }
 
 /// Places and pays an order, and waits for its webhook.
-async fn trade(desk: &Desk, customer: &Shopper) {
-    let hook = desk.hook().await;
-    let anchor = desk.product("anchor").await["id"].as_i64().unwrap();
+async fn trade(owner_client: &OwnerClient, customer: &CustomerClient) {
+    let hook = owner_client.hook().await;
+    let anchor = owner_client.product("anchor").await["id"].as_i64().unwrap();
     let order = customer.order(anchor, 1, true).await.expect(201)["order"]["id"].as_i64().unwrap();
     customer.front.pay(order).await;
     customer.wait_for_status(order, 22).await;
-    assert_eq!(hook.order_of(&desk.first_received(&hook).await), order);
+    assert_eq!(hook.order_of(&owner_client.first_received(&hook).await), order);
 }
 
 /// Logs in by calling a number, after attempts with wrong secrets.
-async fn sign_in_by_call(front: &Shopfront, secrets: &mut Secrets) {
+async fn sign_in_by_call(front: &ApplicationClient, secrets: &mut Secrets) {
     let nonce = "nonce-of-an-attempt-to-log-in-by-calling";
     let step = async |name: &str, body: &Value| {
         send(front.request(Method::POST, &format!("/api/counterparty/callback_auth/{name}")).json(body)).await
@@ -127,7 +128,7 @@ async fn sign_in_by_call(front: &Shopfront, secrets: &mut Secrets) {
 }
 
 /// Changes the phone, verifies the customer, and deletes the account.
-async fn move_and_leave(front: &Shopfront, secrets: &mut Secrets) {
+async fn move_and_leave(front: &ApplicationClient, secrets: &mut Secrets) {
     let customer = front.sign_in("79005550006").await;
     secrets.add_bearer("a bearer of a customer", &customer.bearer);
     secrets.add("a one-time code", customer.code.as_str());
@@ -148,7 +149,7 @@ async fn move_and_leave(front: &Shopfront, secrets: &mut Secrets) {
     send(front.http.post(path).json(&json!({ "outcome": "succeed" }))).await.expect(200);
     let until = Instant::now() + PATIENCE;
     while post("verifications/sbp-payment", json!({})).await.expect(200)["verification"]["status"] != "succeeded" {
-        look_again!(until, "not verified");
+        retry_until!(until, "not verified");
     }
     send(customer.request(Method::PUT, "/api/counterparty").json(&json!({ "address": "Street of Secrets 17" }))).await;
     secrets.add("an address", "Street of Secrets");
@@ -156,17 +157,17 @@ async fn move_and_leave(front: &Shopfront, secrets: &mut Secrets) {
 }
 
 /// Every outside service fails once; the log of that must not contain a secret either.
-async fn suffer(site: &Site, desk: &Desk, customer: &Shopper) {
-    let front = &desk.front;
+async fn suffer(environment: &ProcessEnvironment, owner_client: &OwnerClient, customer: &CustomerClient) {
+    let front = &owner_client.front;
     for fault in ["drop", "http_500", "refuse"] {
-        site.fault("telephony", fault, 1, NO_WAIT).await;
+        environment.fault("telephony", fault, 1, NO_WAIT).await;
         send(ask_for_code(front, &format!("7900555100{}", fault.len()))).await.expect(500);
-        site.fault("mail", fault, 1, NO_WAIT).await;
+        environment.fault("mail", fault, 1, NO_WAIT).await;
         send(ask_for_code(front, &format!("{fault}@example.com"))).await.expect(500);
     }
-    let anchor = desk.product("anchor").await["id"].as_i64().unwrap();
+    let anchor = owner_client.product("anchor").await["id"].as_i64().unwrap();
     for (fault, status) in [("drop", 202), ("http_500", 202), ("refuse", 502)] {
-        site.fault("acquirer", fault, 1, NO_WAIT).await;
+        environment.fault("acquirer", fault, 1, NO_WAIT).await;
         customer.order(anchor, 1, true).await.expect(status);
     }
 }
@@ -174,7 +175,7 @@ async fn suffer(site: &Site, desk: &Desk, customer: &Shopper) {
 database_tests! {
     async fn nothing_secret_is_logged(db: TestDatabase) {
         let kind = db.kind;
-        let site = Site::open(db, 1.0).await;
+        let environment = ProcessEnvironment::open(db, 1.0).await;
         let mut secrets = Secrets::default();
         for (what, secret) in [
             ("the service key", SERVICE_KEY),
@@ -190,44 +191,44 @@ database_tests! {
 
         // An unreachable database is reported without its password.
         let address = format!("postgres://shop:{DATABASE_PASSWORD}@127.0.0.1:1/none");
-        let lost = site.spawn(&["serve", "--database", &address]);
-        let process = site.serve().await;
-        let project = site.create_project("owner");
+        let lost = environment.spawn(&["serve", "--database", &address]);
+        let process = environment.serve().await;
+        let project = environment.create_project("owner");
         secrets.add_value("the app token", &project["app_token"]);
         secrets.add_value("the staff password", &project["password"]);
-        let mut desk = Desk::sign_in(&site, project).await;
-        secrets.add_bearer("a bearer of staff", &desk.bearer);
-        let temporary = temporary_password(&site).await;
+        let mut owner_client = OwnerClient::sign_in(&environment, project).await;
+        secrets.add_bearer("a bearer of staff", &owner_client.bearer);
+        let temporary = temporary_password(&environment).await;
         secrets.add("a temporary password", temporary.as_str());
         let renewed = json!({ "login": "owner", "password": temporary });
-        let renewed = send(site.http.post(format!("{}/api/login", site.url())).json(&renewed)).await.expect(200);
+        let renewed = send(environment.http.post(format!("{}/api/login", environment.url())).json(&renewed)).await.expect(200);
         // Logging in with a temporary password ends the earlier tokens.
-        desk.bearer = renewed["user"]["access_token"]["value"].as_str().unwrap().to_owned();
-        secrets.add_bearer("another bearer of staff", &desk.bearer);
-        desk.furnish(CARDS, STOCK).await;
+        owner_client.bearer = renewed["user"]["access_token"]["value"].as_str().unwrap().to_owned();
+        secrets.add_bearer("another bearer of staff", &owner_client.bearer);
+        owner_client.import_catalog(CARDS, STOCK).await;
 
-        let front = &desk.front;
+        let front = &owner_client.front;
         let caller = front.sign_in("79005550004").await;
         let writer = front.sign_in("anna@example.com").await;
         for customer in [&caller, &writer] {
             secrets.add_bearer("a bearer of a customer", &customer.bearer);
             secrets.add("a one-time code", customer.code.as_str());
-            trade(&desk, customer).await;
+            trade(&owner_client, customer).await;
         }
 
         sign_in_by_call(front, &mut secrets).await;
         move_and_leave(front, &mut secrets).await;
 
-        let hook = desk.hook().await;
+        let hook = owner_client.hook().await;
         secrets.add_value("a webhook secret", &hook.secret);
-        let rotated = send(desk.request(Method::POST, &format!("{}/rotate-secret", hook.path))).await.expect(200);
+        let rotated = send(owner_client.request(Method::POST, &format!("{}/rotate-secret", hook.path))).await.expect(200);
         secrets.add_value("a rotated webhook secret", &rotated["webhook"]["secret"]);
 
-        let second = json!({ "name": "Second", "branch_id": desk.project["branch_id"] });
-        let second = send(desk.request(Method::POST, "/api/applications").json(&second)).await.expect(201);
+        let second = json!({ "name": "Second", "branch_id": owner_client.project["branch_id"] });
+        let second = send(owner_client.request(Method::POST, "/api/applications").json(&second)).await.expect(201);
         secrets.add_value("an App Token", &second["application"]["token"]);
         let rotate = format!("/api/applications/{}/rotate-token", second["application"]["id"]);
-        let rotated = send(desk.request(Method::POST, &rotate)).await.expect(200);
+        let rotated = send(owner_client.request(Method::POST, &rotate)).await.expect(200);
         secrets.add_value("a rotated App Token", &rotated["application"]["token"]);
 
         // A wrong value may be almost right.
@@ -235,18 +236,18 @@ database_tests! {
         assert_eq!(login(front, "79005550005", "0738").await, 401);
         secrets.add("a wrong code", "0738");
         let wrong = json!({ "login": "owner", "password": "not-the-password-of-the-owner" });
-        send(site.http.post(format!("{}/api/login", site.url())).json(&wrong)).await.expect(401);
+        send(environment.http.post(format!("{}/api/login", environment.url())).json(&wrong)).await.expect(401);
         secrets.add("a wrong password", "not-the-password-of-the-owner");
-        let mut forged = Shopper { bearer: format!("{}x", caller.bearer), ..caller.clone() };
+        let mut forged = CustomerClient { bearer: format!("{}x", caller.bearer), ..caller.clone() };
         send(forged.request(Method::GET, "/api/counterparty")).await.expect(401);
         "not-the-token-of-the-application".clone_into(&mut forged.front.app_token);
         secrets.add("a wrong app token", forged.front.app_token.as_str());
         send(forged.request(Method::GET, "/api/counterparty")).await.expect(401);
-        suffer(&site, &desk, &caller).await;
+        suffer(&environment, &owner_client, &caller).await;
 
         for request in [
             caller.request(Method::POST, "/api/counterparty/logout"),
-            desk.request(Method::POST, "/api/user/logout"),
+            owner_client.request(Method::POST, "/api/user/logout"),
         ] {
             send(request.json(&json!({}))).await.expect(200);
         }
@@ -254,7 +255,7 @@ database_tests! {
         assert!(process.ended().await.success());
         assert!(!lost.ended().await.success());
 
-        let log = site.log();
+        let log = environment.log();
         assert!(log.contains("\"level\":\"TRACE\"") && log.contains("/api/counterparty/login"), "{log}");
         assert_eq!(kind == Kind::Sqlite, log.contains("sqlite:"), "{log}");
         let shown = secrets.shown_in(&log);

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use kontor::instance::Roles;
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use reqwest::Method;
 use serde_json::json;
 
-use crate::office::Office;
 use crate::platform_file_contents::{bytes, header, place};
 use crate::platform_files::PDF;
+use crate::project_fixture::ProjectFixture;
 use crate::support::send;
 
 /// Creates a picture of one color.
@@ -44,17 +44,17 @@ fn folder_of(folder: &Path) -> PathBuf {
 
 database_tests! {
     async fn every_kind_of_picture_has_smaller_copies(db: TestDatabase) {
-        let (office, _folder) = Office::with_files(db, Roles::Api).await;
+        let (fixture, _folder) = ProjectFixture::with_files(db, Roles::Api).await;
         for (format, name) in [
             (ImageFormat::Jpeg, "a.jpg"),
             (ImageFormat::Png, "a.png"),
             (ImageFormat::WebP, "a.webp"),
             (ImageFormat::Gif, "a.gif"),
         ] {
-            let path = place(&office.file("2", name, &picture(format, 400, 300)).await);
-            let (_, whole, _) = bytes(office.server.request(Method::GET, &path)).await;
+            let path = place(&fixture.file("2", name, &picture(format, 400, 300)).await);
+            let (_, whole, _) = bytes(fixture.server.request(Method::GET, &path)).await;
             for (width, expected) in [(160, (160, 120)), (320, (320, 240)), (640, (400, 300)), (1280, (400, 300))] {
-                let get = || office.server.request(Method::GET, &format!("{path}?w={width}"));
+                let get = || fixture.server.request(Method::GET, &format!("{path}?w={width}"));
                 let (status, headers, body) = bytes(get()).await;
                 assert_eq!((status, size(&body)), (200, expected), "{name} {width}");
                 let etag = header(&headers, "etag");
@@ -72,7 +72,7 @@ database_tests! {
                 assert_eq!((status, header(&headers, "etag"), nothing.len()), (304, etag, 0));
                 let (status, _, all) = bytes(get().header("range", "bytes=0-7")).await;
                 assert_eq!((status, all.len()), (200, body.len()), "parts are of whole contents alone");
-                let head = office.server.request(Method::HEAD, &format!("{path}?w={width}"));
+                let head = fixture.server.request(Method::HEAD, &format!("{path}?w={width}"));
                 let (status, headers, nothing) = bytes(head).await;
                 let length = body.len().to_string();
                 assert_eq!((status, header(&headers, "content-length"), nothing.len()), (200, length.as_str(), 0));
@@ -81,30 +81,30 @@ database_tests! {
     }
 
     async fn other_widths_and_other_files_are_refused(db: TestDatabase) {
-        let (office, _folder) = Office::with_files(db, Roles::Api).await;
-        let path = place(&office.file("2", "a.jpg", &jpeg()).await);
+        let (fixture, _folder) = ProjectFixture::with_files(db, Roles::Api).await;
+        let path = place(&fixture.file("2", "a.jpg", &jpeg()).await);
         for query in ["w=", "w=0", "w=161", "w=-160", "w=0160", "w=auto", "w=160&w=160", "w=99999999999999999999"] {
-            let refused = send(office.server.request(Method::GET, &format!("{path}?{query}"))).await;
+            let refused = send(fixture.server.request(Method::GET, &format!("{path}?{query}"))).await;
             refused.expect_invalid(&["w"]);
             assert_eq!(refused.json()["errors"]["w"], json!(["must be one of 160, 320, 640, 1280"]), "{query}");
         }
-        assert_eq!(bytes(office.server.request(Method::GET, &format!("{path}?width=7"))).await.2, jpeg());
-        let document = place(&office.file("3", "a.pdf", PDF).await);
-        let refused = send(office.server.as_staff(&office.owner, Method::GET, &format!("{document}?w=160"))).await;
+        assert_eq!(bytes(fixture.server.request(Method::GET, &format!("{path}?width=7"))).await.2, jpeg());
+        let document = place(&fixture.file("3", "a.pdf", PDF).await);
+        let refused = send(fixture.server.as_staff(&fixture.owner, Method::GET, &format!("{document}?w=160"))).await;
         refused.expect_invalid(&["w"]);
         assert_eq!(refused.json()["errors"]["w"], json!(["must not be sent: the file is not a picture"]));
-        send(office.server.request(Method::GET, &format!("/files/{}?w=160", "a".repeat(40)))).await.expect(404);
+        send(fixture.server.request(Method::GET, &format!("/files/{}?w=160", "a".repeat(40)))).await.expect(404);
     }
 
     async fn copies_of_closed_pictures_are_for_staff_of_the_project(db: TestDatabase) {
-        let (office, _folder) = Office::with_files(db, Roles::Api).await;
-        let path = format!("{}?w=160", place(&office.file("3", "a.jpg", &jpeg()).await));
-        let show = async || bytes(office.server.as_staff(&office.owner, Method::GET, &path)).await;
+        let (fixture, _folder) = ProjectFixture::with_files(db, Roles::Api).await;
+        let path = format!("{}?w=160", place(&fixture.file("3", "a.jpg", &jpeg()).await));
+        let show = async || bytes(fixture.server.as_staff(&fixture.owner, Method::GET, &path)).await;
         for _ in ["before it is made", "after"] {
-            assert_eq!(bytes(office.server.request(Method::GET, &path)).await.0, 401);
-            assert_eq!(bytes(office.server.request(Method::GET, &path.replace("160", "161"))).await.0, 401);
-            office.as_stranger(Method::GET, &path, json!({})).await.expect(403);
-            office.as_one_who_may(&["edit-files"], Method::GET, &path, json!({})).await.expect(403);
+            assert_eq!(bytes(fixture.server.request(Method::GET, &path)).await.0, 401);
+            assert_eq!(bytes(fixture.server.request(Method::GET, &path.replace("160", "161"))).await.0, 401);
+            fixture.as_outsider(Method::GET, &path, json!({})).await.expect(403);
+            fixture.as_one_who_may(&["edit-files"], Method::GET, &path, json!({})).await.expect(403);
             let (status, headers, body) = show().await;
             assert_eq!((status, header(&headers, "cache-control"), size(&body)), (200, "private, no-cache", (160, 120)));
             assert!(header(&headers, "vary").starts_with("Authorization"), "{headers:?}");
@@ -112,17 +112,17 @@ database_tests! {
     }
 
     async fn a_copy_is_made_once_and_goes_with_its_file(db: TestDatabase) {
-        let (office, folder) = Office::with_files(db, Roles::Both).await;
-        let file = office.file("2", "a.jpg", &jpeg()).await;
+        let (fixture, folder) = ProjectFixture::with_files(db, Roles::Both).await;
+        let file = fixture.file("2", "a.jpg", &jpeg()).await;
         let path = format!("{}?w=160", place(&file));
-        let get = async || bytes(office.server.request(Method::GET, &path)).await;
+        let get = async || bytes(fixture.server.request(Method::GET, &path)).await;
         let own = folder_of(folder.path());
         let copy = own.join("w160");
         let all = futures_util::future::join_all((0..10).map(|_| get()));
         let seen = async {
             let until = Instant::now() + Duration::from_secs(30);
             while !copy.exists() {
-                look_again!(until, "there is no copy");
+                retry_until!(until, "there is no copy");
             }
             std::fs::metadata(&copy).unwrap().ino()
         };
@@ -141,16 +141,16 @@ database_tests! {
         std::fs::remove_file(&copy).unwrap();
         assert_eq!(get().await.0, 404, "there is nothing to make it from");
 
-        let file = office.file("2", "b.jpg", &jpeg()).await;
+        let file = fixture.file("2", "b.jpg", &jpeg()).await;
         let path = format!("{}?w=160", place(&file));
-        assert_eq!(bytes(office.server.request(Method::GET, &path)).await.0, 200);
+        assert_eq!(bytes(fixture.server.request(Method::GET, &path)).await.0, 200);
         let delete = format!("/api/files/{}", file["id"]);
-        send(office.server.as_staff(&office.owner, Method::DELETE, &delete)).await.expect(200);
-        assert_eq!(bytes(office.server.request(Method::GET, &path)).await.0, 404);
+        send(fixture.server.as_staff(&fixture.owner, Method::DELETE, &delete)).await.expect(200);
+        assert_eq!(bytes(fixture.server.request(Method::GET, &path)).await.0, 404);
         let left = || std::fs::read_dir(own.parent().unwrap()).unwrap().count();
         let until = Instant::now() + Duration::from_secs(30);
         while left() != 1 {
-            look_again!(until, "content and copies are removed");
+            retry_until!(until, "content and copies are removed");
         }
     }
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use kontor::config::Config;
 use kontor::instance::{Instance, Roles};
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{Database, PoolOptions, database_tests, look_again};
+use kontor_adapter_diesel::{Database, PoolOptions, database_tests, retry_until};
 use kontor_catalog::storefront::ports::ViewCounter as _;
 use kontor_kernel::{AdjustableClock, Clock as _, NomenclatureId};
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 
 use self::actions::{Action, Range};
 use crate::process::PATIENCE;
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
 /// Another process on the same database, with the clock of the first.
@@ -71,13 +71,13 @@ impl Place {
 pub async fn watched(database: &Database) {
     let until = Instant::now() + PATIENCE;
     while !database.cache_versions().are_watched() {
-        look_again!(until, "nobody looks");
+        retry_until!(until, "nobody looks");
     }
 }
 
 /// Items with articles, shown in a storefront, and an employee with all permissions.
 struct Store {
-    front: Shopfront,
+    front: ShopFixture,
     owner: String,
     items: Vec<i64>,
     categories: Vec<i64>,
@@ -92,7 +92,7 @@ const ITEMS: usize = 3;
 
 impl Store {
     async fn open(db: TestDatabase) -> Self {
-        let front = Shopfront::open(db).await;
+        let front = ShopFixture::open(db).await;
         let owner = front.server.owner(&front.project).await;
         let mut items = Vec::new();
         for number in 0..ITEMS {
@@ -185,11 +185,11 @@ impl Store {
         let until = Instant::now() + Duration::from_millis(2_500);
         loop {
             let truth = self.read(plain, path).await;
-            let told = (self.read(place, path).await, self.read(place, path).await);
-            if told == (truth.clone(), truth.clone()) {
+            let reported = (self.read(place, path).await, self.read(place, path).await);
+            if reported == (truth.clone(), truth.clone()) {
                 return;
             }
-            look_again!(until, "{path} after {after}: {told:?} instead of {truth:?}");
+            retry_until!(until, "{path} after {after}: {reported:?} instead of {truth:?}");
         }
     }
 
@@ -199,8 +199,8 @@ impl Store {
         for path in self.paths() {
             let truth = self.read(plain, &path).await;
             for time in ["first", "second"] {
-                let told = self.read(place, &path).await;
-                assert_eq!(told, truth, "{path}, asked the {time} time after {after}");
+                let reported = self.read(place, &path).await;
+                assert_eq!(reported, truth, "{path}, asked the {time} time after {after}");
             }
         }
     }
@@ -267,13 +267,13 @@ impl Store {
                 let shown = send(place.request(Method::POST, &path).bearer_auth(&self.owner).json(&body)).await;
                 assert!(shown.status.is_success(), "{}", shown.text);
             }
-            Step::Plan { price, shown, anew } => {
+            Step::Plan { price, shown, renewed } => {
                 let body = json!({ "price": format!("{price}.00") });
                 self.put(place, &format!("/api/nomenclatures/{}", self.plan), body).await.expect(200);
                 let one = format!("{}/{}", self.plans(), self.assignment);
                 let change = place.request(Method::PATCH, &one).bearer_auth(&self.owner);
                 send(change.json(&json!({ "is_active": shown }))).await.expect(200);
-                if anew {
+                if renewed {
                     send(place.request(Method::DELETE, &one).bearer_auth(&self.owner)).await.expect(200);
                     self.offer(place).await;
                 }
@@ -311,7 +311,7 @@ enum Step {
     Refile { which: usize, category: usize },
     Import { number: u8 },
     Show { which: usize },
-    Plan { price: u16, shown: bool, anew: bool },
+    Plan { price: u16, shown: bool, renewed: bool },
     Discount { which: usize, percent: u16 },
     Wait { seconds: i64 },
     Action(Action),
@@ -340,7 +340,7 @@ fn steps(most: usize) -> impl Strategy<Value = Vec<(bool, Step)>> {
         2 => (which.clone(), 0..2_usize).prop_map(|(which, category)| Step::Refile { which, category }),
         1 => any::<u8>().prop_map(|number| Step::Import { number }),
         1 => (0..2_usize).prop_map(|which| Step::Show { which }),
-        2 => (1..900_u16, any::<bool>(), any::<bool>()).prop_map(|(price, shown, anew)| Step::Plan { price, shown, anew }),
+        2 => (1..900_u16, any::<bool>(), any::<bool>()).prop_map(|(price, shown, renewed)| Step::Plan { price, shown, renewed }),
         2 => (which, 1..9_000_u16).prop_map(|(which, percent)| Step::Discount { which, percent }),
         3 => (30..120_i64).prop_map(|seconds| Step::Wait { seconds }),
     ];
@@ -380,12 +380,12 @@ database_tests! {
             let (writer, reader) = if *through_other { (&two, &one) } else { (&one, &two) };
             store.take(writer, step).await;
             let done = Instant::now();
-            let told = format!("step {number}, {step:?}");
+            let reported = format!("step {number}, {step:?}");
             if !(step.is_apart() && *through_other) {
-                store.agree(writer, &reference, &told).await;
+                store.agree(writer, &reference, &reported).await;
             }
             tokio::time::sleep(Duration::from_secs(1).saturating_sub(done.elapsed())).await;
-            store.agree(reader, &reference, &told).await;
+            store.agree(reader, &reference, &reported).await;
         }
         assert!(hits(&one).await > 0.0);
         other.instance.stop().await;

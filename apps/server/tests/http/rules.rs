@@ -57,10 +57,10 @@ fn every_rule_names_tests_that_are_there() {
     let (mut known, mut lost, mut rules) = (BTreeMap::new(), Vec::new(), 0);
     for (line, number) in text.lines().skip(1).zip(1..) {
         let cells: Vec<&str> = line.split('\t').collect();
-        let [rule, _, says, stands, tests, remark] = cells.as_slice() else { panic!("{line}") };
+        let [rule, _, requirement, state, tests, remark] = cells.as_slice() else { panic!("{line}") };
         assert_eq!(*rule, format!("R{number:03}"));
-        assert!(!says.is_empty(), "{rule}");
-        match *stands {
+        assert!(!requirement.is_empty(), "{rule}");
+        match *state {
             "held" => assert!(!tests.is_empty(), "{rule}"),
             "decided" | "caller" => assert!(!remark.is_empty(), "{rule}"),
             other => panic!("{rule}: {other}"),

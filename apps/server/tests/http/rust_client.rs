@@ -67,8 +67,8 @@ database_tests! {
         let staff = &stage.file().staff;
         let login = StaffLogin { login: staff.login.clone(), password: staff.password.as_str().into() };
         let user = client.platform().log_in(&login).await.unwrap().user;
-        let desk = client.staff(user.access_token.value);
-        let orders = desk.list_orders_pages(StaffListOrdersQuery { per_page: Some(5), ..StaffListOrdersQuery::default() });
+        let owner_client = client.staff(user.access_token.value);
+        let orders = owner_client.list_orders_pages(StaffListOrdersQuery { per_page: Some(5), ..StaffListOrdersQuery::default() });
         assert!(orders.all().await.unwrap().iter().any(|order| order.id == placed.id));
         stage.end().await;
     }
@@ -98,8 +98,8 @@ database_tests! {
         let cleared = ProfilePatch { first_name: Patch::Clear, ..ProfilePatch::default() };
         assert_eq!(customer.update_profile(&cleared).await.unwrap().counterparty.first_name, None);
 
-        let stranger = shop.with_customer("1|stranger").list_own_orders().await.unwrap_err();
-        assert_eq!(stranger.status(), Some(401));
+        let outsider = shop.with_customer("1|stranger").list_own_orders().await.unwrap_err();
+        assert_eq!(outsider.status(), Some(401));
         assert_eq!(shop.show_product(999_999).await.unwrap_err().status(), Some(404));
         stage.end().await;
         let gone = client.with_retries(Retries::NONE).application("t").list_tags().await.unwrap_err();

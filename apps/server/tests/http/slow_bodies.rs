@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use kontor::config::Config;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -56,7 +56,7 @@ async fn meanwhile(server: &TestServer, head: String, body: &[u8], event: impl A
     wire.send(first).await;
     let until = Instant::now() + PATIENCE;
     while server.db.database.statements() == seen {
-        look_again!(until, "the guard asks the database");
+        retry_until!(until, "the guard asks the database");
     }
     event().await;
     // The guard checks the caller again only if the body does not arrive at once.
@@ -215,7 +215,7 @@ async fn bodies_take_no_more_memory_than_they_may_together() {
     };
     let until = Instant::now() + PATIENCE;
     while held().await < 600.0 * 1024.0 {
-        look_again!(until, "the body is held");
+        retry_until!(until, "the body is held");
     }
     let body = format!("{}{}", " ".repeat(600 << 10), json!({ "name": "Quick" }));
     let quick = server.as_staff(&owner, Method::POST, "/api/branches").header("Content-Type", "application/json");
@@ -225,7 +225,7 @@ async fn bodies_take_no_more_memory_than_they_may_together() {
     assert!(text.to_lowercase().contains("retry-after: 1"), "{text}");
     let until = Instant::now() + PATIENCE;
     while held().await > 0.0 {
-        look_again!(until, "what bodies took is given back");
+        retry_until!(until, "what bodies took is given back");
     }
 }
 

@@ -8,8 +8,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
 use crate::crash::asked;
-use crate::process::{Process, Site};
-use crate::shopper::Shopfront;
+use crate::customer_client::ApplicationClient;
+use crate::process::{Process, ProcessEnvironment};
 use crate::support::send;
 use crate::trade::Market;
 
@@ -21,7 +21,7 @@ const MAX_KIB: u64 = 100 * 1024;
 
 /// Returns the 99th percentile of storefront response times, the best of three rounds, because other tests run at the
 /// same time.
-async fn p99(front: &Shopfront) -> Duration {
+async fn p99(front: &ApplicationClient) -> Duration {
     let mut best = Duration::MAX;
     for _ in 0..3 {
         let mut taken = Vec::with_capacity(REQUESTS);
@@ -40,8 +40,8 @@ async fn p99(front: &Shopfront) -> Duration {
 
 /// Starts a request and leaves it: with a few bytes of its body, half of a large one, or none; permitted or not; and
 /// of any kind.
-async fn half(site: &Site, token: &str, number: usize) -> TcpStream {
-    let mut stream = TcpStream::connect(site.address()).await.unwrap();
+async fn half(environment: &ProcessEnvironment, token: &str, number: usize) -> TcpStream {
+    let mut stream = TcpStream::connect(environment.address()).await.unwrap();
     let token = if number.is_multiple_of(4) { String::new() } else { format!("Token: {token}\r\n") };
     let length = if number % 8 == 1 { "Transfer-Encoding: chunked\r\n" } else { "Content-Length: 1048576\r\n" };
     let json = "Content-Type: application/json\r\n";
@@ -73,15 +73,15 @@ fn connections() -> usize {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn half_requests_take_neither_memory_nor_time() {
-    let site = Site::open(TestDatabase::fresh(Kind::Sqlite), 1.0).await;
-    let mut process = site.spawn_with(&["serve"], &[("KONTOR_LOG", "warn".to_owned())]);
-    site.ready(&mut process).await;
-    let front = Market::open(&site).await.desk.front;
+    let environment = ProcessEnvironment::open(TestDatabase::fresh(Kind::Sqlite), 1.0).await;
+    let mut process = environment.spawn_with(&["serve"], &[("KONTOR_LOG", "warn".to_owned())]);
+    environment.ready(&mut process).await;
+    let front = Market::open(&environment).await.owner_client.front;
     let idle_p99 = p99(&front).await;
     let idle = process.memory("VmRSS");
     let mut slow = Vec::new();
     for number in 0..connections() {
-        slow.push(half(&site, &front.app_token, number).await);
+        slow.push(half(&environment, &front.app_token, number).await);
     }
     let held_p99 = p99(&front).await;
     let held = settled(&process, idle + MAX_KIB).await;

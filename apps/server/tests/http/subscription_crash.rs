@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use diesel::RunQueryDsl as _;
-use kontor_adapter_diesel::{Abort, database_tests, look_again};
+use kontor_adapter_diesel::{Abort, database_tests, retry_until};
 use kontor_kernel::StoreError;
 use serde_json::{Value, json};
 
 use self::members::{Members, subscriptions};
-use crate::crash::dice::Dice;
+use crate::crash::rng::TestRng;
 use crate::crash::{TIME_PASSES, asked};
-use crate::process::{PATIENCE, Process, Site};
+use crate::process::{PATIENCE, Process, ProcessEnvironment};
 
 /// Longer than a kill needs, in milliseconds.
 const HELD: u64 = 20_000;
@@ -28,7 +28,7 @@ const LEASES_END: [&str; 1] = ["UPDATE subscriptions SET wake_at = next_charge_a
 const NOWHERE: &str = "http://127.0.0.1:1/";
 
 /// A service that is killed.
-struct Storm {
+struct KillScenario {
     members: Members,
     /// `None` while it is dead.
     process: Option<Process>,
@@ -37,20 +37,20 @@ struct Storm {
     struck: i64,
 }
 
-impl Storm {
-    async fn begin(site: Site) -> Self {
-        let process = Some(site.serve().await);
-        Self { members: Members::join(site).await, process, kills: 0, struck: 0 }
+impl KillScenario {
+    async fn begin(environment: ProcessEnvironment) -> Self {
+        let process = Some(environment.serve().await);
+        Self { members: Members::join(environment).await, process, kills: 0, struck: 0 }
     }
 
-    fn site(&self) -> &Site {
-        &self.members.site
+    fn environment(&self) -> &ProcessEnvironment {
+        &self.members.environment
     }
 
     /// Turns the acquirer's notifications on or off.
     fn notifications(&self, arrive: bool) {
-        let url = if arrive { format!("{}/callbacks/acquirer", self.site().url()) } else { NOWHERE.to_owned() };
-        self.site().sandbox.set_notification_url(url);
+        let url = if arrive { format!("{}/callbacks/acquirer", self.environment().url()) } else { NOWHERE.to_owned() };
+        self.environment().sandbox.set_notification_url(url);
     }
 
     /// Waits until the payment of the only open attempt has this status.
@@ -60,7 +60,7 @@ impl Storm {
             if let Some(payment) = self.members.payment().await.filter(|payment| payment["status"] == status) {
                 return payment;
             }
-            look_again!(until, "no payment is {status}");
+            retry_until!(until, "no payment is {status}");
         }
     }
 
@@ -68,7 +68,7 @@ impl Storm {
     async fn first_ended(&self) {
         let until = Instant::now() + PATIENCE;
         while self.members.ended().await == 0 {
-            look_again!(until, "no attempt ends");
+            retry_until!(until, "no attempt ends");
         }
     }
 
@@ -84,26 +84,26 @@ impl Storm {
     /// Moves time forward and starts another process, until no work is left.
     async fn recover(&mut self) {
         self.notifications(true);
-        self.site().forgive().await;
+        self.environment().forgive().await;
         for member in 0..self.members.cards.len() {
             self.members.direct(member, json!([])).await;
         }
         self.time_passes().await;
-        self.process = Some(self.site().serve().await);
+        self.process = Some(self.environment().serve().await);
         self.members.settle().await;
         books::examine(&self.members).await;
     }
 
     async fn time_passes(&self) {
-        self.site().execute(&TIME_PASSES).await;
-        self.site().execute(&LEASES_END).await;
+        self.environment().execute(&TIME_PASSES).await;
+        self.environment().execute(&LEASES_END).await;
     }
 
     /// The attempt is committed and the request is on its way, but the acquirer has done nothing yet.
     async fn dies_before_the_acquirer_acts(&mut self) {
-        self.site().fault("acquirer", "delay", 1, Duration::from_secs(4)).await;
+        self.environment().fault("acquirer", "delay", 1, Duration::from_secs(4)).await;
         self.members.fall_due(0).await;
-        self.site().faults_are_met().await;
+        self.environment().faults_are_met().await;
         assert_eq!(self.members.payment().await, Some(Value::Null));
         assert_eq!(self.kill().await, 1);
     }
@@ -123,11 +123,11 @@ impl Storm {
         self.members.direct(0, json!([{ "outcome": "succeed", "fault": "timeout", "delay_ms": 2_000 }])).await;
         self.members.fall_due(0).await;
         let payment = self.payment("succeeded").await["id"].as_str().unwrap().to_owned();
-        let lock = Lock::on_open_charges(self.site()).await;
+        let lock = Lock::on_open_charges(self.environment()).await;
         let until = Instant::now() + PATIENCE;
         let is_read = |line: &str| line.contains("payment requested") && line.contains(&payment);
-        while !self.site().log().lines().any(is_read) {
-            look_again!(until, "the answer is not read");
+        while !self.environment().log().lines().any(is_read) {
+            retry_until!(until, "the answer is not read");
         }
         assert_eq!(self.kill().await, 1);
         lock.release().await;
@@ -153,28 +153,28 @@ impl Storm {
     }
 
     /// Kills while all members are charged by a failing acquirer, until there were this many more kills.
-    async fn rage(&mut self, kills: usize, dice: &mut Dice) {
+    async fn rage(&mut self, kills: usize, rng: &mut TestRng) {
         let wanted = self.kills + kills;
         while self.kills < wanted {
             let mut declining = 0;
             for member in 0..self.members.cards.len() {
-                let (steps, declines) = mood(dice);
+                let (steps, declines) = acquirer_mode(rng);
                 self.members.direct(member, steps).await;
                 declining += i64::from(declines);
             }
             self.members.fall_due(declining).await;
             while self.kills < wanted && !self.members.is_settled().await {
-                dice.rest(0, 700).await;
+                rng.rest(0, 700).await;
                 self.kill().await;
-                if dice.one_in(2) {
+                if rng.one_in(2) {
                     self.time_passes().await;
                 }
-                self.process = Some(self.site().spawn(&["serve"]));
-                dice.rest(300, 0).await;
+                self.process = Some(self.environment().spawn(&["serve"]));
+                rng.rest(300, 0).await;
             }
             self.kill().await;
             self.time_passes().await;
-            self.process = Some(self.site().serve().await);
+            self.process = Some(self.environment().serve().await);
             self.members.settle().await;
             books::examine(&self.members).await;
         }
@@ -182,9 +182,9 @@ impl Storm {
 }
 
 /// Chooses the outcomes of a member's charges, and returns `true` if they are declined.
-fn mood(dice: &mut Dice) -> (Value, bool) {
-    let delay = 50 + dice.below(400);
-    let (step, declines) = match dice.below(8) {
+fn acquirer_mode(rng: &mut TestRng) -> (Value, bool) {
+    let delay = 50 + rng.below(400);
+    let (step, declines) = match rng.below(8) {
         0 => (json!({ "outcome": "succeed" }), false),
         1 => (json!({ "outcome": "succeed", "fault": "timeout", "delay_ms": delay, "times": null }), false),
         2 => (json!({ "outcome": "succeed", "fault": "drop_after_commit", "times": null }), false),
@@ -211,10 +211,10 @@ struct Lock {
 }
 
 impl Lock {
-    async fn on_open_charges(site: &Site) -> Self {
+    async fn on_open_charges(environment: &ProcessEnvironment) -> Self {
         let (release, released) = mpsc::channel();
         let (begun, begins) = mpsc::channel();
-        let (database, released) = (site.connect(), Arc::new(Mutex::new(released)));
+        let (database, released) = (environment.connect(), Arc::new(Mutex::new(released)));
         let held = tokio::spawn(async move {
             let done = database.write_and_invalidate_all(move |connection| {
                 let touch = "UPDATE charges SET checks = checks WHERE state IN ('prepared', 'pending')";
@@ -238,33 +238,33 @@ impl Lock {
 database_tests! {
     async fn every_period_is_charged_once_when_the_process_is_killed(db: TestDatabase) {
         let (kind, started) = (db.kind, Instant::now());
-        let seed = asked("CRASH_SEED").unwrap_or_else(Dice::any_seed);
+        let seed = asked("CRASH_SEED").unwrap_or_else(TestRng::any_seed);
         let kills = asked("CRASH_KILLS").map_or(12, |kills| usize::try_from(kills).unwrap());
         println!("{kind:?}: CRASH_SEED={seed} repeats the choices of this run");
-        let mut storm = Storm::begin(Site::open(db, 0.05).await).await;
-        storm.dies_before_the_acquirer_acts().await;
-        storm.recover().await;
-        storm.dies_before_the_answer().await;
-        storm.recover().await;
-        storm.dies_before_the_outcome_is_committed().await;
-        storm.recover().await;
-        storm.dies_after_the_outcome().await;
-        storm.recover().await;
-        storm.dies_after_the_notification().await;
-        storm.recover().await;
-        let (stepwise, struck) = (started.elapsed(), std::mem::take(&mut storm.struck));
-        storm.rage(kills, &mut Dice::new(seed)).await;
-        assert!(storm.struck > 0, "no random kill hit an open charge");
-        let process = storm.process.take().unwrap();
+        let mut scenario = KillScenario::begin(ProcessEnvironment::open(db, 0.05).await).await;
+        scenario.dies_before_the_acquirer_acts().await;
+        scenario.recover().await;
+        scenario.dies_before_the_answer().await;
+        scenario.recover().await;
+        scenario.dies_before_the_outcome_is_committed().await;
+        scenario.recover().await;
+        scenario.dies_after_the_outcome().await;
+        scenario.recover().await;
+        scenario.dies_after_the_notification().await;
+        scenario.recover().await;
+        let (stepwise, struck) = (started.elapsed(), std::mem::take(&mut scenario.struck));
+        scenario.rage(kills, &mut TestRng::new(seed)).await;
+        assert!(scenario.struck > 0, "no random kill hit an open charge");
+        let process = scenario.process.take().unwrap();
         process.terminate();
         assert!(process.ended().await.success());
         println!(
             "{kind:?}: {} kills, {struck} open charges hit step by step in {stepwise:.1?}, {} at random moments, {} charges of {} \
              periods, {:.1?} in all",
-            storm.kills,
-            storm.struck,
-            storm.members.expected.succeeded + storm.members.expected.declined,
-            storm.members.rounds,
+            scenario.kills,
+            scenario.struck,
+            scenario.members.expected.succeeded + scenario.members.expected.declined,
+            scenario.members.rounds,
             started.elapsed()
         );
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::platform_customers::company;
 use crate::support::{Answer, Project, TestServer, send};
 
-struct Desk {
+struct SuggestionFixture {
     server: TestServer,
     sandbox: SandboxHandle,
     project: Project,
@@ -20,7 +20,7 @@ struct Desk {
     staff: String,
 }
 
-impl Desk {
+impl SuggestionFixture {
     async fn open(db: TestDatabase) -> Self {
         let sandbox = Sandbox::start(SandboxConfig::new(Arc::new(SystemClock))).await.unwrap();
         let url = format!("{}/suggestions/api/4_1/rs", sandbox.url());
@@ -78,49 +78,49 @@ impl Accounts {
 
 database_tests! {
     async fn addresses_banks_and_companies_are_suggested(db: TestDatabase) {
-        let desk = Desk::open(db).await;
-        let found = desk.client(json!({ "query": "москва тверская 7" })).await.expect(200);
+        let fixture = SuggestionFixture::open(db).await;
+        let found = fixture.client(json!({ "query": "москва тверская 7" })).await.expect(200);
         assert_eq!(found["addressesCount"], 1);
         let address = &found["addresses"][0];
         assert_eq!((&address["value"], &address["flat"]), (&json!("г Москва, ул Тверская, д 7"), &json!(null)));
-        assert_eq!(desk.staff("address", json!({ "query": "москва тверская 7" })).await.expect(200), found);
-        let none = desk.client(json!({ "query": "no such street" })).await.expect(200);
+        assert_eq!(fixture.staff("address", json!({ "query": "москва тверская 7" })).await.expect(200), found);
+        let none = fixture.client(json!({ "query": "no such street" })).await.expect(200);
         assert_eq!(none, json!({ "addresses": [], "addressesCount": 0 }));
-        let banks = desk.staff("bank", json!({ "query": "044525225" })).await.expect(200);
+        let banks = fixture.staff("bank", json!({ "query": "044525225" })).await.expect(200);
         assert_eq!((&banks["banksCount"], &banks["banks"][0]["is_active"]), (&json!(1), &json!(true)));
-        let companies = desk.staff("company", json!({ "query": "ромашка" })).await.expect(200);
+        let companies = fixture.staff("company", json!({ "query": "ромашка" })).await.expect(200);
         assert_eq!(companies["companiesCount"], 2);
-        assert_eq!(desk.staff("company", json!({ "query": "ромашка", "field": "name" })).await.expect(200), companies);
-        let one = desk.staff("company", json!({ "query": "1027700000017", "field": "ogrn" })).await.expect(200);
+        assert_eq!(fixture.staff("company", json!({ "query": "ромашка", "field": "name" })).await.expect(200), companies);
+        let one = fixture.staff("company", json!({ "query": "1027700000017", "field": "ogrn" })).await.expect(200);
         assert_eq!((&one["companiesCount"], &one["companies"][0]["inn"]), (&json!(1), &json!("7701234567")));
-        let other = desk.staff("company", json!({ "query": "1027700000017", "field": "inn" })).await.expect(200);
+        let other = fixture.staff("company", json!({ "query": "1027700000017", "field": "inn" })).await.expect(200);
         assert_eq!(other["companiesCount"], 0);
     }
 
     async fn every_wrong_field_is_named(db: TestDatabase) {
-        let desk = Desk::open(db).await;
+        let fixture = SuggestionFixture::open(db).await;
         let (most, more) = ("я".repeat(300), "я".repeat(301));
         for wrong in [json!({}), json!({ "query": "" }), json!({ "query": " " }), json!({ "query": more }), json!({ "query": 5 }), json!({ "query": "a\nb" })] {
-            desk.client(wrong.clone()).await.expect_invalid(&["query"]);
-            desk.staff("address", wrong.clone()).await.expect_invalid(&["query"]);
-            desk.staff("bank", wrong.clone()).await.expect_invalid(&["query"]);
-            desk.staff("company", wrong).await.expect_invalid(&["query"]);
+            fixture.client(wrong.clone()).await.expect_invalid(&["query"]);
+            fixture.staff("address", wrong.clone()).await.expect_invalid(&["query"]);
+            fixture.staff("bank", wrong.clone()).await.expect_invalid(&["query"]);
+            fixture.staff("company", wrong).await.expect_invalid(&["query"]);
         }
-        desk.client(json!({ "query": most })).await.expect(200);
-        desk.staff("company", json!({ "field": "phone" })).await.expect_invalid(&["query", "field"]);
-        desk.staff("company", json!({ "query": "ООО", "field": "inn" })).await.expect_invalid(&["query"]);
+        fixture.client(json!({ "query": most })).await.expect(200);
+        fixture.staff("company", json!({ "field": "phone" })).await.expect_invalid(&["query", "field"]);
+        fixture.staff("company", json!({ "query": "ООО", "field": "inn" })).await.expect_invalid(&["query"]);
     }
 
-    async fn a_provider_in_trouble_is_named_and_nothing_of_it_is_told(db: TestDatabase) {
-        let desk = Desk::open(db).await;
+    async fn a_failing_provider_is_named_without_details(db: TestDatabase) {
+        let fixture = SuggestionFixture::open(db).await;
         for fault in ["http_500", "drop", "refuse"] {
-            desk.fault(fault).await;
-            let answer = desk.client(json!({ "query": "москва" })).await;
+            fixture.fault(fault).await;
+            let answer = fixture.client(json!({ "query": "москва" })).await;
             let body = answer.expect(503);
             assert_eq!((&body["message"], &body["error"]["next_action"]), (&json!("suggestions_unavailable"), &json!("wait")));
             assert_eq!(answer.headers["retry-after"], "5");
             assert!(!answer.text.contains("127.0.0.1") && !answer.text.contains("sandbox-suggest-key"));
-            desk.client(json!({ "query": "москва" })).await.expect(200);
+            fixture.client(json!({ "query": "москва" })).await.expect(200);
         }
     }
 
@@ -134,8 +134,8 @@ database_tests! {
     }
 
     async fn a_new_account_takes_over_what_is_left_out_about_its_bank(db: TestDatabase) {
-        let desk = Desk::open(db).await;
-        let accounts = desk.accounts().await;
+        let fixture = SuggestionFixture::open(db).await;
+        let accounts = fixture.accounts().await;
         let bank = |answer: Answer| {
             let made = answer.expect(201)["bankRequisite"].clone();
             (made["bank_name"].clone(), made["correspondent_account"].clone())
@@ -144,7 +144,7 @@ database_tests! {
             let post = async |more: Value| {
                 let mut body = json!({ "bik": "044525225", "account": "40702810938000000001" });
                 body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-                accounts.post(&desk.server, path, body).await
+                accounts.post(&fixture.server, path, body).await
             };
             let (name, at_centre) = (json!("ПАО Сбербанк"), json!("30101810400000000225"));
             for left_out in [json!({}), json!({ "bank_name": null, "correspondent_account": null })] {
@@ -153,16 +153,16 @@ database_tests! {
             // Values in the request are never overwritten, and a bank with a name is not looked up.
             let other = json!("30101810200000000001");
             assert_eq!(bank(post(json!({ "correspondent_account": other })).await), (name, other));
-            desk.fault("http_500").await;
+            fixture.fault("http_500").await;
             assert_eq!(bank(post(json!({ "bank_name": "Own" })).await), (json!("Own"), json!(null)));
             // The fault is still planned: no request was sent.
             for next in [Some("drop"), None] {
                 let refused = post(json!({})).await;
                 refused.expect_invalid(&["bank_name"]);
-                let told = &refused.text;
-                assert!(told.contains("bank look-up is unavailable") && !told.contains("127.0.0.1"), "{told}");
+                let reported = &refused.text;
+                assert!(reported.contains("bank look-up is unavailable") && !reported.contains("127.0.0.1"), "{reported}");
                 if let Some(fault) = next {
-                    desk.fault(fault).await;
+                    fixture.fault(fault).await;
                 }
             }
             let unknown = post(json!({ "bik": "044525187", "account": "40702810500000000007" })).await;
@@ -173,7 +173,7 @@ database_tests! {
             // A change of another field looks nothing up.
             let made = post(json!({ "bank_name": "Own" })).await.expect(201)["bankRequisite"]["id"].clone();
             let one = format!("{path}/{made}");
-            let changed = desk.server.as_staff(&accounts.owner, Method::PUT, &one).json(&json!({ "comment": "c" }));
+            let changed = fixture.server.as_staff(&accounts.owner, Method::PUT, &one).json(&json!({ "comment": "c" }));
             assert_eq!(send(changed).await.expect(200)["bankRequisite"]["bank_name"], "Own");
         }
     }

@@ -240,8 +240,8 @@ impl TestServer {
         self.staff_of_role(project, role).await
     }
 
-    /// Creates the owner `Boss` with the mailbox `boss@example.com` and this password.
-    pub async fn boss(&self, project: &Project, password: &str) {
+    /// Creates the owner `Boss` with the mailbox `admin@example.com` and this password.
+    pub async fn admin(&self, project: &Project, password: &str) {
         let hasher = Arc::new(Argon2Passwords::new(Arc::new(SystemRandom::new())).unwrap());
         let (staff, clock) = (Arc::new(self.db.database.clone()), self.clock.clone());
         StaffRegistry { staff, hasher, clock }

@@ -7,9 +7,9 @@ use reqwest::Method;
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
 
-use crate::office::Office;
 use crate::platform_files::PDF;
-use crate::shopfront::Shopfront;
+use crate::project_fixture::ProjectFixture;
+use crate::shop_fixture::ShopFixture;
 use crate::support::send;
 
 /// Returns the paths of all tables with the parameters of their query strings.
@@ -41,47 +41,47 @@ fn value(schema: &Value) -> String {
 }
 
 /// Creates a project with two rows for nearly every table. Returns an order, and a category that has children.
-async fn furnished(db: TestDatabase) -> (Office, i64, i64) {
-    let shop = Shopfront::open(db).await;
+async fn furnished(db: TestDatabase) -> (ProjectFixture, i64, i64) {
+    let shop = ShopFixture::open(db).await;
     let mut order = 0;
     for price in [100, 200] {
         let item = shop.goods(5, price).await;
         order = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"]["id"].as_i64().unwrap();
         shop.past_subscription(item).await;
     }
-    let Shopfront { server, project, category, .. } = shop;
+    let ShopFixture { server, project, category, .. } = shop;
     let owner = server.owner(&project).await;
-    let office = Office { server, project, owner };
-    let shown = format!("/api/applications/{}", office.project.application_id);
-    office.create(&format!("{shown}/categories"), json!({ "category_id": category })).await;
+    let fixture = ProjectFixture { server, project, owner };
+    let shown = format!("/api/applications/{}", fixture.project.application_id);
+    fixture.create(&format!("{shown}/categories"), json!({ "category_id": category })).await;
     let hooks = format!("{shown}/webhooks");
-    let hook = office.create(&hooks, json!({ "url": "http://127.0.0.1:9/x" })).await;
+    let hook = fixture.create(&hooks, json!({ "url": "http://127.0.0.1:9/x" })).await;
     for number in 1..=2 {
-        office.post(&format!("{hooks}/{hook}/test"), json!({})).await.expect(201);
+        fixture.post(&format!("{hooks}/{hook}/test"), json!({})).await.expect(201);
         let sale = json!({ "name": format!("Sale {number}"), "type": "percent", "value": 5 });
-        office.create("/api/discounts", sale).await;
-        let brand = office.create("/api/brands", json!({ "name": format!("Nord {number}") })).await;
-        office.create(&format!("{shown}/brands"), json!({ "brand_id": brand })).await;
+        fixture.create("/api/discounts", sale).await;
+        let brand = fixture.create("/api/brands", json!({ "name": format!("Nord {number}") })).await;
+        fixture.create(&format!("{shown}/brands"), json!({ "brand_id": brand })).await;
         let below = json!({ "name": format!("Small {number}"), "parent_id": category });
-        let below = office.create("/api/categories", below).await;
-        office.create(&format!("{shown}/categories"), json!({ "category_id": below })).await;
+        let below = fixture.create("/api/categories", below).await;
+        fixture.create(&format!("{shown}/categories"), json!({ "category_id": below })).await;
         let file = Part::bytes(PDF.to_vec()).file_name(format!("{number}.pdf"));
         let path = format!("/api/orders/{order}/files");
         let added =
-            office.server.as_staff(&office.owner, Method::POST, &path).multipart(Form::new().part("file", file));
+            fixture.server.as_staff(&fixture.owner, Method::POST, &path).multipart(Form::new().part("file", file));
         send(added).await.expect(201);
-        office.create("/api/tasks", json!({ "title": format!("Call back {number}") })).await;
-        office.create("/api/pages", json!({ "title": format!("About us {number}") })).await;
-        office
+        fixture.create("/api/tasks", json!({ "title": format!("Call back {number}") })).await;
+        fixture.create("/api/pages", json!({ "title": format!("About us {number}") })).await;
+        fixture
             .create(&format!("{shown}/blocks"), json!({ "name": format!("Banner {number}"), "block_type_id": 1 }))
             .await;
-        office.create(&format!("{shown}/menu_items"), json!({ "name": format!("Catalogue {number}") })).await;
-        office.create(&format!("{shown}/slides"), json!({ "title": format!("Sale {number}") })).await;
+        fixture.create(&format!("{shown}/menu_items"), json!({ "name": format!("Catalogue {number}") })).await;
+        fixture.create(&format!("{shown}/slides"), json!({ "title": format!("Sale {number}") })).await;
         let agent = json!({ "name": format!("Clerk {number}"), "permissions": ["view-orders"] });
-        office.create("/api/agents", agent).await;
-        office.warehouse(&format!("Attic {number}")).await;
+        fixture.create("/api/agents", agent).await;
+        fixture.warehouse(&format!("Attic {number}")).await;
     }
-    (office, order, category)
+    (fixture, order, category)
 }
 
 /// Returns the identifiers of the records of a list or a table.
@@ -94,13 +94,13 @@ fn numbers(list: &Value) -> Vec<i64> {
 
 database_tests! {
     async fn every_table_answers_what_it_says_it_can_be_asked(db: TestDatabase) {
-        let (office, order, category) = furnished(db).await;
+        let (fixture, order, category) = furnished(db).await;
         let tables = tables();
         assert!(tables.len() >= 4, "{tables:?}");
         for (path, parameters) in tables {
             // A table below a record: the first part of the path names the application, a category or an order.
             let id = if path.contains("/applications/") {
-                office.project.application_id
+                fixture.project.application_id
             } else if path.contains("/categories/") {
                 category
             } else {
@@ -108,7 +108,7 @@ database_tests! {
             };
             let path = path.replace("{id}", &id.to_string());
             let key = path.rsplit('/').find(|segment| segment.parse::<i64>().is_err()).unwrap().to_owned();
-            let plain = office.get(&path).await.expect(200);
+            let plain = fixture.get(&path).await.expect(200);
             assert!(plain[&key].is_array(), "{path}: {plain}");
             assert_eq!(plain["pagination"]["per_page"], 15, "{path}");
             for (order, column) in (1..).zip(plain["columns"].as_array().unwrap()) {
@@ -122,17 +122,17 @@ database_tests! {
                     None => vec![value(&parameter["schema"])],
                 };
                 for value in &values {
-                    office.get(&format!("{path}?{name}={value}")).await.expect(200);
+                    fixture.get(&format!("{path}?{name}={value}")).await.expect(200);
                 }
                 all.push(format!("{name}={}", values[0]));
             }
-            office.get(&format!("{path}?{}", all.join("&"))).await.expect(200);
-            office.get(&format!("{path}?colour=red&page=0")).await.expect_invalid(&["colour", "page"]);
+            fixture.get(&format!("{path}?{}", all.join("&"))).await.expect(200);
+            fixture.get(&format!("{path}?colour=red&page=0")).await.expect_invalid(&["colour", "page"]);
         }
     }
 
     async fn every_list_is_sorted_as_asked(db: TestDatabase) {
-        let (office, order, category) = furnished(db).await;
+        let (fixture, order, category) = furnished(db).await;
         let description = serde_json::to_value(description()).unwrap();
         let (mut sorted, mut short) = (0, Vec::new());
         for (path, item) in description["paths"].as_object().unwrap() {
@@ -140,14 +140,14 @@ database_tests! {
             let orders = parameters.iter().find(|one| one["name"] == "order_by").map(|one| &one["schema"]["enum"]);
             let Some(orders) = orders.and_then(Value::as_array) else { continue };
             let id = match path.as_str() {
-                path if path.contains("/applications/") => office.project.application_id,
+                path if path.contains("/applications/") => fixture.project.application_id,
                 path if path.contains("/categories/") => category,
                 _ => order,
             };
             let list = path.replace("{id}", &id.to_string());
             for order in orders.iter().filter_map(|order| order.as_str()?.strip_suffix("_asc")) {
-                let up = numbers(&office.get(&format!("{list}?order_by={order}_asc")).await.expect(200));
-                let mut down = numbers(&office.get(&format!("{list}?order_by={order}_desc")).await.expect(200));
+                let up = numbers(&fixture.get(&format!("{list}?order_by={order}_asc")).await.expect(200));
+                let mut down = numbers(&fixture.get(&format!("{list}?order_by={order}_desc")).await.expect(200));
                 down.reverse();
                 assert_eq!(up, down, "{list} by {order}");
                 if up.len() < 2 {
@@ -167,16 +167,16 @@ database_tests! {
     }
 
     async fn a_column_has_an_icon_where_its_cells_are_objects(db: TestDatabase) {
-        let (office, order, category) = furnished(db).await;
+        let (fixture, order, category) = furnished(db).await;
         for (path, _) in tables() {
             let id = match path.as_str() {
-                path if path.contains("/applications/") => office.project.application_id,
+                path if path.contains("/applications/") => fixture.project.application_id,
                 path if path.contains("/categories/") => category,
                 _ => order,
             };
             let path = path.replace("{id}", &id.to_string());
             let key = path.rsplit('/').find(|segment| segment.parse::<i64>().is_err()).unwrap().to_owned();
-            let table = office.get(&path).await.expect(200);
+            let table = fixture.get(&path).await.expect(200);
             let rows = table[&key].as_array().unwrap();
             assert!(!rows.is_empty(), "{path} has no row to look at: make one in `furnished`");
             for row in rows {
@@ -187,8 +187,8 @@ database_tests! {
                     let cell = &row[column["key"].as_str().unwrap()];
                     assert_eq!(cell.is_object(), column["has_icon"] == true, "{path}: {column}: {cell}");
                     let Some(cell) = cell.as_object() else { continue };
-                    let told: Vec<&str> = cell.keys().map(String::as_str).filter(|key| *key != "url").collect();
-                    assert!(told.contains(&"icon") && told.contains(&"value"), "{path}: {cell:?}");
+                    let reported: Vec<&str> = cell.keys().map(String::as_str).filter(|key| *key != "url").collect();
+                    assert!(reported.contains(&"icon") && reported.contains(&"value"), "{path}: {cell:?}");
                 }
             }
         }

@@ -5,10 +5,10 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
-impl Shopfront {
+impl ShopFixture {
     /// Creates tickets with this stock and price.
     async fn tickets(&self, pieces: i64, price: i64) -> i64 {
         let item = self.goods(pieces, price).await;
@@ -57,7 +57,7 @@ fn fields(answer: &Value) -> Vec<String> {
 }
 
 /// Returns `(code, next_action, outcome of the kept scan)`.
-fn told(answer: &Value) -> (String, String, String) {
+fn reported(answer: &Value) -> (String, String, String) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     assert_eq!(answer["message"], answer["error"]["code"]);
     (text(&answer["error"]["code"]), text(&answer["error"]["next_action"]), text(&answer["scan"]["outcome"]))
@@ -69,7 +69,7 @@ fn three(code: &str, next_action: &str, outcome: &str) -> (String, String, Strin
 
 database_tests! {
     async fn the_owner_alone_sees_what_opens_the_door(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let (order, token) = shop.with_tickets(2).await;
         assert!(token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'), "{token}");
         let listed = shop.own("").await.expect(200);
@@ -100,7 +100,7 @@ database_tests! {
     }
 
     async fn a_ticket_lets_one_in_and_says_when_and_where(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let ((order, token), door) = (shop.with_tickets(2).await, shop.doorkeeper().await);
         let mut first = scan("0b7ee2a4", &token, 2);
         first["shop_id"] = json!(shop.shop);
@@ -113,13 +113,13 @@ database_tests! {
 
         shop.server.clock.advance(60);
         let late = shop.redeem(&door, &scan("late", &token, 1)).await.expect(409);
-        assert_eq!(told(&late), three("already_redeemed", "contact_support", "already_redeemed"));
+        assert_eq!(reported(&late), three("already_redeemed", "contact_support", "already_redeemed"));
         assert_eq!((&late["scan"]["redeemed_at"], &late["scan"]["redeemed_shop"]["id"]), (&record["at"], &json!(shop.shop)));
         assert!(late["error"]["request_id"].is_string());
         let again = shop.redeem(&door, &scan("late", &token, 1)).await.expect(409);
         assert_eq!(again["scan"], late["scan"]);
         let reused = shop.redeem(&door, &scan("late", &token, 2)).await.expect(409);
-        assert_eq!((told(&reused), reused.get("scan")), (three("scan_id_reused", "fix_input", ""), None));
+        assert_eq!((reported(&reused), reused.get("scan")), (three("scan_id_reused", "fix_input", ""), None));
         let owner = shop.server.owner(&shop.project).await;
         let own = shop.own(&format!("/{order}")).await.expect(200)["order"].clone();
         assert_eq!((&own["redeemed_count"], &own["last_redeemed_at"]), (&json!(2), &record["at"]));
@@ -136,26 +136,26 @@ database_tests! {
         assert_eq!(fields(&shop.as_staff(&owner, Method::GET, &format!("{path}?per_page=0"), &json!({})).await.expect(422)), ["per_page"]);
     }
 
-    async fn what_opens_nothing_is_told_by_name(db: TestDatabase) {
-        let shop = Shopfront::open_as(db, Roles::Both).await;
+    async fn a_secret_that_opens_nothing_is_named(db: TestDatabase) {
+        let shop = ShopFixture::open_as(db, Roles::Both).await;
         let ((order, token), door) = (shop.with_tickets(3).await, shop.doorkeeper().await);
         let owner = shop.server.owner(&shop.project).await;
         let torn = ["x", "\0", &token[1..], &token[..30], "\u{202e}🎟", &"9".repeat(200_000)];
         for (number, torn) in torn.into_iter().enumerate() {
             let refused = shop.redeem(&door, &scan(&format!("torn{number}"), torn, 1)).await.expect(404);
-            assert_eq!((told(&refused), &refused["scan"]["order_id"]), (three("unknown", "fix_input", "unknown"), &json!(null)));
+            assert_eq!((reported(&refused), &refused["scan"]["order_id"]), (three("unknown", "fix_input", "unknown"), &json!(null)));
         }
-        let stranger = shop.server.owner(&shop.server.project().await).await;
-        let refused = shop.redeem(&stranger, &scan("torn0", &token, 1)).await.expect(404);
-        assert_eq!(told(&refused), three("unknown", "fix_input", "unknown"));
+        let outsider = shop.server.owner(&shop.server.project().await).await;
+        let refused = shop.redeem(&outsider, &scan("torn0", &token, 1)).await.expect(404);
+        assert_eq!(reported(&refused), three("unknown", "fix_input", "unknown"));
         let path = format!("/api/orders/{order}/scans");
-        shop.as_staff(&stranger, Method::GET, &path, &json!({})).await.expect(403);
+        shop.as_staff(&outsider, Method::GET, &path, &json!({})).await.expect(403);
         shop.as_staff(&owner, Method::GET, "/api/orders/99999/scans", &json!({})).await.expect(404);
         shop.as_staff(&door, Method::GET, &path, &json!({})).await.expect(403);
-        let clerk = shop.server.staff_with(&shop.project, &["view-orders", "edit-orders"]).await;
-        shop.redeem(&clerk, &scan("1", &token, 1)).await.expect(403);
+        let employee = shop.server.staff_with(&shop.project, &["view-orders", "edit-orders"]).await;
+        shop.redeem(&employee, &scan("1", &token, 1)).await.expect(403);
 
-        assert_eq!(told(&shop.redeem(&door, &scan("2", &token, 4)).await.expect(409)), three("too_many", "fix_input", "too_many"));
+        assert_eq!(reported(&shop.redeem(&door, &scan("2", &token, 4)).await.expect(409)), three("too_many", "fix_input", "too_many"));
         let mut elsewhere = scan("3", &token, 1);
         elsewhere["shop_id"] = json!(99_999);
         assert_eq!(fields(&shop.redeem(&door, &elsewhere).await.expect(422)), ["shop_id"]);
@@ -163,13 +163,13 @@ database_tests! {
             "INSERT INTO shops (project_id, branch_id, name, address, is_active, created_at, updated_at) VALUES ({}, {}, 'Annex', 'X', \
              TRUE, '2026-01-01 00:00:00', '2026-01-01 00:00:00') RETURNING id", shop.project.id, shop.project.branch_id
         )).await.into();
-        assert_eq!(told(&shop.redeem(&door, &elsewhere).await.expect(409)).0, "other_shop");
+        assert_eq!(reported(&shop.redeem(&door, &elsewhere).await.expect(409)).0, "other_shop");
         for (name, at, code) in [
             ("4", "2999-01-01T00:00:00Z", "not_yet"), ("5", "9999-12-31T23:59:59Z", "not_yet"), ("6", "1970-01-01T00:00:00+14:00", "not_yet"),
         ] {
             let mut dated = scan(name, &token, 1);
             dated["at"] = json!(at);
-            assert_eq!(told(&shop.redeem(&door, &dated).await.expect(409)).0, code, "{at}");
+            assert_eq!(reported(&shop.redeem(&door, &dated).await.expect(409)).0, code, "{at}");
         }
         let item = shop.tickets(9, 100).await;
         let unpaid = shop.order(&shop.pickup(item, 1)).await.expect(201)["order"].clone();
@@ -184,15 +184,15 @@ database_tests! {
         let part = json!({ "reason": "late", "restock": true, "lines": [line] });
         let after = shop.as_staff(&owner, Method::POST, &refund, &part).await.expect(200);
         assert_eq!((&after["order"]["total_tickets"], &after["order"]["redeemed_count"]), (&json!(1), &json!(1)));
-        assert_eq!(told(&shop.redeem(&door, &scan("8", &token, 1)).await.expect(409)).0, "already_redeemed");
+        assert_eq!(reported(&shop.redeem(&door, &scan("8", &token, 1)).await.expect(409)).0, "already_redeemed");
         let (gone, open) = shop.with_tickets(1).await;
         shop.as_staff(&owner, Method::POST, &format!("/api/orders/{gone}/request-refund"), &back).await.expect(200);
-        assert_eq!(told(&shop.redeem(&door, &scan("9", &open, 1)).await.expect(409)).0, "canceled");
+        assert_eq!(reported(&shop.redeem(&door, &scan("9", &open, 1)).await.expect(409)).0, "canceled");
         assert_eq!(shop.own(&format!("/{gone}")).await.expect(200)["order"]["redeem_token"], json!(null));
     }
 
     async fn wrong_scans_are_named_at_once_and_leave_nothing(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let ((order, token), door) = (shop.with_tickets(3).await, shop.doorkeeper().await);
         let all = ["quantity", "redeem_token", "scan_id"];
         assert_eq!(fields(&shop.redeem(&door, &json!({})).await.expect(422)), all);
@@ -216,7 +216,7 @@ database_tests! {
     }
 
     async fn scans_of_a_batch_are_answered_one_by_one(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let ((order, token), door) = (shop.with_tickets(1).await, shop.doorkeeper().await);
         shop.server.clock.advance(3_600);
         let now = shop.own(&format!("/{order}")).await.expect(200)["order"]["created_at"].as_str().unwrap().to_owned();
@@ -246,7 +246,7 @@ database_tests! {
     }
 
     async fn a_scan_with_a_key_is_answered_again(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let ((_, token), door) = (shop.with_tickets(1).await, shop.doorkeeper().await);
         for (key, name, status) in [("k1", "1", 200), ("k2", "2", 409)] {
             let ask = || send(shop.server.as_staff(&door, Method::POST, "/api/orders/redeem").header("Idempotency-Key", key).json(&scan(name, &token, 1)));
@@ -256,8 +256,8 @@ database_tests! {
         assert_eq!(shop.count("ticket_scans").await, 2);
     }
 
-    async fn a_doorkeeper_who_never_stops_is_stopped(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn repeated_scans_are_limited(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let (door, other) = (shop.doorkeeper().await, shop.doorkeeper().await);
         for number in 0..30 {
             shop.upload(&door, json!([scan(&format!("{number}"), "torn", 1)])).await.expect(200);

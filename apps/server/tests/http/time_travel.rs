@@ -28,7 +28,7 @@ fn script() -> Value {
 }
 
 /// Common properties of the charges of two years with different starts.
-struct Told {
+struct ChargePattern {
     lasts: Vec<TimeDelta>,
     charges: Vec<Value>,
     status: Value,
@@ -39,11 +39,11 @@ fn moment(value: &Value) -> DateTime<Utc> {
     value.as_str().unwrap().parse().unwrap()
 }
 
-async fn told(member: &Member, charges: Vec<Value>) -> Told {
+async fn reported(member: &Member, charges: Vec<Value>) -> ChargePattern {
     let subscription = member.subscription().await;
     // Every attempt as the customer sees it afterwards must match the clock's report.
     let path = format!("/api/counterparty/subscriptions/{}/payments?per_page=100", member.id);
-    let seen = send(member.shopper.request(reqwest::Method::GET, &path)).await.expect(200);
+    let seen = send(member.customer_client.request(reqwest::Method::GET, &path)).await.expect(200);
     let payments = seen["data"].as_array().unwrap();
     let begun = moment(&payments.last().unwrap()["created_at"]);
     assert_eq!(payments.len(), charges.len() + 1, "{payments:?} {charges:?}");
@@ -51,7 +51,7 @@ async fn told(member: &Member, charges: Vec<Value>) -> Told {
         assert_eq!((&payment["id"], &payment["period"]), (&charge["payment_id"], &charge["period"]));
         assert_eq!(charge["amount"], "490.00");
     }
-    Told {
+    ChargePattern {
         lasts: charges.iter().map(|charge| moment(&charge["at"]) - begun).collect(),
         charges: payments
             .iter()
@@ -74,24 +74,24 @@ fn merged(all: &mut Vec<Value>, answer: &Value) {
 
 database_tests! {
     async fn a_year_at_once_is_the_year_day_by_day(db: TestDatabase) {
-        let twin = TestDatabase::fresh(db.kind);
+        let other_application = TestDatabase::fresh(db.kind);
         let whole = Stage::open(db).await;
         let member = whole.member().await;
         member.direct(script()).await;
         let year = member.moves(json!({ "advance_seconds": YEAR * DAY })).await.expect(200);
         assert_eq!(year["total"], year["charges"].as_array().unwrap().len());
         assert!(year["moments"].as_u64().unwrap() >= 12, "{year}");
-        let year = told(&member, year["charges"].as_array().unwrap().clone()).await;
+        let year = reported(&member, year["charges"].as_array().unwrap().clone()).await;
         whole.end().await;
 
-        let daily = Stage::open(twin).await;
+        let daily = Stage::open(other_application).await;
         let member = daily.member().await;
         member.direct(script()).await;
         let mut charges = Vec::new();
         for _ in 0..YEAR {
             merged(&mut charges, &member.moves(json!({ "advance_seconds": DAY })).await.expect(200));
         }
-        let days = told(&member, charges).await;
+        let days = reported(&member, charges).await;
         daily.end().await;
 
         assert_eq!((year.charges.len(), &year.charges), (days.charges.len(), &days.charges));
@@ -104,14 +104,14 @@ database_tests! {
         assert_eq!((failed, year.charges.len()), (3, 16), "thirteen periods are paid: {:?}", year.charges);
     }
 
-    async fn a_dry_run_tells_what_then_happens(db: TestDatabase) {
+    async fn a_dry_run_reports_what_the_import_does(db: TestDatabase) {
         let stage = Stage::open(db).await;
         let member = stage.member().await;
         let before = (member.subscription().await, member.now().await);
         let days = json!({ "advance_seconds": 400 * DAY, "dry_run": true });
-        let foreseen = member.moves(days).await.expect(200);
-        let would = foreseen["would_charge"].as_array().unwrap().clone();
-        assert_eq!((would.len(), &foreseen["total"]), (13, &json!(13)), "{foreseen}");
+        let predicted = member.moves(days).await.expect(200);
+        let would = predicted["would_charge"].as_array().unwrap().clone();
+        assert_eq!((would.len(), &predicted["total"]), (13, &json!(13)), "{predicted}");
         assert_eq!(would[0]["at"], json!(moment(&before.0["current_period_end"]).to_rfc3339_opts(chrono::SecondsFormat::Millis, true)));
         assert_eq!(member.subscription().await, before.0, "nothing moved");
         assert!(member.now().await - before.1 < TimeDelta::hours(1));
@@ -124,7 +124,7 @@ database_tests! {
         }).collect();
         assert_eq!(charged, would);
         // A canceled subscription is not charged.
-        member.post(&format!("{}/{}/cancel", crate::club::ROOT, member.id), &json!({})).await.expect(200);
+        member.post(&format!("{}/{}/cancel", crate::subscription_fixture::ROOT, member.id), &json!({})).await.expect(200);
         let none = member.moves(json!({ "advance_seconds": 400 * DAY, "dry_run": true })).await.expect(200);
         assert_eq!(none["would_charge"], json!([]));
         stage.end().await;
@@ -166,7 +166,7 @@ async fn what_the_guide_tries_works_as_it_stands() {
     let shell = tokio::process::Command::new("sh").arg("-c").arg(script).env("DEMO", stage.demo_file()).output();
     let output = shell.await.unwrap();
     let (text, errors) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr));
-    let told: Vec<&str> = text.lines().filter(|line| !line.starts_with('{')).collect();
+    let reported: Vec<&str> = text.lines().filter(|line| !line.starts_with('{')).collect();
     let expected = [
         "paid: \"status\":\"active\"",
         "renewed: 4 payments, \"status\":\"active\"",
@@ -175,10 +175,10 @@ async fn what_the_guide_tries_works_as_it_stands() {
         "canceled: \"status\":\"canceled\"",
         "resumed: \"status\":\"active\"",
     ];
-    assert_eq!(told.len(), expected.len(), "{text}\n{errors}");
-    assert!(told.iter().zip(expected).all(|(line, expected)| line.starts_with(expected)), "{told:#?}\n{text}");
-    let tries: u32 = told[2].split(' ').nth(1).unwrap().parse().unwrap();
-    assert!((2..=5).contains(&tries) && told[2].ends_with("\"status\":\"past_due\""), "{}", told[2]);
+    assert_eq!(reported.len(), expected.len(), "{text}\n{errors}");
+    assert!(reported.iter().zip(expected).all(|(line, expected)| line.starts_with(expected)), "{reported:#?}\n{text}");
+    let tries: u32 = reported[2].split(' ').nth(1).unwrap().parse().unwrap();
+    assert!((2..=5).contains(&tries) && reported[2].ends_with("\"status\":\"past_due\""), "{}", reported[2]);
     assert!(text.contains("\"would_charge\":[{"), "{text}");
     stage.end().await;
 }

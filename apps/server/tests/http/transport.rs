@@ -10,7 +10,7 @@ use kontor::adapters::SystemClock;
 use kontor::config::Config;
 use kontor::instance::{Instance, Roles};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase, stays};
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use kontor_kernel::Clock;
 use reqwest::Method;
 use reqwest::header::HeaderValue;
@@ -179,24 +179,24 @@ database_tests! {
 
     async fn readiness_names_what_is_missing(db: TestDatabase) {
         let server = TestServer::start(db).await;
-        let told = send(server.request(Method::GET, "/readyz")).await.expect(200);
+        let reported = send(server.request(Method::GET, "/readyz")).await.expect(200);
         let checks = json!({ "database": "ok", "migrations": "ok", "worker": "missing" });
-        assert_eq!((&told["checks"], &told["status"]), (&checks, &json!("ready")), "an API alone needs no worker");
+        assert_eq!((&reported["checks"], &reported["status"]), (&checks, &json!("ready")), "an API alone needs no worker");
         server.db.database.revert(1).unwrap();
-        let told = send(server.request(Method::GET, "/readyz")).await.expect(503);
-        assert_eq!(told["checks"]["migrations"], "pending");
+        let reported = send(server.request(Method::GET, "/readyz")).await.expect(503);
+        assert_eq!(reported["checks"]["migrations"], "pending");
     }
 
     async fn a_process_that_is_to_work_is_ready_with_its_worker(db: TestDatabase) {
         let server = TestServer::start_as(db, Roles::Both, |_| {}).await;
         let ready = async || send(server.request(Method::GET, "/readyz")).await;
         let until = Instant::now() + Duration::from_secs(6);
-        let mut told = ready().await;
-        while told.status != 200 {
-            look_again!(until, "{}", told.text);
-            told = ready().await;
+        let mut reported = ready().await;
+        while reported.status != 200 {
+            retry_until!(until, "{}", reported.text);
+            reported = ready().await;
         }
-        assert_eq!(told.json()["checks"]["worker"], "ok");
+        assert_eq!(reported.json()["checks"]["worker"], "ok");
         server.execute("UPDATE workers SET seen_at = '2026-01-01 00:00:00'").await;
         assert_eq!(ready().await.expect(503)["checks"]["worker"], "missing");
     }
@@ -216,18 +216,18 @@ database_tests! {
         let until = async |state: &str| {
             let until = Instant::now() + Duration::from_secs(21);
             loop {
-                let told = ready().await;
-                if told.json()["status"] == state {
-                    return told;
+                let reported = ready().await;
+                if reported.json()["status"] == state {
+                    return reported;
                 }
-                look_again!(until, "not {state}: {}", told.text);
+                retry_until!(until, "not {state}: {}", reported.text);
             }
         };
         assert_eq!(until("ready").await.expect(200)["down"], json!([]));
 
         clock.is_broken.store(true, Ordering::SeqCst);
-        let told = until("degraded").await.expect(200);
-        assert!(told["down"].as_array().unwrap().iter().all(Value::is_string), "{told}");
+        let reported = until("degraded").await.expect(200);
+        assert!(reported["down"].as_array().unwrap().iter().all(Value::is_string), "{reported}");
         let text = send(server.http.get(format!("{url}/metrics"))).await.text;
         let panics = |line: &&str| line.starts_with("kontor_task_panics_total{task=");
         assert!(text.lines().any(|line| panics(&line)), "{text}");

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use kontor_adapter_diesel::database_tests;
 
-use crate::process::{Site, lasting_address};
+use crate::process::{ProcessEnvironment, lasting_address};
 use crate::trade::Market;
 
 /// An additive migration, and the record that it was applied.
@@ -36,72 +36,72 @@ fn newest_migration() -> String {
 
 database_tests! {
     async fn orders_go_on_while_one_binary_follows_another(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
+        let environment = ProcessEnvironment::open(db, 1.0).await;
         // Commands of this binary refuse a database that lacks a migration.
-        let project = site.create_project("owner");
+        let project = environment.create_project("owner");
         // An older binary may not know all settings of this one.
         let (older, migrations) = match previous() {
-            Some((binary, migrations)) => (site.command_of(&binary, &["serve"]), migrations),
-            None => (site.command(&["serve"]), "0".to_owned()),
+            Some((binary, migrations)) => (environment.command_of(&binary, &["serve"]), migrations),
+            None => (environment.command(&["serve"]), "0".to_owned()),
         };
         if migrations != "0" {
-            site.run(&["migrate", "--revert", &migrations]);
+            environment.run(&["migrate", "--revert", &migrations]);
         }
-        let mut older = site.start(older);
-        site.ready(&mut older).await;
-        let market = Market::of(&site, project).await;
-        let trade = market.trade(std::slice::from_ref(&market.desk.front), 1).await;
+        let mut older = environment.start(older);
+        environment.ready(&mut older).await;
+        let market = Market::of(&environment, project).await;
+        let trade = market.trade(std::slice::from_ref(&market.owner_client.front), 1).await;
         trade.goes_on(10).await;
-        site.run(&["migrate"]);
+        environment.run(&["migrate"]);
         if migrations == "0" {
-            site.execute(&ADDED).await;
+            environment.execute(&ADDED).await;
         }
         trade.goes_on(10).await;
         let address = lasting_address();
-        let mut newer = site.spawn_with(&["serve"], &[("KONTOR_BIND", address.to_string())]);
-        site.ready_at(address, &mut newer).await;
-        let mut beside = market.desk.front.clone();
+        let mut newer = environment.spawn_with(&["serve"], &[("KONTOR_BIND", address.to_string())]);
+        environment.ready_at(address, &mut newer).await;
+        let mut beside = market.owner_client.front.clone();
         beside.url = format!("http://{address}");
-        let both = market.trade(&[market.desk.front.clone(), beside.clone()], 2).await;
+        let both = market.trade(&[market.owner_client.front.clone(), beside.clone()], 2).await;
         both.goes_on(20).await;
         trade.goes_on(5).await;
         let mut answered = trade.end().await;
         answered.extend(both.end().await);
-        let (status, told) = site.readiness().await.unwrap();
-        assert_eq!((status, &told["checks"]["migrations"]), (200, &"ok".into()), "{told}");
+        let (status, reported) = environment.readiness().await.unwrap();
+        assert_eq!((status, &reported["checks"]["migrations"]), (200, &"ok".into()), "{reported}");
         older.terminate();
         assert!(older.ended().await.success());
         let last = market.trade(&[beside], 3).await;
         last.goes_on(10).await;
         answered.extend(last.end().await);
-        let stored = site.number("SELECT count(*) AS id FROM orders").await;
+        let stored = environment.number("SELECT count(*) AS id FROM orders").await;
         assert_eq!(usize::try_from(stored).unwrap(), answered.len(), "each answer is an order, each order was answered");
-        site.run(&["doctor"]);
+        environment.run(&["doctor"]);
         if migrations == "0" {
             // The first process detected it while it served, the second at its start; each logs it once.
-            assert_eq!(site.log().lines().filter(|line| line.contains(NEWER)).count(), 2);
+            assert_eq!(environment.log().lines().filter(|line| line.contains(NEWER)).count(), 2);
         }
         newer.terminate();
         assert!(newer.ended().await.success());
     }
 
     async fn a_binary_says_which_migration_it_misses(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        site.run(&["migrate", "--revert", "1"]);
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        environment.run(&["migrate", "--revert", "1"]);
         for command in ["serve", "worker", "doctor"] {
-            let refused = site.command(&[command]).output().unwrap();
-            let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-            assert!(!refused.status.success() && told.contains(&newest_migration()), "{command}: {told}");
+            let refused = environment.command(&[command]).output().unwrap();
+            let reported = String::from_utf8_lossy(&refused.stderr).into_owned();
+            assert!(!refused.status.success() && reported.contains(&newest_migration()), "{command}: {reported}");
         }
-        site.run(&["migrate"]);
-        site.serve().await.kill();
+        environment.run(&["migrate"]);
+        environment.serve().await.kill();
     }
 
     async fn a_database_of_an_older_release_is_refused(db: TestDatabase) {
-        let site = Site::open(db, 1.0).await;
-        site.execute(&["UPDATE __diesel_schema_migrations SET version = '0114' WHERE version = '2001'"]).await;
+        let environment = ProcessEnvironment::open(db, 1.0).await;
+        environment.execute(&["UPDATE __diesel_schema_migrations SET version = '0114' WHERE version = '2001'"]).await;
         for command in ["serve", "worker", "doctor", "migrate"] {
-            let refused = site.command(&[command]).output().unwrap();
+            let refused = environment.command(&[command]).output().unwrap();
             let printed = String::from_utf8_lossy(&refused.stderr).into_owned();
             assert_eq!(refused.status.code(), Some(1), "{command}: {printed}");
             assert!(printed.contains("older release") && printed.contains("start with an empty database"), "{command}: {printed}");

@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use kontor::config::Config;
 use kontor::instance::Roles;
 use kontor::wiring::{Adapters, delivery_worker};
-use kontor_adapter_diesel::{database_tests, look_again};
+use kontor_adapter_diesel::{database_tests, retry_until};
 use kontor_kernel::Clock;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use kontor_webhooks::{DeliveryRound, DeliveryWorker};
@@ -112,7 +112,7 @@ pub fn signature(secret: &Value, delivery: &Value) -> String {
 const DUE: u32 = 5_000;
 
 /// Creates a project whose application sends events to this address.
-async fn told_at(server: &TestServer, url: &str) -> Project {
+async fn notified_at(server: &TestServer, url: &str) -> Project {
     let project = server.project().await;
     let owner = server.owner(&project).await;
     let path = format!("/api/applications/{}/webhooks", project.application_id);
@@ -371,8 +371,8 @@ database_tests! {
             send(server.as_staff(&viewer, Method::GET, path)).await.expect(200);
             send(server.as_staff(&editor, Method::GET, path)).await.expect(403);
         }
-        let stranger = server.owner(&server.project().await).await;
-        let theirs = send(server.as_staff(&stranger, Method::GET, "/api/webhook_deliveries")).await.expect(200);
+        let outsider = server.owner(&server.project().await).await;
+        let theirs = send(server.as_staff(&outsider, Method::GET, "/api/webhook_deliveries")).await.expect(200);
         assert_eq!(theirs["webhookDeliveriesCount"], 0);
     }
 
@@ -380,10 +380,10 @@ database_tests! {
         let server = TestServer::start_as(db, Roles::Both, |_| {}).await;
         // The system accepts connections, but no response is ever sent.
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
-        let hanging = told_at(&server, &format!("http://{}/hook", silent.local_addr().unwrap())).await;
+        let hanging = notified_at(&server, &format!("http://{}/hook", silent.local_addr().unwrap())).await;
         let sandbox = Sandbox::start(SandboxConfig::new(server.clock.clone())).await.unwrap();
         let hook = send(server.http.post(format!("{}/control/hooks", sandbox.url())).json(&json!({}))).await.expect(201);
-        let sound = told_at(&server, hook["url"].as_str().unwrap()).await;
+        let sound = notified_at(&server, hook["url"].as_str().unwrap()).await;
         let received = async || -> usize {
             let got = server.http.get(format!("{}/control/hooks/{}", sandbox.url(), hook["id"].as_str().unwrap()));
             send(got).await.expect(200)["deliveries"].as_array().map_or(0, Vec::len)
@@ -393,12 +393,12 @@ database_tests! {
         let left = "SELECT count(*) AS id FROM outbox_events WHERE dispatched_at IS NULL";
         let until = Instant::now() + Duration::from_mins(2);
         while server.insert(left.to_owned()).await > 0 {
-            look_again!(until, "events are not fanned out");
+            retry_until!(until, "events are not fanned out");
         }
         events(&server, &sound, 1).await;
         let until = Instant::now() + Duration::from_secs(2);
         while received().await == 0 {
-            look_again!(until, "another project waits for a receiver that hangs");
+            retry_until!(until, "another project waits for a receiver that hangs");
         }
         assert_eq!(received().await, 1);
         let waiting = format!(

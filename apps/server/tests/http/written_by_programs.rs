@@ -4,11 +4,11 @@ use kontor_adapter_diesel::database_tests;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::office::Office;
-use crate::shopfront::Shopfront;
+use crate::project_fixture::ProjectFixture;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
-impl Shopfront {
+impl ShopFixture {
     async fn calculate(&self, body: impl Into<Vec<u8>>, headers: &[(&str, &str)]) -> Answer {
         let request = self.server.as_app(&self.project, Method::POST, "/api/counterparty/orders/precalculate");
         let request = request.header("Content-Type", "application/json").body(body.into());
@@ -17,8 +17,8 @@ impl Shopfront {
 }
 
 database_tests! {
-    async fn bodies_are_read_whatever_wrote_them(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+    async fn bodies_of_all_programs_are_read(db: TestDatabase) {
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(9, 100).await;
         let body = |quantity: &str| format!(r#"{{"products": [{{"id": {item}, "quantity": {quantity}}}]}}"#);
         shop.calculate(format!("\u{feff}{}", body("2")), &[]).await.expect(200);
@@ -32,24 +32,24 @@ database_tests! {
     }
 
     async fn lists_in_query_strings_may_be_numbered(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let ids = [office.goods("Mug").await, office.goods("Cup").await];
+        let fixture = ProjectFixture::open(db).await;
+        let ids = [fixture.goods("Mug").await, fixture.goods("Cup").await];
         let found = async |query: String| {
-            let listed = office.get(&format!("/api/nomenclatures?{query}")).await.expect(200);
+            let listed = fixture.get(&format!("/api/nomenclatures?{query}")).await.expect(200);
             listed["nomenclaturesCount"].clone()
         };
-        let category = office.create("/api/categories", json!({ "name": "Cups" })).await;
-        office.put(&format!("/api/nomenclatures/{}", ids[1]), json!({ "category_id": category })).await.expect(200);
+        let category = fixture.create("/api/categories", json!({ "name": "Cups" })).await;
+        fixture.put(&format!("/api/nomenclatures/{}", ids[1]), json!({ "category_id": category })).await.expect(200);
         for query in ["category_id[]", "category_id[0]", "category_id%5B0%5D"] {
             assert_eq!(found(format!("{query}={category}")).await, 1, "{query}");
         }
-        office.get(&format!("/api/nomenclatures?category_id[0]={category}&category_id[0]=2")).await.expect_invalid(&["category_id[0]"]);
+        fixture.get(&format!("/api/nomenclatures?category_id[0]={category}&category_id[0]=2")).await.expect_invalid(&["category_id[0]"]);
     }
 
-    async fn what_get_answers_head_answers_without_a_body(db: TestDatabase) {
-        let office = Office::open(db).await;
-        office.goods("Mug").await;
-        let ask = |method: Method, path: &str| office.server.as_staff(&office.owner, method, path).send();
+    async fn head_has_the_response_of_get_without_a_body(db: TestDatabase) {
+        let fixture = ProjectFixture::open(db).await;
+        fixture.goods("Mug").await;
+        let ask = |method: Method, path: &str| fixture.server.as_staff(&fixture.owner, method, path).send();
         for path in ["/api/nomenclatures", "/openapi.json", "/healthz", "/api/nomenclatures/99", "/nowhere"] {
             let (get, head) = (ask(Method::GET, path).await.unwrap(), ask(Method::HEAD, path).await.unwrap());
             assert_eq!(get.status(), head.status(), "{path}");
@@ -62,28 +62,28 @@ database_tests! {
     }
 
     async fn dates_have_one_form(db: TestDatabase) {
-        let office = Office::open(db).await;
-        let shop = office.create("/api/shops", json!({ "name": "Main", "address": "Nevsky 1", "branch_id": office.project.branch_id })).await;
+        let fixture = ProjectFixture::open(db).await;
+        let shop = fixture.create("/api/shops", json!({ "name": "Main", "address": "Nevsky 1", "branch_id": fixture.project.branch_id })).await;
         let path = format!("/api/shops/{shop}/holidays");
         for date in ["26-11-25", "2026-5-17", "+2026-05-17", "2026-05-17 ", "20260517", "2026-02-30"] {
-            office.post(&path, json!({ "date": date })).await.expect_invalid(&["date"]);
+            fixture.post(&path, json!({ "date": date })).await.expect_invalid(&["date"]);
         }
-        office.post(&path, json!({ "date": "2026-05-17" })).await.expect(201);
+        fixture.post(&path, json!({ "date": "2026-05-17" })).await.expect(201);
     }
 
     async fn a_task_can_be_sent_back_as_it_was_read(db: TestDatabase) {
-        let office = Office::open(db).await;
+        let fixture = ProjectFixture::open(db).await;
         let body = json!({ "title": "Call", "deadline": "2035-01-01T00:00:00Z" });
-        let path = format!("/api/tasks/{}", office.create("/api/tasks", body).await);
-        office.server.execute("UPDATE tasks SET deadline = '2026-01-01 00:00:00'").await;
-        let task = office.get(&path).await.expect(200)["task"].clone();
+        let path = format!("/api/tasks/{}", fixture.create("/api/tasks", body).await);
+        fixture.server.execute("UPDATE tasks SET deadline = '2026-01-01 00:00:00'").await;
+        let task = fixture.get(&path).await.expect(200)["task"].clone();
         let again = json!({ "title": "Call again", "deadline": task["deadline"] });
-        assert_eq!(office.put(&path, again).await.expect(200)["task"]["deadline"], task["deadline"]);
-        office.put(&path, json!({ "deadline": "2026-01-02T00:00:00Z" })).await.expect_invalid(&["deadline"]);
+        assert_eq!(fixture.put(&path, again).await.expect(200)["task"]["deadline"], task["deadline"]);
+        fixture.put(&path, json!({ "deadline": "2026-01-02T00:00:00Z" })).await.expect_invalid(&["deadline"]);
     }
 
     async fn promo_codes_ignore_case_and_blanks(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let item = shop.goods(9, 1_000).await;
         shop.promo("CASEM10").await;
         let owner = shop.server.owner(&shop.project).await;

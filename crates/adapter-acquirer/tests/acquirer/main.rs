@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use uuid::Uuid;
 
-struct World {
+struct AcquirerFixture {
     sandbox: SandboxHandle,
     client: AcquirerClient,
     http: reqwest::Client,
@@ -50,7 +50,7 @@ fn request(key: u128) -> ChargeRequest {
     }
 }
 
-impl World {
+impl AcquirerFixture {
     async fn start() -> Self {
         let sandbox = Sandbox::start(SandboxConfig::new(Arc::new(FixedClock::at(at())))).await.unwrap();
         let client = AcquirerClient::new(config(sandbox.url())).unwrap();
@@ -76,29 +76,29 @@ impl World {
 
 #[tokio::test]
 async fn a_payment_is_created_read_and_found() {
-    let world = World::start().await;
+    let fixture = AcquirerFixture::start().await;
     let request = request(1);
-    let Answer::Known(created) = world.create(&request).await else { panic!("not created") };
+    let Answer::Known(created) = fixture.create(&request).await else { panic!("not created") };
     assert_eq!((created.status, created.amount), (GatewayStatus::Pending, request.amount));
     assert_eq!((created.purpose, created.key), (Some(request.purpose), Some(request.key)));
     assert!(created.confirmation_url.as_ref().is_some_and(|url| url.starts_with("http")));
-    assert_eq!(world.create(&request).await, Answer::Known(created.clone()), "the key works once");
-    assert_eq!(world.payments().await, 1);
+    assert_eq!(fixture.create(&request).await, Answer::Known(created.clone()), "the key works once");
+    assert_eq!(fixture.payments().await, 1);
 
-    world.control(&format!("/payments/{}", created.id), json!({ "outcome": "succeed" })).await;
-    let Reading::Known(paid) = world.client.read(&created.id).await else { panic!("not read") };
+    fixture.control(&format!("/payments/{}", created.id), json!({ "outcome": "succeed" })).await;
+    let Reading::Known(paid) = fixture.client.read(&created.id).await else { panic!("not read") };
     assert_eq!((paid.status, paid.id), (GatewayStatus::Succeeded, created.id.clone()));
     for n in 2..=120 {
-        world.create(&self::request(n)).await;
+        fixture.create(&self::request(n)).await;
     }
     let since = at() - TimeDelta::minutes(5);
-    assert!(matches!(world.client.find(&request, since).await, Reading::Known(found) if found.id == created.id));
-    assert_eq!(world.client.find(&self::request(999), since).await, Reading::Absent);
+    assert!(matches!(fixture.client.find(&request, since).await, Reading::Known(found) if found.id == created.id));
+    assert_eq!(fixture.client.find(&self::request(999), since).await, Reading::Absent);
     let nobody = ProviderId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap();
-    assert_eq!(world.client.read(&nobody).await, Reading::Absent);
+    assert_eq!(fixture.client.read(&nobody).await, Reading::Absent);
 }
 
-impl World {
+impl AcquirerFixture {
     /// Returns a captured payment.
     async fn paid(&self, key: u128) -> GatewayPayment {
         let purpose = ChargePurpose::Verification(VerificationId::new(3).unwrap());
@@ -131,92 +131,92 @@ fn way_back(payment: &GatewayPayment, key: u128) -> RefundRequest {
 
 #[tokio::test]
 async fn money_is_refunded_once_per_key() {
-    let world = World::start().await;
-    let payment = world.paid(1).await;
-    assert_eq!(world.client.find_refund(&way_back(&payment, 2)).await, Reading::Absent);
+    let fixture = AcquirerFixture::start().await;
+    let payment = fixture.paid(1).await;
+    assert_eq!(fixture.client.find_refund(&way_back(&payment, 2)).await, Reading::Absent);
     let request = way_back(&payment, 2);
-    let Answer::Known(refund) = world.client.refund(&request).await else { panic!("not refunded") };
+    let Answer::Known(refund) = fixture.client.refund(&request).await else { panic!("not refunded") };
     assert_eq!(
         (refund.status, refund.amount, &refund.payment),
         (GatewayStatus::Succeeded, payment.amount, &payment.id)
     );
-    assert_eq!(world.client.refund(&request).await, Answer::Known(refund.clone()), "the key works once");
-    assert!(matches!(world.client.refund(&way_back(&payment, 3)).await, Answer::Refused { .. }));
-    assert_eq!(world.client.read_refund(&refund.id).await, Reading::Known(refund.clone()));
-    assert_eq!(world.client.find_refund(&way_back(&payment, 2)).await, Reading::Known(refund));
-    let other = world.paid(4).await;
-    assert_eq!(world.client.find_refund(&way_back(&other, 5)).await, Reading::Absent);
+    assert_eq!(fixture.client.refund(&request).await, Answer::Known(refund.clone()), "the key works once");
+    assert!(matches!(fixture.client.refund(&way_back(&payment, 3)).await, Answer::Refused { .. }));
+    assert_eq!(fixture.client.read_refund(&refund.id).await, Reading::Known(refund.clone()));
+    assert_eq!(fixture.client.find_refund(&way_back(&payment, 2)).await, Reading::Known(refund));
+    let other = fixture.paid(4).await;
+    assert_eq!(fixture.client.find_refund(&way_back(&other, 5)).await, Reading::Absent);
     let nobody = ProviderId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap();
-    assert_eq!(world.client.read_refund(&nobody).await, Reading::Absent);
-    assert_eq!(world.refunds().await, 1);
+    assert_eq!(fixture.client.read_refund(&nobody).await, Reading::Absent);
+    assert_eq!(fixture.refunds().await, 1);
 }
 
 #[tokio::test]
 async fn unknown_refunds_end_in_one_refund() {
     for fault in ["timeout", "http_500", "http_500_after_commit", "drop"] {
-        let world = World::start().await;
-        let request = way_back(&world.paid(1).await, 2);
-        world.control("/faults", json!({ "service": "acquirer", "fault": fault })).await;
-        let answer = world.client.refund(&request).await;
+        let fixture = AcquirerFixture::start().await;
+        let request = way_back(&fixture.paid(1).await, 2);
+        fixture.control("/faults", json!({ "service": "acquirer", "fault": fault })).await;
+        let answer = fixture.client.refund(&request).await;
         assert!(matches!(answer, Answer::Unknown { .. }), "{fault}: {answer:?}");
-        let answer = world.client.refund(&request).await;
+        let answer = fixture.client.refund(&request).await;
         assert!(matches!(answer, Answer::Known(_)), "{fault}: {answer:?}");
-        assert_eq!(world.refunds().await, 1, "{fault}");
+        assert_eq!(fixture.refunds().await, 1, "{fault}");
     }
 }
 
 #[tokio::test]
-async fn a_refund_that_was_turned_down_is_no_refund() {
-    let world = World::start().await;
-    let payment = world.paid(1).await;
-    world.control("/acquirer", json!({ "refunds": "canceled" })).await;
-    let Answer::Known(refund) = world.client.refund(&way_back(&payment, 2)).await else { panic!("not known") };
+async fn a_rejected_refund_does_not_count() {
+    let fixture = AcquirerFixture::start().await;
+    let payment = fixture.paid(1).await;
+    fixture.control("/acquirer", json!({ "refunds": "canceled" })).await;
+    let Answer::Known(refund) = fixture.client.refund(&way_back(&payment, 2)).await else { panic!("not known") };
     assert_eq!((refund.status, refund.reason.is_some()), (GatewayStatus::Canceled, true));
-    assert_eq!(world.client.find_refund(&way_back(&payment, 2)).await, Reading::Absent);
-    world.control("/acquirer", json!({ "refunds": "pending" })).await;
-    let Answer::Known(refund) = world.client.refund(&way_back(&payment, 3)).await else { panic!("not known") };
+    assert_eq!(fixture.client.find_refund(&way_back(&payment, 2)).await, Reading::Absent);
+    fixture.control("/acquirer", json!({ "refunds": "pending" })).await;
+    let Answer::Known(refund) = fixture.client.refund(&way_back(&payment, 3)).await else { panic!("not known") };
     assert_eq!(refund.status, GatewayStatus::Pending);
-    assert_eq!(world.client.find_refund(&way_back(&payment, 2)).await, Reading::Known(refund));
+    assert_eq!(fixture.client.find_refund(&way_back(&payment, 2)).await, Reading::Known(refund));
 }
 
 #[tokio::test]
 async fn a_canceled_payment_says_why() {
-    let world = World::start().await;
-    let Answer::Known(created) = world.create(&request(1)).await else { panic!("not created") };
+    let fixture = AcquirerFixture::start().await;
+    let Answer::Known(created) = fixture.create(&request(1)).await else { panic!("not created") };
     let decline = json!({ "outcome": "decline", "reason": "insufficient_funds" });
-    world.control(&format!("/payments/{}", created.id), decline).await;
-    let Reading::Known(canceled) = world.client.read(&created.id).await else { panic!("not read") };
+    fixture.control(&format!("/payments/{}", created.id), decline).await;
+    let Reading::Known(canceled) = fixture.client.read(&created.id).await else { panic!("not read") };
     assert_eq!((canceled.status, canceled.reason.as_deref()), (GatewayStatus::Canceled, Some("insufficient_funds")));
 }
 
 #[tokio::test]
 async fn unknown_outcomes_end_in_one_payment() {
     for fault in ["timeout", "http_500", "http_500_after_commit", "drop"] {
-        let world = World::start().await;
-        world.control("/faults", json!({ "service": "acquirer", "fault": fault })).await;
-        let answer = world.create(&request(1)).await;
+        let fixture = AcquirerFixture::start().await;
+        fixture.control("/faults", json!({ "service": "acquirer", "fault": fault })).await;
+        let answer = fixture.create(&request(1)).await;
         assert!(matches!(answer, Answer::Unknown { .. }), "{fault}: {answer:?}");
-        let answer = world.create(&request(1)).await;
+        let answer = fixture.create(&request(1)).await;
         assert!(matches!(answer, Answer::Known(_)), "{fault}: {answer:?}");
-        assert_eq!(world.payments().await, 1, "{fault}");
+        assert_eq!(fixture.payments().await, 1, "{fault}");
     }
 }
 
 #[tokio::test]
 async fn refusals_and_unknown_outcomes_are_distinguished() {
-    let world = World::start().await;
-    world.control("/faults", json!({ "service": "acquirer", "fault": "refuse" })).await;
-    assert!(matches!(world.create(&request(1)).await, Answer::Refused { .. }));
-    let stranger = AcquirerConfig { shop_id: "1".to_owned(), ..config(world.sandbox.url()) };
-    let stranger = AcquirerClient::new(stranger).unwrap();
-    let answer = stranger.create(&request(2)).await;
+    let fixture = AcquirerFixture::start().await;
+    fixture.control("/faults", json!({ "service": "acquirer", "fault": "refuse" })).await;
+    assert!(matches!(fixture.create(&request(1)).await, Answer::Refused { .. }));
+    let outsider = AcquirerConfig { shop_id: "1".to_owned(), ..config(fixture.sandbox.url()) };
+    let outsider = AcquirerClient::new(outsider).unwrap();
+    let answer = outsider.create(&request(2)).await;
     assert!(matches!(&answer, Answer::Refused { code, .. } if code == "invalid_credentials"), "{answer:?}");
-    assert!(matches!(stranger.find(&request(2), at()).await, Reading::Unknown { .. }));
+    assert!(matches!(outsider.find(&request(2), at()).await, Reading::Unknown { .. }));
 
     let key = request(3);
-    assert!(matches!(world.create(&key).await, Answer::Known(_)));
+    assert!(matches!(fixture.create(&key).await, Answer::Known(_)));
     let other = ChargeRequest { amount: Money::from_minor(1).unwrap(), ..key };
-    let answer = world.create(&other).await;
+    let answer = fixture.create(&other).await;
     assert!(matches!(answer, Answer::Unknown { .. }), "a key in use may mean a payment: {answer:?}");
 }
 
@@ -274,73 +274,73 @@ async fn unexpected_responses_are_unknown_outcomes() {
 
 #[tokio::test]
 async fn of_several_refunds_each_is_found_by_its_key() {
-    let world = World::start().await;
-    let payment = world.paid(1).await;
+    let fixture = AcquirerFixture::start().await;
+    let payment = fixture.paid(1).await;
     let part = |key| {
         let amount = Money::from_minor(100).unwrap();
         RefundRequest { amount, whole: false, ..way_back(&payment, key) }
     };
-    let Answer::Known(first) = world.client.refund(&part(2)).await else { panic!("not refunded") };
-    let Answer::Known(second) = world.client.refund(&part(3)).await else { panic!("not refunded") };
-    assert_eq!(world.client.find_refund(&part(2)).await, Reading::Known(first));
-    assert_eq!(world.client.find_refund(&part(3)).await, Reading::Known(second));
-    assert_eq!(world.client.find_refund(&part(4)).await, Reading::Absent);
+    let Answer::Known(first) = fixture.client.refund(&part(2)).await else { panic!("not refunded") };
+    let Answer::Known(second) = fixture.client.refund(&part(3)).await else { panic!("not refunded") };
+    assert_eq!(fixture.client.find_refund(&part(2)).await, Reading::Known(first));
+    assert_eq!(fixture.client.find_refund(&part(3)).await, Reading::Known(second));
+    assert_eq!(fixture.client.find_refund(&part(4)).await, Reading::Absent);
 }
 
 #[tokio::test]
 async fn a_method_is_saved_and_charged_without_the_customer() {
-    let world = World::start().await;
+    let fixture = AcquirerFixture::start().await;
     let saving = ChargeRequest { save_method: true, ..request(1) };
-    let Answer::Known(created) = world.create(&saving).await else { panic!("not created") };
-    world.control(&format!("/payments/{}", created.id), json!({ "outcome": "succeed" })).await;
-    let Reading::Known(paid) = world.client.read(&created.id).await else { panic!("not read") };
+    let Answer::Known(created) = fixture.create(&saving).await else { panic!("not created") };
+    fixture.control(&format!("/payments/{}", created.id), json!({ "outcome": "succeed" })).await;
+    let Reading::Known(paid) = fixture.client.read(&created.id).await else { panic!("not read") };
     let method = paid.saved_method.unwrap();
     assert_eq!((method.method, method.card_last_4.map(|digits| digits.len())), (PaymentMethod::BankCard, Some(4)));
     let saved_method = Some(MethodReference { id: SavedMethodId::new(1).unwrap(), provider_id: method.provider_id });
     let purpose = ChargePurpose::Subscription(SubscriptionId::new(9).unwrap());
-    let Answer::Known(charged) = world.create(&ChargeRequest { purpose, saved_method, ..request(2) }).await else {
+    let Answer::Known(charged) = fixture.create(&ChargeRequest { purpose, saved_method, ..request(2) }).await else {
         panic!("not charged")
     };
     assert_eq!((charged.status, charged.purpose), (GatewayStatus::Succeeded, Some(purpose)));
     assert_eq!(charged.confirmation_url, None);
     // A method that was not requested is not saved.
-    let other = world.paid(3).await;
-    let Reading::Known(other) = world.client.read(&other.id).await else { panic!("not read") };
+    let other = fixture.paid(3).await;
+    let Reading::Known(other) = fixture.client.read(&other.id).await else { panic!("not read") };
     assert_eq!(other.saved_method, None);
 }
 
 #[tokio::test]
 async fn an_unpaid_payment_is_canceled_if_the_acquirer_supports_it() {
-    let world = World::start().await;
-    let Answer::Known(created) = world.create(&request(1)).await else { panic!("not created") };
-    let kept = world.client.cancel(&created.id, Uuid::from_u128(2)).await;
+    let fixture = AcquirerFixture::start().await;
+    let Answer::Known(created) = fixture.create(&request(1)).await else { panic!("not created") };
+    let kept = fixture.client.cancel(&created.id, Uuid::from_u128(2)).await;
     assert!(matches!(&kept, Answer::Refused { code, .. } if code == "invalid_request"), "{kept:?}");
-    world.control("/faults", json!({ "service": "acquirer", "fault": "http_500" })).await;
-    let lost = world.client.cancel(&created.id, Uuid::from_u128(3)).await;
+    fixture.control("/faults", json!({ "service": "acquirer", "fault": "http_500" })).await;
+    let lost = fixture.client.cancel(&created.id, Uuid::from_u128(3)).await;
     assert!(matches!(lost, Answer::Unknown { .. }), "{lost:?}");
-    world.control("/acquirer", json!({ "cancels_unpaid": true })).await;
+    fixture.control("/acquirer", json!({ "cancels_unpaid": true })).await;
     for _ in 0..2 {
-        let Answer::Known(canceled) = world.client.cancel(&created.id, Uuid::from_u128(4)).await else {
+        let Answer::Known(canceled) = fixture.client.cancel(&created.id, Uuid::from_u128(4)).await else {
             panic!("not canceled")
         };
-        let told = (canceled.id.clone(), canceled.status, canceled.reason.as_deref());
-        assert_eq!(told, (created.id.clone(), GatewayStatus::Canceled, Some("canceled_by_merchant")));
+        let reported = (canceled.id.clone(), canceled.status, canceled.reason.as_deref());
+        assert_eq!(reported, (created.id.clone(), GatewayStatus::Canceled, Some("canceled_by_merchant")));
     }
-    let stranger = ProviderId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap();
-    assert!(matches!(world.client.cancel(&stranger, Uuid::from_u128(5)).await, Answer::Refused { .. }));
+    let outsider = ProviderId::parse("22e12f66-000f-5000-8000-18db351245c7").unwrap();
+    assert!(matches!(fixture.client.cancel(&outsider, Uuid::from_u128(5)).await, Answer::Refused { .. }));
 }
 
 #[tokio::test]
 async fn lists_are_read_page_by_page() {
-    let world = World::start().await;
+    let fixture = AcquirerFixture::start().await;
     for key in 0..103 {
-        world.create(&request(key)).await;
+        fixture.create(&request(key)).await;
     }
-    let paid = world.paid(200).await;
-    let Answer::Known(back) = world.client.refund(&way_back(&paid, 300)).await else { panic!("not refunded") };
+    let paid = fixture.paid(200).await;
+    let Answer::Known(back) = fixture.client.refund(&way_back(&paid, 300)).await else { panic!("not refunded") };
     let (mut page, mut sizes, mut keys) = (None, Vec::new(), std::collections::BTreeSet::new());
     loop {
-        let Reading::Known(listed) = world.client.list_payments(at() - TimeDelta::minutes(1), page).await else {
+        let Reading::Known(listed) = fixture.client.list_payments(at() - TimeDelta::minutes(1), page).await else {
             panic!("not listed")
         };
         sizes.push(listed.items.len());
@@ -351,11 +351,11 @@ async fn lists_are_read_page_by_page() {
         }
     }
     assert_eq!((sizes, keys.len()), (vec![100, 4], 104));
-    let Reading::Known(refunds) = world.client.list_refunds(at() - TimeDelta::minutes(1), None).await else {
+    let Reading::Known(refunds) = fixture.client.list_refunds(at() - TimeDelta::minutes(1), None).await else {
         panic!("not listed")
     };
     assert_eq!((refunds.items, refunds.next), (vec![back], None));
-    let Reading::Known(none) = world.client.list_refunds(at() + TimeDelta::days(1), None).await else {
+    let Reading::Known(none) = fixture.client.list_refunds(at() + TimeDelta::days(1), None).await else {
         panic!("not listed")
     };
     assert_eq!(none.items, []);

@@ -9,7 +9,7 @@ use kontor_auth::ports::{CallbackAttempts, ClaimError, QueryPurpose};
 use kontor_kernel::{AppScope, CallbackAttemptId, Contact, Phone, StoreError};
 
 use super::{Holder, insert_token};
-use crate::customer_data::{Newcomer, bind, create, lock_bound_customer, lock_customer, owner};
+use crate::customer_data::{NewCustomerData, bind, create, lock_bound_customer, lock_customer, owner};
 use crate::database::{Abort, AnyConnection, Database, Extent, on_each};
 use crate::decode;
 use crate::schema::{callback_attempts, callback_phones};
@@ -152,7 +152,13 @@ fn exchanged(
         let id = match owner(connection, project, &contact, None)? {
             ContactOwner::Several { .. } => return Err(Abort::Refused(ExchangeError::SeveralCustomers)),
             ContactOwner::One(id) if lock_customer(connection, id.get())? => id.get(),
-            _ => create(connection, project, &contact, &Newcomer::default(), exchange.token.created_at.naive_utc())?,
+            _ => create(
+                connection,
+                project,
+                &contact,
+                &NewCustomerData::default(),
+                exchange.token.created_at.naive_utc(),
+            )?,
         };
         if !bind(connection, project, contact.as_str(), id)? {
             return Err(Abort::Refused(ExchangeError::Lost));

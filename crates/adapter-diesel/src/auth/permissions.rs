@@ -296,6 +296,7 @@ fn seen(project: ProjectId, id: RoleId, version: i64) -> _ {
 
 #[derive(Insertable)]
 #[diesel(table_name = role_permissions)]
+#[expect(clippy::struct_field_names, reason = "the names of the columns")]
 struct LinkRow {
     project_id: i64,
     role_id: i64,

@@ -9,7 +9,9 @@ use kontor_auth::ports::{ClientSessions, CodeRepository, CustomerAccounts, Sessi
 use kontor_kernel::{AppScope, ApplicationId, Contact, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
 
 use super::{Holder, insert_token};
-use crate::customer_data::{ACTIVE_SESSION, BindError, Newcomer, bound, close_sessions, find_or_bind, guard, owner};
+use crate::customer_data::{
+    ACTIVE_SESSION, BindError, NewCustomerData, bound, close_sessions, find_or_bind, guard, owner,
+};
 use crate::database::{Abort, AnyConnection, Database, Extent, found, on_each};
 use crate::decode;
 use crate::schema::{client_sessions, one_time_codes};
@@ -37,7 +39,9 @@ impl CustomerAccounts for Database {
             return Ok(customer);
         }
         let made = self
-            .write(move |connection| find_or_bind(connection, project, &wanted, &Newcomer::default(), at.naive_utc()))
+            .write(move |connection| {
+                find_or_bind(connection, project, &wanted, &NewCustomerData::default(), at.naive_utc())
+            })
             .await;
         match made {
             Ok(customer) => Ok(customer),
@@ -58,7 +62,7 @@ impl CustomerAccounts for Database {
             let signed = self
                 .write(move |connection| {
                     let at = token.created_at.naive_utc();
-                    let customer = find_or_bind(connection, app.project_id, &contact, &Newcomer::default(), at)?;
+                    let customer = find_or_bind(connection, app.project_id, &contact, &NewCustomerData::default(), at)?;
                     let holder = Holder::Customer(app.project_id, app.application_id, customer);
                     let token = insert_token(connection, &holder, &token)?;
                     Ok((customer, decode::id(token)?))

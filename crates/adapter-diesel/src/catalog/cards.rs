@@ -280,6 +280,7 @@ struct PhotoRow<'a> {
 
 #[derive(Insertable)]
 #[diesel(table_name = nomenclature_tags)]
+#[expect(clippy::struct_field_names, reason = "the names of the columns")]
 struct TagRow {
     project_id: i64,
     nomenclature_id: i64,

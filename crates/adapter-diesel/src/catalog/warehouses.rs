@@ -122,6 +122,7 @@ fn require_own(
 
 #[derive(Insertable)]
 #[diesel(table_name = warehouse_applications)]
+#[expect(clippy::struct_field_names, reason = "the names of the columns")]
 struct LinkRow {
     project_id: i64,
     warehouse_id: i64,

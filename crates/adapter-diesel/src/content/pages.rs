@@ -481,7 +481,7 @@ mod tests {
     use crate::testing::{Kind, TestDatabase};
 
     #[tokio::test]
-    async fn what_a_text_finds_is_counted_and_sorted_without_the_texts() {
+    async fn matches_are_counted_and_sorted_without_their_texts() {
         let db = TestDatabase::fresh(Kind::Sqlite);
         for text in ["oak table", "*"] {
             for field in ["created_at", "views_count", "updated_at", "id"] {

@@ -77,7 +77,7 @@ pub(crate) fn owner<R>(
 /// Data of a new customer besides the contact.
 #[derive(Insertable, Default)]
 #[diesel(table_name = counterparties)]
-pub(crate) struct Newcomer<'a> {
+pub(crate) struct NewCustomerData<'a> {
     #[diesel(column_name = first_name)]
     pub first: Option<&'a str>,
     #[diesel(column_name = last_name)]
@@ -90,7 +90,7 @@ pub(crate) fn create<R>(
     connection: &mut AnyConnection,
     project: ProjectId,
     contact: &Contact,
-    newcomer: &Newcomer<'_>,
+    new_customer: &NewCustomerData<'_>,
     at: NaiveDateTime,
 ) -> Result<i64, Abort<R>> {
     let (phone, email) = match contact {
@@ -103,7 +103,7 @@ pub(crate) fn create<R>(
             counterparties::is_company.eq(false),
             counterparties::phone_1.eq(phone),
             counterparties::email.eq(email),
-            newcomer,
+            new_customer,
             counterparties::created_at.eq(at),
             counterparties::updated_at.eq(at),
         ))
@@ -136,7 +136,7 @@ pub(crate) fn find_or_bind(
     connection: &mut AnyConnection,
     project: ProjectId,
     contact: &Contact,
-    newcomer: &Newcomer<'_>,
+    new_customer: &NewCustomerData<'_>,
     at: NaiveDateTime,
 ) -> Result<CounterpartyId, Abort<BindError>> {
     if let Some(id) = lock_bound_customer(connection, project, contact)? {
@@ -146,7 +146,7 @@ pub(crate) fn find_or_bind(
         ContactOwner::One(id) | ContactOwner::Several { oldest: id } if lock_customer(connection, id.get())? => {
             id.get()
         }
-        _ => create(connection, project, contact, newcomer, at)?,
+        _ => create(connection, project, contact, new_customer, at)?,
     };
     if !bind(connection, project, contact.as_str(), id)? {
         // Rolls back the records created for the binding.

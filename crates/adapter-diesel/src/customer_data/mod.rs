@@ -6,7 +6,9 @@
 mod contact_owners;
 mod deletion;
 
-pub(crate) use contact_owners::{BindError, Newcomer, bind, bound, create, find_or_bind, lock_bound_customer, owner};
+pub(crate) use contact_owners::{
+    BindError, NewCustomerData, bind, bound, create, find_or_bind, lock_bound_customer, owner,
+};
 pub(crate) use deletion::{
     contacts, delete_login_contacts, delete_logins, delete_receipts, delete_receipts_if_deleted, delete_remarks,
     delete_ticket_codes, end_subscriptions, remove_logins,

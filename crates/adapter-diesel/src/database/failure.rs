@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fields_of_an_error_tell_a_deadlock_and_not_its_words() {
+    fn a_deadlock_is_known_by_the_fields_of_the_error_and_not_its_text() {
         assert!(is_conflict(&other(DEADLOCK)) && is_unclassified(&other(DEADLOCK)));
         for report in [
             Report { position: true, ..DEADLOCK },

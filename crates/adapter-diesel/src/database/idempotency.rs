@@ -426,7 +426,7 @@ mod tests {
             }
         }
 
-        async fn who_is_forgotten_leaves_no_answer_that_comes_meanwhile(db: TestDatabase) {
+        async fn a_deleted_customer_gets_no_concurrent_stored_response(db: TestDatabase) {
             let (own, other) = (KeyOwner { guard: "counterparty", id: Some(1) }, KeyOwner { guard: "counterparty", id: Some(12) });
             let numbers = RequestNumbers::new(0);
             for round in 1..=40 {

@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_text_finds_is_looked_up_by_its_number() {
+    async fn matches_are_looked_up_by_id() {
         let db = TestDatabase::fresh(Kind::Sqlite);
         let project = ProjectId::new(1).unwrap();
         let read = db.database.read(move |connection| {

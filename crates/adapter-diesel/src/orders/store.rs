@@ -14,7 +14,7 @@ use kontor_payments::model::{Charge, ChargePurpose, NewCharge};
 use super::refunds::{RefundContext, request_of, request_refund};
 use super::{history, place, reader, replace_lines, reservations, unconfirmed};
 use crate::customer_data::{
-    BindError, CustomerOf, Newcomer, find_or_bind, is_employee, lock_customer, lock_customer_of,
+    BindError, CustomerOf, NewCustomerData, find_or_bind, is_employee, lock_customer, lock_customer_of,
 };
 use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::order_history::{self, Entry};
@@ -28,7 +28,7 @@ fn orderer(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<Counte
         Orderer::Customer(id) if lock_customer(connection, id.get())? => Ok(*id),
         Orderer::Customer(_) => Err(Abort::Refused(PlaceRefused::CustomerDeleted)),
         Orderer::Contact(person) => {
-            let named = Newcomer {
+            let named = NewCustomerData {
                 first: Some(&person.first_name),
                 last: Some(&person.last_name),
                 middle: person.middle_name.as_deref(),

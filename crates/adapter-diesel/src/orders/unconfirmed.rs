@@ -103,15 +103,15 @@ impl Database {
         orders: Vec<i64>,
         step: impl Fn(&mut AnyConnection, OrderId) -> Result<bool, Abort<StoreError>> + Copy + Send + Sync + 'static,
     ) -> Result<usize, StoreError> {
-        let (mut canceled, mut trouble) = (0, None);
+        let (mut canceled, mut failure) = (0, None);
         for id in orders {
             let order = decode::id(id)?;
             match self.write(move |connection| step(connection, order)).await {
                 Ok(done) => canceled += usize::from(done),
-                Err(error) => trouble = trouble.or(Some(error)),
+                Err(error) => failure = failure.or(Some(error)),
             }
         }
-        trouble.map_or(Ok(canceled), Err)
+        failure.map_or(Ok(canceled), Err)
     }
 }
 

@@ -399,8 +399,8 @@ impl TaskMailQueue for Database {
                 .sql(")")
                 .run(connection)?;
             if ended == 0 {
-                let anew = Statement::new(", attempts = 0, requested_at = ").value(at.naive_utc());
-                release(&mail, &owner, next, anew).run(connection)?;
+                let renewed = Statement::new(", attempts = 0, requested_at = ").value(at.naive_utc());
+                release(&mail, &owner, next, renewed).run(connection)?;
             }
             Ok::<_, Abort<StoreError>>(())
         })

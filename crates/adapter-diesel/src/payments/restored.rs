@@ -117,7 +117,7 @@ pub struct PaymentComparison {
     /// Unknown renewals of this installation; the next attempts for their periods take them over.
     pub renewals: u64,
     /// Payments for purposes that this database does not contain.
-    pub strange: Vec<GatewayPayment>,
+    pub unexpected: Vec<GatewayPayment>,
 }
 
 fn compare(
@@ -159,7 +159,7 @@ fn compare(
                 compared.renewals += 1;
             }
             _ if is_canceled => {}
-            _ => compared.strange.push(payment),
+            _ => compared.unexpected.push(payment),
         }
     }
     Ok(compared)

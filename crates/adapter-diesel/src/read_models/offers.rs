@@ -40,6 +40,7 @@ fn slot(connection: &AnyConnection) -> String {
 
 by_place! {
     /// Columns of `RETURNING project_id, application_id, category_id` of offers.
+    #[expect(clippy::struct_field_names, reason = "the names of the columns")]
     pub(crate) struct OfferPlace {
         project_id: i64,
         application_id: i64,

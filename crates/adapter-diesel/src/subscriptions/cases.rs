@@ -145,7 +145,7 @@ impl TryFrom<&SubscriptionRow> for Subscription {
             _ => None,
         };
         let parked = row.parked.as_deref().map(|word| decode::word("subscriptions", row.id, "parked", word));
-        let told = match (row.told_period, row.told_of.as_deref()) {
+        let last_notice = match (row.told_period, row.told_of.as_deref()) {
             (Some(period), Some(of)) => Some((
                 u32::try_from(period).map_err(StoreError::corrupt)?,
                 decode::word("subscriptions", row.id, "told_of", of)?,
@@ -167,7 +167,7 @@ impl TryFrom<&SubscriptionRow> for Subscription {
             next_charge_at: row.next_charge_at.map(decode::moment),
             wake_at: row.wake_at.map(decode::moment),
             canceled_at: row.canceled_at.map(decode::moment),
-            told,
+            last_notice,
             missed: missed.unwrap_or_default(),
             parked: parked.transpose()?,
             created_at: decode::moment(row.created_at),
@@ -421,7 +421,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_stored_reads_back() {
+    fn stored_records_read_back() {
         let first = "2027-01-31T09:00:00Z".parse().unwrap();
         let schedule = Schedule::new(Anchor::new(first, Zone::default(), 1).unwrap()).on_day(3, 15).unwrap();
         assert_eq!(parse_schedule(&schedule_text(&schedule).unwrap()).unwrap(), schedule);

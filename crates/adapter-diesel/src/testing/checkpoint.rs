@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_told_apart_by_their_contents_and_not_by_their_numbers() {
+    fn rows_are_distinguished_by_contents_and_not_by_numbers() {
         let sequences = ["orders_id_seq".to_owned(), "lines_id_seq".to_owned()];
         let labeled = |rows: [&str; 4]| {
             let labels = Labels::of(rows.into_iter(), &sequences);

@@ -103,7 +103,7 @@ impl Cluster {
 
     /// Stops the server, starts it again and waits until it accepts connections.
     pub fn restart(&mut self, stop: Stop) -> Result<(), String> {
-        self.script.tell(match stop {
+        self.script.send_command(match stop {
             Stop::Fast => "INT",
             Stop::Immediate => "QUIT",
         })

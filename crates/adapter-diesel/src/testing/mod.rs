@@ -10,7 +10,7 @@ mod pair;
 mod postgres;
 mod script;
 mod sql;
-pub mod storehouse;
+pub mod stock_fixture;
 mod waiting;
 pub mod wire;
 

@@ -82,7 +82,7 @@ impl Pair {
     /// # Panics
     /// If it cannot be killed.
     pub fn kill_primary(&mut self) {
-        must(self.script.tell("kill"));
+        must(self.script.send_command("kill"));
     }
 
     /// Promotes the standby to a primary, and waits until it is one.
@@ -90,7 +90,7 @@ impl Pair {
     /// # Panics
     /// If it does not become one.
     pub fn promote_standby(&mut self) {
-        must(self.script.tell("promote"));
+        must(self.script.send_command("promote"));
     }
 }
 

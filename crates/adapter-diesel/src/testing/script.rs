@@ -37,7 +37,7 @@ impl Script {
     }
 
     /// Sends the script a line and waits until it is ready again.
-    pub fn tell(&mut self, line: &str) -> Result<(), String> {
+    pub fn send_command(&mut self, line: &str) -> Result<(), String> {
         let commands = self.commands.as_mut().ok_or("a shell has no input")?;
         writeln!(commands, "{line}").map_err(|error| error.to_string())?;
         self.ready()

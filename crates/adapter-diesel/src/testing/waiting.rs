@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 /// Pause between two checks.
 pub const MOMENT: Duration = Duration::from_millis(10);
 
-/// Waits between two checks, for [`look_again`](crate::look_again).
+/// Waits between two checks, for [`retry_until`](crate::retry_until).
 pub async fn pause(time: Duration) {
     tokio::time::sleep(time).await;
 }
@@ -21,17 +21,17 @@ pub async fn moment() {
 /// ```text
 /// let until = Instant::now() + PATIENCE;
 /// while files() > 1 {
-///     look_again!(until, "{} files are left", files());
+///     retry_until!(until, "{} files are left", files());
 /// }
 /// ```
 #[macro_export]
-macro_rules! look_again {
+macro_rules! retry_until {
     ($until:expr, every $pause:expr, $($message:tt)+) => {{
         assert!(std::time::Instant::now() < $until, $($message)+);
         $crate::testing::pause($pause).await;
     }};
     ($until:expr, $($message:tt)+) => {
-        $crate::look_again!($until, every $crate::testing::MOMENT, $($message)+)
+        $crate::retry_until!($until, every $crate::testing::MOMENT, $($message)+)
     };
 }
 
@@ -55,7 +55,7 @@ pub async fn stays(time: Duration, what: &str, mut holds: impl AsyncFnMut() -> b
 pub async fn settles(time: Duration, what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let until = Instant::now() + time;
     while !holds().await {
-        look_again!(until, "{what}");
+        retry_until!(until, "{what}");
     }
     stays(until.saturating_duration_since(Instant::now()), what, holds).await;
 }

@@ -537,7 +537,7 @@ mod tests {
     }
 
     database_tests! {
-        async fn what_a_project_may_take_is_looked_at_again_when_it_is_taken(db: TestDatabase) {
+        async fn the_share_of_a_project_is_checked_again_when_it_leases(db: TestDatabase) {
             let filled =
                 db.database.write_and_invalidate_all(|connection| Ok::<_, Abort<StoreError>>(project(connection)?));
             filled.await.unwrap();

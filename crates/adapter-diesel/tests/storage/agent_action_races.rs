@@ -21,7 +21,7 @@ use kontor_organization::model::{Department, DepartmentDraft};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
-use crate::agent_actions::Desk;
+use crate::agent_actions::AgentFixture;
 use crate::idempotency::claim;
 use crate::staff;
 
@@ -74,7 +74,7 @@ struct Seen {
 #[derive(Clone)]
 struct Race {
     database: Database,
-    desk: Desk,
+    fixture: AgentFixture,
     call: NewAgentAction,
     department: i64,
     version: i64,
@@ -93,12 +93,12 @@ fn result(status: u16, code: Option<&str>) -> AgentResult {
 
 impl Race {
     fn row(&self) -> VersionedRow {
-        VersionedRecord::Department.row(self.desk.project, &[self.department])
+        VersionedRecord::Department.row(self.fixture.project, &[self.department])
     }
 
     async fn stored(&self) -> AgentAction {
         let found = AgentActionRepository::find(&self.database, self.call.public_id).await.unwrap();
-        found.unwrap().within(self.desk.project).unwrap()
+        found.unwrap().within(self.fixture.project).unwrap()
     }
 
     async fn has_token(&self) -> bool {
@@ -160,10 +160,10 @@ impl Race {
                 }
             }
             Step::Refuse => {
-                seen.decided = i64::from(self.decide(AgentActionEvent::Refuse, self.desk.boss, soon).await);
+                seen.decided = i64::from(self.decide(AgentActionEvent::Refuse, self.fixture.admin, soon).await);
             }
             Step::DecideLate(event) => {
-                seen.late = i64::from(self.decide(event, self.desk.boss, self.call.expires_at).await);
+                seen.late = i64::from(self.decide(event, self.fixture.admin, self.call.expires_at).await);
             }
             Step::Continue => {
                 let at = soon + AGENT_ACTION_LEASE;
@@ -175,7 +175,7 @@ impl Race {
                 }
             }
             Step::Revoke => {
-                self.database.delete_token(self.desk.agent, self.call.token_id).await.unwrap();
+                self.database.delete_token(self.fixture.agent, self.call.token_id).await.unwrap();
             }
             Step::Edit => {
                 let department = self.department;
@@ -234,9 +234,9 @@ async fn moves(db: &TestDatabase) -> BTreeSet<String> {
     db.named_numbers(query.to_owned()).await.into_iter().map(|(name, _)| name).collect()
 }
 
-async fn new_token(db: &TestDatabase, desk: Desk, at: DateTime<Utc>) -> TokenId {
+async fn new_token(db: &TestDatabase, fixture: AgentFixture, at: DateTime<Utc>) -> TokenId {
     let new = NewAgentToken {
-        agent: desk.agent,
+        agent: fixture.agent,
         held: Permission::all().collect(),
         name: Name::parse("Race").unwrap(),
         abilities: None,
@@ -247,36 +247,36 @@ async fn new_token(db: &TestDatabase, desk: Desk, at: DateTime<Utc>) -> TokenId 
     db.database.insert_token(new).await.unwrap().id
 }
 
-async fn new_department(db: &TestDatabase, desk: Desk) -> i64 {
-    let stamp = Stamp { project_id: desk.project, author: Author::System, at: DateTime::UNIX_EPOCH };
+async fn new_department(db: &TestDatabase, fixture: AgentFixture) -> i64 {
+    let stamp = Stamp { project_id: fixture.project, author: Author::System, at: DateTime::UNIX_EPOCH };
     let draft = DepartmentDraft { name: Name::parse("Sales").unwrap(), description: None, branch_id: None };
     RecordRepository::<Department>::insert(&db.database, stamp, draft).await.unwrap().id.get()
 }
 
 database_tests! {
     async fn a_call_acts_at_most_once_in_any_race(db: TestDatabase) {
-        let desk = Desk::of(&db).await;
-        let second = staff::employee(desk.project, "second", RoleChoice::Owner);
+        let fixture = AgentFixture::of(&db).await;
+        let second = staff::employee(fixture.project, "second", RoleChoice::Owner);
         let second = db.database.insert_employee(second).await.unwrap();
-        let department = new_department(&db, desk).await;
+        let department = new_department(&db, fixture).await;
         note_moves(&db).await;
         let mut ends = BTreeSet::new();
         for round in 0..rounds() {
             // Earlier approvals do not count toward the hour of these.
             let at = DateTime::UNIX_EPOCH + TimeDelta::hours(2 * i64::try_from(round).unwrap());
             let call = NewAgentAction {
-                token_id: new_token(&db, desk, at).await,
+                token_id: new_token(&db, fixture, at).await,
                 proposed_at: at,
                 expires_at: at + AGENT_ACTION_LIFETIME,
-                ..desk.call(u128::from(round) * 2, &format!("hash {round}"))
+                ..fixture.call(u128::from(round) * 2, &format!("hash {round}"))
             };
             db.database.propose(call.clone()).await.unwrap();
             let death = [Death::Never, Death::BeforeEffect, Death::BeforeResult][usize::try_from(round % 3).unwrap()];
-            let mut race = Race { database: db.database.clone(), desk, call, department, version: 0, death };
+            let mut race = Race { database: db.database.clone(), fixture, call, department, version: 0, death };
             race.version = db.database.version_of(race.row()).await.unwrap().unwrap();
 
             let mut steps = vec![
-                Step::Approve(desk.boss),
+                Step::Approve(fixture.admin),
                 Step::Continue,
                 Step::Refuse,
                 Step::DecideLate(AgentActionEvent::Approve),
@@ -313,7 +313,7 @@ database_tests! {
                 Some(_) => assert!(sum.acted == 0 || is_unknown && sum.acted == 1, "round {round}: {left:?}"),
             }
             ends.insert(left.stored.word());
-            db.database.delete_token(desk.agent, race.call.token_id).await.unwrap();
+            db.database.delete_token(fixture.agent, race.call.token_id).await.unwrap();
         }
         let allowed: BTreeSet<String> = AGENT_ACTION_MOVES
             .iter()

@@ -33,16 +33,16 @@ fn minutes(minutes: i64) -> DateTime<Utc> {
 }
 
 /// A project with an employee.
-pub async fn office(db: &TestDatabase) -> (ProjectId, UserId) {
+pub async fn staff_fixture(db: &TestDatabase) -> (ProjectId, UserId) {
     let project = fixtures::project(db).await;
     let owner = staff::employee(project, &format!("boss-{project}"), RoleChoice::Owner);
     (project, db.database.insert_employee(owner).await.unwrap())
 }
 
-fn new_agent(office: (ProjectId, UserId), name: &str, permissions: &[Permission]) -> NewAgent {
+fn new_agent(staff_fixture: (ProjectId, UserId), name: &str, permissions: &[Permission]) -> NewAgent {
     NewAgent {
-        project_id: office.0,
-        creator: office.1,
+        project_id: staff_fixture.0,
+        creator: staff_fixture.1,
         login: Login::parse(&format!("agent-{name}")).unwrap(),
         email: Email::parse("agent@agents.invalid").unwrap(),
         name: Name::parse(name).unwrap(),
@@ -53,8 +53,13 @@ fn new_agent(office: (ProjectId, UserId), name: &str, permissions: &[Permission]
     }
 }
 
-pub async fn made(db: &TestDatabase, office: (ProjectId, UserId), name: &str, permissions: &[Permission]) -> Agent {
-    AgentRepository::insert(&db.database, new_agent(office, name, permissions)).await.unwrap()
+pub async fn made(
+    db: &TestDatabase,
+    staff_fixture: (ProjectId, UserId),
+    name: &str,
+    permissions: &[Permission],
+) -> Agent {
+    AgentRepository::insert(&db.database, new_agent(staff_fixture, name, permissions)).await.unwrap()
 }
 
 fn update(agent: &Agent, held: &[Permission]) -> AgentUpdate {
@@ -101,11 +106,11 @@ fn request(id: u128) -> NewAccessRequest {
     }
 }
 
-fn approval(id: u128, office: (ProjectId, UserId), login: &str) -> Approval {
+fn approval(id: u128, staff_fixture: (ProjectId, UserId), login: &str) -> Approval {
     Approval {
         public_id: Uuid::from_u128(id),
-        project_id: office.0,
-        reviewer: office.1,
+        project_id: staff_fixture.0,
+        reviewer: staff_fixture.1,
         held: Permission::all().collect(),
         permissions: None,
         name: None,
@@ -115,13 +120,19 @@ fn approval(id: u128, office: (ProjectId, UserId), login: &str) -> Approval {
     }
 }
 
-fn refusal(id: u128, office: (ProjectId, UserId)) -> Refusal {
+fn refusal(id: u128, staff_fixture: (ProjectId, UserId)) -> Refusal {
     let reason = Some(Reason::parse("no").unwrap());
-    Refusal { public_id: Uuid::from_u128(id), project_id: office.0, reviewer: office.1, reason, at: minutes(1) }
+    Refusal {
+        public_id: Uuid::from_u128(id),
+        project_id: staff_fixture.0,
+        reviewer: staff_fixture.1,
+        reason,
+        at: minutes(1),
+    }
 }
 
-fn review(id: u128, office: (ProjectId, UserId), permissions: Option<&[Permission]>) -> Review {
-    let (project_id, reviewer) = office;
+fn review(id: u128, staff_fixture: (ProjectId, UserId), permissions: Option<&[Permission]>) -> Review {
+    let (project_id, reviewer) = staff_fixture;
     let permissions = permissions.map(set);
     Review { public_id: Uuid::from_u128(id), project_id, reviewer, permissions, at: minutes(1) }
 }
@@ -149,38 +160,38 @@ fn everything(page: i64) -> Listing {
 
 database_tests! {
     async fn an_agent_has_a_role_of_its_own_and_no_login(db: TestDatabase) {
-        let office = office(&db).await;
-        let agent = made(&db, office, "Bot", &[VIEW, EDIT]).await;
-        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap(), Some(ProjectScoped::new(office.0, agent.clone())));
+        let staff_fixture = staff_fixture(&db).await;
+        let agent = made(&db, staff_fixture, "Bot", &[VIEW, EDIT]).await;
+        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap(), Some(ProjectScoped::new(staff_fixture.0, agent.clone())));
         assert_eq!((agent.name.as_str(), agent.description.as_deref()), ("Bot", Some("counts")));
         assert_eq!(agent.creator.unwrap().name.as_str(), "Анна Ёлкина");
         let names: Vec<&str> = agent.permissions.iter().map(|granted| granted.name.as_str()).collect();
         assert_eq!(names, ["view-orders", "edit-orders"]);
         let record = db.database.employee(agent.id).await.unwrap().unwrap();
         assert_eq!((record.first_name.as_str(), record.role.description.as_deref()), ("Bot", Some("counts")));
-        assert!(AgentRepository::find(&db.database, office.1).await.unwrap().is_none(), "employees are no agents");
+        assert!(AgentRepository::find(&db.database, staff_fixture.1).await.unwrap().is_none(), "employees are no agents");
         let known = db.database.known_permissions().await.unwrap();
         assert_eq!(known.values().copied().collect::<BTreeSet<_>>(), Permission::all().collect());
     }
 
     async fn a_list_costs_the_same_however_long_it_is(db: TestDatabase) {
-        let (office, other) = (office(&db).await, office(&db).await);
+        let (staff_fixture, other) = (staff_fixture(&db).await, staff_fixture(&db).await);
         made(&db, other, "Foreign", &[VIEW]).await;
         let mut costs = BTreeSet::new();
         for count in 1..=12_u64 {
-            made(&db, office, &format!("Bot {count}"), &[VIEW, EDIT]).await;
+            made(&db, staff_fixture, &format!("Bot {count}"), &[VIEW, EDIT]).await;
             let before = db.statements();
-            let page = db.database.list(office.0, everything(1)).await.unwrap();
+            let page = db.database.list(staff_fixture.0, everything(1)).await.unwrap();
             costs.insert(db.statements() - before);
             assert_eq!((page.total, page.items.len()), (count, usize::try_from(count.min(5)).unwrap()));
         }
         assert_eq!(costs.len(), 1, "{costs:?}");
-        let last = db.database.list(office.0, everything(3)).await.unwrap();
+        let last = db.database.list(staff_fixture.0, everything(3)).await.unwrap();
         assert_eq!(last.items.iter().map(|agent| agent.name.as_str()).collect::<Vec<_>>(), ["Bot 11", "Bot 12"]);
     }
 
-    async fn what_changes_in_an_agent_changes_in_its_tokens_at_once(db: TestDatabase) {
-        let agent = made(&db, office(&db).await, "Bot", &[VIEW, EDIT]).await;
+    async fn changes_of_an_agent_apply_to_its_tokens_at_once(db: TestDatabase) {
+        let agent = made(&db, staff_fixture(&db).await, "Bot", &[VIEW, EDIT]).await;
         let whole = db.database.insert_token(token(&agent, None)).await.unwrap().id;
         let part = db.database.insert_token(token(&agent, Some(&[EDIT]))).await.unwrap().id;
         assert_eq!(opens(&db.database, whole).await, Some(set(&[VIEW, EDIT])));
@@ -203,9 +214,9 @@ database_tests! {
         assert_eq!(opens(&db.database, whole).await, None);
     }
 
-    async fn who_has_less_than_the_agent_changes_nothing(db: TestDatabase) {
-        let office = office(&db).await;
-        let agent = made(&db, office, "Bot", &[VIEW, EDIT]).await;
+    async fn callers_with_fewer_permissions_than_the_agent_change_nothing(db: TestDatabase) {
+        let staff_fixture = staff_fixture(&db).await;
+        let agent = made(&db, staff_fixture, "Bot", &[VIEW, EDIT]).await;
         let paused = AgentUpdate { is_banned: Edit::Set(true), ..update(&agent, &[VIEW]) };
         let refused = AgentRepository::update(&db.database, paused).await;
         assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::PermissionsNotHeld(denied))) if denied.missing == [EDIT.to_string()]));
@@ -215,18 +226,18 @@ database_tests! {
         assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::PermissionsNotHeld(_)))));
         let refused = db.database.insert_token(token(&agent, Some(&[Permission::view(Resource::Brands)]))).await;
         assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::ExceedsAgent(_)))));
-        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap(), Some(ProjectScoped::new(office.0, agent.clone())));
+        assert_eq!(AgentRepository::find(&db.database, agent.id).await.unwrap(), Some(ProjectScoped::new(staff_fixture.0, agent.clone())));
         assert!(db.database.tokens(agent.id).await.unwrap().is_empty());
     }
 
     async fn a_deleted_agent_is_hidden_and_its_tokens_are_dead(db: TestDatabase) {
-        let office = office(&db).await;
-        let agent = made(&db, office, "Bot", &[VIEW]).await;
+        let staff_fixture = staff_fixture(&db).await;
+        let agent = made(&db, staff_fixture, "Bot", &[VIEW]).await;
         let id = db.database.insert_token(token(&agent, None)).await.unwrap().id;
         AgentRepository::delete(&db.database, agent.id, set(&[VIEW]), minutes(1)).await.unwrap();
         assert_eq!(opens(&db.database, id).await, None);
         assert!(AgentRepository::find(&db.database, agent.id).await.unwrap().is_none());
-        assert_eq!(db.database.list(office.0, everything(1)).await.unwrap().total, 0);
+        assert_eq!(db.database.list(staff_fixture.0, everything(1)).await.unwrap().total, 0);
         let gone = |outcome: Result<(), AgentError>| assert!(matches!(outcome, Err(AgentError::NotFound)));
         gone(db.database.insert_token(token(&agent, None)).await.map(|_| ()));
         gone(AgentRepository::update(&db.database, update(&agent, &[VIEW])).await.map(|_| ()));
@@ -236,7 +247,7 @@ database_tests! {
     }
 
     async fn a_deletion_leaves_no_token_however_many_are_issued_meanwhile(db: TestDatabase) {
-        let agent = made(&db, office(&db).await, "Bot", &[VIEW]).await;
+        let agent = made(&db, staff_fixture(&db).await, "Bot", &[VIEW]).await;
         let calls = (0..12).map(|index| {
             let (database, agent) = (db.database.clone(), agent.clone());
             tokio::spawn(async move {
@@ -254,8 +265,8 @@ database_tests! {
     }
 
     async fn tokens_belong_to_their_agent_and_are_bounded(db: TestDatabase) {
-        let office = office(&db).await;
-        let (agent, other) = (made(&db, office, "Bot", &[VIEW]).await, made(&db, office, "Other", &[VIEW]).await);
+        let staff_fixture = staff_fixture(&db).await;
+        let (agent, other) = (made(&db, staff_fixture, "Bot", &[VIEW]).await, made(&db, staff_fixture, "Other", &[VIEW]).await);
         let issued = db.database.insert_token(token(&agent, Some(&[VIEW]))).await.unwrap();
         assert_eq!(db.database.tokens(agent.id).await.unwrap(), std::slice::from_ref(&issued));
         assert!(db.database.tokens(other.id).await.unwrap().is_empty());
@@ -270,7 +281,7 @@ database_tests! {
     }
 
     async fn an_approved_request_becomes_an_agent(db: TestDatabase) {
-        let office = office(&db).await;
+        let staff_fixture = staff_fixture(&db).await;
         AccessRequestRepository::insert(&db.database, request(1)).await.unwrap();
         let before = db.statements();
         let stored = AccessRequestRepository::find(&db.database, Uuid::from_u128(1)).await.unwrap().unwrap();
@@ -279,31 +290,31 @@ database_tests! {
         assert_eq!((stored.request.requested, stored.request.stage), (set(&[VIEW, EDIT]), Stage::Pending));
         assert_eq!(state(db.database.consume(consumption(1, minutes(1))).await), RequestStatus::Pending);
 
-        let wider = Approval { permissions: Some(set(&[Permission::view(Resource::Brands)])), ..approval(1, office, "a") };
+        let wider = Approval { permissions: Some(set(&[Permission::view(Resource::Brands)])), ..approval(1, staff_fixture, "a") };
         let reason = |outcome: Result<_, AccessRequestError>| match outcome {
             Err(AccessRequestError::Refused(refusal)) => refusal,
             outcome => panic!("{outcome:?}"),
         };
         assert!(matches!(reason(db.database.approve(wider).await), AccessRequestRefusal::NotRequested(_)));
-        let poor = Approval { held: set(&[VIEW]), ..approval(1, office, "a") };
+        let poor = Approval { held: set(&[VIEW]), ..approval(1, staff_fixture, "a") };
         assert!(matches!(reason(db.database.approve(poor).await), AccessRequestRefusal::PermissionsNotHeld(_)));
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM users WHERE kind = 'agent'").await, 0);
 
-        let part = Approval { permissions: Some(set(&[VIEW])), held: set(&[VIEW]), ..approval(1, office, "a") };
+        let part = Approval { permissions: Some(set(&[VIEW])), held: set(&[VIEW]), ..approval(1, staff_fixture, "a") };
         let (approved, agent) = db.database.approve(part).await.unwrap();
-        assert_eq!((approved.stage, approved.project_id), (Stage::Approved(agent.id), Some(office.0)));
+        assert_eq!((approved.stage, approved.project_id), (Stage::Approved(agent.id), Some(staff_fixture.0)));
         assert_eq!((approved.permissions, approved.requested), (set(&[VIEW]), set(&[VIEW, EDIT])));
         assert_eq!((agent.name.as_str(), agent.description.as_deref(), agent.permissions.len()), ("Bot", Some("to help"), 1));
-        assert_eq!(agent.creator.as_ref().unwrap().id, office.1);
+        assert_eq!(agent.creator.as_ref().unwrap().id, staff_fixture.1);
 
         let (id, fetched) = db.database.consume(consumption(1, minutes(29))).await.unwrap();
         assert_eq!((fetched, opens(&db.database, id).await), (agent, Some(set(&[VIEW]))));
         assert_eq!(state(db.database.consume(consumption(1, minutes(29))).await), RequestStatus::Consumed);
-        assert_eq!(state(db.database.decline(refusal(1, office)).await), RequestStatus::Consumed);
+        assert_eq!(state(db.database.decline(refusal(1, staff_fixture)).await), RequestStatus::Consumed);
     }
 
     async fn a_project_lists_the_requests_that_it_has_handled(db: TestDatabase) {
-        let (own, other) = (office(&db).await, office(&db).await);
+        let (own, other) = (staff_fixture(&db).await, staff_fixture(&db).await);
         for id in 1..=5 {
             AccessRequestRepository::insert(&db.database, request(id)).await.unwrap();
         }
@@ -325,9 +336,9 @@ database_tests! {
     }
 
     async fn one_request_gives_one_token(db: TestDatabase) {
-        let office = office(&db).await;
+        let staff_fixture = staff_fixture(&db).await;
         AccessRequestRepository::insert(&db.database, request(1)).await.unwrap();
-        db.database.approve(approval(1, office, "a")).await.unwrap();
+        db.database.approve(approval(1, staff_fixture, "a")).await.unwrap();
         let calls = (0..50).map(|_| {
             let database = db.database.clone();
             tokio::spawn(async move { database.consume(consumption(1, minutes(2))).await })
@@ -344,14 +355,14 @@ database_tests! {
     }
 
     async fn racing_decisions_make_one_agent_in_one_project(db: TestDatabase) {
-        let (left, right) = (office(&db).await, office(&db).await);
+        let (left, right) = (staff_fixture(&db).await, staff_fixture(&db).await);
         AccessRequestRepository::insert(&db.database, request(1)).await.unwrap();
         let calls = (0..12).map(|index| {
-            let (database, office) = (db.database.clone(), if index % 2 == 0 { left } else { right });
+            let (database, staff_fixture) = (db.database.clone(), if index % 2 == 0 { left } else { right });
             tokio::spawn(async move {
                 match index % 3 {
-                    0 => database.decline(refusal(1, office)).await.is_ok(),
-                    _ => database.approve(approval(1, office, &format!("a{index}"))).await.is_ok(),
+                    0 => database.decline(refusal(1, staff_fixture)).await.is_ok(),
+                    _ => database.approve(approval(1, staff_fixture, &format!("a{index}"))).await.is_ok(),
                 }
             })
         });
@@ -366,7 +377,7 @@ database_tests! {
     }
 
     async fn a_request_belongs_to_the_project_that_reviewed_it(db: TestDatabase) {
-        let (own, other) = (office(&db).await, office(&db).await);
+        let (own, other) = (staff_fixture(&db).await, staff_fixture(&db).await);
         AccessRequestRepository::insert(&db.database, request(1)).await.unwrap();
         let reviewed = db.database.review(review(1, own, Some(&[VIEW]))).await.unwrap();
         assert_eq!((reviewed.project_id, reviewed.permissions), (Some(own.0), set(&[VIEW])));
@@ -388,16 +399,16 @@ database_tests! {
     }
 
     async fn requests_end_and_are_cleaned_away(db: TestDatabase) {
-        let office = office(&db).await;
+        let staff_fixture = staff_fixture(&db).await;
         for id in 1..=4 {
             AccessRequestRepository::insert(&db.database, request(id)).await.unwrap();
         }
-        db.database.approve(approval(1, office, "a1")).await.unwrap();
+        db.database.approve(approval(1, staff_fixture, "a1")).await.unwrap();
         assert_eq!(state(db.database.consume(consumption(1, minutes(30))).await), RequestStatus::Expired);
-        let late = Approval { at: minutes(30), ..approval(2, office, "a2") };
+        let late = Approval { at: minutes(30), ..approval(2, staff_fixture, "a2") };
         assert_eq!(state(db.database.approve(late).await), RequestStatus::Expired);
 
-        let (_, agent) = db.database.approve(approval(3, office, "a3")).await.unwrap();
+        let (_, agent) = db.database.approve(approval(3, staff_fixture, "a3")).await.unwrap();
         let all: Vec<Permission> = Permission::all().collect();
         AgentRepository::delete(&db.database, agent.id, set(&all), minutes(1)).await.unwrap();
         assert_eq!(state(db.database.consume(consumption(3, minutes(2))).await), RequestStatus::Declined);

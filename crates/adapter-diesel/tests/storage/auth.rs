@@ -54,9 +54,9 @@ database_tests! {
         assert_eq!((owner.fingerprint.as_str(), owner.user_id.get(), owner.is_banned), ("f1", 1, false));
         assert_eq!(owner.expires_at.to_rfc3339(), "2026-02-01T00:00:00+00:00");
         assert_eq!(owner.permissions, Permission::all().collect());
-        let clerk = db.database.staff_token(token(2)).await.unwrap().unwrap();
+        let seller = db.database.staff_token(token(2)).await.unwrap().unwrap();
         let allowed = BTreeSet::from([Permission::view(Resource::Orders), Permission::edit(Resource::Brands)]);
-        assert_eq!((clerk.permissions, clerk.is_banned), (allowed, true));
+        assert_eq!((seller.permissions, seller.is_banned), (allowed, true));
     }
 
     async fn guards_do_not_share_tokens(db: TestDatabase) {

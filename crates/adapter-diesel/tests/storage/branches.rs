@@ -44,7 +44,7 @@ fn asked(text: Option<&str>, sort: Sort) -> Listing {
 }
 
 database_tests! {
-    async fn what_was_stored_unchecked_can_be_read_and_changed(db: TestDatabase) {
+    async fn unchecked_stored_values_can_be_read_and_changed(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let id = branch(&db, project, "Nord").await.id;
         fixtures::run(&db, format!("UPDATE branches SET inn = '7701234567', kpp = 'x' WHERE id = {id}")).await;
@@ -141,7 +141,7 @@ database_tests! {
         DeletableRepository::<Branch>::delete(&db.database, stamp(project), id).await.unwrap();
     }
 
-    async fn what_is_noted_while_the_branch_goes_goes_too(db: TestDatabase) {
+    async fn records_added_during_the_deletion_of_a_branch_are_deleted(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         for _ in 0..4 {
             let id = branch(&db, project, "A").await.id;

@@ -168,7 +168,7 @@ database_tests! {
         }
     }
 
-    async fn what_was_decided_about_an_attempt_stays(db: TestDatabase) {
+    async fn decisions_about_an_attempt_are_final(db: TestDatabase) {
         let project = shop(&db).await;
         let (one, two) = (
             opened(&db.database, project, PHONE, "1", 0).await,

@@ -108,8 +108,8 @@ database_tests! {
         assert_eq!(below, (0..7).map(|leaf| format!("item-3-{leaf}")).collect::<Vec<_>>());
         assert_eq!(menu.root.record.slug, slug("item-3"));
         assert_eq!(PartReader::menu(database, app, slug("absent")).await.unwrap(), None);
-        let stranger = AppScope { application_id: ApplicationId::new(2).unwrap(), ..app };
-        assert_eq!(PartReader::menu(database, stranger, slug("navpanel")).await.unwrap(), None);
+        let outsider = AppScope { application_id: ApplicationId::new(2).unwrap(), ..app };
+        assert_eq!(PartReader::menu(database, outsider, slug("navpanel")).await.unwrap(), None);
     }
 
     async fn a_block_takes_one_statement_with_all_below_it(db: TestDatabase) {
@@ -130,7 +130,7 @@ database_tests! {
         }
     }
 
-    async fn a_page_takes_as_many_statements_as_one_that_stands_in_for_it(db: TestDatabase) {
+    async fn a_page_takes_as_many_statements_as_its_fallback(db: TestDatabase) {
         let (app, database) = (app(&db).await, &db.database);
         let stamp = || Stamp::of_system(app.project_id, AT);
         for title in ["News", "Terms"] {
@@ -146,8 +146,8 @@ database_tests! {
             read.push((page.content.slug.to_string(), tags.join(" "), database.statements() - before));
         }
         // Two readers, and both ends of the time of reading.
-        let told = |slug: &str, tags: &str| (slug.to_owned(), tags.to_owned(), read[0].2);
-        assert_eq!(read, [told("news", "Late Early"), told("instead", ""), told("instead", "")]);
+        let reported = |slug: &str, tags: &str| (slug.to_owned(), tags.to_owned(), read[0].2);
+        assert_eq!(read, [reported("news", "Late Early"), reported("instead", ""), reported("instead", "")]);
         assert!(read[0].2 <= 4, "{read:?}");
     }
 
@@ -174,8 +174,8 @@ database_tests! {
         let page = PartRepository::<Slide>::page(database, app.project_id, site, listing()).await.unwrap();
         let seen: Vec<_> = page.items.iter().map(|slide| (slide.content.title.as_str(), slide.version)).collect();
         assert_eq!(seen, [("B", 2), ("A", 2), ("C", 1)]);
-        let stranger = ProjectId::new(app.project_id.get() + 1).unwrap();
-        let page = PartRepository::<Slide>::page(database, stranger, site, listing()).await.unwrap();
+        let outsider = ProjectId::new(app.project_id.get() + 1).unwrap();
+        let page = PartRepository::<Slide>::page(database, outsider, site, listing()).await.unwrap();
         assert_eq!(page.total, 0);
         let elsewhere = ApplicationId::new(2).unwrap();
         let moved = PartOrder::<Slide>::shift(database, stamp, elsewhere, second, MoveDirection::Down).await;

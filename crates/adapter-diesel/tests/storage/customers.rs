@@ -20,7 +20,7 @@ use kontor_kernel::{
 use tokio::sync::Barrier;
 
 use crate::fixtures;
-use crate::orders::counter::Counter;
+use crate::orders::shop::ShopFixture;
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
@@ -58,7 +58,7 @@ pub async fn found(db: &TestDatabase, project: ProjectId, text: &str) -> Vec<i64
 }
 
 database_tests! {
-    async fn a_customer_is_found_by_what_is_written_last_whoever_wrote_it(db: TestDatabase) {
+    async fn a_customer_is_found_by_the_last_written_text_of_any_author(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let anna = signed_up(&db.database, project, "79001234567").await;
         assert_eq!(found(&db, project, "8 (900) 123-45-67").await, [anna.get()]);
@@ -90,8 +90,8 @@ database_tests! {
         let lines = Histories::all(&db.database, project, Resource::Counterparties.name(), anna.get()).await.unwrap();
         let actions: Vec<_> = lines.iter().map(|line| line.action).collect();
         assert_eq!(actions, [HistoryAction::Deleted, HistoryAction::Changed, HistoryAction::Changed]);
-        let told = lines.iter().flat_map(|line| &line.changes);
-        assert!(told.clone().all(|change| change.field == "is_company" || change.old.is_none() && change.new.is_none()), "{told:?}");
+        let reported = lines.iter().flat_map(|line| &line.changes);
+        assert!(reported.clone().all(|change| change.field == "is_company" || change.old.is_none() && change.new.is_none()), "{reported:?}");
     }
 
     async fn customers_without_search_text_are_found_after_a_migration(db: TestDatabase) {
@@ -108,7 +108,7 @@ database_tests! {
         assert_eq!(fixtures::number(&db, "SELECT count(*) AS value FROM counterparties WHERE search_text IS NULL OR sort_key IS NULL").await, 0);
     }
 
-    async fn what_a_migration_fills_in_is_filled_in_while_others_write(db: TestDatabase) {
+    async fn a_migration_fills_columns_during_other_writes(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         fixtures::run(&db, format!(
             "INSERT INTO counterparties (project_id, is_company, name, created_at, updated_at) \
@@ -162,7 +162,7 @@ database_tests! {
         assert_eq!(page(other, "sued").await, (0, Vec::new()));
     }
 
-    async fn many_records_may_have_a_phone_until_it_signs_somebody_in(db: TestDatabase) {
+    async fn many_records_may_have_a_phone_until_it_is_a_login(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         for round in 0..4_u32 {
             let phone = format!("7900555000{round}");
@@ -176,7 +176,7 @@ database_tests! {
                 }));
             }
             let (database, gate, contact) = (db.database.clone(), Arc::clone(&start), phone.clone());
-            let newcomer = tokio::spawn(async move {
+            let new_customer = tokio::spawn(async move {
                 gate.wait().await;
                 signed_up(&database, project, &contact).await
             });
@@ -187,8 +187,8 @@ database_tests! {
                     Err(other) => panic!("{other}"),
                 }
             }
-            let newcomer = newcomer.await.unwrap();
-            assert_eq!(signed_up(&db.database, project, &phone).await, newcomer, "it signs one in and stays with them");
+            let new_customer = new_customer.await.unwrap();
+            assert_eq!(signed_up(&db.database, project, &phone).await, new_customer, "it signs one in and stays with them");
             let late = staff(&db.database).insert(stamp(project), with_phone("Late", &phone)).await;
             assert!(matches!(late, Err(RecordError::Refused(Unavailable(_)))));
         }
@@ -233,20 +233,20 @@ database_tests! {
     }
 
     async fn staff_who_delete_while_a_customer_orders_leave_nothing_half_done(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 1_000, 100).await;
-        let project = counter.customer.app.project_id;
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 1_000, 100).await;
+        let project = shop.customer.app.project_id;
         let (mut left, mut kept) = (0, 0);
         for round in 0..12_usize {
-            let customer = counter.another_customer().await;
+            let customer = shop.another_customer().await;
             let command =
-                if round.is_multiple_of(2) { counter.online(&[(vase, 1)]) } else { counter.command(&[(vase, 1)]) };
+                if round.is_multiple_of(2) { shop.online(&[(vase, 1)]) } else { shop.command(&[(vase, 1)]) };
             let (database, id) = (db.database.clone(), customer.counterparty_id);
             let leaving = async move { staff(&database).delete(stamp(project), id).await };
-            match counter.order_during(customer, &command, leaving).await {
+            match shop.order_during(customer, &command, leaving).await {
                 Ok(()) => {
                     left += 1;
-                    assert_eq!(counter.open_charges(id).await, 0, "nobody pays who has left");
+                    assert_eq!(shop.open_charges(id).await, 0, "nobody pays who has left");
                 }
                 Err(RecordError::Refused(PaymentOpen)) => {
                     kept += 1;

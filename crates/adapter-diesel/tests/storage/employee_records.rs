@@ -62,19 +62,19 @@ async fn history(db: &TestDatabase, project: ProjectId, id: UserId) -> Vec<(Hist
 database_tests! {
     async fn an_employee_is_stored_with_the_request_for_a_password(db: TestDatabase) {
         let (project, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
-        let boss = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
-        let clerk = RoleChoice::Role(role_that(&db, project, 70, "view-orders").await);
+        let admin = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
+        let seller = RoleChoice::Role(role_that(&db, project, 70, "view-orders").await);
         let foreign = RoleChoice::Role(role(&db, other, 71, "staff").await);
         let employees: &dyn EmployeeRepository = &db.database;
-        let all = || editor(project, boss, Permission::all());
-        let anna = employees.insert(all(), employee(project, "anna", clerk)).await.unwrap();
-        assert_eq!((anna.creator.as_ref().map(|one| one.id), anna.permissions.len()), (Some(boss), 1));
+        let all = || editor(project, admin, Permission::all());
+        let anna = employees.insert(all(), employee(project, "anna", seller)).await.unwrap();
+        assert_eq!((anna.creator.as_ref().map(|one| one.id), anna.permissions.len()), (Some(admin), 1));
         assert_eq!(employees.find(anna.id).await.unwrap().unwrap().within(project), Some(anna.clone()));
         let asked = "SELECT COUNT(*) AS value FROM password_requests WHERE login = 'anna'";
         assert_eq!(fixtures::number(&db, asked).await, 1);
         assert_eq!(history(&db, project, anna.id).await[0].0, HistoryAction::Created);
 
-        assert_eq!(refusal(employees.insert(all(), employee(project, "ANNA", clerk)).await), EmployeeRefusal::LoginTaken);
+        assert_eq!(refusal(employees.insert(all(), employee(project, "ANNA", seller)).await), EmployeeRefusal::LoginTaken);
         let astray = NewEmployee {
             branch_id: Some(BranchId::new(99).unwrap()),
             department_id: Some(DepartmentId::new(99).unwrap()),
@@ -82,8 +82,8 @@ database_tests! {
         };
         let unknown = vec![EmployeeReference::Role, EmployeeReference::Branch, EmployeeReference::Department];
         assert_eq!(refusal(employees.insert(all(), astray).await), EmployeeRefusal::UnknownReferences(unknown));
-        let weak = editor(project, boss, [Permission::edit(Resource::Users)]);
-        for role in [clerk, RoleChoice::Owner] {
+        let weak = editor(project, admin, [Permission::edit(Resource::Users)]);
+        for role in [seller, RoleChoice::Owner] {
             let refused = refusal(employees.insert(weak.clone(), employee(project, "boris", role)).await);
             assert!(matches!(refused, EmployeeRefusal::PermissionsNotHeld(_)), "{refused:?}");
         }
@@ -93,29 +93,29 @@ database_tests! {
 
     async fn the_rules_hold_in_the_commit(db: TestDatabase) {
         let (project, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
-        let boss = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
-        let clerk = role_that(&db, project, 70, "view-orders").await;
-        let anna = db.database.insert_employee(employee(project, "anna", RoleChoice::Role(clerk))).await.unwrap();
+        let admin = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
+        let seller = role_that(&db, project, 70, "view-orders").await;
+        let anna = db.database.insert_employee(employee(project, "anna", RoleChoice::Role(seller))).await.unwrap();
         let employees: &dyn EmployeeRepository = &db.database;
         let weak = editor(project, anna, [Permission::edit(Resource::Users)]);
         let sick = EmployeeUpdate { is_sick: Edit::Set(true), ..EmployeeUpdate::default() };
         for outcome in [
-            employees.update(weak.clone(), boss, sick.clone()).await,
-            employees.set_banned(weak.clone(), boss, true).await,
-            employees.set_banned(weak, boss, false).await,
+            employees.update(weak.clone(), admin, sick.clone()).await,
+            employees.set_banned(weak.clone(), admin, true).await,
+            employees.set_banned(weak, admin, false).await,
         ] {
             let refused = refusal(outcome);
             assert!(matches!(refused, EmployeeRefusal::PermissionsNotHeld(_)), "{refused:?}");
         }
         let strong = || editor(project, anna, Permission::all());
-        assert_eq!(refusal(employees.update(strong(), boss, with_role(clerk)).await), EmployeeRefusal::LastOwner);
-        assert_eq!(refusal(employees.set_banned(strong(), boss, true).await), EmployeeRefusal::LastOwner);
-        let own = employees.find(boss).await.unwrap().unwrap().within(project).unwrap().role.id;
+        assert_eq!(refusal(employees.update(strong(), admin, with_role(seller)).await), EmployeeRefusal::LastOwner);
+        assert_eq!(refusal(employees.set_banned(strong(), admin, true).await), EmployeeRefusal::LastOwner);
+        let own = employees.find(admin).await.unwrap().unwrap().within(project).unwrap().role.id;
         assert_eq!(refusal(employees.update(strong(), anna, with_role(own)).await), EmployeeRefusal::OwnRole);
         assert_eq!(refusal(employees.set_banned(strong(), anna, true).await), EmployeeRefusal::OwnAccount);
-        assert_eq!(history(&db, project, boss).await, []);
+        assert_eq!(history(&db, project, admin).await, []);
 
-        let elsewhere = editor(other, boss, Permission::all());
+        let elsewhere = editor(other, admin, Permission::all());
         for outcome in [
             employees.update(elsewhere.clone(), anna, sick.clone()).await,
             employees.set_banned(elsewhere, anna, true).await,
@@ -125,15 +125,15 @@ database_tests! {
         }
         fixtures::run(&db, format!("UPDATE users SET kind = 'agent' WHERE id = {anna}")).await;
         assert_eq!(employees.find(anna).await.unwrap(), None);
-        let agent = employees.update(editor(project, boss, Permission::all()), anna, sick).await;
+        let agent = employees.update(editor(project, admin, Permission::all()), anna, sick).await;
         assert!(matches!(agent, Err(EmployeeError::NotFound)), "{agent:?}");
     }
 
     async fn another_address_ends_the_temporary_password(db: TestDatabase) {
         let project = fixtures::project(&db).await;
-        let boss = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
-        let clerk = role(&db, project, 70, "staff").await;
-        let anna = db.database.insert_employee(employee(project, "anna", RoleChoice::Role(clerk))).await.unwrap();
+        let admin = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
+        let seller = role(&db, project, 70, "staff").await;
+        let anna = db.database.insert_employee(employee(project, "anna", RoleChoice::Role(seller))).await.unwrap();
         let token = sign_in(&db.database, anna, None).await.unwrap();
         let hash = "temporary".to_owned();
         let expires_at = START + chrono::TimeDelta::hours(1);
@@ -146,7 +146,7 @@ database_tests! {
             ..EmployeeUpdate::default()
         };
         let left = "SELECT COUNT(*) AS value FROM temporary_passwords";
-        let all = || editor(project, boss, Permission::all());
+        let all = || editor(project, admin, Permission::all());
         employees.update(all(), anna, to("anna@x.ru")).await.unwrap();
         assert_eq!(fixtures::number(&db, left).await, 1, "it is the same address");
         let moved = employees.update(all(), anna, to("kern@x.ru")).await.unwrap();
@@ -157,9 +157,9 @@ database_tests! {
         assert!(db.database.staff_token(token).await.unwrap().is_none());
     }
 
-    async fn two_owners_who_shut_each_other_out_leave_one(db: TestDatabase) {
+    async fn two_owners_who_ban_each_other_leave_one(db: TestDatabase) {
         let project = fixtures::project(&db).await;
-        let clerk = role(&db, project, 7, "staff").await;
+        let seller = role(&db, project, 7, "staff").await;
         let second = Arc::new(Database::open(db.url(), pool_options()).unwrap());
         let first = Arc::new(db.database.clone());
         for round in 0..10 {
@@ -179,7 +179,7 @@ database_tests! {
                     if place == 0 {
                         EmployeeRepository::set_banned(&*store, caller, target, true).await
                     } else {
-                        EmployeeRepository::update(&*store, caller, target, with_role(clerk)).await
+                        EmployeeRepository::update(&*store, caller, target, with_role(seller)).await
                     }
                 })
             });

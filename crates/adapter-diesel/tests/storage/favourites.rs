@@ -11,7 +11,7 @@ use kontor_kernel::{
     AppScope, CounterpartyId, CustomerScope, Line, NomenclatureId, Page, PageRequest, TokenId, Visitor,
 };
 
-use crate::storehouse::{Item, StockFixture};
+use crate::stock_fixture::{Item, StockFixture};
 
 fn at(seconds: i64) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::days(20_000) + TimeDelta::seconds(seconds)
@@ -25,27 +25,27 @@ fn item(id: i64) -> NomenclatureId {
     NomenclatureId::new(id).unwrap()
 }
 
-async fn customer(house: &StockFixture<'_>, app: AppScope) -> CustomerScope {
-    let id = house
+async fn customer(stock_fixture: &StockFixture<'_>, app: AppScope) -> CustomerScope {
+    let id = stock_fixture
         .number(format!(
             "INSERT INTO counterparties (project_id, is_company, created_at, updated_at) \
              VALUES ({}, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00') RETURNING id AS number",
-            house.project
+            stock_fixture.project
         ))
         .await;
     CustomerScope { app, counterparty_id: CounterpartyId::new(id).unwrap(), token_id: TokenId::new(1).unwrap() }
 }
 
 /// Four mugs in stock.
-async fn mugs(house: &StockFixture<'_>) -> Vec<i64> {
-    let category = house.category("Mugs", None).await;
+async fn mugs(stock_fixture: &StockFixture<'_>) -> Vec<i64> {
+    let category = stock_fixture.category("Mugs", None).await;
     let mut ids = Vec::new();
     for name in ["A", "B", "C", "D"] {
-        let mug = house.item(Item::goods(name, category)).await;
-        house.stock(house.near, mug, 3, 500).await;
+        let mug = stock_fixture.item(Item::goods(name, category)).await;
+        stock_fixture.stock(stock_fixture.near, mug, 3, 500).await;
         ids.push(mug);
     }
-    house.db.database.rebuild_offers().await.unwrap();
+    stock_fixture.db.database.rebuild_offers().await.unwrap();
     ids
 }
 
@@ -65,9 +65,9 @@ fn search(customer: CustomerScope, text: &str, second: i64) -> Search {
 
 database_tests! {
     async fn favourites_are_kept_once_per_customer_and_listed_last_first(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let ids = mugs(&house).await;
-        let (anna, boris) = (customer(&house, house.first).await, customer(&house, house.first).await);
+        let stock_fixture = StockFixture::open(&db).await;
+        let ids = mugs(&stock_fixture).await;
+        let (anna, boris) = (customer(&stock_fixture, stock_fixture.first).await, customer(&stock_fixture, stock_fixture.first).await);
         let database = &db.database;
         for id in [ids[0], ids[2], ids[1]] {
             assert_eq!(database.add(anna, item(id), at(0)).await.unwrap(), FavouriteOutcome::Added);
@@ -91,26 +91,26 @@ database_tests! {
     }
 
     async fn only_what_the_application_shows_can_be_kept_and_is_listed(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let ids = mugs(&house).await;
-        let (here, there) = (customer(&house, house.first).await, customer(&house, house.second).await);
+        let stock_fixture = StockFixture::open(&db).await;
+        let ids = mugs(&stock_fixture).await;
+        let (here, there) = (customer(&stock_fixture, stock_fixture.first).await, customer(&stock_fixture, stock_fixture.second).await);
         let database = &db.database;
         for id in [ids[0], 999_999] {
             assert_eq!(database.add(there, item(id), at(0)).await.unwrap(), FavouriteOutcome::ProductNotShown);
         }
         assert_eq!(database.add(here, item(ids[0]), at(0)).await.unwrap(), FavouriteOutcome::Added);
-        house.run(format!("UPDATE inventories SET reserved = quantity WHERE nomenclature_id = {}", ids[0])).await;
+        stock_fixture.run(format!("UPDATE inventories SET reserved = quantity WHERE nomenclature_id = {}", ids[0])).await;
         database.reconcile_offers().await.unwrap();
         assert_eq!(database.page(here, page(1, 10), at(0)).await.unwrap().total, 0);
-        house.run("UPDATE inventories SET reserved = 0".to_owned()).await;
+        stock_fixture.run("UPDATE inventories SET reserved = 0".to_owned()).await;
         database.reconcile_offers().await.unwrap();
         assert_eq!(listed(&database.page(here, page(1, 10), at(0)).await.unwrap()), [ids[0]]);
     }
 
-    async fn racing_wishes_keep_a_product_once(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let ids = mugs(&house).await;
-        let anna = customer(&house, house.first).await;
+    async fn racing_requests_keep_a_favourite_once(db: TestDatabase) {
+        let stock_fixture = StockFixture::open(&db).await;
+        let ids = mugs(&stock_fixture).await;
+        let anna = customer(&stock_fixture, stock_fixture.first).await;
         let wishes: Vec<_> = (0..6)
             .map(|_| {
                 let (database, id) = (db.database.clone(), item(ids[0]));
@@ -122,13 +122,13 @@ database_tests! {
             added += usize::from(wish.await.unwrap() == FavouriteOutcome::Added);
         }
         assert_eq!(added, 1);
-        assert_eq!(house.number("SELECT count(*) AS number FROM favourites".to_owned()).await, 1);
+        assert_eq!(stock_fixture.number("SELECT count(*) AS number FROM favourites".to_owned()).await, 1);
     }
 
-    async fn a_visitor_sees_his_own_favourites_at_no_further_statement(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let ids = mugs(&house).await;
-        let (anna, boris) = (customer(&house, house.first).await, customer(&house, house.first).await);
+    async fn a_visitor_sees_their_own_favourites_without_another_statement(db: TestDatabase) {
+        let stock_fixture = StockFixture::open(&db).await;
+        let ids = mugs(&stock_fixture).await;
+        let (anna, boris) = (customer(&stock_fixture, stock_fixture.first).await, customer(&stock_fixture, stock_fixture.first).await);
         let database = &db.database;
         database.add(anna, item(ids[1]), at(0)).await.unwrap();
         let seen = async |visitor: Visitor| {
@@ -143,34 +143,34 @@ database_tests! {
         };
         assert_eq!(seen(anna.into()).await, (vec![ids[1]], 2));
         assert_eq!(seen(boris.into()).await, (Vec::new(), 2));
-        assert_eq!(seen(house.first.into()).await, (Vec::new(), 2));
+        assert_eq!(seen(stock_fixture.first.into()).await, (Vec::new(), 2));
     }
 
     async fn searches_are_kept_once_in_any_case_the_last_ones_of_each_customer(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let (anna, boris) = (customer(&house, house.first).await, customer(&house, house.first).await);
+        let stock_fixture = StockFixture::open(&db).await;
+        let (anna, boris) = (customer(&stock_fixture, stock_fixture.first).await, customer(&stock_fixture, stock_fixture.first).await);
         let database = &db.database;
         database.store(vec![search(anna, "кружка", 1), search(boris, "cup", 1), search(anna, "plate", 2)], 3).await.unwrap();
         database.store(vec![search(anna, "КРУЖКА", 3)], 3).await.unwrap();
         // A late write of another process does not undo a newer one.
         database.store(vec![search(anna, "Кружка", 2)], 3).await.unwrap();
-        let told = async |customer: CustomerScope| -> Vec<(String, i64)> {
+        let reported = async |customer: CustomerScope| -> Vec<(String, i64)> {
             let searches = database.searches(customer.into()).await.unwrap();
             searches.into_iter().map(|search| (search.value.into(), (search.created_at - at(0)).num_seconds())).collect()
         };
-        assert_eq!(told(anna).await, [("КРУЖКА".to_owned(), 3), ("plate".to_owned(), 2)]);
-        assert_eq!(told(boris).await, [("cup".to_owned(), 1)]);
+        assert_eq!(reported(anna).await, [("КРУЖКА".to_owned(), 3), ("plate".to_owned(), 2)]);
+        assert_eq!(reported(boris).await, [("cup".to_owned(), 1)]);
         let more: Vec<_> = (0..1_200).map(|n| search(anna, &format!("mug {n}"), 10 + n)).collect();
         database.store(more, 3).await.unwrap();
-        let values: Vec<String> = told(anna).await.into_iter().map(|(value, _)| value).collect();
+        let values: Vec<String> = reported(anna).await.into_iter().map(|(value, _)| value).collect();
         assert_eq!(values, ["mug 1199", "mug 1198", "mug 1197"]);
-        assert_eq!(told(boris).await.len(), 1);
-        assert!(database.searches(house.first.into()).await.unwrap().is_empty());
+        assert_eq!(reported(boris).await.len(), 1);
+        assert!(database.searches(stock_fixture.first.into()).await.unwrap().is_empty());
     }
 
     async fn racing_processes_store_the_same_searches(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let (anna, boris) = (customer(&house, house.first).await, customer(&house, house.first).await);
+        let stock_fixture = StockFixture::open(&db).await;
+        let (anna, boris) = (customer(&stock_fixture, stock_fixture.first).await, customer(&stock_fixture, stock_fixture.first).await);
         let mut tasks = Vec::new();
         for round in 0..6_i64 {
             let database = db.database.clone();
@@ -192,31 +192,31 @@ database_tests! {
     }
 
     async fn a_deleted_customer_is_anonymized(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let ids = mugs(&house).await;
-        let (anna, boris) = (customer(&house, house.first).await, customer(&house, house.first).await);
+        let stock_fixture = StockFixture::open(&db).await;
+        let ids = mugs(&stock_fixture).await;
+        let (anna, boris) = (customer(&stock_fixture, stock_fixture.first).await, customer(&stock_fixture, stock_fixture.first).await);
         let database = &db.database;
         for customer in [anna, boris] {
             database.add(customer, item(ids[0]), at(0)).await.unwrap();
             database.store(vec![search(customer, "mug", 1)], 50).await.unwrap();
         }
-        database.delete_account(house.project, anna.counterparty_id, at(9)).await.unwrap();
+        database.delete_account(stock_fixture.project, anna.counterparty_id, at(9)).await.unwrap();
         assert_eq!(database.add(anna, item(ids[1]), at(0)).await.unwrap(), FavouriteOutcome::CustomerDeleted);
         database.store(vec![search(anna, "cup", 1), search(boris, "cup", 1)], 50).await.unwrap();
         for table in ["favourites", "search_requests"] {
             let left = format!("SELECT count(*) AS number FROM {table} WHERE counterparty_id = {}", anna.counterparty_id);
-            assert_eq!(house.number(left).await, 0, "{table}");
+            assert_eq!(stock_fixture.number(left).await, 0, "{table}");
         }
         assert_eq!(database.page(boris, page(1, 10), at(0)).await.unwrap().total, 1);
         assert_eq!(database.searches(boris.into()).await.unwrap().len(), 2);
     }
 
     async fn an_application_shows_its_slides_in_their_time(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let (project, one, two) = (house.project, house.first.application_id, house.second.application_id);
+        let stock_fixture = StockFixture::open(&db).await;
+        let (project, one, two) = (stock_fixture.project, stock_fixture.first.application_id, stock_fixture.second.application_id);
         let moment = |seconds: i64| at(seconds).format("'%Y-%m-%d %H:%M:%S'").to_string();
         let (past, future) = (moment(-10), moment(10));
-        house.run(format!(
+        stock_fixture.run(format!(
             "INSERT INTO slides (project_id, application_id, title, link, position, is_active, starts_at, ends_at, created_at, updated_at) VALUES \
              ({project}, {one}, 'second', '/sale', 2, TRUE, NULL, {future}, {past}, {past}), \
              ({project}, {one}, 'first', 'https://shop.example', 1, TRUE, {past}, NULL, {past}, {past}), \
@@ -225,23 +225,23 @@ database_tests! {
              ({project}, {one}, 'to come', NULL, 1, TRUE, {future}, NULL, {past}, {past}), \
              ({project}, {two}, 'elsewhere', NULL, 1, TRUE, NULL, NULL, {past}, {past})"
         )).await;
-        let slides = db.database.slides(house.first, at(0)).await.unwrap();
+        let slides = db.database.slides(stock_fixture.first, at(0)).await.unwrap();
         let titles: Vec<&str> = slides.iter().map(|slide| slide.title.as_str()).collect();
         assert_eq!(titles, ["first", "second"]);
-        assert_eq!(db.database.slides(house.first, at(10)).await.unwrap().len(), 2, "one ended, one began");
-        assert_eq!(db.database.slides(house.second, at(0)).await.unwrap().len(), 1);
+        assert_eq!(db.database.slides(stock_fixture.first, at(10)).await.unwrap().len(), 2, "one ended, one began");
+        assert_eq!(db.database.slides(stock_fixture.second, at(0)).await.unwrap().len(), 1);
     }
 
-    async fn countries_are_everybodys_and_tags_the_projects(db: TestDatabase) {
-        let (house, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
-        house.run(format!(
+    async fn countries_are_global_and_tags_belong_to_projects(db: TestDatabase) {
+        let (stock_fixture, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
+        stock_fixture.run(format!(
             "INSERT INTO tags (project_id, name, created_at) VALUES ({}, 'New', '2026-01-01 00:00:00'), ({}, 'Gift', '2026-01-01 00:00:00')",
-            house.project, other.project
+            stock_fixture.project, other.project
         )).await;
         let names = async |app: AppScope| -> Vec<String> {
             db.database.tags(app).await.unwrap().into_iter().map(|tag| tag.name.into()).collect()
         };
-        assert_eq!((names(house.first).await, names(house.second).await), (vec!["New".to_owned()], vec!["New".to_owned()]));
+        assert_eq!((names(stock_fixture.first).await, names(stock_fixture.second).await), (vec!["New".to_owned()], vec!["New".to_owned()]));
         assert_eq!(names(other.first).await, ["Gift"]);
         let countries = db.database.countries().await.unwrap();
         let numbers: BTreeSet<i64> = countries.iter().map(|country| country.id.get()).collect();

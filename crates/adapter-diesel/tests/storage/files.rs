@@ -121,8 +121,8 @@ database_tests! {
         assert_eq!(take(&db.database, noon()).await, [id.get()]);
         db.database.forget(id, noon()).await.unwrap();
         assert_eq!(left(&db).await, 0);
-        let told = "SELECT COUNT(*) AS value FROM histories WHERE resource = 'files' AND deed IN ('created', 'deleted')";
-        assert_eq!(fixtures::number(&db, told).await, 2);
+        let reported = "SELECT COUNT(*) AS value FROM histories WHERE resource = 'files' AND deed IN ('created', 'deleted')";
+        assert_eq!(fixtures::number(&db, reported).await, 2);
     }
 
     async fn an_avatar_is_shown_until_its_file_is_gone(db: TestDatabase) {
@@ -171,7 +171,7 @@ database_tests! {
         assert!(matches!(database.set_avatar(nobody, None, noon()).await, Err(CustomerError::NotFound)));
     }
 
-    async fn a_record_that_waited_too_long_is_completed_by_nobody(db: TestDatabase) {
+    async fn a_record_that_waited_too_long_is_never_completed(db: TestDatabase) {
         people(&db).await;
         let id = db.database.insert_pending(draft(1)).await.unwrap();
         assert_eq!(take(&db.database, noon() + TimeDelta::minutes(59)).await, Vec::<i64>::new());
@@ -183,7 +183,7 @@ database_tests! {
         assert_eq!(take(&db.database, late + TimeDelta::minutes(5)).await, [id.get()]);
     }
 
-    async fn what_is_given_up_is_swept_at_once_and_what_is_ready_is_not_given_up(db: TestDatabase) {
+    async fn abandoned_uploads_are_deleted_at_once_and_ready_files_stay(db: TestDatabase) {
         people(&db).await;
         let (broken, whole) = (db.database.insert_pending(draft(1)).await.unwrap(), db.database.insert_pending(draft(2)).await.unwrap());
         db.database.complete(first(), whole, content()).await.unwrap().unwrap();

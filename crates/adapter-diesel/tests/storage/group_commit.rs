@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 
 /// Operations on a shelf of numbered places, each of which holds units.
 #[derive(Debug, Clone, Copy)]
-enum Deed {
+enum TestOperation {
     /// Creates a place; refused when it exists.
     Make(i64),
     /// Takes units; refused when there are not enough.
@@ -71,9 +71,9 @@ fn pieces(connection: &mut AnyConnection, place: i64) -> Result<i64, Abort<Refus
 }
 
 /// Runs the operation, writes it to the log, and returns the units of the place.
-fn carry_out(connection: &mut AnyConnection, deed: Deed) -> Result<i64, Abort<Refusal>> {
-    let place = match deed {
-        Deed::Make(place) => {
+fn carry_out(connection: &mut AnyConnection, operation: TestOperation) -> Result<i64, Abort<Refusal>> {
+    let place = match operation {
+        TestOperation::Make(place) => {
             let made = diesel::sql_query(format!("INSERT INTO shelf VALUES ({place}, 5) ON CONFLICT DO NOTHING"))
                 .execute(connection)?;
             if made == 0 {
@@ -81,7 +81,7 @@ fn carry_out(connection: &mut AnyConnection, deed: Deed) -> Result<i64, Abort<Re
             }
             place
         }
-        Deed::Take(place, count) => {
+        TestOperation::Take(place, count) => {
             let guarded =
                 format!("UPDATE shelf SET pieces = pieces - {count} WHERE place = {place} AND pieces >= {count}");
             if diesel::sql_query(guarded).execute(connection)? == 0 {
@@ -89,25 +89,25 @@ fn carry_out(connection: &mut AnyConnection, deed: Deed) -> Result<i64, Abort<Re
             }
             place
         }
-        Deed::PutAndRefuse(place) => {
+        TestOperation::PutAndRefuse(place) => {
             put(connection, place, 7)?;
             return Err(Abort::Refused(Refusal::Other));
         }
-        Deed::PutAndBreak(place) => {
+        TestOperation::PutAndBreak(place) => {
             put(connection, place, 7)?;
             diesel::sql_query("INSERT INTO shelf VALUES (0, -1)").execute(connection)?;
             place
         }
-        Deed::PutAndDangle(place) => {
+        TestOperation::PutAndDangle(place) => {
             put(connection, place, 7)?;
             connection.batch_execute("PRAGMA defer_foreign_keys = ON; INSERT INTO labels VALUES (999)")?;
             place
         }
-        Deed::PutAndPanic(place) => {
+        TestOperation::PutAndPanic(place) => {
             put(connection, place, 7)?;
             panic!("on purpose");
         }
-        Deed::PutAfterAll(place) => {
+        TestOperation::PutAfterAll(place) => {
             let inner: Result<(), diesel::result::Error> = diesel::Connection::transaction(connection, |connection| {
                 connection.batch_execute(&format!("UPDATE shelf SET pieces = 0 WHERE place = {place}"))?;
                 Err(diesel::result::Error::RollbackTransaction)
@@ -118,7 +118,8 @@ fn carry_out(connection: &mut AnyConnection, deed: Deed) -> Result<i64, Abort<Re
         }
     };
     let left = pieces(connection, place)?;
-    diesel::sql_query(format!("INSERT INTO shelf_log (line) VALUES ('{deed:?} leaves {left}')")).execute(connection)?;
+    diesel::sql_query(format!("INSERT INTO shelf_log (line) VALUES ('{operation:?} leaves {left}')"))
+        .execute(connection)?;
     Ok(left)
 }
 
@@ -134,8 +135,8 @@ async fn shelf() -> TestDatabase {
     db
 }
 
-fn run(database: &Database, deed: Deed) -> impl Future<Output = Result<i64, Refusal>> + use<'_> {
-    database.write(move |connection| carry_out(connection, deed))
+fn run(database: &Database, operation: TestOperation) -> impl Future<Output = Result<i64, Refusal>> + use<'_> {
+    database.write(move |connection| carry_out(connection, operation))
 }
 
 /// All stored rows.
@@ -161,52 +162,56 @@ async fn keep_busy(database: &Database) {
 }
 
 /// Outcomes of concurrent operations, and the number of their commits.
-async fn together(db: &TestDatabase, deeds: &[Deed]) -> (Vec<Result<i64, Refusal>>, u64) {
+async fn together(db: &TestDatabase, operations: &[TestOperation]) -> (Vec<Result<i64, Refusal>>, u64) {
     let before = db.database.write_costs().commits;
-    let (outcomes, ()) =
-        futures_util::join!(join_all(deeds.iter().map(|deed| run(&db.database, *deed))), keep_busy(&db.database));
+    let (outcomes, ()) = futures_util::join!(
+        join_all(operations.iter().map(|operation| run(&db.database, *operation))),
+        keep_busy(&db.database)
+    );
     (outcomes, db.database.write_costs().commits - before)
 }
 
-async fn one_by_one(db: &TestDatabase, deeds: &[Deed]) -> Vec<Result<i64, Refusal>> {
+async fn one_by_one(db: &TestDatabase, operations: &[TestOperation]) -> Vec<Result<i64, Refusal>> {
     let mut outcomes = Vec::new();
-    for deed in deeds {
-        outcomes.push(run(&db.database, *deed).await);
+    for operation in operations {
+        outcomes.push(run(&db.database, *operation).await);
     }
     outcomes
 }
 
-fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+fn operations() -> impl Strategy<Value = Vec<TestOperation>> {
     let place = 1..4_i64;
-    let deed = prop_oneof![
-        3 => place.clone().prop_map(Deed::Make),
-        6 => (place.clone(), 1..4_i64).prop_map(|(place, count)| Deed::Take(place, count)),
-        2 => place.clone().prop_map(Deed::PutAndRefuse),
-        2 => place.clone().prop_map(Deed::PutAndBreak),
-        2 => place.clone().prop_map(Deed::PutAfterAll),
+    let operation = prop_oneof![
+        3 => place.clone().prop_map(TestOperation::Make),
+        6 => (place.clone(), 1..4_i64).prop_map(|(place, count)| TestOperation::Take(place, count)),
+        2 => place.clone().prop_map(TestOperation::PutAndRefuse),
+        2 => place.clone().prop_map(TestOperation::PutAndBreak),
+        2 => place.clone().prop_map(TestOperation::PutAfterAll),
     ];
     // Operations that spoil a whole group are rare, or no group is ever committed.
-    let spoiler = prop_oneof![8 => Just(None), 1 => place.clone().prop_map(|place| Some(Deed::PutAndDangle(place))), 1 => place.prop_map(|place| Some(Deed::PutAndPanic(place)))];
-    (prop::collection::vec(deed, 1..40), spoiler, any::<prop::sample::Index>()).prop_map(|(mut deeds, spoiler, at)| {
-        if let Some(spoiler) = spoiler {
-            deeds.insert(at.index(deeds.len()), spoiler);
-        }
-        deeds
-    })
+    let spoiler = prop_oneof![8 => Just(None), 1 => place.clone().prop_map(|place| Some(TestOperation::PutAndDangle(place))), 1 => place.prop_map(|place| Some(TestOperation::PutAndPanic(place)))];
+    (prop::collection::vec(operation, 1..40), spoiler, any::<prop::sample::Index>()).prop_map(
+        |(mut operations, spoiler, at)| {
+            if let Some(spoiler) = spoiler {
+                operations.insert(at.index(operations.len()), spoiler);
+            }
+            operations
+        },
+    )
 }
 
 #[test]
 fn steps_that_share_commits_end_as_one_by_one() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let mut runner = TestRunner::new(Config { cases: 48, failure_persistence: None, ..Config::default() });
-    let outcome = runner.run(&deeds(), |deeds| {
+    let outcome = runner.run(&operations(), |operations| {
         runtime.block_on(async {
             let (grouped, alone) = (shelf().await, shelf().await);
-            let (outcomes, _) = together(&grouped, &deeds).await;
+            let (outcomes, _) = together(&grouped, &operations).await;
             // A panic has another message if the step ran alone.
-            let told = |outcome: Result<i64, Refusal>| outcome.map_err(|refusal| format!("{refusal:?}"));
-            let outcomes: Vec<_> = outcomes.into_iter().map(told).collect();
-            let expected: Vec<_> = one_by_one(&alone, &deeds).await.into_iter().map(told).collect();
+            let reported = |outcome: Result<i64, Refusal>| outcome.map_err(|refusal| format!("{refusal:?}"));
+            let outcomes: Vec<_> = outcomes.into_iter().map(reported).collect();
+            let expected: Vec<_> = one_by_one(&alone, &operations).await.into_iter().map(reported).collect();
             prop_assert_eq!(outcomes, expected);
             prop_assert_eq!(stored(&grouped).await, stored(&alone).await);
             Ok(())
@@ -218,17 +223,18 @@ fn steps_that_share_commits_end_as_one_by_one() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn waiting_operations_share_a_commit() {
     let db = shelf().await;
-    run(&db.database, Deed::Make(1)).await.unwrap();
-    let deeds: Vec<_> =
-        (0..60).map(|number| if number % 3 == 2 { Deed::PutAndRefuse(1) } else { Deed::PutAfterAll(1) }).collect();
+    run(&db.database, TestOperation::Make(1)).await.unwrap();
+    let operations: Vec<_> = (0..60)
+        .map(|number| if number % 3 == 2 { TestOperation::PutAndRefuse(1) } else { TestOperation::PutAfterAll(1) })
+        .collect();
     keep_busy(&db.database).await;
     let before = db.database.write_costs().commits;
     let begun = Arc::new(Notify::new());
     let busy = tokio::spawn({
-        let (database, told) = (db.database.clone(), Arc::clone(&begun));
+        let (database, reported) = (db.database.clone(), Arc::clone(&begun));
         async move {
             let busy = move |_: &mut AnyConnection| -> Result<(), Abort<Refusal>> {
-                told.notify_one();
+                reported.notify_one();
                 hold_up();
                 Ok(())
             };
@@ -236,7 +242,7 @@ async fn waiting_operations_share_a_commit() {
         }
     });
     begun.notified().await;
-    let outcomes = join_all(deeds.iter().map(|deed| run(&db.database, *deed))).await;
+    let outcomes = join_all(operations.iter().map(|operation| run(&db.database, *operation))).await;
     busy.await.unwrap();
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 40);
     let commits = db.database.write_costs().commits - before;
@@ -249,11 +255,11 @@ async fn waiting_operations_share_a_commit() {
 async fn a_single_operation_has_its_own_transaction() {
     let db = shelf().await;
     let before = (db.statements(), db.database.write_costs().commits);
-    run(&db.database, Deed::Make(1)).await.unwrap();
+    run(&db.database, TestOperation::Make(1)).await.unwrap();
     // Begin, insert, select, insert, commit: no savepoint.
     assert_eq!(db.statements() - before.0, 5);
     assert_eq!(db.database.write_costs().commits - before.1, 1);
-    assert_eq!(run(&db.database, Deed::Make(1)).await, Err(Refusal::Taken));
+    assert_eq!(run(&db.database, TestOperation::Make(1)).await, Err(Refusal::Taken));
     assert_eq!(db.database.write_costs().commits - before.1, 1, "nothing to commit");
 }
 
@@ -265,15 +271,15 @@ async fn an_operation_that_waits_too_long_fails_without_effect() {
     let database = Database::open(db.url(), options).unwrap();
     let (release, released) = std::sync::mpsc::channel::<()>();
     let (begun, released) = (Arc::new(Notify::new()), Mutex::new(released));
-    let told = Arc::clone(&begun);
+    let reported = Arc::clone(&begun);
     let busy = move |_: &mut AnyConnection| -> Result<(), Abort<Refusal>> {
-        told.notify_one();
+        reported.notify_one();
         let _ = released.lock().unwrap().recv();
         Ok(())
     };
     let asked = async {
         begun.notified().await;
-        let refused = tokio::time::timeout(Duration::from_secs(30), run(&database, Deed::Make(1))).await;
+        let refused = tokio::time::timeout(Duration::from_secs(30), run(&database, TestOperation::Make(1))).await;
         drop(release);
         refused.unwrap()
     };

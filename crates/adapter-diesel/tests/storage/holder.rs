@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use diesel::connection::SimpleConnection;
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::{Abort, AnyConnection, Database, look_again};
+use kontor_adapter_diesel::{Abort, AnyConnection, Database, retry_until};
 use kontor_kernel::StoreError;
 use tokio::task::JoinHandle;
 
@@ -19,7 +19,7 @@ impl Holder {
     /// Holds the locks that a statement takes.
     pub async fn hold(database: &Database, statement: String) -> Self {
         let (release, released) = std::sync::mpsc::channel();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (tell, reported) = std::sync::mpsc::channel();
         let (database, released) = (database.clone(), Mutex::new(released));
         let held = tokio::spawn(async move {
             let step = move |connection: &mut AnyConnection| {
@@ -31,7 +31,7 @@ impl Holder {
             };
             database.write_and_invalidate_all(step).await.unwrap();
         });
-        tokio::task::spawn_blocking(move || told.recv().unwrap()).await.unwrap();
+        tokio::task::spawn_blocking(move || reported.recv().unwrap()).await.unwrap();
         Self { release, held }
     }
 
@@ -47,6 +47,6 @@ pub async fn until_waiting(db: &TestDatabase, number: i64) {
                    AND wait_event_type = 'Lock'";
     let until = Instant::now() + Duration::from_secs(30);
     while db.number(waiting.to_owned()).await < number {
-        look_again!(until, "{number} transactions should wait");
+        retry_until!(until, "{number} transactions should wait");
     }
 }

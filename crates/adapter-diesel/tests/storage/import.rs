@@ -13,7 +13,7 @@ use kontor_catalog::spreadsheet::{
 };
 use kontor_kernel::{Stamp, WarehouseId};
 
-use crate::storehouse::{Item, StockFixture};
+use crate::stock_fixture::{Item, StockFixture};
 
 /// A sheet written in the test: one line per row, cells separated by `;`.
 struct Grid(String);
@@ -32,21 +32,29 @@ fn at() -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
 }
 
-fn stamp(house: &StockFixture<'_>) -> Stamp {
-    Stamp::of_system(house.project, at())
+fn stamp(stock_fixture: &StockFixture<'_>) -> Stamp {
+    Stamp::of_system(stock_fixture.project, at())
 }
 
 fn cards(text: &str) -> CardSheet {
     CardSheet::read(&Grid(text.to_owned()), Path::new(""), 100_000).unwrap()
 }
 
-pub async fn import(house: &StockFixture<'_>, text: &str, mode: ImportMode) -> Result<ImportReport, ImportError> {
-    ItemSheetRepository::import(&house.db.database, stamp(house), Arc::new(cards(text)), mode).await
+pub async fn import(
+    stock_fixture: &StockFixture<'_>,
+    text: &str,
+    mode: ImportMode,
+) -> Result<ImportReport, ImportError> {
+    ItemSheetRepository::import(&stock_fixture.db.database, stamp(stock_fixture), Arc::new(cards(text)), mode).await
 }
 
-pub async fn upload(house: &StockFixture<'_>, text: &str, mode: ImportMode) -> Result<ImportReport, ImportError> {
+pub async fn upload(
+    stock_fixture: &StockFixture<'_>,
+    text: &str,
+    mode: ImportMode,
+) -> Result<ImportReport, ImportError> {
     let sheet = StockSheet::read(&Grid(text.to_owned()), Path::new(""), 100_000).unwrap();
-    house.db.database.upload(stamp(house), Arc::new(sheet), mode).await
+    stock_fixture.db.database.upload(stamp(stock_fixture), Arc::new(sheet), mode).await
 }
 
 pub fn counts(report: &ImportReport) -> [usize; 4] {
@@ -65,8 +73,8 @@ pub fn refused(outcome: Result<ImportReport, ImportError>) -> RowProblems {
 }
 
 /// The export as text, one line per row.
-async fn export(house: &StockFixture<'_>) -> String {
-    let lines: Vec<CardLine> = house.db.database.lines(house.project, None, 500).await.unwrap();
+async fn export(stock_fixture: &StockFixture<'_>) -> String {
+    let lines: Vec<CardLine> = stock_fixture.db.database.lines(stock_fixture.project, None, 500).await.unwrap();
     let text = |cells: Vec<Content<'_>>| {
         let cells: Vec<String> = cells
             .into_iter()
@@ -91,51 +99,51 @@ PLAN-1;Club;service;kitchen;;99;;;;yes;12;
 
 database_tests! {
     async fn goods_without_stock_in_any_warehouse_become_services(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        import(&house, "article;name;kind;price\nMUG-01;Mug;goods;1", ImportMode::AllOrNothing).await.unwrap();
-        upload(&house, "article;warehouse;quantity;price\nMUG-01;W1;0;1", ImportMode::AllOrNothing).await.unwrap();
+        let stock_fixture = StockFixture::open(&db).await;
+        import(&stock_fixture, "article;name;kind;price\nMUG-01;Mug;goods;1", ImportMode::AllOrNothing).await.unwrap();
+        upload(&stock_fixture, "article;warehouse;quantity;price\nMUG-01;W1;0;1", ImportMode::AllOrNothing).await.unwrap();
         let service = "article;kind\nMUG-01;service";
-        assert_eq!(reasons(&refused(import(&house, service, ImportMode::AllOrNothing).await)), [(2, "kind")]);
-        let place = WarehouseId::new(house.near).unwrap();
-        WarehouseRepository::delete(&db.database, stamp(&house), place).await.unwrap();
-        assert_eq!(counts(&import(&house, service, ImportMode::AllOrNothing).await.unwrap()), [0, 1, 0, 0]);
+        assert_eq!(reasons(&refused(import(&stock_fixture, service, ImportMode::AllOrNothing).await)), [(2, "kind")]);
+        let place = WarehouseId::new(stock_fixture.near).unwrap();
+        WarehouseRepository::delete(&db.database, stamp(&stock_fixture), place).await.unwrap();
+        assert_eq!(counts(&import(&stock_fixture, service, ImportMode::AllOrNothing).await.unwrap()), [0, 1, 0, 0]);
     }
 
     async fn an_export_that_is_imported_again_changes_nothing(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let report = import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
+        let stock_fixture = StockFixture::open(&db).await;
+        let report = import(&stock_fixture, FULL, ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&report), [3, 0, 0, 0]);
         assert_eq!(report.ignored_columns, ["colour"]);
-        assert_eq!(house.number("SELECT count(*) AS number FROM categories".to_owned()).await, 2);
-        assert_eq!(house.number("SELECT count(*) AS number FROM brands".to_owned()).await, 1);
-        assert_eq!(house.offers().await.len(), 2, "the service in both applications");
-        let without_article = house.item(Item::goods("No article", house.number("SELECT min(id) AS number FROM categories".to_owned()).await)).await;
+        assert_eq!(stock_fixture.number("SELECT count(*) AS number FROM categories".to_owned()).await, 2);
+        assert_eq!(stock_fixture.number("SELECT count(*) AS number FROM brands".to_owned()).await, 1);
+        assert_eq!(stock_fixture.offers().await.len(), 2, "the service in both applications");
+        let without_article = stock_fixture.item(Item::goods("No article", stock_fixture.number("SELECT min(id) AS number FROM categories".to_owned()).await)).await;
 
-        let first = export(&house).await;
+        let first = export(&stock_fixture).await;
         assert!(first.contains("MUG-01;Кружка;goods;Kitchen / Mugs;Nord;;;;1265.50;<b>x</b>\\ny;"), "{first}");
-        let again = import(&house, &first, ImportMode::AllOrNothing).await.unwrap();
+        let again = import(&stock_fixture, &first, ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&again), [0, 0, 4, 0]);
-        assert_eq!(export(&house).await, first);
-        assert_eq!(house.number("SELECT max(version) AS number FROM nomenclatures".to_owned()).await, 1);
+        assert_eq!(export(&stock_fixture).await, first);
+        assert_eq!(stock_fixture.number("SELECT max(version) AS number FROM nomenclatures".to_owned()).await, 1);
 
         let renamed = first.replace("No article", "Still none").replace("https://a/1\\n", "").replace("Nord", "");
-        let report = import(&house, &renamed, ImportMode::AllOrNothing).await.unwrap();
+        let report = import(&stock_fixture, &renamed, ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&report), [0, 3, 1, 0]);
-        assert_eq!(export(&house).await, renamed);
-        assert_eq!(house.number(format!("SELECT version AS number FROM nomenclatures WHERE id = {without_article}")).await, 2);
+        assert_eq!(export(&stock_fixture).await, renamed);
+        assert_eq!(stock_fixture.number(format!("SELECT version AS number FROM nomenclatures WHERE id = {without_article}")).await, 2);
     }
 
     async fn a_column_that_is_missing_leaves_its_field_alone(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
-        let before = export(&house).await;
-        let report = import(&house, "article;price\nMUG-01;300\nSRV-1;\n", ImportMode::AllOrNothing).await.unwrap();
+        let stock_fixture = StockFixture::open(&db).await;
+        import(&stock_fixture, FULL, ImportMode::AllOrNothing).await.unwrap();
+        let before = export(&stock_fixture).await;
+        let report = import(&stock_fixture, "article;price\nMUG-01;300\nSRV-1;\n", ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&report), [0, 1, 1, 0]);
-        assert_eq!(export(&house).await, before.replace("1265.50", "300.00"));
+        assert_eq!(export(&stock_fixture).await, before.replace("1265.50", "300.00"));
     }
 
     async fn one_bad_row_keeps_everything_out_unless_the_good_ones_are_wanted(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
+        let stock_fixture = StockFixture::open(&db).await;
         let text = "article;name;category;brand;country;vat;price;billing_period_months\n\
             A;First;New;Brand;;;1;\n\
             B;;;;;;1;\n\
@@ -144,18 +152,18 @@ database_tests! {
             D;Fourth;;;Nowhere;Nothing;1;\n\
             A;Again;;;;;;\n\
             E;Fifth;;;;;;3\n";
-        let problems = refused(import(&house, text, ImportMode::AllOrNothing).await);
+        let problems = refused(import(&stock_fixture, text, ImportMode::AllOrNothing).await);
         let expected = [(3, "name"), (4, "article"), (5, "price"), (6, "country"), (6, "vat"), (7, "article"), (8, "billing_period_months")];
         assert_eq!(reasons(&problems), expected);
         for table in ["nomenclatures", "categories", "brands"] {
-            assert_eq!(house.number(format!("SELECT count(*) AS number FROM {table}")).await, 0, "{table}");
+            assert_eq!(stock_fixture.number(format!("SELECT count(*) AS number FROM {table}")).await, 0, "{table}");
         }
-        let report = import(&house, text, ImportMode::Partial).await.unwrap();
+        let report = import(&stock_fixture, text, ImportMode::Partial).await.unwrap();
         assert_eq!(counts(&report), [1, 0, 0, 6]);
         assert_eq!(report.problems.total(), 7);
     }
 
-    async fn another_project_is_another_world(db: TestDatabase) {
+    async fn projects_are_isolated(db: TestDatabase) {
         let (mine, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
         import(&mine, FULL, ImportMode::AllOrNothing).await.unwrap();
         let report = import(&other, FULL, ImportMode::AllOrNothing).await.unwrap();
@@ -166,44 +174,44 @@ database_tests! {
     }
 
     async fn goods_in_a_warehouse_stay_goods(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
-        upload(&house, "article;warehouse;quantity\nMUG-01;w1;3\n", ImportMode::AllOrNothing).await.unwrap();
-        let outcome = import(&house, "article;kind\nMUG-01;service\n", ImportMode::AllOrNothing).await;
+        let stock_fixture = StockFixture::open(&db).await;
+        import(&stock_fixture, FULL, ImportMode::AllOrNothing).await.unwrap();
+        upload(&stock_fixture, "article;warehouse;quantity\nMUG-01;w1;3\n", ImportMode::AllOrNothing).await.unwrap();
+        let outcome = import(&stock_fixture, "article;kind\nMUG-01;service\n", ImportMode::AllOrNothing).await;
         assert_eq!(reasons(&refused(outcome)), [(2, "kind")]);
     }
 
     async fn stock_is_created_changed_and_never_below_what_is_reserved(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
-        let far = house.far;
+        let stock_fixture = StockFixture::open(&db).await;
+        import(&stock_fixture, FULL, ImportMode::AllOrNothing).await.unwrap();
+        let far = stock_fixture.far;
         let text = format!("артикул;склад;количество;цена\nMUG-01;W1;5;1 200,00\nMUG-01;{far};2;\n");
-        let report = upload(&house, &text, ImportMode::AllOrNothing).await.unwrap();
+        let report = upload(&stock_fixture, &text, ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&report), [2, 0, 0, 0]);
-        let prices: Vec<i64> = house.offers().await.into_iter().map(|offer| offer.2).collect();
+        let prices: Vec<i64> = stock_fixture.offers().await.into_iter().map(|offer| offer.2).collect();
         assert_eq!(prices, [120_000, 90_000, 126_550, 90_000], "the card price where the row names none");
 
-        house.run(format!("UPDATE inventories SET reserved = 2 WHERE warehouse_id = {far}")).await;
+        stock_fixture.run(format!("UPDATE inventories SET reserved = 2 WHERE warehouse_id = {far}")).await;
         let text = format!("article;warehouse;quantity;price\nMUG-01;{far};1;\nMUG-01;W1;4;\nSRV-1;W1;1;1\nNONE;W1;1;1\nMUG-01;W9;1;1\nMUG-01;w1;3;\n");
-        let problems = refused(upload(&house, &text, ImportMode::AllOrNothing).await);
+        let problems = refused(upload(&stock_fixture, &text, ImportMode::AllOrNothing).await);
         assert_eq!(reasons(&problems), [(2, "quantity"), (4, "article"), (5, "article"), (6, "warehouse"), (7, "article")]);
         let sum = "SELECT CAST(sum(quantity) AS BIGINT) AS number FROM inventories";
-        assert_eq!(house.number(sum.to_owned()).await, 7);
-        let report = upload(&house, &text, ImportMode::Partial).await.unwrap();
+        assert_eq!(stock_fixture.number(sum.to_owned()).await, 7);
+        let report = upload(&stock_fixture, &text, ImportMode::Partial).await.unwrap();
         assert_eq!(counts(&report), [0, 1, 0, 5]);
-        assert_eq!(house.number(sum.to_owned()).await, 6);
-        let gone = upload(&house, "article;warehouse;quantity\nMUG-01;W1;0\n", ImportMode::AllOrNothing).await.unwrap();
+        assert_eq!(stock_fixture.number(sum.to_owned()).await, 6);
+        let gone = upload(&stock_fixture, "article;warehouse;quantity\nMUG-01;W1;0\n", ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&gone), [0, 1, 0, 0]);
-        assert_eq!(house.offers().await.len(), 2, "the service alone");
+        assert_eq!(stock_fixture.offers().await.len(), 2, "the service alone");
     }
 
     async fn tags_and_the_type_travel_with_the_card(db: TestDatabase) {
         let (mine, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
-        let tags = async |house: &StockFixture<'_>| house.number(format!("SELECT count(*) AS number FROM tags WHERE project_id = {}", house.project)).await;
+        let tags = async |stock_fixture: &StockFixture<'_>| stock_fixture.number(format!("SELECT count(*) AS number FROM tags WHERE project_id = {}", stock_fixture.project)).await;
         mine.run(format!("INSERT INTO tags (project_id, name, created_at) VALUES ({}, 'Hit', '2026-01-01 00:00:00')", mine.project)).await;
         let text = "article;name;type;tags\nA;First;set;New|HIT\\nSale \\| 2|new\nB;Second;2;\nC;Third;;New\n";
-        let foreseen = ItemSheetRepository::check(&db.database, mine.project, Arc::new(cards(text))).await.unwrap();
-        assert_eq!((counts(&foreseen), tags(&mine).await), ([3, 0, 0, 0], 1));
+        let predicted = ItemSheetRepository::check(&db.database, mine.project, Arc::new(cards(text))).await.unwrap();
+        assert_eq!((counts(&predicted), tags(&mine).await), ([3, 0, 0, 0], 1));
         assert_eq!(counts(&import(&mine, text, ImportMode::AllOrNothing).await.unwrap()), [3, 0, 0, 0]);
         assert_eq!(tags(&mine).await, 3);
         let first = export(&mine).await;
@@ -223,8 +231,8 @@ database_tests! {
         let last = plain(&export(&mine).await);
         let ends: Vec<&str> = last[1..].iter().map(|row| row.rsplit_once(";0;;").unwrap().1).collect();
         assert_eq!(ends, [";;", "Own production;Late;", "Material;New;"]);
-        let told = format!("SELECT count(*) AS number FROM histories WHERE project_id = {} AND changes LIKE '%\"tags\"%'", mine.project);
-        assert_eq!(mine.number(told).await, 2, "A lost its tags and B got one");
+        let reported = format!("SELECT count(*) AS number FROM histories WHERE project_id = {} AND changes LIKE '%\"tags\"%'", mine.project);
+        assert_eq!(mine.number(reported).await, 2, "A lost its tags and B got one");
         let came = format!("SELECT count(*) AS number FROM histories WHERE project_id = {} AND resource = 'tags' AND deed = 'created'", mine.project);
         assert_eq!(mine.number(came).await, 3, "New, Sale | 2 and Late");
 
@@ -233,13 +241,13 @@ database_tests! {
         assert_eq!(tags(&mine).await, 4);
     }
 
-    async fn tags_cost_the_same_statements_whatever_their_number(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
+    async fn tags_cost_the_same_statements_in_any_number(db: TestDatabase) {
+        let stock_fixture = StockFixture::open(&db).await;
         let row = |n: u32, shift: u32| format!("A-{n};Item {n};Tag {}|Tag {}\n", (n + shift) % 90, n % 7);
         let rows = |from: u32, shift: u32| (from..from + 1_000).fold(String::new(), |text, n| text + &row(n, shift));
         let spent = async |text: String| {
             let before = db.statements();
-            import(&house, &text, ImportMode::AllOrNothing).await.unwrap();
+            import(&stock_fixture, &text, ImportMode::AllOrNothing).await.unwrap();
             db.statements() - before
         };
         let without = spent(format!("article;name;colour\n{}", rows(0, 0))).await;
@@ -252,51 +260,51 @@ database_tests! {
     }
 
     async fn a_name_that_several_records_have_names_none(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        import(&house, FULL, ImportMode::AllOrNothing).await.unwrap();
-        let (far, first, whole) = (house.far, house.number("SELECT min(id) AS number FROM categories".to_owned()).await, export(&house).await);
-        house.run(format!("UPDATE warehouses SET name = 'w1' WHERE id = {far}")).await;
-        let upload_to = async |name: &str| upload(&house, &format!("article;warehouse;quantity\nMUG-01;{name};5\n"), ImportMode::AllOrNothing).await;
+        let stock_fixture = StockFixture::open(&db).await;
+        import(&stock_fixture, FULL, ImportMode::AllOrNothing).await.unwrap();
+        let (far, first, whole) = (stock_fixture.far, stock_fixture.number("SELECT min(id) AS number FROM categories".to_owned()).await, export(&stock_fixture).await);
+        stock_fixture.run(format!("UPDATE warehouses SET name = 'w1' WHERE id = {far}")).await;
+        let upload_to = async |name: &str| upload(&stock_fixture, &format!("article;warehouse;quantity\nMUG-01;{name};5\n"), ImportMode::AllOrNothing).await;
         let problems = refused(upload_to("W1").await);
         assert_eq!(reasons(&problems), [(2, "warehouse")]);
         assert!(problems.kept()[0].reason.contains("give the number"), "{problems:?}");
-        assert_eq!(house.number("SELECT count(*) AS number FROM inventories".to_owned()).await, 0);
+        assert_eq!(stock_fixture.number("SELECT count(*) AS number FROM inventories".to_owned()).await, 0);
         upload_to(&far.to_string()).await.unwrap();
-        assert_eq!(house.number("SELECT warehouse_id AS number FROM inventories".to_owned()).await, far);
+        assert_eq!(stock_fixture.number("SELECT warehouse_id AS number FROM inventories".to_owned()).await, far);
 
-        house.category("mugs", Some(first)).await;
-        let move_to = async |article: &str, path: &str| import(&house, &format!("article;name;category\n{article};Name;{path}\n"), ImportMode::AllOrNothing).await;
+        stock_fixture.category("mugs", Some(first)).await;
+        let move_to = async |article: &str, path: &str| import(&stock_fixture, &format!("article;name;category\n{article};Name;{path}\n"), ImportMode::AllOrNothing).await;
         for (article, path) in [("NEW-1", "Kitchen / Mugs"), ("SRV-1", "kitchen / mugs"), ("NEW-1", "Kitchen / Mugs / Tall")] {
             let problems = refused(move_to(article, path).await);
             assert_eq!(reasons(&problems), [(2, "category")], "{article} {path}");
             assert!(problems.kept()[0].reason.contains("several categories"), "{problems:?}");
         }
-        assert_eq!(house.number("SELECT count(*) AS number FROM categories".to_owned()).await, 3);
+        assert_eq!(stock_fixture.number("SELECT count(*) AS number FROM categories".to_owned()).await, 3);
         assert_eq!(counts(&move_to("NEW-1", "Kitchen").await.unwrap()), [1, 0, 0, 0]);
-        let again = import(&house, &whole, ImportMode::AllOrNothing).await.unwrap();
+        let again = import(&stock_fixture, &whole, ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&again), [0, 0, 3, 0], "who lies there stays there");
     }
 
-    async fn what_a_reason_quotes_can_be_stored(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let problems = refused(import(&house, "article;name;photos\nA;Mug;ftp://a\0b\n", ImportMode::AllOrNothing).await);
+    async fn quotes_in_reasons_can_be_stored(db: TestDatabase) {
+        let stock_fixture = StockFixture::open(&db).await;
+        let problems = refused(import(&stock_fixture, "article;name;photos\nA;Mug;ftp://a\0b\n", ImportMode::AllOrNothing).await);
         assert_eq!(reasons(&problems), [(2, "photos")]);
         assert!(!problems.kept()[0].reason.contains('\0'), "{problems:?}");
     }
 
     async fn thousands_of_rows_take_few_statements(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
+        let stock_fixture = StockFixture::open(&db).await;
         let row = |n: u32| format!("A-{n};Item {n};Root / Branch {};Brand {};{n};https://a/{n}", n % 20, n % 50);
         let rows: Vec<String> = (0..2_000).map(row).collect();
         let text = format!("article;name;category;brand;price;photos\n{}\n", rows.join("\n"));
         let before = db.statements();
-        let report = import(&house, &text, ImportMode::AllOrNothing).await.unwrap();
+        let report = import(&stock_fixture, &text, ImportMode::AllOrNothing).await.unwrap();
         assert_eq!(counts(&report), [2_000, 0, 0, 0]);
         let spent = db.statements() - before;
         assert!(spent < 140, "{spent} statements");
         let changed = text.replace("Item", "Thing");
         let before = db.statements();
-        assert_eq!(counts(&import(&house, &changed, ImportMode::AllOrNothing).await.unwrap()), [0, 2_000, 0, 0]);
+        assert_eq!(counts(&import(&stock_fixture, &changed, ImportMode::AllOrNothing).await.unwrap()), [0, 2_000, 0, 0]);
         let spent = db.statements() - before;
         assert!(spent < 80, "{spent} statements");
     }

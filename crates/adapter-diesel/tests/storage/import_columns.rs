@@ -6,20 +6,20 @@ use kontor_catalog::spreadsheet::ports::ColumnMaps;
 use kontor_catalog::spreadsheet::{ColumnMap, ImportKind, ReadOptions};
 
 use crate::fixtures;
-use crate::jobs::{STRICT, Yard, at, new_job};
+use crate::jobs::{ImportFixture, STRICT, at, new_job};
 
 database_tests! {
     async fn a_job_is_read_as_its_sender_chose(db: TestDatabase) {
-        let yard = Yard::open(&db).await;
+        let fixture = ImportFixture::open(&db).await;
         let columns = ColumnMap::of_file(ImportKind::Nomenclatures, [("Код", Some("article")), ("Имя", Some("name")), ("Вес", None)]);
         let reading = ReadOptions { header_row: Some(2), columns: columns.unwrap(), keep_empty: true, ..ReadOptions::default() };
         let job = NewJob { reading: reading.clone(), ..new_job(ImportKind::Nomenclatures, STRICT, "Letter\nкод;имя;вес;цвет\nA;Mug;1;red\n") };
-        let queued = yard.jobs().insert(yard.house.project, job, 20, at()).await.unwrap();
+        let queued = fixture.jobs().insert(fixture.stock_fixture.project, job, 20, at()).await.unwrap();
         assert_eq!((&queued.reading, &queued.layout), (&reading, &None));
-        let leased = yard.take("one").await.unwrap();
+        let leased = fixture.take("one").await.unwrap();
         assert_eq!(leased.job.reading, reading);
-        assert_eq!(yard.work(leased, |_| true).await.unwrap(), RunOutcome::Ended(JobState::Succeeded));
-        let job = yard.job(queued.id).await;
+        assert_eq!(fixture.work(leased, |_| true).await.unwrap(), RunOutcome::Ended(JobState::Succeeded));
+        let job = fixture.job(queued.id).await;
         assert_eq!((job.tally.created, job.ignored_columns), (1, vec!["вес".to_owned(), "цвет".to_owned()]));
         let layout = job.layout.unwrap();
         assert_eq!((layout.sheet, layout.header_row, layout.columns.len()), (None, 2, 4));
@@ -27,8 +27,8 @@ database_tests! {
     }
 
     async fn saved_columns_belong_to_a_project_and_a_kind(db: TestDatabase) {
-        let yard = Yard::open(&db).await;
-        let (project, other) = (yard.house.project, fixtures::project(&db).await);
+        let fixture = ImportFixture::open(&db).await;
+        let (project, other) = (fixture.stock_fixture.project, fixtures::project(&db).await);
         let maps: &dyn ColumnMaps = &db.database;
         let map = |entries: &[(&str, Option<&str>)]| ColumnMap::shared(ImportKind::Inventories, entries.iter().copied()).unwrap();
         let (first, second) = (map(&[("Код", Some("article")), ("Вес", None)]), map(&[("Арт.", Some("article"))]));

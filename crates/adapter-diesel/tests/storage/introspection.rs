@@ -60,7 +60,7 @@ database_tests! {
         assert_eq!((found.application_name.as_str(), found.token), ("App", None));
     }
 
-    async fn a_client_is_issued_once_rotated_and_shut_out(db: TestDatabase) {
+    async fn a_client_is_issued_once_rotated_and_disabled(db: TestDatabase) {
         people(&db).await;
         db.database.insert(client(7, 1, "billing")).await.unwrap();
         let again = db.database.insert(client(8, 1, "billing")).await;
@@ -86,7 +86,7 @@ database_tests! {
         assert!(!client_and_token(&db, 7, 3).await.unwrap().is_active);
     }
 
-    async fn every_customer_has_a_handle_of_his_own(db: TestDatabase) {
+    async fn every_customer_has_a_unique_handle(db: TestDatabase) {
         people(&db).await;
         let mut handles = BTreeSet::new();
         for id in 101..=120 {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use kontor_adapter_diesel::testing::{TestDatabase, moment, pool_options, settles, stays};
-use kontor_adapter_diesel::{Abort, Database, PoolOptions, Topic, database_tests, look_again};
+use kontor_adapter_diesel::{Abort, Database, PoolOptions, Topic, database_tests, retry_until};
 use kontor_auth::model::{Audience, NewIntrospectionClient, TokenOwner};
 use kontor_auth::ports::{IntrospectionClients, TokenRepository};
 use kontor_catalog::model::{Brand, BrandDraft};
@@ -26,7 +26,7 @@ fn elsewhere(db: &TestDatabase) -> Database {
 async fn watched(database: &Database) {
     let until = Instant::now() + Duration::from_secs(20);
     while !database.cache_versions().are_watched() {
-        look_again!(until, "nobody looks");
+        retry_until!(until, "nobody looks");
     }
 }
 
@@ -98,7 +98,7 @@ database_tests! {
         // A busy machine may see the last commit later, which must not count as a change below.
         let until = Instant::now() + Duration::from_mins(1);
         while seen() == before {
-            look_again!(until, "the last commit is not seen");
+            retry_until!(until, "the last commit is not seen");
         }
         // The process's own writes do not count as changes, however often it checks.
         watched(&other).await;
@@ -111,7 +111,7 @@ database_tests! {
         settles(Duration::from_millis(1_100), "nobody looks any longer", unwatched).await;
     }
 
-    async fn a_backend_is_answered_from_memory_until_the_token_ends(db: TestDatabase) {
+    async fn a_backend_gets_cached_responses_until_the_token_ends(db: TestDatabase) {
         client(&db).await;
         let _watch = db.database.watch().unwrap();
         watched(&db.database).await;
@@ -138,7 +138,7 @@ database_tests! {
         settles(Duration::from_secs(1), "the token is worth nothing", async || !is_known(&other).await).await;
     }
 
-    async fn a_client_that_is_shut_out_learns_nothing(db: TestDatabase) {
+    async fn a_disabled_client_learns_nothing(db: TestDatabase) {
         client(&db).await;
         let _watch = db.database.watch().unwrap();
         watched(&db.database).await;
@@ -153,7 +153,7 @@ database_tests! {
         assert!(!is_known(&db.database).await);
     }
 
-    async fn an_application_is_remembered_while_it_is_active(db: TestDatabase) {
+    async fn an_active_application_is_cached(db: TestDatabase) {
         people(&db).await;
         let _watch = db.database.watch().unwrap();
         watched(&db.database).await;

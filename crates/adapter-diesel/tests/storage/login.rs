@@ -92,9 +92,9 @@ database_tests! {
         assert_eq!(record.permissions[0].screen.name.as_str(), "agents");
     }
 
-    async fn a_clerk_has_the_permissions_of_his_role_and_a_creator(db: TestDatabase) {
+    async fn an_employee_has_the_permissions_of_the_role_and_a_creator(db: TestDatabase) {
         let project = shop(&db).await;
-        let boss = db.database.insert_employee(owner(project, "boss")).await.unwrap();
+        let admin = db.database.insert_employee(owner(project, "boss")).await.unwrap();
         fixtures::run(&db, format!(
             "INSERT INTO roles (id, project_id, name, is_owner, created_at, updated_at)
                  VALUES (7, {project}, 'Clerk', FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');
@@ -102,15 +102,15 @@ database_tests! {
                  SELECT {project}, 7, id FROM permissions WHERE name = 'view-orders';
              INSERT INTO users (id, project_id, role_id, creator_id, login, email, password_hash, first_name, last_name,
                  is_banned, is_sick, active_seconds, created_at, updated_at)
-                 VALUES (7, {project}, 7, {boss}, 'clerk', 'c@x.ru', 'h', 'C', 'K', FALSE, TRUE, 61,
+                 VALUES (7, {project}, 7, {admin}, 'clerk', 'c@x.ru', 'h', 'C', 'K', FALSE, TRUE, 61,
                      '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
         )).await;
-        let clerk = db.database.employee(UserId::new(7).unwrap()).await.unwrap().unwrap();
-        assert_eq!(clerk.permissions.len(), 1);
-        assert_eq!((clerk.permissions[0].name.as_str(), clerk.permissions[0].screen.name.as_str()), ("view-orders", "orders"));
-        let creator = clerk.creator.unwrap();
-        assert_eq!((creator.id, creator.name.as_str()), (boss, "Анна Ёлкина"));
-        assert_eq!((clerk.is_sick, clerk.active_time.num_seconds(), clerk.branch), (true, 61, None));
+        let seller = db.database.employee(UserId::new(7).unwrap()).await.unwrap().unwrap();
+        assert_eq!(seller.permissions.len(), 1);
+        assert_eq!((seller.permissions[0].name.as_str(), seller.permissions[0].screen.name.as_str()), ("view-orders", "orders"));
+        let creator = seller.creator.unwrap();
+        assert_eq!((creator.id, creator.name.as_str()), (admin, "Анна Ёлкина"));
+        assert_eq!((seller.is_sick, seller.active_time.num_seconds(), seller.branch), (true, 61, None));
         assert!(db.database.employee(UserId::new(8).unwrap()).await.unwrap().is_none());
     }
 
@@ -194,12 +194,12 @@ database_tests! {
         assert_eq!(db.database.token(application, max).await.unwrap(), None);
     }
 
-    async fn a_customer_noted_by_staff_is_adopted(db: TestDatabase) {
+    async fn a_customer_recorded_by_staff_is_adopted(db: TestDatabase) {
         let project = shop(&db).await;
-        let boss = db.database.insert_employee(owner(project, "boss")).await.unwrap();
+        let admin = db.database.insert_employee(owner(project, "boss")).await.unwrap();
         fixtures::run(&db, format!(
             "INSERT INTO counterparties (id, project_id, is_company, manager_id, phone_1, birthday, created_at, updated_at) VALUES
-                 (5, {project}, TRUE, {boss}, '79001234567', '1990-02-03', '2026-01-01 00:00:00', '2026-01-01 00:00:00'),
+                 (5, {project}, TRUE, {admin}, '79001234567', '1990-02-03', '2026-01-01 00:00:00', '2026-01-01 00:00:00'),
                  (6, {project}, FALSE, NULL, '79001234567', NULL, '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
         )).await;
         assert_eq!(redeem(&db.database, project, "c", 1).await, RedeemOutcome::NoValidCode);

@@ -85,4 +85,4 @@ mod webhook_shares;
 mod webhooks;
 mod without_project;
 
-use kontor_adapter_diesel::testing::storehouse;
+use kontor_adapter_diesel::testing::stock_fixture;

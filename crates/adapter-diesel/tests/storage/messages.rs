@@ -47,13 +47,13 @@ async fn a_deadlock_is_known_in_any_language() {
     let projects = "INSERT INTO projects (name, currency, created_at) VALUES \
          ('One', 'RUB', '2026-01-01 00:00:00'), ('Two', 'RUB', '2026-01-01 00:00:00');";
     run(&server.database(), projects.to_owned()).await;
-    let mut heard = BTreeSet::new();
+    let mut notified = BTreeSet::new();
     for language in languages {
         run(&server.database(), format!("ALTER DATABASE postgres SET lc_messages = '{language}'")).await;
         let db = server.database();
         let (error, runs) = failing(&db, "SELECT 1 / 0").await;
         let is_english = error.to_string().contains("division by zero");
-        assert!(!is_english && heard.insert(error.to_string()), "this is not {language}: {error}");
+        assert!(!is_english && notified.insert(error.to_string()), "this is not {language}: {error}");
         assert_eq!(runs, 5, "nobody can tell whether it passes: {error}");
         let (error, runs) = failing(&db, "SELECT nothing").await;
         assert_eq!(runs, 1, "what is wrong in itself stays wrong: {error}");

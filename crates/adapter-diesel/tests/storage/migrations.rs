@@ -8,7 +8,7 @@ use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
 use kontor_adapter_diesel::{
-    Abort, AnyConnection, Database, MigrationState, PoolOptions, database_tests, look_again, tests_with,
+    Abort, AnyConnection, Database, MigrationState, PoolOptions, database_tests, retry_until, tests_with,
 };
 use kontor_kernel::StoreError;
 
@@ -184,7 +184,7 @@ async fn a_migration_takes_as_long_as_it_needs() {
     let held = run(&db.database, "BEGIN; LOCK TABLE users IN ROW EXCLUSIVE MODE; SELECT pg_sleep(1.5); COMMIT");
     let until = Instant::now() + Duration::from_millis(1_400);
     while number(&db, LOCKED).await == 0 {
-        look_again!(until, "the table is locked");
+        retry_until!(until, "the table is locked");
     }
     assert_eq!(patient.migrate().unwrap().len(), reverted.len());
     held.await.unwrap();

@@ -148,8 +148,8 @@ database_tests! {
         applications.replace_token(later, id, "three".to_owned()).await.unwrap();
         let lines = Histories::page(&db.database, mine, Resource::Applications.name(), id.get(), page).await.unwrap().items;
         assert_eq!(lines[0].changes[0].field, "token_issued_at");
-        let told = "SELECT COUNT(*) AS value FROM histories WHERE changes LIKE '%three%' OR changes LIKE '%two%'";
-        assert_eq!(fixtures::number(&db, told).await, 0, "not even the fingerprint");
+        let reported = "SELECT COUNT(*) AS value FROM histories WHERE changes LIKE '%three%' OR changes LIKE '%two%'";
+        assert_eq!(fixtures::number(&db, reported).await, 0, "not even the fingerprint");
     }
 
     async fn settings_of_a_project_are_changed_with_their_history(db: TestDatabase) {

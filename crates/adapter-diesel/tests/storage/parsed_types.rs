@@ -148,7 +148,7 @@ fn some_texts(good: &'static [&'static str]) -> Vec<String> {
 }
 
 #[test]
-fn what_a_type_shows_it_reads_as_the_same() {
+fn serialized_values_parse_to_the_same_value() {
     for Parsed { name, parse, good } in types() {
         assert!(good.iter().all(|text| parse(text).is_some()), "{name} takes its own examples");
         for text in some_texts(good) {
@@ -166,7 +166,7 @@ struct Stored {
 }
 
 database_tests! {
-    async fn what_a_type_keeps_comes_back_from_the_database(db: TestDatabase) {
+    async fn values_of_a_type_read_back_from_the_database(db: TestDatabase) {
         for Parsed { name, parse, good } in types() {
             let kept: Vec<String> = some_texts(good).iter().take(150).filter_map(|text| parse(text)).collect();
             let sent = kept.clone();

@@ -13,14 +13,14 @@ use kontor_payments::testing::contract::{self, Fixture};
 use kontor_payments::verification::{StartedVerification, VerificationService, VerificationTerms};
 use kontor_payments::{ChargeResult, NotificationResult, TAKEOVER_DELAY};
 
-use crate::orders::counter::{AcquirerMode, Counter};
+use crate::orders::shop::{AcquirerMode, ShopFixture};
 
 #[async_trait]
-impl Fixture for Counter<'_> {
+impl Fixture for ShopFixture<'_> {
     type Store = Database;
 
     fn store(&self) -> Arc<Database> {
-        Arc::new(self.house.db.database.clone())
+        Arc::new(self.stock_fixture.db.database.clone())
     }
 
     async fn customer(&self) -> CustomerScope {
@@ -29,12 +29,12 @@ impl Fixture for Counter<'_> {
 
     async fn delete_customer(&self, customer: CustomerScope) {
         let (project, id, at) = (customer.app.project_id, customer.counterparty_id, self.clock.now());
-        CustomerRepository::delete_account(&self.house.db.database, project, id, at).await.unwrap();
+        CustomerRepository::delete_account(&self.stock_fixture.db.database, project, id, at).await.unwrap();
     }
 }
 
 promises! {
-    Counter:
+    ShopFixture:
     a_charge_is_found_again
     one_purpose_has_one_open_charge
     an_outcome_is_recorded_once
@@ -54,8 +54,8 @@ promises! {
 }
 
 /// A charge for a subscription.
-fn subscription(counter: &Counter<'_>, number: i64) -> NewCharge {
-    let customer = counter.customer;
+fn subscription(shop: &ShopFixture<'_>, number: i64) -> NewCharge {
+    let customer = shop.customer;
     NewCharge {
         project_id: customer.app.project_id,
         application_id: Some(customer.app.application_id),
@@ -63,7 +63,7 @@ fn subscription(counter: &Counter<'_>, number: i64) -> NewCharge {
         request: ChargeRequest {
             renewal: None,
             purpose: ChargePurpose::from_parts("subscription", number).unwrap().unwrap(),
-            key: counter.random.uuid(),
+            key: shop.random.uuid(),
             amount: "499.00".parse().unwrap(),
             currency: "RUB".to_owned(),
             method: PaymentMethod::BankCard,
@@ -73,63 +73,63 @@ fn subscription(counter: &Counter<'_>, number: i64) -> NewCharge {
             saved_method: None,
             receipt: None,
         },
-        next_check_at: counter.clock.now() + TAKEOVER_DELAY,
-        at: counter.clock.now(),
+        next_check_at: shop.clock.now() + TAKEOVER_DELAY,
+        at: shop.clock.now(),
     }
 }
 
 database_tests! {
-    async fn a_card_is_saved_charged_again_and_forgotten_with_its_customer(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let charged = counter.payments.charge(subscription(&counter, 1)).await.unwrap();
+    async fn a_card_is_saved_charged_again_and_deleted_with_its_customer(db: TestDatabase) {
+        let shop = ShopFixture::open(&db).await;
+        let charged = shop.payments.charge(subscription(&shop, 1)).await.unwrap();
         let ChargeResult::Requested(charge, _) = charged else { panic!("{charged:?}") };
-        let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        assert_eq!(counter.payments.handle_notification(&id, None).await.unwrap(), NotificationResult::Settled(charge.purpose()));
-        let saved = db.database.list(counter.customer).await.unwrap();
+        let id = shop.acquirer.settle(GatewayStatus::Succeeded);
+        assert_eq!(shop.payments.handle_notification(&id, None).await.unwrap(), NotificationResult::Settled(charge.purpose()));
+        let saved = db.database.list(shop.customer).await.unwrap();
         assert_eq!(saved.len(), 1);
-        let mut again = subscription(&counter, 1);
+        let mut again = subscription(&shop, 1);
         again.request.save_method = false;
-        again.request.saved_method = db.database.reference(counter.customer, saved[0].id).await.unwrap();
-        counter.acquirer.mood(AcquirerMode::Paid);
-        let charged = counter.payments.charge(again).await.unwrap();
+        again.request.saved_method = db.database.reference(shop.customer, saved[0].id).await.unwrap();
+        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        let charged = shop.payments.charge(again).await.unwrap();
         let ChargeResult::Requested(second, _) = charged else { panic!("{charged:?}") };
         let second = ChargeStore::find(&db.database, second.id).await.unwrap().unwrap();
         assert_eq!((second.state, second.captured), (ChargeState::Succeeded, second.request.amount));
         let method = format!("charges WHERE saved_method_id = {}", saved[0].id);
-        assert_eq!(counter.count(&method).await, 1);
-        let (project, anna) = (counter.customer.app.project_id, counter.customer.counterparty_id);
-        CustomerRepository::delete_account(&db.database, project, anna, counter.clock.now()).await.unwrap();
-        assert_eq!(counter.count("saved_payment_methods").await, 0);
-        assert_eq!(counter.payments.charge(subscription(&counter, 2)).await.unwrap(), ChargeResult::CustomerDeleted);
-        assert!(!db.database.deactivate(counter.customer, SavedMethodId::new(1).unwrap(), counter.clock.now()).await.unwrap());
+        assert_eq!(shop.count(&method).await, 1);
+        let (project, anna) = (shop.customer.app.project_id, shop.customer.counterparty_id);
+        CustomerRepository::delete_account(&db.database, project, anna, shop.clock.now()).await.unwrap();
+        assert_eq!(shop.count("saved_payment_methods").await, 0);
+        assert_eq!(shop.payments.charge(subscription(&shop, 2)).await.unwrap(), ChargeResult::CustomerDeleted);
+        assert!(!db.database.deactivate(shop.customer, SavedMethodId::new(1).unwrap(), shop.clock.now()).await.unwrap());
     }
 
     async fn a_charge_that_cannot_be_read_holds_up_no_other(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        counter.acquirer.mood(AcquirerMode::Silent);
+        let shop = ShopFixture::open(&db).await;
+        shop.acquirer.acquirer_mode(AcquirerMode::Silent);
         for number in 1..=4 {
-            counter.payments.charge(subscription(&counter, number)).await.unwrap();
+            shop.payments.charge(subscription(&shop, number)).await.unwrap();
         }
-        counter.house.run("UPDATE charges SET request = '{' WHERE purpose_id = 1".to_owned()).await;
+        shop.stock_fixture.run("UPDATE charges SET request = '{' WHERE purpose_id = 1".to_owned()).await;
         let purpose = "UPDATE charges SET purpose_id = 20 WHERE purpose_id = 2";
-        counter.house.run(purpose.to_owned()).await;
-        counter.acquirer.mood(AcquirerMode::Paid);
-        counter.wait(60);
-        assert_eq!(counter.payments.reconcile("w", 9).await.unwrap().settled, 2);
+        shop.stock_fixture.run(purpose.to_owned()).await;
+        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.wait(60);
+        assert_eq!(shop.payments.reconcile("w", 9).await.unwrap().settled, 2);
         let parked = db.database.parked().await.unwrap();
         assert_eq!(parked.iter().map(|row| row.table).collect::<Vec<_>>(), ["charges", "charges"]);
         assert!(parked.iter().all(|row| row.reason.contains(&format!("charges {}", row.id))), "{parked:?}");
-        counter.wait(86_400);
-        assert_eq!(counter.payments.reconcile("w", 9).await.unwrap().checked, 0, "they wait for people");
+        shop.wait(86_400);
+        assert_eq!(shop.payments.reconcile("w", 9).await.unwrap().checked, 0, "they wait for people");
     }
 
     async fn a_charge_that_its_worker_dies_of_waits_for_longer_and_is_parked(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        counter.acquirer.mood(AcquirerMode::Silent);
-        counter.payments.charge(subscription(&counter, 1)).await.unwrap();
-        counter.wait(86_400);
+        let shop = ShopFixture::open(&db).await;
+        shop.acquirer.acquirer_mode(AcquirerMode::Silent);
+        shop.payments.charge(subscription(&shop, 1)).await.unwrap();
+        shop.wait(86_400);
         let lease = async || {
-            let now = counter.clock.now();
+            let now = shop.clock.now();
             ChargeStore::lease(&db.database, "w", now, now + TimeDelta::seconds(150)).await.unwrap()
         };
         let mut hours = Vec::new();
@@ -137,7 +137,7 @@ database_tests! {
             if lease().await.is_some() {
                 hours.push(minutes / 6);
             }
-            counter.wait(600);
+            shop.wait(600);
         }
         assert_eq!((hours.len(), hours[5]), (17, 0), "{hours:?}");
         assert!(hours[16] >= 24, "{hours:?}");
@@ -148,28 +148,28 @@ database_tests! {
     }
 
     async fn a_refund_that_cannot_be_read_holds_up_no_other(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
+        let shop = ShopFixture::open(&db).await;
         let mut charges = Vec::new();
         for _ in 0..3 {
             let service = VerificationService {
                 store: Arc::new(db.database.clone()),
-                charges: counter.payments.clone(),
-                clock: counter.clock.clone(),
-                random: counter.random.clone(),
+                charges: shop.payments.clone(),
+                clock: shop.clock.clone(),
+                random: shop.random.clone(),
                 terms: VerificationTerms { amount: "1.00".parse().unwrap(), return_url: String::new() },
             };
-            let started = service.start(counter.another_customer().await).await.unwrap();
+            let started = service.start(shop.another_customer().await).await.unwrap();
             let StartedVerification::PaymentRequested(verification) = started else { panic!("{started:?}") };
-            let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-            counter.payments.handle_notification(&id, None).await.unwrap();
+            let id = shop.acquirer.settle(GatewayStatus::Succeeded);
+            shop.payments.handle_notification(&id, None).await.unwrap();
             charges.push(verification.charge.id);
         }
-        counter.house.run(format!("UPDATE refunds SET idempotence_key = 'odd' WHERE charge_id = {}", charges[0])).await;
-        counter.acquirer.mood(AcquirerMode::Paid);
-        assert_eq!(counter.refunds.reconcile("w", 9).await.unwrap().checked, 2);
+        shop.stock_fixture.run(format!("UPDATE refunds SET idempotence_key = 'odd' WHERE charge_id = {}", charges[0])).await;
+        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        assert_eq!(shop.refunds.reconcile("w", 9).await.unwrap().checked, 2);
         let parked = db.database.parked().await.unwrap();
         assert_eq!(parked.iter().map(|row| row.table).collect::<Vec<_>>(), ["refunds"]);
-        assert_eq!(counter.acquirer.refunds.lock().unwrap().len(), 2);
-        assert_eq!(RefundStore::lease(&db.database, "w", counter.clock.now(), counter.clock.now() + TimeDelta::hours(1)).await.unwrap(), None);
+        assert_eq!(shop.acquirer.refunds.lock().unwrap().len(), 2);
+        assert_eq!(RefundStore::lease(&db.database, "w", shop.clock.now(), shop.clock.now() + TimeDelta::hours(1)).await.unwrap(), None);
     }
 }

@@ -17,7 +17,7 @@ use kontor_orders::PlacementError;
 use tokio::sync::Barrier;
 
 use crate::fixtures::{self, shop};
-use crate::orders::counter::Counter;
+use crate::orders::shop::ShopFixture;
 
 const START: DateTime<Utc> = DateTime::UNIX_EPOCH;
 const AT: &str = "'2026-01-01 00:00:00'";
@@ -109,7 +109,7 @@ fn signed_in(outcome: RedeemOutcome) -> (CounterpartyId, TokenId) {
 }
 
 database_tests! {
-    async fn what_is_not_mentioned_stays(db: TestDatabase) {
+    async fn omitted_fields_stay(db: TestDatabase) {
         let project = shop(&db).await;
         let anna = signed_up(&db.database, project, "79001234567").await;
         let data = PersonalData {
@@ -135,7 +135,7 @@ database_tests! {
         }
     }
 
-    async fn an_address_signs_in_only_whom_it_is_proven_for(db: TestDatabase) {
+    async fn an_address_signs_in_only_the_customer_who_proved_it(db: TestDatabase) {
         let project = shop(&db).await;
         let anna = signed_up(&db.database, project, "79001234567").await;
         let boris = signed_up(&db.database, project, "boris@x.ru").await;
@@ -158,8 +158,8 @@ database_tests! {
         let confirmed = "SELECT COUNT(*) AS value FROM counterparties WHERE email = 'boris@x.ru' AND email_confirmed";
         assert_eq!(fixtures::number(&db, confirmed).await, 1);
         let elsewhere = fixtures::project(&db).await;
-        let stranger = signed_up(&db.database, elsewhere, "79001234567").await;
-        change(&db.database, elsewhere, stranger, mail("boris@x.ru")).await.unwrap();
+        let outsider = signed_up(&db.database, elsewhere, "79001234567").await;
+        change(&db.database, elsewhere, outsider, mail("boris@x.ru")).await.unwrap();
     }
 
     async fn a_code_moves_a_customer_to_another_phone(db: TestDatabase) {
@@ -233,7 +233,7 @@ database_tests! {
                 })
             }).collect();
             // A concurrent login with the phone: either none of the two gets it, or the new customer does.
-            let newcomer = {
+            let new_customer = {
                 let (database, start, wanted) = (db.database.clone(), Arc::clone(&start), wanted.clone());
                 tokio::spawn(async move {
                     start.wait().await;
@@ -248,14 +248,14 @@ database_tests! {
                     other => panic!("{other:?}"),
                 }
             }
-            let newcomer = newcomer.await.unwrap();
+            let new_customer = new_customer.await.unwrap();
             assert!(won.len() <= 1, "{won:?}");
-            assert!(won.iter().all(|winner| *winner == newcomer), "{won:?} {newcomer}");
-            assert_eq!(signed_up(&db.database, project, &wanted).await, newcomer);
+            assert!(won.iter().all(|winner| *winner == new_customer), "{won:?} {new_customer}");
+            assert_eq!(signed_up(&db.database, project, &wanted).await, new_customer);
         }
     }
 
-    async fn who_leaves_leaves_nothing_personal(db: TestDatabase) {
+    async fn deleting_a_customer_deletes_personal_data(db: TestDatabase) {
         let project = shop(&db).await;
         let anna = signed_up(&db.database, project, "79001234567").await;
         let data = PersonalData {
@@ -306,7 +306,7 @@ database_tests! {
         assert!(db.database.customer_token(TokenId::new(77).unwrap()).await.unwrap().is_none());
     }
 
-    async fn signing_in_while_leaving_ends_with_a_customer_who_can(db: TestDatabase) {
+    async fn a_login_that_races_a_deletion_ends_with_a_usable_customer(db: TestDatabase) {
         let project = shop(&db).await;
         for round in 0..8_u32 {
             let contact = format!("7900777000{round}");
@@ -329,39 +329,39 @@ database_tests! {
     }
 
     async fn a_running_payment_keeps_a_customer(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
-        let (project, anna) = (counter.customer.app.project_id, counter.customer.counterparty_id);
-        let order = counter.placed(&counter.online(&[(vase, 1)])).await;
+        let shop_fixture = ShopFixture::open(&db).await;
+        let vase = shop_fixture.goods("Vase", 5, 100).await;
+        let (project, anna) = (shop_fixture.customer.app.project_id, shop_fixture.customer.counterparty_id);
+        let order = shop_fixture.placed(&shop_fixture.online(&[(vase, 1)])).await;
         let refused = db.database.delete_account(project, anna, at(9)).await;
         assert!(matches!(refused, Err(CustomerError::PaymentOpen)), "{refused:?}");
         let record = fixtures::customer(&db.database, project, anna).await;
         assert!(record.first_name.is_some() && record.phone_1.is_some(), "nothing is half done");
-        let id = counter.acquirer.settle(kontor_payments::model::GatewayStatus::Succeeded);
-        counter.payments.handle_notification(&id, None).await.unwrap();
+        let id = shop_fixture.acquirer.settle(kontor_payments::model::GatewayStatus::Succeeded);
+        shop_fixture.payments.handle_notification(&id, None).await.unwrap();
         db.database.delete_account(project, anna, at(9)).await.unwrap();
-        let kept = counter.order(order.id).await;
+        let kept = shop_fixture.order(order.id).await;
         assert_eq!((kept.customer.phone.as_deref(), kept.customer.id), (Some("79001234567"), anna), "orders stay as they are");
-        let gone = counter.place(&counter.command(&[(vase, 1)])).await;
+        let gone = shop_fixture.place(&shop_fixture.command(&[(vase, 1)])).await;
         assert!(matches!(gone, Err(PlacementError::CustomerDeleted)), "{gone:?}");
-        assert_eq!(counter.stock(vase).await, (5, 1));
+        assert_eq!(shop_fixture.stock(vase).await, (5, 1));
     }
 
-    async fn leaving_while_ordering_leaves_nothing_half_done(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 1_000, 100).await;
-        let project = counter.customer.app.project_id;
+    async fn a_deletion_that_races_an_order_is_all_or_nothing(db: TestDatabase) {
+        let shop_fixture = ShopFixture::open(&db).await;
+        let vase = shop_fixture.goods("Vase", 1_000, 100).await;
+        let project = shop_fixture.customer.app.project_id;
         let (mut left, mut kept) = (0, 0);
         for round in 0..12_usize {
-            let customer = counter.another_customer().await;
+            let customer = shop_fixture.another_customer().await;
             let command =
-                if round.is_multiple_of(2) { counter.online(&[(vase, 1)]) } else { counter.command(&[(vase, 1)]) };
+                if round.is_multiple_of(2) { shop_fixture.online(&[(vase, 1)]) } else { shop_fixture.command(&[(vase, 1)]) };
             let (database, id) = (db.database.clone(), customer.counterparty_id);
             let leaving = async move { database.delete_account(project, id, at(9)).await };
-            match counter.order_during(customer, &command, leaving).await {
+            match shop_fixture.order_during(customer, &command, leaving).await {
                 Ok(()) => {
                     left += 1;
-                    assert_eq!(counter.open_charges(id).await, 0, "nobody pays who has left");
+                    assert_eq!(shop_fixture.open_charges(id).await, 0, "nobody pays who has left");
                 }
                 Err(CustomerError::PaymentOpen) => kept += 1,
                 Err(other) => panic!("{other:?}"),

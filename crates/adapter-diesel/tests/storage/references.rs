@@ -27,11 +27,11 @@ const AT: DateTime<chrono::Utc> = DateTime::UNIX_EPOCH;
 /// Deletes a record and commits only while `attempt` is running, which therefore still finds it.
 async fn deleted_during<T>(db: &TestDatabase, delete: String, attempt: impl Future<Output = T>) -> T {
     let (database, deleted) = (db.database.clone(), Arc::new(Notify::new()));
-    let told = Arc::clone(&deleted);
+    let reported = Arc::clone(&deleted);
     let deleting = tokio::spawn(async move {
         let step = move |connection: &mut kontor_adapter_diesel::AnyConnection| {
             connection.batch_execute(&delete)?;
-            told.notify_one();
+            reported.notify_one();
             // Not a wait for an event: the other side may start at any time during it.
             std::thread::sleep(Duration::from_millis(300));
             Ok::<_, Abort<StoreError>>(())
@@ -59,7 +59,7 @@ async fn department(db: &TestDatabase, project: ProjectId) -> DepartmentId {
 }
 
 database_tests! {
-    async fn a_department_finds_its_branch_gone(db: TestDatabase) {
+    async fn a_department_with_a_deleted_branch_is_refused(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let branch_id = branch(&db, project).await;
         let attempt = RecordRepository::<Department>::insert(&db.database, Stamp::of_system(project, AT), draft(Some(branch_id)));
@@ -72,7 +72,7 @@ database_tests! {
         assert!(matches!(refused, Err(DepartmentError::Refused(DepartmentRefusal::UnknownBranch))), "{refused:?}");
     }
 
-    async fn a_warehouse_finds_its_branch_gone(db: TestDatabase) {
+    async fn a_warehouse_with_a_deleted_branch_is_refused(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let branch_id = branch(&db, project).await;
         let name = Name::parse("W").unwrap();
@@ -83,7 +83,7 @@ database_tests! {
         assert_eq!(unknown, [WarehouseReference::Branch]);
     }
 
-    async fn an_employee_finds_branch_department_or_role_gone(db: TestDatabase) {
+    async fn an_employee_with_a_deleted_reference_is_refused(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let (here, sales) = (branch(&db, project).await, department(&db, project).await);
         let (branch_id, department_id) = (Some(here), Some(sales));

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use crate::catalog::records::{clerk, system};
+use crate::catalog::records::{seller, system};
 use crate::fixtures;
 use crate::import::counts;
 
@@ -144,7 +144,7 @@ database_tests! {
             let before: Vec<CardLine> = export().await;
             let rows = std::iter::once(CardLine::header()).chain(before.iter().map(CardLine::cells)).map(cells).collect();
             let sheet = CardSheet::read(&Rows(rows), Path::new(""), 1_000).unwrap();
-            let report = ItemSheetRepository::import(database, clerk(project), Arc::new(sheet), ImportMode::AllOrNothing).await;
+            let report = ItemSheetRepository::import(database, seller(project), Arc::new(sheet), ImportMode::AllOrNothing).await;
             assert_eq!(counts(&report.unwrap()), [0, 0, stored, 0], "round {round}");
             assert_eq!(export().await, before);
         }

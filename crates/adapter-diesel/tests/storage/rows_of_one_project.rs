@@ -6,7 +6,7 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::{Abort, AnyConnection, database_tests};
 use kontor_kernel::StoreError;
 
-use crate::storehouse::{Item, StockFixture};
+use crate::stock_fixture::{Item, StockFixture};
 
 const AT: &str = "'2026-01-01 00:00:00'";
 const REFUSED: &str = "the project has no such record";
@@ -51,19 +51,19 @@ const ROWS: [(&str, &str, &str); 12] = [
 ];
 
 /// Returns the ids of a new record of each kind, by the names in [`ROWS`].
-async fn records(house: &StockFixture<'_>) -> Vec<(&'static str, i64)> {
-    let (project, db) = (house.project, house.db);
+async fn records(stock_fixture: &StockFixture<'_>) -> Vec<(&'static str, i64)> {
+    let (project, db) = (stock_fixture.project, stock_fixture.db);
     let branch = db.number(format!("SELECT id AS number FROM branches WHERE project_id = {project}")).await;
-    let category = house.category("Vases", None).await;
-    let item = house.item(Item::goods("Vase", category)).await;
+    let category = stock_fixture.category("Vases", None).await;
+    let item = stock_fixture.item(Item::goods("Vase", category)).await;
     let insert = async |table: &str, columns: &str, values: &str| {
         let into = format!("INSERT INTO {table} (project_id, created_at, {columns})");
         db.number(format!("{into} VALUES ({project}, {AT}, {values}) RETURNING id AS number")).await
     };
     vec![
         ("branch", branch),
-        ("application", house.second.application_id.get()),
-        ("warehouse", house.near),
+        ("application", stock_fixture.second.application_id.get()),
+        ("warehouse", stock_fixture.near),
         ("category", category),
         ("item", item),
         ("tag", insert("tags", "name", "'New'").await),
@@ -90,15 +90,15 @@ async fn is_refused(db: &TestDatabase, insert: String) -> bool {
 
 database_tests! {
     async fn every_reference_stays_in_the_project(db: TestDatabase) {
-        let (house, next_door) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
-        let (own, other) = (records(&house).await, records(&next_door).await);
+        let (stock_fixture, next_door) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
+        let (own, other) = (records(&stock_fixture).await, records(&next_door).await);
         let mut refused = 0;
         for (table, columns, values) in ROWS {
             let insert = |records: &[(&str, i64)]| {
                 let filled = records.iter().fold(values.replace("{at}", AT), |values, (name, id)| {
                     values.replace(&format!("{{{name}}}"), &id.to_string())
                 });
-                format!("INSERT INTO {table} (project_id, {columns}) VALUES ({}, {filled})", house.project)
+                format!("INSERT INTO {table} (project_id, {columns}) VALUES ({}, {filled})", stock_fixture.project)
             };
             for (place, foreign) in other.iter().enumerate().filter(|(_, (name, _))| values.contains(&format!("{{{name}}}"))) {
                 let mut records = own.clone();

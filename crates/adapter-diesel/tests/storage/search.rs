@@ -10,7 +10,7 @@ use kontor_kernel::listing::Sort;
 use kontor_kernel::{Line, Listing, Name, NomenclatureId, PageRequest, ProjectId, Stamp};
 
 use crate::fixtures;
-use crate::storehouse::{Item, StockFixture};
+use crate::stock_fixture::{Item, StockFixture};
 
 /// Names with articles as shops write them.
 const CARDS: [(&str, Option<&str>); 16] = [
@@ -106,11 +106,15 @@ fn about(query: &str) -> Listing {
     Listing { text: Some(line(query)), unsorted: true, ..all }
 }
 
-async fn fill(db: &TestDatabase, house: &StockFixture<'_>, cards: &[(&'static str, Option<&'static str>)]) -> Vec<i64> {
-    let category = house.category("Everything", None).await;
+async fn fill(
+    db: &TestDatabase,
+    stock_fixture: &StockFixture<'_>,
+    cards: &[(&'static str, Option<&'static str>)],
+) -> Vec<i64> {
+    let category = stock_fixture.category("Everything", None).await;
     let mut ids = Vec::new();
     for (name, article) in cards {
-        ids.push(house.item(Item { article: *article, ..Item::goods(name, category) }).await);
+        ids.push(stock_fixture.item(Item { article: *article, ..Item::goods(name, category) }).await);
     }
     db.database.rebuild_offers().await.unwrap();
     ids
@@ -133,15 +137,15 @@ type Case = (&'static str, &'static [&'static str], &'static [&'static str]);
 /// Fills a catalog with the items of the cases and runs all queries. Queries that `may_find` an item are skipped for
 /// it.
 async fn find_their_items(db: &TestDatabase, cases: &[Case], may_find: impl Fn(&str, &str) -> bool) {
-    let house = StockFixture::open(db).await;
+    let stock_fixture = StockFixture::open(db).await;
     let cards: Vec<(&str, Option<&str>)> = cases.iter().map(|(name, ..)| (*name, None)).collect();
-    let ids = fill(db, &house, &cards).await;
+    let ids = fill(db, &stock_fixture, &cards).await;
     for ((name, queries, others), id) in cases.iter().zip(&ids) {
         for query in *queries {
-            assert!(found(db, house.project, query).await.contains(id), "{query} does not find {name}");
+            assert!(found(db, stock_fixture.project, query).await.contains(id), "{query} does not find {name}");
         }
         for query in others.iter().filter(|query| !may_find(query, name)) {
-            assert!(!found(db, house.project, query).await.contains(id), "{query} finds {name}");
+            assert!(!found(db, stock_fixture.project, query).await.contains(id), "{query} finds {name}");
         }
     }
 }
@@ -153,8 +157,8 @@ database_tests! {
     }
 
     async fn every_query_finds_what_the_catalogue_says(db: TestDatabase) {
-        let (house, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
-        let ids = fill(&db, &house, &CARDS).await;
+        let (stock_fixture, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
+        let ids = fill(&db, &stock_fixture, &CARDS).await;
         fill(&db, &other, &CARDS).await;
         let mut nothing = 0;
         for query in QUERIES {
@@ -169,7 +173,7 @@ database_tests! {
             if let Some(near) = NearQuery::of(&line(query)).filter(|_| expected.is_empty() && !asked.terms().is_empty()) {
                 expected = found_by(&|text| near.typos(text).is_some());
             }
-            let mut found = found(&db, house.project, query).await;
+            let mut found = found(&db, stock_fixture.project, query).await;
             found.sort_unstable();
             assert_eq!(found, expected, "{query}");
             nothing += usize::from(expected.is_empty());
@@ -192,11 +196,11 @@ database_tests! {
 
     async fn several_words_are_compared_whole(db: TestDatabase) {
         const MANY: &str = "альфа бетон ветер гранит домик енот жираф зебра игла кабан лимон масло носок олень пирог рыбак сахар тигр";
-        let house = StockFixture::open(&db).await;
+        let stock_fixture = StockFixture::open(&db).await;
         let cards = [
             "Mango oak red", "Mangle oak red", "Man bingo oak red", "Стол дубовый белый", "Столб дубовый белый", "Шкаф дубовый", MANY,
         ];
-        let ids = fill(&db, &house, &cards.map(|name| (name, None))).await;
+        let ids = fill(&db, &stock_fixture, &cards.map(|name| (name, None))).await;
         let named = |places: &[usize]| places.iter().map(|place| ids[*place]).collect::<Vec<_>>();
         let backwards = MANY.split(' ').rev().collect::<Vec<_>>().join(" ");
         let cases: [(&str, &[usize]); 7] = [
@@ -212,34 +216,34 @@ database_tests! {
             (&backwards, &[6]),
         ];
         for (query, places) in cases {
-            assert_eq!(found(&db, house.project, query).await, named(places), "{query}");
+            assert_eq!(found(&db, stock_fixture.project, query).await, named(places), "{query}");
         }
     }
 
     async fn results_are_ordered_by_relevance(db: TestDatabase) {
         const CASES: &[(&str, &[&str])] = include!("../../../catalog/src/model/ranked_search_cases.rs");
         for (query, names) in CASES {
-            let house = StockFixture::open(&db).await;
+            let stock_fixture = StockFixture::open(&db).await;
             let cards: Vec<(&'static str, Option<&'static str>)> = names.iter().rev().map(|name| (*name, None)).collect();
-            let mut ids = fill(&db, &house, &cards).await;
+            let mut ids = fill(&db, &stock_fixture, &cards).await;
             ids.reverse();
-            assert_eq!(found(&db, house.project, query).await, ids, "{query}");
+            assert_eq!(found(&db, stock_fixture.project, query).await, ids, "{query}");
         }
     }
 
     async fn pages_of_a_search_follow_each_other(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let category = house.category("Everything", None).await;
+        let stock_fixture = StockFixture::open(&db).await;
+        let category = stock_fixture.category("Everything", None).await;
         // More than are ranked; of these the last ones are the best.
         for number in 0..320 {
             let name: &'static str = if number < 290 { "Подстольник" } else { "Письменный стол" };
-            house.item(Item::goods(name, category)).await;
+            stock_fixture.item(Item::goods(name, category)).await;
         }
         db.database.rebuild_offers().await.unwrap();
         let mut all = Vec::new();
         for page in 1..=11 {
             let listing = Listing { page: PageRequest::new(page, 30, 100).unwrap(), ..about("стол") };
-            let page = NomenclatureRepository::list(&db.database, house.project, listing).await.unwrap();
+            let page = NomenclatureRepository::list(&db.database, stock_fixture.project, listing).await.unwrap();
             assert_eq!(page.total, 320);
             all.extend(page.items.into_iter().map(|item| item.id.get()));
         }
@@ -281,33 +285,33 @@ database_tests! {
 
     async fn texts_are_found_as_people_write_them(db: TestDatabase) {
         const CASES: &[(&str, &str, bool)] = include!("../../../catalog/src/model/search_cases.rs");
-        let house = StockFixture::open(&db).await;
+        let stock_fixture = StockFixture::open(&db).await;
         let names: BTreeSet<&'static str> = CASES.iter().map(|(_, name, _)| *name).collect();
         let cards: Vec<(&'static str, Option<&'static str>)> = names.into_iter().map(|name| (name, None)).collect();
-        let ids = fill(&db, &house, &cards).await;
+        let ids = fill(&db, &stock_fixture, &cards).await;
         for (query, name, expected) in CASES {
             let place = cards.iter().position(|(card, _)| card == name).unwrap();
-            assert_eq!(found(&db, house.project, query).await.contains(&ids[place]), *expected, "`{query}` in `{name}`");
+            assert_eq!(found(&db, stock_fixture.project, query).await.contains(&ids[place]), *expected, "`{query}` in `{name}`");
         }
     }
 
     async fn the_article_comes_first_then_names_that_begin_so_then_the_rest_by_number(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let ids = fill(&db, &house, &CARDS).await;
+        let stock_fixture = StockFixture::open(&db).await;
+        let ids = fill(&db, &stock_fixture, &CARDS).await;
         let named = |places: &[usize]| places.iter().map(|place| ids[*place]).collect::<Vec<_>>();
         let cases: [(&str, &[usize]); 7] = [
             ("120", &[7, 6]), ("klippan-601", &[0]), ("klippan", &[1, 0]), ("стол", &[6, 8, 7]), ("письменный", &[7, 6]),
             ("ab-12", &[4]), ("el15", &[2]),
         ];
         for (query, places) in cases {
-            assert_eq!(found(&db, house.project, query).await, named(places), "{query}");
+            assert_eq!(found(&db, stock_fixture.project, query).await, named(places), "{query}");
         }
         let by_name = Listing { sort: Sort::descending("name"), unsorted: false, ..about("стол") };
-        let page = NomenclatureRepository::list(&db.database, house.project, by_name).await.unwrap();
+        let page = NomenclatureRepository::list(&db.database, stock_fixture.project, by_name).await.unwrap();
         assert_eq!(page.items.iter().map(|item| item.id.get()).collect::<Vec<_>>(), named(&[8, 6, 7]));
     }
 
-    async fn what_is_renamed_is_found_by_its_new_name_alone(db: TestDatabase) {
+    async fn renamed_records_are_found_by_their_new_name_only(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let card = |name: &str| kontor_catalog::model::Card::new(Name::parse(name).unwrap(), kontor_catalog::model::NomenclatureKind::Goods);
         let stamp = Stamp::of_system(project, chrono::DateTime::UNIX_EPOCH);
@@ -320,14 +324,14 @@ database_tests! {
     }
 
     async fn search_texts_that_are_missing_are_filled_in_by_migrating(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let category = house.category("Everything", None).await;
-        let mug = house.item(Item { article: Some("M-1"), ..Item::goods("Кружка", category) }).await;
-        assert_eq!(found(&db, house.project, "руж").await, [0_i64; 0]);
+        let stock_fixture = StockFixture::open(&db).await;
+        let category = stock_fixture.category("Everything", None).await;
+        let mug = stock_fixture.item(Item { article: Some("M-1"), ..Item::goods("Кружка", category) }).await;
+        assert_eq!(found(&db, stock_fixture.project, "руж").await, [0_i64; 0]);
         let database = db.database.clone();
         tokio::task::spawn_blocking(move || database.migrate().unwrap()).await.unwrap();
         for query in ["руж", "m1"] {
-            assert_eq!(found(&db, house.project, query).await, [mug], "{query}");
+            assert_eq!(found(&db, stock_fixture.project, query).await, [mug], "{query}");
         }
     }
 }

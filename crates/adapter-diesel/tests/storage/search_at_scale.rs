@@ -7,7 +7,7 @@ use kontor_catalog::storefront::ports::StorefrontReader;
 use kontor_catalog::storefront::{ProductFilter, ProductOrder};
 use kontor_kernel::{CategoryId, Line, PageRequest};
 
-use crate::storehouse::{Item, StockFixture};
+use crate::stock_fixture::{Item, StockFixture};
 
 const COUNT: i64 = 10_050;
 
@@ -20,18 +20,18 @@ fn about(query: &str) -> ProductFilter {
 }
 
 /// Adds items `<name> 1`, `<name> 2` and so on.
-async fn crowd(house: &StockFixture<'_>, name: &str) -> i64 {
+async fn crowd(stock_fixture: &StockFixture<'_>, name: &str) -> i64 {
     let key = name.to_lowercase();
-    let category = house.category("Mugs", None).await;
-    let (p, near) = (house.project, house.near);
-    house.run(format!(
+    let category = stock_fixture.category("Mugs", None).await;
+    let (p, near) = (stock_fixture.project, stock_fixture.near);
+    stock_fixture.run(format!(
         "INSERT INTO nomenclatures (project_id, name, name_key, kind_id, category_id, price, is_subscription, wholesale, \
          pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {COUNT}) \
          SELECT {p}, '{name} ' || i, '{key} ' || i, 2, {category}, 0, FALSE, FALSE, 1, 1, 0, 1, created_at, created_at \
          FROM n, projects WHERE id = {p} ORDER BY i"
     )).await;
-    house.run(format!(
+    stock_fixture.run(format!(
         "INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, created_at, updated_at) \
          SELECT {p}, {near}, id, 1, 0, (id * 7919) % 100003, created_at, created_at FROM nomenclatures WHERE project_id = {p}"
     )).await;
@@ -40,7 +40,7 @@ async fn crowd(house: &StockFixture<'_>, name: &str) -> i64 {
 
 struct Shelf<'a> {
     db: &'a TestDatabase,
-    house: StockFixture<'a>,
+    stock_fixture: StockFixture<'a>,
 }
 
 impl Shelf<'_> {
@@ -52,14 +52,15 @@ impl Shelf<'_> {
         size: i64,
     ) -> (Vec<i64>, Vec<i64>, u64) {
         let page = PageRequest::new(page, size, 100).unwrap();
-        let found = self.db.database.products(self.house.first.into(), filter, order, page, at()).await.unwrap();
+        let found =
+            self.db.database.products(self.stock_fixture.first.into(), filter, order, page, at()).await.unwrap();
         let prices = found.items.iter().map(|product| product.price.minor()).collect();
         (found.items.iter().map(|product| product.id.get()).collect(), prices, found.total)
     }
 
     /// `(application, category, kept, real)` of the differing counts.
     async fn wrong_counts(&self) -> i64 {
-        self.house
+        self.stock_fixture
             .number(
                 "SELECT count(*) AS number FROM (SELECT application_id, category_id, sum(total) AS total FROM (\
              SELECT application_id, category_id, total FROM offer_counts \
@@ -74,10 +75,10 @@ impl Shelf<'_> {
 
 database_tests! {
     async fn a_search_counts_a_thousand_and_pages_fit_together(db: TestDatabase) {
-        let shelf = Shelf { db: &db, house: StockFixture::open(&db).await };
-        let category = crowd(&shelf.house, "Red mug").await;
+        let shelf = Shelf { db: &db, stock_fixture: StockFixture::open(&db).await };
+        let category = crowd(&shelf.stock_fixture, "Red mug").await;
         db.database.rebuild_offers().await.unwrap();
-        let first = shelf.house.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", shelf.house.project)).await;
+        let first = shelf.stock_fixture.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", shelf.stock_fixture.project)).await;
         assert_eq!(shelf.page(about("mug"), None, 1, 3).await.0, [first, first + 1, first + 2]);
         assert_eq!(shelf.page(about("mug red"), None, 4, 5).await, (
             (first + 15..first + 20).collect(),
@@ -97,7 +98,7 @@ database_tests! {
             let (_, found, total) = shelf.page(about("mug"), Some(order), page, 10).await;
             assert_eq!((found, total), (prices[start..start + 10].to_vec(), 1_000), "{page} {order:?}");
         }
-        let range = db.database.price_range(shelf.house.first, about("mug"), at()).await.unwrap().unwrap();
+        let range = db.database.price_range(shelf.stock_fixture.first, about("mug"), at()).await.unwrap().unwrap();
         assert_eq!((range.lowest.minor(), range.highest.minor()), (*all.iter().min().unwrap(), *all.iter().max().unwrap()));
         // Names that start with it by name, and no others.
         let (ids, _, total) = shelf.page(about("red mug 77"), None, 1, 100).await;
@@ -142,10 +143,10 @@ database_tests! {
     }
 
     async fn misspelt_words_find_thousands_in_any_order(db: TestDatabase) {
-        let shelf = Shelf { db: &db, house: StockFixture::open(&db).await };
-        crowd(&shelf.house, "Black keyboard").await;
+        let shelf = Shelf { db: &db, stock_fixture: StockFixture::open(&db).await };
+        crowd(&shelf.stock_fixture, "Black keyboard").await;
         db.database.rebuild_offers().await.unwrap();
-        let first = shelf.house.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", shelf.house.project)).await;
+        let first = shelf.stock_fixture.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", shelf.stock_fixture.project)).await;
         let (ids, _, total) = shelf.page(about("blakc kyeboard"), None, 2, 10).await;
         assert_eq!((ids, total), ((first + 10..first + 20).collect(), 1_000));
         let mut prices: Vec<i64> = (first..first + COUNT).map(|id| (id * 7919) % 100_003).collect();
@@ -158,10 +159,10 @@ database_tests! {
     }
 
     async fn the_matches_of_a_frequent_word_are_kept_for_a_while(db: TestDatabase) {
-        let shelf = Shelf { db: &db, house: StockFixture::open(&db).await };
-        crowd(&shelf.house, "Red mug").await;
+        let shelf = Shelf { db: &db, stock_fixture: StockFixture::open(&db).await };
+        crowd(&shelf.stock_fixture, "Red mug").await;
         db.database.rebuild_offers().await.unwrap();
-        let first = shelf.house.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", shelf.house.project)).await;
+        let first = shelf.stock_fixture.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", shelf.stock_fixture.project)).await;
         let page = async |query: &str| {
             let (ids, _, total) = shelf.page(about(query), None, 1, 3).await;
             (ids.into_iter().map(|id| id - first).collect::<Vec<_>>(), total)
@@ -169,7 +170,7 @@ database_tests! {
         assert_eq!(page("mug").await, (vec![0, 1, 2], 1_000));
         assert_eq!(page("mug 10001").await, (vec![10_000], 1));
         for gone in [first, first + 10_000] {
-            shelf.house.run(format!("DELETE FROM storefront_offers WHERE nomenclature_id = {gone}")).await;
+            shelf.stock_fixture.run(format!("DELETE FROM storefront_offers WHERE nomenclature_id = {gone}")).await;
         }
         // A product that is gone is not shown. Few matches are read each time.
         assert_eq!(page("mug").await, (vec![1, 2], 1_000));
@@ -178,12 +179,12 @@ database_tests! {
     }
 
     async fn a_frequent_word_corrects_a_query_only_if_many_items_have_it(db: TestDatabase) {
-        let shelf = Shelf { db: &db, house: StockFixture::open(&db).await };
-        let category = crowd(&shelf.house, "Black keyboard").await;
+        let shelf = Shelf { db: &db, stock_fixture: StockFixture::open(&db).await };
+        let category = crowd(&shelf.stock_fixture, "Black keyboard").await;
         let mut few = Vec::new();
         for name in ["Black keybords", "White keyboard"] {
-            let item = shelf.house.item(Item::goods(name, category)).await;
-            shelf.house.stock(shelf.house.near, item, 1, 100).await;
+            let item = shelf.stock_fixture.item(Item::goods(name, category)).await;
+            shelf.stock_fixture.stock(shelf.stock_fixture.near, item, 1, 100).await;
             few.push(item);
         }
         db.database.rebuild_offers().await.unwrap();
@@ -192,7 +193,7 @@ database_tests! {
         // Few items: all that can be meant, those with the fewest typos first.
         let (ids, _, total) = shelf.page(about("white kyeboard"), None, 1, 10).await;
         assert_eq!((ids, total), (vec![few[1]], 1));
-        let facets = |query: &str| db.database.facets(shelf.house.first, about(query), at());
+        let facets = |query: &str| db.database.facets(shelf.stock_fixture.first, about(query), at());
         assert!(!facets("black kyeboard").await.unwrap().is_complete);
         assert_eq!(facets("white kyeboard").await.unwrap().categories[0].count, 1);
         assert_eq!(facets("white keyboard").await.unwrap().categories[0].count, 1);
@@ -201,14 +202,14 @@ database_tests! {
     async fn a_wrong_count_shows_nothing_of_others(db: TestDatabase) {
         let before = StockFixture::open(&db).await;
         crowd(&before, "Red mug").await;
-        let shelf = Shelf { db: &db, house: StockFixture::open(&db).await };
+        let shelf = Shelf { db: &db, stock_fixture: StockFixture::open(&db).await };
         let after = StockFixture::open(&db).await;
         crowd(&after, "Red mug").await;
-        let mugs = shelf.house.category("Mugs", None).await;
-        let mine = shelf.house.item(Item::goods("Mug", mugs)).await;
-        shelf.house.stock(shelf.house.near, mine, 1, 100).await;
+        let mugs = shelf.stock_fixture.category("Mugs", None).await;
+        let mine = shelf.stock_fixture.item(Item::goods("Mug", mugs)).await;
+        shelf.stock_fixture.stock(shelf.stock_fixture.near, mine, 1, 100).await;
         db.database.rebuild_offers().await.unwrap();
-        shelf.house.run("UPDATE offer_counts SET total = 10000".to_owned()).await;
+        shelf.stock_fixture.run("UPDATE offer_counts SET total = 10000".to_owned()).await;
         let orders = [None, Some(ProductOrder::NameDescending), Some(ProductOrder::PopularityAscending), Some(ProductOrder::PriceDescending)];
         for (order, page) in orders.into_iter().flat_map(|order| [6, 40, 60, 100].map(|page| (order, page))) {
             let (ids, _, _) = shelf.page(ProductFilter::default(), order, page, 100).await;
@@ -216,25 +217,25 @@ database_tests! {
         }
     }
 
-    async fn kept_counts_are_exact_whatever_races(db: TestDatabase) {
-        let shelf = Shelf { db: &db, house: StockFixture::open(&db).await };
-        let house = &shelf.house;
-        let (mugs, cups) = (house.category("Mugs", None).await, house.category("Cups", None).await);
+    async fn stored_counts_are_exact_after_any_race(db: TestDatabase) {
+        let shelf = Shelf { db: &db, stock_fixture: StockFixture::open(&db).await };
+        let stock_fixture = &shelf.stock_fixture;
+        let (mugs, cups) = (stock_fixture.category("Mugs", None).await, stock_fixture.category("Cups", None).await);
         let mut items = Vec::new();
         for place in 0..24 {
-            let item = house.item(Item::goods("Mug", if place % 2 == 0 { mugs } else { cups })).await;
-            house.stock(house.near, item, 1, 100).await;
-            house.stock(house.far, item, 1, 100).await;
+            let item = stock_fixture.item(Item::goods("Mug", if place % 2 == 0 { mugs } else { cups })).await;
+            stock_fixture.stock(stock_fixture.near, item, 1, 100).await;
+            stock_fixture.stock(stock_fixture.far, item, 1, 100).await;
             items.push(item);
         }
-        house.item(Item { kind: 1, category: None, ..Item::goods("Engraving", mugs) }).await;
+        stock_fixture.item(Item { kind: 1, category: None, ..Item::goods("Engraving", mugs) }).await;
         db.database.rebuild_offers().await.unwrap();
         assert_eq!(shelf.wrong_counts().await, 0);
         let mut running = Vec::new();
         for (place, item) in items.iter().copied().enumerate() {
             let database = db.database.clone();
-            let stock = house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {item} AND warehouse_id = {}", house.near)).await;
-            let project = house.project;
+            let stock = stock_fixture.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {item} AND warehouse_id = {}", stock_fixture.near)).await;
+            let project = stock_fixture.project;
             running.push(tokio::spawn(async move {
                 use kontor_catalog::model::{Edit, StockChange};
                 use kontor_catalog::ports::InventoryRepository;
@@ -253,7 +254,7 @@ database_tests! {
         assert_eq!(shelf.wrong_counts().await, 0);
         // The first application sells from both warehouses, the second from the far one alone.
         assert_eq!(shelf.page(ProductFilter::default(), None, 1, 10).await.2, 25);
-        house.run("UPDATE inventories SET reserved = quantity".to_owned()).await;
+        stock_fixture.run("UPDATE inventories SET reserved = quantity".to_owned()).await;
         db.database.reconcile_offers().await.unwrap();
         assert_eq!(shelf.wrong_counts().await, 0);
         assert_eq!(shelf.page(ProductFilter::default(), None, 1, 1).await.2, 1);

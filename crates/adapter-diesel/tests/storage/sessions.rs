@@ -107,7 +107,7 @@ database_tests! {
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM client_sessions").await, 1);
     }
 
-    async fn signs_of_life_add_up_to_the_microsecond(db: TestDatabase) {
+    async fn heartbeats_add_up_to_the_microsecond(db: TestDatabase) {
         people(&db).await;
         let first = beat(&db, 0).await.session;
         let before = db.statements();
@@ -116,9 +116,9 @@ database_tests! {
         // Three minutes of five count, and after five another session starts.
         let longer = beat(&db, 301_500_001).await.session;
         assert_eq!((longer.id, longer.duration), (first.id, TimeDelta::microseconds(181_500_001)));
-        let anew = beat(&db, 601_500_002).await.session;
-        assert_ne!(anew.id, first.id);
-        assert_eq!((anew.started_at, anew.duration), (START + TimeDelta::microseconds(601_500_002), TimeDelta::zero()));
+        let renewed = beat(&db, 601_500_002).await.session;
+        assert_ne!(renewed.id, first.id);
+        assert_eq!((renewed.started_at, renewed.duration), (START + TimeDelta::microseconds(601_500_002), TimeDelta::zero()));
         assert_eq!((fixtures::number(&db, ACTIVE).await, fixtures::number(&db, CLOSED).await), (1, 1));
     }
 }

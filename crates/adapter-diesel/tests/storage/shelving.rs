@@ -5,15 +5,15 @@ use kontor_catalog::model::{Edit, WarehouseChange};
 use kontor_catalog::ports::WarehouseRepository;
 use kontor_kernel::{ApplicationId, Stamp, WarehouseId};
 
-use crate::storehouse::StockFixture;
+use crate::stock_fixture::StockFixture;
 
 /// More than two batches.
 const COUNT: i64 = 2_500;
 
 /// A warehouse with this many goods, and one item out of stock.
-async fn fill(house: &StockFixture<'_>) {
-    let category = house.category("Mugs", None).await;
-    let (p, near) = (house.project, house.near);
+async fn fill(stock_fixture: &StockFixture<'_>) {
+    let category = stock_fixture.category("Mugs", None).await;
+    let (p, near) = (stock_fixture.project, stock_fixture.near);
     let goods = format!(
         "INSERT INTO nomenclatures (project_id, name, name_key, kind_id, category_id, price, is_subscription, wholesale, \
          pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
@@ -21,65 +21,69 @@ async fn fill(house: &StockFixture<'_>) {
          SELECT {p}, 'Mug ' || i, 'mug ' || i, 2, {category}, 0, FALSE, FALSE, 1, 1, 0, 1, created_at, created_at \
          FROM n, projects WHERE id = {p} ORDER BY i"
     );
-    house.run(goods).await;
+    stock_fixture.run(goods).await;
     let stock = format!(
         "INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, created_at, updated_at) \
          SELECT {p}, {near}, id, 1, CASE name WHEN 'Mug 7' THEN 1 ELSE 0 END, 500, created_at, created_at \
          FROM nomenclatures WHERE project_id = {p} ORDER BY id"
     );
-    house.run(stock).await;
-    house.db.database.rebuild_offers().await.unwrap();
+    stock_fixture.run(stock).await;
+    stock_fixture.db.database.rebuild_offers().await.unwrap();
 }
 
 /// Number of goods that each of the two applications shows.
-async fn shown(house: &StockFixture<'_>) -> [usize; 2] {
-    let offers = house.offers().await;
+async fn shown(stock_fixture: &StockFixture<'_>) -> [usize; 2] {
+    let offers = stock_fixture.offers().await;
     let of = |application: ApplicationId| offers.iter().filter(|(id, ..)| *id == application.get()).count();
-    [of(house.first.application_id), of(house.second.application_id)]
+    [of(stock_fixture.first.application_id), of(stock_fixture.second.application_id)]
 }
 
-async fn relink(house: &StockFixture<'_>, applications: &[ApplicationId]) {
+async fn relink(stock_fixture: &StockFixture<'_>, applications: &[ApplicationId]) {
     let change = WarehouseChange { application_ids: Edit::Set(applications.to_vec()), ..WarehouseChange::default() };
-    let stamp = Stamp::of_system(house.project, chrono::DateTime::UNIX_EPOCH);
-    let near = WarehouseId::new(house.near).unwrap();
-    let warehouse = WarehouseRepository::update(&house.db.database, stamp, near, change).await.unwrap();
+    let stamp = Stamp::of_system(stock_fixture.project, chrono::DateTime::UNIX_EPOCH);
+    let near = WarehouseId::new(stock_fixture.near).unwrap();
+    let warehouse = WarehouseRepository::update(&stock_fixture.db.database, stamp, near, change).await.unwrap();
     assert_eq!(warehouse.applications.iter().map(|one| one.id).collect::<Vec<_>>(), applications);
 }
 
 /// The links alone, as after a process that stopped after its first commit.
-async fn leave_undone(house: &StockFixture<'_>) {
-    let (near, project, second) = (house.near, house.project, house.second.application_id);
-    house.run(format!("UPDATE warehouse_applications SET application_id = {second} WHERE warehouse_id = {near}")).await;
-    house.run(format!("INSERT INTO shelving (warehouse_id, project_id, after_id) VALUES ({near}, {project}, 0)")).await;
+async fn leave_undone(stock_fixture: &StockFixture<'_>) {
+    let (near, project, second) = (stock_fixture.near, stock_fixture.project, stock_fixture.second.application_id);
+    stock_fixture
+        .run(format!("UPDATE warehouse_applications SET application_id = {second} WHERE warehouse_id = {near}"))
+        .await;
+    stock_fixture
+        .run(format!("INSERT INTO shelving (warehouse_id, project_id, after_id) VALUES ({near}, {project}, 0)"))
+        .await;
 }
 
-async fn left(house: &StockFixture<'_>) -> i64 {
-    house.number("SELECT count(*) AS number FROM shelving".to_owned()).await
+async fn left(stock_fixture: &StockFixture<'_>) -> i64 {
+    stock_fixture.number("SELECT count(*) AS number FROM shelving".to_owned()).await
 }
 
 database_tests! {
     async fn a_large_warehouse_is_shown_elsewhere_in_several_commits(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        fill(&house).await;
+        let stock_fixture = StockFixture::open(&db).await;
+        fill(&stock_fixture).await;
         let all = usize::try_from(COUNT).unwrap();
-        assert_eq!(shown(&house).await, [all, 0]);
-        let commits = || house.number("SELECT CAST(sum(version) AS BIGINT) AS number FROM change_marks".to_owned());
+        assert_eq!(shown(&stock_fixture).await, [all, 0]);
+        let commits = || stock_fixture.number("SELECT CAST(sum(version) AS BIGINT) AS number FROM change_marks".to_owned());
         let before = commits().await;
-        relink(&house, &[house.second.application_id]).await;
-        assert_eq!((shown(&house).await, left(&house).await), ([0, all], 0));
+        relink(&stock_fixture, &[stock_fixture.second.application_id]).await;
+        assert_eq!((shown(&stock_fixture).await, left(&stock_fixture).await), ([0, all], 0));
         assert!(commits().await >= before + 3, "others may write in between");
-        relink(&house, &[house.first.application_id, house.second.application_id]).await;
-        assert_eq!((shown(&house).await, left(&house).await), ([all, all], 0));
-        relink(&house, &[]).await;
-        assert_eq!((shown(&house).await, left(&house).await), ([0, 0], 0));
+        relink(&stock_fixture, &[stock_fixture.first.application_id, stock_fixture.second.application_id]).await;
+        assert_eq!((shown(&stock_fixture).await, left(&stock_fixture).await), ([all, all], 0));
+        relink(&stock_fixture, &[]).await;
+        assert_eq!((shown(&stock_fixture).await, left(&stock_fixture).await), ([0, 0], 0));
     }
 
-    async fn what_one_process_leaves_undone_others_do(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        fill(&house).await;
-        leave_undone(&house).await;
+    async fn unfinished_work_of_one_process_is_done_by_others(db: TestDatabase) {
+        let stock_fixture = StockFixture::open(&db).await;
+        fill(&stock_fixture).await;
+        leave_undone(&stock_fixture).await;
         assert!(db.database.refresh_offers_next().await.unwrap());
-        assert_eq!(shown(&house).await, [1_500, 1_000]);
+        assert_eq!(shown(&stock_fixture).await, [1_500, 1_000]);
         let workers: Vec<_> = (0..8)
             .map(|_| {
                 let database = db.database.clone();
@@ -90,18 +94,18 @@ database_tests! {
         for worker in workers {
             steps += usize::from(worker.await.unwrap());
         }
-        assert_eq!((steps, left(&house).await), (2, 0), "each step is done once");
-        assert_eq!(shown(&house).await, [0, usize::try_from(COUNT).unwrap()]);
+        assert_eq!((steps, left(&stock_fixture).await), (2, 0), "each step is done once");
+        assert_eq!(shown(&stock_fixture).await, [0, usize::try_from(COUNT).unwrap()]);
         assert!(!db.database.refresh_offers_next().await.unwrap());
     }
 
-    async fn links_that_change_again_meanwhile_begin_anew(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        fill(&house).await;
-        leave_undone(&house).await;
+    async fn links_that_change_again_meanwhile_restart(db: TestDatabase) {
+        let stock_fixture = StockFixture::open(&db).await;
+        fill(&stock_fixture).await;
+        leave_undone(&stock_fixture).await;
         assert!(db.database.refresh_offers_next().await.unwrap());
-        relink(&house, &[house.first.application_id]).await;
-        assert_eq!((shown(&house).await, left(&house).await), ([usize::try_from(COUNT).unwrap(), 0], 0));
+        relink(&stock_fixture, &[stock_fixture.first.application_id]).await;
+        assert_eq!((shown(&stock_fixture).await, left(&stock_fixture).await), ([usize::try_from(COUNT).unwrap(), 0], 0));
         assert_eq!(db.database.reconcile_offers().await.unwrap(), 0);
     }
 }

@@ -98,20 +98,20 @@ database_tests! {
         let refused = departments.update(stamp, sales.id, change).await;
         assert!(matches!(refused, Err(DepartmentError::Refused(DepartmentRefusal::UnknownBranch))));
 
-        let boss = NewEmployee { department_id: Some(sales.id), ..employee(project, "boss", RoleChoice::Owner) };
-        let boss = db.database.insert_employee(boss).await.unwrap();
-        let record = db.database.employee(boss).await.unwrap().unwrap();
+        let admin = NewEmployee { department_id: Some(sales.id), ..employee(project, "boss", RoleChoice::Owner) };
+        let admin = db.database.insert_employee(admin).await.unwrap();
+        let record = db.database.employee(admin).await.unwrap().unwrap();
         assert_eq!(record.department.unwrap().name.as_str(), "Продажи");
         assert!(matches!(departments.delete(stamp, sales.id).await, Err(DepartmentError::Refused(DepartmentRefusal::HasEmployees))));
         let change = DepartmentChange { description: Edit::Set(None), branch_id: Edit::Set(None), ..DepartmentChange::default() };
         let changed = departments.update(stamp, sales.id, change).await.unwrap();
         assert_eq!((changed.description, changed.branch, changed.name), (None, None, sales.name));
 
-        db.database.assign_department(boss, None, START).await.unwrap();
+        db.database.assign_department(admin, None, START).await.unwrap();
         assert!(matches!(departments.delete(Stamp::of_system(other, START), sales.id).await, Err(DepartmentError::NotFound)));
         departments.delete(stamp, sales.id).await.unwrap();
         assert!(matches!(departments.delete(stamp, sales.id).await, Err(DepartmentError::NotFound)));
-        let gone = db.database.assign_department(boss, Some(sales.id), START).await;
+        let gone = db.database.assign_department(admin, Some(sales.id), START).await;
         assert!(matches!(gone, Err(StaffRegistryError::UnknownDepartment)));
         let history = Histories::page(&db.database, project, Resource::Departments.name(), sales.id.get(), page(1, 10)).await.unwrap();
         let actions: Vec<HistoryAction> = history.items.iter().map(|entry| entry.action).collect();
@@ -120,7 +120,7 @@ database_tests! {
         assert_eq!(emptied, ["description", "branch"]);
     }
 
-    async fn an_employee_is_added_within_his_project(db: TestDatabase) {
+    async fn an_employee_is_added_within_the_project(db: TestDatabase) {
         let (project, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let (foreign, private) = (role(&db, other, 70, "staff").await, role(&db, project, 71, "agent").await);
         for unknown in [foreign, private, RoleId::new(99).unwrap()] {
@@ -137,9 +137,9 @@ database_tests! {
         assert!(matches!(db.database.insert_employee(astray).await, Err(StaffRegistryError::UnknownBranch)));
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM users").await, 0);
 
-        let clerk = role(&db, project, 72, "staff").await;
-        let anna = db.database.insert_employee(employee(project, "anna", RoleChoice::Role(clerk))).await.unwrap();
-        assert_eq!(db.database.employee(anna).await.unwrap().unwrap().role.id, clerk);
+        let seller = role(&db, project, 72, "staff").await;
+        let anna = db.database.insert_employee(employee(project, "anna", RoleChoice::Role(seller))).await.unwrap();
+        assert_eq!(db.database.employee(anna).await.unwrap().unwrap().role.id, seller);
         let taken = db.database.insert_employee(employee(other, "ANNA", RoleChoice::Owner)).await;
         assert!(matches!(taken, Err(StaffRegistryError::LoginTaken)));
         let unknown = UserId::new(999).unwrap();
@@ -156,9 +156,9 @@ database_tests! {
 
     async fn a_ban_ends_tokens_at_once(db: TestDatabase) {
         let project = fixtures::project(&db).await;
-        let boss = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
+        let admin = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
         let anna = db.database.insert_employee(employee(project, "anna", RoleChoice::Owner)).await.unwrap();
-        let (kept, ended) = (sign_in(&db.database, boss, None).await.unwrap(), sign_in(&db.database, anna, None).await.unwrap());
+        let (kept, ended) = (sign_in(&db.database, admin, None).await.unwrap(), sign_in(&db.database, anna, None).await.unwrap());
         db.database.ban(anna, START).await.unwrap();
         assert!(db.database.staff_token(ended).await.unwrap().is_none());
         assert!(db.database.staff_token(kept).await.unwrap().is_some());
@@ -170,17 +170,17 @@ database_tests! {
 
     async fn the_last_owner_stays(db: TestDatabase) {
         let project = fixtures::project(&db).await;
-        let clerk = RoleChoice::Role(role(&db, project, 7, "staff").await);
-        let boss = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
-        let anna = db.database.insert_employee(employee(project, "anna", clerk)).await.unwrap();
+        let seller = RoleChoice::Role(role(&db, project, 7, "staff").await);
+        let admin = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
+        let anna = db.database.insert_employee(employee(project, "anna", seller)).await.unwrap();
         let last = |outcome| matches!(outcome, Err(StaffRegistryError::LastOwner));
-        assert!(last(db.database.ban(boss, START).await));
-        assert!(last(db.database.assign_role(boss, clerk, START).await));
-        db.database.assign_role(boss, RoleChoice::Owner, START).await.unwrap();
+        assert!(last(db.database.ban(admin, START).await));
+        assert!(last(db.database.assign_role(admin, seller, START).await));
+        db.database.assign_role(admin, RoleChoice::Owner, START).await.unwrap();
         db.database.assign_role(anna, RoleChoice::Owner, START).await.unwrap();
-        db.database.ban(boss, START).await.unwrap();
-        assert!(last(db.database.assign_role(anna, clerk, START).await), "a banned owner does not count");
-        db.database.assign_role(boss, clerk, START).await.unwrap();
+        db.database.ban(admin, START).await.unwrap();
+        assert!(last(db.database.assign_role(anna, seller, START).await), "a banned owner does not count");
+        db.database.assign_role(admin, seller, START).await.unwrap();
     }
 
     async fn an_edit_changes_what_it_names(db: TestDatabase) {
@@ -193,20 +193,20 @@ database_tests! {
         };
         let anna = db.database.insert_employee(anna).await.unwrap();
         let boris = db.database.insert_employee(employee(project, "boris", RoleChoice::Owner)).await.unwrap();
-        let told = async |user: UserId| {
+        let reported = async |user: UserId| {
             let record = db.database.employee(user).await.unwrap().unwrap();
             (record.phone, record.middle_name, record.is_sick)
         };
         let edit = async |login: &str, edit: EmployeeChange| {
             db.database.update_employee(&Login::parse(login).unwrap(), edit, START).await
         };
-        assert_eq!(told(anna).await, (phone.clone(), patronymic.clone(), false));
+        assert_eq!(reported(anna).await, (phone.clone(), patronymic.clone(), false));
         let sick = EmployeeChange { is_sick: Edit::Set(true), ..EmployeeChange::default() };
         assert_eq!(edit("ANNA", sick.clone()).await.unwrap(), anna);
-        assert_eq!(told(anna).await, (phone, patronymic, true));
+        assert_eq!(reported(anna).await, (phone, patronymic, true));
         let bare = EmployeeChange { phone: Edit::Set(None), middle_name: Edit::Set(None), ..EmployeeChange::default() };
         edit("anna", bare).await.unwrap();
-        assert_eq!((told(anna).await, told(boris).await), ((None, None, true), (None, None, false)));
+        assert_eq!((reported(anna).await, reported(boris).await), ((None, None, true), (None, None, false)));
         assert!(matches!(edit("nobody", sick.clone()).await, Err(StaffRegistryError::UnknownEmployee)));
         fixtures::run(&db, "UPDATE users SET kind = 'agent' WHERE login = 'boris'".to_owned()).await;
         assert!(matches!(edit("boris", sick).await, Err(StaffRegistryError::UnknownEmployee)), "an agent is none");
@@ -214,7 +214,7 @@ database_tests! {
 
     async fn two_owners_who_demote_each_other_leave_one(db: TestDatabase) {
         let project = fixtures::project(&db).await;
-        let clerk = RoleChoice::Role(role(&db, project, 7, "staff").await);
+        let seller = RoleChoice::Role(role(&db, project, 7, "staff").await);
         let second = Arc::new(Database::open(db.url(), pool_options()).unwrap());
         let first = Arc::new(db.database.clone());
         for round in 0..10 {
@@ -228,7 +228,7 @@ database_tests! {
                 let (owner, store, start) = (*owner, Arc::clone(store), Arc::clone(&start));
                 tokio::spawn(async move {
                     start.wait().await;
-                    if n < 2 { store.ban(owner, START).await } else { store.assign_role(owner, clerk, START).await }
+                    if n < 2 { store.ban(owner, START).await } else { store.assign_role(owner, seller, START).await }
                 })
             });
             let mut kept = 0;
@@ -250,13 +250,13 @@ database_tests! {
 
     async fn employees_are_found_by_any_of_their_texts(db: TestDatabase) {
         let (project, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
-        let boss = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
+        let admin = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
         db.database.insert_employee(employee(other, "foreign", RoleChoice::Owner)).await.unwrap();
-        let clerk = role(&db, project, 7, "staff").await;
+        let seller = role(&db, project, 7, "staff").await;
         let ivan = NewEmployee {
             first_name: Name::parse("Иван").unwrap(),
             last_name: Name::parse("Щукин").unwrap(),
-            ..employee(project, "ivan.s", RoleChoice::Role(clerk))
+            ..employee(project, "ivan.s", RoleChoice::Role(seller))
         };
         let ivan = db.database.insert_employee(ivan).await.unwrap();
         let private = role(&db, project, 8, "agent").await;
@@ -264,7 +264,7 @@ database_tests! {
             "INSERT INTO users (project_id, role_id, kind, login, email, password_hash, first_name, last_name,
                  is_banned, is_sick, active_seconds, created_at, updated_at)
                  VALUES ({project}, {private}, 'agent', 'agent-1', 'a@x.ru', '!', 'Иван', 'Agent', FALSE, FALSE, 0, {AT});
-             UPDATE users SET phone = '79001234567', creator_id = {boss} WHERE id = {ivan};"
+             UPDATE users SET phone = '79001234567', creator_id = {admin} WHERE id = {ivan};"
         )).await;
         let found = async |text: &str| {
             let found = db.database.employees(project, looking_for(text), page(1, 100)).await.unwrap();
@@ -274,34 +274,34 @@ database_tests! {
         for text in ["ИВАН", "щукин иван", "ivan.S", "IVAN.S@x", "8 (900) 123-45-67", "00123", "щук"] {
             assert_eq!(found(text).await, [ivan], "{text}");
         }
-        assert_eq!(found("ёЛК").await, [boss]);
+        assert_eq!(found("ёЛК").await, [admin]);
         for text in ["%", "_", "agent", "foreign", "иван ёлкина"] {
             assert_eq!(found(text).await, [], "{text}");
         }
-        assert_eq!(found("x.ru").await, [boss, ivan]);
+        assert_eq!(found("x.ru").await, [admin, ivan]);
         db.database.ban(ivan, START).await.unwrap();
         let active = EmployeeFilter { query: None, active: true };
         let free = db.database.colleagues(project, active, page(1, 100)).await.unwrap();
-        assert_eq!((free.total, free.items[0].id, free.items[0].name().as_str()), (1, boss, "Анна Ёлкина"));
+        assert_eq!((free.total, free.items[0].id, free.items[0].name().as_str()), (1, admin, "Анна Ёлкина"));
         let active = EmployeeFilter { active: true, ..looking_for("x.ru") };
         assert_eq!(db.database.colleagues(project, active, page(1, 100)).await.unwrap().items.len(), 1);
     }
 
     async fn a_list_costs_the_same_however_long_it_is(db: TestDatabase) {
         let project = fixtures::project(&db).await;
-        let boss = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
+        let admin = db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap();
         let mut costs = Vec::new();
         for round in 0..2_i64 {
             for number in 0..3 {
                 let id = 10 + round * 3 + number;
-                let clerk = role(&db, project, id, "staff").await;
+                let seller = role(&db, project, id, "staff").await;
                 fixtures::run(&db, format!(
                     "INSERT INTO role_permissions (project_id, role_id, permission_id) \
                      SELECT {project}, {id}, id FROM permissions WHERE id <= {id}"
                 )).await;
-                let new = employee(project, &format!("clerk-{id}"), RoleChoice::Role(clerk));
+                let new = employee(project, &format!("clerk-{id}"), RoleChoice::Role(seller));
                 let user = db.database.insert_employee(new).await.unwrap();
-                fixtures::run(&db, format!("UPDATE users SET creator_id = {boss} WHERE id = {user}")).await;
+                fixtures::run(&db, format!("UPDATE users SET creator_id = {admin} WHERE id = {user}")).await;
             }
             let before = db.statements();
             let all = db.database.employees(project, EmployeeFilter::default(), page(1, 100)).await.unwrap();
@@ -309,7 +309,7 @@ database_tests! {
             assert_eq!(all.items.len(), usize::try_from(4 + round * 3).unwrap());
             let last = all.items.last().unwrap();
             assert_eq!(i64::try_from(last.permissions.len()).unwrap(), last.role.id.get());
-            assert_eq!(last.creator.as_ref().unwrap().id, boss);
+            assert_eq!(last.creator.as_ref().unwrap().id, admin);
             assert!(all.items[0].permissions.len() >= 72);
         }
         assert_eq!(costs[0], costs[1]);

@@ -178,26 +178,26 @@ database_tests! {
         let own = define(&db, project, "view-reports").await;
         define(&db, other, "edit-reports").await;
         let listed = RoleRepository::insert(&db.database, stamp(project), draft(&[own.get(), 1])).await.unwrap();
-        let clerk = db.database.insert_user(project, "clerk", RoleChoice::Role(listed.id)).await;
-        let boss = db.database.insert_user(project, "boss", RoleChoice::Owner).await;
+        let seller = db.database.insert_user(project, "clerk", RoleChoice::Role(listed.id)).await;
+        let admin = db.database.insert_user(project, "boss", RoleChoice::Owner).await;
         let plain = RoleRepository::insert(&db.database, stamp(project), draft(&[1])).await.unwrap();
         let anna = db.database.insert_user(project, "anna", RoleChoice::Role(plain.id)).await;
         let held: BTreeSet<PermissionId> = [own].into();
-        for (user, expected) in [(clerk, &held), (boss, &held), (anna, &BTreeSet::new())] {
+        for (user, expected) in [(seller, &held), (admin, &held), (anna, &BTreeSet::new())] {
             let token = sign_in(&db.database, user, None).await.unwrap();
             assert_eq!(&RoleRepository::project_permissions(&db.database, token).await.unwrap(), expected);
             fixtures::run(&db, format!("UPDATE access_tokens SET abilities = '[\"view-agents\"]' WHERE id = {token}")).await;
             assert!(RoleRepository::project_permissions(&db.database, token).await.unwrap().is_empty());
             let stored = db.database.staff_token(token).await.unwrap().unwrap();
-            let opened = if user == boss { Permission::all().count() } else { 1 };
+            let opened = if user == admin { Permission::all().count() } else { 1 };
             assert_eq!(stored.permissions.len(), opened);
         }
         let names = async |user| {
             let record = db.database.employee(user).await.unwrap().unwrap();
             record.permissions.into_iter().map(|permission| permission.name).collect::<Vec<_>>()
         };
-        assert_eq!(names(clerk).await, ["view-agents", "view-reports"]);
-        assert_eq!(names(boss).await.last().unwrap(), "view-reports");
+        assert_eq!(names(seller).await, ["view-agents", "view-reports"]);
+        assert_eq!(names(admin).await.last().unwrap(), "view-reports");
         assert_eq!(names(anna).await, ["view-agents"]);
     }
 }

@@ -24,7 +24,7 @@ fn after(seconds: i64) -> DateTime<Utc> {
     START + TimeDelta::seconds(seconds)
 }
 
-async fn boss(db: &TestDatabase) -> UserId {
+async fn admin(db: &TestDatabase) -> UserId {
     let project = fixtures::project(db).await;
     db.database.insert_employee(employee(project, "boss", RoleChoice::Owner)).await.unwrap()
 }
@@ -98,7 +98,7 @@ database_tests! {
     }
 
     async fn only_an_employee_who_may_come_in_gets_mail(db: TestDatabase) {
-        let user = boss(&db).await;
+        let user = admin(&db).await;
         let found = db.database.recipient(&login("BOSS")).await.unwrap().unwrap();
         assert_eq!((found.user_id, found.email.as_str()), (user, "boss@x.ru"));
         assert_eq!(db.database.recipient(&login("nobody")).await.unwrap(), None);
@@ -109,8 +109,8 @@ database_tests! {
         assert!(db.database.credentials(&login("boss"), START).await.unwrap().is_none(), "an agent has no password");
     }
 
-    async fn a_temporary_password_stands_beside_the_own_one_until_it_is_used(db: TestDatabase) {
-        let user = boss(&db).await;
+    async fn a_temporary_password_is_valid_beside_the_old_one_until_it_is_used(db: TestDatabase) {
+        let user = admin(&db).await;
         store(&db, user, "first").await;
         store(&db, user, "second").await;
         let own = || "hash".to_owned();
@@ -125,7 +125,7 @@ database_tests! {
     }
 
     async fn racing_sign_ins_adopt_it_once(db: TestDatabase) {
-        let user = boss(&db).await;
+        let user = admin(&db).await;
         store(&db, user, "temporary").await;
         let racers = (0..8).map(|_| {
             let store = db.database.clone();
@@ -139,11 +139,11 @@ database_tests! {
     }
 
     async fn taking_it_on_ends_every_token_the_employee_had(db: TestDatabase) {
-        let user = boss(&db).await;
+        let user = admin(&db).await;
         let project = db.database.employee(user).await.unwrap().unwrap().project_id;
         let anna = db.database.insert_employee(employee(project, "anna", RoleChoice::Owner)).await.unwrap();
         let before = [sign_in(&db.database, user, None).await.unwrap(), sign_in(&db.database, user, None).await.unwrap()];
-        let hers = sign_in(&db.database, anna, None).await.unwrap();
+        let annas = sign_in(&db.database, anna, None).await.unwrap();
         // A customer may have the same id.
         fixtures::run(&db, format!(
             "INSERT INTO access_tokens (guard, subject_id, project_id, fingerprint, created_at, expires_at) VALUES \
@@ -155,7 +155,7 @@ database_tests! {
         for ended in before {
             assert!(db.database.staff_token(ended).await.unwrap().is_none());
         }
-        for kept in [own, hers] {
+        for kept in [own, annas] {
             assert!(db.database.staff_token(kept).await.unwrap().is_some());
         }
         assert_eq!(tokens(&db).await, 3);
@@ -163,8 +163,8 @@ database_tests! {
         assert!(again.is_some() && db.database.staff_token(own).await.unwrap().is_some(), "an ordinary one ends nothing");
     }
 
-    async fn a_password_that_was_replaced_meanwhile_signs_nobody_in(db: TestDatabase) {
-        let user = boss(&db).await;
+    async fn a_password_that_was_replaced_meanwhile_is_refused(db: TestDatabase) {
+        let user = admin(&db).await;
         store(&db, user, "temporary").await;
         // Both have been compared when the temporary one is adopted.
         sign_in(&db.database, user, Some("temporary")).await.unwrap();
@@ -173,7 +173,7 @@ database_tests! {
     }
 
     async fn no_token_by_the_former_password_outlives_a_race_with_the_new_one(db: TestDatabase) {
-        let user = boss(&db).await;
+        let user = admin(&db).await;
         let mut own = "hash".to_owned();
         for round in 0..12 {
             let next = format!("temporary-{round}");
@@ -200,7 +200,7 @@ database_tests! {
     }
 
     async fn none_is_stored_for_a_former_address(db: TestDatabase) {
-        let user = boss(&db).await;
+        let user = admin(&db).await;
         assert!(store_for(&db, user, "boss@x.ru", "first").await);
         fixtures::run(&db, "UPDATE users SET email = 'kern@x.ru', version = version + 1".to_owned()).await;
         assert!(!store_for(&db, user, "boss@x.ru", "sent too late").await);
@@ -210,7 +210,7 @@ database_tests! {
     }
 
     async fn a_ban_takes_it_away(db: TestDatabase) {
-        let user = boss(&db).await;
+        let user = admin(&db).await;
         let project = db.database.employee(user).await.unwrap().unwrap().project_id;
         db.database.insert_employee(employee(project, "second", RoleChoice::Owner)).await.unwrap();
         store(&db, user, "temporary").await;

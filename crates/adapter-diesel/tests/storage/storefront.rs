@@ -7,7 +7,7 @@ use kontor_catalog::storefront::ports::{StorefrontReader, ViewCounter};
 use kontor_catalog::storefront::{PriceRange, ProductFilter, ProductOrder};
 use kontor_kernel::{AppScope, BrandId, CategoryId, CountryId, Line, Money, NomenclatureId, PageRequest, TagId};
 
-use crate::storehouse::{Item, StockFixture};
+use crate::stock_fixture::{Item, StockFixture};
 
 fn at() -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
@@ -27,7 +27,7 @@ fn about(query: &str) -> ProductFilter {
 
 /// Five products: mugs at 500, 300 and 700, a plate at 400, engraving at 900.
 struct Shop<'a> {
-    house: StockFixture<'a>,
+    stock_fixture: StockFixture<'a>,
     mugs: i64,
     plates: i64,
     brand: i64,
@@ -36,49 +36,59 @@ struct Shop<'a> {
 
 impl<'a> Shop<'a> {
     async fn open(db: &'a TestDatabase) -> Self {
-        let house = StockFixture::open(db).await;
-        let kitchen = house.category("Kitchen", None).await;
-        let mugs = house.category("Mugs", Some(kitchen)).await;
-        let plates = house.category("Plates", Some(kitchen)).await;
-        let brand = house.brand("Nord").await;
+        let stock_fixture = StockFixture::open(db).await;
+        let kitchen = stock_fixture.category("Kitchen", None).await;
+        let mugs = stock_fixture.category("Mugs", Some(kitchen)).await;
+        let plates = stock_fixture.category("Plates", Some(kitchen)).await;
+        let brand = stock_fixture.brand("Nord").await;
         let goods = |name, category| Item::goods(name, category);
         let items = [
-            house.item(Item { article: Some("MUG-01"), views: 3, ..goods("Кружка Ёлка", mugs) }).await,
-            house.item(Item { article: Some("КР_2"), brand: Some(brand), views: 9, ..goods("кружка", mugs) }).await,
-            house.item(Item { views: 1, ..goods("Mug 100%", mugs) }).await,
-            house.item(Item { brand: Some(brand), ..goods("Plate", plates) }).await,
-            house.item(Item { kind: 1, category: None, price: 900, views: 5, ..goods("Engraving", mugs) }).await,
+            stock_fixture.item(Item { article: Some("MUG-01"), views: 3, ..goods("Кружка Ёлка", mugs) }).await,
+            stock_fixture
+                .item(Item { article: Some("КР_2"), brand: Some(brand), views: 9, ..goods("кружка", mugs) })
+                .await,
+            stock_fixture.item(Item { views: 1, ..goods("Mug 100%", mugs) }).await,
+            stock_fixture.item(Item { brand: Some(brand), ..goods("Plate", plates) }).await,
+            stock_fixture
+                .item(Item { kind: 1, category: None, price: 900, views: 5, ..goods("Engraving", mugs) })
+                .await,
         ];
         for (item, price) in items.iter().zip([500, 300, 700, 400]) {
-            house.stock(house.near, *item, 2, price).await;
+            stock_fixture.stock(stock_fixture.near, *item, 2, price).await;
         }
         db.database.rebuild_offers().await.unwrap();
-        Self { house, mugs, plates, brand, items }
+        Self { stock_fixture, mugs, plates, brand, items }
     }
 
     fn app(&self) -> AppScope {
-        self.house.first
+        self.stock_fixture.first
     }
 
     async fn ids(&self, filter: ProductFilter, order: Option<ProductOrder>) -> Vec<usize> {
-        let found =
-            self.house.db.database.products(self.app().into(), filter, order, page(1, 100), at()).await.unwrap();
+        let found = self
+            .stock_fixture
+            .db
+            .database
+            .products(self.app().into(), filter, order, page(1, 100), at())
+            .await
+            .unwrap();
         assert_eq!(found.total, u64::try_from(found.items.len()).unwrap());
         found.items.iter().map(|product| self.items.iter().position(|id| *id == product.id.get()).unwrap()).collect()
     }
 
     async fn range(&self, filter: ProductFilter) -> Option<(i64, i64)> {
-        let range: Option<PriceRange> = self.house.db.database.price_range(self.app(), filter, at()).await.unwrap();
+        let range: Option<PriceRange> =
+            self.stock_fixture.db.database.price_range(self.app(), filter, at()).await.unwrap();
         range.map(|range| (range.lowest.minor(), range.highest.minor()))
     }
 
     async fn discount(&self, kind: &str, value: i64, target: &str, target_id: i64, rest: &str) {
-        self.house
+        self.stock_fixture
             .run(format!(
                 "INSERT INTO discounts (project_id, name, kind, value, target, target_id, minimum_sum, used_count, status, \
                  created_at, updated_at) VALUES ({}, 'Sale', '{kind}', {value}, '{target}', {target_id}, 0, 0, 'active', \
                  '2026-01-01 00:00:00', '2026-01-01 00:00:00'); {rest}",
-                self.house.project
+                self.stock_fixture.project
             ))
             .await;
     }
@@ -120,12 +130,12 @@ database_tests! {
 
     async fn filters_narrow_the_list_together(db: TestDatabase) {
         let shop = Shop::open(&db).await;
-        shop.house.run(format!(
+        shop.stock_fixture.run(format!(
             "INSERT INTO countries (id, name, created_at) VALUES (9001, 'Norway', '2026-01-01 00:00:00'); \
              INSERT INTO tags (id, project_id, name, created_at) VALUES (1, {}, 'New', '2026-01-01 00:00:00'); \
              INSERT INTO nomenclature_tags (project_id, nomenclature_id, tag_id) VALUES ({}, {}, 1); \
              UPDATE nomenclatures SET country_id = 9001 WHERE id = {}",
-            shop.house.project, shop.house.project, shop.items[2], shop.items[3]
+            shop.stock_fixture.project, shop.stock_fixture.project, shop.items[2], shop.items[3]
         )).await;
         db.database.rebuild_offers().await.unwrap();
         assert_eq!(shop.ids(category(shop.mugs), None).await, [0, 1, 2]);
@@ -153,13 +163,13 @@ database_tests! {
         assert_eq!(second.items.iter().map(|p| p.price.minor()).collect::<Vec<_>>(), [500, 700]);
         let past = db.database.products(shop.app().into(), ProductFilter::default(), order, page(9, 2), at()).await.unwrap();
         assert_eq!((past.total, past.items.len()), (5, 0));
-        let other = db.database.products(shop.house.second.into(), ProductFilter::default(), order, page(1, 2), at()).await.unwrap();
+        let other = db.database.products(shop.stock_fixture.second.into(), ProductFilter::default(), order, page(1, 2), at()).await.unwrap();
         assert_eq!(other.total, 1, "the service alone");
     }
 
     async fn a_discount_in_force_lowers_the_price_everywhere(db: TestDatabase) {
         let shop = Shop::open(&db).await;
-        let kitchen = shop.house.number("SELECT min(id) AS number FROM categories".to_owned()).await;
+        let kitchen = shop.stock_fixture.number("SELECT min(id) AS number FROM categories".to_owned()).await;
         shop.discount("percent", 1_000, "category", kitchen, "").await;
         shop.discount("fixed", 450, "product", shop.items[2], "").await;
         let sale = ProductFilter { on_sale: true, ..ProductFilter::default() };
@@ -171,16 +181,16 @@ database_tests! {
         let card = db.database.product(shop.app().into(), NomenclatureId::new(shop.items[2]).unwrap(), at()).await.unwrap().unwrap();
         assert_eq!((card.product.price, card.product.old_price), (money(250), Some(money(700))));
         for change in ["status = 'paused'", "status = 'active', starts_at = '2100-01-01 00:00:00'", "starts_at = NULL, ends_at = '2000-01-01 00:00:00'", "ends_at = NULL, minimum_sum = 100000", "minimum_sum = 0, code = 'SALE' || id"] {
-            shop.house.run(format!("UPDATE discounts SET {change}")).await;
+            shop.stock_fixture.run(format!("UPDATE discounts SET {change}")).await;
             assert!(shop.ids(sale.clone(), None).await.is_empty(), "{change}");
             assert_eq!(shop.range(ProductFilter::default()).await, Some((300, 900)), "{change}");
         }
     }
 
-    async fn a_card_tells_everything(db: TestDatabase) {
+    async fn a_card_has_all_fields(db: TestDatabase) {
         let shop = Shop::open(&db).await;
-        let (p, id) = (shop.house.project, NomenclatureId::new(shop.items[1]).unwrap());
-        shop.house.run(format!(
+        let (p, id) = (shop.stock_fixture.project, NomenclatureId::new(shop.items[1]).unwrap());
+        shop.stock_fixture.run(format!(
             "INSERT INTO nomenclature_photos (project_id, nomenclature_id, position, url) \
              VALUES ({p}, {id}, 2, 'https://a/2'), ({p}, {id}, 1, 'https://a/1'); \
              INSERT INTO tags (id, project_id, name, photo, created_at) VALUES (1, {p}, 'New', 'https://a/t', '2026-01-01 00:00:00'); \
@@ -188,7 +198,7 @@ database_tests! {
              UPDATE nomenclatures SET characteristics = '<b>x</b>', share_link = 'https://a/s' WHERE id = {id}"
         )).await;
         db.database.rebuild_offers().await.unwrap();
-        shop.house.stock(shop.house.far, id.get(), 40, 999).await;
+        shop.stock_fixture.stock(shop.stock_fixture.far, id.get(), 40, 999).await;
         let card = db.database.product(shop.app().into(), id, at()).await.unwrap().unwrap();
         let photos: Vec<&str> = card.product.photos.iter().map(PhotoUrl::as_str).collect();
         assert_eq!(photos, ["https://a/1", "https://a/2"]);
@@ -198,19 +208,19 @@ database_tests! {
         assert_eq!((card.tags[0].name.as_str(), card.tags.len()), ("New", 1));
         assert_eq!(card.characteristics.unwrap().as_str(), "<b>x</b>");
         assert_eq!(card.share_link.as_deref(), Some("https://a/s"));
-        assert_eq!(db.database.product(shop.house.second.into(), id, at()).await.unwrap(), None);
+        assert_eq!(db.database.product(shop.stock_fixture.second.into(), id, at()).await.unwrap(), None);
     }
 
-    async fn a_list_tells_what_the_cards_tell(db: TestDatabase) {
+    async fn a_list_has_the_fields_of_the_cards(db: TestDatabase) {
         let shop = Shop::open(&db).await;
-        let (p, id) = (shop.house.project, shop.items[1]);
-        shop.house.run(format!(
+        let (p, id) = (shop.stock_fixture.project, shop.items[1]);
+        shop.stock_fixture.run(format!(
             "INSERT INTO nomenclature_photos (project_id, nomenclature_id, position, url) \
              VALUES ({p}, {id}, 2, 'https://a/2'), ({p}, {id}, 1, 'https://a/1'); \
              UPDATE nomenclatures SET name = 'Other', article = 'O-1', wholesale = TRUE, pieces_per_pack = 6, quantity_pack = 3 WHERE id = {id}"
         )).await;
         db.database.rebuild_offers().await.unwrap();
-        shop.house.run(format!(
+        shop.stock_fixture.run(format!(
             "UPDATE categories SET name = 'Cups' WHERE id = {}; UPDATE brands SET name = 'West' WHERE id = {}; \
              UPDATE inventories SET reserved = 1 WHERE nomenclature_id = {id}",
             shop.mugs, shop.brand
@@ -220,12 +230,12 @@ database_tests! {
             let card = db.database.product(shop.app().into(), product.id, at()).await.unwrap().unwrap();
             assert_eq!(card.product, *product);
         }
-        let told = &listed[1];
-        assert_eq!((told.name.as_str(), told.article.as_ref().unwrap().as_str(), told.quantity), ("Other", "O-1", 1));
-        assert_eq!(told.photos.iter().map(PhotoUrl::as_str).collect::<Vec<_>>(), ["https://a/1", "https://a/2"]);
-        let packaging = (told.packaging.wholesale, told.packaging.pieces_per_pack.get(), told.packaging.quantity_pack.get());
+        let reported = &listed[1];
+        assert_eq!((reported.name.as_str(), reported.article.as_ref().unwrap().as_str(), reported.quantity), ("Other", "O-1", 1));
+        assert_eq!(reported.photos.iter().map(PhotoUrl::as_str).collect::<Vec<_>>(), ["https://a/1", "https://a/2"]);
+        let packaging = (reported.packaging.wholesale, reported.packaging.pieces_per_pack.get(), reported.packaging.quantity_pack.get());
         assert_eq!(packaging, (true, 6, 3));
-        let (category, brand) = (told.category.as_ref().unwrap(), told.brand.as_ref().unwrap());
+        let (category, brand) = (reported.category.as_ref().unwrap(), reported.brand.as_ref().unwrap());
         assert_eq!((category.name.as_str(), brand.name.as_str()), ("Cups", "West"));
     }
 
@@ -258,14 +268,14 @@ database_tests! {
     }
 
     async fn an_application_shows_its_roots_their_children_and_its_brands(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let (garden, kitchen) = (house.category("Garden", None).await, house.category("Kitchen", None).await);
-        let plates = house.category("Plates", Some(kitchen)).await;
-        let mugs = house.category("Mugs", Some(kitchen)).await;
-        let tall = house.category("Tall", Some(mugs)).await;
-        let (nord, sud) = (house.brand("Nord").await, house.brand("Sud").await);
-        let (p, one) = (house.project, house.first.application_id);
-        house.run(format!(
+        let stock_fixture = StockFixture::open(&db).await;
+        let (garden, kitchen) = (stock_fixture.category("Garden", None).await, stock_fixture.category("Kitchen", None).await);
+        let plates = stock_fixture.category("Plates", Some(kitchen)).await;
+        let mugs = stock_fixture.category("Mugs", Some(kitchen)).await;
+        let tall = stock_fixture.category("Tall", Some(mugs)).await;
+        let (nord, sud) = (stock_fixture.brand("Nord").await, stock_fixture.brand("Sud").await);
+        let (p, one) = (stock_fixture.project, stock_fixture.first.application_id);
+        stock_fixture.run(format!(
             "INSERT INTO application_categories (project_id, application_id, category_id, position) \
              VALUES ({p}, {one}, {kitchen}, 1), ({p}, {one}, {garden}, 2); \
              INSERT INTO application_brands (project_id, application_id, brand_id, priority) \
@@ -276,17 +286,17 @@ database_tests! {
             let parent = parent.map(|id| CategoryId::new(id).unwrap());
             db.database.categories(app, parent, limit).await.unwrap().iter().map(|category| category.id.get()).collect()
         };
-        assert_eq!(list(house.first, None, None).await, [kitchen, garden]);
-        assert_eq!(list(house.first, None, Some(1)).await, [kitchen]);
-        assert_eq!(list(house.first, Some(kitchen), None).await, [mugs, plates]);
-        assert_eq!(list(house.first, Some(mugs), None).await, [tall]);
-        assert!(list(house.second, None, None).await.is_empty());
-        assert!(list(house.second, Some(kitchen), None).await.is_empty());
-        let children = db.database.categories(house.first, Some(CategoryId::new(kitchen).unwrap()), None).await.unwrap();
+        assert_eq!(list(stock_fixture.first, None, None).await, [kitchen, garden]);
+        assert_eq!(list(stock_fixture.first, None, Some(1)).await, [kitchen]);
+        assert_eq!(list(stock_fixture.first, Some(kitchen), None).await, [mugs, plates]);
+        assert_eq!(list(stock_fixture.first, Some(mugs), None).await, [tall]);
+        assert!(list(stock_fixture.second, None, None).await.is_empty());
+        assert!(list(stock_fixture.second, Some(kitchen), None).await.is_empty());
+        let children = db.database.categories(stock_fixture.first, Some(CategoryId::new(kitchen).unwrap()), None).await.unwrap();
         assert_eq!(children[0].parent.as_ref().unwrap().name.as_str(), "Kitchen");
-        let brands = db.database.brands(house.first, None).await.unwrap();
+        let brands = db.database.brands(stock_fixture.first, None).await.unwrap();
         assert_eq!(brands.iter().map(|brand| brand.id.get()).collect::<Vec<_>>(), [sud, nord]);
-        assert_eq!(db.database.brands(house.first, Some(1)).await.unwrap().len(), 1);
-        assert!(db.database.brands(house.second, None).await.unwrap().is_empty());
+        assert_eq!(db.database.brands(stock_fixture.first, Some(1)).await.unwrap().len(), 1);
+        assert!(db.database.brands(stock_fixture.second, None).await.unwrap().is_empty());
     }
 }

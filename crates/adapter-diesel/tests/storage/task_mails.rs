@@ -47,7 +47,7 @@ async fn waiting(db: &TestDatabase) -> (i64, i64) {
 }
 
 database_tests! {
-    async fn news_become_one_mail_that_one_worker_has(db: TestDatabase) {
+    async fn notices_become_one_mail_of_one_worker(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let anna = anna(&db, project).await;
         let titles = (0..20).map(|number| task(&db.database, project, format!("Task {number}"), anna));
@@ -66,7 +66,7 @@ database_tests! {
         assert_eq!(waiting(&db).await, (0, 0));
     }
 
-    async fn what_happens_while_a_mail_is_sent_is_another_mail(db: TestDatabase) {
+    async fn changes_during_sending_are_another_mail(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let anna = anna(&db, project).await;
         let first = task(&db.database, project, "First".to_owned(), anna).await;
@@ -78,8 +78,8 @@ database_tests! {
         assert_eq!(waiting(&db).await, (2, 1));
         assert_eq!(lease(&db.database, "me", after(120)).await, None);
         let mail = lease(&db.database, "me", after(121)).await.unwrap();
-        let told: Vec<_> = mail.lines.iter().map(|line| (line.title.as_str(), line.news)).collect();
-        assert_eq!(told, [("First", TaskNotice::Closed), ("Second", TaskNotice::Assigned)]);
+        let reported: Vec<_> = mail.lines.iter().map(|line| (line.title.as_str(), line.news)).collect();
+        assert_eq!(reported, [("First", TaskNotice::Closed), ("Second", TaskNotice::Assigned)]);
         assert_eq!((mail.attempts, mail.requested_at), (1, after(61)));
         settle(&db.database, mail, "me", after(122)).await;
         assert_eq!(waiting(&db).await, (0, 0));
@@ -93,28 +93,28 @@ database_tests! {
                 task(&db.database, project, format!("Task {number}"), anna).await;
             }
         };
-        let told = std::sync::Mutex::new(Vec::new());
+        let reported = std::sync::Mutex::new(Vec::new());
         let work = async |from: i64, until: &dyn Fn(usize) -> bool| {
             let mut at = after(from);
-            while until(told.lock().unwrap().len()) {
+            while until(reported.lock().unwrap().len()) {
                 at += COLLECTION_PERIOD;
                 let Some(mail) = lease(&db.database, "me", at).await else {
                     tokio::task::yield_now().await;
                     continue;
                 };
-                told.lock().unwrap().extend(mail.lines.iter().map(|line| line.title.to_string()));
+                reported.lock().unwrap().extend(mail.lines.iter().map(|line| line.title.to_string()));
                 settle(&db.database, mail, "me", at).await;
             }
         };
         tokio::time::timeout(std::time::Duration::from_mins(1), async {
-            tokio::join!(write, work(0, &|told| told < 60));
+            tokio::join!(write, work(0, &|reported| reported < 60));
         })
         .await
         .unwrap();
-        let mut told = told.into_inner().unwrap();
-        told.sort_unstable();
-        told.dedup();
-        assert_eq!(told.len(), 60, "each once");
+        let mut reported = reported.into_inner().unwrap();
+        reported.sort_unstable();
+        reported.dedup();
+        assert_eq!(reported.len(), 60, "each once");
         // The queue row may be left without notifications; the next read deletes it.
         if let Some(mail) = lease(&db.database, "me", after(1_000_000)).await {
             assert!(mail.lines.is_empty());

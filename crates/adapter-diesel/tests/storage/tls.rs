@@ -10,7 +10,7 @@ use kontor_kernel::StoreError;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 
 use crate::fixtures::{number, run};
-use crate::orders::counter::Counter;
+use crate::orders::shop::ShopFixture;
 
 const PASSWORD: &str = "p@ss/w%C3%B6rd";
 
@@ -85,14 +85,14 @@ async fn orders_are_stored_by_tls_and_connections_come_back() {
     let mut trial = Trial::start().await;
     let db = trial.server.database_at(&trial.url("localhost:PORT", "sslmode=verify-full&sslrootcert=CA"));
     assert_eq!(number(&db, BY_TLS).await, 1, "the server says so, too");
-    let counter = Counter::open(&db).await;
-    let vase = counter.goods("Vase", 1_000, 100).await;
-    counter.placed(&counter.command(&[(vase, 1)])).await;
+    let shop = ShopFixture::open(&db).await;
+    let vase = shop.goods("Vase", 1_000, 100).await;
+    shop.placed(&shop.command(&[(vase, 1)])).await;
     for stop in [Stop::Fast, Stop::Immediate] {
         trial.server.restart(stop);
-        counter.placed(&counter.command(&[(vase, 1)])).await;
+        shop.placed(&shop.command(&[(vase, 1)])).await;
     }
-    assert_eq!(counter.count("orders").await, 3);
+    assert_eq!(shop.count("orders").await, 3);
     assert_eq!(number(&db, BY_TLS).await, 1);
 }
 
@@ -117,8 +117,8 @@ async fn the_address_says_how_much_is_verified() {
     let name = trial.refusal("127.0.0.1:PORT", "sslmode=verify-full&sslrootcert=CA");
     assert!(name.contains("is for localhost, not for 127.0.0.1"), "{name}");
     for mode in ["verify-full", "verify-ca", "require"] {
-        let stranger = trial.refusal("localhost:PORT", &format!("sslmode={mode}&sslrootcert={other}"));
-        assert!(stranger.contains("not signed by a trusted authority"), "{mode}: {stranger}");
+        let outsider = trial.refusal("localhost:PORT", &format!("sslmode={mode}&sslrootcert={other}"));
+        assert!(outsider.contains("not signed by a trusted authority"), "{mode}: {outsider}");
     }
     let system = trial.refusal("localhost:PORT", "sslmode=verify-full");
     assert!(system.contains("trust"), "{system}");
@@ -136,19 +136,19 @@ async fn the_address_says_how_much_is_verified() {
 
 async fn a_client_shows_its_certificate() {
     let trial = Trial::start().await;
-    let clerk = |(certificate, key): (String, String)| {
+    let seller = |(certificate, key): (String, String)| {
         let (certificate, key) = (trial.file("clerk.pem", &certificate), trial.file("clerk.key", &key));
         let settings = format!("sslmode=verify-full&sslrootcert=CA&sslcert={certificate}&sslkey={key}");
         let url = trial.url("localhost:PORT", &settings);
         let (_, place) = url.split_once('@').unwrap();
         format!("postgres://clerk@{place}")
     };
-    let db = trial.server.database_at(&clerk(signed(&trial.authority, "clerk")));
+    let db = trial.server.database_at(&seller(signed(&trial.authority, "clerk")));
     let shown = "SELECT count(*) AS value FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND client_dn LIKE '%clerk%'";
     assert_eq!(number(&db, shown).await, 1);
-    let stranger = refusal(&clerk(signed(&authority("Stranger"), "clerk")));
-    assert!(stranger.contains("UnknownCA") || stranger.contains("ended the connection"), "{stranger}");
-    let other = refusal(&clerk(signed(&trial.authority, "cashier")));
+    let outsider = refusal(&seller(signed(&authority("Stranger"), "clerk")));
+    assert!(outsider.contains("UnknownCA") || outsider.contains("ended the connection"), "{outsider}");
+    let other = refusal(&seller(signed(&trial.authority, "cashier")));
     assert!(other.contains("certificate authentication failed"), "{other}");
 }
 

@@ -8,7 +8,7 @@ use diesel::RunQueryDsl;
 use diesel::connection::SimpleConnection;
 use diesel::result::{DatabaseErrorKind, Error};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
-use kontor_adapter_diesel::{Abort, AnyConnection, database_tests, look_again, tests_with};
+use kontor_adapter_diesel::{Abort, AnyConnection, database_tests, retry_until, tests_with};
 use kontor_kernel::StoreError;
 
 use crate::fixtures::number;
@@ -155,7 +155,7 @@ async fn a_server_without_room_memory_or_time_is_unavailable() {
     });
     let until = Instant::now() + Duration::from_secs(3);
     while number(&db, LOCKED).await == 0 {
-        look_again!(until, "the table is locked");
+        retry_until!(until, "the table is locked");
     }
     for (code, fails) in fails {
         let writes = db.database.write_and_invalidate_all(move |connection| {

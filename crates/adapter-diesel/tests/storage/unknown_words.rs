@@ -11,8 +11,8 @@ use kontor_orders::OrderError;
 use kontor_orders::model::OrderStatus;
 use kontor_orders::ports::{CartQuery, CartReader, OrderReader};
 
-use crate::orders::counter::Counter;
-use crate::orders::office::Office;
+use crate::orders::shop::ShopFixture;
+use crate::orders::staff_fixture::StaffFixture;
 
 /// Writes a value of a newer version or of a manual change, which the constraints would refuse.
 pub async fn force(db: &TestDatabase, statement: String) {
@@ -52,37 +52,37 @@ fn names(error: &impl std::fmt::Display, parts: &[&str]) {
 
 database_tests! {
     async fn an_order_is_not_taken_for_one_in_another_state(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
-        let order = counter.placed(&counter.command(&[(vase, 1)])).await;
-        let office = Office::open(&counter).await;
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 5, 100).await;
+        let order = shop.placed(&shop.command(&[(vase, 1)])).await;
+        let staff_fixture = StaffFixture::open(&shop).await;
         force(&db, "UPDATE reservations SET state = 'lent'".to_owned()).await;
         let error = OrderReader::find(&db.database, order.id).await.unwrap_err();
         names(&error, &["reservations", "state", "`lent`"]);
         force(&db, "UPDATE reservations SET state = 'held'; UPDATE orders SET status_id = 99".to_owned()).await;
         let error = OrderReader::find(&db.database, order.id).await.unwrap_err();
         names(&error, &["orders", &order.id.to_string(), "status_id", "`99`"]);
-        let error = office.move_to(&order, OrderStatus::Canceled).await.unwrap_err();
+        let error = staff_fixture.move_to(&order, OrderStatus::Canceled).await.unwrap_err();
         assert!(matches!(error, OrderError::Store(StoreError::Corrupt(_))), "{error:?}");
     }
 
     async fn a_card_of_an_unknown_kind_is_no_service(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 5, 100).await;
         force(&db, format!("UPDATE nomenclatures SET kind_id = 7, price = 1 WHERE id = {vase}")).await;
-        let items = counter.command(&[(vase, 1)]).cart.items();
-        let query = CartQuery { point: counter.customer.app.into(), customer: None, items, promo: None, delivery: None, by_staff: false };
+        let items = shop.command(&[(vase, 1)]).cart.items();
+        let query = CartQuery { point: shop.customer.app.into(), customer: None, items, promo: None, delivery: None, by_staff: false };
         let error = CartReader::snapshot(&db.database, query).await.unwrap_err();
         names(&error, &["nomenclatures", &vase.to_string(), "kind_id", "`7`"]);
     }
 
     async fn an_unknown_actor_is_not_the_system(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
-        let id = counter.house.number("SELECT max(id) AS number FROM inventories".to_owned()).await;
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 5, 100).await;
+        let id = shop.stock_fixture.number("SELECT max(id) AS number FROM inventories".to_owned()).await;
         let id = InventoryId::new(id).unwrap();
         let page = || PageRequest::new(1, 10, 100).unwrap();
-        let history = async || InventoryRepository::history(&db.database, counter.house.project, id, page()).await;
+        let history = async || InventoryRepository::history(&db.database, shop.stock_fixture.project, id, page()).await;
         assert!(history().await.unwrap().total > 0, "{vase}");
         force(&db, "UPDATE stock_movements SET actor = 'robot'".to_owned()).await;
         // A list leaves out rows that cannot be decoded, and counts them.

@@ -16,7 +16,7 @@ use kontor_orders::ports::OrderReader;
 use kontor_organization::ports::{ApplicationRepository, ShopRepository};
 use kontor_webhooks::ports::WebhookRepository;
 
-use crate::orders::counter::Counter;
+use crate::orders::shop::ShopFixture;
 use crate::unknown_words::force;
 
 async fn brand(db: &TestDatabase, project: ProjectId, name: &str) -> Brand {
@@ -65,8 +65,8 @@ database_tests! {
     }
 
     async fn staff_repair_a_customer_who_cannot_be_read(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let (project, id) = (counter.house.project, counter.customer.counterparty_id);
+        let shop = ShopFixture::open(&db).await;
+        let (project, id) = (shop.stock_fixture.project, shop.customer.counterparty_id);
         force(&db, "UPDATE counterparties SET email = 'nobody', phone_2 = 'none'".to_owned()).await;
         assert_eq!(found(&db, None).await, [("counterparties", id.get())]);
         let seen = StaffCustomerRepository::find(&db.database, id).await.unwrap().unwrap().within(project).unwrap();
@@ -84,11 +84,11 @@ database_tests! {
     }
 
     async fn one_broken_part_hides_its_record_and_no_other(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let (vase, bowl) = (counter.goods("Vase", 5, 100).await, counter.goods("Bowl", 5, 100).await);
+        let shop = ShopFixture::open(&db).await;
+        let (vase, bowl) = (shop.goods("Vase", 5, 100).await, shop.goods("Bowl", 5, 100).await);
         let (first, second) =
-            (counter.placed(&counter.command(&[(vase, 1)])).await, counter.placed(&counter.command(&[(bowl, 1)])).await);
-        let project = counter.house.project;
+            (shop.placed(&shop.command(&[(vase, 1)])).await, shop.placed(&shop.command(&[(bowl, 1)])).await);
+        let project = shop.stock_fixture.project;
         force(
             &db,
             format!(
@@ -102,7 +102,7 @@ database_tests! {
 
         let orders = OrderReader::list(&db.database, project, first_page()).await.unwrap();
         assert_eq!((orders.items.iter().map(|order| order.id).collect::<Vec<_>>(), orders.total), (vec![second.id], 2));
-        let own = OrderReader::of_customer(&db.database, counter.customer, first_page().page).await.unwrap();
+        let own = OrderReader::of_customer(&db.database, shop.customer, first_page().page).await.unwrap();
         assert_eq!((own.items.iter().map(|order| order.id).collect::<Vec<_>>(), own.total), (vec![second.id], 2));
         let items = NomenclatureRepository::list(&db.database, project, first_page()).await.unwrap();
         assert_eq!(items.items.iter().map(|item| item.id).collect::<Vec<_>>(), [NomenclatureId::new(bowl).unwrap()]);
@@ -110,16 +110,16 @@ database_tests! {
         assert_eq!((customers.items.len(), customers.total), (0, 1));
 
         let found = found(&db, None).await;
-        let customer = counter.customer.counterparty_id.get();
+        let customer = shop.customer.counterparty_id.get();
         assert_eq!(found, [("nomenclatures", vase), ("counterparties", customer), ("orders", first.id.get())]);
     }
 }
 
 database_tests! {
     async fn lists_without_pages_leave_out_unreadable_rows(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
+        let shop = ShopFixture::open(&db).await;
         let hook = crate::webhooks::shop(&db).await;
-        let (project, other) = (counter.house.project, hook.project);
+        let (project, other) = (shop.stock_fixture.project, hook.project);
         let shops = async || ShopRepository::list(&db.database, project).await.unwrap().len();
         let applications = async || ApplicationRepository::list(&db.database, other).await.unwrap().len();
         let webhooks = async || WebhookRepository::list(&db.database, hook.application).await.unwrap().len();
@@ -135,10 +135,10 @@ database_tests! {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_moment_that_is_none_hides_its_record_and_no_other() {
     let db = TestDatabase::fresh(Kind::Sqlite);
-    let counter = Counter::open(&db).await;
-    let (vase, bowl) = (counter.goods("Vase", 5, 100).await, counter.goods("Bowl", 5, 100).await);
+    let shop = ShopFixture::open(&db).await;
+    let (vase, bowl) = (shop.goods("Vase", 5, 100).await, shop.goods("Bowl", 5, 100).await);
     force(&db, format!("UPDATE nomenclatures SET updated_at = 'yesterday' WHERE id = {vase}")).await;
-    let items = NomenclatureRepository::list(&db.database, counter.house.project, first_page()).await.unwrap();
+    let items = NomenclatureRepository::list(&db.database, shop.stock_fixture.project, first_page()).await.unwrap();
     assert_eq!(items.items.iter().map(|item| item.id).collect::<Vec<_>>(), [NomenclatureId::new(bowl).unwrap()]);
     assert_eq!(found(&db, None).await, [("nomenclatures", vase)]);
 }

@@ -36,7 +36,7 @@ database_tests! {
         assert_eq!(left(&db, "SELECT COUNT(*) AS value FROM workers").await, 2);
     }
 
-    async fn looking_for_what_has_had_its_time_is_no_write(db: TestDatabase) {
+    async fn looking_for_expired_rows_is_no_write(db: TestDatabase) {
         people(&db).await;
         let before = db.database.writes();
         for swept in SWEPT_TABLES {

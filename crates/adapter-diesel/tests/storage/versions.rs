@@ -58,7 +58,7 @@ database_tests! {
         assert!(!foreign.is_stale() && foreign.left().is_none());
     }
 
-    async fn what_a_request_has_begun_is_brought_to_its_end(db: TestDatabase) {
+    async fn a_started_request_is_completed(db: TestDatabase) {
         let (project, id) = department(&db).await;
         let row = VersionedRecord::Department.row(project, &[id]);
         let request = VersionedRequest::new(row.clone(), Some(1));

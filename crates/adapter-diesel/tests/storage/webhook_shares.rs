@@ -61,17 +61,17 @@ database_tests! {
         assert_eq!(next.iter().map(|delivery| delivery.id.get()).collect::<Vec<_>>(), [ids[3]]);
 
         let parked = db.database.parked().await.unwrap();
-        let told: Vec<_> = parked.iter().map(|row| (row.table, row.id.clone(), row.since)).collect();
+        let reported: Vec<_> = parked.iter().map(|row| (row.table, row.id.clone(), row.since)).collect();
         let expected = |id: i64| ("webhook_deliveries", id.to_string(), START);
-        assert_eq!(told, [expected(ids[0]), expected(ids[1])]);
+        assert_eq!(reported, [expected(ids[0]), expected(ids[1])]);
         assert!(parked[0].reason.starts_with(&format!("webhook_deliveries {}: ", ids[0])), "{}", parked[0].reason);
         assert!(db.database.count_parked().await.unwrap().contains(&("webhook_deliveries", 2)));
         // No longer due, not even after every lease has expired.
         let later = START + TimeDelta::days(1);
         assert_eq!(lease_due(&db.database, "other", 8, later).await.len(), 2);
 
-        let mended = format!("UPDATE webhook_deliveries SET attempts = 0 WHERE id = {} RETURNING id", ids[1]);
-        statement(&db.database, mended).await;
+        let repaired = format!("UPDATE webhook_deliveries SET attempts = 0 WHERE id = {} RETURNING id", ids[1]);
+        statement(&db.database, repaired).await;
         assert_eq!(db.database.release_parked().await.unwrap(), 2);
         assert_eq!(db.database.release_parked().await.unwrap(), 0);
         let again = lease_due(&db.database, "me", 8, later).await;

@@ -297,7 +297,7 @@ database_tests! {
         assert_eq!(lease_due(db, "other", 8, START).await.len(), 4);
     }
 
-    async fn six_failures_end_a_delivery_and_a_resend_begins_anew(db: TestDatabase) {
+    async fn six_failures_end_a_delivery_and_a_resend_restarts_it(db: TestDatabase) {
         let shop = shop(&db).await;
         paid_orders(&db, &shop, 1).await;
         let (db, mut now) = (&db.database, START);

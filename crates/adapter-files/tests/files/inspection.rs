@@ -99,7 +99,7 @@ fn is_taken(sighting: Inspection) -> bool {
 }
 
 #[test]
-fn pictures_tell_their_size() {
+fn pictures_have_their_size() {
     for (media, content, width, height) in PICTURES {
         assert_eq!(look(content), Inspection::Image { media, width, height }, "{media:?} of {}", content.len());
     }

@@ -57,7 +57,7 @@ fn every_kind_of_picture_is_made_smaller_and_never_larger() {
 }
 
 #[test]
-fn a_copy_stands_upright_and_has_no_metadata() {
+fn a_copy_is_upright_and_has_no_metadata() {
     for media in [MediaType::Jpeg, MediaType::Png, MediaType::Webp] {
         let copy = resize(&picture(media, 6), media, "160").unwrap();
         for text in [CAMERA, b"Exif", b"EXIF", b"eXIf"] {

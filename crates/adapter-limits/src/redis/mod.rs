@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_the_place_and_never_the_account() {
+    fn printed_addresses_contain_no_account() {
         for (text, shown) in [
             ("redis://127.0.0.1", "redis://127.0.0.1:6379/0"),
             ("redis://:hunter2@redis.example:6380/3", "redis://***@redis.example:6380/3"),

@@ -17,9 +17,9 @@ const RULES: [RateRule; 4] = [
 ];
 
 /// Pseudo-random numbers, the same in every run.
-struct Dice(u64);
+struct TestRng(u64);
 
-impl Dice {
+impl TestRng {
     fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % bound
@@ -29,19 +29,19 @@ impl Dice {
 async fn the_two_adapters_agree() {
     let (memory, redis) = (Bench::memory(), Bench::redis().await);
     for seed in 0..8 {
-        let mut dice = Dice(seed);
+        let mut rng = TestRng(seed);
         let mut refused = 0;
         for step in 0..250 {
-            if dice.below(12) == 0 {
-                let by = STEP * u32::try_from(1 + dice.below(6)).unwrap();
+            if rng.below(12) == 0 {
+                let by = STEP * u32::try_from(1 + rng.below(6)).unwrap();
                 memory.advance(by).await;
                 redis.advance(by).await;
             }
-            let rule = *RULES.get(dice.below(RULES.len())).unwrap();
-            let subject = format!("{seed}/subject {}", dice.below(4));
+            let rule = *RULES.get(rng.below(RULES.len())).unwrap();
+            let subject = format!("{seed}/subject {}", rng.below(4));
             let (left, right) = (memory.limiter.hit(rule, &subject).await, redis.limiter.hit(rule, &subject).await);
-            let told = |quota: kontor_kernel::Quota| (quota.allowed, quota.limit, quota.remaining);
-            assert_eq!(told(left), told(right), "seed {seed}, step {step}, {rule:?}, {subject}");
+            let reported = |quota: kontor_kernel::Quota| (quota.allowed, quota.limit, quota.remaining);
+            assert_eq!(reported(left), reported(right), "seed {seed}, step {step}, {rule:?}, {subject}");
             assert!(left.resets_in.abs_diff(right.resets_in) < STEP, "seed {seed}, step {step}: {left:?} {right:?}");
             refused += u32::from(!left.allowed);
         }

@@ -71,8 +71,8 @@ impl Node {
     async fn is_whole(&self) {
         let whole = async {
             loop {
-                let told: String = self.say("CLUSTER INFO").await;
-                if told.contains("cluster_state:ok") && told.contains("cluster_known_nodes:2") {
+                let reported: String = self.say("CLUSTER INFO").await;
+                if reported.contains("cluster_state:ok") && reported.contains("cluster_known_nodes:2") {
                     return;
                 }
                 moment().await;

@@ -40,8 +40,8 @@ impl io::Write for Log {
 fn listen() {
     static LISTENING: Once = Once::new();
     LISTENING.call_once(|| {
-        let heard = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_ansi(false);
-        heard.with_writer(|| Log).init();
+        let notified = tracing_subscriber::fmt().with_max_level(tracing::Level::INFO).with_ansi(false);
+        notified.with_writer(|| Log).init();
     });
     LOGGED.with_borrow_mut(Vec::clear);
 }

@@ -30,9 +30,9 @@ limiter_tests! {
         assert_eq!((refused.allowed, refused.limit, refused.remaining), (false, 3, 0));
         assert!(about(refused, Duration::from_secs(30)), "a refused hit does not lengthen the window: {refused:?}");
         bench.advance(Duration::from_secs(30)).await;
-        let anew = bench.limiter.hit(RULE, "a").await;
-        assert_eq!((anew.allowed, anew.remaining), (true, 2));
-        assert!(about(anew, MINUTE), "{anew:?}");
+        let renewed = bench.limiter.hit(RULE, "a").await;
+        assert_eq!((renewed.allowed, renewed.remaining), (true, 2));
+        assert!(about(renewed, MINUTE), "{renewed:?}");
     }
 
     async fn subjects_and_rules_count_apart(bench: Bench) {

@@ -210,11 +210,11 @@ async fn a_server_that_never_stops_talking_is_unavailable() {
         let talk = tokio::spawn(async move {
             let (mut stream, _) = endless.accept().await.unwrap();
             let piece = vec![b'2'; 64 * 1024];
-            let mut said: usize = 0;
+            let mut printed: usize = 0;
             while let Ok(bytes) = stream.write(&piece).await {
-                said += bytes;
+                printed += bytes;
             }
-            said
+            printed
         });
         let mailer = Mailer::new(SmtpSettings { tls, ..settings(server) }).unwrap();
         let outcome = mailer.send_code(&email(), "012345").await;

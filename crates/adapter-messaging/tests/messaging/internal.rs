@@ -129,7 +129,7 @@ async fn the_connection_goes_to_the_checked_address_of_the_one_lookup() {
 }
 
 #[tokio::test]
-async fn a_name_that_leads_nowhere_is_said_to_be_unknown() {
+async fn a_name_that_leads_nowhere_is_unknown() {
     for names in [Names::with("other.example", "93.184.216.34"), Names::with("shop.example", "")] {
         let outcome = send(public_only(), &names, "http://shop.example/hook").await;
         assert_eq!(outcome, SendOutcome::Failed(SendFailure::UnknownHost));

@@ -68,7 +68,7 @@ async fn addresses_banks_and_companies_are_suggested() {
 }
 
 #[tokio::test]
-async fn without_an_account_nobody_is_asked() {
+async fn without_an_account_no_provider_is_called() {
     // No server listens there.
     let suggestions = client("http://127.0.0.1:9", "");
     let refused = suggestions.addresses(Line::parse("a").unwrap()).await;

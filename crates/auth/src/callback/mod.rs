@@ -40,7 +40,7 @@ pub struct CallbackStatus {
     /// Current time.
     pub now: DateTime<Utc>,
     /// Reason why the provider could not be queried this time. The attempt continues.
-    pub trouble: Option<CallCheckError>,
+    pub failure: Option<CallCheckError>,
 }
 
 impl CallbackStatus {
@@ -115,10 +115,10 @@ impl CallbackLogin {
         credentials: &CallbackCredentials,
     ) -> Result<CallbackStatus, CallbackLoginError> {
         let attempt = self.known(app, credentials).await?;
-        let (attempt, trouble) = self.ask(attempt, QueryPurpose::Status).await?;
+        let (attempt, failure) = self.ask(attempt, QueryPurpose::Status).await?;
         let now = self.clock.now();
         let attempt = attempt.at(now);
-        Ok(CallbackStatus { state: attempt.state, expires_at: attempt.expires_at, now, trouble })
+        Ok(CallbackStatus { state: attempt.state, expires_at: attempt.expires_at, now, failure })
     }
 
     /// Exchanges a verified attempt for a token of the calling application. A pending attempt is first checked with the
@@ -130,10 +130,10 @@ impl CallbackLogin {
         device: Option<Device>,
     ) -> Result<IssuedCustomerToken, CallbackLoginError> {
         let attempt = self.known(app, credentials).await?;
-        let (attempt, trouble) = self.ask(attempt, QueryPurpose::Exchange).await?;
+        let (attempt, failure) = self.ask(attempt, QueryPurpose::Exchange).await?;
         let now = self.clock.now();
         let attempt = attempt.at(now);
-        match (attempt.state, trouble) {
+        match (attempt.state, failure) {
             (AttemptState::Verified, _) => {}
             (AttemptState::Expired, _) => return Err(CallbackLoginError::Expired),
             (AttemptState::Pending, None) => return Err(CallbackLoginError::NotVerified),
@@ -191,7 +191,7 @@ impl CallbackLogin {
         }
         match self.verifier.call_state(&attempt.check).await {
             Ok(call) => Ok((self.store_call_state(attempt, call).await?, None)),
-            Err(trouble) => Ok((attempt, Some(trouble))),
+            Err(failure) => Ok((attempt, Some(failure))),
         }
     }
 

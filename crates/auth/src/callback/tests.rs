@@ -193,13 +193,13 @@ async fn a_status_check_respects_the_query_interval() {
         state: AttemptState::Pending,
         expires_at: START + TimeDelta::minutes(5),
         now: START,
-        trouble: None,
+        failure: None,
     };
     assert_eq!(look(Bench::with(AttemptState::Pending, false)).await, pending);
     assert_eq!(pending.remaining_seconds(), 300);
     assert_eq!(look(Bench::with(AttemptState::Pending, true).answers(Ok(CallState::Waiting))).await, pending);
     let troubled = look(Bench::with(AttemptState::Pending, true).answers(Err(unavailable()))).await;
-    assert_eq!(troubled, CallbackStatus { trouble: Some(unavailable()), ..pending.clone() });
+    assert_eq!(troubled, CallbackStatus { failure: Some(unavailable()), ..pending.clone() });
     let confirmed = Bench::with(AttemptState::Pending, true).answers(Ok(CallState::Confirmed)).stores(verified());
     assert_eq!(look(confirmed).await, CallbackStatus { state: AttemptState::Verified, ..pending.clone() });
     let over = Bench::with(AttemptState::Pending, true).answers(Ok(CallState::Ended)).stores(AttemptChange::Expired);

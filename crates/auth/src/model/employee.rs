@@ -351,11 +351,11 @@ mod tests {
 
     #[test]
     fn the_last_owner_is_the_only_one_who_can_sign_in() {
-        let [boss, other] = [1, 2].map(|id| UserId::new(id).unwrap());
-        assert!(is_last_owner(&[boss], boss));
+        let [admin, other] = [1, 2].map(|id| UserId::new(id).unwrap());
+        assert!(is_last_owner(&[admin], admin));
         // Employees who are not owners, or not the only owner, may be removed.
-        for owners in [&[][..], &[other], &[boss, other], &[other, boss]] {
-            assert!(!is_last_owner(owners, boss), "{owners:?}");
+        for owners in [&[][..], &[other], &[admin, other], &[other, admin]] {
+            assert!(!is_last_owner(owners, admin), "{owners:?}");
         }
     }
 

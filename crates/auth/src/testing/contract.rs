@@ -154,15 +154,15 @@ pub async fn a_contact_has_one_customer<F: Fixture>(fixture: &F) {
 /// A revoked token is not found. Only its owner revokes it, and the other tokens of the owner stay.
 pub async fn a_revoked_token_is_gone<F: Fixture>(fixture: &F) {
     let (store, [app, _]) = (fixture.store(), fixture.apps().await);
-    let (hers, his) = (contact(), contact());
-    let (anna, first) = store.sign_in_customer(app, &hers, token(noon())).await.unwrap();
-    let (_, second) = store.sign_in_customer(app, &hers, token(noon())).await.unwrap();
-    let (boris, third) = store.sign_in_customer(app, &his, token(noon())).await.unwrap();
+    let (annas, boriss) = (contact(), contact());
+    let (anna, first) = store.sign_in_customer(app, &annas, token(noon())).await.unwrap();
+    let (_, second) = store.sign_in_customer(app, &annas, token(noon())).await.unwrap();
+    let (boris, third) = store.sign_in_customer(app, &boriss, token(noon())).await.unwrap();
     let present = async |token: TokenId| store.customer_token(token).await.unwrap().is_some();
     // An employee may have the same number as a customer.
     let namesake = TokenOwner::Staff(UserId::new(anna.get()).unwrap());
-    for stranger in [TokenOwner::Customer(boris), namesake] {
-        store.revoke(stranger, first).await.unwrap();
+    for outsider in [TokenOwner::Customer(boris), namesake] {
+        store.revoke(outsider, first).await.unwrap();
     }
     store.revoke_all(namesake).await.unwrap();
     assert!(present(first).await && present(second).await && present(third).await);
@@ -170,7 +170,7 @@ pub async fn a_revoked_token_is_gone<F: Fixture>(fixture: &F) {
         store.revoke(TokenOwner::Customer(anna), first).await.unwrap();
         assert!(!present(first).await && present(second).await, "one token is revoked");
     }
-    let (_, fourth) = store.sign_in_customer(app, &hers, token(noon())).await.unwrap();
+    let (_, fourth) = store.sign_in_customer(app, &annas, token(noon())).await.unwrap();
     store.revoke_all(TokenOwner::Customer(anna)).await.unwrap();
     assert!(!present(second).await && !present(fourth).await && present(third).await);
 }
@@ -204,19 +204,19 @@ async fn signed_in<F: Fixture>(fixture: &F, user_id: UserId, hash: &str) -> Opti
 pub async fn guards_share_no_tokens<F: Fixture>(fixture: &F) {
     let (store, [app, _]) = (fixture.store(), fixture.apps().await);
     let (_, of_customer) = store.sign_in_customer(app, &contact(), token(noon())).await.unwrap();
-    let boss = owner(fixture, app.project_id).await;
-    let of_staff = signed_in(fixture, boss, "hash").await.unwrap();
-    assert_eq!(store.staff_token(of_staff).await.unwrap().unwrap().user_id, boss);
+    let admin = owner(fixture, app.project_id).await;
+    let of_staff = signed_in(fixture, admin, "hash").await.unwrap();
+    assert_eq!(store.staff_token(of_staff).await.unwrap().unwrap().user_id, admin);
     assert!(store.customer_token(of_staff).await.unwrap().is_none());
     assert!(store.staff_token(of_customer).await.unwrap().is_none());
-    assert_eq!(signed_in(fixture, boss, "another hash").await, None, "the password has changed since it was compared");
+    assert_eq!(signed_in(fixture, admin, "another hash").await, None, "the password has changed since it was compared");
 }
 
 /// The commit that bans an employee revokes their tokens. A banned employee gets no token.
 pub async fn a_ban_revokes_tokens<F: Fixture>(fixture: &F) {
     let (store, [app, _]) = (fixture.store(), fixture.apps().await);
-    let (boss, banned) = (owner(fixture, app.project_id).await, owner(fixture, app.project_id).await);
-    let (kept, lost) = (signed_in(fixture, boss, "hash").await, signed_in(fixture, banned, "hash").await);
+    let (admin, banned) = (owner(fixture, app.project_id).await, owner(fixture, app.project_id).await);
+    let (kept, lost) = (signed_in(fixture, admin, "hash").await, signed_in(fixture, banned, "hash").await);
     store.ban(banned, noon()).await.unwrap();
     assert!(store.staff_token(lost.unwrap()).await.unwrap().is_none());
     assert!(store.staff_token(kept.unwrap()).await.unwrap().is_some());

@@ -143,11 +143,11 @@ impl JobRunner {
             .list_stored_before(self.clock.now() - Self::submission_grace_period(), Self::ORPHAN_SCAN_LIMIT)
             .await?;
         let named = if kept.is_empty() { Vec::new() } else { self.jobs.named(kept.clone()).await? };
-        let strangers: Vec<String> = kept.into_iter().filter(|place| !named.contains(place)).collect();
-        for place in &strangers {
+        let outsiders: Vec<String> = kept.into_iter().filter(|place| !named.contains(place)).collect();
+        for place in &outsiders {
             self.uploads.remove_file(place).await?;
         }
-        Ok(strangers.len())
+        Ok(outsiders.len())
     }
 
     /// Returns the location of the table in a file of any size, and its first rows after the import. For operators:

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_file_of_a_job_that_is_not_queued_is_thrown_away() {
+    async fn the_file_of_a_job_that_is_not_queued_is_deleted() {
         let (mut jobs, mut uploads) = (MockJobRepository::new(), MockUploadStore::new());
         uploads
             .expect_keep()

@@ -199,7 +199,7 @@ impl SheetError {
     }
 
     /// Returns the refusal with the part of the request that is wrong.
-    fn told(&self) -> String {
+    fn reported(&self) -> String {
         match self.part() {
             "file" => format!("the file {self}"),
             part => format!("`{part}`: {self}"),
@@ -214,7 +214,7 @@ pub enum ImportError {
     #[error(transparent)]
     Denied(#[from] AccessDenied),
     /// The whole file is refused.
-    #[error("{}", .0.told())]
+    #[error("{}", .0.reported())]
     Sheet(#[from] SheetError),
     /// Rows are invalid, and nothing was written.
     #[error("{} rows or cells are wrong; nothing was imported", .0.total())]
@@ -239,7 +239,10 @@ mod tests {
         let [first, second] = problems.kept() else { panic!("{problems:?}") };
         assert_eq!(first.reason, "a\u{fffd}b\u{fffd}\u{fffd}: must be an address");
         assert_eq!(second.reason.chars().count(), 301);
-        let told = |column| RowProblem { row: 2, column, reason: "is torn".to_owned() }.to_string();
-        assert_eq!((told("price"), told("*")), ("row 2, price: is torn".to_owned(), "row 2: is torn".to_owned()));
+        let reported = |column| RowProblem { row: 2, column, reason: "is torn".to_owned() }.to_string();
+        assert_eq!(
+            (reported("price"), reported("*")),
+            ("row 2, price: is torn".to_owned(), "row 2: is torn".to_owned())
+        );
     }
 }

@@ -154,14 +154,14 @@ mod tests {
             .returning(move |_| Ok(cards.iter().map(|(number, category)| card(*number, *category)).collect()));
         let service = StorefrontPlanService { shelf: Arc::new(shelf), cleaner: Arc::new(Upper) };
         let groups = service.grouped(app_scope(1, 1)).await.unwrap();
-        let told: Vec<(Option<i64>, Vec<i64>)> = groups
+        let reported: Vec<(Option<i64>, Vec<i64>)> = groups
             .iter()
             .map(|group| {
                 let category = group.category.as_ref().map(|category| category.id.get());
                 (category, group.plans.iter().map(|card| card.plan.id.get()).collect())
             })
             .collect();
-        assert_eq!(told, [(Some(9), vec![1, 4]), (None, vec![2, 5]), (Some(4), vec![3])]);
+        assert_eq!(reported, [(Some(9), vec![1, 4]), (None, vec![2, 5]), (Some(4), vec![3])]);
         let first = &groups[0].plans[0];
         assert_eq!(first.description.as_ref().unwrap().as_str(), "<P>X</P>");
         assert_eq!(first.characteristics.as_ref().unwrap().as_str(), "<I>Y</I>");

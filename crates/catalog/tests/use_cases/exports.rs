@@ -153,7 +153,7 @@ fn an_export_whose_author_lost_the_right_fails() {
 }
 
 #[test]
-fn the_file_of_an_export_that_was_canceled_at_its_end_is_thrown_away() {
+fn the_file_of_an_export_that_was_canceled_at_its_end_is_deleted() {
     let mut exports = held();
     exports.expect_end().times(1).returning(|_, _, _| Ok(false));
     let mut files = MockUploadStore::new();
@@ -189,7 +189,7 @@ fn a_storage_that_fails_ends_no_export() {
 }
 
 #[tokio::test]
-async fn expired_files_are_thrown_away() {
+async fn expired_files_are_deleted() {
     let (mut exports, mut files) = (MockExportRepository::new(), MockUploadStore::new());
     exports
         .expect_expired()

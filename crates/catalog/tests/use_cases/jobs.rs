@@ -263,8 +263,8 @@ fn rows_that_become_invalid_fail_the_job() {
     });
     jobs.expect_finish()
         .withf(|_, ending| {
-            let told = ending.failure.as_deref().is_some_and(|text| text.ends_with("0 rows were imported"));
-            (ending.state, ending.problems.total(), told) == (JobState::Failed, 1, true)
+            let reported = ending.failure.as_deref().is_some_and(|text| text.ends_with("0 rows were imported"));
+            (ending.state, ending.problems.total(), reported) == (JobState::Failed, 1, true)
         })
         .times(1)
         .returning(|_, _| Ok(true));

@@ -203,7 +203,7 @@ async fn a_foreign_category_is_forbidden() {
 }
 
 #[tokio::test]
-async fn what_lies_below_a_category_is_listed_within_the_project() {
+async fn subcategories_are_listed_within_the_project() {
     let viewer = staff_with([Permission::view(Resource::Categories)]);
     let id = CategoryId::new(7).unwrap();
     let mut port = MockCategoryRepository::new();
@@ -217,12 +217,12 @@ async fn what_lies_below_a_category_is_listed_within_the_project() {
 #[tokio::test]
 async fn a_warehouse_is_asked_for_and_changed_with_its_permission_in_its_project() {
     let (id, change) = (WarehouseId::new(7).unwrap(), WarehouseChange::default);
-    let stranger = staff_with([Permission::view(Resource::Inventories), Permission::edit(Resource::Inventories)]);
+    let outsider = staff_with([Permission::view(Resource::Inventories), Permission::edit(Resource::Inventories)]);
     let service = warehouses(MockWarehouseRepository::new());
-    assert!(is_missing(&service.list(&stranger, listing()).await.unwrap_err()));
-    assert!(is_missing(&service.read(&stranger, id).await.unwrap_err()));
-    assert!(is_missing(&service.update(&stranger, id, change()).await.unwrap_err()));
-    assert!(is_missing(&service.history(&stranger, id, page()).await.unwrap_err()));
+    assert!(is_missing(&service.list(&outsider, listing()).await.unwrap_err()));
+    assert!(is_missing(&service.read(&outsider, id).await.unwrap_err()));
+    assert!(is_missing(&service.update(&outsider, id, change()).await.unwrap_err()));
+    assert!(is_missing(&service.history(&outsider, id, page()).await.unwrap_err()));
 
     let staff = staff_with(Permission::all());
     let mut port = MockWarehouseRepository::new();
@@ -249,11 +249,11 @@ async fn stock_is_asked_for_and_added_with_its_permission_in_its_project() {
         quantity: StockLevel::new(1).unwrap(),
         price: Money::ZERO,
     };
-    let stranger = staff_with([Permission::view(Resource::Warehouses), Permission::edit(Resource::Warehouses)]);
+    let outsider = staff_with([Permission::view(Resource::Warehouses), Permission::edit(Resource::Warehouses)]);
     let service = inventories(MockInventoryRepository::new());
-    assert!(is_missing(&service.list(&stranger, listing()).await.unwrap_err()));
-    assert!(is_missing(&service.history(&stranger, id, page()).await.unwrap_err()));
-    assert!(is_missing(&service.create(&stranger, draft()).await.unwrap_err()));
+    assert!(is_missing(&service.list(&outsider, listing()).await.unwrap_err()));
+    assert!(is_missing(&service.history(&outsider, id, page()).await.unwrap_err()));
+    assert!(is_missing(&service.create(&outsider, draft()).await.unwrap_err()));
 
     let staff = staff_with(Permission::all());
     let mut port = MockInventoryRepository::new();

@@ -190,7 +190,7 @@ async fn filters_are_sent_as_the_description_says() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_sent_or_read_is_an_error() {
+async fn unsendable_requests_and_unreadable_responses_are_errors() {
     for url in ["", "shop.example", "ftp://shop.example"] {
         assert!(matches!(Client::new(url).err(), Some(Error::Invalid(_))), "{url}");
     }

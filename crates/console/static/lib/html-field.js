@@ -2,7 +2,7 @@
 // A field for HTML: marks of the text by buttons, and a preview without scripts.
 import { cx, html, useMemo, useState } from './html.js';
 import { t } from './i18n.js';
-import { useLoad, useRested } from './load.js';
+import { useLoad, useDebounced } from './load.js';
 import { Loading } from './ui.js';
 
 /** Marks by name, with the tags around the marked text. @type {[string, string[]][]} */
@@ -44,8 +44,8 @@ export function HtmlField({ common, value, onInput, rows = 6, clean }) {
 
 /** What customers get of the text, asked of the service when typing rests. @param {{ markup: string, clean: Clean }} props */
 function Cleaned({ markup, clean }) {
-  const rested = useRested(markup, 400);
-  const loaded = useLoad((signal) => clean(rested, signal), [rested]);
+  const debounced = useDebounced(markup, 400);
+  const loaded = useLoad((signal) => clean(debounced, signal), [debounced]);
   return html`<div class="cleaned"><${Loading} of=${loaded} lines=${4}>${(/** @type {string} */ text) => html`<${Preview} markup=${text} />`}<//></div>`;
 }
 

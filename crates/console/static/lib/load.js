@@ -51,13 +51,13 @@ export function useLoad(load, keys) {
  * @param {T} value
  * @param {number} [rest]
  */
-export function useRested(value, rest = 150) {
-  const [rested, setRested] = useState(value);
+export function useDebounced(value, rest = 150) {
+  const [debounced, setDebounced] = useState(value);
   useEffect(() => {
-    const timer = setTimeout(() => setRested(value), rest);
+    const timer = setTimeout(() => setDebounced(value), rest);
     return () => clearTimeout(timer);
   }, [value, rest]);
-  return rested;
+  return debounced;
 }
 
 /** Reads all pages of a list. @template T @param {(page: number) => Promise<{ pagination: { last_page: number }, rows: T[] }>} load @returns {Promise<T[]>} */

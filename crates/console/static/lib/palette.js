@@ -7,7 +7,7 @@ import { cx, html, useEffect, useId, useRef, useState } from './html.js';
 import { t } from './i18n.js';
 import { Icon } from './icons.js';
 import { currentActions, keysLabel } from './keys.js';
-import { useLoad, useRested } from './load.js';
+import { useLoad, useDebounced } from './load.js';
 import { navigate } from './router.js';
 import { screens } from './sections.js';
 import { can } from './session.js';
@@ -70,7 +70,7 @@ export function Palette({ close }) {
   const [at, setAt] = useState(0);
   const list = useRef(/** @type {HTMLElement | null} */ (null));
   const id = useId('palette');
-  const query = useRested(text.trim(), 120);
+  const query = useDebounced(text.trim(), 120);
   const found = useLoad(async (signal) => ({ query, entries: query.length > 1 || /^\d+$/.test(query) ? await search(query, signal) : [] }), [query]);
   const words = plain(text).split(/\s+/).filter(Boolean);
   const matching = useRef(commands()).current.filter((entry) => words.every((word) => plain(entry.label).includes(word)));

@@ -4,7 +4,7 @@ import { get, post } from './api.js';
 import { phone } from './format.js';
 import { cx, html, useEffect, useId, useRef, useState } from './html.js';
 import { t } from './i18n.js';
-import { useLoad, useRested } from './load.js';
+import { useLoad, useDebounced } from './load.js';
 
 /** @typedef {{ value: number, label: string, note?: string, record?: any }} Choice */
 
@@ -45,7 +45,7 @@ export function Picker({ id, label, find, onChange, shown = '', clears, invalid,
   const [at, setAt] = useState(0);
   const listId = useId('list');
   const host = useRef(/** @type {HTMLElement | null} */ (null));
-  const query = useRested(text?.trim() ?? '', 150);
+  const query = useDebounced(text?.trim() ?? '', 150);
   const open = text !== null;
   const found = useLoad(async (signal) => ({ query, choices: open ? await find(query, signal) : [] }), [query, open]);
   const choices = open && found.data?.query === text.trim() ? found.data.choices : [];

@@ -7,7 +7,7 @@ import { html, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
 import { useActions } from '../lib/keys.js';
-import { useLoad, useRested } from '../lib/load.js';
+import { useLoad, useDebounced } from '../lib/load.js';
 import { matching, RecordPage } from '../lib/record.js';
 import { Link, navigate, place, setQuery } from '../lib/router.js';
 import { can, user } from '../lib/session.js';
@@ -96,7 +96,7 @@ function EmployeeList() {
   const { query } = place.use();
   const [text, setText] = useState(query.get('q') ?? '');
   const [pages, setPages] = useState(1);
-  const sought = useRested(text.trim(), 180);
+  const sought = useDebounced(text.trim(), 180);
   const loaded = useLoad(async (signal) => {
     const answers = await Promise.all(Array.from({ length: pages }, (_, index) => get('/api/users', { query: sought, page: index + 1, per_page: PAGE }, { signal })));
     return { users: answers.flatMap(({ users }) => users), total: answers[0]?.usersCount ?? 0 };

@@ -6,7 +6,7 @@ import { amount, money, number } from '../lib/format.js';
 import { html, useId, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
-import { useLoad, useRested } from '../lib/load.js';
+import { useLoad, useDebounced } from '../lib/load.js';
 import { findItems, Picker } from '../lib/picker.js';
 import { ANY } from '../lib/record.js';
 import { Link } from '../lib/router.js';
@@ -60,11 +60,11 @@ export function Lines({ order, etag, done }) {
 
 /** The preview of a change: the new sum, or the reason why it is refused. @param {{ keys: unknown[], ask: (signal: AbortSignal) => Promise<any> }} props */
 export function Preview({ keys, ask }) {
-  const rested = useRested(JSON.stringify(keys), 250);
+  const debounced = useDebounced(JSON.stringify(keys), 250);
   const loaded = useLoad((signal) => ask(signal).then((answer) => ({ preview: answer?.preview ?? null, error: '' }), (error) => {
     if (error instanceof ApiError) return { preview: null, error: reason(error) };
     throw error;
-  }), [rested]);
+  }), [debounced]);
   const preview = loaded.data?.preview;
   return html`<div class="card" role="status" aria-busy=${loaded.loading}><div class="card-body">
     ${loaded.data?.error ? html`<p class="field-error">${loaded.data.error}</p>` : preview ? html`<div class="sums">

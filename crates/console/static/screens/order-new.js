@@ -7,7 +7,7 @@ import { RecordForm } from '../lib/form.js';
 import { html, useEffect, useId, useRef, useState } from '../lib/html.js';
 import { t } from '../lib/i18n.js';
 import { Icon } from '../lib/icons.js';
-import { useLoad, useRested } from '../lib/load.js';
+import { useLoad, useDebounced } from '../lib/load.js';
 import { customerName, findCustomers, findItems, Picker } from '../lib/picker.js';
 import { guard, navigate, place } from '../lib/router.js';
 import { can } from '../lib/session.js';
@@ -87,9 +87,9 @@ function Totals({ products, values }) {
   const body = JSON.stringify({
     products, ...Object.fromEntries(['application_id', 'counterparty_id', 'delivery_type_id', 'promo_code'].filter((name) => values[name]).map((name) => [name, values[name]])),
   });
-  const rested = useRested(body, 250);
+  const debounced = useDebounced(body, 250);
   const loaded = useLoad(async (signal) => {
-    const asked = JSON.parse(rested);
+    const asked = JSON.parse(debounced);
     if (asked.products.length === 0) return { sums: null, error: '' };
     try {
       return { sums: await post('/api/orders/calculator', {}, asked, { signal }), error: '' };
@@ -97,10 +97,10 @@ function Totals({ products, values }) {
       if (error instanceof ApiError) return { sums: null, error: reason(error) };
       throw error;
     }
-  }, [rested]);
+  }, [debounced]);
   const sums = loaded.data?.sums;
   return html`<${Card} title=${t('order.calculation')}>
-    <div role="status" aria-busy=${loaded.loading || rested !== body}>
+    <div role="status" aria-busy=${loaded.loading || debounced !== body}>
       ${loaded.data?.error && html`<p class="field-error">${loaded.data.error}</p>`}
       ${!sums && !loaded.data?.error && html`<p class="note">${t('order.linesNone')}</p>`}
       ${sums && html`<div class="sums">

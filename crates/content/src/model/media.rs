@@ -212,7 +212,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_a_label_and_tells_the_truth() {
+    fn a_file_name_is_safe_and_fits_the_content() {
         for (media, original, label) in [
             (MediaType::Png, Some("me.png"), "me.png"),
             (MediaType::Jpeg, Some("Фото.JPEG"), "Фото.JPEG"),

@@ -354,7 +354,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_is_what_stands_between_the_tags() {
+    fn the_text_is_between_the_tags() {
         let text = |html: &str| readable_text(html).split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(text("<p>One<br>two</p><p title=\"a > b\">three</p>"), "One two three");
         assert_eq!(text("a &lt;b&gt; &amp;amp; c"), "a <b> &amp; c");
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_whole_name_is_an_element_nobody_reads() {
+    fn only_a_whole_name_is_an_unread_element() {
         let text = |html: &str| readable_text(html).split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(text("<scripts>one</scripts> <style2>two</style2> <styl>three"), "one two three");
         assert_eq!(text("<script src=x>no</script >one"), "one");

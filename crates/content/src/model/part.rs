@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_below_moves_along() {
+    fn a_move_includes_the_subtree() {
         let two = Tree::new((1..=10).map(|id| (id, (id > 1).then_some(id - 1))).chain([(20, None), (21, Some(20))]));
         assert_eq!(two.accept(1, Some(21)), Ok(()));
         let deep = Tree::new((1..=15).map(|id| (id, (id > 1).then_some(id - 1))).chain([(20, None), (21, Some(20))]));

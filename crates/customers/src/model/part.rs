@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_history_tells_of_which_account() {
+    fn a_history_names_the_account() {
         let content = BankRequisiteDraft {
             bik: Bik::parse("044525225").unwrap(),
             bank_name: Name::parse("Bank").unwrap(),
@@ -213,8 +213,8 @@ mod tests {
         let at = DateTime::UNIX_EPOCH;
         let id = BankRequisiteId::new(3).unwrap();
         let new = BankRequisite { id, content, created_at: at, updated_at: at };
-        let told: Vec<String> = part_changes(None, &new).into_iter().map(|change| change.field).collect();
-        assert_eq!(told, ["bank_requisites.3.bik", "bank_requisites.3.bank_name", "bank_requisites.3.account"]);
+        let reported: Vec<String> = part_changes(None, &new).into_iter().map(|change| change.field).collect();
+        assert_eq!(reported, ["bank_requisites.3.bik", "bank_requisites.3.bank_name", "bank_requisites.3.account"]);
         assert!(part_changes(Some(&new), &new).is_empty());
     }
 

@@ -262,8 +262,8 @@ mod tests {
     #[test]
     fn deleted_customers_have_no_personal_data() {
         let left = samples::person().anonymous();
-        let told: Vec<_> = left.audited_fields().into_iter().filter(|(_, value)| value.is_some()).collect();
-        assert_eq!(told, [("is_company", Some("false".to_owned()))]);
+        let reported: Vec<_> = left.audited_fields().into_iter().filter(|(_, value)| value.is_some()).collect();
+        assert_eq!(reported, [("is_company", Some("false".to_owned()))]);
         let company = samples::company();
         assert_eq!(company.clone().anonymous().name, company.name);
         assert!(company.anonymous().record.phone_1.is_none());

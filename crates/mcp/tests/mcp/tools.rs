@@ -83,8 +83,8 @@ async fn wrong_arguments_are_named_together() {
     let result = client.call("refund_order", wrong, &Script::default()).await;
     assert_eq!(result["isError"], true);
     let text = result["content"][0]["text"].as_str().unwrap();
-    let told: Value = serde_json::from_str(text.split_once('\n').unwrap().1).unwrap();
-    let names: Vec<&String> = told["errors"].as_object().unwrap().keys().collect();
+    let reported: Value = serde_json::from_str(text.split_once('\n').unwrap().1).unwrap();
+    let names: Vec<&String> = reported["errors"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["colour", "idempotency_key", "order_id", "reason"]);
     let list = client.ask("tools/call", json!({ "name": "get_order", "arguments": [3] }), &Script::default()).await;
     assert_eq!(list.body.unwrap()["error"]["code"], -32602);
@@ -107,9 +107,12 @@ async fn refusals_are_results_that_a_model_can_read() {
         let result = client.call("refund_order", refund(), &Script::of([(status, body.clone())])).await;
         assert_eq!((&result["isError"], result.get("structuredContent")), (&json!(true), None), "{status}");
         let text = result["content"][0]["text"].as_str().unwrap();
-        let told: Value = serde_json::from_str(text.split_once('\n').unwrap().1).unwrap();
-        assert_eq!((&told["status"], &told["body"], &told["retryable"]), (&json!(status), &body, &json!(is_retryable)));
-        assert_eq!(told.get("retry_after_seconds"), (status == 503).then_some(&json!(7)));
+        let reported: Value = serde_json::from_str(text.split_once('\n').unwrap().1).unwrap();
+        assert_eq!(
+            (&reported["status"], &reported["body"], &reported["retryable"]),
+            (&json!(status), &body, &json!(is_retryable))
+        );
+        assert_eq!(reported.get("retry_after_seconds"), (status == 503).then_some(&json!(7)));
     }
     for (code, next_action, is_retryable, line) in [
         ("idempotency_in_progress", "poll", true, "The call is in progress"),
@@ -121,8 +124,8 @@ async fn refusals_are_results_that_a_model_can_read() {
         let result = client.call("refund_order", refund(), &api).await;
         let text = result["content"][0]["text"].as_str().unwrap();
         assert!(result["isError"] == true && text.starts_with(line), "{code}: {text}");
-        let told: Value = serde_json::from_str(text.split_once('\n').unwrap().1).unwrap();
-        assert_eq!(told["retryable"], is_retryable, "{code}");
+        let reported: Value = serde_json::from_str(text.split_once('\n').unwrap().1).unwrap();
+        assert_eq!(reported["retryable"], is_retryable, "{code}");
     }
     let gone = Script::of([(401, json!({ "message": "Unauthenticated." }))]);
     let reply = client.ask("tools/call", json!({ "name": "get_order", "arguments": { "order_id": 3 } }), &gone).await;
@@ -273,10 +276,10 @@ async fn a_call_that_waits_for_approval_shows_the_page() {
     assert_eq!(result["structuredContent"]["pending_approval"]["state"], "reported");
     assert!(result["content"][0]["text"].as_str().unwrap().starts_with("The call was carried out"));
     // A state that is no id leads nowhere else.
-    let mut strange = again;
-    strange["requestState"] = json!("../orders/1");
+    let mut unexpected = again;
+    unexpected["requestState"] = json!("../orders/1");
     let api = Script::of([(200, order)]);
-    client.result("tools/call", strange, &api).await;
+    client.result("tools/call", unexpected, &api).await;
     assert_eq!(api.seen.take()[0].path, "/api/orders/3/request-refund");
 }
 

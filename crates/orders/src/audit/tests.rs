@@ -13,7 +13,7 @@ fn update() -> OrderUpdate {
     OrderUpdate::of(Stamp::of_system(ProjectId::new(1).unwrap(), DateTime::UNIX_EPOCH))
 }
 
-fn told(update: &OrderUpdate, order: &Order) -> Vec<String> {
+fn reported(update: &OrderUpdate, order: &Order) -> Vec<String> {
     let side = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
     let changes = update.changes(order).into_iter();
     changes.map(|change| format!("{} {} {}", change.field, side(change.old), side(change.new))).collect()
@@ -24,7 +24,7 @@ fn user(id: i64) -> UserId {
 }
 
 #[test]
-fn details_are_told_from_what_to_what() {
+fn details_are_logged_with_old_and_new_value() {
     let manager = Some(Named { id: user(3), name: "Anna".to_owned() });
     let order = Order { manager, comment: Some("old".to_owned()), ..an_order(OrderStatus::Created) };
     let step = order.transition_context().move_to(OrderStatus::Paid).unwrap();
@@ -38,7 +38,7 @@ fn details_are_told_from_what_to_what() {
     };
     let expected =
         ["status_id 1 22", "captured_amount 0.00 4.50", "manager_id 3 4", "comment old -", "address - Lenina 1"];
-    assert_eq!(told(&update, &order), expected);
+    assert_eq!(reported(&update, &order), expected);
     assert_eq!((update.event(), update.is_empty(&order)), (OrderEvent::StatusChanged, false));
     assert_eq!((update.status(&order), update.detail()), (OrderStatus::Paid, None));
     assert_eq!(update.notices(), [(Notice::OrderPaid, Some(order.final_price))]);
@@ -65,11 +65,11 @@ fn money_taken_by_hand_is_paid() {
     assert_eq!((update.event(), update.detail().as_deref()), (OrderEvent::Paid, Some("cash")));
     // An issued order stays issued, and the customer still gets the notice.
     assert_eq!(update.notices(), [(Notice::OrderPaid, Money::from_minor(450).ok())]);
-    assert_eq!(told(&update, &an_order(OrderStatus::Issued)), ["captured_amount 0.00 4.50"]);
+    assert_eq!(reported(&update, &an_order(OrderStatus::Issued)), ["captured_amount 0.00 4.50"]);
 }
 
 #[test]
-fn a_new_payment_tells_that_it_is_one() {
+fn a_new_payment_is_marked_as_new() {
     let payment = a_payment(Money::from_minor(450).unwrap());
     let update = OrderUpdate { payment: Some(payment), ..update() };
     let order = an_order(OrderStatus::Created);
@@ -77,7 +77,7 @@ fn a_new_payment_tells_that_it_is_one() {
 }
 
 #[test]
-fn other_lines_tell_their_pieces_prices_and_totals() {
+fn other_lines_show_units_prices_and_totals() {
     let money = |minor| Money::from_minor(minor).unwrap();
     let order = Order { lines: vec![a_line(500)], ..an_order(OrderStatus::Created) };
     let old = &order.lines[0];
@@ -119,12 +119,12 @@ fn other_lines_tell_their_pieces_prices_and_totals() {
         "promo_discount_amount 0.50 0.00",
         "final_price 4.50 16.00",
     ];
-    assert_eq!(told(&update, &order), expected);
+    assert_eq!(reported(&update, &order), expected);
     assert_eq!((update.event(), update.notices()), (OrderEvent::LinesChanged, vec![(Notice::OrderChanged, None)]));
 }
 
 #[test]
-fn a_refund_tells_its_money_and_its_pieces() {
+fn a_refund_has_its_amount_and_units() {
     let line = ReservationId::new(1).unwrap();
     let returned =
         ReturnedLine { line, quantity: 1, amount: Money::from_minor(450).unwrap(), effect: ReturnEffect::Release };
@@ -134,14 +134,14 @@ fn a_refund_tells_its_money_and_its_pieces() {
         Some(OrderedRefund { key: Uuid::nil(), decided, reason: "late".to_owned(), restock: true, ends_period: false });
     let update = OrderUpdate { refund, ..update() };
     let by_hand = Order { lines: vec![a_line(450)], ..an_order(OrderStatus::Paid) };
-    assert_eq!(told(&update, &by_hand), ["refunded_amount 0.00 4.50", "reservations.1.refunded_quantity 0 1"]);
+    assert_eq!(reported(&update, &by_hand), ["refunded_amount 0.00 4.50", "reservations.1.refunded_quantity 0 1"]);
     let online = Order { payment_method: Some(PaymentMethod::Sbp), ..by_hand };
-    assert_eq!(told(&update, &online), ["refunding_amount 0.00 4.50", "reservations.1.refunded_quantity 0 1"]);
+    assert_eq!(reported(&update, &online), ["refunding_amount 0.00 4.50", "reservations.1.refunded_quantity 0 1"]);
     assert_eq!((update.event(), update.detail().as_deref()), (OrderEvent::RefundRequested, Some("4.50")));
 }
 
 #[test]
-fn what_tells_who_somebody_is_can_be_taken_out() {
+fn personal_values_can_be_removed() {
     let change = |field: &str| FieldChange { field: field.to_owned(), old: None, new: Some("x".to_owned()) };
     let left = without_personal_values(vec![change("status_id"), change("comment"), change("address")]);
     let values: Vec<_> = left.into_iter().map(|change| (change.field, change.new)).collect();

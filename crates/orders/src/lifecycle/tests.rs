@@ -148,7 +148,7 @@ async fn an_order_for_a_courier_keeps_an_address() {
 }
 
 #[tokio::test]
-async fn a_refund_is_decided_on_the_order_as_it_stands() {
+async fn a_refund_is_decided_on_the_current_order() {
     let command = RefundCommand {
         scope: RefundScope::Everything,
         reason: Line::parse("late").unwrap(),
@@ -218,7 +218,7 @@ async fn customers_see_what_they_ordered_in_this_application_and_nothing_else() 
 }
 
 #[tokio::test]
-async fn a_preview_of_a_move_tells_what_the_move_would_do_and_commits_nothing() {
+async fn a_preview_of_a_move_shows_its_effects_and_commits_nothing() {
     let held = Order { lines: vec![a_line(450)], ..order(OrderStatus::Created) };
     // The store expects no calls: any change fails the test.
     let service = service(knowing(1, held.clone()), MockOrderStore::new());
@@ -238,7 +238,7 @@ async fn a_preview_of_a_move_tells_what_the_move_would_do_and_commits_nothing() 
 }
 
 #[tokio::test]
-async fn what_has_been_released_moves_no_stock_once_more() {
+async fn released_units_move_no_stock_again() {
     let released = crate::model::OrderLine { state: crate::model::ReservationState::Released, ..a_line(450) };
     let service_line = crate::model::OrderLine { inventory: None, warehouse: None, ..a_line(450) };
     let given_back = crate::model::OrderLine { refunded_quantity: 1, ..a_line(450) };

@@ -26,9 +26,9 @@ use crate::pricing::{PriceLine, price};
 const CARTS: u64 = 100_000;
 
 /// Pseudorandom numbers that are the same in every run (`SplitMix64`).
-struct Dice(u64);
+struct TestRng(u64);
 
-impl Dice {
+impl TestRng {
     fn roll(&mut self, sides: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -59,22 +59,22 @@ fn pieces(count: i64) -> Quantity {
 }
 
 /// A shop of four items: goods in up to three warehouses, with possibly different prices, and services.
-fn shop(dice: &mut Dice) -> CartSnapshot {
+fn shop(rng: &mut TestRng) -> CartSnapshot {
     let items = (1..=4).map(|number| {
-        let unit = dice.number(0, 30_000);
-        let place = |nth: i64, dice: &mut Dice| WarehouseStock {
+        let unit = rng.number(0, 30_000);
+        let place = |nth: i64, rng: &mut TestRng| WarehouseStock {
             inventory: InventoryId::new(number * 10 + nth).unwrap(),
             warehouse: WarehouseId::new(nth).unwrap(),
-            price: money(if dice.one_in(3) { dice.number(0, 30_000) } else { unit }),
-            available: u32::try_from(dice.number(0, 9)).unwrap(),
+            price: money(if rng.one_in(3) { rng.number(0, 30_000) } else { unit }),
+            available: u32::try_from(rng.number(0, 9)).unwrap(),
         };
-        let kind = if dice.one_in(5) {
+        let kind = if rng.one_in(5) {
             ItemKind::Service { price: money(unit) }
         } else {
-            let places = dice.number(0, 3);
-            ItemKind::Goods { places: (1..=places).map(|nth| place(nth, dice)).collect() }
+            let places = rng.number(0, 3);
+            ItemKind::Goods { places: (1..=places).map(|nth| place(nth, rng)).collect() }
         };
-        let categories = (1..=dice.number(0, 2)).map(id::<CategoryId>).collect();
+        let categories = (1..=rng.number(0, 2)).map(id::<CategoryId>).collect();
         let packaging = Packaging { wholesale: false, pieces_per_pack: 1 };
         OfferedItem {
             id: id(number),
@@ -87,14 +87,14 @@ fn shop(dice: &mut Dice) -> CartSnapshot {
         }
     });
     let items: Vec<OfferedItem> = items.collect();
-    let automatic = (1..=dice.number(0, 3)).map(|number| discount(dice, number, None)).collect();
-    let promo = (!dice.one_in(3)).then(|| {
-        let discount = (!dice.one_in(9)).then(|| discount(dice, 9, Some("SPRING".to_owned())));
-        Promo { discount, used_by_customer: dice.roll(2) }
+    let automatic = (1..=rng.number(0, 3)).map(|number| discount(rng, number, None)).collect();
+    let promo = (!rng.one_in(3)).then(|| {
+        let discount = (!rng.one_in(9)).then(|| discount(rng, 9, Some("SPRING".to_owned())));
+        Promo { discount, used_by_customer: rng.roll(2) }
     });
     let references = References {
         delivery_type: Some(TypeReference {
-            price: Money::from_minor(dice.number(0, 500)).unwrap(),
+            price: Money::from_minor(rng.number(0, 500)).unwrap(),
             is_active: true,
             ..TypeReference::default()
         }),
@@ -107,37 +107,37 @@ fn shop(dice: &mut Dice) -> CartSnapshot {
         automatic,
         promo,
         references,
-        charges_delivery: dice.one_in(2),
+        charges_delivery: rng.one_in(2),
         ..CartSnapshot::default()
     }
 }
 
-fn discount(dice: &mut Dice, number: i64, code: Option<String>) -> Discount {
-    let value = if dice.one_in(2) {
-        DiscountValue::Percent(u16::try_from(dice.number(1, 10_000)).unwrap())
+fn discount(rng: &mut TestRng, number: i64, code: Option<String>) -> Discount {
+    let value = if rng.one_in(2) {
+        DiscountValue::Percent(u16::try_from(rng.number(1, 10_000)).unwrap())
     } else {
-        DiscountValue::Fixed(money(dice.number(1, 20_000)))
+        DiscountValue::Fixed(money(rng.number(1, 20_000)))
     };
-    let target = match dice.roll(3) {
+    let target = match rng.roll(3) {
         0 => DiscountTarget::Cart,
-        1 => DiscountTarget::Category(id(dice.number(1, 2))),
-        _ => DiscountTarget::Product(id(dice.number(1, 4))),
+        1 => DiscountTarget::Category(id(rng.number(1, 2))),
+        _ => DiscountTarget::Product(id(rng.number(1, 4))),
     };
     Discount {
         id: DiscountId::new(number).unwrap(),
-        usage_limit: code.as_ref().and_then(|_| dice.one_in(3).then(|| 1 + dice.roll(2))),
+        usage_limit: code.as_ref().and_then(|_| rng.one_in(3).then(|| 1 + rng.roll(2))),
         code,
-        minimum_sum: money(if dice.one_in(2) { 0 } else { dice.number(0, 60_000) }),
-        used_count: dice.roll(2),
-        status: if dice.one_in(8) { DiscountStatus::Paused } else { DiscountStatus::Active },
+        minimum_sum: money(if rng.one_in(2) { 0 } else { rng.number(0, 60_000) }),
+        used_count: rng.roll(2),
+        status: if rng.one_in(8) { DiscountStatus::Paused } else { DiscountStatus::Active },
         ..a_discount(value, target)
     }
 }
 
-fn random_cart(dice: &mut Dice) -> Cart {
-    let first = dice.number(1, 4);
-    let lines = (0..dice.number(1, 3))
-        .map(|nth| CartLine { item: id((first + nth - 1) % 4 + 1), quantity: pieces(dice.number(1, 9)) });
+fn random_cart(rng: &mut TestRng) -> Cart {
+    let first = rng.number(1, 4);
+    let lines = (0..rng.number(1, 3))
+        .map(|nth| CartLine { item: id((first + nth - 1) % 4 + 1), quantity: pieces(rng.number(1, 9)) });
     Cart::new(lines.collect()).unwrap()
 }
 
@@ -150,7 +150,7 @@ fn placed(snapshot: &CartSnapshot, cart: &Cart) -> Option<PlacedOrder> {
         manager_id: None,
         comment: None,
     };
-    let circumstances = OrderContext {
+    let context = OrderContext {
         buyer: &buyer,
         key: Uuid::nil(),
         return_url: "https://shop.example",
@@ -168,7 +168,7 @@ fn placed(snapshot: &CartSnapshot, cart: &Cart) -> Option<PlacedOrder> {
     };
     let promo_code = snapshot.promo.as_ref().map(|_| PromoCode::parse("SPRING").unwrap());
     let command = OrderCommand { cart: cart.clone(), promo_code, delivery, payment_method: None };
-    place_purely(snapshot, &command, &circumstances).ok()
+    place_purely(snapshot, &command, &context).ok()
 }
 
 /// The order as read after it was placed.
@@ -223,14 +223,14 @@ fn after(snapshot: &CartSnapshot, order: &Order) -> CartSnapshot {
     after
 }
 
-fn random_edit(dice: &mut Dice, order: &Order) -> LineEdit {
-    let line = usize::try_from(dice.roll(u64::try_from(order.lines.len()).unwrap())).unwrap();
+fn random_edit(rng: &mut TestRng, order: &Order) -> LineEdit {
+    let line = usize::try_from(rng.roll(u64::try_from(order.lines.len()).unwrap())).unwrap();
     let line = order.lines[line].id;
-    let price = |dice: &mut Dice| dice.one_in(5).then(|| money(dice.number(0, 30_000)));
-    match dice.roll(4) {
-        0 => LineEdit::Add { item: id(dice.number(1, 4)), quantity: pieces(dice.number(1, 6)), price: price(dice) },
+    let price = |rng: &mut TestRng| rng.one_in(5).then(|| money(rng.number(0, 30_000)));
+    match rng.roll(4) {
+        0 => LineEdit::Add { item: id(rng.number(1, 4)), quantity: pieces(rng.number(1, 6)), price: price(rng) },
         1 => LineEdit::Remove { line },
-        _ => LineEdit::Set { line, quantity: Some(pieces(dice.number(1, 9))), price: price(dice) },
+        _ => LineEdit::Set { line, quantity: Some(pieces(rng.number(1, 9))), price: price(rng) },
     }
 }
 
@@ -271,9 +271,9 @@ fn priced_anew(snapshot: &CartSnapshot, order: &Order, rework: &crate::change::L
     Totals::new(&pricing, order.delivery_charge.price)
 }
 
-fn check_change(dice: &mut Dice, snapshot: &CartSnapshot, order: &Order) -> bool {
+fn check_change(rng: &mut TestRng, snapshot: &CartSnapshot, order: &Order) -> bool {
     let items: Vec<NomenclatureId> = snapshot.items.iter().map(|item| item.id).collect();
-    let command = LineCommand { edit: random_edit(dice, order), restock: None, reason: None };
+    let command = LineCommand { edit: random_edit(rng, order), restock: None, reason: None };
     let Ok(decided) = decide(order, snapshot, &command, &terms(&items)) else { return false };
     let preview = OrderPreview::of(order, &decided);
     let Some(rework) = &decided.rework else {
@@ -322,9 +322,9 @@ fn check_change(dice: &mut Dice, snapshot: &CartSnapshot, order: &Order) -> bool
 
 /// Changing an order into a cart costs the same as ordering that cart, if its units come from the same stock
 /// levels.
-fn check_against_new_order(snapshot: &CartSnapshot, order: &Order, cart: &Cart, dice: &mut Dice) -> bool {
-    let place = usize::try_from(dice.roll(u64::try_from(cart.lines().len()).unwrap())).unwrap();
-    let (of, wanted) = (cart.lines()[place].item, pieces(dice.number(1, 9)));
+fn check_against_new_order(snapshot: &CartSnapshot, order: &Order, cart: &Cart, rng: &mut TestRng) -> bool {
+    let place = usize::try_from(rng.roll(u64::try_from(cart.lines().len()).unwrap())).unwrap();
+    let (of, wanted) = (cart.lines()[place].item, pieces(rng.number(1, 9)));
     let mut known = order.lines.iter().filter(|line| line.item.id == of);
     let (Some(line), None) = (known.next(), known.next()) else { return false };
     let mut lines = cart.lines().to_vec();
@@ -381,11 +381,11 @@ fn check_against_new_order(snapshot: &CartSnapshot, order: &Order, cart: &Cart, 
 
 #[test]
 fn looking_ordering_changing_and_previewing_cost_the_same() {
-    let mut dice = Dice(12);
+    let mut rng = TestRng(12);
     let (mut orders, mut changes, mut compared) = (0, 0, 0);
     for _ in 0..CARTS {
-        let snapshot = shop(&mut dice);
-        let cart = random_cart(&mut dice);
+        let snapshot = shop(&mut rng);
+        let cart = random_cart(&mut rng);
         let view = snapshot.view(&cart, &FewestWarehouses, DateTime::UNIX_EPOCH);
         let Some(placed) = placed(&snapshot, &cart) else {
             // A cart that cannot be ordered is refused by pricing, or its promo code is.
@@ -397,8 +397,8 @@ fn looking_ordering_changing_and_previewing_cost_the_same() {
         assert_eq!(view.pricing.final_price(), placed.final_price);
         assert_eq!(view.pricing.lines, placed.lines.iter().map(|line| line.price).collect::<Vec<_>>());
         let order = stored(&placed);
-        changes += u32::from(check_change(&mut dice, &after(&snapshot, &order), &order));
-        compared += u32::from(check_against_new_order(&snapshot, &order, &cart, &mut dice));
+        changes += u32::from(check_change(&mut rng, &after(&snapshot, &order), &order));
+        compared += u32::from(check_against_new_order(&snapshot, &order, &cart, &mut rng));
     }
     assert!(orders > 25_000 && changes > 15_000 && compared > 15_000, "{orders} {changes} {compared}");
 }

@@ -143,13 +143,13 @@ fn only_what_changes_moves_stock() {
     assert_eq!((claims(&more), more.totals.final_price), (vec![(1, 2)], money(550)));
     assert_eq!(more.lines.iter().map(|line| line.is_changed).collect::<Vec<_>>(), [true, false]);
     let stamp = Stamp::of_system(ProjectId::new(1).unwrap(), DateTime::UNIX_EPOCH);
-    let told = OrderUpdate { rework: Some(more), ..OrderUpdate::of(stamp) }.changes(&order);
-    let told: Vec<_> =
-        told.iter().map(|change| (&*change.field, change.old.as_deref(), change.new.as_deref())).collect();
+    let reported = OrderUpdate { rework: Some(more), ..OrderUpdate::of(stamp) }.changes(&order);
+    let reported: Vec<_> =
+        reported.iter().map(|change| (&*change.field, change.old.as_deref(), change.new.as_deref())).collect();
     let expected = ["nomenclatures.1.quantity 3 5", "original_price 3.50 5.50", "final_price 3.50 5.50"];
     let expected: Vec<_> = expected.iter().map(|line| line.split(' ').collect::<Vec<_>>()).collect();
     let expected: Vec<_> = expected.iter().map(|words| (words[0], Some(words[1]), Some(words[2]))).collect();
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     let fewer = reworked(&order, &both, set(1, 1));
     assert_eq!((claims(&fewer), fewer.totals.final_price), (vec![(1, -2)], money(150)));
     let gone = reworked(&order, &both, remove(2));
@@ -172,18 +172,18 @@ fn more_pieces_come_from_where_the_line_comes_from_or_by_the_strategy() {
     assert_eq!((two.lines[1].id, two.lines[1].unit_price), (None, money(80)));
     assert_eq!(fields(decided(&order, &wide, set(1, 23)).unwrap_err()), ["quantity"]);
     // Ordered units keep their price; added units cost the current price.
-    let dearer = snapshot(vec![goods(1, vec![place(1, 120, 9)])]);
-    let mixed = reworked(&order, &dearer, set(1, 4));
-    let told: Vec<_> = mixed.lines.iter().map(|line| (line.quantity.get(), line.unit_price.minor())).collect();
-    assert_eq!((told, claims(&mixed)), (vec![(3, 100), (1, 120)], vec![(1, 1)]));
+    let pricier = snapshot(vec![goods(1, vec![place(1, 120, 9)])]);
+    let mixed = reworked(&order, &pricier, set(1, 4));
+    let reported: Vec<_> = mixed.lines.iter().map(|line| (line.quantity.get(), line.unit_price.minor())).collect();
+    assert_eq!((reported, claims(&mixed)), (vec![(3, 100), (1, 120)], vec![(1, 1)]));
     let named = LineEdit::Set { line: line_id(1), quantity: Some(pieces(4)), price: Some(money(110)) };
-    let named = reworked(&order, &dearer, named);
+    let named = reworked(&order, &pricier, named);
     assert_eq!((named.lines.len(), named.totals.final_price), (1, money(440)));
     assert_eq!(named.claims[0].price, Some(money(120)), "the guard is the price of the stock");
 }
 
 #[test]
-fn what_cannot_be_is_refused_by_name() {
+fn impossible_values_are_refused_by_name() {
     let order = order(OrderStatus::Created, vec![line(1, 1, 1, 3, 100)]);
     let known = snapshot(vec![goods(1, vec![place(1, 100, 9)]), goods(2, vec![place(2, 100, 1)]), goods(3, vec![])]);
     let add = |item_id, quantity| LineEdit::Add { item: item(item_id), quantity: pieces(quantity), price: None };
@@ -311,7 +311,7 @@ fn payment(charge: &Charge, status: GatewayStatus) -> GatewayPayment {
     GatewayPayment { reason, ..samples::payment_of(charge, status) }
 }
 
-struct Desk {
+struct LineFixture {
     carts: MockCartReader,
     store: MockOrderStore,
     orders: MockOrderReader,
@@ -319,7 +319,7 @@ struct Desk {
     gateway: MockPaymentGateway,
 }
 
-impl Desk {
+impl LineFixture {
     /// Finds these orders one after the other; the last one repeats.
     fn finding(mut found: Vec<Order>) -> Self {
         let (mut carts, mut orders) = (MockCartReader::new(), MockOrderReader::new());
@@ -371,38 +371,39 @@ fn refusal<T: std::fmt::Debug>(outcome: Result<T, OrderError>) -> LinesRefused {
 
 #[tokio::test]
 async fn a_change_needs_the_permission_and_the_project() {
-    let desk = Desk::finding(vec![online(false)]);
+    let fixture = LineFixture::finding(vec![online(false)]);
     let idle = staff_with([Permission::view(Resource::Orders)]);
-    let outcome = desk.service().change_lines(&idle, id(), &command(set(1, 1))).await;
+    let outcome = fixture.service().change_lines(&idle, id(), &command(set(1, 1))).await;
     assert!(matches!(outcome, Err(OrderError::Denied(_))), "{outcome:?}");
-    let outcome = Desk::finding(vec![online(false)]).service().preview_lines(&idle, id(), &command(set(1, 1))).await;
+    let outcome =
+        LineFixture::finding(vec![online(false)]).service().preview_lines(&idle, id(), &command(set(1, 1))).await;
     assert!(matches!(outcome, Err(OrderError::Denied(_))), "{outcome:?}");
     let elsewhere = Staff { project_id: ProjectId::new(2).unwrap(), ..editor() };
     let outcome =
-        Desk::finding(vec![online(false)]).service().change_lines(&elsewhere, id(), &command(set(1, 1))).await;
+        LineFixture::finding(vec![online(false)]).service().change_lines(&elsewhere, id(), &command(set(1, 1))).await;
     assert!(matches!(outcome, Err(OrderError::Denied(_))), "{outcome:?}");
 }
 
 #[tokio::test]
-async fn an_open_payment_is_taken_back_before_anything_changes() {
+async fn an_open_payment_is_withdrawn_before_anything_changes() {
     let (before, after) = (online(true), online(false));
     let open = charge(&before, Some("pay-1"));
     let canceled = payment(&open, GatewayStatus::Canceled);
-    let mut desk = Desk::finding(vec![before, after.clone()]);
+    let mut fixture = LineFixture::finding(vec![before, after.clone()]);
     let found = open.clone();
     let ours = |purpose: &ChargePurpose| *purpose == ChargePurpose::Order(id());
-    desk.charges.expect_open_for().withf(ours).once().returning(move |_| Ok(Some(found.clone())));
-    desk.gateway.expect_cancel().once().return_const(Answer::Known(canceled));
-    desk.charges.expect_record().returning(|_, _, _| Ok(kontor_payments::change::Change::Done));
+    fixture.charges.expect_open_for().withf(ours).once().returning(move |_| Ok(Some(found.clone())));
+    fixture.gateway.expect_cancel().once().return_const(Answer::Known(canceled));
+    fixture.charges.expect_record().returning(|_, _, _| Ok(kontor_payments::change::Change::Done));
     let seen = Arc::new(Mutex::new(Vec::<OrderUpdate>::new()));
     let (kept, locked) = (seen.clone(), after);
-    desk.store.expect_change().once().returning(move |_, decide: Decision| {
+    fixture.store.expect_change().once().returning(move |_, decide: Decision| {
         let update = decide(ProjectScoped::new(ProjectId::new(1).unwrap(), locked.clone()))?;
         kept.lock().unwrap().push(update);
         Ok(Some(open.clone()))
     });
-    desk.gateway.expect_create().once().return_const(Answer::Unknown { why: "late".to_owned(), retry_after: None });
-    let outcome = desk.service().change_lines(&editor(), id(), &command(set(1, 2))).await.unwrap();
+    fixture.gateway.expect_create().once().return_const(Answer::Unknown { why: "late".to_owned(), retry_after: None });
+    let outcome = fixture.service().change_lines(&editor(), id(), &command(set(1, 2))).await.unwrap();
     assert!(matches!(outcome, LinesChanged::PaymentOutcomeUnknown(_)), "{outcome:?}");
     let seen = seen.lock().unwrap();
     assert_eq!(seen[0].payment.as_ref().map(|payment| payment.amount), Some(money(200)));
@@ -415,23 +416,23 @@ async fn a_payment_that_stays_open_or_is_not_known_refuses_the_change() {
     let refused = || Answer::Refused { code: "invalid_request".to_owned(), description: "autocapture".to_owned() };
     let lost = || Answer::Unknown { why: "time-out".to_owned(), retry_after: None };
     for (answer, expected) in [(refused(), LinesRefused::PaymentOpen), (lost(), LinesRefused::PaymentOutcomeUnknown)] {
-        let mut desk = Desk::finding(vec![order.clone()]);
+        let mut fixture = LineFixture::finding(vec![order.clone()]);
         let found = known.clone();
-        desk.charges.expect_open_for().returning(move |_| Ok(Some(found.clone())));
-        desk.gateway.expect_cancel().once().return_const(answer);
-        desk.gateway.expect_read().return_const(Reading::Known(payment(&known, GatewayStatus::Pending)));
-        desk.charges.expect_record().returning(|_, _, _| Ok(kontor_payments::change::Change::Done));
-        assert_eq!(refusal(desk.service().change_lines(&editor(), id(), &command(set(1, 2))).await), expected);
+        fixture.charges.expect_open_for().returning(move |_| Ok(Some(found.clone())));
+        fixture.gateway.expect_cancel().once().return_const(answer);
+        fixture.gateway.expect_read().return_const(Reading::Known(payment(&known, GatewayStatus::Pending)));
+        fixture.charges.expect_record().returning(|_, _, _| Ok(kontor_payments::change::Change::Done));
+        assert_eq!(refusal(fixture.service().change_lines(&editor(), id(), &command(set(1, 2))).await), expected);
     }
-    let unheard = charge(&order, None);
-    let mut desk = Desk::finding(vec![order.clone()]);
-    let found = unheard.clone();
-    desk.charges.expect_open_for().returning(move |_| Ok(Some(found.clone())));
-    let outcome = desk.service().change_lines(&editor(), id(), &command(set(1, 2))).await;
+    let unnotified = charge(&order, None);
+    let mut fixture = LineFixture::finding(vec![order.clone()]);
+    let found = unnotified.clone();
+    fixture.charges.expect_open_for().returning(move |_| Ok(Some(found.clone())));
+    let outcome = fixture.service().change_lines(&editor(), id(), &command(set(1, 2))).await;
     assert_eq!(refusal(outcome), LinesRefused::PaymentOutcomeUnknown);
-    let mut desk = Desk::finding(vec![order]);
-    desk.charges.expect_open_for().returning(move |_| Ok(Some(unheard.clone())));
-    let outcome = desk.service().preview_lines(&editor(), id(), &command(set(1, 2))).await;
+    let mut fixture = LineFixture::finding(vec![order]);
+    fixture.charges.expect_open_for().returning(move |_| Ok(Some(unnotified.clone())));
+    let outcome = fixture.service().preview_lines(&editor(), id(), &command(set(1, 2))).await;
     assert_eq!(refusal(outcome), LinesRefused::PaymentOutcomeUnknown);
 }
 
@@ -439,40 +440,40 @@ async fn a_payment_that_stays_open_or_is_not_known_refuses_the_change() {
 async fn an_order_that_was_paid_meanwhile_is_not_refunded_unasked() {
     let before = order(OrderStatus::Created, vec![line(1, 1, 1, 3, 100)]);
     let paid = order(OrderStatus::Paid, before.lines.clone());
-    let mut desk = Desk::finding(vec![before]);
-    desk.store.expect_change().once().returning(move |_, decide: Decision| {
+    let mut fixture = LineFixture::finding(vec![before]);
+    fixture.store.expect_change().once().returning(move |_, decide: Decision| {
         decide(ProjectScoped::new(ProjectId::new(1).unwrap(), paid.clone())).map(|_| None)
     });
-    let outcome = desk.service().change_lines(&editor(), id(), &command(set(1, 1))).await;
+    let outcome = fixture.service().change_lines(&editor(), id(), &command(set(1, 1))).await;
     assert_eq!(refusal(outcome), LinesRefused::ChangedMeanwhile);
 }
 
 #[tokio::test]
 async fn unresolved_data_changes_end_in_an_error() {
     let order = order(OrderStatus::Created, vec![line(1, 1, 1, 3, 100)]);
-    let mut desk = Desk::finding(vec![order.clone()]);
-    desk.store.expect_change().times(6).returning(|_, _| Err(OrderRefusal::from(LinesRefused::Stale).into()));
-    let outcome = desk.service().change_lines(&editor(), id(), &command(set(1, 1))).await;
+    let mut fixture = LineFixture::finding(vec![order.clone()]);
+    fixture.store.expect_change().times(6).returning(|_, _| Err(OrderRefusal::from(LinesRefused::Stale).into()));
+    let outcome = fixture.service().change_lines(&editor(), id(), &command(set(1, 1))).await;
     assert_eq!(refusal(outcome), LinesRefused::Stale);
-    let desk = Desk::finding(vec![order.clone()]);
-    let outcome = desk.service().change_lines(&editor(), id(), &command(set(1, 3))).await;
+    let fixture = LineFixture::finding(vec![order.clone()]);
+    let outcome = fixture.service().change_lines(&editor(), id(), &command(set(1, 3))).await;
     assert_eq!(outcome.unwrap(), LinesChanged::Done(order));
 }
 
 #[tokio::test]
 async fn a_refund_says_why_and_whether_the_goods_come_back() {
     let paid = order(OrderStatus::Paid, vec![line(1, 1, 1, 3, 100)]);
-    let mut desk = Desk::finding(vec![paid.clone()]);
+    let mut fixture = LineFixture::finding(vec![paid.clone()]);
     let seen = Arc::new(Mutex::new(Vec::<OrderUpdate>::new()));
     let kept = seen.clone();
-    desk.store.expect_change().once().returning(move |_, decide: Decision| {
+    fixture.store.expect_change().once().returning(move |_, decide: Decision| {
         let update = decide(ProjectScoped::new(ProjectId::new(1).unwrap(), paid.clone()))?;
         kept.lock().unwrap().push(update);
         Ok(None)
     });
     let reason = Line::parse("too many").ok();
     let command = LineCommand { restock: Some(false), reason, ..command(set(1, 1)) };
-    desk.service().change_lines(&editor(), id(), &command).await.unwrap();
+    fixture.service().change_lines(&editor(), id(), &command).await.unwrap();
     let seen = seen.lock().unwrap();
     let refund = seen[0].refund.as_ref().unwrap();
     assert_eq!((refund.reason.as_str(), refund.restock), ("too many", false));
@@ -482,16 +483,16 @@ async fn a_refund_says_why_and_whether_the_goods_come_back() {
 }
 
 #[tokio::test]
-async fn a_payment_that_was_taken_back_for_nothing_is_asked_for_again() {
+async fn a_payment_that_was_withdrawn_in_vain_is_requested_again() {
     let (before, after) = (online(true), online(false));
     let open = charge(&before, Some("pay-1"));
-    let mut desk = Desk::finding(vec![before, after.clone()]);
+    let mut fixture = LineFixture::finding(vec![before, after.clone()]);
     let (found, canceled) = (open.clone(), payment(&open, GatewayStatus::Canceled));
-    desk.charges.expect_open_for().once().returning(move |_| Ok(Some(found.clone())));
-    desk.gateway.expect_cancel().once().return_const(Answer::Known(canceled));
-    desk.charges.expect_record().returning(|_, _, _| Ok(kontor_payments::change::Change::Done));
+    fixture.charges.expect_open_for().once().returning(move |_| Ok(Some(found.clone())));
+    fixture.gateway.expect_cancel().once().return_const(Answer::Known(canceled));
+    fixture.charges.expect_record().returning(|_, _, _| Ok(kontor_payments::change::Change::Done));
     let mut commits = 0;
-    desk.store.expect_change().times(2).returning(move |_, decide: Decision| {
+    fixture.store.expect_change().times(2).returning(move |_, decide: Decision| {
         commits += 1;
         if commits == 1 {
             return Err(OrderRefusal::from(LinesRefused::CustomerDeleted).into());
@@ -500,13 +501,13 @@ async fn a_payment_that_was_taken_back_for_nothing_is_asked_for_again() {
         assert_eq!((update.rework, update.payment.map(|payment| payment.amount)), (None, Some(money(300))));
         Ok(Some(open.clone()))
     });
-    desk.gateway.expect_create().once().return_const(Answer::Unknown { why: "late".to_owned(), retry_after: None });
-    let outcome = desk.service().change_lines(&editor(), id(), &command(set(1, 2))).await;
+    fixture.gateway.expect_create().once().return_const(Answer::Unknown { why: "late".to_owned(), retry_after: None });
+    let outcome = fixture.service().change_lines(&editor(), id(), &command(set(1, 2))).await;
     assert_eq!(refusal(outcome), LinesRefused::CustomerDeleted);
 }
 
 #[test]
-fn a_wish_names_its_line() {
+fn an_edit_names_its_line() {
     assert_eq!((set(1, 2).line(), remove(2).line()), (Some(line_id(1)), Some(line_id(2))));
     assert_eq!(LineEdit::Add { item: item(1), quantity: pieces(1), price: None }.line(), None);
 }

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn every_problem_of_a_cart_is_told_at_its_field() {
+    fn every_problem_of_a_cart_names_its_field() {
         let largest = Cart::new((1..=500).map(line).collect()).unwrap();
         assert_eq!((largest.lines().len(), largest.items().len(), largest.items()[499].get()), (500, 500, 500));
         let problems = [
@@ -144,8 +144,8 @@ mod tests {
             LineProblem::TooExpensive,
         ];
         let refused = problems.into_iter().enumerate().map(|(line, problem)| LineRefused { line, problem });
-        let told = CartRefused::Lines(refused.collect()).violations();
-        let fields: Vec<_> = told.fields().keys().cloned().collect();
+        let reported = CartRefused::Lines(refused.collect()).violations();
+        let fields: Vec<_> = reported.fields().keys().cloned().collect();
         assert_eq!(fields, ["products.0.id", "products.1.id", "products.2.quantity", "products.3.quantity"]);
         for whole in [CartRefused::Empty, CartRefused::TooManyLines, CartRefused::TooExpensive] {
             assert_eq!(whole.violations().fields()["products"], [whole.to_string()]);

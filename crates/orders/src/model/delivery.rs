@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_closed_or_is_of_another_way_is_not_chosen() {
+    fn inactive_and_unsuitable_options_are_not_chosen() {
         let pickup = DeliveryRequest { shop_id: ShopId::new(3).ok(), ..request(1) };
         let shop = |is_active| Some(ShopReference { is_active, address: "Market square 1".to_owned() });
         assert_eq!(wrong(&pickup, &References { shop: shop(false), ..project(2) }), ["shop_id"]);

@@ -442,7 +442,7 @@ mod tests {
     use crate::model::testing::an_order;
 
     #[test]
-    fn words_are_as_they_are_stored_and_told() {
+    fn stored_and_wire_words_are_the_same() {
         assert_eq!(
             ReservationState::VARIANTS.iter().map(|state| state.word()).collect::<Vec<_>>(),
             ["held", "released", "sold"]
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn money_tells_how_an_order_is_paid() {
+    fn the_payment_method_follows_from_the_money() {
         let money = |minor| Money::from_minor(minor).unwrap();
         let unpaid = an_order(OrderStatus::Created);
         assert_eq!((unpaid.payment_state(), unpaid.total_discount()), (PaymentState::Unpaid, money(50)));
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_gone_back_and_not_of_a_line_is_of_the_delivery() {
+    fn refunds_without_a_line_count_for_the_delivery() {
         let money = |minor| Money::from_minor(minor).unwrap();
         let line = OrderLine { refunded_amount: money(100), ..crate::model::testing::a_line(450) };
         let delivery_charge = DeliveryCharge { price: money(50), vat: None };
@@ -497,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_gone_back_of_a_line_is_no_longer_left() {
+    fn refunds_reduce_the_rest_of_their_line() {
         let line = OrderLine { refunded_quantity: 1, ..crate::model::testing::a_line(100) };
         assert_eq!((line.units_left(), line.money_left().minor()), (0, 100));
         let refunded_amount = Money::from_minor(30).unwrap();
@@ -506,8 +506,8 @@ mod tests {
     }
 
     #[test]
-    fn states_are_told_in_words_and_known_by_their_numbers() {
-        let told = OrderStatus::ALL.iter().map(|status| format!("{} {status}", status.id()));
+    fn states_have_words_and_numbers() {
+        let reported = OrderStatus::ALL.iter().map(|status| format!("{} {status}", status.id()));
         let all = [
             "1 created",
             "2 waiting for payment",
@@ -517,7 +517,7 @@ mod tests {
             "6 canceled",
             "22 paid",
         ];
-        assert_eq!(told.collect::<Vec<_>>(), all);
+        assert_eq!(reported.collect::<Vec<_>>(), all);
         assert!(OrderStatus::ALL.iter().all(|status| OrderStatus::from_id(status.id()) == Some(*status)));
         assert_eq!(OrderStatus::from_id(7), None);
     }

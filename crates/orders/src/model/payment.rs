@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn applications_are_told_who_paid_what_and_when() {
+    fn applications_are_notified_of_payments() {
         let event = PaidEvent {
             event_id: Uuid::from_u128(5),
             order_id: OrderId::new(7).unwrap(),

@@ -171,24 +171,24 @@ const NOT_BY_CONTACT: &str =
 pub(crate) fn decide(
     snapshot: &CartSnapshot,
     command: &OrderCommand,
-    circumstances: &OrderContext<'_>,
+    context: &OrderContext<'_>,
 ) -> Result<PlacedOrder, OrderRefused> {
     let mut refused = OrderRefused { parties: snapshot.missing.violations(), ..OrderRefused::default() };
     let delivery = command.delivery.check(&snapshot.references).map_err(|problems| refused.delivery = problems).ok();
     let quote = snapshot
-        .quote(&command.cart, circumstances.allocation, circumstances.at)
+        .quote(&command.cart, context.allocation, context.at)
         .map_err(|problems| refused.cart = Some(problems))
         .ok();
     let delivery_charge = delivery.as_ref().map(|known| snapshot.delivery_charge(known.subtype_id)).unwrap_or_default();
     let amount_due = quote.as_ref().and_then(|quote| quote.pricing.final_price().checked_add(delivery_charge.price));
     let is_free = amount_due.is_some_and(Money::is_zero);
     if snapshot.references.payment_type == Some(true) && command.payment_method.is_none() && !is_free {
-        match circumstances.buyer.orderer {
+        match context.buyer.orderer {
             Orderer::Customer(_) => refused.payment = Some(PaymentProblem::MethodRequired),
             Orderer::Contact(_) => refused.delivery.add("payment_type_id", NOT_BY_CONTACT),
         }
     }
-    let contact = matches!(circumstances.buyer.orderer, Orderer::Contact(_)).then_some(snapshot.contact);
+    let contact = matches!(context.buyer.orderer, Orderer::Contact(_)).then_some(snapshot.contact);
     let mut slip = None;
     if let Some(Quote { lines, pricing }) = &quote {
         refused.promo = pricing.promo_problem;
@@ -206,21 +206,21 @@ pub(crate) fn decide(
     match (delivery, quote) {
         (Some(delivery), Some(Quote { lines: chosen, pricing })) if refused.is_empty() => {
             let payment = command.payment_method.map(|method| PreparedPayment {
-                key: circumstances.key,
+                key: context.key,
                 amount: amount_due.unwrap_or(Money::MAX),
                 currency: snapshot.currency.clone(),
                 method,
-                return_url: circumstances.return_url.to_owned(),
-                next_check_at: circumstances.at + TAKEOVER_DELAY,
+                return_url: context.return_url.to_owned(),
+                next_check_at: context.at + TAKEOVER_DELAY,
                 receipt: slip,
             });
             Ok(PlacedOrder {
-                project_id: circumstances.buyer.point.project_id,
-                application_id: circumstances.buyer.point.application_id,
-                orderer: circumstances.buyer.orderer.clone(),
-                author: circumstances.buyer.author,
-                manager_id: circumstances.buyer.manager_id,
-                comment: circumstances.buyer.comment.clone(),
+                project_id: context.buyer.point.project_id,
+                application_id: context.buyer.point.application_id,
+                orderer: context.buyer.orderer.clone(),
+                author: context.buyer.author,
+                manager_id: context.buyer.manager_id,
+                comment: context.buyer.comment.clone(),
                 status: if payment.is_some() { OrderStatus::WaitingForPayment } else { OrderStatus::Created },
                 lines: lines(snapshot, &chosen, &pricing),
                 original_price: pricing.original_price(),
@@ -235,14 +235,14 @@ pub(crate) fn decide(
                 promo: promo_use(command, &pricing),
                 delivery,
                 payment_type_id: command.delivery.payment_type_id,
-                phone: match &circumstances.buyer.orderer {
+                phone: match &context.buyer.orderer {
                     Orderer::Customer(_) => snapshot.phone.clone(),
                     Orderer::Contact(person) => Some(person.phone.clone()),
                 },
-                tickets: circumstances.tickets.clone(),
+                tickets: context.tickets.clone(),
                 contact,
                 payment,
-                at: circumstances.at,
+                at: context.at,
             })
         }
         _ => Err(refused),

@@ -197,7 +197,7 @@ impl PlacementService {
                 })
                 .await?;
             let has_tickets = snapshot.items.iter().any(|item| item.is_ticket);
-            let circumstances = OrderContext {
+            let context = OrderContext {
                 buyer,
                 key: self.random.uuid(),
                 tickets: has_tickets.then(|| TicketReference::generate(&*self.random)),
@@ -205,7 +205,7 @@ impl PlacementService {
                 allocation: &*self.allocation,
                 at: self.clock.now(),
             };
-            let order = decide(&snapshot, command, &circumstances)?;
+            let order = decide(&snapshot, command, &context)?;
             match self.store.place(order).await {
                 Ok(placed) => return Ok(placed),
                 Err(PlaceRefused::Store(error)) => return Err(error.into()),

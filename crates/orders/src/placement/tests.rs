@@ -40,7 +40,7 @@ fn customer() -> CustomerScope {
     }
 }
 
-fn circumstances() -> OrderContext<'static> {
+fn context() -> OrderContext<'static> {
     static BUYER: LazyLock<Buyer> = LazyLock::new(|| Buyer {
         point: customer().app.into(),
         orderer: Orderer::Customer(customer().counterparty_id),
@@ -108,17 +108,17 @@ fn command(quantity: i64) -> OrderCommand {
 #[test]
 fn a_line_that_no_warehouse_has_alone_comes_from_several() {
     let places = vec![place(1, 1, 900, 5), place(2, 2, 1_000, 2)];
-    let order = decide(&snapshot(places.clone()), &command(7), &circumstances()).unwrap();
+    let order = decide(&snapshot(places.clone()), &command(7), &context()).unwrap();
     let taken: Vec<_> = order.lines.iter().map(|line| (line.position, line.inventory.map(InventoryId::get))).collect();
     assert_eq!(taken, [(0, Some(1)), (0, Some(2))]);
     // Each unit has the price of its warehouse.
     assert_eq!((order.original_price.minor(), order.final_price.minor()), (5 * 900 + 2 * 1_000, 6_500));
-    let refused = decide(&snapshot(places), &command(8), &circumstances()).unwrap_err();
+    let refused = decide(&snapshot(places), &command(8), &context()).unwrap_err();
     assert_eq!(refused.violations().first(), Some("only 7 pieces are available"));
 }
 
 #[test]
-fn what_is_paid_online_names_a_method_unless_it_is_free() {
+fn online_payment_needs_a_method_unless_the_order_is_free() {
     let references = |price| {
         let known = snapshot(vec![place(1, 1, price, 9)]);
         CartSnapshot { references: References { payment_type: Some(true), ..known.references.clone() }, ..known }
@@ -128,13 +128,13 @@ fn what_is_paid_online_names_a_method_unless_it_is_free() {
         OrderCommand { delivery, ..command }
     };
     let fields = |refused: OrderRefused| refused.violations().fields().keys().cloned().collect::<Vec<_>>();
-    let refused = decide(&references(500), &by_type(command(1)), &circumstances()).unwrap_err();
+    let refused = decide(&references(500), &by_type(command(1)), &context()).unwrap_err();
     assert_eq!(refused.payment, Some(PaymentProblem::MethodRequired));
     assert_eq!(fields(refused), ["payment_method_type"]);
-    assert!(decide(&references(500), &by_type(online(1)), &circumstances()).unwrap().payment.is_some());
-    assert_eq!(decide(&references(0), &by_type(command(1)), &circumstances()).unwrap().payment, None);
+    assert!(decide(&references(500), &by_type(online(1)), &context()).unwrap().payment.is_some());
+    assert_eq!(decide(&references(0), &by_type(command(1)), &context()).unwrap().payment, None);
     // All other errors are reported with it.
-    let refused = decide(&references(500), &by_type(command(10)), &circumstances()).unwrap_err();
+    let refused = decide(&references(500), &by_type(command(10)), &context()).unwrap_err();
     assert_eq!(fields(refused), ["payment_method_type", "products.0.quantity"]);
 }
 
@@ -150,7 +150,7 @@ fn with_receipts(places: Vec<WarehouseStock>) -> CartSnapshot {
 #[test]
 fn the_payment_of_an_order_has_a_receipt_about_all_of_it() {
     let mut snapshot = with_receipts(vec![place(1, 1, 999, 5), place(2, 2, 1_000, 2)]);
-    let order = decide(&snapshot, &online(7), &circumstances()).unwrap();
+    let order = decide(&snapshot, &online(7), &context()).unwrap();
     let payment = order.payment.as_ref().unwrap();
     let receipt = payment.receipt.as_ref().unwrap();
     assert_eq!((receipt.total(), receipt.tax_system()), (payment.amount, TaxSystem::new(2).ok()));
@@ -159,12 +159,12 @@ fn the_payment_of_an_order_has_a_receipt_about_all_of_it() {
     assert!(receipt.lines().iter().all(|line| line.vat() == VatCode::new(7).unwrap()));
     assert_eq!(payment.request(OrderId::new(7).unwrap()).receipt.as_ref(), Some(receipt));
     snapshot.items[0].vat = VatCode::new(4).ok();
-    let order = decide(&snapshot, &online(7), &circumstances()).unwrap();
+    let order = decide(&snapshot, &online(7), &context()).unwrap();
     assert!(order.lines.iter().all(|line| line.vat == VatCode::new(4).ok()));
     // Orders paid on receipt get their receipt then.
-    assert_eq!(decide(&snapshot, &command(7), &circumstances()).unwrap().payment, None);
+    assert_eq!(decide(&snapshot, &command(7), &context()).unwrap().payment, None);
     snapshot.receipts = None;
-    let order = decide(&snapshot, &online(7), &circumstances()).unwrap();
+    let order = decide(&snapshot, &online(7), &context()).unwrap();
     assert_eq!((order.payment.unwrap().receipt, order.lines[0].vat), (None, None));
 }
 
@@ -172,7 +172,7 @@ fn the_payment_of_an_order_has_a_receipt_about_all_of_it() {
 fn a_receipt_goes_to_the_phone_or_else_to_the_address() {
     let mut snapshot = with_receipts(vec![place(1, 1, 999, 5)]);
     let contact = |snapshot: &CartSnapshot| {
-        let order = decide(snapshot, &online(1), &circumstances())?;
+        let order = decide(snapshot, &online(1), &context())?;
         Ok::<_, OrderRefused>(order.payment.unwrap().receipt.unwrap().customer().clone())
     };
     snapshot.email = Email::parse("anna@example.com").ok();
@@ -183,7 +183,7 @@ fn a_receipt_goes_to_the_phone_or_else_to_the_address() {
     let refused = contact(&snapshot).unwrap_err();
     assert_eq!(refused.payment, Some(PaymentProblem::NoContact));
     assert!(refused.violations().fields().contains_key("payment_method_type"));
-    assert!(decide(&snapshot, &command(1), &circumstances()).is_ok());
+    assert!(decide(&snapshot, &command(1), &context()).is_ok());
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn every_reason_is_given_at_once() {
         references: References::default(),
         ..snapshot(vec![place(1, 1, 0, 1)])
     };
-    let refused = decide(&snapshot, &command, &circumstances()).unwrap_err().violations();
+    let refused = decide(&snapshot, &command, &context()).unwrap_err().violations();
     let fields: Vec<_> = refused.fields().keys().map(String::as_str).collect();
     assert_eq!(fields, ["delivery_type_id", "payment_method_type", "promo_code", "shop_id"]);
 }
@@ -217,11 +217,11 @@ fn every_reason_is_given_at_once() {
 #[test]
 fn an_online_order_waits_for_its_payment() {
     let online = OrderCommand { payment_method: Some(PaymentMethod::BankCard), ..command(2) };
-    let order = decide(&snapshot(vec![place(1, 1, 500, 2)]), &online, &circumstances()).unwrap();
+    let order = decide(&snapshot(vec![place(1, 1, 500, 2)]), &online, &context()).unwrap();
     assert_eq!(order.status, OrderStatus::WaitingForPayment);
     assert_eq!(order.payment.as_ref().map(|payment| payment.amount), Some(order.final_price));
     assert_eq!(order.delivery.address.as_deref(), Some("Square 1"));
-    let offline = decide(&snapshot(vec![place(1, 1, 500, 2)]), &command(2), &circumstances()).unwrap();
+    let offline = decide(&snapshot(vec![place(1, 1, 500, 2)]), &command(2), &context()).unwrap();
     assert_eq!((offline.status, offline.payment), (OrderStatus::Created, None));
 }
 
@@ -252,7 +252,7 @@ fn reading(carts: MockCartReader, store: MockOrderStore, orders: MockOrderReader
 }
 
 #[tokio::test]
-async fn a_lost_race_is_decided_anew_until_nothing_is_left() {
+async fn a_lost_race_is_decided_again_until_nothing_is_left() {
     let reads = AtomicU32::new(0);
     let mut carts = MockCartReader::new();
     carts.expect_snapshot().times(3).returning(move |_| {
@@ -287,7 +287,7 @@ async fn an_order_that_may_be_stored_is_not_placed_again() {
 }
 
 #[tokio::test]
-async fn an_order_that_is_stored_and_cannot_be_read_is_not_told_as_refused() {
+async fn an_order_that_is_stored_and_cannot_be_read_is_not_refused() {
     let mut carts = MockCartReader::new();
     carts.expect_snapshot().once().returning(|_| Ok(snapshot(vec![place(1, 1, 500, 9)])));
     let mut store = MockOrderStore::new();
@@ -307,7 +307,7 @@ fn an_order_names_the_discounts_it_was_priced_by() {
     let elsewhere = DiscountTarget::Category(CategoryId::new(9).unwrap());
     let automatic = vec![discount(1, elsewhere), discount(2, DiscountTarget::Cart)];
     let snapshot = CartSnapshot { automatic, ..snapshot(vec![place(1, 1, 500, 9)]) };
-    let by = decide(&snapshot, &command(1), &circumstances()).unwrap().automatic;
+    let by = decide(&snapshot, &command(1), &context()).unwrap().automatic;
     let ids = |ids: Vec<&DiscountId>| ids.into_iter().map(|id| id.get()).collect::<Vec<_>>();
     assert_eq!((ids(by.seen.keys().collect()), ids(by.covering.iter().collect())), (vec![1, 2], vec![2]));
     assert!(by.seen.values().all(|version| *version == 4));
@@ -336,7 +336,7 @@ async fn staff_order_for_a_customer_of_the_project() {
 }
 
 #[tokio::test]
-async fn what_staff_name_must_be_of_the_project_and_they_must_be_allowed() {
+async fn references_of_staff_need_the_project_and_the_permission() {
     let mut carts = MockCartReader::new();
     let missing = Missing { application: true, customer: true };
     let found = move |_| Ok(CartSnapshot { missing, ..snapshot(vec![place(1, 1, 500, 9)]) });
@@ -365,13 +365,13 @@ fn an_order_uses_the_promo_code_that_it_was_priced_by() {
     let promo = Some(Promo { discount: Some(spring()), used_by_customer: 0 });
     let shop = CartSnapshot { promo, ..snapshot(vec![place(1, 1, 500, 9)]) };
     let command = OrderCommand { promo_code: PromoCode::parse("SPRING").ok(), ..command(2) };
-    let order = decide(&shop, &command, &circumstances()).unwrap();
+    let order = decide(&shop, &command, &context()).unwrap();
     let expected =
         crate::change::PromoUse { discount_id: DiscountId::new(5).unwrap(), code: "SPRING".to_owned(), version: 4 };
     assert_eq!(order.promo, Some(expected));
     assert_eq!((order.promo_discount.minor(), order.final_price.minor()), (100, 900));
     let without = snapshot(vec![place(1, 1, 500, 9)]);
-    assert_eq!(decide(&without, &command, &circumstances()).unwrap().promo, None);
+    assert_eq!(decide(&without, &command, &context()).unwrap().promo, None);
 }
 
 #[test]
@@ -390,20 +390,20 @@ fn a_line_that_is_worth_too_much_is_named_by_its_place_in_the_cart() {
         quantity: Quantity::new(quantity).unwrap(),
     };
     let command = OrderCommand { cart: Cart::new(vec![line(1, 7), line(2, 2)]).unwrap(), ..command(1) };
-    let refused = decide(&shop, &command, &circumstances()).unwrap_err().violations();
+    let refused = decide(&shop, &command, &context()).unwrap_err().violations();
     assert_eq!(refused.fields().keys().collect::<Vec<_>>(), ["products.1.quantity"]);
 }
 
 #[test]
-fn what_is_nowhere_is_unknown_and_a_service_is_everywhere() {
-    let refused = decide(&snapshot(vec![]), &command(1), &circumstances()).unwrap_err().violations();
+fn items_without_an_application_are_unknown_and_services_are_shown_everywhere() {
+    let refused = decide(&snapshot(vec![]), &command(1), &context()).unwrap_err().violations();
     assert_eq!(refused.first(), Some("there is no such product"));
     let mut shop = snapshot(vec![]);
     shop.items[0].kind = ItemKind::Service { price: Money::from_minor(700).unwrap() };
-    let order = decide(&shop, &command(3), &circumstances()).unwrap();
+    let order = decide(&shop, &command(3), &context()).unwrap();
     assert_eq!((order.lines[0].inventory, order.final_price.minor()), (None, 2_100));
     shop.items.clear();
-    let refused = decide(&shop, &command(1), &circumstances()).unwrap_err().violations();
+    let refused = decide(&shop, &command(1), &context()).unwrap_err().violations();
     assert_eq!(refused.fields().keys().collect::<Vec<_>>(), ["products.0.id"]);
 }
 
@@ -437,7 +437,7 @@ async fn an_order_is_ready_when_it_is_stored_and_read_in_its_project() {
 }
 
 #[tokio::test]
-async fn each_refusal_of_the_storage_is_told_by_its_name() {
+async fn each_refusal_of_the_storage_has_its_name() {
     let refused_by = async |refusal: fn() -> PlaceRefused| {
         let mut carts = MockCartReader::new();
         carts.expect_snapshot().returning(|_| Ok(snapshot(vec![place(1, 1, 500, 9)])));
@@ -482,7 +482,7 @@ async fn a_cart_is_priced_for_who_asks() {
 }
 
 #[tokio::test]
-async fn who_is_no_customer_yet_orders_by_their_name_and_phone() {
+async fn a_visitor_orders_by_name_and_phone() {
     let name = |text: &str| kontor_kernel::Name::parse(text).unwrap();
     let person = crate::change::ContactPerson {
         first_name: name("Anna"),
@@ -508,9 +508,9 @@ async fn who_is_no_customer_yet_orders_by_their_name_and_phone() {
     store
         .expect_place()
         .withf(|order| {
-            let told = order.comment.as_ref().map(kontor_kernel::Prose::as_str);
+            let reported = order.comment.as_ref().map(kontor_kernel::Prose::as_str);
             order.author == Author::System
-                && told == Some("Karenina Anna")
+                && reported == Some("Karenina Anna")
                 && order.phone == Phone::parse("79001234567").ok()
                 && order.delivery.address.as_deref() == Some("Lenina 1")
         })

@@ -113,7 +113,7 @@ fn any_discount() -> impl Strategy<Value = Discount> {
 
 proptest! {
     #[test]
-    fn lines_and_totals_agree_whatever_the_discounts(
+    fn lines_and_totals_agree_with_any_discounts(
         lines in prop::collection::vec((1..20i64, 1..6i64, 1..1_000i64, 0..3_000_000i64), 1..30),
         automatic in prop::collection::vec(any_discount(), 0..6),
         code in prop::option::of(any_discount()),

@@ -94,7 +94,7 @@ fn everything_is_asked_for_by_name() {
 }
 
 #[test]
-fn when_everything_goes_back_the_order_is_canceled() {
+fn a_full_refund_cancels_the_order() {
     let order = paid(vec![line(1, 3, 1_000), line(2, 1, 0)]);
     let refund = decide(&order, &command(&[], None)).unwrap();
     assert_eq!((refund.amount, refund.lines.len()), (money(1_000), 2));
@@ -139,7 +139,7 @@ fn all_errors_are_reported_together() {
 }
 
 #[test]
-fn what_becomes_of_the_pieces_depends_on_where_they_are() {
+fn the_effect_on_units_depends_on_their_location() {
     let effect = |state, restock, warehouse: bool| {
         let mut order = paid(vec![OrderLine { state, ..line(1, 1, 100) }]);
         if !warehouse {
@@ -155,7 +155,7 @@ fn what_becomes_of_the_pieces_depends_on_where_they_are() {
 }
 
 #[test]
-fn what_was_handed_over_stays_so() {
+fn a_hand_over_is_final() {
     let lines = vec![OrderLine { state: ReservationState::Sold, ..line(1, 1, 100) }];
     let order = Order { status: OrderStatus::Issued, ..paid(lines) };
     let refund = decide(&order, &command(&[], None)).unwrap();
@@ -333,7 +333,7 @@ fn a_refund_of_a_part_has_a_receipt_about_the_part() {
     };
     let customer = ReceiptContact::Phone(kontor_kernel::Phone::parse("79001234567").unwrap());
     let whole = Receipt::new(customer, None, &[item(3, 900), item(1, 500)], money(1_400)).unwrap();
-    let told = |order: &Order, asked: &RefundCommand| {
+    let reported = |order: &Order, asked: &RefundCommand| {
         let refund = decide(order, asked).unwrap();
         let receipt = receipt_of(order, &refund, &whole).unwrap()?;
         let brief = |line: &ReceiptLine| (line.quantity(), line.price().minor(), line.subject(), line.mode());
@@ -342,8 +342,8 @@ fn a_refund_of_a_part_has_a_receipt_about_the_part() {
     let (goods, services) = (PaymentSubject::Commodity, PaymentSubject::Service);
     let (before, full) = (PaymentMode::FullPrepayment, PaymentMode::FullPayment);
     let pieces = command(&[(1, 2), (2, 1)], None);
-    assert_eq!(told(&order, &command(&[], None)), None, "the receipt of the payment tells it all");
-    assert_eq!(told(&order, &pieces), Some(vec![(2, 300, goods, before), (1, 500, services, before)]));
+    assert_eq!(reported(&order, &command(&[], None)), None, "the receipt of the payment tells it all");
+    assert_eq!(reported(&order, &pieces), Some(vec![(2, 300, goods, before), (1, 500, services, before)]));
     // The delivery is one more service, named by its type.
     let mut brought = delivered(order.clone(), 300);
     brought.delivery_type.name = "Courier".to_owned();
@@ -357,11 +357,11 @@ fn a_refund_of_a_part_has_a_receipt_about_the_part() {
     // Issued items are no longer a prepayment.
     let mut sold = order.clone();
     sold.lines[0].state = ReservationState::Sold;
-    assert_eq!(told(&sold, &pieces), Some(vec![(2, 300, goods, full), (1, 500, services, before)]));
+    assert_eq!(reported(&sold, &pieces), Some(vec![(2, 300, goods, full), (1, 500, services, before)]));
     // A line with unknown VAT is printed by its share of the payment.
     for (mut old, mode) in [(order, before), (sold, full)] {
         old.lines[1].vat = None;
-        let share = told(&old, &pieces).unwrap();
+        let share = reported(&old, &pieces).unwrap();
         let total: i64 = share.iter().map(|(quantity, price, ..)| i64::from(*quantity) * price).sum();
         assert_eq!(total, 1_100);
         assert!(share.iter().all(|line| line.3 == mode), "{share:?}");
@@ -407,7 +407,7 @@ fn unwanted_money_goes_back_without_goods_that_cannot_and_never_stays_silently()
 }
 
 #[test]
-fn what_was_handed_over_and_never_paid_comes_back_whole_and_cancels_the_order() {
+fn an_unpaid_issued_order_is_returned_whole_and_canceled() {
     let sold = |line: OrderLine| OrderLine { state: ReservationState::Sold, ..line };
     let issued = Order {
         captured: Money::ZERO,
@@ -417,8 +417,8 @@ fn what_was_handed_over_and_never_paid_comes_back_whole_and_cancels_the_order() 
     };
     for lines in [&[][..], &[(1, 3), (2, 1)][..]] {
         let back = decide(&issued, &command(lines, None)).unwrap();
-        let told: Vec<_> = back.lines.iter().map(|line| (line.quantity, line.amount, line.effect)).collect();
-        assert_eq!(told, [(3, Money::ZERO, ReturnEffect::Restock), (1, Money::ZERO, ReturnEffect::Restock)]);
+        let reported: Vec<_> = back.lines.iter().map(|line| (line.quantity, line.amount, line.effect)).collect();
+        assert_eq!(reported, [(3, Money::ZERO, ReturnEffect::Restock), (1, Money::ZERO, ReturnEffect::Restock)]);
         assert_eq!((back.amount, back.transition.map(|step| step.to)), (Money::ZERO, Some(OrderStatus::Canceled)));
     }
     assert_eq!(decide(&issued, &command(&[(1, 3)], None)), Err(RefundRefused::WholeOnly));

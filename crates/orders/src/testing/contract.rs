@@ -345,9 +345,9 @@ pub async fn a_customer_does_not_overuse_a_promo_code<F: Fixture>(fixture: &F) {
     let (anna, boris) = (fixture.customer().await, fixture.customer().await);
     let vase = fixture.goods(100, money(1_000)).await;
     let code = fixture.promo(None, Some(1)).await;
-    let [hers, his] =
+    let [annas, boriss] =
         [with_promo(fixture, anna, &[(vase, 1)], &code).await, with_promo(fixture, boris, &[(vase, 1)], &code).await];
-    let orders = (0..12).map(|number| if number % 2 == 0 { hers.clone() } else { his.clone() }).collect();
+    let orders = (0..12).map(|number| if number % 2 == 0 { annas.clone() } else { boriss.clone() }).collect();
     let (stored, refused) = race(fixture, orders).await;
     assert_eq!(stored, 2);
     assert!(refused.iter().all(|refused| matches!(refused, PlaceRefused::PromoExhausted)), "{refused:?}");

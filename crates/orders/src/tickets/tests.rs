@@ -46,7 +46,7 @@ fn soon(order: &TicketOrder, quantity: i64) -> ScanOutcome {
 }
 
 #[test]
-fn words_are_as_they_are_stored_and_told() {
+fn stored_and_wire_words_are_the_same() {
     let words: Vec<_> = ScanOutcome::all().iter().map(|outcome| outcome.word()).collect();
     let all = [
         "admitted",
@@ -210,7 +210,7 @@ async fn scans_are_judged_in_their_order_of_time_and_answered_as_they_came() {
         scan("next", Some(minutes(30))),
     ];
     let answers = service.redeem(&staff_with([Permission::edit(Resource::Reservations)]), scans).await.unwrap();
-    let told: Vec<_> = answers
+    let reported: Vec<_> = answers
         .iter()
         .map(|answer| match answer {
             ScanAnswer::Judged(kept) => (kept.scan_id.as_str(), kept.id.get(), kept.at),
@@ -219,7 +219,7 @@ async fn scans_are_judged_in_their_order_of_time_and_answered_as_they_came() {
         .collect();
     let early = minutes(20) + TimeDelta::microseconds(1);
     assert_eq!(
-        told,
+        reported,
         [("now", 4, minutes(60)), ("late", 2, minutes(30)), ("early", 1, early), ("next", 3, minutes(30))]
     );
 }

@@ -262,10 +262,10 @@ impl TaskSnapshot {
     /// gets at most one reason.
     pub fn news(self, before: Option<Self>, by: Option<UserId>) -> Vec<(UserId, TaskNotice)> {
         let was_open = |task: &Self| !task.status.is_closed();
-        let told: Vec<(Option<UserId>, TaskNotice)> = if self.status.is_closed() {
+        let reported: Vec<(Option<UserId>, TaskNotice)> = if self.status.is_closed() {
             let closing = before.as_ref().is_some_and(was_open);
-            let told = [self.responsible, self.author.filter(|author| Some(*author) != self.responsible)];
-            told.into_iter().filter(|_| closing).map(|person| (person, TaskNotice::Closed)).collect()
+            let reported = [self.responsible, self.author.filter(|author| Some(*author) != self.responsible)];
+            reported.into_iter().filter(|_| closing).map(|person| (person, TaskNotice::Closed)).collect()
         } else {
             let kept = before.filter(|before| was_open(before) && before.responsible == self.responsible);
             match kept {
@@ -274,7 +274,7 @@ impl TaskSnapshot {
                 Some(_) => Vec::new(),
             }
         };
-        let others = told.into_iter().filter(|(person, _)| *person != by);
+        let others = reported.into_iter().filter(|(person, _)| *person != by);
         others.filter_map(|(person, news)| Some((person?, news))).collect()
     }
 
@@ -305,9 +305,9 @@ pub struct TaskLine {
 impl TaskLine {
     /// Joins the lines of each task, in the order of the events. An assignment takes precedence over a moved
     /// deadline.
-    pub fn merged_by_task(told: impl IntoIterator<Item = Self>) -> Vec<Self> {
+    pub fn merged_by_task(reported: impl IntoIterator<Item = Self>) -> Vec<Self> {
         let mut lines: Vec<Self> = Vec::new();
-        for line in told {
+        for line in reported {
             match lines.iter_mut().find(|known| known.id == line.id) {
                 Some(known) if line.news != TaskNotice::Moved => known.news = line.news,
                 Some(_) => {}
@@ -399,9 +399,9 @@ mod tests {
             (Some(task(Done, 2)), task(New, 2), 1, &[(2, Assigned)]),
             (Some(task(Done, 2)), task(New, 2), 2, &[]),
         ];
-        for (before, after, by, told) in table {
-            let told: Vec<(UserId, TaskNotice)> = told.iter().map(|(id, news)| (user(*id), *news)).collect();
-            assert_eq!(after.news(before, Some(user(by))), told, "{before:?} {after:?} by {by}");
+        for (before, after, by, reported) in table {
+            let reported: Vec<(UserId, TaskNotice)> = reported.iter().map(|(id, news)| (user(*id), *news)).collect();
+            assert_eq!(after.news(before, Some(user(by))), reported, "{before:?} {after:?} by {by}");
         }
     }
 
@@ -414,9 +414,9 @@ mod tests {
             status: Name::parse("new").unwrap(),
             deadline: None,
         };
-        let told =
+        let reported =
             [(7, TaskNotice::Assigned), (8, TaskNotice::Moved), (7, TaskNotice::Moved), (8, TaskNotice::Assigned)];
-        let once = TaskLine::merged_by_task(told.map(|(id, news)| line(id, news)));
+        let once = TaskLine::merged_by_task(reported.map(|(id, news)| line(id, news)));
         assert_eq!(once, [line(7, TaskNotice::Assigned), line(8, TaskNotice::Assigned)]);
     }
 

@@ -149,8 +149,8 @@ pub async fn opening_hours_do_not_overlap<F: Fixture>(fixture: &F) {
     assert_eq!(overlaps.count(), 7, "{outcomes:?}");
     let (after, _) = store.change_times(stamp(project), shop, hours(2)).await.unwrap();
     assert_eq!(after.times.hours.len(), 2);
-    let stranger = fixture.project().await;
-    let refused = store.change_times(stamp(stranger), shop, hours(3)).await;
+    let outsider = fixture.project().await;
+    let refused = store.change_times(stamp(outsider), shop, hours(3)).await;
     assert!(matches!(refused, Err(RecordError::NotFound)), "{refused:?}");
 }
 

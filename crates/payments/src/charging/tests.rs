@@ -169,31 +169,31 @@ async fn a_charge_ends_once() {
     let id = ProviderId::parse("pay-1").unwrap();
     for recorded in ChargeState::VARIANTS.iter().copied().filter(|state| !state.is_open()) {
         let arrived = recorded == ChargeState::Succeeded;
-        for (told, shown) in [Canceled, Pending, Succeeded]
+        for (reported, shown) in [Canceled, Pending, Succeeded]
             .map(Some)
             .into_iter()
             .chain([None])
-            .flat_map(|told| [Canceled, Pending, Succeeded].map(|shown| (told, shown)))
+            .flat_map(|reported| [Canceled, Pending, Succeeded].map(|shown| (reported, shown)))
         {
             let opposite = |status| status == if arrived { Canceled } else { Succeeded };
             let mut trial = Trial::new();
             let known = Charge { state: recorded, provider_id: Some(id.clone()), ..charge() };
             trial.charges.expect_by_provider().returning(move |_| Ok(Some(known.clone())));
             // Mocks refuse unexpected calls: a notification that fits the outcome causes no read.
-            if told.is_some_and(opposite) {
+            if reported.is_some_and(opposite) {
                 trial = trial.reading(Reading::Known(payment(shown)));
                 if opposite(shown) {
                     trial.charges.expect_record_contradiction().once().returning(|_, _, _| Ok(()));
                 }
             }
-            let suspicious = told.is_some_and(opposite) && opposite(shown);
-            let heard = trial.service().handle_notification(&id, told).await.unwrap();
+            let suspicious = reported.is_some_and(opposite) && opposite(shown);
+            let notified = trial.service().handle_notification(&id, reported).await.unwrap();
             assert_eq!(
-                matches!(heard, NotificationResult::Suspicious { .. }),
+                matches!(notified, NotificationResult::Suspicious { .. }),
                 suspicious,
-                "{recorded:?} {told:?} {shown:?}"
+                "{recorded:?} {reported:?} {shown:?}"
             );
-            assert_eq!(heard == NotificationResult::AlreadySettled(purpose()), !suspicious, "{heard:?}");
+            assert_eq!(notified == NotificationResult::AlreadySettled(purpose()), !suspicious, "{notified:?}");
         }
     }
 }
@@ -282,7 +282,7 @@ async fn withdrawing(trial: Trial, answer: Answer<GatewayPayment>) -> CancelOutc
 }
 
 #[tokio::test]
-async fn a_payment_that_nobody_has_paid_is_taken_back() {
+async fn an_unpaid_payment_is_withdrawn() {
     let trial = Trial::new().recording(withdrawn, Change::Done);
     assert_eq!(withdrawing(trial, Answer::Known(taken_back())).await, CancelOutcome::Settled);
     // A lost answer, and an answer to a repeated request.
@@ -394,9 +394,9 @@ async fn a_settled_charge_is_not_settled_again() {
         trial.charges.expect_by_provider().returning(|_| Ok(Some(pending())));
         trial.charges.expect_find().returning(settled(state));
         trial.charges.expect_record_contradiction().times(contradictions).returning(|_, _, _| Ok(()));
-        let heard = trial.service().handle_notification(&id, Some(GatewayStatus::Succeeded)).await.unwrap();
-        assert_eq!(matches!(heard, NotificationResult::Suspicious { .. }), contradictions == 1, "{heard:?}");
-        assert_eq!(heard == NotificationResult::AlreadySettled(purpose()), contradictions == 0, "{heard:?}");
+        let notified = trial.service().handle_notification(&id, Some(GatewayStatus::Succeeded)).await.unwrap();
+        assert_eq!(matches!(notified, NotificationResult::Suspicious { .. }), contradictions == 1, "{notified:?}");
+        assert_eq!(notified == NotificationResult::AlreadySettled(purpose()), contradictions == 0, "{notified:?}");
     }
 }
 
@@ -421,7 +421,7 @@ async fn a_notification_about_a_payment_that_goes_on_settles_nothing() {
 async fn a_receipt_is_waited_for_when_one_was_asked_for() {
     let receipt = Some(a_receipt(charge().request.amount));
     let asking = Charge { request: ChargeRequest { receipt, ..charge().request }, ..charge() };
-    let told = |registration| GatewayPayment { receipt: registration, ..payment(GatewayStatus::Succeeded) };
+    let reported = |registration| GatewayPayment { receipt: registration, ..payment(GatewayStatus::Succeeded) };
     let open = async |charge: &Charge, paid, expected: fn(&ChargeChange) -> bool| {
         let mut trial = Trial::new().recording(expected, Change::Done);
         trial.gateway.expect_create().return_const(Answer::Known(paid));
@@ -429,13 +429,13 @@ async fn a_receipt_is_waited_for_when_one_was_asked_for() {
     };
     let waits =
         |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { receipt: Some(Registration::Pending), .. });
-    assert_eq!(open(&asking, told(None), waits).await, PaymentRequested::Known);
+    assert_eq!(open(&asking, reported(None), waits).await, PaymentRequested::Known);
     let done = |change: &ChargeChange| {
         matches!(change, ChargeChange::Succeeded { receipt: Some(Registration::Succeeded), .. })
     };
-    assert_eq!(open(&asking, told(Some(Registration::Succeeded)), done).await, PaymentRequested::Known);
+    assert_eq!(open(&asking, reported(Some(Registration::Succeeded)), done).await, PaymentRequested::Known);
     let none = |change: &ChargeChange| matches!(change, ChargeChange::Succeeded { receipt: None, .. });
-    assert_eq!(open(&charge(), told(Some(Registration::Succeeded)), none).await, PaymentRequested::Known);
+    assert_eq!(open(&charge(), reported(Some(Registration::Succeeded)), none).await, PaymentRequested::Known);
 }
 
 #[tokio::test]

@@ -281,13 +281,13 @@ mod tests {
     }
 
     #[test]
-    fn what_proves_something_goes_back_at_once_and_subscriptions_recur() {
-        let told = ChargePurpose::KINDS.map(|kind| {
+    fn verification_payments_are_refunded_at_once_and_subscriptions_recur() {
+        let reported = ChargePurpose::KINDS.map(|kind| {
             let purpose = ChargePurpose::from_parts(kind, 7).unwrap().unwrap();
             (purpose.to_string(), purpose.is_refunded_at_once(), purpose.is_recurring())
         });
         assert_eq!(
-            told,
+            reported,
             [
                 ("order 7".to_owned(), false, false),
                 ("verification 7".to_owned(), true, false),

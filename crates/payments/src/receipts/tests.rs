@@ -85,21 +85,21 @@ async fn worked(receipt: FiscalReceipt, after: TimeDelta, gateway: MockPaymentGa
     (change, round.suspicious.len())
 }
 
-async fn told(told: Option<Registration>, receipt: FiscalReceipt, after: TimeDelta) -> (ReceiptChange, usize) {
+async fn reported(reported: Option<Registration>, receipt: FiscalReceipt, after: TimeDelta) -> (ReceiptChange, usize) {
     let mut gateway = MockPaymentGateway::new();
-    gateway.expect_read().return_const(payment(told));
+    gateway.expect_read().return_const(payment(reported));
     worked(receipt, after, gateway).await
 }
 
 #[tokio::test]
 async fn a_payment_contains_its_receipt_state() {
     let minute = TimeDelta::minutes(1);
-    let (change, concerns) = told(Some(Registration::Succeeded), of_payment(), minute).await;
+    let (change, concerns) = reported(Some(Registration::Succeeded), of_payment(), minute).await;
     assert_eq!((change, concerns), (ReceiptChange::Succeeded { provider_id: None }, 0));
-    let (change, concerns) = told(Some(Registration::Canceled), of_payment(), minute).await;
+    let (change, concerns) = reported(Some(Registration::Canceled), of_payment(), minute).await;
     assert!(matches!(change, ReceiptChange::Canceled { .. }) && concerns == 1);
     for open in [Some(Registration::Pending), None] {
-        let (change, concerns) = told(open, of_payment(), minute).await;
+        let (change, concerns) = reported(open, of_payment(), minute).await;
         assert!(matches!(change, ReceiptChange::Pending { overdue: false, .. }) && concerns == 0, "{change:?}");
     }
 }
@@ -108,11 +108,11 @@ async fn a_payment_contains_its_receipt_state() {
 async fn a_receipt_pending_for_three_days_is_reported_once() {
     let pending = Some(Registration::Pending);
     let almost = TimeDelta::days(3) - TimeDelta::seconds(1);
-    assert_eq!(told(pending, of_payment(), almost).await.1, 0);
-    let (change, concerns) = told(pending, of_payment(), TimeDelta::days(3)).await;
+    assert_eq!(reported(pending, of_payment(), almost).await.1, 0);
+    let (change, concerns) = reported(pending, of_payment(), TimeDelta::days(3)).await;
     assert!(change.is_overdue() && change.next_check_at().is_some() && concerns == 1);
     let known = FiscalReceipt { overdue_at: Some(DateTime::UNIX_EPOCH), ..of_payment() };
-    assert_eq!(told(pending, known, TimeDelta::days(4)).await.1, 0);
+    assert_eq!(reported(pending, known, TimeDelta::days(4)).await.1, 0);
     // A receipt is also reported if the acquirer never answers.
     let mut silent = MockPaymentGateway::new();
     silent.expect_read().return_const(Reading::Unknown { why: "500".to_owned() });
@@ -255,7 +255,7 @@ async fn another_key_waits_an_hour() {
 }
 
 #[tokio::test]
-async fn a_round_checks_no_more_than_it_was_asked_to_and_tells_only_what_it_committed() {
+async fn a_round_checks_only_the_requested_number_and_reports_only_commits() {
     let mut store = MockReceiptStore::new();
     let lease = TimeDelta::seconds(150);
     store.expect_lease().withf(move |_, at, until| *until == *at + lease).returning(|_, _, _| Ok(Some(of_payment())));

@@ -176,9 +176,9 @@ async fn a_refund_is_tried_twelve_times() {
 #[tokio::test]
 async fn a_receipt_is_waited_for_when_a_refund_asked_for_one() {
     let receipt = Some(a_receipt(due().request.amount));
-    let works = async |receipt, told, expected: fn(&RefundChange) -> bool| {
+    let works = async |receipt, reported, expected: fn(&RefundChange) -> bool| {
         let mut trial = Trial::due(Refund { request: RefundRequest { receipt, ..due().request }, ..due() });
-        let known = GatewayRefund { receipt: told, ..refund(GatewayStatus::Succeeded) };
+        let known = GatewayRefund { receipt: reported, ..refund(GatewayStatus::Succeeded) };
         trial.gateway.expect_refund().return_const(Answer::Known(known));
         trial.records(expected).await
     };
@@ -194,7 +194,7 @@ async fn a_receipt_is_waited_for_when_a_refund_asked_for_one() {
 }
 
 #[tokio::test]
-async fn a_round_checks_no_more_than_it_was_asked_to_and_tells_only_what_it_committed() {
+async fn a_round_checks_only_the_requested_number_and_reports_only_commits() {
     let mut store = MockRefundStore::new();
     let lease = TimeDelta::seconds(150);
     store.expect_lease().withf(move |_, at, until| *until == *at + lease).returning(|_, _, _| Ok(Some(due())));
@@ -231,19 +231,19 @@ fn id() -> ProviderId {
 }
 
 #[tokio::test]
-async fn a_refund_of_ours_that_is_told_of_is_recorded_on_itself() {
+async fn a_notified_refund_of_ours_is_recorded_on_itself() {
     let part = Refund { request: RefundRequest { whole: false, ..due().request }, ..due() };
     let asked = Refund { state: RefundState::Pending, provider_id: Some(id()), ..part.clone() };
     // Matched by its key, by its identifier, and the whole of a payment whatever its origin.
     let by_hand = GatewayRefund { key: None, ..refund(GatewayStatus::Succeeded) };
-    for (own, told) in [(part, refund(GatewayStatus::Succeeded)), (asked, by_hand.clone()), (due(), by_hand)] {
+    for (own, reported) in [(part, refund(GatewayStatus::Succeeded)), (asked, by_hand.clone()), (due(), by_hand)] {
         let mut store = MockRefundStore::new();
         store.expect_of_payment().once().returning(move |_| Ok(Some(vec![own.clone()])));
         store.expect_record().once().returning(|_, _, change, _| {
             assert!(matches!(change, RefundChange::Succeeded { .. }), "{change:?}");
             Ok(Change::Done)
         });
-        let noticed = noticing(store, reading(told)).handle_notification(&id()).await.unwrap();
+        let noticed = noticing(store, reading(reported)).handle_notification(&id()).await.unwrap();
         assert_eq!(noticed, RefundNotificationResult::Recorded(due().purpose));
     }
 }
@@ -266,9 +266,9 @@ async fn an_external_refund_is_recorded() {
         ),
     ] {
         let mut store = MockRefundStore::new();
-        let (own, told) = (part.clone(), by_hand.clone());
+        let (own, reported) = (part.clone(), by_hand.clone());
         store.expect_of_payment().returning(move |_| Ok(Some(vec![own.clone()])));
-        store.expect_record_outside().withf(move |_, refund, _| *refund == told).return_once(|_, _, _| Ok(outcome));
+        store.expect_record_outside().withf(move |_, refund, _| *refund == reported).return_once(|_, _, _| Ok(outcome));
         assert_eq!(noticing(store, reading(by_hand.clone())).handle_notification(&id()).await.unwrap(), expected);
     }
 }

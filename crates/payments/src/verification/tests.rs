@@ -148,7 +148,7 @@ fn a_verification_is_charged_by_its_terms_and_lasts_for_its_window() {
 }
 
 #[tokio::test]
-async fn what_was_started_counts_for_a_day_and_is_looked_at_soon() {
+async fn a_started_verification_counts_for_a_day_and_is_checked_soon() {
     let mut trial = Trial { age: TimeDelta::days(2), ..Trial::default() };
     let at = DateTime::UNIX_EPOCH + TimeDelta::days(2);
     trial

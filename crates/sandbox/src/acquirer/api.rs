@@ -14,13 +14,13 @@ use serde_json::{Map, Value, json};
 
 use super::idempotence::{self, Outcome};
 use super::ledger::{Ledger, Object, Shop};
-use super::notifications::News;
+use super::notifications::PendingNotifications;
 use super::order::{self, BindingOrder, PaymentOrder, RefundOrder};
 use super::payment::Status;
 use super::receipt::{About, ReceiptOrder};
 use super::view;
 use crate::faults::{self, Fault, Service};
-use crate::state::{Bounded, IdGenerator, World};
+use crate::state::{Bounded, IdGenerator, SandboxState};
 
 /// Registers the routes under `/v3`.
 pub fn routes(config: &mut ServiceConfig) {
@@ -38,19 +38,21 @@ pub fn routes(config: &mut ServiceConfig) {
             .service(resource("/payment_methods").route(web::post().to(create_binding)))
             .service(resource("/payment_methods/{id}").route(shown(Object::Method)))
             .service(resource("/me").route(web::get().to(me)))
-            .default_service(web::to(async |world: Data<World>| Refusal::not_found("Not found").answer(&world.chance))),
+            .default_service(web::to(async |sandbox_state: Data<SandboxState>| {
+                Refusal::not_found("Not found").answer(&sandbox_state.chance)
+            })),
     );
 }
 
 /// A path that answers 405 in the API's error format to methods it does not have.
 fn resource(path: &str) -> Resource {
-    let refuse = async |world: Data<World>| Refusal::wrong_method().answer(&world.chance);
+    let refuse = async |sandbox_state: Data<SandboxState>| Refusal::wrong_method().answer(&sandbox_state.chance);
     web::resource(path).default_service(web::to(refuse))
 }
 
-async fn create_payment(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
+async fn create_payment(call: HttpRequest, sandbox_state: Data<SandboxState>, body: Bytes) -> HttpResponse {
     let (mut step, mut repeated) = (None, true);
-    let (result, news) = change(&call, &world, &body, |ledger, fields, now| {
+    let (result, pending) = change(&call, &sandbox_state, &body, |ledger, fields, now| {
         repeated = false;
         ledger.create_payment(PaymentOrder::read(fields)?, &mut step, now)
     });
@@ -61,51 +63,55 @@ async fn create_payment(call: HttpRequest, world: Data<World>, body: Bytes) -> H
         repeated: repeated && result.is_ok(),
         fault: fault.or(planned).map(|fault| fault.kind),
     };
-    world.acquirer.charges.note(&call, &body, world.now(), &outcome);
-    news.sent().await;
+    sandbox_state.acquirer.charges.note(&call, &body, sandbox_state.now(), &outcome);
+    pending.sent().await;
     let instead = match fault {
-        Some(fault) => faults::instead(Service::Acquirer, fault, &world).await,
+        Some(fault) => faults::instead(Service::Acquirer, fault, &sandbox_state).await,
         None => None,
     };
-    instead.unwrap_or_else(|| answer(&world, result))
+    instead.unwrap_or_else(|| answer(&sandbox_state, result))
 }
 
-async fn capture(call: HttpRequest, world: Data<World>, id: Path<String>, body: Bytes) -> HttpResponse {
-    write(&call, &world, &body, |ledger, fields, now| ledger.capture(&id, order::capture_sum(fields)?, now)).await
+async fn capture(call: HttpRequest, sandbox_state: Data<SandboxState>, id: Path<String>, body: Bytes) -> HttpResponse {
+    write(&call, &sandbox_state, &body, |ledger, fields, now| ledger.capture(&id, order::capture_sum(fields)?, now))
+        .await
 }
 
-async fn cancel(call: HttpRequest, world: Data<World>, id: Path<String>, body: Bytes) -> HttpResponse {
-    write(&call, &world, &body, |ledger, _, _| ledger.cancel(&id)).await
+async fn cancel(call: HttpRequest, sandbox_state: Data<SandboxState>, id: Path<String>, body: Bytes) -> HttpResponse {
+    write(&call, &sandbox_state, &body, |ledger, _, _| ledger.cancel(&id)).await
 }
 
-async fn create_refund(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
-    write(&call, &world, &body, |ledger, fields, now| ledger.create_refund(RefundOrder::read(fields)?, now)).await
+async fn create_refund(call: HttpRequest, sandbox_state: Data<SandboxState>, body: Bytes) -> HttpResponse {
+    write(&call, &sandbox_state, &body, |ledger, fields, now| ledger.create_refund(RefundOrder::read(fields)?, now))
+        .await
 }
 
-async fn create_receipt(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
-    write(&call, &world, &body, |ledger, fields, now| ledger.create_receipt(ReceiptOrder::read(fields)?, now)).await
+async fn create_receipt(call: HttpRequest, sandbox_state: Data<SandboxState>, body: Bytes) -> HttpResponse {
+    write(&call, &sandbox_state, &body, |ledger, fields, now| ledger.create_receipt(ReceiptOrder::read(fields)?, now))
+        .await
 }
 
-async fn create_binding(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
-    write(&call, &world, &body, |ledger, fields, now| ledger.create_binding(BindingOrder::read(fields)?, now)).await
+async fn create_binding(call: HttpRequest, sandbox_state: Data<SandboxState>, body: Bytes) -> HttpResponse {
+    write(&call, &sandbox_state, &body, |ledger, fields, now| ledger.create_binding(BindingOrder::read(fields)?, now))
+        .await
 }
 
 /// One object by its identifier.
 fn shown(object: fn(String) -> Object) -> Route {
-    web::get().to(move |call: HttpRequest, world: Data<World>, id: Path<String>| async move {
-        show(&call, &world, &object(id.into_inner()))
+    web::get().to(move |call: HttpRequest, sandbox_state: Data<SandboxState>, id: Path<String>| async move {
+        show(&call, &sandbox_state, &object(id.into_inner()))
     })
 }
 
 /// A page of a list.
 fn listed(list: fn(&Ledger, &Query) -> Result<Value, Refusal>) -> Route {
-    web::get().to(move |call: HttpRequest, world: Data<World>, query: web::Query<HashMap<String, String>>| async move {
-        read(&call, &world, |ledger| list(ledger, &Query(query.into_inner())))
+    web::get().to(move |call: HttpRequest, sandbox_state: Data<SandboxState>, query: web::Query<HashMap<String, String>>| async move {
+        read(&call, &sandbox_state, |ledger| list(ledger, &Query(query.into_inner())))
     })
 }
 
-async fn me(call: HttpRequest, world: Data<World>) -> HttpResponse {
-    read(&call, &world, |ledger| {
+async fn me(call: HttpRequest, sandbox_state: Data<SandboxState>) -> HttpResponse {
+    read(&call, &sandbox_state, |ledger| {
         Ok(json!({
             "account_id": ledger.shop.id,
             "status": "enabled",
@@ -116,8 +122,8 @@ async fn me(call: HttpRequest, world: Data<World>) -> HttpResponse {
     })
 }
 
-fn show(call: &HttpRequest, world: &World, object: &Object) -> HttpResponse {
-    read(call, world, |ledger| {
+fn show(call: &HttpRequest, sandbox_state: &SandboxState, object: &Object) -> HttpResponse {
+    read(call, sandbox_state, |ledger| {
         let what = match object {
             Object::Payment(_) => "Payment",
             Object::Refund(_) => "Refund",
@@ -129,31 +135,36 @@ fn show(call: &HttpRequest, world: &World, object: &Object) -> HttpResponse {
 }
 
 /// Handles a call that changes nothing.
-fn read(call: &HttpRequest, world: &World, work: impl FnOnce(&Ledger) -> Result<Value, Refusal>) -> HttpResponse {
-    let outcome = authenticate(call, &world.acquirer.shop).and_then(|()| world.with_ledger(|ledger, _| work(ledger)));
-    answer(world, outcome)
+fn read(
+    call: &HttpRequest,
+    sandbox_state: &SandboxState,
+    work: impl FnOnce(&Ledger) -> Result<Value, Refusal>,
+) -> HttpResponse {
+    let outcome = authenticate(call, &sandbox_state.acquirer.shop)
+        .and_then(|()| sandbox_state.with_ledger(|ledger, _| work(ledger)));
+    answer(sandbox_state, outcome)
 }
 
 /// Handles a call that changes something.
 async fn write(
     call: &HttpRequest,
-    world: &World,
+    sandbox_state: &SandboxState,
     body: &[u8],
     work: impl FnOnce(&mut Ledger, &Map<String, Value>, DateTime<Utc>) -> Result<Object, Refusal>,
 ) -> HttpResponse {
-    let (outcome, news) = change(call, world, body, work);
-    news.sent().await;
-    answer(world, outcome)
+    let (outcome, pending) = change(call, sandbox_state, body, work);
+    pending.sent().await;
+    answer(sandbox_state, outcome)
 }
 
 /// Does the work of a call once per idempotence key. Also returns the notifications to send before the response.
 fn change(
     call: &HttpRequest,
-    world: &World,
+    sandbox_state: &SandboxState,
     body: &[u8],
     work: impl FnOnce(&mut Ledger, &Map<String, Value>, DateTime<Utc>) -> Result<Object, Refusal>,
-) -> (Result<Value, Refusal>, News) {
-    let outcome = authenticate(call, &world.acquirer.shop).and_then(|()| {
+) -> (Result<Value, Refusal>, PendingNotifications) {
+    let outcome = authenticate(call, &sandbox_state.acquirer.shop).and_then(|()| {
         let key = idempotence::check(header_text(call, "idempotence-key"))?;
         let fields = parse(call, body)?;
         let fingerprint = idempotence::fingerprint(call.method().as_str(), call.path(), fields.as_ref());
@@ -161,18 +172,18 @@ fn change(
             Some(Value::Object(fields)) => fields,
             _ => Map::new(),
         };
-        Ok(world.with_ledger_and_notifications(|ledger, now| {
+        Ok(sandbox_state.with_ledger_and_notifications(|ledger, now| {
             let object = ledger.once(key, fingerprint, now, |ledger| work(ledger, &fields, now))?;
             ledger.view(&object).ok_or_else(Refusal::internal)
         }))
     });
-    outcome.unwrap_or_else(|refusal| (Err(refusal), News::default()))
+    outcome.unwrap_or_else(|refusal| (Err(refusal), PendingNotifications::default()))
 }
 
-fn answer(world: &World, outcome: Result<Value, Refusal>) -> HttpResponse {
+fn answer(sandbox_state: &SandboxState, outcome: Result<Value, Refusal>) -> HttpResponse {
     match outcome {
         Ok(object) => HttpResponse::Ok().json(object),
-        Err(refusal) => refusal.answer(&world.chance),
+        Err(refusal) => refusal.answer(&sandbox_state.chance),
     }
 }
 

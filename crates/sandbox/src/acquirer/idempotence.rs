@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::api::Refusal;
 use crate::faults::FaultKind;
-use crate::state::{World, keep_newest, lock, moment};
+use crate::state::{SandboxState, keep_newest, lock, moment};
 
 /// Time a key is kept after its first request.
 const WINDOW: TimeDelta = TimeDelta::hours(24);
@@ -180,13 +180,13 @@ impl ChargeLog {
 }
 
 /// Records a request that a fault keeps from being served.
-pub async fn note_unserved(call: &mut ServiceRequest, fault: FaultKind, world: &World) {
+pub async fn note_unserved(call: &mut ServiceRequest, fault: FaultKind, sandbox_state: &SandboxState) {
     if call.method() != Method::POST || call.path() != "/v3/payments" {
         return;
     }
     if let Ok(body) = call.extract::<Bytes>().await {
         let outcome = Outcome { result: None, repeated: false, fault: Some(fault) };
-        world.acquirer.charges.note(call.request(), &body, world.now(), &outcome);
+        sandbox_state.acquirer.charges.note(call.request(), &body, sandbox_state.now(), &outcome);
     }
 }
 
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_used_again_after_a_day_is_remembered_anew() {
+    fn a_key_used_again_after_a_day_is_a_new_key() {
         let mut keys = Keys::new(10);
         let (one, other) = (fingerprint("POST", "/a", None), fingerprint("POST", "/b", None));
         keys.remember("k", one, START, 1);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_keys_are_forgotten() {
+    fn the_oldest_keys_are_evicted() {
         let mut keys = Keys::new(2);
         let print = fingerprint("POST", "/", None);
         for key in ["a", "b", "c"] {

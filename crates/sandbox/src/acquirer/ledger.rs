@@ -183,7 +183,7 @@ impl Ledger {
             None => self.to_confirm.add(now + CONFIRMATION_WINDOW, object.clone()),
             Some(Ending::AtOnce(verdict)) => self.conclude(&object, verdict, now),
             Some(Ending::After(pause, _)) => self.to_confirm.add(now + pause, object.clone()),
-            Some(Ending::WhenTold) => {}
+            Some(Ending::OnRequest) => {}
         }
         Ok(object)
     }
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn a_saved_card_is_charged_without_the_payer_until_it_is_told_to_decline() {
+    fn a_saved_card_is_charged_without_the_payer_until_declines_are_configured() {
         let mut ledger = ledger();
         let id = pending(&mut ledger, &json!({ "save_payment_method": true }));
         ledger.act_on_payment(&id, &by_card(true), START).unwrap();
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refund_that_the_bank_turns_down_gives_the_sum_back_to_the_payment() {
+    fn a_refund_rejected_by_the_bank_restores_the_amount() {
         let mut ledger = ledger();
         let id = pending(&mut ledger, &json!({}));
         ledger.act_on_payment(&id, &by_card(false), START).unwrap();

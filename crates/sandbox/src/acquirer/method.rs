@@ -198,13 +198,13 @@ impl Kind {
 
 /// Status of a payment method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum MethodStatus {
     Pending,
     Active,
     Inactive,
 }
 
-impl Standing {
+impl MethodStatus {
     pub fn name(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -220,7 +220,7 @@ pub struct Method {
     pub id: String,
     pub kind: Kind,
     pub saved: bool,
-    pub standing: Standing,
+    pub status: MethodStatus,
     /// `None` until a card has been entered.
     pub card: Option<Card>,
     /// The bank's number of a completed SBP transfer.
@@ -230,7 +230,7 @@ pub struct Method {
 impl Method {
     /// Creates a method the payer has not used yet.
     pub fn chosen(id: String, kind: Kind) -> Self {
-        Self { id, kind, saved: false, standing: Standing::Pending, card: None, sbp_operation_id: None }
+        Self { id, kind, saved: false, status: MethodStatus::Pending, card: None, sbp_operation_id: None }
     }
 }
 
@@ -248,7 +248,7 @@ pub struct SavedMethod {
 impl SavedMethod {
     /// Returns `true` if the method may be charged without the payer.
     pub fn is_chargeable(&self) -> bool {
-        self.method.saved && self.method.standing == Standing::Active
+        self.method.saved && self.method.status == MethodStatus::Active
     }
 }
 
@@ -260,7 +260,7 @@ pub enum Ending {
     /// The payment is pending for this duration.
     After(TimeDelta, Verdict),
     /// The payment is pending until the control interface ends it.
-    WhenTold,
+    OnRequest,
 }
 
 /// Outcome of one charge, or of several in a row.
@@ -354,7 +354,7 @@ impl Ledger {
         let Object::Payment(id) = payment else { return None };
         match self.payments.get(id)?.step?.ending {
             Ending::After(_, verdict) => Some(verdict),
-            Ending::AtOnce(_) | Ending::WhenTold => None,
+            Ending::AtOnce(_) | Ending::OnRequest => None,
         }
     }
 
@@ -415,10 +415,10 @@ mod tests {
     #[test]
     fn steps_are_used_up_in_order_and_then_charges_succeed() {
         let twice = Step { times: Some(2), ..Step::new(declined("insufficient_funds")) };
-        let mut script = Script::from_iter([twice, Step::new(Ending::WhenTold)]);
+        let mut script = Script::from_iter([twice, Step::new(Ending::OnRequest)]);
         let endings = [(); 4].map(|()| script.take().ending);
         let poor = declined("insufficient_funds");
-        assert_eq!(endings, [poor, poor, Ending::WhenTold, APPROVED]);
+        assert_eq!(endings, [poor, poor, Ending::OnRequest, APPROVED]);
         assert_eq!(script.steps().count(), 0);
     }
 

@@ -25,10 +25,10 @@ use actix_web::HttpResponse;
 use chrono::{DateTime, Utc};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::state::{IdGenerator, SandboxConfig, World, lock};
+use crate::state::{IdGenerator, SandboxConfig, SandboxState, lock};
 use api::Refusal;
 use idempotence::ChargeLog;
-use notifications::{Job, News, Notifier};
+use notifications::{Job, Notifier, PendingNotifications};
 
 /// The acquirer's state.
 pub struct Acquirer {
@@ -57,14 +57,17 @@ impl Acquirer {
     }
 }
 
-impl World {
+impl SandboxState {
     /// Runs `work` on the acquirer's state at the current time, then sends the notifications it caused.
     pub fn with_ledger<R>(&self, work: impl FnOnce(&mut Ledger, DateTime<Utc>) -> R) -> R {
         self.with_ledger_and_notifications(work).0
     }
 
     /// Also returns the notifications to send before the response.
-    fn with_ledger_and_notifications<R>(&self, work: impl FnOnce(&mut Ledger, DateTime<Utc>) -> R) -> (R, News) {
+    fn with_ledger_and_notifications<R>(
+        &self,
+        work: impl FnOnce(&mut Ledger, DateTime<Utc>) -> R,
+    ) -> (R, PendingNotifications) {
         let now = self.now();
         let (before, result, events) = {
             let mut ledger = lock(&self.acquirer.ledger);
@@ -81,11 +84,11 @@ impl World {
 }
 
 /// Returns the response to a call hit by an `http_500` fault.
-pub fn internal_error(world: &World) -> HttpResponse {
-    Refusal::internal().answer(&world.chance)
+pub fn internal_error(sandbox_state: &SandboxState) -> HttpResponse {
+    Refusal::internal().answer(&sandbox_state.chance)
 }
 
 /// Returns the response to a call hit by a `refuse` fault.
-pub fn forbidden(world: &World) -> HttpResponse {
-    Refusal::forbidden("The shop is not allowed to perform this operation").answer(&world.chance)
+pub fn forbidden(sandbox_state: &SandboxState) -> HttpResponse {
+    Refusal::forbidden("The shop is not allowed to perform this operation").answer(&sandbox_state.chance)
 }

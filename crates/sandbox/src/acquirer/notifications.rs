@@ -13,7 +13,7 @@ use tokio::sync::{Notify, Semaphore, oneshot, watch};
 
 use super::ledger::Event;
 use crate::faults::{FaultKind, Faults, Service};
-use crate::state::{SandboxConfig, World, keep_newest, lock, moment};
+use crate::state::{SandboxConfig, SandboxState, keep_newest, lock, moment};
 
 /// Pauses before the redeliveries, in seconds.
 const REDELIVERIES: [u64; 7] = [10, 42, 84, 168, 672, 5_376, 86_016];
@@ -39,20 +39,20 @@ pub struct Job {
     notifications: Vec<Notification>,
     /// Notified when all have been sent.
     sent: Option<oneshot::Sender<()>>,
-    _underway: Underway,
+    _underway: RunningJob,
 }
 
 /// Counts a job while it exists.
-struct Underway(watch::Sender<usize>);
+struct RunningJob(watch::Sender<usize>);
 
-impl Underway {
+impl RunningJob {
     fn of(jobs: &watch::Sender<usize>) -> Self {
         jobs.send_modify(|jobs| *jobs += 1);
         Self(jobs.clone())
     }
 }
 
-impl Drop for Underway {
+impl Drop for RunningJob {
     fn drop(&mut self) {
         self.0.send_modify(|jobs| *jobs = jobs.saturating_sub(1));
     }
@@ -60,9 +60,9 @@ impl Drop for Underway {
 
 /// Notifications to send before a response.
 #[derive(Default)]
-pub struct News(Vec<oneshot::Receiver<()>>);
+pub struct PendingNotifications(Vec<oneshot::Receiver<()>>);
 
-impl News {
+impl PendingNotifications {
     /// Waits until each of them has been sent, accepted or not.
     pub async fn sent(self) {
         for sent in self.0 {
@@ -126,8 +126,8 @@ impl Notifier {
     }
 
     /// Queues notifications of the events; without a URL none is sent. Returns those to send before the response.
-    pub fn announce(&self, events: Vec<Event>, faults: &Faults) -> News {
-        let mut news = News::default();
+    pub fn announce(&self, events: Vec<Event>, faults: &Faults) -> PendingNotifications {
+        let mut pending = PendingNotifications::default();
         for event in events {
             let urls = self.urls();
             if urls.is_empty() {
@@ -143,26 +143,26 @@ impl Notifier {
                     body: json!({ "type": "notification", "event": name, "object": object }).to_string().into(),
                     redeliveries: 0,
                 };
-                let told = notification(event.name, &event.object);
+                let reported = notification(event.name, &event.object);
                 let notifications = match fault {
-                    Some(FaultKind::Duplicate) => vec![told.clone(), told],
-                    Some(FaultKind::Reorder) => vec![told, notification(event.stale.0, &event.stale.1)],
-                    _ => vec![told],
+                    Some(FaultKind::Duplicate) => vec![reported.clone(), reported],
+                    Some(FaultKind::Reorder) => vec![reported, notification(event.stale.0, &event.stale.1)],
+                    _ => vec![reported],
                 };
                 let sent = event.comes_first.then(|| {
                     let (sent, waiting) = oneshot::channel();
-                    news.0.push(waiting);
+                    pending.0.push(waiting);
                     sent
                 });
                 self.send(notifications, sent);
             }
         }
-        news
+        pending
     }
 
     fn send(&self, notifications: Vec<Notification>, sent: Option<oneshot::Sender<()>>) {
         // The receiver is dropped only when the sandbox is stopping.
-        let _ = self.outbox.send(Job { notifications, sent, _underway: Underway::of(&self.underway) });
+        let _ = self.outbox.send(Job { notifications, sent, _underway: RunningJob::of(&self.underway) });
     }
 
     /// Sends the redeliveries that are due. Returns `true` if there were any.
@@ -237,35 +237,35 @@ impl Waiting {
 }
 
 /// Sends notifications until the sandbox stops. Also expires objects whose deadlines have passed.
-pub async fn courier(world: Arc<World>, client: reqwest::Client, mut inbox: UnboundedReceiver<Job>) {
+pub async fn courier(sandbox_state: Arc<SandboxState>, client: reqwest::Client, mut inbox: UnboundedReceiver<Job>) {
     let permits = Arc::new(Semaphore::new(MAX_PARALLEL));
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let send = |job: Job| {
-        let (world, client, permits) = (Arc::clone(&world), client.clone(), Arc::clone(&permits));
+        let (sandbox_state, client, permits) = (Arc::clone(&sandbox_state), client.clone(), Arc::clone(&permits));
         tokio::spawn(async move {
             let _permit = permits.acquire().await;
             tokio::select! {
-                () = deliver(&world, &client, job) => {}
-                () = world.stopping.cancelled() => {}
+                () = deliver(&sandbox_state, &client, job) => {}
+                () = sandbox_state.stopping.cancelled() => {}
             }
         });
     };
     loop {
         tokio::select! {
-            () = world.stopping.cancelled() => break,
+            () = sandbox_state.stopping.cancelled() => break,
             Some(job) = inbox.recv() => send(job),
-            () = world.acquirer.notifier.clock_moved.notified() => {}
+            () = sandbox_state.acquirer.notifier.clock_moved.notified() => {}
             _ = tick.tick() => {}
         }
-        let now = world.with_ledger(|_, now| now);
-        world.acquirer.notifier.redeliver(now);
+        let now = sandbox_state.with_ledger(|_, now| now);
+        sandbox_state.acquirer.notifier.redeliver(now);
     }
 }
 
 /// Sends the notifications of a job in order. Each one that is not accepted waits for its own redelivery.
-async fn deliver(world: &World, client: &reqwest::Client, mut job: Job) {
-    let notifier = &world.acquirer.notifier;
+async fn deliver(sandbox_state: &SandboxState, client: &reqwest::Client, mut job: Job) {
+    let notifier = &sandbox_state.acquirer.notifier;
     for mut notification in std::mem::take(&mut job.notifications) {
         let answer = client
             .post(&notification.url)
@@ -278,7 +278,7 @@ async fn deliver(world: &World, client: &reqwest::Client, mut job: Job) {
             .map_err(|error| error.to_string());
         let taken = answer == Ok(200);
         notifier.record(Attempt {
-            at: world.now(),
+            at: sandbox_state.now(),
             event: notification.event,
             object_id: notification.object_id.clone(),
             url: notification.url.clone(),
@@ -287,7 +287,7 @@ async fn deliver(world: &World, client: &reqwest::Client, mut job: Job) {
         });
         if let (false, Some(pause)) = (taken, notifier.pauses.get(notification.redeliveries)) {
             notification.redeliveries += 1;
-            let due = world.now().checked_add_signed(*pause).unwrap_or(DateTime::<Utc>::MAX_UTC);
+            let due = sandbox_state.now().checked_add_signed(*pause).unwrap_or(DateTime::<Utc>::MAX_UTC);
             lock(&notifier.waiting).add(due, notification);
         }
     }

@@ -10,12 +10,12 @@ use serde::Deserialize;
 
 use super::ledger::{Ledger, Object};
 use super::method::{
-    CardNumber, DECLINE_REASONS, DEFAULT_CARD, Kind, Method, SavedMethod, Script, Standing, decline_reason,
+    CardNumber, DECLINE_REASONS, DEFAULT_CARD, Kind, Method, MethodStatus, SavedMethod, Script, decline_reason,
 };
 use super::order::is_web_url;
 use super::payment::{Canceled, Confirmation, Status, Verdict};
 use super::view;
-use crate::state::World;
+use crate::state::SandboxState;
 
 /// Registers `/pay/{id}`, which confirms a payment, and `/bind/{id}`, which confirms a payment method.
 pub fn routes(config: &mut ServiceConfig) {
@@ -24,12 +24,14 @@ pub fn routes(config: &mut ServiceConfig) {
 
 fn page(path: &str, subject: Subject) -> Resource {
     web::resource(path)
-        .route(
-            web::get().to(move |world: Data<World>, id: Path<String>| async move { show(&world, subject, &id, None) }),
-        )
-        .route(web::post().to(move |world: Data<World>, id: Path<String>, form: Form<Answers>| async move {
-            submit(&world, subject, &id, &form)
+        .route(web::get().to(move |sandbox_state: Data<SandboxState>, id: Path<String>| async move {
+            show(&sandbox_state, subject, &id, None)
         }))
+        .route(web::post().to(
+            move |sandbox_state: Data<SandboxState>, id: Path<String>, form: Form<Answers>| async move {
+                submit(&sandbox_state, subject, &id, &form)
+            },
+        ))
 }
 
 /// Subject of a page.
@@ -83,8 +85,8 @@ impl Sheet {
             Subject::Binding => ledger.methods.get(id).map(|saved| Self {
                 amount: None,
                 purpose: "Save a payment method for later charges".to_owned(),
-                status: saved.method.standing.name(),
-                pending: saved.method.standing == Standing::Pending,
+                status: saved.method.status.name(),
+                pending: saved.method.status == MethodStatus::Pending,
                 kind: Some(saved.method.kind),
                 may_save: false,
                 return_url: back(saved.confirmation.as_ref()),
@@ -93,20 +95,20 @@ impl Sheet {
     }
 }
 
-fn submit(world: &World, subject: Subject, id: &str, answers: &Answers) -> HttpResponse {
-    let Some(sheet) = world.with_ledger(|ledger, _| Sheet::of(ledger, subject, id)) else { return not_found() };
+fn submit(sandbox_state: &SandboxState, subject: Subject, id: &str, answers: &Answers) -> HttpResponse {
+    let Some(sheet) = sandbox_state.with_ledger(|ledger, _| Sheet::of(ledger, subject, id)) else { return not_found() };
     let act = match read(answers, &sheet) {
         Ok(act) => act,
-        Err(problem) => return show(world, subject, id, Some(problem)),
+        Err(problem) => return show(sandbox_state, subject, id, Some(problem)),
     };
-    let done = world.with_ledger(|ledger, now| match subject {
+    let done = sandbox_state.with_ledger(|ledger, now| match subject {
         Subject::Payment => ledger.act_on_payment(id, &act, now),
         Subject::Binding => ledger.act_on_binding(id, &act, now),
     });
     match (done, sheet.return_url) {
         (Ok(()), Some(back)) => HttpResponse::SeeOther().insert_header((LOCATION, back)).finish(),
-        (Ok(()), None) => show(world, subject, id, None),
-        (Err(ActError::NotPending(_)), _) => show(world, subject, id, Some("Nothing is left to confirm here.")),
+        (Ok(()), None) => show(sandbox_state, subject, id, None),
+        (Err(ActError::NotPending(_)), _) => show(sandbox_state, subject, id, Some("Nothing is left to confirm here.")),
         (Err(ActError::Unknown), _) => not_found(),
     }
 }
@@ -139,8 +141,8 @@ fn not_found() -> HttpResponse {
     )
 }
 
-fn show(world: &World, subject: Subject, id: &str, problem: Option<&str>) -> HttpResponse {
-    let Some(sheet) = world.with_ledger(|ledger, _| Sheet::of(ledger, subject, id)) else { return not_found() };
+fn show(sandbox_state: &SandboxState, subject: Subject, id: &str, problem: Option<&str>) -> HttpResponse {
+    let Some(sheet) = sandbox_state.with_ledger(|ledger, _| Sheet::of(ledger, subject, id)) else { return not_found() };
     let status = if problem.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let title = sheet.amount.clone().unwrap_or_else(|| "Save a card".to_owned());
     let problem = problem.map(|text| format!("<p class=\"problem\" role=\"alert\">{}</p>", escape(text)));
@@ -254,7 +256,7 @@ impl Ledger {
             id: id.to_owned(),
             kind: means.kind,
             saved,
-            standing: if saved { Standing::Active } else { Standing::Inactive },
+            status: if saved { MethodStatus::Active } else { MethodStatus::Inactive },
             card: (means.kind == Kind::BANK_CARD).then(|| means.card.card(now)),
             sbp_operation_id: (means.kind == Kind::SBP).then(|| self.chance.digits(18)),
         }
@@ -263,8 +265,8 @@ impl Ledger {
     /// Acts on a pending binding.
     pub fn act_on_binding(&mut self, id: &str, act: &Act, now: DateTime<Utc>) -> Result<(), ActError> {
         let saved = self.methods.get(id).ok_or(ActError::Unknown)?;
-        if saved.method.standing != Standing::Pending {
-            return Err(ActError::NotPending(saved.method.standing.name()));
+        if saved.method.status != MethodStatus::Pending {
+            return Err(ActError::NotPending(saved.method.status.name()));
         }
         let before = view::saved_method(saved, &self.shop);
         let method = match act {
@@ -272,7 +274,7 @@ impl Ledger {
                 Method { sbp_operation_id: None, ..self.used(id, means, true, now) }
             }
             Act::Pay(_) | Act::Decline(_) | Act::Expire => {
-                Method { standing: Standing::Inactive, ..saved.method.clone() }
+                Method { status: MethodStatus::Inactive, ..saved.method.clone() }
             }
         };
         let active = method.saved;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::api::Refusal;
 use super::ledger::Shop;
-use super::method::{Method, SavedMethod, Standing};
+use super::method::{Method, MethodStatus, SavedMethod};
 use super::payment::{Confirmation, Payment, Refund, RefundStatus, Status};
 use super::receipt::{About, Receipt, Registration};
 use crate::state::moment;
@@ -199,7 +199,7 @@ pub fn receipt(receipt: &Receipt) -> Value {
 
 /// Returns the object of a method that is saved or being saved.
 pub fn saved_method(saved: &SavedMethod, shop: &Shop) -> Value {
-    let asked = saved.confirmation.as_ref().filter(|_| saved.method.standing == Standing::Pending);
+    let asked = saved.confirmation.as_ref().filter(|_| saved.method.status == MethodStatus::Pending);
     let metadata = (!saved.metadata.is_empty()).then(|| saved.metadata.clone());
     Fields::of(method(&saved.method))
         .with("holder", Some(json!({ "account_id": shop.id, "gateway_id": shop.gateway_id })))
@@ -215,7 +215,7 @@ fn method(method: &Method) -> Value {
         "type": method.kind.name(),
         "id": method.id,
         "saved": method.saved,
-        "status": method.standing.name(),
+        "status": method.status.name(),
     }))
     .with("title", method.card.as_ref().map(super::method::Card::title))
     .with("card", method.card.as_ref().map(super::method::Card::view))

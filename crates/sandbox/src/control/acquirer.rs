@@ -16,15 +16,15 @@ use crate::acquirer::{
     Registration, SavedMethod, Script, Step, Verdict, decline_reason,
 };
 use crate::faults::{Fault, FaultKind};
-use crate::state::World;
+use crate::state::SandboxState;
 
 const USUAL_PAGE: usize = 1_000;
 const OUTCOMES: [&str; 3] = ["succeed", "decline", "expire"];
 const METHOD_OUTCOMES: [&str; 4] = ["succeed", "decline", "expire", "revoke"];
 
 /// `GET /control/acquirer`
-pub async fn settings(world: Data<World>) -> HttpResponse {
-    answer_settings(&world)
+pub async fn settings(sandbox_state: Data<SandboxState>) -> HttpResponse {
+    answer_settings(&sandbox_state)
 }
 
 /// `POST /control/acquirer` changes:
@@ -33,7 +33,7 @@ pub async fn settings(world: Data<World>) -> HttpResponse {
 /// - `receipts`: registration status of receipts, including those that wait for it;
 /// - `cancels_unpaid`: the shop can cancel unpaid payments;
 /// - `notifies_first`: notifications are sent before the response.
-pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
+pub async fn configure(sandbox_state: Data<SandboxState>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(
         &body,
         &["notification_url", "notification_urls", "refunds", "receipts", "cancels_unpaid", "notifies_first"],
@@ -50,9 +50,9 @@ pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, 
         return Err(Wrong::field(name, "must be an http or https URL"));
     }
     if input.mentions("notification_url") || input.mentions("notification_urls") {
-        world.acquirer.notifier.set_urls(urls);
+        sandbox_state.acquirer.notifier.set_urls(urls);
     }
-    world.with_ledger(|ledger, _| {
+    sandbox_state.with_ledger(|ledger, _| {
         ledger.refunds_end = refunds.unwrap_or(ledger.refunds_end);
         ledger.cancels_unpaid = cancels_unpaid.unwrap_or(ledger.cancels_unpaid);
         ledger.notifies_first = notifies_first.unwrap_or(ledger.notifies_first);
@@ -60,28 +60,31 @@ pub async fn configure(world: Data<World>, body: Bytes) -> Result<HttpResponse, 
             ledger.set_receipt_result(receipts);
         }
     });
-    Ok(answer_settings(&world))
+    Ok(answer_settings(&sandbox_state))
 }
 
-fn answer_settings(world: &World) -> HttpResponse {
-    let urls = world.acquirer.notifier.urls();
+fn answer_settings(sandbox_state: &SandboxState) -> HttpResponse {
+    let urls = sandbox_state.acquirer.notifier.urls();
     HttpResponse::Ok().json(json!({
         "notification_url": urls.first(),
         "notification_urls": urls,
-        "refunds": world.with_ledger(|ledger, _| ledger.refunds_end.name()),
-        "receipts": world.with_ledger(|ledger, _| ledger.receipts_end().name()),
-        "cancels_unpaid": world.with_ledger(|ledger, _| ledger.cancels_unpaid),
-        "notifies_first": world.with_ledger(|ledger, _| ledger.notifies_first),
+        "refunds": sandbox_state.with_ledger(|ledger, _| ledger.refunds_end.name()),
+        "receipts": sandbox_state.with_ledger(|ledger, _| ledger.receipts_end().name()),
+        "cancels_unpaid": sandbox_state.with_ledger(|ledger, _| ledger.cancels_unpaid),
+        "notifies_first": sandbox_state.with_ledger(|ledger, _| ledger.notifies_first),
     }))
 }
 
 /// `GET /control/payments`
-pub async fn payments(world: Data<World>, query: Query<HashMap<String, String>>) -> Result<HttpResponse, Wrong> {
+pub async fn payments(
+    sandbox_state: Data<SandboxState>,
+    query: Query<HashMap<String, String>>,
+) -> Result<HttpResponse, Wrong> {
     let limit = match query.get("limit") {
         None => USUAL_PAGE,
         Some(text) => text.parse().map_err(|_| Wrong::field("limit", "must be a whole number"))?,
     };
-    let payments: Vec<Value> = world.with_ledger(|ledger, _| {
+    let payments: Vec<Value> = sandbox_state.with_ledger(|ledger, _| {
         let brief = ledger.payments.newest().take(limit).map(|payment| {
             let mut brief = json!({
                 "id": payment.id,
@@ -102,8 +105,8 @@ pub async fn payments(world: Data<World>, query: Query<HashMap<String, String>>)
 }
 
 /// `GET /control/receipts`: receipts that were requested separately, newest first.
-pub async fn receipts(world: Data<World>) -> HttpResponse {
-    let objects: Vec<Value> = world.with_ledger(|ledger, _| {
+pub async fn receipts(sandbox_state: Data<SandboxState>) -> HttpResponse {
+    let objects: Vec<Value> = sandbox_state.with_ledger(|ledger, _| {
         let views = ledger.receipts.newest().take(USUAL_PAGE);
         views.filter_map(|receipt| ledger.view(&Object::Receipt(receipt.id.clone()))).collect()
     });
@@ -112,7 +115,11 @@ pub async fn receipts(world: Data<World>) -> HttpResponse {
 
 /// `POST /control/payments/{id}`: an action of the payer, or of the bank on a pending charge. The card decides the
 /// result of `succeed`; a pending charge succeeds.
-pub async fn act_on_payment(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
+pub async fn act_on_payment(
+    sandbox_state: Data<SandboxState>,
+    id: Path<String>,
+    body: Bytes,
+) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["outcome", "card", "reason", "party", "save"])?;
     let outcome = required("outcome", input.one_of("outcome", &OUTCOMES, known_outcome)?)?;
     let card = match input.text("card")? {
@@ -122,7 +129,7 @@ pub async fn act_on_payment(world: Data<World>, id: Path<String>, body: Bytes) -
     let canceled = canceled(&input)?;
     let save = input.flag("save")?.unwrap_or(true);
     let id = id.into_inner();
-    let done = world.with_ledger(|ledger, now| {
+    let done = sandbox_state.with_ledger(|ledger, now| {
         let asked = ledger.payments.get(&id).and_then(|payment| payment.method.as_ref()).map(|method| method.kind);
         let act = match outcome {
             "decline" => Act::Decline(canceled),
@@ -137,7 +144,11 @@ pub async fn act_on_payment(world: Data<World>, id: Path<String>, body: Bytes) -
 
 /// `POST /control/payment_methods/{id}`: the ending of the next charges of a saved method, as a script of one step
 /// (`revoke`: the payer has forbidden them at the bank), or an action of the payer on a pending method.
-pub async fn act_on_method(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
+pub async fn act_on_method(
+    sandbox_state: Data<SandboxState>,
+    id: Path<String>,
+    body: Bytes,
+) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["outcome", "card", "reason", "party", "times"])?;
     let known = |name: &str| METHOD_OUTCOMES.into_iter().find(|outcome| *outcome == name);
     let outcome = required("outcome", input.one_of("outcome", &METHOD_OUTCOMES, known)?)?;
@@ -150,7 +161,7 @@ pub async fn act_on_method(world: Data<World>, id: Path<String>, body: Bytes) ->
     let id = id.into_inner();
     let declining =
         |canceled, times| Script::from(Step { times, ..Step::new(Ending::AtOnce(Verdict::Declined(canceled))) });
-    let done = world.with_ledger(|ledger, now| {
+    let done = sandbox_state.with_ledger(|ledger, now| {
         let chargeable = ledger.methods.get(&id).is_some_and(SavedMethod::is_chargeable);
         match (chargeable, outcome) {
             (true, "succeed") => Ok(ledger.direct(&id, Script::default())),
@@ -182,13 +193,17 @@ fn bind(
 }
 
 /// `GET /control/charges?payment_method_id=`: the requests to charge a saved method, newest first.
-pub async fn charges(world: Data<World>, query: Query<HashMap<String, String>>) -> HttpResponse {
+pub async fn charges(sandbox_state: Data<SandboxState>, query: Query<HashMap<String, String>>) -> HttpResponse {
     let method_id = query.get("payment_method_id").map(String::as_str);
-    HttpResponse::Ok().json(json!({ "charges": world.acquirer.charges.newest(method_id, USUAL_PAGE) }))
+    HttpResponse::Ok().json(json!({ "charges": sandbox_state.acquirer.charges.newest(method_id, USUAL_PAGE) }))
 }
 
 /// `POST /control/refunds/{id}`: ends a pending refund.
-pub async fn end_refund(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
+pub async fn end_refund(
+    sandbox_state: Data<SandboxState>,
+    id: Path<String>,
+    body: Bytes,
+) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["outcome"])?;
     let find = |name: &str| match name {
         "succeed" => Some(RefundStatus::Succeeded),
@@ -197,7 +212,7 @@ pub async fn end_refund(world: Data<World>, id: Path<String>, body: Bytes) -> Re
     };
     let status = required("outcome", input.one_of("outcome", &["succeed", "decline"], find)?)?;
     let id = id.into_inner();
-    let ended = world.with_ledger(|ledger, _| {
+    let ended = sandbox_state.with_ledger(|ledger, _| {
         let known = ledger.refunds.get(&id).is_some();
         let object = ledger.end_refund(&id, status);
         object.and_then(|object| ledger.view(&object)).ok_or(known)
@@ -209,8 +224,8 @@ pub async fn end_refund(world: Data<World>, id: Path<String>, body: Bytes) -> Re
 }
 
 /// `GET /control/notifications`: the latest attempts, newest first.
-pub async fn notifications(world: Data<World>) -> HttpResponse {
-    HttpResponse::Ok().json(json!({ "notifications": world.acquirer.notifier.attempts() }))
+pub async fn notifications(sandbox_state: Data<SandboxState>) -> HttpResponse {
+    HttpResponse::Ok().json(json!({ "notifications": sandbox_state.acquirer.notifier.attempts() }))
 }
 
 fn known_outcome(name: &str) -> Option<&'static str> {
@@ -254,12 +269,16 @@ const FAULTS: [FaultKind; 6] = [
 const NOTIFICATIONS: [FaultKind; 2] = [FaultKind::Duplicate, FaultKind::Reorder];
 
 /// `GET /control/payment_methods/{id}/script`: the remaining steps.
-pub async fn show_script(world: Data<World>, id: Path<String>) -> Result<HttpResponse, Wrong> {
-    script_of(&world, &id)
+pub async fn show_script(sandbox_state: Data<SandboxState>, id: Path<String>) -> Result<HttpResponse, Wrong> {
+    script_of(&sandbox_state, &id)
 }
 
 /// `POST /control/payment_methods/{id}/script`: `steps` that replace the remaining ones.
-pub async fn replace_script(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
+pub async fn replace_script(
+    sandbox_state: Data<SandboxState>,
+    id: Path<String>,
+    body: Bytes,
+) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["steps"])?;
     let steps = required("steps", input.objects("steps", &FIELDS)?)?;
     if steps.len() > MAX_STEPS {
@@ -267,13 +286,13 @@ pub async fn replace_script(world: Data<World>, id: Path<String>, body: Bytes) -
     }
     let read = |(number, step): (usize, &Input)| read(step).map_err(|wrong| wrong.within(&format!("steps[{number}]")));
     let script = steps.iter().enumerate().map(read).collect::<Result<Script, _>>()?;
-    world.with_ledger(|ledger, _| ledger.direct(&id, script));
-    script_of(&world, &id)
+    sandbox_state.with_ledger(|ledger, _| ledger.direct(&id, script));
+    script_of(&sandbox_state, &id)
 }
 
-fn script_of(world: &World, id: &str) -> Result<HttpResponse, Wrong> {
+fn script_of(sandbox_state: &SandboxState, id: &str) -> Result<HttpResponse, Wrong> {
     let steps: Option<Vec<Value>> =
-        world.with_ledger(|ledger, _| Some(ledger.methods.get(id)?.script.steps().map(view).collect()));
+        sandbox_state.with_ledger(|ledger, _| Some(ledger.methods.get(id)?.script.steps().map(view).collect()));
     let steps = steps.ok_or(Wrong::Unknown("payment method"))?;
     Ok(HttpResponse::Ok().json(json!({ "payment_method_id": id, "steps": steps })))
 }
@@ -294,7 +313,7 @@ fn read(input: &Input) -> Result<Step, Wrong> {
         ("decline", _) => Ending::AtOnce(declined),
         (_, Some(pause)) => Ending::After(pause, then.unwrap_or(Verdict::APPROVED)),
         (_, None) if then.is_some() => return Err(Wrong::field("after_seconds", "is required")),
-        (_, None) => Ending::WhenTold,
+        (_, None) => Ending::OnRequest,
     };
     let delay = input.whole("delay_ms", 0, MAX_DELAY)?.map(Duration::from_millis);
     let times = input.whole("times", 1, u64::from(u32::MAX))?.and_then(|times| u32::try_from(times).ok());
@@ -325,7 +344,7 @@ fn view(step: &Step) -> Value {
     let (outcome, pause, verdict) = match step.ending {
         Ending::AtOnce(verdict) => (spoken(verdict), None, Some(verdict)),
         Ending::After(pause, verdict) => ("pending", Some(pause), Some(verdict)),
-        Ending::WhenTold => ("pending", None, None),
+        Ending::OnRequest => ("pending", None, None),
     };
     let canceled = match verdict {
         Some(Verdict::Declined(canceled)) => Some(canceled),

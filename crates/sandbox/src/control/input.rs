@@ -87,8 +87,8 @@ impl Input {
 
     /// Returns an error for each field that is not in `known`.
     pub fn unknown(&self, known: &[&str]) -> Vec<Wrong> {
-        let strange = self.0.keys().filter(|name| !known.contains(&name.as_str()));
-        strange.map(|name| Wrong::field(name, format!("unknown field; known are {}", known.join(", ")))).collect()
+        let unexpected = self.0.keys().filter(|name| !known.contains(&name.as_str()));
+        unexpected.map(|name| Wrong::field(name, format!("unknown field; known are {}", known.join(", ")))).collect()
     }
 
     fn of(fields: Map<String, Value>, known: &[&str]) -> Result<Self, Wrong> {

@@ -19,7 +19,7 @@ use self::input::{Input, Wrong, required};
 use crate::faults::{FaultKind, Plan, Service};
 use crate::messages::share_contact;
 use crate::server;
-use crate::state::{World, moment};
+use crate::state::{SandboxState, moment};
 use crate::telephony::CheckStatus;
 
 /// Registers the routes under `/control`.
@@ -66,12 +66,12 @@ const MAX_TIMES: u64 = 1_000_000;
 pub const MAX_DELAY: u64 = 40_000;
 
 /// `GET /control/faults`
-async fn list_faults(world: Data<World>) -> HttpResponse {
-    planned_faults(&world)
+async fn list_faults(sandbox_state: Data<SandboxState>) -> HttpResponse {
+    planned_faults(&sandbox_state)
 }
 
 /// `POST /control/faults`
-async fn plan_fault(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
+async fn plan_fault(sandbox_state: Data<SandboxState>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["service", "fault", "times", "delay_ms"])?;
     let service = required("service", input.one_of("service", Service::NAMES, Service::named)?)?;
     let kind = required("fault", input.one_of("fault", FaultKind::NAMES, FaultKind::named)?)?;
@@ -89,19 +89,19 @@ async fn plan_fault(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wro
         times: u32::try_from(times).unwrap_or(u32::MAX),
         delay: input.whole("delay_ms", 0, MAX_DELAY)?.map(Duration::from_millis),
     };
-    if !world.faults.plan(plan) {
+    if !sandbox_state.faults.plan(plan) {
         return Err(Wrong::Conflict("too many faults are planned; delete them with DELETE /control/faults".to_owned()));
     }
-    Ok(planned_faults(&world))
+    Ok(planned_faults(&sandbox_state))
 }
 
 /// `DELETE /control/faults`
-async fn clear_faults(world: Data<World>) -> HttpResponse {
-    world.faults.clear();
-    planned_faults(&world)
+async fn clear_faults(sandbox_state: Data<SandboxState>) -> HttpResponse {
+    sandbox_state.faults.clear();
+    planned_faults(&sandbox_state)
 }
 
-fn planned_faults(world: &World) -> HttpResponse {
+fn planned_faults(sandbox_state: &SandboxState) -> HttpResponse {
     let view = |plan: Plan| {
         json!({
             "service": plan.service.name(),
@@ -110,7 +110,7 @@ fn planned_faults(world: &World) -> HttpResponse {
             "delay_ms": plan.delay.and_then(|delay| u64::try_from(delay.as_millis()).ok()),
         })
     };
-    let faults: Vec<_> = world.faults.planned().into_iter().map(view).collect();
+    let faults: Vec<_> = sandbox_state.faults.planned().into_iter().map(view).collect();
     HttpResponse::Ok().json(json!({ "faults": faults }))
 }
 
@@ -118,16 +118,16 @@ const DEFAULT_USER_ID: u64 = 67_890;
 const MAX_MESSAGES: usize = 1_000;
 
 /// `POST /control/contacts`
-async fn sign_contact(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
+async fn sign_contact(sandbox_state: Data<SandboxState>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["token", "phone", "user_id"])?;
     let token = required("token", input.text("token")?)?;
     let phone = required("phone", input.text("phone")?)?;
     let user_id = input.whole("user_id", 1, u64::from(u32::MAX))?.unwrap_or(DEFAULT_USER_ID);
-    Ok(HttpResponse::Ok().json(share_contact(token, user_id, phone, world.now())))
+    Ok(HttpResponse::Ok().json(share_contact(token, user_id, phone, sandbox_state.now())))
 }
 
 /// `POST /control/hooks`
-async fn open_hook(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
+async fn open_hook(sandbox_state: Data<SandboxState>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["status", "times"])?;
     let status = input.whole("status", 200, 599)?.unwrap_or(200);
     let status = u16::try_from(status)
@@ -135,38 +135,38 @@ async fn open_hook(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wron
         .and_then(|status| StatusCode::from_u16(status).ok())
         .ok_or_else(|| Wrong::field("status", "is not an HTTP status"))?;
     let times = input.whole("times", 0, u64::from(u32::MAX))?.and_then(|times| u32::try_from(times).ok());
-    let id = world.chance.id();
-    world.hooks.open(&id, status, times);
-    Ok(HttpResponse::Created().json(json!({ "id": id, "url": format!("{}/hooks/{id}", world.url) })))
+    let id = sandbox_state.chance.id();
+    sandbox_state.hooks.open(&id, status, times);
+    Ok(HttpResponse::Created().json(json!({ "id": id, "url": format!("{}/hooks/{id}", sandbox_state.url) })))
 }
 
 /// `GET /control/hooks/{id}`
-async fn hook_deliveries(world: Data<World>, id: Path<String>) -> Result<HttpResponse, Wrong> {
-    let deliveries = world.hooks.deliveries(&id).ok_or(Wrong::Unknown("hook"))?;
+async fn hook_deliveries(sandbox_state: Data<SandboxState>, id: Path<String>) -> Result<HttpResponse, Wrong> {
+    let deliveries = sandbox_state.hooks.deliveries(&id).ok_or(Wrong::Unknown("hook"))?;
     Ok(HttpResponse::Ok().json(json!({ "deliveries": deliveries })))
 }
 
 /// `GET /control/messages?to=`
-async fn list_messages(world: Data<World>, query: Query<HashMap<String, String>>) -> HttpResponse {
+async fn list_messages(sandbox_state: Data<SandboxState>, query: Query<HashMap<String, String>>) -> HttpResponse {
     let to = query.get("to").map(String::as_str).filter(|to| !to.trim().is_empty());
-    HttpResponse::Ok().json(json!({ "messages": world.messages.newest(to, MAX_MESSAGES) }))
+    HttpResponse::Ok().json(json!({ "messages": sandbox_state.messages.newest(to, MAX_MESSAGES) }))
 }
 
 /// `GET /control/objects`: the contents of the bucket.
-async fn list_objects(world: Data<World>) -> HttpResponse {
-    HttpResponse::Ok().json(world.storage.view())
+async fn list_objects(sandbox_state: Data<SandboxState>) -> HttpResponse {
+    HttpResponse::Ok().json(sandbox_state.storage.view())
 }
 
 const MAX_CALLS: usize = 1_000;
 
 /// `GET /control/telephony`
-async fn show_telephony(world: Data<World>) -> HttpResponse {
-    telephony_settings(&world)
+async fn show_telephony(sandbox_state: Data<SandboxState>) -> HttpResponse {
+    telephony_settings(&sandbox_state)
 }
 
 /// `POST /control/telephony`: the URL of the provider's messages, and a phone to refuse with an error number (none:
 /// the phone is served again).
-async fn configure_telephony(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
+async fn configure_telephony(sandbox_state: Data<SandboxState>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["callback_url", "refuse_phone", "refuse_code"])?;
     let url = input.text("callback_url")?;
     if url.is_some_and(|url| !crate::acquirer::is_web_url(url)) {
@@ -174,51 +174,51 @@ async fn configure_telephony(world: Data<World>, body: Bytes) -> Result<HttpResp
     }
     let code = input.whole("refuse_code", 200, 999)?.and_then(|code| u16::try_from(code).ok());
     if let Some(phone) = input.text("refuse_phone")?
-        && !world.checks.refuse(phone, code)
+        && !sandbox_state.checks.refuse(phone, code)
     {
         return Err(Wrong::Conflict("too many phones are refused".to_owned()));
     }
     if input.mentions("callback_url") {
-        world.pushes.set_url(url.map(str::to_owned));
+        sandbox_state.pushes.set_url(url.map(str::to_owned));
     }
-    Ok(telephony_settings(&world))
+    Ok(telephony_settings(&sandbox_state))
 }
 
-fn telephony_settings(world: &World) -> HttpResponse {
+fn telephony_settings(sandbox_state: &SandboxState) -> HttpResponse {
     HttpResponse::Ok().json(json!({
-        "callback_url": world.pushes.url(),
-        "refused": world.checks.refused(),
-        "pushes": world.pushes.answers(),
+        "callback_url": sandbox_state.pushes.url(),
+        "refused": sandbox_state.checks.refused(),
+        "pushes": sandbox_state.pushes.answers(),
     }))
 }
 
 /// `POST /control/calls`: a call from a phone to a number. The checks it confirms are announced.
-async fn call(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
+async fn call(sandbox_state: Data<SandboxState>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["from", "to"])?;
     let (from, to) = (required("from", input.text("from")?)?, required("to", input.text("to")?)?);
-    let confirmed = world.checks.call(from, to, world.now());
+    let confirmed = sandbox_state.checks.call(from, to, sandbox_state.now());
     for id in &confirmed {
-        world.pushes.announce(&world, id, CheckStatus::Confirmed);
+        sandbox_state.pushes.announce(&sandbox_state, id, CheckStatus::Confirmed);
     }
     Ok(HttpResponse::Ok().json(json!({ "confirmed": confirmed })))
 }
 
 /// `GET /control/callchecks?phone=`
-async fn list_checks(world: Data<World>, query: Query<HashMap<String, String>>) -> HttpResponse {
+async fn list_checks(sandbox_state: Data<SandboxState>, query: Query<HashMap<String, String>>) -> HttpResponse {
     let phone = query.get("phone").map(String::as_str).filter(|phone| !phone.trim().is_empty());
-    HttpResponse::Ok().json(json!({ "callchecks": world.checks.views(phone, MAX_CALLS, world.now()) }))
+    HttpResponse::Ok().json(json!({ "callchecks": sandbox_state.checks.views(phone, MAX_CALLS, sandbox_state.now()) }))
 }
 
 /// `POST /control/callchecks/{id}`: ends the waiting time of a check.
-async fn expire_check(world: Data<World>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
+async fn expire_check(sandbox_state: Data<SandboxState>, id: Path<String>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let input = Input::read(&body, &["outcome"])?;
     let expire = |name: &str| (name == "expire").then_some(());
     required("outcome", input.one_of("outcome", &["expire"], expire)?)?;
-    match world.checks.give_up(&id, world.now()) {
+    match sandbox_state.checks.give_up(&id, sandbox_state.now()) {
         None => Err(Wrong::Unknown("check")),
         Some(false) => Err(Wrong::Conflict("the check has already ended".to_owned())),
         Some(true) => {
-            world.pushes.announce(&world, &id, CheckStatus::Over);
+            sandbox_state.pushes.announce(&sandbox_state, &id, CheckStatus::Over);
             Ok(HttpResponse::Ok().json(json!({ "check_id": *id, "check_status": CheckStatus::Over.code() })))
         }
     }
@@ -243,8 +243,8 @@ struct Asked {
 }
 
 /// `GET /control/clock`
-pub async fn show(world: Data<World>) -> HttpResponse {
-    answer(&world)
+pub async fn show(sandbox_state: Data<SandboxState>) -> HttpResponse {
+    answer(&sandbox_state)
 }
 
 /// `POST /control/clock`: moves the clock by `advance_seconds` or to `advance_to`, never back.
@@ -252,20 +252,20 @@ pub async fn show(world: Data<World>) -> HttpResponse {
 /// Without a [`TimeTravel`](crate::TimeTravel) the clock jumps, and `dry_run` is refused with 409. With it:
 /// - the response comes when everything due until then has happened, and lists it;
 /// - with `dry_run` the clock does not move, and the response lists what would happen.
-pub async fn advance(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wrong> {
+pub async fn advance(sandbox_state: Data<SandboxState>, body: Bytes) -> Result<HttpResponse, Wrong> {
     let asked = Asked::read(&Input::loose(&body)?)?;
-    let clock = world.adjustable_clock.as_ref().ok_or_else(|| {
+    let clock = sandbox_state.adjustable_clock.as_ref().ok_or_else(|| {
         Wrong::Conflict(
             "this sandbox runs on a clock that cannot be moved; start it with an adjustable clock".to_owned(),
         )
     })?;
-    let Some(travel) = world.traveller.get() else {
+    let Some(travel) = sandbox_state.clock_handler.get() else {
         if asked.dry_run {
             return Err(Wrong::Conflict(
                 "the outcome is not known here: dry_run needs the service in the same process (kontor demo)".to_owned(),
             ));
         }
-        let to = asked.goal.from(world.now())?;
+        let to = asked.goal.from(sandbox_state.now())?;
         match asked.goal {
             // Advances by exactly this duration, however long reading the request took.
             Goal::By(time) => {
@@ -273,13 +273,13 @@ pub async fn advance(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wr
             }
             Goal::To(_) => clock.advance_to(to),
         }
-        world.acquirer.notifier.clock_has_moved();
-        return Ok(answer(&world));
+        sandbox_state.acquirer.notifier.clock_has_moved();
+        return Ok(answer(&sandbox_state));
     };
     // A client that disconnects must not stop the journey halfway, so it runs in a task.
-    let (here, dry_run) = (Arc::clone(&world), asked.dry_run);
+    let (here, dry_run) = (Arc::clone(&sandbox_state), asked.dry_run);
     let journey = tokio::spawn(async move {
-        let _turn = here.traveller.turn().await;
+        let _turn = here.clock_handler.turn().await;
         let to = asked.goal.from(here.now())?;
         travel.travel(to, dry_run, &*here).await.map_err(Wrong::Conflict)
     });
@@ -287,9 +287,9 @@ pub async fn advance(world: Data<World>, body: Bytes) -> Result<HttpResponse, Wr
     Ok(HttpResponse::Ok().json(ended?))
 }
 
-fn answer(world: &World) -> HttpResponse {
-    let offset = world.adjustable_clock.as_ref().map_or(0, |clock| clock.offset_seconds());
-    HttpResponse::Ok().json(json!({ "now": moment(world.now()), "offset_seconds": offset }))
+fn answer(sandbox_state: &SandboxState) -> HttpResponse {
+    let offset = sandbox_state.adjustable_clock.as_ref().map_or(0, |clock| clock.offset_seconds());
+    HttpResponse::Ok().json(json!({ "now": moment(sandbox_state.now()), "offset_seconds": offset }))
 }
 
 impl Goal {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{Parameters, Refusal, get_and_post, routed};
 use crate::messages::recipient;
-use crate::state::{Bounded, World, lock};
+use crate::state::{Bounded, SandboxState, lock};
 
 const LIFETIME: TimeDelta = TimeDelta::minutes(5);
 const MAX_REFUSALS: usize = 1_000;
@@ -129,16 +129,16 @@ impl Checks {
         wanted.take(most).map(|check| check.view(now)).collect()
     }
 
-    fn expect(&self, world: &World, phone: &str) -> Result<(String, String), Refusal> {
+    fn expect(&self, sandbox_state: &SandboxState, phone: &str) -> Result<(String, String), Refusal> {
         let phone = routed(phone)?;
         if let Some(code) = lock(&self.refused).get(&phone) {
             return Err(Refusal::Planned(*code));
         }
-        let running = world.chance.number();
-        let id = format!("{}-{}", 200_000 + running, world.chance.digits(3));
+        let running = sandbox_state.chance.number();
+        let id = format!("{}-{}", 200_000 + running, sandbox_state.chance.digits(3));
         // The running number makes the phone numbers distinct.
-        let number = format!("7800{}{:04}", world.chance.digits(3), running % 10_000);
-        let expires_at = world.now().checked_add_signed(LIFETIME).unwrap_or(DateTime::<Utc>::MAX_UTC);
+        let number = format!("7800{}{:04}", sandbox_state.chance.digits(3), running % 10_000);
+        let expires_at = sandbox_state.now().checked_add_signed(LIFETIME).unwrap_or(DateTime::<Utc>::MAX_UTC);
         let check = Check { id: id.clone(), phone, number: number.clone(), expires_at, ended: None };
         lock(&self.kept).put(&id, check);
         Ok((id, number))
@@ -164,9 +164,11 @@ fn answer(parameters: &Parameters, done: Result<(Value, Vec<String>), Refusal>) 
     HttpResponse::Ok().content_type("text/plain; charset=utf-8").body(lines.join("\n"))
 }
 
-async fn add(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
+async fn add(call: HttpRequest, sandbox_state: Data<SandboxState>, body: Bytes) -> HttpResponse {
     let parameters = Parameters::read(&call, &body);
-    let expected = parameters.authenticate(&world).and_then(|()| world.checks.expect(&world, parameters.get("phone")));
+    let expected = parameters
+        .authenticate(&sandbox_state)
+        .and_then(|()| sandbox_state.checks.expect(&sandbox_state, parameters.get("phone")));
     let done = expected.map(|(id, number)| {
         let pretty = match (number.get(1..4), number.get(4..7), number.get(7..)) {
             (Some(code), Some(first), Some(rest)) => format!("+7 ({code}) {first}-{rest}"),
@@ -185,10 +187,10 @@ async fn add(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse
     answer(&parameters, done)
 }
 
-async fn status(call: HttpRequest, world: Data<World>, body: Bytes) -> HttpResponse {
+async fn status(call: HttpRequest, sandbox_state: Data<SandboxState>, body: Bytes) -> HttpResponse {
     let parameters = Parameters::read(&call, &body);
-    let done = parameters.authenticate(&world).map(|()| {
-        let status = world.checks.status(parameters.get("check_id"), world.now());
+    let done = parameters.authenticate(&sandbox_state).map(|()| {
+        let status = sandbox_state.checks.status(parameters.get("check_id"), sandbox_state.now());
         let view = json!({
             "status": "OK",
             "status_code": 100,

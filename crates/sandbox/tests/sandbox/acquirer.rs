@@ -116,7 +116,7 @@ async fn a_write_needs_a_key() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_in_a_body_is_named() {
+async fn wrong_fields_of_a_body_are_named() {
     let outside = outside().await;
     let cases = [
         (json!({ "amount": null }), "Invalid request parameter", "amount"),
@@ -233,7 +233,7 @@ async fn refunds_add_up_to_the_payment() {
 }
 
 #[tokio::test]
-async fn a_refund_may_wait_and_be_turned_down() {
+async fn a_refund_may_be_pending_and_rejected() {
     let outside = outside().await;
     let paid = outside.paid("a", json!({})).await;
     outside.post("/control/acquirer", json!({ "refunds": "pending" })).await;
@@ -270,7 +270,7 @@ async fn a_saved_method_is_charged_without_the_payer() {
 }
 
 #[tokio::test]
-async fn a_shop_that_may_not_save_is_told_so() {
+async fn a_shop_without_saved_methods_gets_an_error() {
     let outside = outside_with(|config| kontor_sandbox::SandboxConfig { saving_allowed: false, ..config }).await;
     let answer = outside.acquire("/payments", "a", Some(order(json!({ "save_payment_method": true })))).await;
     assert_refused(&answer, StatusCode::FORBIDDEN, "forbidden", "Forbidden to save payment method");
@@ -301,7 +301,7 @@ async fn a_card_is_bound_without_a_payment() {
 }
 
 #[tokio::test]
-async fn a_declined_or_forgotten_binding_is_inactive() {
+async fn a_declined_or_expired_binding_is_inactive() {
     let outside = outside().await;
     let (declined, forgotten) = (binding(&outside, "a", "bank_card").await, binding(&outside, "b", "sbp").await);
     let path = |object: &Value| format!("/payment_methods/{}", id(object));

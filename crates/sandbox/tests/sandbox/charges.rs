@@ -57,12 +57,12 @@ impl Saved {
     }
 
     /// Returns the payments the hook was notified of, with their statuses.
-    async fn told(&self, hook: &str) -> Vec<(String, String)> {
-        let told = |delivery: &Value| {
+    async fn reported(&self, hook: &str) -> Vec<(String, String)> {
+        let reported = |delivery: &Value| {
             let body: Value = serde_json::from_str(delivery["body"].as_str().unwrap()).unwrap();
             (id(&body["object"]).to_owned(), body["object"]["status"].as_str().unwrap().to_owned())
         };
-        self.outside.deliveries(hook, 0).await.iter().map(told).collect()
+        self.outside.deliveries(hook, 0).await.iter().map(reported).collect()
     }
 
     async fn now(&self, payment: &Value) -> Value {
@@ -135,7 +135,7 @@ async fn declining_and_revoking_are_scripts_of_one_step() {
 }
 
 #[tokio::test]
-async fn a_pending_charge_waits_until_it_is_told_how_to_end() {
+async fn a_pending_charge_waits_until_its_end_is_requested() {
     let saved = saved().await;
     saved.direct(json!([{ "outcome": "pending", "times": 3 }])).await;
     let (paid, declined, held) = (saved.charge("a").await, saved.charge("b").await, saved.charge("c").await);
@@ -215,25 +215,25 @@ async fn an_answer_is_lost_before_the_payment_was_made() {
 }
 
 #[tokio::test]
-async fn a_shop_may_be_told_before_it_is_answered() {
+async fn a_notification_may_precede_the_response() {
     let saved = saved().await;
     let hook = saved.listening().await;
     let (status, settings) = saved.outside.post("/control/acquirer", json!({ "notifies_first": true })).await;
     assert_eq!((status, &settings["notifies_first"]), (200, &json!(true)));
     saved.direct(json!([{ "outcome": "decline" }, { "outcome": "succeed", "notifications": "duplicate" }])).await;
-    for (key, told) in [("a", 1), ("b", 3), ("c", 4), ("c", 4)] {
+    for (key, reported) in [("a", 1), ("b", 3), ("c", 4), ("c", 4)] {
         saved.charge(key).await;
-        assert_eq!(saved.told(&hook).await.len(), told, "{key}");
+        assert_eq!(saved.reported(&hook).await.len(), reported, "{key}");
     }
     saved.outside.post("/control/acquirer", json!({ "notifies_first": false })).await;
     saved.outside.fault("webhook", "delay", 1, 2_000).await;
     saved.charge("d").await;
-    assert_eq!(saved.told(&hook).await.len(), 4);
+    assert_eq!(saved.reported(&hook).await.len(), 4);
     saved.outside.deliveries(&hook, 5).await;
 }
 
 #[tokio::test]
-async fn one_charge_may_be_told_before_it_is_answered() {
+async fn one_charge_may_be_notified_before_its_response() {
     let saved = saved().await;
     let hook = saved.listening().await;
     let steps = json!([
@@ -246,15 +246,15 @@ async fn one_charge_may_be_told_before_it_is_answered() {
     // The response waits even for a shop that is slow to accept the notification.
     saved.outside.fault("webhook", "delay", 1, 300).await;
     let charged = saved.charge("a").await;
-    assert_eq!(saved.told(&hook).await, [(id(&charged).to_owned(), "succeeded".to_owned())]);
+    assert_eq!(saved.reported(&hook).await, [(id(&charged).to_owned(), "succeeded".to_owned())]);
     assert!(saved.outside.write("/payments", "b", Some(&saved.order())).send().await.is_err());
-    assert_eq!(saved.told(&hook).await.len(), 2);
+    assert_eq!(saved.reported(&hook).await.len(), 2);
     // The response may be older than the notification.
     let overtaken = saved.charge("c").await;
     assert_eq!(ending(&overtaken), ("pending", None));
-    assert_eq!(saved.told(&hook).await[2], (id(&overtaken).to_owned(), "succeeded".to_owned()));
+    assert_eq!(saved.reported(&hook).await[2], (id(&overtaken).to_owned(), "succeeded".to_owned()));
     let pending = saved.charge("d").await;
-    assert_eq!(saved.told(&hook).await.len(), 3);
+    assert_eq!(saved.reported(&hook).await.len(), 3);
     saved.outside.act(&pending, json!({ "outcome": "succeed" })).await;
     assert_eq!(saved.outside.deliveries(&hook, 5).await.len(), 5);
 }
@@ -274,7 +274,7 @@ async fn a_shop_that_takes_no_notification_is_answered_all_the_same() {
 }
 
 #[tokio::test]
-async fn every_request_to_charge_a_method_is_noted() {
+async fn every_request_to_charge_a_method_is_logged() {
     let saved = saved().await;
     assert_eq!(saved.charges().await, Vec::<Value>::new());
     saved.charge("a").await;
@@ -297,7 +297,7 @@ async fn every_request_to_charge_a_method_is_noted() {
 }
 
 #[tokio::test]
-async fn requests_that_were_refused_or_not_answered_are_noted_too() {
+async fn refused_and_unanswered_requests_are_logged_too() {
     let saved = saved().await;
     saved
         .direct(
@@ -313,8 +313,8 @@ async fn requests_that_were_refused_or_not_answered_are_noted_too() {
     }
     let other = order(json!({ "payment_method_id": saved.id, "confirmation": null }));
     assert_eq!(saved.outside.acquire("/payments", "b", Some(other)).await.0, 400);
-    let stranger = saved.outside.http.post(saved.outside.at("/v3/payments")).json(&saved.order());
-    assert_eq!(stranger.send().await.unwrap().status(), 401);
+    let outsider = saved.outside.http.post(saved.outside.at("/v3/payments")).json(&saved.order());
+    assert_eq!(outsider.send().await.unwrap().status(), 401);
     let noted: Vec<_> = saved
         .charges()
         .await
@@ -339,7 +339,7 @@ async fn requests_that_were_refused_or_not_answered_are_noted_too() {
 }
 
 #[tokio::test]
-async fn a_charge_whose_answer_is_held_is_noted_at_once() {
+async fn a_charge_with_a_delayed_response_is_logged_at_once() {
     let saved = saved().await;
     saved.direct(json!([{ "outcome": "succeed", "fault": "timeout", "delay_ms": 20_000 }])).await;
     let call = saved.outside.write("/payments", "a", Some(&saved.order())).timeout(Duration::from_secs(2));

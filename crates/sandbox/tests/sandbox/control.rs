@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::{id, outside, outside_with, read, start_of_time};
 
 #[tokio::test]
-async fn a_hook_answers_as_told_and_keeps_the_exact_text() {
+async fn a_hook_answers_as_configured_and_keeps_the_exact_text() {
     let outside = outside().await;
     let (hook, url) = outside.hook(json!({ "status": 503, "times": 1 })).await;
     assert_eq!(url, outside.at(&format!("/hooks/{hook}")));
@@ -138,7 +138,7 @@ async fn bad_input_is_answered_with_the_field() {
 }
 
 #[tokio::test]
-async fn people_find_their_way() {
+async fn pages_show_controls_and_messages() {
     let outside = outside().await;
     let (_, index) = outside.get("/").await;
     assert!(index.as_str().unwrap().contains("/control/faults"));

@@ -127,7 +127,7 @@ async fn the_webhook_receiver_fails_too() {
 }
 
 #[tokio::test]
-async fn planned_faults_are_listed_and_forgotten() {
+async fn planned_faults_are_listed_and_cleared() {
     let outside = outside().await;
     outside.fault("mail", "refuse", 3, 5).await;
     let plan = json!({ "service": "mail", "fault": "refuse", "times": 3, "delay_ms": 5 });

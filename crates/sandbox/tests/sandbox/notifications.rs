@@ -11,7 +11,7 @@ async fn listening(outside: &Outside, hook: Value) -> String {
     hook
 }
 
-fn told(delivery: &Value) -> (String, String) {
+fn reported(delivery: &Value) -> (String, String) {
     let body: Value = serde_json::from_str(delivery["body"].as_str().unwrap()).unwrap();
     assert_eq!(body["type"], "notification");
     (body["event"].as_str().unwrap().to_owned(), body["object"]["status"].as_str().unwrap().to_owned())
@@ -22,7 +22,7 @@ fn pair(event: &str, status: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn every_step_that_matters_is_told_with_the_object_of_that_moment() {
+async fn every_notification_has_the_object_at_that_time() {
     let outside = outside().await;
     let hook = listening(&outside, json!({})).await;
     let held = outside.paid("a", json!({ "capture": false })).await;
@@ -35,7 +35,7 @@ async fn every_step_that_matters_is_told_with_the_object_of_that_moment() {
     let forgotten = outside.payment("d", json!({})).await;
     outside.clock.advance(3_600);
     let deliveries = outside.deliveries(&hook, 4).await;
-    let events: Vec<_> = deliveries.iter().map(told).collect();
+    let events: Vec<_> = deliveries.iter().map(reported).collect();
     assert_eq!(
         events,
         [
@@ -118,7 +118,7 @@ async fn a_reordered_notification_is_followed_by_an_older_one() {
     let hook = listening(&outside, json!({})).await;
     outside.fault("acquirer", "reorder", 1, 0).await;
     outside.acquire(&format!("/payments/{}/capture", id(&held)), "b", None).await;
-    let events: Vec<_> = outside.deliveries(&hook, 2).await.iter().map(told).collect();
+    let events: Vec<_> = outside.deliveries(&hook, 2).await.iter().map(reported).collect();
     assert_eq!(
         events,
         [pair("payment.succeeded", "succeeded"), pair("payment.waiting_for_capture", "waiting_for_capture"),]
@@ -126,12 +126,12 @@ async fn a_reordered_notification_is_followed_by_an_older_one() {
 }
 
 #[tokio::test]
-async fn a_bound_card_is_told() {
+async fn a_notification_reports_a_bound_card() {
     let outside = outside().await;
     let hook = listening(&outside, json!({})).await;
     let body =
         json!({ "type": "bank_card", "confirmation": { "type": "redirect", "return_url": "https://shop.test" } });
     let (_, binding) = outside.acquire("/payment_methods", "a", Some(body)).await;
     outside.post(&format!("/control/payment_methods/{}", id(&binding)), json!({ "outcome": "succeed" })).await;
-    assert_eq!(told(&outside.deliveries(&hook, 1).await[0]), pair("payment_method.active", "active"));
+    assert_eq!(reported(&outside.deliveries(&hook, 1).await[0]), pair("payment_method.active", "active"));
 }

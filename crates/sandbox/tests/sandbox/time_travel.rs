@@ -54,10 +54,10 @@ async fn the_answer_comes_when_everything_has_happened() {
     let body = order(json!({ "payment_method_id": id(&paid), "confirmation": null }));
     let (_, pending) = outside.acquire("/payments", "second", Some(body)).await;
     assert_eq!(pending["status"], "pending");
-    let (status, told) = outside.post("/control/clock", json!({ "advance_seconds": 86_400 })).await;
-    assert_eq!((status, &told["now"]), (200, &json!("2031-05-07T07:08:09Z")), "{told}");
-    assert_eq!(told["moments"], json!(["2031-05-06T07:08:19+00:00", "2031-05-06T08:08:09+00:00"]), "{told}");
-    assert_eq!(told["busy"], json!([true, true]));
+    let (status, reported) = outside.post("/control/clock", json!({ "advance_seconds": 86_400 })).await;
+    assert_eq!((status, &reported["now"]), (200, &json!("2031-05-07T07:08:09Z")), "{reported}");
+    assert_eq!(reported["moments"], json!(["2031-05-06T07:08:19+00:00", "2031-05-06T08:08:09+00:00"]), "{reported}");
+    assert_eq!(reported["busy"], json!([true, true]));
     let deliveries = outside.deliveries(&hook, 0).await;
     assert_eq!(deliveries.len(), 3, "nobody waits for it: {deliveries:?}");
     assert_eq!(outside.look(&format!("/payments/{}", id(&pending))).await.1["status"], "succeeded");

@@ -41,7 +41,9 @@ fn call(number: u64) -> AgentCall {
 
 /// Sends a call as the agent of the merchant. A repeated call gets its result, or continues its execution.
 pub fn asks(scene: Scene, number: u64) -> Act {
-    Box::pin(async move { ActResult::of("an agent asks", ask(&scene, number).await, |told| (*told).to_owned()) })
+    Box::pin(
+        async move { ActResult::of("an agent asks", ask(&scene, number).await, |reported| (*reported).to_owned()) },
+    )
 }
 
 /// Returns `true` if the token of an agent is not revoked.
@@ -71,22 +73,22 @@ async fn ask(scene: &Scene, number: u64) -> Result<&'static str, AgentActionErro
 /// Approves and executes an open call of the merchant's agent, or refuses it.
 pub fn decides(mut scene: Scene) -> Act {
     Box::pin(async move {
-        let (services, boss) = (scene.services.clone(), scene.merchant.supervisor.clone());
+        let (services, admin) = (scene.services.clone(), scene.merchant.supervisor.clone());
         let filter = AgentActionFilter { state: Some(AgentActionState::Proposed), ..AgentActionFilter::default() };
         let page = PageRequest::new(1, 20, 100).unwrap();
-        let open = services.agents.list(&boss, filter, page).await.map(|page| page.items);
-        let Some(shown) = open.as_ref().ok().and_then(|open| scene.dice.one_of(open)) else {
+        let open = services.agents.list(&admin, filter, page).await.map(|page| page.items);
+        let Some(shown) = open.as_ref().ok().and_then(|open| scene.rng.one_of(open)) else {
             return ActResult::of("decides", open, |open| format!("{} open calls", open.len()));
         };
         let id = shown.action.proposal.public_id;
-        if scene.dice.percent(25) {
-            return ActResult::of("refuses a call", services.agents.refuse(&boss, id, None).await, |_| String::new());
+        if scene.rng.percent(25) {
+            return ActResult::of("refuses a call", services.agents.refuse(&admin, id, None).await, |_| String::new());
         }
-        let executed = match services.agents.approve(&boss, id, None).await {
+        let executed = match services.agents.approve(&admin, id, None).await {
             Ok(action) => execute(&services, &action).await,
             Err(error) => Err(error),
         };
-        ActResult::of("approves a call", executed, |told| (*told).to_owned())
+        ActResult::of("approves a call", executed, |reported| (*reported).to_owned())
     })
 }
 
@@ -112,7 +114,7 @@ pub fn continues(scene: Scene, most: u32) -> Act {
                 Err(error) => Err(error),
             };
             if executed.is_err() {
-                return ActResult::of("continues calls", executed, |told| (*told).to_owned());
+                return ActResult::of("continues calls", executed, |reported| (*reported).to_owned());
             }
         }
         ActResult::of("continues calls", Ok::<_, StoreError>(most), u32::to_string)
@@ -142,7 +144,7 @@ async fn execute(services: &Services, action: &AgentAction) -> Result<&'static s
     let owner = KeyOwner { guard: "user", id: Some(agent.user_id.get()) };
     let id = owner.keys(&proposal.key());
     services.turns.take().await;
-    let (response, told) = if services.database.find_key(&id, at).await?.is_some() {
+    let (response, reported) = if services.database.find_key(&id, at).await?.is_some() {
         (response(201, None, true), "replayed")
     } else if services.agents.is_too_late(action) {
         (response(409, Some("agent_call_decided"), false), "too late")
@@ -173,5 +175,5 @@ async fn execute(services: &Services, action: &AgentAction) -> Result<&'static s
         }
     };
     services.agents.finish(action, response).await?;
-    Ok(told)
+    Ok(reported)
 }

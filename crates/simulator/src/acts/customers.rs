@@ -69,16 +69,16 @@ pub fn leaves(scene: Scene, member: Member) -> Act {
 pub fn wish(scene: &mut Scene, number: u64) -> OrderCommand {
     let merchant = scene.merchant.clone();
     let mut items = merchant.items.clone();
-    let lines = 1 + scene.dice.below(3);
+    let lines = 1 + scene.rng.below(3);
     let mut chosen = Vec::new();
     for _ in 0..lines {
         let bound = u64::try_from(items.len()).unwrap();
-        let item = items.swap_remove(usize::try_from(scene.dice.below(bound)).unwrap());
-        let quantity = Quantity::new(1 + i64::try_from(scene.dice.below(4)).unwrap()).unwrap();
+        let item = items.swap_remove(usize::try_from(scene.rng.below(bound)).unwrap());
+        let quantity = Quantity::new(1 + i64::try_from(scene.rng.below(4)).unwrap()).unwrap();
         chosen.push(CartLine { item, quantity });
     }
-    let promo = if scene.dice.percent(30) { scene.dice.one_of(&merchant.promo_codes) } else { None };
-    let (online, fetched) = (scene.dice.percent(65), scene.dice.percent(25));
+    let promo = if scene.rng.percent(30) { scene.rng.one_of(&merchant.promo_codes) } else { None };
+    let (online, fetched) = (scene.rng.percent(65), scene.rng.percent(25));
     OrderCommand {
         cart: Cart::new(chosen).unwrap(),
         promo_code: promo.map(|code| PromoCode::parse(&code).unwrap()),
@@ -144,15 +144,15 @@ pub fn orders_by_contact(mut scene: Scene, phone: Phone) -> Act {
     })
 }
 
-/// Ends a payment. The acquirer reports the status `told` times: never, once or twice.
-pub fn pays(scene: Scene, payment: ProviderId, status: GatewayStatus, told: u64) -> Act {
+/// Ends a payment. The acquirer reports the status `reported` times: never, once or twice.
+pub fn pays(scene: Scene, payment: ProviderId, status: GatewayStatus, reported: u64) -> Act {
     Box::pin(async move {
         scene.services.outside.decide(&payment, status);
         let mut did =
             ActResult { outcome: format!("done {status:?}, no notice is sent"), ..ActResult::nothing("pays") };
-        for _ in 0..told {
-            let heard = scene.services.charges.handle_notification(&payment, Some(status)).await;
-            did = ActResult::of("pays", heard, |heard| format!("{status:?}: {heard:?}"));
+        for _ in 0..reported {
+            let notified = scene.services.charges.handle_notification(&payment, Some(status)).await;
+            did = ActResult::of("pays", notified, |notified| format!("{status:?}: {notified:?}"));
         }
         did
     })

@@ -42,12 +42,12 @@ pub fn reach(mut scene: Scene, theirs: Arc<Merchant>, victim: Option<Member>, ow
                 note("own order", text(services.orders.one_of_customer(own.scope, order.id).await));
             }
         }
-        if let Some(stock) = scene.dice.one_of(&theirs.stock) {
+        if let Some(stock) = scene.rng.one_of(&theirs.stock) {
             note("stock", text(services.inventories.read(&us, stock).await));
             note("set stock", text(services.inventories.set_stock(&us, stock, StockChange::default()).await));
         }
         if let Some(victim) = &victim
-            && let Some(id) = scene.dice.one_of(&victim.subscriptions)
+            && let Some(id) = scene.rng.one_of(&victim.subscriptions)
         {
             note("subscription", text(services.desk.read(&us, id).await));
             note("release", text(services.desk.command(&us, id, StaffCommand::Release).await));

@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use kontor_kernel::listing::Sort;
-use kontor_kernel::testing::Dice;
+use kontor_kernel::testing::TestRng;
 use kontor_kernel::{Contact, CustomerScope, Listing, PageRequest, SubscriptionId};
 use kontor_orders::model::Order;
 
@@ -63,9 +63,9 @@ pub struct ActResult {
 
 impl ActResult {
     /// Creates the result of a use case. A storage failure breaks a rule.
-    pub fn of<T, E: Debug>(what: &'static str, answer: Result<T, E>, told: impl FnOnce(&T) -> String) -> Self {
+    pub fn of<T, E: Debug>(what: &'static str, answer: Result<T, E>, reported: impl FnOnce(&T) -> String) -> Self {
         match answer {
-            Ok(value) => Self { what, outcome: format!("done {}", told(&value)), effect: Effect::Nothing },
+            Ok(value) => Self { what, outcome: format!("done {}", reported(&value)), effect: Effect::Nothing },
             Err(error) => {
                 let text: String = format!("{error:?}").chars().take(160).collect();
                 let failed = ["Store(", "Failed(", "Corrupt(", "Unavailable(", "OutcomeUnknown("];
@@ -101,16 +101,16 @@ pub struct Scene {
     /// Merchant the act works for.
     pub merchant: Arc<Merchant>,
     /// Random choices of the act.
-    pub dice: Dice,
+    pub rng: TestRng,
 }
 
 impl Scene {
     /// Returns a random order, in 75 % of the cases one of the ten latest.
     pub async fn some_order(&mut self) -> Option<Order> {
-        let number = if self.dice.percent(75) { 1 } else { 2 + i64::try_from(self.dice.below(4)).unwrap() };
+        let number = if self.rng.percent(75) { 1 } else { 2 + i64::try_from(self.rng.below(4)).unwrap() };
         let page = PageRequest::new(number, 10, 100).unwrap();
         let listing = Listing::unfiltered(Sort::descending("id"), page);
         let found = self.services.orders.list(&self.merchant.staff, listing).await.ok()?;
-        self.dice.one_of(&found.items)
+        self.rng.one_of(&found.items)
     }
 }

@@ -17,7 +17,7 @@ use kontor_orders::tickets::{Scan, ScanAnswer, ScanId, ScanOutcome};
 use super::{Act, ActResult, Effect, Scene};
 use crate::invariants;
 
-fn told(order: &Order) -> String {
+fn reported(order: &Order) -> String {
     format!("order {} is {}, captured {:?}, back {:?}", order.id, order.status, order.captured, order.refunded)
 }
 
@@ -25,7 +25,7 @@ fn told(order: &Order) -> String {
 pub fn moves(mut scene: Scene) -> Act {
     Box::pin(async move {
         let Some(order) = scene.some_order().await else { return ActResult::nothing("moves an order") };
-        let to = match scene.dice.below(10) {
+        let to = match scene.rng.below(10) {
             0 | 1 => OrderStatus::InProcessing,
             2 | 3 => OrderStatus::ReadyForPickup,
             4..7 => OrderStatus::Issued,
@@ -36,7 +36,7 @@ pub fn moves(mut scene: Scene) -> Act {
         ActResult::of(
             "moves an order",
             scene.services.orders.update(&scene.merchant.staff, order.id, change).await,
-            told,
+            reported,
         )
     })
 }
@@ -46,22 +46,26 @@ pub fn moves(mut scene: Scene) -> Act {
 pub fn gives_back(mut scene: Scene) -> Act {
     Box::pin(async move {
         let Some(order) = scene.some_order().await else { return ActResult::nothing("gives back") };
-        let line = scene.dice.one_of(&order.lines).filter(|_| scene.dice.percent(60));
+        let line = scene.rng.one_of(&order.lines).filter(|_| scene.rng.percent(60));
         let lines = line.map(|line| {
-            let pieces = 1 + scene.dice.below(u64::from(line.quantity.get()));
+            let pieces = 1 + scene.rng.below(u64::from(line.quantity.get()));
             vec![RefundLine { line: line.id, quantity: Quantity::new(i64::try_from(pieces).unwrap()).unwrap() }]
         });
-        let amount = (lines.is_none() && scene.dice.percent(50))
-            .then(|| Money::from_minor(1 + i64::try_from(scene.dice.below(9_000)).unwrap()).unwrap());
-        let delivery = amount.is_none() && scene.dice.percent(20);
+        let amount = (lines.is_none() && scene.rng.percent(50))
+            .then(|| Money::from_minor(1 + i64::try_from(scene.rng.below(9_000)).unwrap()).unwrap());
+        let delivery = amount.is_none() && scene.rng.percent(20);
         let everything = lines.is_none() && amount.is_none() && !delivery;
         let command = RefundCommand {
             scope: RefundScope::of(everything, delivery, lines, amount).unwrap(),
             reason: Line::parse("broken").unwrap(),
-            restock: scene.dice.percent(70),
-            ends_period: scene.dice.percent(10),
+            restock: scene.rng.percent(70),
+            ends_period: scene.rng.percent(10),
         };
-        ActResult::of("gives back", scene.services.orders.refund(&scene.merchant.staff, order.id, command).await, told)
+        ActResult::of(
+            "gives back",
+            scene.services.orders.refund(&scene.merchant.staff, order.id, command).await,
+            reported,
+        )
     })
 }
 
@@ -69,16 +73,16 @@ pub fn gives_back(mut scene: Scene) -> Act {
 pub fn changes_lines(mut scene: Scene) -> Act {
     Box::pin(async move {
         let Some(order) = scene.some_order().await else { return ActResult::nothing("changes lines") };
-        let Some(line) = scene.dice.one_of(&order.lines) else { return ActResult::nothing("changes lines") };
-        let pieces = Quantity::new(1 + i64::try_from(scene.dice.below(5)).unwrap()).unwrap();
-        let edit = match scene.dice.below(5) {
+        let Some(line) = scene.rng.one_of(&order.lines) else { return ActResult::nothing("changes lines") };
+        let pieces = Quantity::new(1 + i64::try_from(scene.rng.below(5)).unwrap()).unwrap();
+        let edit = match scene.rng.below(5) {
             0 => LineEdit::Remove { line: line.id },
             1 => {
-                let item = scene.dice.one_of(&scene.merchant.items).unwrap();
+                let item = scene.rng.one_of(&scene.merchant.items).unwrap();
                 LineEdit::Add { item, quantity: pieces, price: None }
             }
             2 => {
-                let price = Money::from_minor(5_000 + i64::try_from(scene.dice.below(9_000)).unwrap()).ok();
+                let price = Money::from_minor(5_000 + i64::try_from(scene.rng.below(9_000)).unwrap()).ok();
                 LineEdit::Set { line: line.id, quantity: None, price }
             }
             _ => LineEdit::Set { line: line.id, quantity: Some(pieces), price: None },
@@ -86,8 +90,8 @@ pub fn changes_lines(mut scene: Scene) -> Act {
         let command = LineCommand { edit, restock: None, reason: None };
         let changed = scene.services.placement.change_lines(&scene.merchant.staff, order.id, &command).await;
         ActResult::of("changes lines", changed, |changed| match changed {
-            LinesChanged::Done(order) => told(order),
-            LinesChanged::PaymentOutcomeUnknown(order) => format!("{}, payment unclear", told(order)),
+            LinesChanged::Done(order) => reported(order),
+            LinesChanged::PaymentOutcomeUnknown(order) => format!("{}, payment unclear", reported(order)),
             LinesChanged::PaymentRefused { reason } => format!("the payment is refused: {reason}"),
         })
     })
@@ -96,10 +100,10 @@ pub fn changes_lines(mut scene: Scene) -> Act {
 /// Corrects a stock level or a price.
 pub fn corrects_stock(mut scene: Scene) -> Act {
     Box::pin(async move {
-        let id = scene.dice.one_of(&scene.merchant.stock).unwrap();
-        let pieces = i64::try_from(scene.dice.below(40)).unwrap();
-        let price = Money::from_minor(5_000 + i64::try_from(scene.dice.below(20_000)).unwrap()).unwrap();
-        let change = match scene.dice.below(4) {
+        let id = scene.rng.one_of(&scene.merchant.stock).unwrap();
+        let pieces = i64::try_from(scene.rng.below(40)).unwrap();
+        let price = Money::from_minor(5_000 + i64::try_from(scene.rng.below(20_000)).unwrap()).unwrap();
+        let change = match scene.rng.below(4) {
             0 => StockChange { price: Edit::Set(price), ..StockChange::default() },
             _ => StockChange { quantity: Edit::Set(StockLevel::new(pieces).unwrap()), ..StockChange::default() },
         };
@@ -125,11 +129,11 @@ impl SheetReader for Rows {
 /// Imports a delivery from a spreadsheet.
 pub fn imports_stock(mut scene: Scene) -> Act {
     Box::pin(async move {
-        let (merchant, dice) = (scene.merchant.clone(), &mut scene.dice);
+        let (merchant, rng) = (scene.merchant.clone(), &mut scene.rng);
         let mut rows = "article;warehouse;quantity\n".to_owned();
         for article in &merchant.articles {
-            if dice.percent(70) {
-                let _ = writeln!(rows, "{article};{};{}", merchant.warehouse, 10 + dice.below(40));
+            if rng.percent(70) {
+                let _ = writeln!(rows, "{article};{};{}", merchant.warehouse, 10 + rng.below(40));
             }
         }
         let sheet = Arc::new(StockSheet::read(&Rows(rows), Path::new(""), 1_000).unwrap());
@@ -148,7 +152,7 @@ pub fn scans(mut scene: Scene, name: u64) -> Act {
         let Some(reference) = order.tickets.reference.as_ref() else { return ActResult::nothing("scans") };
         let services = &scene.services;
         let token = services.tickets.tokens.token(scene.merchant.app.project_id, reference);
-        let quantity = Quantity::new(1 + i64::try_from(scene.dice.below(2)).unwrap()).unwrap();
+        let quantity = Quantity::new(1 + i64::try_from(scene.rng.below(2)).unwrap()).unwrap();
         let id = ScanId::parse(&format!("scan-{name}")).unwrap();
         let scan = Scan { id, token, quantity, shop: None, at: None };
         let first = services.tickets.redeem_one(&scene.merchant.staff, scan.clone()).await;
@@ -157,7 +161,7 @@ pub fn scans(mut scene: Scene, name: u64) -> Act {
             _ => None,
         };
         let did = ActResult::of("scans", first.as_ref().map(outcome), |seen| format!("order {}: {seen:?}", order.id));
-        if scene.dice.percent(50) {
+        if scene.rng.percent(50) {
             return did;
         }
         let again = services.tickets.redeem_one(&scene.merchant.staff, scan).await;

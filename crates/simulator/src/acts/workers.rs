@@ -32,16 +32,16 @@ pub enum Duty {
 pub fn works(scene: Scene, duty: Duty, most: u32) -> Act {
     Box::pin(async move {
         let services = &scene.services;
-        let told = |checked: u32| format!("{checked} looked at");
+        let reported = |checked: u32| format!("{checked} looked at");
         match duty {
             Duty::Charges => {
-                ActResult::of("charges", services.charges.reconcile("w", most).await, |round| told(round.checked))
+                ActResult::of("charges", services.charges.reconcile("w", most).await, |round| reported(round.checked))
             }
             Duty::Refunds => {
-                ActResult::of("refunds", services.refunds.reconcile("w", most).await, |round| told(round.checked))
+                ActResult::of("refunds", services.refunds.reconcile("w", most).await, |round| reported(round.checked))
             }
             Duty::Receipts => {
-                ActResult::of("receipts", services.receipts.reconcile("w", most).await, |round| told(round.checked))
+                ActResult::of("receipts", services.receipts.reconcile("w", most).await, |round| reported(round.checked))
             }
             Duty::Subscriptions => {
                 let ran = services.scheduler.run(most).await;

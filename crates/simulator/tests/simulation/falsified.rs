@@ -123,7 +123,7 @@ const ROWS: [(&str, &str); 10] = [
 ];
 
 #[test]
-fn sabotage_is_told_by_the_name_of_the_rule_that_it_breaks() {
+fn sabotage_is_reported_by_the_name_of_the_broken_rule() {
     let plan = Plan { seed: 11, days: 2, merchants: 2, database: Kind::Sqlite };
     for (rule, trigger) in SABOTAGE {
         let broken = on_one_thread(async {
@@ -139,7 +139,7 @@ fn sabotage_is_told_by_the_name_of_the_rule_that_it_breaks() {
 }
 
 #[test]
-fn rows_that_cannot_be_are_told_by_the_name_of_their_rule() {
+fn impossible_rows_are_reported_by_the_name_of_their_rule() {
     on_one_thread(async {
         let mut simulation = Simulation::open(Plan { seed: 12, days: 2, merchants: 2, database: Kind::Sqlite }).await;
         simulation.trade().await.unwrap_or_else(|broken| panic!("{broken}"));

@@ -54,13 +54,13 @@ impl SubscriptionCase {
             },
             SubscriptionStatus::Active => {
                 let reached = |at: Option<DateTime<Utc>>| at.is_some_and(|at| at <= now);
-                let told = self.next_announcement(&self.subscription, now);
+                let last_notice = self.next_announcement(&self.subscription, now);
                 if self.subscription.parked.is_some() {
                     again()
                 } else if reached(self.due_at(&self.subscription, now)) {
                     self.after(SubscriptionEvent::PeriodDue, &planned, now)
-                } else if reached(told.map(|(_, at)| at)) {
-                    let event = match told {
+                } else if reached(last_notice.map(|(_, at)| at)) {
+                    let event = match last_notice {
                         Some((Announcement::End, _)) => SubscriptionEvent::PlanWithdrawn,
                         _ => SubscriptionEvent::ChargeAnnounced,
                     };
@@ -148,7 +148,7 @@ impl SubscriptionCase {
             (_, MethodStanding::Gone) => return None,
             _ => Announcement::Charge,
         };
-        if subscription.told == Some((subscription.due_number(now), what)) {
+        if subscription.last_notice == Some((subscription.due_number(now), what)) {
             return None;
         }
         let begins = subscription.next_period_at(now)?;
@@ -195,9 +195,9 @@ impl SubscriptionCase {
             SubscriptionStatus::Charging | SubscriptionStatus::Canceled => Next::Wait(None),
             SubscriptionStatus::Active => {
                 let due = self.due_at(subscription, now);
-                let told = self.next_announcement(subscription, now).map(|(_, at)| at.max(now));
+                let last_notice = self.next_announcement(subscription, now).map(|(_, at)| at.max(now));
                 let missed = self.missed_at(subscription, now);
-                let wake_at = [due, told, missed].into_iter().flatten().min();
+                let wake_at = [due, last_notice, missed].into_iter().flatten().min();
                 match (due.filter(|_| self.renews(now)), wake_at) {
                     (Some(due), Some(wake_at)) => Next::Charge { at: missed.map_or(due, |at| at.min(due)), wake_at },
                     _ => Next::Wait(wake_at),
@@ -270,9 +270,9 @@ impl SubscriptionCase {
         now: DateTime<Utc>,
     ) -> Result<SubscriptionChange, SubscriptionError> {
         let retimed = self.new_schedule(timing, now);
-        let occasion = EventContext { timing: retimed.as_ref().ok().cloned(), ..EventContext::default() };
+        let event_context = EventContext { timing: retimed.as_ref().ok().cloned(), ..EventContext::default() };
         // A refusal by the state takes precedence over a refusal by the calendar.
-        let change = self.after(timing.event(), &occasion, now)?;
+        let change = self.after(timing.event(), &event_context, now)?;
         retimed?;
         Ok(change)
     }

@@ -29,10 +29,10 @@ fn written(case: &SubscriptionCase, change: &SubscriptionChange) -> Subscription
     after
 }
 
-fn told(case: &SubscriptionCase, reason: Option<&str>, now: DateTime<Utc>) -> SubscriptionCase {
-    let occasion = EventContext { reason: reason.map(str::to_owned), ..EventContext::default() };
+fn reported(case: &SubscriptionCase, reason: Option<&str>, now: DateTime<Utc>) -> SubscriptionCase {
+    let event_context = EventContext { reason: reason.map(str::to_owned), ..EventContext::default() };
     let standing = if reason.is_some() { PaymentStanding::Failed } else { PaymentStanding::Succeeded };
-    written(case, &case.apply_outcome(standing, &occasion, now).unwrap().unwrap())
+    written(case, &case.apply_outcome(standing, &event_context, now).unwrap().unwrap())
 }
 
 /// Every charge gets the same outcome, over a number of days. Returns the charges, by day.
@@ -41,19 +41,19 @@ fn live(
     days: i64,
     says: impl Fn(usize) -> Option<&'static str>,
 ) -> (SubscriptionCase, Vec<DateTime<Utc>>) {
-    let (case, charged, _) = told_life(case, days, says);
+    let (case, charged, _) = reported_life(case, days, says);
     (case, charged)
 }
 
 /// Notices to a customer, with their times.
-type Told = Vec<(SubscriptionNotice, DateTime<Utc>)>;
+type Notices = Vec<(SubscriptionNotice, DateTime<Utc>)>;
 
 /// The same, with the notices to the customer.
-fn told_life(
+fn reported_life(
     mut case: SubscriptionCase,
     days: i64,
     says: impl Fn(usize) -> Option<&'static str>,
-) -> (SubscriptionCase, Vec<DateTime<Utc>>, Told) {
+) -> (SubscriptionCase, Vec<DateTime<Utc>>, Notices) {
     let (mut charged, mut notices) = (Vec::new(), Vec::new());
     let mut now = case.subscription.period.map_or_else(|| at("2027-01-31T09:00:00Z"), |period| period.start);
     for _ in 0..days * 4 {
@@ -64,7 +64,7 @@ fn told_life(
             case = written(&case, &change);
             notices.extend(change.notices.iter().map(|notice| (*notice, now)));
             if change.attempt.is_some() {
-                case = told(&case, says(charged.len()), now);
+                case = reported(&case, says(charged.len()), now);
                 charged.push(now);
             } else {
                 assert_ne!(case.subscription, before, "a worker would look at it for ever");
@@ -118,7 +118,7 @@ fn after_any_pause_one_charge_is_due() {
         let case = active(at("2027-01-31T09:00:00Z"));
         let change = case.due(now);
         let attempt = change.attempt.clone().unwrap();
-        let paid = told(&written(&case, &change), None, now);
+        let paid = reported(&written(&case, &change), None, now);
         let period = paid.subscription.period.unwrap();
         assert!(period.covers(now) && period.number == attempt.period, "{days}");
         // The next charge may be near enough to announce it.
@@ -149,16 +149,16 @@ fn terms_that_were_agreed_on_begin_with_the_next_charge() {
     let due = at("2027-02-28T09:00:00Z");
     let change = case.due(due);
     assert_eq!(change.attempt.as_ref().unwrap().terms, silver);
-    let case = told(&written(&case, &change), None, due);
+    let case = reported(&written(&case, &change), None, due);
     assert_eq!(case.subscription.terms, silver);
     assert_eq!(case.subscription.period.unwrap().end.to_string(), "2027-05-31 09:00:00 UTC");
 }
 
 /// Changes the plan this many days before the renewal. Returns the case, the time of the charge, and the notices
 /// before it.
-fn changed_before_renewal(days: i64) -> (SubscriptionCase, DateTime<Utc>, Told) {
+fn changed_before_renewal(days: i64) -> (SubscriptionCase, DateTime<Utc>, Notices) {
     let start = at("2027-01-31T09:00:00Z");
-    let (case, _, mut told_before) = told_life(active(start), 28 - days, |_| None);
+    let (case, _, mut notified_before) = reported_life(active(start), 28 - days, |_| None);
     let now = start + TimeDelta::days(28 - days);
     let silver = Terms { amount: "490.00".parse().unwrap(), ..terms() };
     let consent =
@@ -167,7 +167,7 @@ fn changed_before_renewal(days: i64) -> (SubscriptionCase, DateTime<Utc>, Told) 
     let change = case.after(SubscriptionEvent::ChangePlan, &agreed, now).unwrap();
     let mut case = written(&case, &change);
     let announced = case.due(now);
-    told_before.extend(announced.notices.iter().map(|notice| (*notice, now)));
+    notified_before.extend(announced.notices.iter().map(|notice| (*notice, now)));
     case = written(&case, &announced);
     let mut now = now;
     loop {
@@ -175,9 +175,9 @@ fn changed_before_renewal(days: i64) -> (SubscriptionCase, DateTime<Utc>, Told) 
         while case.subscription.wake_at.is_some_and(|wake| wake <= now) {
             let change = case.due(now);
             case = written(&case, &change);
-            told_before.extend(change.notices.iter().map(|notice| (*notice, now)));
+            notified_before.extend(change.notices.iter().map(|notice| (*notice, now)));
             if change.attempt.is_some() {
-                return (case, now, told_before);
+                return (case, now, notified_before);
             }
         }
     }
@@ -187,14 +187,17 @@ fn changed_before_renewal(days: i64) -> (SubscriptionCase, DateTime<Utc>, Told) 
 fn other_terms_are_announced_before_they_are_charged() {
     let renewal = at("2027-02-28T09:00:00Z");
     for (days, charged_at, ahead) in [(10, renewal, 1), (3, renewal, 2), (1, renewal + TimeDelta::days(2), 2)] {
-        let (case, charged, told) = changed_before_renewal(days);
+        let (case, charged, reported) = changed_before_renewal(days);
         assert_eq!(case.open().map(|attempt| attempt.amount.to_string()).as_deref(), Some("490.00"), "{days}");
         let delay = charged - charged_at;
         assert!(delay >= TimeDelta::zero() && delay < TimeDelta::hours(6), "{days}: {charged}");
         let ahead_of: Vec<_> =
-            told.iter().filter(|(notice, _)| *notice == SubscriptionNotice::SubscriptionChargeAhead).collect();
-        assert_eq!(ahead_of.len(), ahead, "{days}: {told:?}");
-        assert!(charged - ahead_of.last().unwrap().1 >= TimeDelta::days(3) - TimeDelta::hours(6), "{days}: {told:?}");
+            reported.iter().filter(|(notice, _)| *notice == SubscriptionNotice::SubscriptionChargeAhead).collect();
+        assert_eq!(ahead_of.len(), ahead, "{days}: {reported:?}");
+        assert!(
+            charged - ahead_of.last().unwrap().1 >= TimeDelta::days(3) - TimeDelta::hours(6),
+            "{days}: {reported:?}"
+        );
     }
 }
 
@@ -204,8 +207,8 @@ fn a_payer_without_a_saved_method_is_notified_at_once() {
     let mut case = begun(now);
     case.subscription.terms.method = None;
     let change = case.apply_outcome(PaymentStanding::Succeeded, &EventContext::default(), now).unwrap().unwrap();
-    let told = [SubscriptionNotice::SubscriptionActivated, SubscriptionNotice::SubscriptionMethodNeeded];
-    assert_eq!(change.notices, told);
+    let reported = [SubscriptionNotice::SubscriptionActivated, SubscriptionNotice::SubscriptionMethodNeeded];
+    assert_eq!(change.notices, reported);
     let saved = EventContext { saved_method: SavedMethodId::new(1).ok(), ..EventContext::default() };
     let change = case.apply_outcome(PaymentStanding::Succeeded, &saved, now).unwrap().unwrap();
     assert_eq!(change.notices, [SubscriptionNotice::SubscriptionActivated]);
@@ -215,7 +218,7 @@ fn a_payer_without_a_saved_method_is_notified_at_once() {
 fn a_failed_payment_is_retried_while_its_terms_are_the_same() {
     let (start, due) = (at("2027-01-31T09:00:00Z"), at("2027-02-28T09:00:00Z"));
     let case = active(start);
-    let failed = told(&written(&case, &case.due(due)), Some("insufficient_funds"), due);
+    let failed = reported(&written(&case, &case.due(due)), Some("insufficient_funds"), due);
     let reason_with = |terms: Terms| {
         let subscription = Subscription { next_terms: Some(terms), ..failed.subscription.clone() };
         SubscriptionCase { subscription, ..failed.clone() }.view(None, due).retry
@@ -240,12 +243,12 @@ fn a_failed_payment_is_retried_while_its_terms_are_the_same() {
 fn above_a_bound_of_the_day_the_charge_comes_on_the_next_one() {
     let now = at("2027-02-28T09:00:00Z");
     let case = active(at("2027-01-31T09:00:00Z"));
-    let told = SubscriptionCase {
-        subscription: Subscription { told: Some((2, Announcement::Charge)), ..case.subscription.clone() },
+    let reported = SubscriptionCase {
+        subscription: Subscription { last_notice: Some((2, Announcement::Charge)), ..case.subscription.clone() },
         ..case
     };
-    let paid_today = SubscriptionCase { paid_at: vec![now], customer_paid_at: vec![now], ..told.clone() };
-    let customer_paid = SubscriptionCase { customer_paid_at: vec![now; 20], ..told.clone() };
+    let paid_today = SubscriptionCase { paid_at: vec![now], customer_paid_at: vec![now], ..reported.clone() };
+    let customer_paid = SubscriptionCase { customer_paid_at: vec![now; 20], ..reported.clone() };
     for limited in [paid_today, customer_paid] {
         let change = limited.due(now);
         assert_eq!((&change.attempt, change.subscription.parked), (&None, None));
@@ -262,7 +265,7 @@ fn above_a_bound_of_the_day_the_charge_comes_on_the_next_one() {
         let next_day = waiting.due(midnight);
         assert_eq!(next_day.attempt.map(|attempt| attempt.period), Some(2));
     }
-    let twenty = SubscriptionCase { customer_paid_at: vec![now; 19], ..told };
+    let twenty = SubscriptionCase { customer_paid_at: vec![now; 19], ..reported };
     assert!(twenty.due(now).attempt.is_some(), "as many plans as a checkout has renew on one day");
 }
 
@@ -271,7 +274,7 @@ fn an_overdue_period_that_is_paid_on_its_last_day_leaves_the_renewal_for_the_nex
     let (case, _) = live(active(at("2027-01-31T09:00:00Z")), 29, |_| Some("insufficient_funds"));
     let last_day = at("2027-03-31T06:00:00Z");
     let tried = written(&case, &case.after(SubscriptionEvent::Retry, &EventContext::default(), last_day).unwrap());
-    let paid = told(&tried, None, last_day);
+    let paid = reported(&tried, None, last_day);
     let midnight = Some(at("2027-03-31T21:00:00Z"));
     assert_eq!((paid.subscription.status, paid.subscription.next_charge_at), (SubscriptionStatus::Active, midnight));
     assert_eq!(paid.subscription.period.unwrap().end, at("2027-03-31T09:00:00Z"));
@@ -288,7 +291,7 @@ fn an_overdue_period_that_is_paid_on_its_last_day_leaves_the_renewal_for_the_nex
 
 /// Dunning ends it; the customer resumes it, on the same day, with and without another method.
 #[test]
-fn what_ended_by_declines_is_charged_when_it_is_resumed() {
+fn a_subscription_ended_by_declines_is_charged_on_resume() {
     let (ended, _) = live(active(at("2027-01-31T09:00:00Z")), 58, |_| Some("general_decline"));
     assert_eq!(ended.subscription.status, SubscriptionStatus::Canceled);
     let now = at("2027-03-15T06:00:00Z");
@@ -306,11 +309,11 @@ fn what_ended_by_declines_is_charged_when_it_is_resumed() {
         let attempt = due.attempt.clone().unwrap();
         assert_eq!((attempt.number, attempt.planned, attempt.origin), (1, true, ChargeOrigin::Recovery));
         let charging = written(&resumed, &due);
-        let paid = told(&charging, None, now);
+        let paid = reported(&charging, None, now);
         assert_eq!(paid.subscription.status, SubscriptionStatus::Active);
         assert_eq!(paid.subscription.period.unwrap().end.to_string(), "2027-04-15 06:00:00 UTC");
         // A decline starts the dunning plan from its first day.
-        let declined = told(&charging, Some("general_decline"), now);
+        let declined = reported(&charging, Some("general_decline"), now);
         assert_eq!(declined.subscription.status, SubscriptionStatus::PastDue);
         assert_eq!(declined.subscription.next_charge_at, Some(now + TimeDelta::days(1)));
     }
@@ -322,13 +325,13 @@ fn tries_that_are_asked_for_never_end_a_subscription() {
     for reason in ["general_decline", "unheard_of", "call_issuer"] {
         let due = at("2027-02-28T09:00:00Z");
         let case = active(at("2027-01-31T09:00:00Z"));
-        let mut case = told(&written(&case, &case.due(due)), Some(reason), due);
+        let mut case = reported(&written(&case, &case.due(due)), Some(reason), due);
         let planned = case.subscription.next_charge_at;
         for number in 1..=8 {
             assert_eq!(case.view(None, due).retry, (true, RetryReason::Available), "{reason} {number}");
             let event = if number % 2 == 0 { SubscriptionEvent::Retry } else { SubscriptionEvent::ChargeStarted };
             let change = case.after(event, &EventContext::default(), due).unwrap();
-            case = told(&written(&case, &change), Some(reason), due);
+            case = reported(&written(&case, &change), Some(reason), due);
             assert_eq!(case.subscription.status, SubscriptionStatus::PastDue, "{reason} {number}");
             assert_eq!(case.subscription.next_charge_at, planned, "{reason} {number}");
         }
@@ -346,7 +349,7 @@ fn count(notices: &[(SubscriptionNotice, DateTime<Utc>)], of: SubscriptionNotice
 
 #[test]
 fn each_charge_is_announced_once_three_days_ahead() {
-    let (_, charged, notices) = told_life(active(at("2027-01-31T09:00:00Z")), 3_653, |_| None);
+    let (_, charged, notices) = reported_life(active(at("2027-01-31T09:00:00Z")), 3_653, |_| None);
     let ahead: Vec<_> = notices
         .iter()
         .filter(|(notice, _)| *notice == SubscriptionNotice::SubscriptionChargeAhead)
@@ -356,30 +359,31 @@ fn each_charge_is_announced_once_three_days_ahead() {
 }
 
 #[test]
-fn who_was_told_of_a_charge_is_told_again_when_it_is_tried_again_by_the_notice_of_its_failure_alone() {
-    let (case, charged, notices) = told_life(active(at("2027-01-31T09:00:00Z")), 60, |_| Some("insufficient_funds"));
+fn a_retry_is_announced_only_by_the_notice_of_the_failure() {
+    let (case, charged, notices) =
+        reported_life(active(at("2027-01-31T09:00:00Z")), 60, |_| Some("insufficient_funds"));
     assert_eq!(count(&notices, SubscriptionNotice::SubscriptionChargeAhead), 1);
     assert_eq!((case.subscription.status, charged.len() > 2), (SubscriptionStatus::Canceled, true));
 }
 
 #[test]
-fn a_pause_of_the_service_over_the_notice_tells_with_the_charge() {
+fn a_pause_of_the_service_over_the_notice_notifies_with_the_charge() {
     let start = at("2027-01-31T09:00:00Z");
     let change = active(start).due(at("2027-03-01T00:00:00Z"));
     assert_eq!((change.attempt.is_some(), change.notices), (true, vec![SubscriptionNotice::SubscriptionChargeAhead]));
 }
 
 #[test]
-fn a_plan_that_was_withdrawn_is_told_of_before_its_end_and_charged_no_more() {
+fn a_withdrawn_plan_is_announced_before_its_end_and_no_longer_charged() {
     let withdrawn = SubscriptionCase { plan: PlanStanding::Ends, ..active(at("2027-01-31T09:00:00Z")) };
-    let (case, charged, notices) = told_life(withdrawn, 90, |_| None);
+    let (case, charged, notices) = reported_life(withdrawn, 90, |_| None);
     assert_eq!((charged, case.subscription.status), (vec![], SubscriptionStatus::Canceled));
-    let told: Vec<_> = notices.iter().map(|(notice, at)| (*notice, at.to_string())).collect();
+    let reported: Vec<_> = notices.iter().map(|(notice, at)| (*notice, at.to_string())).collect();
     let expected = [
         (SubscriptionNotice::SubscriptionEnding, "2027-02-25 09:00:00 UTC".to_owned()),
         (SubscriptionNotice::SubscriptionEnded, "2027-02-28 09:00:00 UTC".to_owned()),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
 }
 
 #[test]
@@ -409,7 +413,7 @@ fn missed_periods_are_collected_one_a_day_where_the_project_says_so() {
         change.attempt.as_ref().map(|attempt| (attempt.period, attempt.origin)),
         Some((4, ChargeOrigin::Renewal))
     );
-    let mut case = told(&written(&case, &change), None, back);
+    let mut case = reported(&written(&case, &change), None, back);
     assert_eq!(case.subscription.missed, [2, 3]);
     let mut collected = Vec::new();
     let mut now = back;
@@ -420,7 +424,7 @@ fn missed_periods_are_collected_one_a_day_where_the_project_says_so() {
             case = written(&case, &change);
             if let Some(attempt) = change.attempt {
                 collected.push((attempt.period, attempt.origin, now.to_string()));
-                case = told(&case, None, now);
+                case = reported(&case, None, now);
             }
         }
     }

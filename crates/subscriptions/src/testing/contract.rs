@@ -235,17 +235,17 @@ pub async fn a_failed_first_payment_frees_the_plan<F: Fixture>(fixture: &F) {
 /// Other customers neither see nor change a subscription.
 pub async fn a_subscription_stays_with_its_customer<F: Fixture>(fixture: &F) {
     let (store, anna, boris) = (fixture.store(), fixture.customer().await, fixture.customer().await);
-    let hers = active(fixture, anna).await;
-    assert_eq!(SubscriptionStore::find(&*store, boris, hers.id, noon()).await.unwrap(), None);
+    let annas = active(fixture, anna).await;
+    assert_eq!(SubscriptionStore::find(&*store, boris, annas.id, noon()).await.unwrap(), None);
     let page = PageRequest::new(1, 10, 10).unwrap();
     assert_eq!(store.of_customer(boris, page, noon()).await.unwrap(), []);
-    assert!(SubscriptionStore::payments(&*store, boris, hers.id, page).await.unwrap().is_none());
-    let refused = canceled(fixture, SubscriptionSelector::OfCustomer(boris, hers.id), noon()).await;
+    assert!(SubscriptionStore::payments(&*store, boris, annas.id, page).await.unwrap().is_none());
+    let refused = canceled(fixture, SubscriptionSelector::OfCustomer(boris, annas.id), noon()).await;
     assert!(matches!(refused, Err(SubscriptionError::NotFound)), "{refused:?}");
-    let method = hers.terms.method.unwrap();
+    let method = annas.terms.method.unwrap();
     assert!(!store.has_method(boris, method).await.unwrap());
     assert!(!store.delete_method(boris, method, noon()).await.unwrap());
-    assert_eq!(view(fixture, anna, hers.id).await.subscription, hers);
+    assert_eq!(view(fixture, anna, annas.id).await.subscription, annas);
 }
 
 /// Under concurrent calls, a due subscription has one lease. It passes on when it has run out, unless it is parked.

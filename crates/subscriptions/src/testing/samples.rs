@@ -75,7 +75,7 @@ pub fn subscription(status: SubscriptionStatus, now: DateTime<Utc>) -> Subscript
         schedule: None,
         period: None,
         unpaid: None,
-        told: None,
+        last_notice: None,
         missed: Vec::new(),
         next_charge_at: None,
         wake_at: None,

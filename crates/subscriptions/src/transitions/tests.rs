@@ -19,7 +19,7 @@ fn documented(head: &str) -> Vec<Vec<String>> {
     rows.take_while(|line| line.starts_with('|')).map(cells).collect()
 }
 
-fn told(row: &Move) -> Vec<String> {
+fn reported(row: &Move) -> Vec<String> {
     let effects: Vec<_> = row.effects.iter().map(|effect| effect.word()).collect();
     vec![
         row.from.word().to_owned(),
@@ -36,7 +36,7 @@ const CONDITIONS: &str = "| Condition | Holds when |";
 
 #[test]
 fn the_docs_show_the_same_table() {
-    let expected: Vec<Vec<String>> = MOVES.iter().map(told).collect();
+    let expected: Vec<Vec<String>> = MOVES.iter().map(reported).collect();
     let lines = expected.iter().map(|cells| format!("| {} |", cells.join(" | "))).collect::<Vec<_>>().join("\n");
     assert_eq!(documented(TABLE), expected, "docs/reference/subscription-states.md should have\n{lines}");
 }
@@ -123,7 +123,8 @@ fn every_cell_is_allowed_or_refused_as_documented() {
     for from in SubscriptionStatus::VARIANTS.iter().copied() {
         for event in SubscriptionEvent::VARIANTS.iter().copied() {
             let rows = rows.remove(&(from.word().to_owned(), event.word().to_owned())).unwrap_or_default();
-            let known: Vec<_> = MOVES.iter().filter(|row| row.from == from && row.event == event).map(told).collect();
+            let known: Vec<_> =
+                MOVES.iter().filter(|row| row.from == from && row.event == event).map(reported).collect();
             assert_eq!(known, rows);
             for (facts, holding) in &facts {
                 let found: Vec<_> = rows.iter().filter(|row| holding.contains(&row[2])).collect();
@@ -150,7 +151,7 @@ fn every_move_of_the_table_is_reachable() {
     for row in MOVES {
         assert!(facts.iter().any(|facts| row.condition.holds(*facts)), "{row:?}");
     }
-    let used = |word: &str| MOVES.iter().any(|row| told(row).iter().any(|cell| cell.contains(word)));
+    let used = |word: &str| MOVES.iter().any(|row| reported(row).iter().any(|cell| cell.contains(word)));
     assert!(Condition::VARIANTS.iter().all(|condition| used(condition.word())));
     assert!(Effect::VARIANTS.iter().all(|effect| used(effect.word())));
     // Parking is no event: it happens when a charge is planned.
@@ -225,7 +226,7 @@ fn the_contract_on_retry() {
 }
 
 #[test]
-fn where_a_charge_leads_depends_on_what_it_came_from() {
+fn the_effect_of_a_charge_depends_on_its_origin() {
     let first = running(ChargeOrigin::First);
     assert_eq!(leads(Charging, ChargeSucceeded, first), (Active, vec![Anchor, GrantPeriod]));
     assert_eq!(leads(Charging, ChargeDeclinedSoft, first), (Canceled, vec![]));
@@ -286,7 +287,7 @@ fn a_charge_that_lasts_blocks_what_the_contract_says_and_no_more() {
 }
 
 #[test]
-fn deleting_a_method_and_leaving_always_work() {
+fn deleting_a_method_and_an_account_always_work() {
     for from in SubscriptionStatus::VARIANTS.iter().copied() {
         for facts in all_facts() {
             let (to, effects) = leads(from, DeleteMethod, facts);

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_reads_back() {
+    fn stored_values_read_back() {
         let body = Bytes::from_static(b"{\"a\":\n\n1}");
         let json = HeaderValue::from_static("application/json");
         for headers in [[None, None, None], [Some(json.clone()), None, Some(HeaderValue::from_static("\"brand-1-2\""))]]

@@ -77,9 +77,9 @@ pub(crate) async fn is_repeated(request: &ServiceRequest, admitted: &Admitted) -
         return Ok(false);
     }
     let Ok(PresentedKey { key, owner, scope }) = presented(request, admitted) else { return Ok(false) };
-    let desk = request.app_data::<web::Data<IdempotencyStore>>();
-    let desk = desk.ok_or_else(|| ApiError::internal(&"the idempotency store is missing"))?;
-    Ok(desk.is_known(&desk.id(&scope, &key, owner)).await?)
+    let key_store = request.app_data::<web::Data<IdempotencyStore>>();
+    let key_store = key_store.ok_or_else(|| ApiError::internal(&"the idempotency store is missing"))?;
+    Ok(key_store.is_known(&key_store.id(&scope, &key, owner)).await?)
 }
 
 /// Condition for executing a request.
@@ -106,7 +106,7 @@ fn reused() -> ApiError {
 
 /// Request with a key, and everything needed to answer it.
 struct IdempotentCall<B> {
-    desk: Arc<IdempotencyStore>,
+    key_store: Arc<IdempotencyStore>,
     next: Next<B>,
     endpoint: Arc<Endpoint>,
     claim: KeyClaim,
@@ -137,27 +137,27 @@ pub async fn serve<B: MessageBody + 'static>(
         Ok(presented) => presented,
         Err(refusal) => return Ok(request.error_response(refusal)),
     };
-    let desk = request.app_data::<web::Data<IdempotencyStore>>().map(|desk| Arc::clone(desk));
-    let Some(desk) = desk else {
+    let key_store = request.app_data::<web::Data<IdempotencyStore>>().map(|key_store| Arc::clone(key_store));
+    let Some(key_store) = key_store else {
         return Ok(request.error_response(ApiError::internal(&"the idempotency store is missing")));
     };
     let body = match request.extract::<Bytes>().await {
         Ok(body) => body,
         Err(error) => return Ok(request.error_response(unreadable(&error))),
     };
-    let claim = desk.claim(&scope, &key, owner, &body);
+    let claim = key_store.claim(&scope, &key, owner, &body);
     request.set_payload(Payload::from(body));
     request.extensions_mut().insert(admitted);
     let until = Instant::now() + MAX_WAIT;
-    let errand = IdempotentCall { desk, next, endpoint, claim, key, until, execution };
-    errand.answer(request).await
+    let idempotent_call = IdempotentCall { key_store, next, endpoint, claim, key, until, execution };
+    idempotent_call.answer(request).await
 }
 
 impl<B: MessageBody + 'static> IdempotentCall<B> {
     async fn answer(self, mut request: ServiceRequest) -> Result<ServiceResponse<BoxBody>, Error> {
         let mut lease = TimeDelta::zero();
         loop {
-            let wait = match self.desk.claim_state(&self.claim) {
+            let wait = match self.key_store.claim_state(&self.claim) {
                 KeyState::Reused => return Ok(self.refuse(request, reused())),
                 KeyState::Answered(answer, until) => {
                     return Ok(request.into_response(answer.replayed(end_of(until))));
@@ -202,7 +202,7 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
     }
 
     async fn look_up(&self, request: ServiceRequest) -> Result<Lookup, Error> {
-        let kept = match self.desk.kept(&self.claim).await {
+        let kept = match self.key_store.kept(&self.claim).await {
             Ok(Some(kept)) => kept,
             Ok(None) => return Ok(Lookup::Miss(request)),
             Err(error) => return Ok(Lookup::Hit(self.refuse(request, error.into()))),
@@ -212,12 +212,12 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
         }
         let end = end_of(kept.expires_at);
         if let Some(sealed) = &kept.answer {
-            if let Some(answer) = self.desk.open(&self.claim, &self.key, sealed) {
+            if let Some(answer) = self.key_store.open(&self.claim, &self.key, sealed) {
                 return Ok(Lookup::Hit(request.into_response(answer.replayed(end))));
             }
         } else if kept.process != self.claim.process {
             // A request that this process works on would be in memory, so only other processes matter.
-            let lease = kept.leased_until - self.desk.now();
+            let lease = kept.leased_until - self.key_store.now();
             if lease > TimeDelta::zero() {
                 return Ok(Lookup::InProgress { request, lease });
             }
@@ -251,7 +251,7 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
         // Server errors are excluded: the stored key may belong to this request's own commit, whose outcome is unknown.
         // The next request resolves it.
         let refused_without_effect = !work.is_stored() && !status.is_success() && !status.is_server_error();
-        if work.lost_key() || refused_without_effect && self.desk.is_stored(&self.claim).await {
+        if work.lost_key() || refused_without_effect && self.key_store.is_stored(&self.claim).await {
             // The response is dropped, so this is the only reference to the request.
             let (request, _) = response.into_parts();
             drop(ticket);
@@ -263,7 +263,7 @@ impl<B: MessageBody + 'static> IdempotentCall<B> {
             (StoredPart::Response, Some(answer)) => {
                 ticket.answered(answer, self.claim, &self.key, work.stored_number());
             }
-            (StoredPart::Nothing, _) => self.desk.free(&self.claim).await,
+            (StoredPart::Nothing, _) => self.key_store.free(&self.claim).await,
             _ => {}
         }
         Ok(response)

@@ -125,7 +125,7 @@ mod tests {
     use crate::policy::{Access, get, post, put};
 
     #[test]
-    fn what_was_written_is_read_where_it_stands() {
+    fn written_text_is_read_in_place() {
         let seven = |kind: &str| (kind.to_owned(), 7);
         let brands = seven("brands");
         let (one, all) = ("/api/brands/{id}", "/api/brands");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_shows_the_record_tells_of_it() {
+    fn only_reads_of_the_record_show_the_result() {
         let tells = |write: &Policy, path| can_show_result(write, &get(path, Access::Public));
         let new = post("/api/brands", Access::Public);
         assert!(tells(&new, "/api/brands/{id}"));

@@ -55,7 +55,7 @@ pub struct IdempotencyStore {
 
 /// Exclusive right to execute a request. Dropped without a response, it passes to the next request.
 pub(super) struct ExecutionGuard {
-    desk: Arc<IdempotencyStore>,
+    key_store: Arc<IdempotencyStore>,
     id: String,
     is_answered: bool,
     /// Dropping it notifies the waiting requests.
@@ -132,7 +132,7 @@ impl IdempotencyStore {
                 let (sender, ended) = watch::channel(());
                 place.insert(TrackedCall::Running { fingerprint: claim.fingerprint.clone(), ended });
                 KeyState::Free(ExecutionGuard {
-                    desk: Arc::clone(self),
+                    key_store: Arc::clone(self),
                     id: claim.id.clone(),
                     is_answered: false,
                     _ended: sender,
@@ -225,18 +225,18 @@ impl IdempotencyStore {
 impl ExecutionGuard {
     /// Publishes the response to later requests, and queues it for storage.
     pub(super) fn answered(mut self, answer: StoredAnswer, claim: KeyClaim, key: &str, number: Option<i64>) {
-        let sealed = self.desk.cipher_for(&claim, key).seal(&self.desk.random, answer.to_bytes());
+        let sealed = self.key_store.cipher_for(&claim, key).seal(&self.key_store.random, answer.to_bytes());
         let (fingerprint, answer, until) = (claim.fingerprint.clone(), Arc::new(answer), claim.expires_at());
-        locked(&self.desk.cases).insert(self.id.clone(), TrackedCall::Answered { fingerprint, answer, until });
+        locked(&self.key_store.cases).insert(self.id.clone(), TrackedCall::Answered { fingerprint, answer, until });
         self.is_answered = true;
-        locked(&self.desk.waiting).push_back(StoredResponse { claim, number, answer: sealed });
+        locked(&self.key_store.waiting).push_back(StoredResponse { claim, number, answer: sealed });
     }
 }
 
 impl Drop for ExecutionGuard {
     fn drop(&mut self) {
         if !self.is_answered {
-            locked(&self.desk.cases).remove(&self.id);
+            locked(&self.key_store.cases).remove(&self.id);
         }
     }
 }

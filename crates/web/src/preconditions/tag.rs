@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tag_of_an_answer_tells_version_and_body() {
+    fn the_tag_of_a_response_has_version_and_body() {
         assert_eq!(of_body("brands-7", 3, b"{}"), "\"brands-7-3.44136fa355b3678a\"");
         assert_ne!(of_body("brands-7", 3, b"{}"), of_body("brands-7", 3, b"{} "));
         assert_eq!(of_version("brands-7", 3), "\"brands-7-3\"");

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told_on_the_field_that_was_sent() {
+    fn a_refusal_names_the_field_that_was_sent() {
         let gone = || SubscriptionError::from(SubscriptionRefusal::PlanUnavailable);
         let failed = || SubscriptionError::from(SubscriptionRefusal::PaymentFailed { reason: "fraud".to_owned() });
         let (item, slug) = (PlanChoice::Item(NomenclatureId::new(1).unwrap()), PlanChoice::Slug("gold".to_owned()));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_under_way_is_a_conflict() {
+    fn a_request_in_progress_is_a_conflict() {
         let retried = |reason| ApiError::from(SubscriptionError::from(SubscriptionRefusal::NotRetryable(reason)));
         for reason in [RetryReason::Processing, RetryReason::NeedsReconciliation] {
             assert!(matches!(retried(reason), ApiError::Message(StatusCode::CONFLICT, _)), "{reason}");

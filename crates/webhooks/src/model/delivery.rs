@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resend_starts_the_schedule_anew() {
+    fn a_resend_restarts_the_schedule() {
         let now = DateTime::UNIX_EPOCH + TimeDelta::days(3);
         let failed = DeliveryState::Failed { attempts: 6 };
         assert_eq!(failed.resend(now), Some(Pending::due(now)));

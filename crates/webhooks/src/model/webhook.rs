@@ -103,7 +103,7 @@ mod tests {
     use kontor_kernel::testing::{CountingRandom, PlainCipher};
 
     #[test]
-    fn an_endpoint_starts_anew_with_another_address_or_when_it_is_switched_on() {
+    fn an_endpoint_is_reset_by_another_address_or_activation() {
         let url = Edit::Set(EndpointUrl::parse("https://shop.example").unwrap());
         assert!(WebhookChange { url, ..WebhookChange::default() }.resets_circuit());
         for (is_active, resets) in [(Edit::Set(true), true), (Edit::Set(false), false), (Edit::Keep, false)] {

@@ -197,8 +197,8 @@ pub async fn an_inactive_webhook_gets_nothing<F: Fixture>(fixture: &F) {
     assert!(leased(fixture, "worker", 8, noon()).await.is_empty());
     switched(fixture, app, webhook.id, true).await;
     let last = leased(fixture, "worker", 8, noon()).await;
-    let stranger = fixture.app().await.application_id;
-    assert!(!WebhookRepository::delete(&*store, stranger, webhook.id).await.unwrap());
+    let outsider = fixture.app().await.application_id;
+    assert!(!WebhookRepository::delete(&*store, outsider, webhook.id).await.unwrap());
     assert!(WebhookRepository::delete(&*store, app.application_id, webhook.id).await.unwrap());
     let record = attempt(&last[0], "worker", SendOutcome::Answered(200), noon());
     assert!(!store.record_attempt(record).await.unwrap());

@@ -27,7 +27,7 @@ use crate::service::landing::LandingMarkup;
 use crate::service::wiring::Adapters;
 use crate::service::worker::TimeLock;
 
-use travel::Traveller;
+use travel::DemoClock;
 
 pub use tour::tour;
 
@@ -142,8 +142,8 @@ impl Demo {
         sandbox.set_call_callback_url(format!("{base_url}/callbacks/telephony"));
         let around = Adapters::new(&config, clock.clone())?;
         let turns = TimeLock::default();
-        let traveller = Traveller::new(development, clock.clone(), turns.clone(), &database, &around);
-        sandbox.set_time_travel(Arc::new(traveller));
+        let demo_clock = DemoClock::new(development, clock.clone(), turns.clone(), &database, &around);
+        sandbox.set_time_travel(Arc::new(demo_clock));
         let welcome = LandingMarkup::default();
         let parts = DemoParts { turns, welcome: welcome.clone() };
         let instance = Instance::start_demo(&config, &database, clock, listener, parts)?;

@@ -47,7 +47,7 @@ impl MadeRecords {
 pub struct Restoration<'a> {
     pub database: &'a Database,
     pub clock: &'a dyn Clock,
-    pub desk: &'a ApiClient<'a>,
+    pub staff_client: &'a ApiClient<'a>,
     pub sandbox_url: &'a str,
     pub project: ProjectId,
     pub identity: DemoIdentity,
@@ -125,7 +125,7 @@ impl Restoration<'_> {
             return Ok(id);
         }
         let body = json!({ "name": WAREHOUSE, "branch_id": there.branch });
-        self.desk.make("/api/warehouses", &body, "/warehouse/id").await
+        self.staff_client.make("/api/warehouses", &body, "/warehouse/id").await
     }
 
     /// Adds the warehouse to those that the application sells from.
@@ -135,7 +135,7 @@ impl Restoration<'_> {
         if applications.insert(self.application) {
             let path = format!("/api/warehouses/{warehouse}");
             let body = json!({ "application_ids": applications });
-            self.desk.send(Method::PUT, &path, |request| request.json(&body)).await?;
+            self.staff_client.send(Method::PUT, &path, |request| request.json(&body)).await?;
         }
         Ok(())
     }
@@ -162,7 +162,7 @@ impl Restoration<'_> {
                 *id
             } else {
                 let body = json!({ "name": name, "parent_id": parent });
-                let id = self.desk.make("/api/categories", &body, "/category/id").await?;
+                let id = self.staff_client.make("/api/categories", &body, "/category/id").await?;
                 tree.push((id, parent, name.to_owned()));
                 matched.made.insert(id);
                 id
@@ -183,7 +183,7 @@ impl Restoration<'_> {
             let id = if let Some(id) = settled {
                 id
             } else {
-                let id = self.desk.make("/api/brands", &json!({ "name": name }), "/brand/id").await?;
+                let id = self.staff_client.make("/api/brands", &json!({ "name": name }), "/brand/id").await?;
                 matched.made.insert(id);
                 id
             };
@@ -222,7 +222,7 @@ impl Restoration<'_> {
             let body: BTreeMap<_, _> = fields.into_iter().filter_map(|(field, id)| Some((field, id?))).collect();
             if !body.is_empty() {
                 let path = format!("/api/nomenclatures/{}", card.id);
-                self.desk.send(Method::PUT, &path, |request| request.json(&body)).await?;
+                self.staff_client.send(Method::PUT, &path, |request| request.json(&body)).await?;
             }
         }
         let missing = rows.iter().filter(|row| !cards.contains_key(&row.article));
@@ -232,7 +232,7 @@ impl Restoration<'_> {
             return Ok(cards);
         }
         let text = with_heading(&lines);
-        self.desk.upload("/api/nomenclatures/import", "catalogue.csv", text).await?;
+        self.staff_client.upload("/api/nomenclatures/import", "catalogue.csv", text).await?;
         Ok(numbered(&self.look().await?))
     }
 
@@ -247,7 +247,7 @@ impl Restoration<'_> {
                 "warehouse_id": warehouse, "nomenclature_id": card, "quantity": quantity, "price": price,
             });
             // An item that was changed to a service accepts no stock. The rest of the demo does.
-            if let Err(error) = self.desk.post("/api/inventories", &body).await {
+            if let Err(error) = self.staff_client.post("/api/inventories", &body).await {
                 tracing::warn!(article, %error, "the demo cannot restore the stock");
             }
         }
@@ -257,7 +257,7 @@ impl Restoration<'_> {
     async fn show(&self, kind: &str, field: &str, matched: &MatchedRecords, shown: &[i64]) -> Result<(), Failure> {
         let path = format!("/api/applications/{}/{kind}", self.application);
         for id in matched.ids.values().filter(|id| !shown.contains(id)) {
-            self.desk.post(&path, &json!({ field: id })).await?;
+            self.staff_client.post(&path, &json!({ field: id })).await?;
         }
         Ok(())
     }
@@ -270,7 +270,7 @@ impl Restoration<'_> {
             "name": "Ten per cent off the cart", "code": PROMO_CODE, "type": "percent", "value": "10.00",
             "usage_limit": 1_000,
         });
-        self.desk.make("/api/discounts", &body, "/discount/id").await
+        self.staff_client.make("/api/discounts", &body, "/discount/id").await
     }
 
     /// Creates the item that is charged each month, and offers it in the application.
@@ -284,14 +284,15 @@ impl Restoration<'_> {
                 "name": "Hanse Club", "article": article, "kind_id": 1, "price": "490.00", "is_subscription": true,
                 "billing_period_months": 1,
             });
-            self.desk.make("/api/nomenclatures", &body, "/nomenclature/id").await?
+            self.staff_client.make("/api/nomenclatures", &body, "/nomenclature/id").await?
         };
         if there.plans.iter().any(|(offered, called)| *offered == card || called == slug) {
             return Ok(card);
         }
         let path = format!("/api/applications/{}/subscription-nomenclatures", self.application);
         // An item that was changed to another kind cannot be a plan. The rest of the demo is complete.
-        if let Err(error) = self.desk.post(&path, &json!({ "nomenclature_id": card, "plan_slug": slug })).await {
+        if let Err(error) = self.staff_client.post(&path, &json!({ "nomenclature_id": card, "plan_slug": slug })).await
+        {
             tracing::warn!(slug, %error, "the demo cannot restore the plan");
         }
         Ok(card)

@@ -58,23 +58,23 @@ impl DemoStart<'_> {
         let project = ProjectId::new(known.project_id)?;
         let identity = self.identity(&known);
         let Some(there) = self.database.demo_project(project, identity).await? else { return Ok(None) };
-        let (desk, staff) = self.employee(project, &there, known.staff).await?;
+        let (staff_client, staff) = self.employee(project, &there, known.staff).await?;
         let (application_id, app_token) = match there.application {
             Some(id) => (id, known.app_token),
-            None => self.application(&desk, &there).await?,
+            None => self.application(&staff_client, &there).await?,
         };
         let known = DemoFile { application_id, app_token, staff, ..known };
         let restoration = Restoration {
             database: self.database,
             clock: &*self.around.clock,
-            desk: &desk,
+            staff_client: &staff_client,
             sandbox_url: self.sandbox_url,
             project,
             identity: self.identity(&known),
             application: application_id,
         };
         let made = restoration.run(made.of(project)).await?;
-        let webhook = self.webhook(&desk, &there, &known).await?;
+        let webhook = self.webhook(&staff_client, &there, &known).await?;
         let file = DemoFile {
             base_url: self.base_url.to_owned(),
             docs_url: format!("{}/docs/", self.base_url),
@@ -102,9 +102,9 @@ impl DemoStart<'_> {
         known: DemoStaff,
     ) -> Result<(ApiClient<'_>, DemoStaff), Failure> {
         if there.owner_is_in
-            && let Some(desk) = ApiClient::open(self.base_url, &known.login, &known.password).await?
+            && let Some(staff_client) = ApiClient::open(self.base_url, &known.login, &known.password).await?
         {
-            return Ok((desk, known));
+            return Ok((staff_client, known));
         }
         let Adapters { clock, random, hasher, .. } = self.around.clone();
         let registry = StaffRegistry { staff: Arc::new(self.database.clone()), hasher, clock };
@@ -113,18 +113,18 @@ impl DemoStart<'_> {
         let email = Email::parse(EMAIL).map_err(|error| error.to_string())?;
         let secret = NewPassword::parse(&password).map_err(|error| error.to_string())?;
         registry.create_owner(project, named, email, &secret, None).await?;
-        let desk = ApiClient::open(self.base_url, &login, &password).await?;
-        let desk = desk.ok_or("the new employee of the demo cannot sign in")?;
-        Ok((desk, DemoStaff { login, password }))
+        let staff_client = ApiClient::open(self.base_url, &login, &password).await?;
+        let staff_client = staff_client.ok_or("the new employee of the demo cannot sign in")?;
+        Ok((staff_client, DemoStaff { login, password }))
     }
 
     /// Creates another application, because the token of the first no longer works.
-    async fn application(&self, desk: &ApiClient<'_>, there: &DemoProject) -> Result<(i64, String), Failure> {
+    async fn application(&self, staff_client: &ApiClient<'_>, there: &DemoProject) -> Result<(i64, String), Failure> {
         let branch = match there.branch {
             Some(branch) => branch,
-            None => desk.make("/api/branches", &json!({ "name": NAME }), "/branch/id").await?,
+            None => staff_client.make("/api/branches", &json!({ "name": NAME }), "/branch/id").await?,
         };
-        let made = desk.post("/api/applications", &json!({ "name": NAME, "branch_id": branch })).await?;
+        let made = staff_client.post("/api/applications", &json!({ "name": NAME, "branch_id": branch })).await?;
         let id = at(&made, "/application/id")?.as_i64().unwrap_or_default();
         Ok((id, at(&made, "/application/token")?.as_str().unwrap_or_default().to_owned()))
     }
@@ -133,11 +133,11 @@ impl DemoStart<'_> {
     /// target, it stays, and the demo creates another.
     async fn webhook(
         &self,
-        desk: &ApiClient<'_>,
+        staff_client: &ApiClient<'_>,
         there: &DemoProject,
         known: &DemoFile,
     ) -> Result<DemoWebhook, Failure> {
-        let request = desk.http.post(format!("{}/control/hooks", self.sandbox_url)).json(&json!({}));
+        let request = staff_client.http.post(format!("{}/control/hooks", self.sandbox_url)).json(&json!({}));
         let hook: Value = request.send().await?.error_for_status()?.json().await?;
         let hook_id = at(&hook, "/id")?.as_str().unwrap_or_default().to_owned();
         let url = format!("{}/hooks/{hook_id}", self.sandbox_url);
@@ -147,10 +147,10 @@ impl DemoStart<'_> {
         let id = match there.webhooks.iter().find(ours) {
             Some((id, _)) => {
                 let body = json!({ "url": url });
-                desk.send(Method::PATCH, &format!("{path}/{id}"), |request| request.json(&body)).await?;
+                staff_client.send(Method::PATCH, &format!("{path}/{id}"), |request| request.json(&body)).await?;
                 *id
             }
-            None => desk.make(&path, &json!({ "name": "Demo", "url": url }), "/webhook/id").await?,
+            None => staff_client.make(&path, &json!({ "name": "Demo", "url": url }), "/webhook/id").await?,
         };
         Ok(DemoWebhook { id, hook_id })
     }

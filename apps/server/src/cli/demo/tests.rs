@@ -28,10 +28,13 @@ fn the_demo_takes_what_every_command_takes() {
         jail.set_env("KONTOR_LOG", "debug");
         assert!(settings(&arguments).unwrap_err().contains("KONTOR_SECRET_KEY"), "its key is for this machine alone");
         jail.set_env("KONTOR_SECRET_KEY", "d41c8f07b6a29e5330f1c7d9e84b62a5");
-        let said = settings(&arguments).unwrap();
-        assert_eq!((said.bind.to_string().as_str(), said.log.as_str()), ("0.0.0.0:9000", "debug"));
-        assert_eq!((said.trusted_proxies.as_slice(), said.code_limit_factor), (&["10.0.0.0/8".to_owned()][..], 1));
-        assert_eq!((said.acquirer_shop_id.as_str(), said.webhook_allow_internal), ("mine", true));
+        let printed = settings(&arguments).unwrap();
+        assert_eq!((printed.bind.to_string().as_str(), printed.log.as_str()), ("0.0.0.0:9000", "debug"));
+        assert_eq!(
+            (printed.trusted_proxies.as_slice(), printed.code_limit_factor),
+            (&["10.0.0.0/8".to_owned()][..], 1)
+        );
+        assert_eq!((printed.acquirer_shop_id.as_str(), printed.webhook_allow_internal), ("mine", true));
 
         jail.set_env("DATABASE_URL", "sqlite:elsewhere.db");
         assert_eq!(settings(&arguments).unwrap().database().unwrap().to_string(), "sqlite:elsewhere.db");
@@ -81,7 +84,7 @@ async fn addresses_of_the_sandbox_are_defaults_too() {
 }
 
 #[test]
-fn what_holds_credentials_is_its_owners_alone() {
+fn files_with_credentials_are_readable_by_their_owner_only() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("demo.json");

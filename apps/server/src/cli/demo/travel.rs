@@ -26,7 +26,7 @@ const MAX_ROUNDS: u32 = 100;
 const AT_ONCE: u32 = 200;
 
 /// Moves the time of the demo.
-pub struct Traveller {
+pub struct DemoClock {
     clock: Arc<AdjustableClock>,
     turns: TimeLock,
     subscriptions: SubscriptionScheduler,
@@ -48,7 +48,7 @@ enum TimeTravelError {
     Store(#[from] StoreError),
 }
 
-impl Traveller {
+impl DemoClock {
     /// Creates a traveller. The proof ensures that nothing runs in production.
     pub fn new(
         _proof: Development,
@@ -77,8 +77,8 @@ impl Traveller {
             }
             let charges = self.charges.reconcile(&self.name, AT_ONCE).await?;
             let refunds = self.refunds.reconcile(&self.name, AT_ONCE).await?;
-            let told = outside.settle().await;
-            if ran.found + charges.checked + refunds.checked == 0 && !told {
+            let reported = outside.settle().await;
+            if ran.found + charges.checked + refunds.checked == 0 && !reported {
                 return Ok(());
             }
         }
@@ -150,18 +150,19 @@ impl Traveller {
                 "currency": charge.currency,
             })
         };
-        let told: Vec<_> = charges.iter().take(usize::try_from(MAX_LISTED).unwrap_or(usize::MAX)).map(charge).collect();
+        let reported: Vec<_> =
+            charges.iter().take(usize::try_from(MAX_LISTED).unwrap_or(usize::MAX)).map(charge).collect();
         Ok(json!({
             "now": shown(now),
             "offset_seconds": self.clock.offset_seconds(),
-            "would_charge": told,
+            "would_charge": reported,
             "total": total,
         }))
     }
 }
 
 #[async_trait]
-impl TimeTravel for Traveller {
+impl TimeTravel for DemoClock {
     async fn travel(&self, to: DateTime<Utc>, dry_run: bool, outside: &dyn Outside) -> Result<Value, String> {
         let _alone = self.turns.alone().await;
         if dry_run {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use super::{IDLE, StepContext, Trouble, Worker, steps};
+use super::{IDLE, StepContext, StepError, Worker, steps};
 use crate::service::supervision::sleep;
 
 /// Recurring task of a worker.
@@ -24,7 +24,7 @@ pub(super) struct Duty {
 }
 
 /// Returns `true` if there was work: then the next step follows at once.
-pub(super) type Step = for<'a> fn(&'a Worker, StepContext<'a>) -> BoxFuture<'a, Result<bool, Trouble>>;
+pub(super) type Step = for<'a> fn(&'a Worker, StepContext<'a>) -> BoxFuture<'a, Result<bool, StepError>>;
 
 /// All duties. They run concurrently: one that fails, panics or is slow stops no other.
 pub(super) const DUTIES: &[Duty] = &[

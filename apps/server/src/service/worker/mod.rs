@@ -114,7 +114,7 @@ impl Worker {
 const IDLE: Duration = Duration::from_millis(200);
 
 /// Error of a failed step. It is logged, and the duty continues.
-type Trouble = Box<dyn std::error::Error + Send + Sync>;
+type StepError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Context of a step.
 #[derive(Clone, Copy)]

@@ -9,13 +9,13 @@ use kontor_organization::TaskMailOutcome;
 use kontor_subscriptions::ports::SubscriptionReader;
 use kontor_web::agent_execution::execute;
 
-use super::{StepContext, Trouble, Worker, on_a_thread, pause};
+use super::{StepContext, StepError, Worker, on_a_thread, pause};
 
 /// Maximum number of subscriptions in a step, so that a worker that is stopping does not keep others waiting.
 const MAX_SUBSCRIPTIONS: u32 = 200;
 
 /// Records the heartbeat of the worker and the age of waiting work.
-pub(super) async fn live(worker: &Worker) -> Result<bool, Trouble> {
+pub(super) async fn live(worker: &Worker) -> Result<bool, StepError> {
     worker.database.record_heartbeat(&worker.name, worker.clock.now()).await?;
     let backlog = worker.deliveries.backlog().await?;
     let age = |since: Option<DateTime<Utc>>| {
@@ -30,19 +30,19 @@ pub(super) async fn live(worker: &Worker) -> Result<bool, Trouble> {
 }
 
 /// Creates deliveries from events.
-pub(super) async fn fan_out(worker: &Worker) -> Result<bool, Trouble> {
+pub(super) async fn fan_out(worker: &Worker) -> Result<bool, StepError> {
     Ok(worker.deliveries.dispatch().await?.events > 0)
 }
 
 /// Sends due deliveries until none is left.
-pub(super) async fn deliver(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+pub(super) async fn deliver(worker: &Worker, context: StepContext<'_>) -> Result<bool, StepError> {
     let stop = context.stop;
     let round = worker.deliveries.deliver_while(&worker.name, || !stop.is_cancelled(), || pause(stop)).await?;
     Ok(round.leased > 0)
 }
 
 /// Resolves the unknown outcome of a charge.
-pub(super) async fn charges(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+pub(super) async fn charges(worker: &Worker, context: StepContext<'_>) -> Result<bool, StepError> {
     let round = worker.charges.reconcile(context.owner, 1).await?;
     for (purpose, why) in round.suspicious {
         tracing::error!(%purpose, %why, "a payment needs review; see `kontor payment --help`");
@@ -51,7 +51,7 @@ pub(super) async fn charges(worker: &Worker, context: StepContext<'_>) -> Result
 }
 
 /// Requests a refund, or reads its state.
-pub(super) async fn refunds(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+pub(super) async fn refunds(worker: &Worker, context: StepContext<'_>) -> Result<bool, StepError> {
     let round = worker.refunds.reconcile(context.owner, 1).await?;
     let problems = u64::try_from(round.suspicious.len()).unwrap_or(u64::MAX);
     metrics::counter!("kontor_refund_problems_total").increment(problems);
@@ -62,7 +62,7 @@ pub(super) async fn refunds(worker: &Worker, context: StepContext<'_>) -> Result
 }
 
 /// Compares hourly with the refunds that the acquirer lists: an operator may have made one in its console.
-pub(super) async fn compare_refunds(worker: &Worker) -> Result<bool, Trouble> {
+pub(super) async fn compare_refunds(worker: &Worker) -> Result<bool, StepError> {
     let Some(compared) = worker.refunds.compare_when_due().await? else { return Ok(false) };
     for (purpose, why) in compared.suspicious {
         tracing::error!(%purpose, %why, "a payment needs review; see `kontor payment --help`");
@@ -77,7 +77,7 @@ pub(super) async fn compare_refunds(worker: &Worker) -> Result<bool, Trouble> {
 }
 
 /// Charges due subscriptions, retries failed charges, or ends the subscriptions.
-pub(super) async fn subscriptions(worker: &Worker) -> Result<bool, Trouble> {
+pub(super) async fn subscriptions(worker: &Worker) -> Result<bool, StepError> {
     let round = worker.subscriptions.run(MAX_SUBSCRIPTIONS).await?;
     for (id, why) in round.failed {
         tracing::error!(subscription = %id, %why, "a subscription could not be processed; it will be retried");
@@ -86,7 +86,7 @@ pub(super) async fn subscriptions(worker: &Worker) -> Result<bool, Trouble> {
 }
 
 /// Requests a receipt, or reads its state.
-pub(super) async fn receipts(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+pub(super) async fn receipts(worker: &Worker, context: StepContext<'_>) -> Result<bool, StepError> {
     let round = worker.receipts.reconcile(context.owner, 1).await?;
     for (purpose, why) in round.suspicious {
         tracing::error!(%purpose, %why, "a receipt needs review; see `kontor receipt --help`");
@@ -95,7 +95,7 @@ pub(super) async fn receipts(worker: &Worker, context: StepContext<'_>) -> Resul
 }
 
 /// Sends a temporary password. The log names no login, so that it does not reveal which ones exist.
-pub(super) async fn send_passwords(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+pub(super) async fn send_passwords(worker: &Worker, context: StepContext<'_>) -> Result<bool, StepError> {
     let round = worker.passwords.send_due(context.owner).await?;
     if let PasswordSendOutcome::Failed(error) = &round {
         tracing::warn!(%error, "a temporary password was not sent");
@@ -104,7 +104,7 @@ pub(super) async fn send_passwords(worker: &Worker, context: StepContext<'_>) ->
 }
 
 /// Sends an employee an e-mail about tasks.
-pub(super) async fn send_task_mails(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+pub(super) async fn send_task_mails(worker: &Worker, context: StepContext<'_>) -> Result<bool, StepError> {
     let round = worker.task_mails.send_due(context.owner).await?;
     match &round {
         TaskMailOutcome::Failed(error) => tracing::warn!(%error, "an employee could not be notified of tasks"),
@@ -115,7 +115,7 @@ pub(super) async fn send_task_mails(worker: &Worker, context: StepContext<'_>) -
 }
 
 /// Sends an employee an e-mail about calls of agents that wait for their approval.
-pub(super) async fn send_approval_mails(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+pub(super) async fn send_approval_mails(worker: &Worker, context: StepContext<'_>) -> Result<bool, StepError> {
     let outcome = worker.approval_mails.send_due(context.owner).await?;
     if let ApprovalMailOutcome::Failed(error) = &outcome {
         tracing::warn!(%error, "an employee could not be notified of calls that wait for approval");
@@ -124,7 +124,7 @@ pub(super) async fn send_approval_mails(worker: &Worker, context: StepContext<'_
 }
 
 /// Runs an import.
-pub(super) async fn import(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+pub(super) async fn import(worker: &Worker, context: StepContext<'_>) -> Result<bool, StepError> {
     let tidied = worker.jobs.remove_finished_files().await?;
     // An expired lease cannot be used again, even by the process that held it.
     let owner = format!("{}:{}:{}", worker.name, context.slot, context.round);
@@ -136,7 +136,7 @@ pub(super) async fn import(worker: &Worker, context: StepContext<'_>) -> Result<
 }
 
 /// Creates the file of an export.
-pub(super) async fn export(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+pub(super) async fn export(worker: &Worker, context: StepContext<'_>) -> Result<bool, StepError> {
     let tidied = worker.exports.remove_finished_files().await?;
     let owner = format!("{}:export:{}:{}", worker.name, context.slot, context.round);
     let Some(leased) = worker.exports.lease(&owner).await? else { return Ok(tidied > 0) };
@@ -147,7 +147,7 @@ pub(super) async fn export(worker: &Worker, context: StepContext<'_>) -> Result<
 }
 
 /// Removes the contents of deleted files and of aborted uploads.
-pub(super) async fn files(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
+pub(super) async fn files(worker: &Worker, context: StepContext<'_>) -> Result<bool, StepError> {
     let round = worker.files.sweep(context.owner).await?;
     for (leftover, error) in &round.failed {
         tracing::warn!(file = %leftover.id, %error, "a file could not be removed; it will be retried");
@@ -157,7 +157,7 @@ pub(super) async fn files(worker: &Worker, context: StepContext<'_>) -> Result<b
 
 /// Cancels orders whose payment was canceled and not requested again, and contact form orders that were not confirmed
 /// in time.
-pub(super) async fn cancel_orders(worker: &Worker) -> Result<bool, Trouble> {
+pub(super) async fn cancel_orders(worker: &Worker) -> Result<bool, StepError> {
     let unasked = worker.database.cancel_unpaid_orders(worker.clock.now()).await?;
     if unasked > 0 {
         tracing::info!(orders = unasked, "canceled orders whose payment was not requested again");
@@ -170,20 +170,20 @@ pub(super) async fn cancel_orders(worker: &Worker) -> Result<bool, Trouble> {
 }
 
 /// Continues an approved call of an agent whose process died before it stored the result.
-pub(super) async fn continue_agent_call(worker: &Worker) -> Result<bool, Trouble> {
+pub(super) async fn continue_agent_call(worker: &Worker) -> Result<bool, StepError> {
     let Some(action) = worker.agent_calls.take_interrupted().await? else { return Ok(false) };
     execute(&worker.in_process, &worker.agent_calls, action).await.map_err(|error| error.to_string())?;
     Ok(true)
 }
 
 /// Continues the refresh of warehouse offers.
-pub(super) async fn refresh_offers(worker: &Worker) -> Result<bool, Trouble> {
+pub(super) async fn refresh_offers(worker: &Worker) -> Result<bool, StepError> {
     Ok(worker.database.refresh_offers_next().await?)
 }
 
 /// Deletes expired rows in batches with pauses for other writers.
-pub(super) async fn sweep(worker: &Worker, context: StepContext<'_>) -> Result<bool, Trouble> {
-    let mut trouble = None;
+pub(super) async fn sweep(worker: &Worker, context: StepContext<'_>) -> Result<bool, StepError> {
+    let mut failure = None;
     for swept in SWEPT_TABLES {
         // A table that cannot be swept does not stop the sweep of the others.
         loop {
@@ -191,7 +191,7 @@ pub(super) async fn sweep(worker: &Worker, context: StepContext<'_>) -> Result<b
                 Ok(deleted) if deleted >= BATCH && !context.stop.is_cancelled() => pause(context.stop).await,
                 Ok(_) => break,
                 Err(error) => {
-                    trouble = trouble.or(Some(error));
+                    failure = failure.or(Some(error));
                     break;
                 }
             }
@@ -201,5 +201,5 @@ pub(super) async fn sweep(worker: &Worker, context: StepContext<'_>) -> Result<b
     if files > 0 {
         tracing::info!(files, "removed files without a job");
     }
-    trouble.map_or(Ok(false), |error| Err(error.into()))
+    failure.map_or(Ok(false), |error| Err(error.into()))
 }

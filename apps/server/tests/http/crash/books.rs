@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::importer::{FIRST_PIECES, Imports, ROWS};
 use super::job_books::{self, ImportFigures};
-use super::market::{Kept, Market};
-use super::storekeeper::{FIRST_PIECES as FIRST_STOCK, Ledger};
-use crate::desk::Hook;
-use crate::process::Site;
+use super::market::{AnsweredOrder, Market};
+use super::stock_worker::{FIRST_PIECES as FIRST_STOCK, Ledger};
+use crate::owner_client::Hook;
+use crate::process::ProcessEnvironment;
 use crate::support::send;
 
 /// Rules for rows, each as a query that counts the rows that break it.
@@ -100,8 +100,8 @@ pub struct Figures {
 }
 
 /// Records of the test's workers.
-pub struct Told<'a> {
-    pub kept: &'a [Kept],
+pub struct TestRecords<'a> {
+    pub kept: &'a [AnsweredOrder],
     /// Number of orders that may exist without a response.
     pub lost: usize,
     pub ledger: &'a Ledger,
@@ -112,7 +112,7 @@ pub struct Told<'a> {
 
 /// All differences found, as text.
 pub struct Audit<'a> {
-    pub(super) site: &'a Site,
+    pub(super) environment: &'a ProcessEnvironment,
     market: &'a Market,
     wrong: Vec<String>,
     pub(super) figures: Figures,
@@ -124,23 +124,23 @@ fn cents(value: &Value) -> i64 {
 }
 
 impl<'a> Audit<'a> {
-    pub fn new(site: &'a Site, market: &'a Market) -> Self {
-        Self { site, market, wrong: Vec::new(), figures: Figures::default() }
+    pub fn new(environment: &'a ProcessEnvironment, market: &'a Market) -> Self {
+        Self { environment, market, wrong: Vec::new(), figures: Figures::default() }
     }
 
     /// Compares everything.
-    pub async fn examine(mut self, told: Told<'_>) -> Figures {
-        let Told { kept, lost, ledger, imports, hook, kills } = told;
+    pub async fn examine(mut self, reported: TestRecords<'_>) -> Figures {
+        let TestRecords { kept, lost, ledger, imports, hook, kills } = reported;
         self.figures.answered = kept.len();
-        self.figures.orders = self.site.number("SELECT count(*) AS id FROM orders").await;
+        self.figures.orders = self.environment.number("SELECT count(*) AS id FROM orders").await;
         let most = i64::try_from(kept.len() + lost).unwrap();
         self.check(self.figures.orders <= most, || format!("there are more than {most} orders"));
         for (rule, broken) in RULES.iter().chain(job_books::RULES) {
-            let rows = self.site.number(&format!("SELECT count(*) AS id FROM {broken}")).await;
+            let rows = self.environment.number(&format!("SELECT count(*) AS id FROM {broken}")).await;
             self.check(rows == 0, || format!("{rule}: broken {rows} times"));
         }
         self.stock().await;
-        self.storekeeper(ledger).await;
+        self.stock_worker(ledger).await;
         self.imports(imports, kills).await;
         self.doctor();
         let outcomes = self.acquirer().await;
@@ -166,13 +166,13 @@ impl<'a> Audit<'a> {
                  WHERE r.inventory_id = i.id AND r.state = 'sold'), 0) AS id FROM inventories i WHERE nomenclature_id = {}",
                 item.id
             );
-            let there = self.site.number(&format!("SELECT CAST(s.id AS BIGINT) AS id FROM ({there}) s")).await;
+            let there = self.environment.number(&format!("SELECT CAST(s.id AS BIGINT) AS id FROM ({there}) s")).await;
             let set = format!(
                 "SELECT CAST(sum(m.quantity) AS BIGINT) AS id FROM stock_movements m WHERE m.inventory_id = {} \
                  AND m.reason IN ('edit', 'upload')",
                 item.inventory
             );
-            let set = self.site.number(&set).await;
+            let set = self.environment.number(&set).await;
             self.check(there == set, || format!("item {}: {there} of {set} are accounted for", item.id));
         }
         let scarce = self.market.items.last().unwrap();
@@ -181,26 +181,26 @@ impl<'a> Audit<'a> {
              WHERE r.inventory_id = {} AND r.state IN ('sold', 'held')",
             scarce.inventory
         );
-        let sold = self.site.number(&sold).await;
+        let sold = self.environment.number(&sold).await;
         self.check(sold <= scarce.stock, || format!("{sold} of {} scarce pieces are sold", scarce.stock));
     }
 
     /// Checks that every answered stock change is in the ledger once. Other entries may only come from requests
     /// without a response.
-    async fn storekeeper(&mut self, ledger: &Ledger) {
+    async fn stock_worker(&mut self, ledger: &Ledger) {
         for (inventory, pieces) in &ledger.answered {
             let entered = format!(
                 "SELECT count(*) AS id FROM stock_movements WHERE inventory_id = {inventory} \
                  AND quantity_after = {pieces} AND reason IN ('edit', 'upload')"
             );
-            let entered = self.site.number(&entered).await;
+            let entered = self.environment.number(&entered).await;
             self.check(entered == 1, || format!("inventory {inventory}: {pieces} pieces were set {entered} times"));
         }
         let all = format!(
             "SELECT count(*) AS id FROM stock_movements WHERE reason IN ('edit', 'upload') \
              AND quantity_after > {FIRST_STOCK} AND quantity_after <= {FIRST_PIECES}"
         );
-        self.figures.stock_changes = self.site.number(&all).await;
+        self.figures.stock_changes = self.environment.number(&all).await;
         let most = i64::try_from(ledger.answered.len() + ledger.lost).unwrap();
         let changes = self.figures.stock_changes;
         self.check(changes <= most, || format!("{changes} changes of stock, {most} were asked for"));
@@ -208,16 +208,19 @@ impl<'a> Audit<'a> {
 
     /// Checks that `kontor doctor` finds nothing; a difference fails `run`.
     fn doctor(&mut self) {
-        let output = self.site.run(&["doctor", "--json"]);
+        let output = self.environment.run(&["doctor", "--json"]);
         let text = String::from_utf8(output.stdout).unwrap();
-        let told: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        let reported: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
         let items = self.market.items.len() + ROWS - 1;
-        self.check(told["differences"] == 0 && told["examined"]["inventories"] == json!(items), || text.clone());
+        self.check(reported["differences"] == 0 && reported["examined"]["inventories"] == json!(items), || {
+            text.clone()
+        });
     }
 
     /// Returns the outcome of each order's payment at the acquirer. There is never a second payment.
     async fn acquirer(&mut self) -> BTreeMap<i64, String> {
-        let payments = self.site.control("/payments?limit=1000000").await["payments"].as_array().unwrap().clone();
+        let payments =
+            self.environment.control("/payments?limit=1000000").await["payments"].as_array().unwrap().clone();
         let mut outcomes = BTreeMap::new();
         for payment in payments {
             let order: i64 = payment["metadata"]["order_id"].as_str().unwrap().parse().unwrap();
@@ -233,7 +236,7 @@ impl<'a> Audit<'a> {
                 payment["id"].as_str().unwrap(),
                 cents(&payment["amount"]["value"])
             );
-            let stored = self.site.number(&stored).await;
+            let stored = self.environment.number(&stored).await;
             self.check(stored == 1, || format!("order {order}: its books do not know {payment}"));
             if outcomes.insert(order, status).is_some() {
                 self.wrong.push(format!("order {order} has two payments"));
@@ -243,9 +246,9 @@ impl<'a> Audit<'a> {
     }
 
     /// Checks that an answered order reads as it was answered and has an allowed status.
-    async fn order(&mut self, kept: &Kept, outcomes: &BTreeMap<i64, String>) {
+    async fn order(&mut self, kept: &AnsweredOrder, outcomes: &BTreeMap<i64, String>) {
         let id = kept.answer["id"].as_i64().unwrap();
-        let read = send(kept.shopper.request(Method::GET, &format!("/api/counterparty/orders/{id}"))).await;
+        let read = send(kept.customer_client.request(Method::GET, &format!("/api/counterparty/orders/{id}"))).await;
         if read.status != 200 {
             return self.wrong.push(format!("order {id} was answered and is gone: {}", read.text));
         }
@@ -292,7 +295,7 @@ impl<'a> Audit<'a> {
     /// has.
     async fn announcements(&mut self, hook: &Hook) {
         let mut events: BTreeMap<i64, BTreeSet<String>> = BTreeMap::new();
-        for delivery in self.market.desk.received(hook).await {
+        for delivery in self.market.owner_client.received(hook).await {
             self.figures.deliveries += 1;
             let event = delivery["headers"]["x-webhook-event-id"].to_string();
             events.entry(hook.order_of(&delivery)).or_default().insert(event);
@@ -301,10 +304,10 @@ impl<'a> Audit<'a> {
         for (order, ids) in &events {
             self.check(ids.len() == 1, || format!("order {order} was announced as {ids:?}"));
             let paid = format!("SELECT count(*) AS id FROM orders WHERE id = {order} AND paid_at IS NOT NULL");
-            let paid = self.site.number(&paid).await;
+            let paid = self.environment.number(&paid).await;
             self.check(paid == 1, || format!("order {order} was announced and is not paid"));
         }
-        let paid = self.site.number("SELECT count(*) AS id FROM orders WHERE paid_at IS NOT NULL").await;
+        let paid = self.environment.number("SELECT count(*) AS id FROM orders WHERE paid_at IS NOT NULL").await;
         let announced = i64::try_from(events.len()).unwrap();
         self.check(paid == announced, || format!("{paid} orders are paid, {announced} were announced"));
     }

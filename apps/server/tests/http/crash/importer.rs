@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Method, StatusCode};
 
-use super::dice::Dice;
-use super::market::{Market, Told, tell};
+use super::market::{CountedOutcome, Market, outcome_of};
+use super::rng::TestRng;
 
 /// Rows of a file: the first thousand is one commit, the rest another.
 pub const ROWS: usize = 1_200;
@@ -104,7 +104,7 @@ impl SentFile {
 pub struct Imports {
     pub files: Vec<SentFile>,
     /// Unexpected responses.
-    pub strange: Vec<String>,
+    pub unexpected: Vec<String>,
 }
 
 /// Returns the item and stock sheets of items that are never ordered.
@@ -120,26 +120,26 @@ pub fn bulk() -> (String, String) {
 /// Returns the number of unfinished jobs; `None` while the process is dead.
 async fn open_jobs(market: &Market) -> Option<u64> {
     let path = "/api/jobs?status[]=queued&status[]=running";
-    match tell(market.desk.request(Method::GET, path)).await {
-        Told::Answer(answer) if answer.status == StatusCode::OK => answer.json()["jobsCount"].as_u64(),
+    match outcome_of(market.owner_client.request(Method::GET, path)).await {
+        CountedOutcome::Answer(answer) if answer.status == StatusCode::OK => answer.json()["jobsCount"].as_u64(),
         _ => None,
     }
 }
 
 /// Uploads files in sequence, valid and faulty ones, while [`Market::imports`] is true.
-pub async fn import_sheets(market: &Market, mut dice: Dice) -> Imports {
+pub async fn import_sheets(market: &Market, mut rng: TestRng) -> Imports {
     let mut imports = Imports::default();
     let mut number = 0;
     while market.imports() {
         market.wait_until_open().await;
         let early = market.is_trading() && number * ORDERS > market.begun.load(Ordering::SeqCst);
         if early || open_jobs(market).await.is_none_or(|open| open >= AT_ONCE) {
-            dice.rest(30, 0).await;
+            rng.rest(30, 0).await;
             continue;
         }
         number += 1;
-        let goods = dice.pick(&[Goods::Cards, Goods::Stock]);
-        let flaw = dice.pick(&[Flaw::None, Flaw::None, Flaw::None, Flaw::Refused, Flaw::LeftOut]);
+        let goods = rng.pick(&[Goods::Cards, Goods::Stock]);
+        let flaw = rng.pick(&[Flaw::None, Flaw::None, Flaw::None, Flaw::Refused, Flaw::LeftOut]);
         // At least one valid file must be accepted, whatever the random choices.
         let is_taken = |file: &SentFile| file.flaw == Flaw::None && file.sent != Sent::Lost;
         let flaw = if imports.files.iter().any(is_taken) { flaw } else { Flaw::None };
@@ -151,14 +151,14 @@ pub async fn import_sheets(market: &Market, mut dice: Dice) -> Imports {
         let sheet = Part::text(file.text(market)).file_name(file.name());
         let partial = if flaw == Flaw::LeftOut { "1" } else { "0" };
         let form = Form::new().text("async", "1").text("partial", partial).part("file", sheet);
-        match tell(market.desk.request(Method::POST, path).multipart(form)).await {
-            Told::Answer(answer) if answer.status == StatusCode::ACCEPTED => {
+        match outcome_of(market.owner_client.request(Method::POST, path).multipart(form)).await {
+            CountedOutcome::Answer(answer) if answer.status == StatusCode::ACCEPTED => {
                 file.sent = Sent::Job(answer.json()["job"]["id"].as_i64().unwrap());
             }
-            Told::NotSent => continue,
-            Told::Nothing => {}
-            Told::Answer(answer) if answer.status == StatusCode::SERVICE_UNAVAILABLE => {}
-            Told::Answer(answer) => imports.strange.push(format!("{answer:?}")),
+            CountedOutcome::NotSent => continue,
+            CountedOutcome::Nothing => {}
+            CountedOutcome::Answer(answer) if answer.status == StatusCode::SERVICE_UNAVAILABLE => {}
+            CountedOutcome::Answer(answer) => imports.unexpected.push(format!("{answer:?}")),
         }
         imports.files.push(file);
     }

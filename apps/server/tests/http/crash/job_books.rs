@@ -40,8 +40,8 @@ impl Audit<'_> {
     /// Checks that every uploaded file is one job, at most one without a response, and that there are no other jobs.
     pub(super) async fn imports(&mut self, imports: &Imports, kills: usize) {
         let mut figures = ImportFigures {
-            jobs: self.site.number("SELECT count(*) AS id FROM jobs").await,
-            failed: self.site.number("SELECT count(*) AS id FROM jobs WHERE state = 'failed'").await,
+            jobs: self.environment.number("SELECT count(*) AS id FROM jobs").await,
+            failed: self.environment.number("SELECT count(*) AS id FROM jobs WHERE state = 'failed'").await,
             given_up: self.jobs(&format!("failure LIKE '%{GIVEN_UP}%'")).await,
             lost: imports.files.iter().filter(|file| file.sent == Sent::Lost).count(),
             ..ImportFigures::default()
@@ -60,13 +60,13 @@ impl Audit<'_> {
         let jobs = figures.jobs;
         self.check(jobs == named, || format!("{jobs} jobs, {named} of files that were sent"));
         let all = "SELECT count(*) AS id FROM nomenclatures WHERE article LIKE 'New-%'";
-        let all = self.site.number(all).await;
+        let all = self.environment.number(all).await;
         self.check(all == cards, || format!("{all} new cards, {cards} of files that were sent"));
         let all = format!(
             "SELECT count(*) AS id FROM stock_movements WHERE reason = 'upload' \
              AND quantity_after > {FIRST_PIECES} AND quantity_after < 100000"
         );
-        let all = self.site.number(&all).await;
+        let all = self.environment.number(&all).await;
         self.check(all == movements, || format!("{all} movements, {movements} of files that were sent"));
         let often = usize::try_from(figures.given_up).unwrap() * TAKEN <= kills;
         self.check(often, || format!("{} jobs were given up after {kills} kills", figures.given_up));
@@ -93,7 +93,7 @@ impl Audit<'_> {
             "SELECT count(*) AS id FROM job_errors e JOIN jobs j ON j.id = e.job_id WHERE j.file_name = '{}'",
             file.name()
         );
-        let problems = self.site.number(&problems).await;
+        let problems = self.environment.number(&problems).await;
         let flawed = i64::from(file.flaw != Flaw::None && jobs == 1);
         self.check(given_up || problems == flawed, || format!("{file:?}: {problems} problems"));
 
@@ -102,7 +102,7 @@ impl Audit<'_> {
             "SELECT CAST(COALESCE(sum(created_count + updated_count), 0) AS BIGINT) AS id FROM jobs \
              WHERE {mine} AND phase = 'writing'"
         );
-        let counted = self.site.number(&counted).await;
+        let counted = self.environment.number(&counted).await;
         self.check(written == counted, || format!("{file:?}: {written} rows were written, {counted} are counted"));
         let all = if succeeded { i64::try_from(ROWS).unwrap() } else { 0 };
         self.check(given_up || written == all, || format!("{file:?}: {written} rows of {all} were written"));
@@ -110,7 +110,7 @@ impl Audit<'_> {
     }
 
     async fn jobs(&self, which: &str) -> i64 {
-        self.site.number(&format!("SELECT count(*) AS id FROM jobs WHERE {which}")).await
+        self.environment.number(&format!("SELECT count(*) AS id FROM jobs WHERE {which}")).await
     }
 
     /// Returns the number of items or movements written from a file; none occurs twice.
@@ -129,8 +129,8 @@ impl Audit<'_> {
                 (format!("count(*) AS id {from}"), format!("count(DISTINCT m.inventory_id) AS id {from}"))
             }
         };
-        let rows = self.site.number(&format!("SELECT {rows}")).await;
-        let apart = self.site.number(&format!("SELECT {apart}")).await;
+        let rows = self.environment.number(&format!("SELECT {rows}")).await;
+        let apart = self.environment.number(&format!("SELECT {apart}")).await;
         self.check(rows == apart, || format!("{file:?}: {rows} rows of {apart} records"));
         if file.goods == Goods::Stock && rows > 0 {
             // The last file decides the quantity, because nothing else changes these items.
@@ -139,7 +139,7 @@ impl Audit<'_> {
                  WHERE n.article LIKE '{BULK}%' AND i.quantity <> (SELECT m.quantity_after FROM stock_movements m \
                  WHERE m.inventory_id = i.id ORDER BY m.id DESC LIMIT 1)"
             );
-            let last = self.site.number(&last).await;
+            let last = self.environment.number(&last).await;
             self.check(last == 0, || format!("{last} goods have other pieces than were set last"));
         }
         rows

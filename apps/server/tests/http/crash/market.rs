@@ -8,10 +8,10 @@ use reqwest::{Method, RequestBuilder, StatusCode};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
-use super::dice::Dice;
-use crate::desk::Desk;
-use crate::process::{PATIENCE, Site};
-use crate::shopper::Shopper;
+use super::rng::TestRng;
+use crate::customer_client::CustomerClient;
+use crate::owner_client::OwnerClient;
+use crate::process::{PATIENCE, ProcessEnvironment};
 use crate::support::{Answer, send};
 
 /// An item on sale.
@@ -31,7 +31,7 @@ pub const PROMO: &str = "HURRY";
 
 /// State shared by all customers.
 pub struct Market {
-    pub desk: Desk,
+    pub owner_client: OwnerClient,
     /// Items; the last one is scarce.
     pub items: Vec<Item>,
     /// Number of orders to get answered.
@@ -48,7 +48,7 @@ pub struct Market {
 
 /// An order a customer wants to place.
 #[derive(Clone)]
-pub struct Wish {
+pub struct WantedOrder {
     pub online: bool,
     pub promo: bool,
     /// Positions in [`Market::items`] with quantities.
@@ -56,10 +56,10 @@ pub struct Wish {
 }
 
 /// An answered order.
-pub struct Kept {
-    pub wish: Wish,
+pub struct AnsweredOrder {
+    pub wish: WantedOrder,
     pub answer: Value,
-    pub shopper: Shopper,
+    pub customer_client: CustomerClient,
     /// Allowed final statuses; empty when the acquirer decides.
     pub ends: Vec<i64>,
 }
@@ -67,13 +67,13 @@ pub struct Kept {
 /// Orders recorded by a customer.
 #[derive(Default)]
 pub struct Memory {
-    pub kept: Vec<Kept>,
+    pub kept: Vec<AnsweredOrder>,
     /// Rejected: sold out, or the promo code was used up.
     pub refused: usize,
     /// Number of orders with an unknown outcome.
     pub lost: usize,
     /// Unexpected responses.
-    pub strange: Vec<String>,
+    pub unexpected: Vec<String>,
 }
 
 impl Memory {
@@ -82,20 +82,20 @@ impl Memory {
         match answer.as_ref().map(|answer| answer.status) {
             None | Some(StatusCode::SERVICE_UNAVAILABLE) => self.lost += 1,
             Some(StatusCode::UNPROCESSABLE_ENTITY) => self.refused += 1,
-            Some(_) => self.strange.push(format!("{answer:?}")),
+            Some(_) => self.unexpected.push(format!("{answer:?}")),
         }
     }
 
     pub fn join(&mut self, other: Self) {
         self.kept.extend(other.kept);
-        self.strange.extend(other.strange);
+        self.unexpected.extend(other.unexpected);
         self.refused += other.refused;
         self.lost += other.lost;
     }
 }
 
 /// Outcome of a request to a process that may die.
-pub enum Told {
+pub enum CountedOutcome {
     Answer(Answer),
     /// No response: the request may have been carried out.
     Nothing,
@@ -103,31 +103,34 @@ pub enum Told {
     NotSent,
 }
 
-pub async fn tell(request: RequestBuilder) -> Told {
+pub async fn outcome_of(request: RequestBuilder) -> CountedOutcome {
     let response = match request.send().await {
         Ok(response) => response,
-        Err(error) if error.is_connect() => return Told::NotSent,
-        Err(_) => return Told::Nothing,
+        Err(error) if error.is_connect() => return CountedOutcome::NotSent,
+        Err(_) => return CountedOutcome::Nothing,
     };
     let (status, headers) = (response.status(), response.headers().clone());
-    response.text().await.map_or(Told::Nothing, |text| Told::Answer(Answer { status, headers, text }))
+    response
+        .text()
+        .await
+        .map_or(CountedOutcome::Nothing, |text| CountedOutcome::Answer(Answer { status, headers, text }))
 }
 
 impl Market {
     /// Creates the next order: mostly of items with enough stock, often of the scarce one.
-    fn wish(&self, dice: &mut Dice) -> Wish {
+    fn wish(&self, rng: &mut TestRng) -> WantedOrder {
         let scarce = self.items.len() - 1;
-        let mut lines = vec![(dice.below(scarce), 1 + i64::from(dice.one_in(2)))];
-        if dice.one_in(2) {
+        let mut lines = vec![(rng.below(scarce), 1 + i64::from(rng.one_in(2)))];
+        if rng.one_in(2) {
             lines.push(((lines[0].0 + 1) % scarce, 1));
         }
-        if dice.one_in(4) {
+        if rng.one_in(4) {
             lines.push((scarce, 1));
         }
-        Wish { online: !dice.one_in(3), promo: dice.one_in(4), lines }
+        WantedOrder { online: !rng.one_in(3), promo: rng.one_in(4), lines }
     }
 
-    fn body(&self, wish: &Wish) -> Value {
+    fn body(&self, wish: &WantedOrder) -> Value {
         let line = |(item, quantity): &(usize, i64)| json!({ "id": self.items[*item].id, "quantity": quantity });
         let mut body = json!({
             "delivery_type_id": 2,
@@ -171,18 +174,18 @@ impl Market {
     }
 
     /// Runs one customer until there are enough orders. Failed orders do not count.
-    pub async fn trade(&self, shopper: Shopper, mut dice: Dice) -> Memory {
+    pub async fn trade(&self, customer_client: CustomerClient, mut rng: TestRng) -> Memory {
         let mut memory = Memory::default();
         while Instant::now() < self.closing && self.begin() {
-            let wish = self.wish(&mut dice);
+            let wish = self.wish(&mut rng);
             let answer = loop {
                 self.wait_until_open().await;
-                let order = shopper.request(Method::POST, "/api/counterparty/orders").json(&self.body(&wish));
-                match tell(order).await {
-                    Told::Answer(answer) => break Some(answer),
-                    Told::Nothing => break None,
+                let order = customer_client.request(Method::POST, "/api/counterparty/orders").json(&self.body(&wish));
+                match outcome_of(order).await {
+                    CountedOutcome::Answer(answer) => break Some(answer),
+                    CountedOutcome::Nothing => break None,
                     // The process is dead, but the killer has not set `open` yet.
-                    Told::NotSent => dice.rest(5, 0).await,
+                    CountedOutcome::NotSent => rng.rest(5, 0).await,
                 }
             };
             let answer = match answer {
@@ -194,24 +197,24 @@ impl Market {
                 }
             };
             let answer = answer.json()["order"].clone();
-            let ends = if wish.online { Vec::new() } else { self.handle(&answer, &mut dice).await };
-            memory.kept.push(Kept { wish, answer, shopper: shopper.clone(), ends });
+            let ends = if wish.online { Vec::new() } else { self.handle(&answer, &mut rng).await };
+            memory.kept.push(AnsweredOrder { wish, answer, customer_client: customer_client.clone(), ends });
         }
         memory
     }
 
     /// The employee may issue an order, cancel it, or take the money for it. Returns the statuses it may have now.
-    async fn handle(&self, order: &Value, dice: &mut Dice) -> Vec<i64> {
-        let target = dice.pick(&[1, 5, 6, 22]);
+    async fn handle(&self, order: &Value, rng: &mut TestRng) -> Vec<i64> {
+        let target = rng.pick(&[1, 5, 6, 22]);
         if target == 1 {
             return vec![1];
         }
         let path = format!("/api/orders/{}", order["id"]);
-        let moved = self.desk.request(Method::PUT, &path).json(&json!({ "status_id": target }));
-        match tell(moved).await {
-            Told::Answer(answer) if answer.status == StatusCode::OK => vec![target],
-            Told::NotSent => vec![1],
-            Told::Answer(_) | Told::Nothing => vec![1, target],
+        let moved = self.owner_client.request(Method::PUT, &path).json(&json!({ "status_id": target }));
+        match outcome_of(moved).await {
+            CountedOutcome::Answer(answer) if answer.status == StatusCode::OK => vec![target],
+            CountedOutcome::NotSent => vec![1],
+            CountedOutcome::Answer(_) | CountedOutcome::Nothing => vec![1, target],
         }
     }
 }
@@ -222,13 +225,14 @@ fn card(order: &str) -> &'static str {
 }
 
 /// Pays every pending payment, forever.
-pub async fn pay_everything(site: &Site) {
+pub async fn pay_everything(environment: &ProcessEnvironment) {
     loop {
-        for payment in site.control("/payments?limit=300").await["payments"].as_array().unwrap() {
+        for payment in environment.control("/payments?limit=300").await["payments"].as_array().unwrap() {
             if payment["status"] == "pending" {
                 let order = payment["metadata"]["order_id"].as_str().unwrap();
-                let path = format!("{}/control/payments/{}", site.sandbox.url(), payment["id"].as_str().unwrap());
-                send(site.http.post(path).json(&json!({ "outcome": "succeed", "card": card(order) })))
+                let path =
+                    format!("{}/control/payments/{}", environment.sandbox.url(), payment["id"].as_str().unwrap());
+                send(environment.http.post(path).json(&json!({ "outcome": "succeed", "card": card(order) })))
                     .await
                     .expect(200);
             }
@@ -238,7 +242,7 @@ pub async fn pay_everything(site: &Site) {
 }
 
 /// Makes outside services fail at times, forever.
-pub async fn cause_trouble(site: &Site, mut dice: Dice) {
+pub async fn cause_trouble(environment: &ProcessEnvironment, mut rng: TestRng) {
     const TROUBLES: [(&str, &str); 10] = [
         ("acquirer", "timeout"),
         ("acquirer", "http_500_after_commit"),
@@ -252,8 +256,8 @@ pub async fn cause_trouble(site: &Site, mut dice: Dice) {
         ("webhook", "timeout"),
     ];
     loop {
-        dice.rest(50, 250).await;
-        let (service, fault) = dice.pick(&TROUBLES);
-        site.fault(service, fault, 1, dice.pause(300)).await;
+        rng.rest(50, 250).await;
+        let (service, fault) = rng.pick(&TROUBLES);
+        environment.fault(service, fault, 1, rng.pause(300)).await;
     }
 }

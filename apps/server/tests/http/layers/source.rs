@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_within_a_file_stands_below_it() {
+    fn a_module_within_a_file_is_below_it() {
         let files = [("", ""), ("a", "mod inner { use super::Thing; }"), ("b", "")];
         assert_eq!(arrows(&files), ["a::inner > a"]);
     }

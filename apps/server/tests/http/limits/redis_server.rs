@@ -46,7 +46,7 @@ database_tests! {
         staff_log_in(&first, "boss").await.expect(429);
     }
 
-    async fn a_lost_redis_is_told_and_memory_counts(db: TestDatabase) {
+    async fn a_lost_redis_is_reported_and_memory_counts(db: TestDatabase) {
         let mut redis = OwnRedis::start();
         let server = TestServer::start_with(db, |config| {
             config.redis_url = redis.url().into();

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::method;
 use super::records::Records;
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::send;
 
 fn resolved<'a>(api: &'a Value, schema: &'a Value) -> &'a Value {
@@ -61,7 +61,7 @@ fn with_null(path: &str) -> Value {
 }
 
 struct Scene {
-    shop: Shopfront,
+    shop: ShopFixture,
     records: Records,
     owner: String,
 }
@@ -85,7 +85,7 @@ impl Scene {
 
 database_tests! {
     async fn null_is_refused_where_a_field_cannot_be_empty(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let records = Records::of(&shop).await.with("miniapps", "max".to_owned());
         let owner = shop.server.owner(&shop.project).await;
         let scene = Scene { shop, records, owner };

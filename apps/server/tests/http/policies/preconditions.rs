@@ -11,8 +11,8 @@ use serde_json::json;
 
 use super::method;
 use super::records::{Records, body};
-use crate::office::Office;
-use crate::shopfront::Shopfront;
+use crate::project_fixture::ProjectFixture;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
 /// Single records that need no version, with the reason.
@@ -71,43 +71,43 @@ fn no_editable_record_is_without_a_version() {
 
 /// A project in which every kind of versioned record exists.
 struct Scene {
-    shop: Shopfront,
+    shop: ShopFixture,
     owner: String,
     records: Records,
 }
 
 impl Scene {
-    async fn furnish(shop: Shopfront) -> Self {
+    async fn create_records(shop: ShopFixture) -> Self {
         let records = Records::of(&shop).await;
         let owner = shop.server.owner(&shop.project).await;
-        let Shopfront { server, project, .. } = shop;
-        let office = Office { server, project, owner };
-        let (application, warehouse, customer) = (office.project.application_id, shop.warehouse, shop.customer);
+        let ShopFixture { server, project, .. } = shop;
+        let fixture = ProjectFixture { server, project, owner };
+        let (application, warehouse, customer) = (fixture.project.application_id, shop.warehouse, shop.customer);
         let brand: i64 = records.id("brands").parse().unwrap();
         let shown = format!("/api/applications/{application}");
-        office.post(&format!("{shown}/brands"), json!({ "brand_id": brand })).await.expect(201);
-        office.post(&format!("{shown}/categories"), json!({ "category_id": shop.category })).await.expect(201);
-        let plan = office.plan("Plan", json!({})).await;
+        fixture.post(&format!("{shown}/brands"), json!({ "brand_id": brand })).await.expect(201);
+        fixture.post(&format!("{shown}/categories"), json!({ "category_id": shop.category })).await.expect(201);
+        let plan = fixture.plan("Plan", json!({})).await;
         let plans = format!("{shown}/subscription-nomenclatures");
         let plan = json!({ "nomenclature_id": plan, "plan_slug": "plan", "position": 1, "is_active": true });
-        let answer = office.post(&plans, plan).await;
+        let answer = fixture.post(&plans, plan).await;
         assert_eq!(answer.status, 201, "{}", answer.text);
-        let plan = office.server.insert("SELECT max(id) AS id FROM subscription_nomenclatures".to_owned()).await;
+        let plan = fixture.server.insert("SELECT max(id) AS id FROM subscription_nomenclatures".to_owned()).await;
         let customer = format!("/api/counterparties/{customer}");
         let contact = json!({ "kind": "phone", "value": "79001234568" });
-        office.post(&format!("{customer}/contacts"), contact).await.expect(201);
+        fixture.post(&format!("{customer}/contacts"), contact).await.expect(201);
         let account = json!({ "bik": "044525225", "bank_name": "Bank", "account": "40702810938000000001" });
-        office.post(&format!("{customer}/bank_requisites"), account).await.expect(201);
+        fixture.post(&format!("{customer}/bank_requisites"), account).await.expect(201);
         let used = format!("/api/warehouses/{warehouse}/integrations/4");
-        office.put(&used, json!({ "is_active": true })).await.expect(200);
+        fixture.put(&used, json!({ "is_active": true })).await.expect(200);
         let shop_path = format!("/api/shops/{}", shop.shop);
         let hours = json!({ "weekday": 7, "opens_at": "09:00", "closes_at": "18:00" });
-        let hours = office.create(&format!("{shop_path}/hours"), hours).await;
-        let exception = office.create(&format!("{shop_path}/exceptions"), json!({ "date": "2026-12-30" })).await;
-        let branch = format!("/api/branches/{}/bank_requisites", office.project.branch_id);
+        let hours = fixture.create(&format!("{shop_path}/hours"), hours).await;
+        let exception = fixture.create(&format!("{shop_path}/exceptions"), json!({ "date": "2026-12-30" })).await;
+        let branch = format!("/api/branches/{}/bank_requisites", fixture.project.branch_id);
         let used = format!("{branch}/{}/integrations/1", records.id("branches/bank_requisites"));
-        office.put(&used, json!({ "is_active": true })).await.expect(200);
-        let Office { server, project, owner } = office;
+        fixture.put(&used, json!({ "is_active": true })).await.expect(200);
+        let ProjectFixture { server, project, owner } = fixture;
         let latest = async |table: &str| server.insert(format!("SELECT max(id) AS id FROM {table}")).await.to_string();
         let contact = latest("counterparty_contacts").await;
         let account = latest("counterparty_bank_requisites").await;
@@ -117,7 +117,7 @@ impl Scene {
             .with("bank_requisites", account)
             .with("hours", hours.to_string())
             .with("exceptions", exception.to_string());
-        Self { shop: Shopfront { server, project, ..shop }, owner, records }
+        Self { shop: ShopFixture { server, project, ..shop }, owner, records }
     }
 
     fn request(&self, policy: &Policy) -> RequestBuilder {
@@ -145,7 +145,7 @@ fn versioned(which: &[&str]) -> Vec<&'static Policy> {
 
 database_tests! {
     async fn every_record_that_can_be_edited_is_shown_with_its_version(db: TestDatabase) {
-        let scene = Scene::furnish(Shopfront::open(db).await).await;
+        let scene = Scene::create_records(ShopFixture::open(db).await).await;
         let rows = versioned(&["GET"]);
         assert!(rows.len() >= 15, "{}", rows.len());
         for policy in rows {
@@ -168,7 +168,7 @@ database_tests! {
     }
 
     async fn every_record_that_can_be_edited_is_changed_by_its_version(db: TestDatabase) {
-        let scene = Scene::furnish(Shopfront::open(db).await).await;
+        let scene = Scene::create_records(ShopFixture::open(db).await).await;
         for policy in versioned(&["PUT", "PATCH"]) {
             let name = name(policy);
             let first = scene.write(policy, Some("*")).await;
@@ -181,8 +181,8 @@ database_tests! {
             if before.split('.').next() != now.split('.').next() {
                 let stale = scene.write(policy, Some(&before)).await;
                 assert_eq!(stale.expect(412)["error"]["code"], "precondition_failed", "{name}");
-                let told = tag(&stale);
-                assert_eq!(scene.write(policy, Some(&told)).await.status, 200, "{name}: {told}");
+                let reported = tag(&stale);
+                assert_eq!(scene.write(policy, Some(&reported)).await.status, 200, "{name}: {reported}");
             }
         }
         for policy in versioned(&["PUT", "PATCH", "DELETE"]) {
@@ -190,15 +190,15 @@ database_tests! {
             for (tag, status) in [("\"brands-999999-1.0a\"", 412), ("\"999999\"", 412), ("W/\"1\"", 412), ("x", 400)] {
                 let refused = scene.write(policy, Some(tag)).await;
                 assert_eq!(refused.status, status, "{name} with {tag}: {}", refused.text);
-                let (told, next) = (&refused.json()["error"]["code"], &refused.json()["error"]["next_action"]);
+                let (reported, next) = (&refused.json()["error"]["code"], &refused.json()["error"]["next_action"]);
                 let expected = if status == 412 { ("precondition_failed", "restart") } else { ("precondition_malformed", "fix_input") };
-                assert_eq!((told, next), (&json!(expected.0), &json!(expected.1)), "{name} with {tag}");
+                assert_eq!((reported, next), (&json!(expected.0), &json!(expected.1)), "{name} with {tag}");
             }
         }
     }
 
     async fn a_project_can_require_versions(db: TestDatabase) {
-        let scene = Scene::furnish(Shopfront::open(db).await).await;
+        let scene = Scene::create_records(ShopFixture::open(db).await).await;
         let project = scene.shop.project.id.try_into().unwrap();
         let require = async |required| {
             let database = &scene.shop.server.db.database;
@@ -216,8 +216,8 @@ database_tests! {
         }
         let brand = versioned(&["PUT"]).into_iter().find(|policy| policy.path == "/api/brands/{id}").unwrap();
         scene.write(brand, Some("*")).await.expect(200);
-        let stranger = scene.shop.server.owner(&scene.shop.server.project().await).await;
-        let elsewhere = scene.shop.server.as_staff(&stranger, Method::PUT, &scene.records.path(brand));
+        let outsider = scene.shop.server.owner(&scene.shop.server.project().await).await;
+        let elsewhere = scene.shop.server.as_staff(&outsider, Method::PUT, &scene.records.path(brand));
         send(elsewhere.json(&json!({}))).await.expect(403);
         require(false).await;
         scene.write(brand, None).await.expect(200);

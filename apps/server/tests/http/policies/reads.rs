@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::is_staff;
 use super::records::{self, Records};
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
 const AT: &str = "'2026-01-01 00:00:00'";
@@ -60,7 +60,7 @@ fn first(policy: &Policy) -> String {
 }
 
 /// Creates a record of every kind. Returns the identifiers, including those that customers use.
-async fn furnish(shop: &Shopfront) -> Records {
+async fn create_records(shop: &ShopFixture) -> Records {
     let (project, application) = (shop.project.id, shop.project.application_id);
     for statement in [
         format!("INSERT INTO tags (project_id, name, created_at) VALUES ({project}, 'New', {AT})"),
@@ -75,11 +75,11 @@ async fn furnish(shop: &Shopfront) -> Records {
     shop.server.db.database.rebuild_offers().await.unwrap();
     let shown = format!("/api/applications/{application}");
     let block = json!({ "name": "Banner", "block_type_id": 1, "code": 777 });
-    shop.clerk(Method::POST, &format!("{shown}/blocks"), &block).await.expect(201);
+    shop.employee(Method::POST, &format!("{shown}/blocks"), &block).await.expect(201);
     let menu = json!({ "name": "Menu", "slug": "navpanel" });
-    shop.clerk(Method::POST, &format!("{shown}/menu_items"), &menu).await.expect(201);
+    shop.employee(Method::POST, &format!("{shown}/menu_items"), &menu).await.expect(201);
     let page = format!("/api/pages/{}", records.id("pages"));
-    shop.clerk(Method::PUT, &page, &json!({ "tags": ["Tag"] })).await.expect(200);
+    shop.employee(Method::PUT, &page, &json!({ "tags": ["Tag"] })).await.expect(200);
     let item = records.id("nomenclatures").to_owned();
     records
         .with("products", item.clone())
@@ -94,8 +94,8 @@ async fn furnish(shop: &Shopfront) -> Records {
 
 /// Returns the responses of all JSON reads.
 async fn reads(db: TestDatabase) -> Vec<(&'static str, Answer)> {
-    let shop = Shopfront::open(db).await;
-    let records = furnish(&shop).await;
+    let shop = ShopFixture::open(db).await;
+    let records = create_records(&shop).await;
     let owner = shop.server.owner(&shop.project).await;
     let mut answers = Vec::new();
     for policy in policies::all().filter(|policy| policy.method == "GET" && !SHEETS.contains(&policy.path)) {
@@ -149,7 +149,7 @@ database_tests! {
         assert!(found > 150, "{found}");
     }
 
-    async fn every_moment_is_told_with_its_zone(db: TestDatabase) {
+    async fn every_time_has_its_zone(db: TestDatabase) {
         let (mut telling, mut wrong) = (BTreeSet::new(), Vec::new());
         for (path, answer) in reads(db).await {
             let body = answer.json();

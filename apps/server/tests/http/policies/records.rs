@@ -7,7 +7,7 @@ use kontor_web::policy::{Access, Policy};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{TestServer, send};
 
 const AT: &str = "'2026-01-01 00:00:00'";
@@ -44,7 +44,7 @@ async fn agent_action(server: &TestServer, project: i64) -> String {
 
 impl Records {
     /// Fills the project of the shop.
-    pub async fn of(shop: &Shopfront) -> Self {
+    pub async fn of(shop: &ShopFixture) -> Self {
         let server = &shop.server;
         let item = shop.goods(10, 1000).await;
         let order = shop.order(&shop.pickup(item, 1)).await.expect(201);

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::method;
 use super::records::Records;
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::send;
 
 fn is_integer(schema: &Value) -> bool {
@@ -58,7 +58,7 @@ fn fields(api: &Value, policy: &Policy) -> (BTreeSet<String>, BTreeSet<String>) 
 
 database_tests! {
     async fn zero_is_null_where_the_description_says_so_and_nowhere_else(db: TestDatabase) {
-        let shop = Shopfront::open(db).await;
+        let shop = ShopFixture::open(db).await;
         let records = Records::of(&shop).await;
         let owner = shop.server.owner(&shop.project).await;
         let api = serde_json::to_value(description()).unwrap();

@@ -11,7 +11,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{ITEMS, Place, Store};
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
 /// Records these actions use.
@@ -20,7 +20,7 @@ pub struct Range {
     tags: Vec<i64>,
     service: i64,
     /// Another application of the branch.
-    twin: i64,
+    other_application: i64,
     discounts: Vec<i64>,
     shops: Vec<i64>,
     /// A second warehouse and its stock level, if there is one.
@@ -154,7 +154,7 @@ pub fn every_action() -> Vec<BoxedStrategy<Action>> {
 }
 
 impl Range {
-    pub async fn of(front: &Shopfront, owner: &str) -> Self {
+    pub async fn of(front: &ShopFixture, owner: &str) -> Self {
         let create = async |path: &str, body: Value| {
             let request = front.server.as_staff(owner, Method::POST, path).json(&body);
             let made = send(request).await.expect(201);
@@ -169,16 +169,17 @@ impl Range {
         }
         let engraving = json!({ "name": "Engraving", "kind_id": 1, "price": "15.00" });
         let service = create("/api/nomenclatures", engraving).await;
-        let twin = json!({ "name": "Twin", "branch_id": front.project.branch_id });
-        let twin = create("/api/applications", twin).await;
+        let other_application = json!({ "name": "Twin", "branch_id": front.project.branch_id });
+        let other_application = create("/api/applications", other_application).await;
         let second = json!({ "name": "Pier", "address": "Quay 2", "branch_id": front.project.branch_id });
         let shops = vec![front.shop, create("/api/shops", second).await];
-        let mut range = Self { brands, tags: Vec::new(), service, twin, discounts: Vec::new(), shops, depot: None };
+        let mut range =
+            Self { brands, tags: Vec::new(), service, other_application, discounts: Vec::new(), shops, depot: None };
         range.new_tag(front).await;
         range
     }
 
-    async fn new_tag(&mut self, front: &Shopfront) {
+    async fn new_tag(&mut self, front: &ShopFixture) {
         let tags = TagService { tags: Arc::new(front.server.db.database.clone()), clock: Arc::new(SystemClock) };
         let name = Name::parse(&format!("Tag {}", self.tags.len())).unwrap();
         let project = ProjectId::new(front.project.id).unwrap();
@@ -254,7 +255,7 @@ impl Store {
             Action::Shelf { brands, which, how } => self.shelve(place, brands, which, how).await,
             Action::Serve { everybody } => {
                 let path = format!("/api/warehouses/{}", self.front.warehouse);
-                let served = if everybody { Vec::new() } else { vec![self.range.twin] };
+                let served = if everybody { Vec::new() } else { vec![self.range.other_application] };
                 self.put(place, &path, json!({ "application_ids": served })).await.expect(200);
             }
             Action::Depot { which } => {

@@ -45,7 +45,7 @@ async fn titles(store: &Store) -> Vec<String> {
 }
 
 database_tests! {
-    async fn slides_begin_and_end_while_their_list_is_remembered(db: TestDatabase) {
+    async fn slides_begin_and_end_while_their_list_is_cached(db: TestDatabase) {
         let store = Store::open(db).await;
         slide(&store, "always", None, None).await;
         slide(&store, "later", Some(1_000), None).await;
@@ -71,7 +71,7 @@ database_tests! {
         ]);
     }
 
-    async fn a_discount_begins_and_ends_while_lists_are_remembered(db: TestDatabase) {
+    async fn a_discount_begins_and_ends_while_lists_are_cached(db: TestDatabase) {
         let mut store = Store::open(db).await;
         let here = store.here();
         store.take(&here, &Step::Discount { which: 0, percent: 1_000 }).await;

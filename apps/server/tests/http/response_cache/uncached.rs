@@ -7,7 +7,7 @@ use super::Store;
 use crate::support::send;
 
 database_tests! {
-    async fn whoever_is_shut_out_gets_nothing_from_memory(db: TestDatabase) {
+    async fn revoked_access_gets_no_cached_response(db: TestDatabase) {
         let store = Store::open(db).await;
         let (here, server) = (store.here(), &store.front.server);
         let good = store.read(&here, "products").await;
@@ -21,7 +21,7 @@ database_tests! {
         assert_eq!(store.read(&here, "products").await, good);
     }
 
-    async fn answers_for_somebody_are_not_remembered(db: TestDatabase) {
+    async fn personal_responses_are_not_cached(db: TestDatabase) {
         let store = Store::open(db).await;
         let (server, project) = (&store.front.server, &store.front.project);
         let ask = || server.as_customer(project, &store.front.bearer, Method::GET, "/api/counterparty/products");
@@ -32,7 +32,7 @@ database_tests! {
         }
     }
 
-    async fn refusals_are_not_remembered(db: TestDatabase) {
+    async fn refusals_are_not_cached(db: TestDatabase) {
         let store = Store::open(db).await;
         let here = store.here();
         for path in ["products/999999", "products?page=0", "products/x"] {

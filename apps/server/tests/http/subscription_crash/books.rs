@@ -44,15 +44,15 @@ fn order_of(payment: &Value) -> i64 {
 
 /// Compares everything.
 pub async fn examine(members: &Members) {
-    let site = &members.site;
-    let count = async |rows: &str| site.number(&format!("SELECT count(*) AS id FROM {rows}")).await;
+    let environment = &members.environment;
+    let count = async |rows: &str| environment.number(&format!("SELECT count(*) AS id FROM {rows}")).await;
     for (rule, broken) in RULES {
         assert_eq!(count(broken).await, 0, "{rule}");
     }
     let attempts = subscriptions() * i64::from(members.rounds + 1);
     assert_eq!(count("subscription_payments").await, attempts, "each subscription is tried once when it falls due");
 
-    let payments = site.control("/payments?limit=1000000").await["payments"].as_array().unwrap().clone();
+    let payments = environment.control("/payments?limit=1000000").await["payments"].as_array().unwrap().clone();
     let of = |status: &str| payments.iter().filter(|one| one["status"] == status).collect::<Vec<_>>();
     let (succeeded, declined) = (of("succeeded"), of("canceled"));
     let expected = &members.expected;
@@ -69,8 +69,9 @@ pub async fn examine(members: &Members) {
         assert_eq!(stored, i64::try_from(orders.len()).unwrap(), "orders of status {status}");
         assert_eq!(count(&format!("orders WHERE status_id = {status}")).await, stored, "orders of status {status}");
     }
-    let paid = site.number("SELECT CAST(sum(final_price) AS BIGINT) AS id FROM orders WHERE status_id = 22").await;
+    let paid =
+        environment.number("SELECT CAST(sum(final_price) AS BIGINT) AS id FROM orders WHERE status_id = 22").await;
     assert_eq!(paid, expected.taken, "what orders say was paid");
-    let examined = site.command(&["doctor", "--json"]).output().unwrap();
+    let examined = environment.command(&["doctor", "--json"]).output().unwrap();
     assert!(examined.status.success(), "{}", String::from_utf8_lossy(&examined.stdout));
 }

@@ -4,16 +4,16 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Months, TimeDelta, Utc};
 use kontor::adapters::SystemClock;
-use kontor_adapter_diesel::look_again;
+use kontor_adapter_diesel::retry_until;
 use kontor_kernel::{Clock as _, Zone};
 use kontor_subscriptions::Anchor;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::club::ROOT;
 use crate::crash::PAUSES_PASS;
-use crate::desk::Desk;
-use crate::process::{PATIENCE, Site};
+use crate::owner_client::OwnerClient;
+use crate::process::{PATIENCE, ProcessEnvironment};
+use crate::subscription_fixture::ROOT;
 use crate::support::send;
 
 const MEMBERS: i64 = 6;
@@ -24,8 +24,8 @@ const OPEN: &str = "SELECT count(*) AS id FROM subscription_payments WHERE ended
 
 /// A project with subscriptions.
 pub struct Members {
-    pub site: Site,
-    desk: Desk,
+    pub environment: ProcessEnvironment,
+    owner_client: OwnerClient,
     /// The acquirer's identifiers of the charged methods, one of each member.
     pub cards: Vec<String>,
     /// Number of periods after the first one.
@@ -53,29 +53,31 @@ pub fn subscriptions() -> i64 {
 
 impl Members {
     /// Subscribes every member to every plan. Each member pays the first periods with one payment.
-    pub async fn join(site: Site) -> Self {
-        let desk = Desk::sign_in(&site, site.create_project("owner")).await;
-        let warehouse = json!({ "name": "Main", "branch_id": desk.project["branch_id"] });
-        send(desk.request(Method::POST, "/api/warehouses").json(&warehouse)).await.expect(201);
-        let assignments = format!("/api/applications/{}/subscription-nomenclatures", desk.project["application_id"]);
+    pub async fn join(environment: ProcessEnvironment) -> Self {
+        let owner_client = OwnerClient::sign_in(&environment, environment.create_project("owner")).await;
+        let warehouse = json!({ "name": "Main", "branch_id": owner_client.project["branch_id"] });
+        send(owner_client.request(Method::POST, "/api/warehouses").json(&warehouse)).await.expect(201);
+        let assignments =
+            format!("/api/applications/{}/subscription-nomenclatures", owner_client.project["application_id"]);
         let mut offered = Vec::new();
         for (number, price) in PRICES.into_iter().enumerate() {
             let card = json!({
                 "name": format!("Plan {number}"), "kind_id": 1, "is_subscription": true, "billing_period_months": 1,
                 "price": format!("{}.{:02}", price / 100, price % 100),
             });
-            let made = send(desk.request(Method::POST, "/api/nomenclatures").json(&card)).await.expect(201);
+            let made = send(owner_client.request(Method::POST, "/api/nomenclatures").json(&card)).await.expect(201);
             let plan = made.as_object().unwrap().values().next().unwrap()["id"].clone();
             let assignment = json!({ "nomenclature_id": plan, "plan_slug": format!("plan-{number}") });
-            send(desk.request(Method::POST, &assignments).json(&assignment)).await.expect(201);
+            send(owner_client.request(Method::POST, &assignments).json(&assignment)).await.expect(201);
             offered.push(plan);
         }
-        let mut members = Self { site, desk, cards: Vec::new(), rounds: 0, expected: Expected::default() };
+        let mut members =
+            Self { environment, owner_client, cards: Vec::new(), rounds: 0, expected: Expected::default() };
         for number in 0..MEMBERS {
-            let front = &members.desk.front;
-            let shopper = front.sign_in(&format!("7900555020{number}")).await;
+            let front = &members.owner_client.front;
+            let customer_client = front.sign_in(&format!("7900555020{number}")).await;
             let checkout = json!({ "nomenclature_ids": offered, "autopay_consent": true });
-            let begun = shopper.request(Method::POST, &format!("{ROOT}/checkout")).json(&checkout);
+            let begun = customer_client.request(Method::POST, &format!("{ROOT}/checkout")).json(&checkout);
             let order = send(begun).await.expect(201)["order_id"].as_i64().unwrap();
             front.pay(order).await;
             let payment = front.payment_of(order).await;
@@ -89,8 +91,8 @@ impl Members {
 
     /// Sets the outcomes of the next charges of a member.
     pub async fn direct(&self, member: usize, steps: Value) {
-        let path = format!("{}/control/payment_methods/{}/script", self.site.sandbox.url(), self.cards[member]);
-        send(self.site.http.post(path).json(&json!({ "steps": steps }))).await.expect(200);
+        let path = format!("{}/control/payment_methods/{}/script", self.environment.sandbox.url(), self.cards[member]);
+        send(self.environment.http.post(path).json(&json!({ "steps": steps }))).await.expect(200);
     }
 
     /// Makes the next period of every subscription due for three days, without a charge since. Some charges will
@@ -120,7 +122,7 @@ impl Members {
         statements.push(format!(
             "UPDATE subscriptions SET schedule = '{schedule}', next_charge_at = '{due}', wake_at = '{due}'"
         ));
-        self.site.execute(&statements).await;
+        self.environment.execute(&statements).await;
         let paying = MEMBERS - declining;
         self.expected.succeeded += paying * plans();
         self.expected.declined += declining * plans();
@@ -129,19 +131,19 @@ impl Members {
 
     /// Returns the number of open attempts.
     pub async fn open(&self) -> i64 {
-        self.site.number(OPEN).await
+        self.environment.number(OPEN).await
     }
 
     /// Returns the number of attempts that ended since subscriptions fell due.
     pub async fn ended(&self) -> i64 {
         let ended = "SELECT count(*) AS id FROM subscription_payments WHERE ended_at IS NOT NULL";
-        self.site.number(ended).await - subscriptions() * i64::from(self.rounds)
+        self.environment.number(ended).await - subscriptions() * i64::from(self.rounds)
     }
 
     /// Returns `true` if every subscription was charged since it fell due, with a known outcome.
     pub async fn is_settled(&self) -> bool {
         let charges = "SELECT count(*) AS id FROM charges WHERE state IN ('prepared', 'pending')";
-        self.ended().await >= subscriptions() && self.site.number(charges).await == 0
+        self.ended().await >= subscriptions() && self.environment.number(charges).await == 0
     }
 
     /// Waits until all charges have outcomes.
@@ -149,8 +151,8 @@ impl Members {
         let until = Instant::now() + PATIENCE;
         while !self.is_settled().await {
             let (ended, open) = (self.ended().await, self.open().await);
-            self.site.execute(&PAUSES_PASS).await;
-            look_again!(until, every Duration::from_millis(50), "{ended} attempts have ended, {open} are open");
+            self.environment.execute(&PAUSES_PASS).await;
+            retry_until!(until, every Duration::from_millis(50), "{ended} attempts have ended, {open} are open");
         }
     }
 
@@ -159,11 +161,11 @@ impl Members {
     pub async fn payment(&self) -> Option<Value> {
         let only = "SELECT CASE count(*) WHEN 0 THEN 0 WHEN 1 THEN max(order_id) ELSE -1 END AS id \
             FROM subscription_payments WHERE ended_at IS NULL";
-        match self.site.number(only).await {
+        match self.environment.number(only).await {
             0 => None,
             order => {
                 assert!(order > 0, "one subscription is charged at a time");
-                Some(self.desk.front.payment_of(order).await)
+                Some(self.owner_client.front.payment_of(order).await)
             }
         }
     }

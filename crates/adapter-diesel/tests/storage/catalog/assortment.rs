@@ -57,7 +57,7 @@ impl Shelf {
     }
 
     /// Changes of this field in its history, latest first: old and new value.
-    async fn told(&self, db: &TestDatabase, field: &str) -> Vec<(Option<String>, Option<String>)> {
+    async fn reported(&self, db: &TestDatabase, field: &str) -> Vec<(Option<String>, Option<String>)> {
         let lines =
             Histories::page(&db.database, self.project, Resource::Applications.name(), self.site.get(), page(1, 100));
         let lines = lines.await.unwrap().items.into_iter().filter(|line| line.action == HistoryAction::Changed);
@@ -168,7 +168,7 @@ database_tests! {
         }
     }
 
-    async fn what_happened_to_a_category_is_kept_with_it(db: TestDatabase) {
+    async fn a_category_has_its_history(db: TestDatabase) {
         let (mine, other) = (fixtures::project(&db).await, fixtures::project(&db).await);
         let record = category(&db, mine, "Chairs").await;
         category(&db, mine, "Tables").await;
@@ -263,7 +263,7 @@ database_tests! {
         assert!(matches!(nowhere, Err(TagError::NotFound)));
     }
 
-    async fn what_is_shown_is_moved_place_by_place(db: TestDatabase) {
+    async fn assignments_are_moved_one_position_at_a_time(db: TestDatabase) {
         let shelf = Shelf::of(&db, &["A", "B", "C"]).await;
         for (one, shift, expected) in [
             (0, MoveDirection::Up, "ABC"), (2, MoveDirection::Up, "ACB"), (2, MoveDirection::Up, "CAB"), (2, MoveDirection::Up, "CAB"),
@@ -287,7 +287,7 @@ database_tests! {
         assert!(matches!(again, Err(AssortmentError::NotFound)));
     }
 
-    async fn what_is_shown_stands_in_the_history_of_the_application(db: TestDatabase) {
+    async fn assignments_are_in_the_history_of_the_application(db: TestDatabase) {
         let shelf = Shelf::of(&db, &["A", "B"]).await;
         let [first, second] = [shelf.categories[0], shelf.categories[1]];
         let [nord, west] = [shelf.brands[0], shelf.brands[1]];
@@ -307,8 +307,8 @@ database_tests! {
             line(None, Some(second.to_string())),
             line(None, Some(first.to_string())),
         ];
-        assert_eq!(shelf.told(&db, "categories").await, expected, "what changes nothing is not told");
-        let brands = shelf.told(&db, "brands").await;
+        assert_eq!(shelf.reported(&db, "categories").await, expected, "what changes nothing is not told");
+        let brands = shelf.reported(&db, "brands").await;
         assert_eq!(brands.len(), 3);
         assert_eq!(brands[0], line(Some(format!("{nord}, {west}")), Some(format!("{west}, {nord}"))));
     }
@@ -322,8 +322,8 @@ database_tests! {
         }
         let lines = Histories::page(&db.database, project, Resource::Brands.name(), record.id.get(), page(1, 10)).await.unwrap();
         assert_eq!(lines.items.iter().map(|line| line.action).collect::<Vec<_>>(), [HistoryAction::Changed, HistoryAction::Created]);
-        let told = FieldChange { field: "name".to_owned(), old: Some("Nord".to_owned()), new: Some("West".to_owned()) };
-        assert_eq!(lines.items[0].changes, [told]);
+        let reported = FieldChange { field: "name".to_owned(), old: Some("Nord".to_owned()), new: Some("West".to_owned()) };
+        assert_eq!(lines.items[0].changes, [reported]);
 
         let draft = TagDraft { name: name("New"), photo: None };
         let tag = TagRepository::insert(&db.database, system(project), draft).await.unwrap();

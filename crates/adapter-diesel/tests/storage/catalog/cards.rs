@@ -169,15 +169,15 @@ database_tests! {
         let card = NomenclatureRepository::find(&db.database, stored.id).await.unwrap().unwrap().within(project).unwrap().card;
         assert_eq!((card.name.as_str(), card.price, card.packaging.wholesale), ("B", Some(Money::MAX), true));
         assert_eq!(card.article.as_deref(), Some("A-1"));
-        let told = history(&db, project, stored.id).await;
-        let mut fields: Vec<&str> = told[..4].iter().flat_map(|line| &line.changes).map(|change| change.field.as_str()).collect();
+        let reported = history(&db, project, stored.id).await;
+        let mut fields: Vec<&str> = reported[..4].iter().flat_map(|line| &line.changes).map(|change| change.field.as_str()).collect();
         fields.sort_unstable();
         assert_eq!(fields, ["article", "name", "parameters.wholesale", "price"], "one line for each, and nothing twice");
-        assert!(told[..4].iter().all(|line| line.author == Author::User(staff.user_id)));
-        assert_eq!((told.len(), told[4].action), (5, HistoryAction::Created));
+        assert!(reported[..4].iter().all(|line| line.author == Author::User(staff.user_id)));
+        assert_eq!((reported.len(), reported[4].action), (5, HistoryAction::Created));
     }
 
-    async fn what_was_refused_leaves_no_line(db: TestDatabase) {
+    async fn refused_lines_are_not_stored(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let stored = item(&db, project, Card { article: Some(Line::parse("A-1").unwrap()), ..goods("A") }).await;
         let second = item(&db, project, goods("B")).await;
@@ -251,7 +251,7 @@ database_tests! {
         assert!(listed(&db, fixtures::project(&db).await, all).await.is_empty());
     }
 
-    async fn a_page_costs_the_same_statements_whatever_is_on_it(db: TestDatabase) {
+    async fn a_page_costs_the_same_statements_with_any_content(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let mut costs = Vec::new();
         for count in [1, 30] {

@@ -12,14 +12,14 @@ use super::records::*;
 use crate::fixtures;
 
 /// A project with two applications.
-struct Club<'a> {
+struct PlanFixture<'a> {
     db: &'a TestDatabase,
     project: ProjectId,
     site: ApplicationId,
     kiosk: ApplicationId,
 }
 
-impl<'a> Club<'a> {
+impl<'a> PlanFixture<'a> {
     async fn open(db: &'a TestDatabase) -> Self {
         let project = fixtures::project(db).await;
         let branch = branch(db, project).await;
@@ -80,48 +80,48 @@ fn position(number: i64) -> PlanPosition {
 }
 
 database_tests! {
-    async fn a_plan_is_assigned_once_however_many_wish_it(db: TestDatabase) {
-        let club = Club::open(&db).await;
+    async fn concurrent_assignments_of_a_plan_make_one(db: TestDatabase) {
+        let fixture = PlanFixture::open(&db).await;
         for round in 0..5 {
-            let gold = club.plan("Gold").await;
+            let gold = fixture.plan("Gold").await;
             let wishes: Vec<_> = (0..8).map(|number| {
-                let (database, project, site) = (db.database.clone(), club.project, club.site);
+                let (database, project, site) = (db.database.clone(), fixture.project, fixture.site);
                 let draft = draft(&gold, &format!("gold-{round}-{number}"));
                 tokio::spawn(async move { PlanRepository::assign(&database, project, site, draft, NOON).await })
             }).collect();
-            let (mut anew, mut told) = (0, Vec::new());
+            let (mut renewed, mut reported) = (0, Vec::new());
             for wish in wishes {
                 let assignment = match wish.await.unwrap().unwrap() {
-                    AssignOutcome::Created(assignment) => { anew += 1; assignment }
+                    AssignOutcome::Created(assignment) => { renewed += 1; assignment }
                     AssignOutcome::Existing(assignment) => assignment,
                 };
-                told.push(assignment);
+                reported.push(assignment);
             }
-            assert_eq!(anew, 1);
-            assert!(told.iter().all(|assignment| *assignment == told[0]), "{told:?}");
-            assert_eq!(told[0].position, position(round + 1));
+            assert_eq!(renewed, 1);
+            assert!(reported.iter().all(|assignment| *assignment == reported[0]), "{reported:?}");
+            assert_eq!(reported[0].position, position(round + 1));
         }
         assert_eq!(fixtures::number(&db, "SELECT count(*) AS value FROM subscription_nomenclatures").await, 5);
     }
 
     async fn of_two_plans_that_race_for_a_slug_one_gets_it(db: TestDatabase) {
-        let club = Club::open(&db).await;
+        let fixture = PlanFixture::open(&db).await;
         for round in 0..5 {
             let text = format!("gold-{round}");
             // A plan that was assigned before requests the slug, too.
-            let known = club.assign(draft(&club.plan("Known").await, &format!("known-{round}"))).await;
+            let known = fixture.assign(draft(&fixture.plan("Known").await, &format!("known-{round}"))).await;
             let mut drafts = Vec::new();
             for _ in 0..4 {
-                drafts.push(draft(&club.plan("Gold").await, &text));
+                drafts.push(draft(&fixture.plan("Gold").await, &text));
             }
             let mut wishes = Vec::new();
             for draft in drafts {
-                let (database, project, site) = (db.database.clone(), club.project, club.site);
+                let (database, project, site) = (db.database.clone(), fixture.project, fixture.site);
                 wishes.push(tokio::spawn(async move {
                     PlanRepository::assign(&database, project, site, draft, NOON).await.map(|_| ())
                 }));
             }
-            let (database, project, site) = (db.database.clone(), club.project, club.site);
+            let (database, project, site) = (db.database.clone(), fixture.project, fixture.site);
             let change = PlanChange { slug: Edit::Set(slug(&text)), ..PlanChange::default() };
             wishes.push(tokio::spawn(async move {
                 PlanRepository::update(&database, project, site, known.id, change, NOON).await.map(|_| ())
@@ -138,13 +138,13 @@ database_tests! {
         }
     }
 
-    async fn the_limit_holds_whoever_races(db: TestDatabase) {
-        let club = Club::open(&db).await;
+    async fn the_limit_holds_in_any_race(db: TestDatabase) {
+        let fixture = PlanFixture::open(&db).await;
         let mut plans = Vec::new();
         for _ in 0..6 {
-            plans.push(club.plan("Gold").await);
+            plans.push(fixture.plan("Gold").await);
         }
-        let (project, site) = (club.project, club.site);
+        let (project, site) = (fixture.project, fixture.site);
         let most = PlanAssignment::MAX_PER_APPLICATION - 1;
         fixtures::run(&db, format!(
             "INSERT INTO nomenclatures (project_id, name, name_key, kind_id, price, is_subscription, billing_period_months, \
@@ -172,106 +172,106 @@ database_tests! {
     }
 
     async fn only_plans_of_the_project_are_assigned(db: TestDatabase) {
-        let club = Club::open(&db).await;
+        let fixture = PlanFixture::open(&db).await;
         let foreign = item(&db, fixtures::project(&db).await, plan_card("Foreign")).await;
-        let service = item(&db, club.project, Card { subscription: None, ..plan_card("Service") }).await;
+        let service = item(&db, fixture.project, Card { subscription: None, ..plan_card("Service") }).await;
         for wrong in [foreign, service] {
-            assert!(matches!(club.wish(draft(&wrong, "x")).await, Err(PlanError::Refused(PlanRefusal::UnknownPlan))), "{}", wrong.card.name);
+            assert!(matches!(fixture.wish(draft(&wrong, "x")).await, Err(PlanError::Refused(PlanRefusal::UnknownPlan))), "{}", wrong.card.name);
         }
         let nowhere = PlanDraft { nomenclature_id: NomenclatureId::new(999_999).unwrap(), slug: None, position: None, is_active: true };
-        assert!(matches!(club.wish(nowhere).await, Err(PlanError::Refused(PlanRefusal::UnknownPlan))));
+        assert!(matches!(fixture.wish(nowhere).await, Err(PlanError::Refused(PlanRefusal::UnknownPlan))));
     }
 
     async fn an_assignment_is_changed_in_its_application_alone(db: TestDatabase) {
-        let club = Club::open(&db).await;
-        let (gold, silver) = (club.plan("Gold").await, club.plan("Silver").await);
+        let fixture = PlanFixture::open(&db).await;
+        let (gold, silver) = (fixture.plan("Gold").await, fixture.plan("Silver").await);
         let bare = PlanDraft { slug: None, position: Some(position(7)), is_active: false, ..draft(&gold, "x") };
-        let assigned = club.assign(bare.clone()).await;
+        let assigned = fixture.assign(bare.clone()).await;
         assert_eq!((&assigned.slug, assigned.position, assigned.is_active), (&PlanSlug::of_item(gold.id), position(7), false));
-        assert_eq!(club.wish(draft(&gold, "other")).await.unwrap(), AssignOutcome::Existing(assigned.clone()));
-        assert_eq!(club.change(assigned.id, PlanChange::default()).await.unwrap(), assigned);
+        assert_eq!(fixture.wish(draft(&gold, "other")).await.unwrap(), AssignOutcome::Existing(assigned.clone()));
+        assert_eq!(fixture.change(assigned.id, PlanChange::default()).await.unwrap(), assigned);
         let change = PlanChange { slug: Edit::Set(slug("gold")), position: Edit::Set(position(2)), is_active: Edit::Set(true) };
-        let changed = club.change(assigned.id, change.clone()).await.unwrap();
+        let changed = fixture.change(assigned.id, change.clone()).await.unwrap();
         assert_eq!((&changed.slug, changed.position, changed.is_active), (&slug("gold"), position(2), true));
-        let second = club.assign(draft(&silver, "silver")).await;
+        let second = fixture.assign(draft(&silver, "silver")).await;
         assert_eq!(second.position, position(3));
-        assert!(matches!(club.change(second.id, change.clone()).await, Err(PlanError::Refused(PlanRefusal::SlugTaken))));
-        let elsewhere = PlanRepository::update(&db.database, club.project, club.kiosk, assigned.id, change, NOON).await;
+        assert!(matches!(fixture.change(second.id, change.clone()).await, Err(PlanError::Refused(PlanRefusal::SlugTaken))));
+        let elsewhere = PlanRepository::update(&db.database, fixture.project, fixture.kiosk, assigned.id, change, NOON).await;
         assert!(matches!(elsewhere, Err(PlanError::NotFound)));
-        let elsewhere = PlanRepository::withdraw(&db.database, club.project, club.kiosk, assigned.id).await;
+        let elsewhere = PlanRepository::withdraw(&db.database, fixture.project, fixture.kiosk, assigned.id).await;
         assert!(matches!(elsewhere, Err(PlanError::NotFound)));
-        PlanRepository::withdraw(&db.database, club.project, club.site, assigned.id).await.unwrap();
-        let gone = PlanRepository::withdraw(&db.database, club.project, club.site, assigned.id).await;
+        PlanRepository::withdraw(&db.database, fixture.project, fixture.site, assigned.id).await.unwrap();
+        let gone = PlanRepository::withdraw(&db.database, fixture.project, fixture.site, assigned.id).await;
         assert!(matches!(gone, Err(PlanError::NotFound)));
     }
 
     async fn customers_see_what_is_active_and_a_plan(db: TestDatabase) {
-        let club = Club::open(&db).await;
+        let fixture = PlanFixture::open(&db).await;
         let mut plans = Vec::new();
         for title in ["a", "b", "c", "d"] {
-            let plan = club.plan(title).await;
-            plans.push((club.assign(draft(&plan, title)).await, plan));
+            let plan = fixture.plan(title).await;
+            plans.push((fixture.assign(draft(&plan, title)).await, plan));
         }
-        assert_eq!((club.shown(club.site).await.as_str(), club.shown(club.kiosk).await.as_str()), ("a b c d", ""));
-        let stranger = AppScope { project_id: fixtures::project(&db).await, ..club.app(club.site) };
-        assert!(db.database.plans(stranger).await.unwrap().is_empty() && db.database.plan_cards(stranger).await.unwrap().is_empty());
+        assert_eq!((fixture.shown(fixture.site).await.as_str(), fixture.shown(fixture.kiosk).await.as_str()), ("a b c d", ""));
+        let outsider = AppScope { project_id: fixtures::project(&db).await, ..fixture.app(fixture.site) };
+        assert!(db.database.plans(outsider).await.unwrap().is_empty() && db.database.plan_cards(outsider).await.unwrap().is_empty());
 
         let place = |number| PlanChange { position: Edit::Set(position(number)), ..PlanChange::default() };
-        club.change(plans[3].0.id, place(1)).await.unwrap();
-        club.change(plans[2].0.id, place(0)).await.unwrap();
-        assert_eq!(club.shown(club.site).await, "c a d b");
+        fixture.change(plans[3].0.id, place(1)).await.unwrap();
+        fixture.change(plans[2].0.id, place(0)).await.unwrap();
+        assert_eq!(fixture.shown(fixture.site).await, "c a d b");
         let hidden = PlanChange { is_active: Edit::Set(false), ..PlanChange::default() };
-        club.change(plans[0].0.id, hidden).await.unwrap();
-        let (stamp, seen) = (Stamp::of_system(club.project, NOON), plans[1].1.clone());
+        fixture.change(plans[0].0.id, hidden).await.unwrap();
+        let (stamp, seen) = (Stamp::of_system(fixture.project, NOON), plans[1].1.clone());
         let service = Card { subscription: None, ..seen.card.clone() };
         NomenclatureRepository::replace(&db.database, stamp, seen, service).await.unwrap();
-        assert_eq!(club.shown(club.site).await, "c d");
+        assert_eq!(fixture.shown(fixture.site).await, "c d");
     }
 
-    async fn a_list_costs_one_statement_whatever_is_on_it(db: TestDatabase) {
-        let club = Club::open(&db).await;
-        let category_id = Some(category(&db, club.project, "Clubs").await.id);
+    async fn a_list_costs_one_statement_with_any_content(db: TestDatabase) {
+        let fixture = PlanFixture::open(&db).await;
+        let category_id = Some(category(&db, fixture.project, "Clubs").await.id);
         let photos = Gallery::new(vec![PhotoUrl::parse("https://a/1").unwrap(), PhotoUrl::parse("https://a/2").unwrap()]).unwrap();
         for number in 0..20 {
             let card = Card { category_id, photos: photos.clone(), ..plan_card("Gold") };
-            let plan = item(&db, club.project, card).await;
-            club.assign(draft(&plan, &format!("gold-{number}"))).await;
+            let plan = item(&db, fixture.project, card).await;
+            fixture.assign(draft(&plan, &format!("gold-{number}"))).await;
         }
         let before = db.statements();
-        assert_eq!(db.database.plans(club.app(club.site)).await.unwrap().len(), 20);
+        assert_eq!(db.database.plans(fixture.app(fixture.site)).await.unwrap().len(), 20);
         assert_eq!(db.statements() - before, 1);
-        let cards = db.database.plan_cards(club.app(club.site)).await.unwrap();
+        let cards = db.database.plan_cards(fixture.app(fixture.site)).await.unwrap();
         assert_eq!(db.statements() - before, 2);
         assert_eq!((cards.len(), cards[7].photos.as_slice()), (20, photos.photos()));
         assert_eq!(cards[7].category.as_ref().map(|category| category.name.as_str()), Some("Clubs"));
     }
 
     async fn staff_choose_among_the_plans_of_their_project(db: TestDatabase) {
-        let club = Club::open(&db).await;
-        item(&db, club.project, Card { subscription: None, ..plan_card("Gold ring") }).await;
+        let fixture = PlanFixture::open(&db).await;
+        item(&db, fixture.project, Card { subscription: None, ..plan_card("Gold ring") }).await;
         item(&db, fixtures::project(&db).await, plan_card("Foreign gold")).await;
-        let (silver, gold) = (club.plan("Silver").await, club.plan("Gold").await);
-        let assigned = club.assign(draft(&gold, "gold")).await;
+        let (silver, gold) = (fixture.plan("Silver").await, fixture.plan("Gold").await);
+        let assigned = fixture.assign(draft(&gold, "gold")).await;
         let catalog = async |application, text: Option<&str>, page| {
             let text = text.map(|text| Line::parse(text).unwrap());
-            db.database.catalog(club.project, application, text, page).await.unwrap()
+            db.database.catalog(fixture.project, application, text, page).await.unwrap()
         };
-        let all = catalog(club.site, None, page(1, 100)).await;
-        let told: Vec<_> = all.items.iter().map(|plan| (plan.item.id, plan.currency.as_str(), plan.assignment.as_ref())).collect();
-        assert_eq!(told, [(silver.id, "RUB", None), (gold.id, "RUB", Some(&assigned))]);
-        let found = catalog(club.kiosk, Some("gol"), page(1, 100)).await;
+        let all = catalog(fixture.site, None, page(1, 100)).await;
+        let reported: Vec<_> = all.items.iter().map(|plan| (plan.item.id, plan.currency.as_str(), plan.assignment.as_ref())).collect();
+        assert_eq!(reported, [(silver.id, "RUB", None), (gold.id, "RUB", Some(&assigned))]);
+        let found = catalog(fixture.kiosk, Some("gol"), page(1, 100)).await;
         assert_eq!((found.total, &found.items[0].item, found.items[0].assignment.as_ref()), (1, &gold, None));
-        let second = catalog(club.site, None, page(2, 1)).await;
+        let second = catalog(fixture.site, None, page(2, 1)).await;
         assert_eq!((second.total, second.items.len(), second.items[0].item.id), (2, 1, gold.id));
     }
 
     async fn a_plan_that_goes_takes_its_assignments_along(db: TestDatabase) {
-        let club = Club::open(&db).await;
-        let (gold, silver) = (club.plan("Gold").await, club.plan("Silver").await);
-        club.assign(draft(&gold, "gold")).await;
-        club.assign(draft(&silver, "silver")).await;
+        let fixture = PlanFixture::open(&db).await;
+        let (gold, silver) = (fixture.plan("Gold").await, fixture.plan("Silver").await);
+        fixture.assign(draft(&gold, "gold")).await;
+        fixture.assign(draft(&silver, "silver")).await;
         execute(&db, format!("DELETE FROM nomenclatures WHERE id = {}", gold.id)).await;
-        assert_eq!(club.shown(club.site).await, "silver");
+        assert_eq!(fixture.shown(fixture.site).await, "silver");
         assert_eq!(fixtures::number(&db, "SELECT count(*) AS value FROM subscription_nomenclatures").await, 1);
     }
 }

@@ -15,7 +15,7 @@ use kontor_organization::ports::ApplicationRepository;
 pub const NOON: DateTime<Utc> = DateTime::UNIX_EPOCH;
 
 /// Author of all changes here.
-pub fn clerk(project_id: ProjectId) -> Stamp {
+pub fn seller(project_id: ProjectId) -> Stamp {
     Stamp { project_id, author: Author::User(UserId::new(7).unwrap()), at: NOON }
 }
 
@@ -73,7 +73,7 @@ pub async fn stock(db: &TestDatabase, project: ProjectId, item: NomenclatureId, 
         quantity: StockLevel::new(pieces).unwrap(),
         price: Money::ZERO,
     };
-    InventoryRepository::insert(&db.database, clerk(project), draft).await.unwrap()
+    InventoryRepository::insert(&db.database, seller(project), draft).await.unwrap()
 }
 
 pub fn page(number: i64, size: i64) -> PageRequest {

@@ -9,7 +9,7 @@ use super::records::*;
 use crate::fixtures;
 
 database_tests! {
-    async fn a_new_application_sells_every_service_whoever_comes_first(db: TestDatabase) {
+    async fn a_new_application_sells_every_service_in_any_order_of_creation(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let here = branch(&db, project).await;
         let mut goods_before = Vec::new();

@@ -48,7 +48,7 @@ database_tests! {
         let draft = InventoryDraft {
             warehouse_id: place.id, nomenclature_id: tea.id, quantity: StockLevel::new(1).unwrap(), price: Money::ZERO,
         };
-        let stock = InventoryRepository::insert(&db.database, clerk(project), draft).await.unwrap();
+        let stock = InventoryRepository::insert(&db.database, seller(project), draft).await.unwrap();
         assert_eq!(offers(&db).await, []);
 
         let category_id = Some(category(&db, project, "Tea").await.id);
@@ -56,7 +56,7 @@ database_tests! {
         assert_eq!(offers(&db).await, [(site.get(), 0)]);
 
         let change = StockChange { quantity: Edit::Keep, price: Edit::Set("1.50".parse().unwrap()), comment: None };
-        db.database.set_stock(clerk(project), stock.id, change).await.unwrap();
+        db.database.set_stock(seller(project), stock.id, change).await.unwrap();
         assert_eq!(offers(&db).await, [(site.get(), 150)]);
 
         let links = Edit::Set(vec![kiosk]);
@@ -65,12 +65,12 @@ database_tests! {
         assert_eq!(offers(&db).await, [(kiosk.get(), 150)]);
 
         let change = StockChange { quantity: Edit::Set(StockLevel::EMPTY), price: Edit::Keep, comment: None };
-        db.database.set_stock(clerk(project), stock.id, change).await.unwrap();
+        db.database.set_stock(seller(project), stock.id, change).await.unwrap();
         assert_eq!(offers(&db).await, []);
 
         let second = item(&db, project, Card { category_id, ..goods("Mug") }).await;
         let draft = InventoryDraft { nomenclature_id: second.id, ..draft_at(place.id, tea.id) };
-        InventoryRepository::insert(&db.database, clerk(project), draft).await.unwrap();
+        InventoryRepository::insert(&db.database, seller(project), draft).await.unwrap();
         assert_eq!(offers(&db).await, [(kiosk.get(), 700)]);
     }
 

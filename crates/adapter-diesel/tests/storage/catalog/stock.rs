@@ -17,7 +17,7 @@ fn draft(warehouse_id: WarehouseId, nomenclature_id: NomenclatureId) -> Inventor
 }
 
 async fn insert(db: &TestDatabase, project: ProjectId, draft: InventoryDraft) -> Result<Inventory, InventoryError> {
-    InventoryRepository::insert(&db.database, clerk(project), draft).await
+    InventoryRepository::insert(&db.database, seller(project), draft).await
 }
 
 async fn set_quantity(
@@ -28,7 +28,7 @@ async fn set_quantity(
 ) -> Result<Inventory, InventoryError> {
     let quantity = Edit::Set(StockLevel::new(pieces).unwrap());
     let change = StockChange { quantity, ..StockChange::default() };
-    db.database.set_stock(clerk(project), stock.id, change).await
+    db.database.set_stock(seller(project), stock.id, change).await
 }
 
 async fn listed(db: &TestDatabase, project: ProjectId, listing: Listing) -> Vec<i64> {
@@ -76,10 +76,10 @@ database_tests! {
         let lowered = set_quantity(&db, project, &stored, 3).await.unwrap();
         assert_eq!((lowered.quantity.get(), lowered.available(), lowered.price), (3, 0, stored.price));
         let change = StockChange { quantity: Edit::Keep, price: Edit::Set(Money::MAX), comment: None };
-        let repriced = db.database.set_stock(clerk(project), stored.id, change.clone()).await.unwrap();
+        let repriced = db.database.set_stock(seller(project), stored.id, change.clone()).await.unwrap();
         assert_eq!((repriced.quantity.get(), repriced.price), (3, Some(Money::MAX)));
         let other = fixtures::project(&db).await;
-        let refused = db.database.set_stock(clerk(other), stored.id, change).await;
+        let refused = db.database.set_stock(seller(other), stored.id, change).await;
         assert!(matches!(refused, Err(InventoryError::NotFound)));
     }
 

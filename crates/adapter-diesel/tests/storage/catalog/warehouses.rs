@@ -69,7 +69,7 @@ database_tests! {
         assert!(matches!(refused, Err(WarehouseError::NotFound)));
     }
 
-    async fn what_lay_in_a_warehouse_that_is_gone_is_no_stock(db: TestDatabase) {
+    async fn stock_of_a_deleted_warehouse_does_not_count(db: TestDatabase) {
         let project = fixtures::project(&db).await;
         let tea = item(&db, project, goods("Tea")).await;
         let place = stock(&db, project, tea.id, 0).await.warehouse.id;

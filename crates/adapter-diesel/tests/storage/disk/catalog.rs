@@ -10,8 +10,8 @@ use super::scenarios;
 use crate::catalog::records::*;
 use crate::fixtures;
 use crate::import::{import, upload};
-use crate::orders::counter::Counter;
-use crate::storehouse::StockFixture;
+use crate::orders::shop::ShopFixture;
+use crate::stock_fixture::StockFixture;
 
 scenarios! {
     async fn card_written(db, run) {
@@ -52,13 +52,13 @@ scenarios! {
     }
 
     async fn stock_corrected(db, run) {
-        let counter = Counter::open(db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
-        let id = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
+        let shop = ShopFixture::open(db).await;
+        let vase = shop.goods("Vase", 5, 100).await;
+        let id = shop.stock_fixture.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
         let id = InventoryId::new(id).unwrap();
         run.begin(db);
         let change = StockChange { quantity: Edit::Set(StockLevel::new(0).unwrap()), price: Edit::Set("1.50".parse().unwrap()), comment: None };
-        run.step("set", async || db.database.set_stock(clerk(counter.house.project), id, change.clone()).await).await;
+        run.step("set", async || db.database.set_stock(seller(shop.stock_fixture.project), id, change.clone()).await).await;
     }
 
     async fn discount_made(db, run) {
@@ -77,47 +77,47 @@ scenarios! {
     }
 
     async fn warehouse_deleted(db, run) {
-        let counter = Counter::open(db).await;
-        counter.goods("Vase", 5, 100).await;
-        let (project, far) = (counter.house.project, WarehouseId::new(counter.house.far).unwrap());
+        let shop = ShopFixture::open(db).await;
+        shop.goods("Vase", 5, 100).await;
+        let (project, far) = (shop.stock_fixture.project, WarehouseId::new(shop.stock_fixture.far).unwrap());
         run.begin(db);
         run.step("delete", async || WarehouseRepository::delete(&db.database, system(project), far).await).await;
     }
 
     async fn cards_and_stock_imported(db, run) {
-        let house = StockFixture::open(db).await;
+        let stock_fixture = StockFixture::open(db).await;
         let (mut cards, mut stock) = ("article;name;kind;category".to_owned(), "article;warehouse;quantity;price".to_owned());
         for number in 0..10 {
             cards.extend(["\nM-", &number.to_string(), ";Mug ", &number.to_string(), ";goods;Kitchen / Mugs"]);
             stock.extend(["\nM-", &number.to_string(), ";W1;", &number.to_string(), ";5.00"]);
         }
         run.begin(db);
-        run.step("cards", async || import(&house, &cards, ImportMode::AllOrNothing).await).await;
-        run.step("stock", async || upload(&house, &stock, ImportMode::AllOrNothing).await).await;
+        run.step("cards", async || import(&stock_fixture, &cards, ImportMode::AllOrNothing).await).await;
+        run.step("stock", async || upload(&stock_fixture, &stock, ImportMode::AllOrNothing).await).await;
     }
 
     async fn kept_by_a_customer(db, run) {
-        let counter = Counter::open(db).await;
-        let vase = NomenclatureId::new(counter.goods("Vase", 5, 100).await).unwrap();
+        let shop = ShopFixture::open(db).await;
+        let vase = NomenclatureId::new(shop.goods("Vase", 5, 100).await).unwrap();
         run.begin(db);
-        run.step("add", async || db.database.add(counter.customer, vase, NOON).await).await;
-        run.step("remove", async || Favourites::remove(&db.database, counter.customer, vase).await).await;
+        run.step("add", async || db.database.add(shop.customer, vase, NOON).await).await;
+        run.step("remove", async || Favourites::remove(&db.database, shop.customer, vase).await).await;
     }
 
     async fn corrected_by_the_doctor(db, run) {
-        let counter = Counter::open(db).await;
-        let (vase, cup) = (counter.goods("Vase", 9, 100).await, counter.goods("Cup", 9, 100).await);
-        counter.house.run(format!("UPDATE inventories SET quantity = 10 WHERE nomenclature_id = {vase}")).await;
-        counter.house.run(format!("UPDATE storefront_offers SET price = 99 WHERE nomenclature_id = {cup}")).await;
-        counter.house.run("UPDATE offer_counts SET total = total + 1".to_owned()).await;
+        let shop = ShopFixture::open(db).await;
+        let (vase, cup) = (shop.goods("Vase", 9, 100).await, shop.goods("Cup", 9, 100).await);
+        shop.stock_fixture.run(format!("UPDATE inventories SET quantity = 10 WHERE nomenclature_id = {vase}")).await;
+        shop.stock_fixture.run(format!("UPDATE storefront_offers SET price = 99 WHERE nomenclature_id = {cup}")).await;
+        shop.stock_fixture.run("UPDATE offer_counts SET total = total + 1".to_owned()).await;
         run.begin_mending(db);
         run.steps_of(12, "correct", async || db.database.correct(None, NOON).await).await;
     }
 
     async fn migrated_from_an_earlier_version(db, run) {
-        let counter = Counter::open(db).await;
-        let vase = counter.goods("Vase", 9, 100).await;
-        counter.placed(&counter.command(&[(vase, 1)])).await;
+        let shop = ShopFixture::open(db).await;
+        let vase = shop.goods("Vase", 9, 100).await;
+        shop.placed(&shop.command(&[(vase, 1)])).await;
         db.database.revert(1).unwrap();
         run.begin_mending(db);
         run.steps_of(40, "migrate", async || db.database.migrate()).await;

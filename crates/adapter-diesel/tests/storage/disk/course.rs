@@ -27,14 +27,14 @@ pub struct Course {
     pub scenario: &'static str,
     pub recording: Recording,
     pub steps: Vec<Step>,
-    mends: bool,
+    repairs: bool,
     /// States that were checked already.
     sound: HashMap<State, Result<(), String>>,
 }
 
 impl Course {
-    pub fn new(scenario: &'static str, recording: Recording, steps: Vec<Step>, mends: bool) -> Self {
-        Self { scenario, recording, steps, mends, sound: HashMap::new() }
+    pub fn new(scenario: &'static str, recording: Recording, steps: Vec<Step>, repairs: bool) -> Self {
+        Self { scenario, recording, steps, repairs, sound: HashMap::new() }
     }
 
     /// Kills the process after every change of a file.
@@ -95,7 +95,7 @@ impl Course {
         if let Some(known) = self.sound.get(&found.state) {
             return known.clone();
         }
-        let sound = found.is_sound(self.mends).await;
+        let sound = found.is_sound(self.repairs).await;
         self.sound.insert(found.state, sound.clone());
         sound
     }

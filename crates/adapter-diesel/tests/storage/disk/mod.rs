@@ -76,11 +76,11 @@ async fn two_departments(db: &TestDatabase, run: &mut Run) {
 
 /// Confirmed writes are on the disk. This test detects a missing wait for the sync.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_not_synced_is_missed() {
+async fn unsynced_data_is_missing() {
     let mut losses = Vec::new();
     for level in ["FULL", "NORMAL"] {
         let settings = format!("PRAGMA synchronous = {level}");
-        let mut course = Run::record("what_was_not_synced_is_missed", &settings, &two_departments).await;
+        let mut course = Run::record("unsynced_data_is_missing", &settings, &two_departments).await;
         course.outlasts_kills().await.unwrap();
         let mut lost = 0;
         for seed in 0..100 {

@@ -34,7 +34,7 @@ pub struct Run {
     /// Steps that were refused because the disk failed.
     refused: usize,
     /// `true` if repeating the step repairs inconsistencies.
-    mends: bool,
+    repairs: bool,
 }
 
 /// A scenario, with a prepared database and its steps.
@@ -44,7 +44,7 @@ impl<S: AsyncFn(&TestDatabase, &mut Run)> Scenario for S {}
 
 impl Run {
     fn new(mode: Mode, image: Image) -> Self {
-        Self { mode, disk: Disk::new(image), steps: Vec::new(), state: None, refused: 0, mends: false }
+        Self { mode, disk: Disk::new(image), steps: Vec::new(), state: None, refused: 0, repairs: false }
     }
 
     /// Records the file changes of the scenario, including its end: the last connection writes everything to the
@@ -57,7 +57,7 @@ impl Run {
         drop(db);
         let recording = run.disk.recording();
         assert_eq!(run.disk.files().file("kontor.db-wal"), None, "the log is gone with the last connection");
-        Course::new(name, recording, run.steps, run.mends)
+        Course::new(name, recording, run.steps, run.repairs)
     }
 
     /// Makes the disk fail at every change of a file. Returns the number of refusals.
@@ -77,7 +77,7 @@ impl Run {
 
     /// Like [`Self::begin`], for a step that repairs inconsistencies: repeating it leads to the same result.
     pub fn begin_mending(&mut self, db: &TestDatabase) {
-        self.mends = true;
+        self.repairs = true;
         self.begin(db);
     }
 
@@ -214,7 +214,7 @@ impl Run {
             if answers.is_empty() {
                 assert!(before == self.state(), "{name} at change {after}, {failure:?}: nothing answered, but done");
             }
-            found.is_sound(self.mends).await.unwrap();
+            found.is_sound(self.repairs).await.unwrap();
             if refused == 0 {
                 return answers;
             }
@@ -223,7 +223,7 @@ impl Run {
     }
 
     async fn is_sound(&self) {
-        Found::of(self.disk.files()).unwrap().is_sound(self.mends).await.unwrap();
+        Found::of(self.disk.files()).unwrap().is_sound(self.repairs).await.unwrap();
     }
 
     /// Checks a kill after a refusal: writes that could not be synced may be stored, completely, if the outcome was
@@ -232,7 +232,7 @@ impl Run {
         let mut found = Found::of(self.disk.files()).unwrap();
         if found.state != *before {
             assert!(format!("{error:?}").contains("OutcomeUnknown("), "refused, but there afterwards: {error:?}");
-            found.is_sound(self.mends).await.unwrap();
+            found.is_sound(self.repairs).await.unwrap();
         }
     }
 }
@@ -240,6 +240,6 @@ impl Run {
 /// Returns `true` for a storage error. Every error of a use case or a port contains one. Migrations are a command of
 /// their own.
 fn is_unavailable(error: &impl Debug) -> bool {
-    let told = format!("{error:?}");
-    ["Unavailable(", "OutcomeUnknown(", "Failed(\"migration: "].iter().any(|kind| told.contains(kind))
+    let reported = format!("{error:?}");
+    ["Unavailable(", "OutcomeUnknown(", "Failed(\"migration: "].iter().any(|kind| reported.contains(kind))
 }

@@ -48,7 +48,7 @@ impl State {
     /// Reads the state that a connection sees now.
     pub fn of(disk: &Disk) -> Result<Self, String> {
         let mut connection = connect(disk)?;
-        Self::seen(&mut connection).map_err(told)
+        Self::seen(&mut connection).map_err(reported)
     }
 
     fn seen(connection: &mut SqliteConnection) -> diesel::QueryResult<Self> {
@@ -66,18 +66,18 @@ impl State {
     }
 }
 
-fn told(error: impl std::fmt::Display) -> String {
+fn reported(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
 fn connect(disk: &Disk) -> Result<SqliteConnection, String> {
-    SqliteConnection::establish(&disk.url(FILE).to_string_lossy()).map_err(told)
+    SqliteConnection::establish(&disk.url(FILE).to_string_lossy()).map_err(reported)
 }
 
 /// Opens a disk like a starting process.
 pub fn open(disk: &Disk) -> Result<TestDatabase, String> {
     let options = PoolOptions { connections: 1, wait: Duration::from_secs(5), ..PoolOptions::default() };
-    let database = Database::open(DatabaseUrl::Sqlite(disk.url(FILE)), options).map_err(told)?;
+    let database = Database::open(DatabaseUrl::Sqlite(disk.url(FILE)), options).map_err(reported)?;
     Ok(TestDatabase::borrowed(database, Kind::Sqlite))
 }
 
@@ -92,43 +92,43 @@ impl Found {
     pub fn of(files: Image) -> Result<Self, String> {
         let disk = Disk::new(files);
         let mut connection = connect(&disk)?;
-        let answers: Vec<Check> = diesel::sql_query("PRAGMA quick_check").load(&mut connection).map_err(told)?;
+        let answers: Vec<Check> = diesel::sql_query("PRAGMA quick_check").load(&mut connection).map_err(reported)?;
         if answers.iter().any(|answer| answer.quick_check != "ok") {
             return Err(format!("the file is damaged: {:?}", answers.first().map(|answer| &answer.quick_check)));
         }
-        let state = State::seen(&mut connection).map_err(told)?;
+        let state = State::seen(&mut connection).map_err(reported)?;
         Ok(Self { disk, state, connection })
     }
 
     /// Returns `true` if a query finds anything.
     pub fn has(&mut self, query: &str) -> Result<bool, String> {
         let query = format!("SELECT 'found' AS text WHERE EXISTS ({query})");
-        let rows: Vec<TextRow> = diesel::sql_query(query).load(&mut self.connection).map_err(told)?;
+        let rows: Vec<TextRow> = diesel::sql_query(query).load(&mut self.connection).map_err(reported)?;
         Ok(!rows.is_empty())
     }
 
     /// Checks that the doctor finds nothing, that every reference is valid, and that writes work. If the scenario is
     /// repaired by repetition, interrupted work is repeated first.
-    pub async fn is_sound(&mut self, mends: bool) -> Result<(), String> {
-        self.connection.batch_execute("PRAGMA integrity_check").map_err(told)?;
+    pub async fn is_sound(&mut self, repairs: bool) -> Result<(), String> {
+        self.connection.batch_execute("PRAGMA integrity_check").map_err(reported)?;
         let dangling: Vec<Dangling> =
-            diesel::sql_query("PRAGMA foreign_key_check").load(&mut self.connection).map_err(told)?;
+            diesel::sql_query("PRAGMA foreign_key_check").load(&mut self.connection).map_err(reported)?;
         if let Some(first) = dangling.first() {
             return Err(format!("a row of {} refers to nothing", first.table));
         }
         let db = open(&self.disk)?;
-        if mends {
-            db.database.migrate().map_err(told)?;
-            db.database.correct(None, chrono::DateTime::UNIX_EPOCH).await.map_err(told)?;
-        } else if !db.database.migration_state().map_err(told)?.missing.is_empty() {
+        if repairs {
+            db.database.migrate().map_err(reported)?;
+            db.database.correct(None, chrono::DateTime::UNIX_EPOCH).await.map_err(reported)?;
+        } else if !db.database.migration_state().map_err(reported)?.missing.is_empty() {
             return Err("the schema is an older one".to_owned());
         }
         let mut differences = Vec::new();
-        db.database.examine(None, |difference| differences.push(difference)).await.map_err(told)?;
+        db.database.examine(None, |difference| differences.push(difference)).await.map_err(reported)?;
         if !differences.is_empty() {
             return Err(format!("the doctor finds {differences:?}"));
         }
-        db.database.record_heartbeat("afterwards", chrono::DateTime::UNIX_EPOCH).await.map_err(told)
+        db.database.record_heartbeat("afterwards", chrono::DateTime::UNIX_EPOCH).await.map_err(reported)
     }
 }
 

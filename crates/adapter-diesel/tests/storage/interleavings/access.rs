@@ -7,7 +7,7 @@ use kontor_auth::ports::{ClientSessions, CodeRepository, CustomerAccounts, Token
 use kontor_customers::ports::CustomerRepository;
 use kontor_kernel::{Clock as _, Contact, CounterpartyId, CustomerScope, ProjectId, StoreError, TokenId};
 
-use super::{Act, Actor, Facts, acts, told, walk};
+use super::{Act, Actor, Facts, acts, reported, walk};
 use crate::idempotency::claim;
 
 fn phone() -> Contact {
@@ -20,7 +20,7 @@ impl Actor<'_> {
     }
 
     fn code(&self, fingerprint: &str) -> NewCode {
-        let now = self.counter().clock.now();
+        let now = self.shop().clock.now();
         let expires_at = now + TimeDelta::minutes(5);
         NewCode { fingerprint: fingerprint.to_owned(), attempts: 2, created_at: now, expires_at }
     }
@@ -33,7 +33,7 @@ impl Actor<'_> {
     }
 
     async fn redeems(&self, fingerprint: &str) -> Result<RedeemOutcome, StoreError> {
-        let now = self.counter().clock.now();
+        let now = self.shop().clock.now();
         let token = NewToken {
             fingerprint: "token".to_owned(),
             device: None,
@@ -57,18 +57,18 @@ impl Actor<'_> {
     }
 
     async fn under_the_key(&self, pieces: i64) -> Result<String, StoreError> {
-        let (counter, now) = (self.counter(), self.counter().clock.now());
+        let (shop, now) = (self.shop(), self.shop().clock.now());
         let claim = KeyClaim { number: 700 + pieces, ..claim("key", now) };
         let request = IdempotentRequest::new(claim);
-        let placement = counter.placement_for(&request);
-        let placed = placement.place(counter.customer, &counter.command(&[(self.facts["vase"], pieces)])).await;
-        Ok(format!("{} stored: {}, overtaken: {}", told(placed), request.is_stored(), request.lost_key()))
+        let placement = shop.placement_for(&request);
+        let placed = placement.place(shop.customer, &shop.command(&[(self.facts["vase"], pieces)])).await;
+        Ok(format!("{} stored: {}, overtaken: {}", reported(placed), request.is_stored(), request.lost_key()))
     }
 }
 
 /// A customer who has logged in with a code, and has another one.
 async fn signed_in(actor: &Actor<'_>) -> Facts {
-    let (store, project, now) = (actor.store(), actor.project(), actor.counter().clock.now());
+    let (store, project, now) = (actor.store(), actor.project(), actor.shop().clock.now());
     let customer = store.find_or_create(project, &phone(), now).await.unwrap();
     store.replace(project, &phone(), actor.code("first")).await.unwrap();
     let RedeemOutcome::SignedIn { token_id, .. } = actor.redeems("first").await.unwrap() else {
@@ -80,7 +80,7 @@ async fn signed_in(actor: &Actor<'_>) -> Facts {
 
 /// A shop with five vases.
 async fn five_vases(actor: &Actor<'_>) -> Facts {
-    [("vase", actor.counter().goods("Vase", 5, 1_000).await)].into()
+    [("vase", actor.shop().goods("Vase", 5, 1_000).await)].into()
 }
 
 const SIGN_IN: &[Act] = acts! {
@@ -91,19 +91,19 @@ const SIGN_IN: &[Act] = acts! {
         actor.store().revoke(TokenOwner::Customer(actor.id("customer")), actor.id::<TokenId>("token"))
     };
     "sign out everywhere" => |actor| actor.store().revoke_all(TokenOwner::Customer(actor.id("customer")));
-    "begin a session" => |actor| actor.store().start(actor.signed_in(), None, actor.counter().clock.now());
-    "leave" => |actor| actor.store().delete_account(actor.project(), actor.id("customer"), actor.counter().clock.now());
+    "begin a session" => |actor| actor.store().start(actor.signed_in(), None, actor.shop().clock.now());
+    "leave" => |actor| actor.store().delete_account(actor.project(), actor.id("customer"), actor.shop().clock.now());
 };
 
 const KEYS: &[Act] = acts! {
     "order one under the key" => |actor| actor.under_the_key(1);
     "order two under the key" => |actor| actor.under_the_key(2);
     "answer" => |actor| async {
-        let claim = KeyClaim { number: 701, ..claim("key", actor.counter().clock.now()) };
+        let claim = KeyClaim { number: 701, ..claim("key", actor.shop().clock.now()) };
         actor.store().keep_answers([StoredResponse { claim, number: Some(701), answer: b"done".to_vec() }]).await
     };
     "refusal" => |actor| async {
-        let claim = KeyClaim { number: 703, ..claim("key", actor.counter().clock.now()) };
+        let claim = KeyClaim { number: 703, ..claim("key", actor.shop().clock.now()) };
         actor.store().keep_answers([StoredResponse { claim, number: None, answer: b"no".to_vec() }]).await
     };
     "free" => |actor| actor.store().delete_key("key");

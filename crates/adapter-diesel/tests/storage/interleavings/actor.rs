@@ -8,45 +8,45 @@ use kontor_kernel::{CustomerScope, StoreError};
 use kontor_payments::NotificationResult;
 use kontor_payments::model::GatewayStatus;
 
-use crate::orders::counter::Counter;
-use crate::orders::office::Office;
-use crate::subscriptions::club::Club;
+use crate::orders::shop::ShopFixture;
+use crate::orders::staff_fixture::StaffFixture;
+use crate::subscriptions::fixture::SubscriptionFixture;
 
 /// Ids of the records of a scene.
 pub type Facts = BTreeMap<&'static str, i64>;
 
 /// A shop as one process serves it: with a connection pool of its own, and its view of the acquirer.
 pub struct Actor<'a> {
-    pub club: Club<'a>,
-    pub office: Office,
+    pub fixture: SubscriptionFixture<'a>,
+    pub staff_fixture: StaffFixture,
     pub facts: Facts,
 }
 
 impl<'a> Actor<'a> {
     /// A shop with a plan.
     pub async fn open(db: &'a TestDatabase) -> Self {
-        let club = Club::open(db).await;
-        let office = Office::open(&club.counter).await;
-        Self { club, office, facts: Facts::new() }
+        let fixture = SubscriptionFixture::open(db).await;
+        let staff_fixture = StaffFixture::open(&fixture.shop).await;
+        Self { fixture, staff_fixture, facts: Facts::new() }
     }
 
     /// The same shop as another process serves it.
     pub fn served<'b>(&self, db: &'b TestDatabase, seed: u64) -> Actor<'b> {
-        let club = Club::serving(self.club.counter.served(db, seed), self.club.gold);
-        let office = Office::serving(&club.counter, self.office.staff.clone());
-        Actor { club, office, facts: self.facts.clone() }
+        let fixture = SubscriptionFixture::serving(self.fixture.shop.served(db, seed), self.fixture.gold);
+        let staff_fixture = StaffFixture::serving(&fixture.shop, self.staff_fixture.staff.clone());
+        Actor { fixture, staff_fixture, facts: self.facts.clone() }
     }
 
-    pub fn counter(&self) -> &Counter<'a> {
-        &self.club.counter
+    pub fn shop(&self) -> &ShopFixture<'a> {
+        &self.fixture.shop
     }
 
     pub fn store(&self) -> &Database {
-        &self.counter().house.db.database
+        &self.shop().stock_fixture.db.database
     }
 
     pub fn customer(&self) -> CustomerScope {
-        self.counter().customer
+        self.shop().customer
     }
 
     /// Id of the record with this name in the scene.
@@ -55,9 +55,13 @@ impl<'a> Actor<'a> {
     }
 
     /// Receives the acquirer's notification about its last payment of this kind.
-    pub async fn hears(&self, kind: &str, status: GatewayStatus) -> Result<NotificationResult, StoreError> {
+    pub async fn handles_notification(
+        &self,
+        kind: &str,
+        status: GatewayStatus,
+    ) -> Result<NotificationResult, StoreError> {
         let provider = {
-            let mut payments = self.counter().acquirer.payments.lock().unwrap();
+            let mut payments = self.shop().acquirer.payments.lock().unwrap();
             let of_kind =
                 |purpose: Option<kontor_payments::model::ChargePurpose>| purpose.is_some_and(|one| one.kind() == kind);
             let (_, payment) = payments.iter_mut().rev().find(|(_, payment)| of_kind(payment.purpose)).unwrap();
@@ -67,6 +71,6 @@ impl<'a> Actor<'a> {
             }
             payment.id.clone()
         };
-        self.counter().payments.handle_notification(&provider, Some(status)).await
+        self.shop().payments.handle_notification(&provider, Some(status)).await
     }
 }

@@ -42,7 +42,7 @@ macro_rules! acts {
         &[$($crate::interleavings::Act {
             name: $name,
             skips: false,
-            run: |$actor| Box::pin(async move { $crate::interleavings::told($does.await) }),
+            run: |$actor| Box::pin(async move { $crate::interleavings::reported($does.await) }),
         }),+]
     };
 }
@@ -52,7 +52,7 @@ use acts;
 const REFUSED: &str = "refused: ";
 
 /// Outcome of a use case: its refusal, or its response if that is a text.
-fn told<T: Any, E: Debug>(outcome: Result<T, E>) -> String {
+fn reported<T: Any, E: Debug>(outcome: Result<T, E>) -> String {
     match outcome {
         Ok(answer) => {
             let answer: &dyn Any = &answer;

@@ -13,54 +13,54 @@ use kontor_orders::{OrderChange, OrderCommand, OrderError};
 use kontor_payments::model::GatewayStatus;
 
 use super::{Act, Actor, Facts, acts, walk};
-use crate::orders::counter::AcquirerMode;
+use crate::orders::shop::AcquirerMode;
 
 impl Actor<'_> {
     fn stamp(&self) -> Stamp {
-        Stamp::of_system(self.customer().app.project_id, self.counter().clock.now())
+        Stamp::of_system(self.customer().app.project_id, self.shop().clock.now())
     }
 
     pub(super) async fn moves_to(&self, status: OrderStatus) -> Result<(), OrderError> {
         let change = OrderChange { status: Edit::Set(status), ..OrderChange::default() };
-        self.office.orders.update(&self.office.staff, self.id("order"), change).await.map(|_| ())
+        self.staff_fixture.orders.update(&self.staff_fixture.staff, self.id("order"), change).await.map(|_| ())
     }
 
     async fn changes_lines(&self, edit: LineEdit) -> Result<(), OrderError> {
         let command = LineCommand { edit, restock: None, reason: Line::parse("changed").ok() };
-        self.counter().placement.change_lines(&self.office.staff, self.id("order"), &command).await.map(|_| ())
+        self.shop().placement.change_lines(&self.staff_fixture.staff, self.id("order"), &command).await.map(|_| ())
     }
 
     pub(super) async fn takes_back(&self, pieces: i64) -> Result<(), OrderError> {
         let lines: &[(ReservationId, i64)] = if pieces == 0 { &[] } else { &[(self.id("line"), pieces)] };
-        self.office.take_back(self.id("order"), lines).await.map(|_| ())
+        self.staff_fixture.take_back(self.id("order"), lines).await.map(|_| ())
     }
 
     async fn orders(&self, promo: bool, pieces: i64) -> Result<(), kontor_orders::PlacementError> {
-        let counter = self.counter();
+        let shop = self.shop();
         let lines = [(self.facts["vase"], pieces)];
-        let payment_method = counter.online(&lines).payment_method;
-        let command = if promo { counter.with_promo(&lines, "TEN") } else { counter.command(&lines) };
-        counter.place(&OrderCommand { payment_method, ..command }).await.map(|_| ())
+        let payment_method = shop.online(&lines).payment_method;
+        let command = if promo { shop.with_promo(&lines, "TEN") } else { shop.command(&lines) };
+        shop.place(&OrderCommand { payment_method, ..command }).await.map(|_| ())
     }
 
-    async fn refunded(&self, mood: AcquirerMode) -> Result<(), StoreError> {
-        self.counter().acquirer.mood(mood);
-        self.counter().refunds.reconcile("w", 10).await.map(|_| ())
+    async fn refunded(&self, acquirer_mode: AcquirerMode) -> Result<(), StoreError> {
+        self.shop().acquirer.acquirer_mode(acquirer_mode);
+        self.shop().refunds.reconcile("w", 10).await.map(|_| ())
     }
 }
 
 /// An order of two vases of five with a code, which waits for its payment.
 async fn waiting(actor: &Actor<'_>) -> Facts {
-    let counter = actor.counter();
-    let (vase, cup) = (counter.goods("Vase", 5, 1_000).await, counter.goods("Cup", 2, 300).await);
-    let promo = counter.promo("TEN", "2", "NULL").await;
+    let shop = actor.shop();
+    let (vase, cup) = (shop.goods("Vase", 5, 1_000).await, shop.goods("Cup", 2, 300).await);
+    let promo = shop.promo("TEN", "2", "NULL").await;
     let lines = [(vase, 2)];
-    let payment_method = counter.online(&lines).payment_method;
-    let order = counter.placed(&OrderCommand { payment_method, ..counter.with_promo(&lines, "TEN") }).await;
+    let payment_method = shop.online(&lines).payment_method;
+    let order = shop.placed(&OrderCommand { payment_method, ..shop.with_promo(&lines, "TEN") }).await;
     let stock = format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}");
-    let stock = counter.house.number(stock).await;
+    let stock = shop.stock_fixture.number(stock).await;
     let line = order.lines[0].id.get();
-    let near = counter.house.near;
+    let near = shop.stock_fixture.near;
     [
         ("vase", vase),
         ("cup", cup),
@@ -77,7 +77,7 @@ async fn waiting(actor: &Actor<'_>) -> Facts {
 /// The same, paid.
 async fn paid(actor: &Actor<'_>) -> Facts {
     let facts = waiting(actor).await;
-    actor.hears("order", GatewayStatus::Succeeded).await.unwrap();
+    actor.handles_notification("order", GatewayStatus::Succeeded).await.unwrap();
     facts
 }
 
@@ -85,22 +85,22 @@ async fn paid(actor: &Actor<'_>) -> Facts {
 async fn returning(actor: &Actor<'_>) -> Facts {
     let facts = paid(actor).await;
     let (order, line) = (OrderId::new(facts["order"]).unwrap(), ReservationId::new(facts["line"]).unwrap());
-    actor.office.take_back(order, &[(line, 1)]).await.unwrap();
+    actor.staff_fixture.take_back(order, &[(line, 1)]).await.unwrap();
     facts
 }
 
 const NEWS: &[Act] = acts! {
-    "told paid" => |actor| actor.hears("order", GatewayStatus::Succeeded);
-    "told pending" => |actor| actor.hears("order", GatewayStatus::Pending);
+    "told paid" => |actor| actor.handles_notification("order", GatewayStatus::Succeeded);
+    "told pending" => |actor| actor.handles_notification("order", GatewayStatus::Pending);
 };
 
 const DECLINED: &[Act] = acts! {
-    "told declined" => |actor| actor.hears("order", GatewayStatus::Canceled);
+    "told declined" => |actor| actor.handles_notification("order", GatewayStatus::Canceled);
 };
 
 const WORKERS: &[Act] = acts! {
-    "reconciler" => |actor| actor.counter().payments.reconcile("w", 10);
-    "give up" => |actor| actor.store().cancel_unpaid_orders(actor.counter().clock.now() + chrono::TimeDelta::hours(1));
+    "reconciler" => |actor| actor.shop().payments.reconcile("w", 10);
+    "give up" => |actor| actor.store().cancel_unpaid_orders(actor.shop().clock.now() + chrono::TimeDelta::hours(1));
 };
 
 const STAFF: &[Act] = acts! {
@@ -110,7 +110,7 @@ const STAFF: &[Act] = acts! {
             comment: Edit::Set(Prose::parse("fragile").ok()),
             ..OrderChange::default()
         };
-        actor.office.orders.update(&actor.office.staff, actor.id("order"), change).await
+        actor.staff_fixture.orders.update(&actor.staff_fixture.staff, actor.id("order"), change).await
     };
     "one more" => |actor| actor.changes_lines(LineEdit::Set {
         line: actor.id("line"),

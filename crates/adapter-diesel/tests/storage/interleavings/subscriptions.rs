@@ -11,21 +11,21 @@ use kontor_payments::verification::VerificationTerms;
 use kontor_subscriptions::model::PlanChoice;
 use kontor_subscriptions::{Agreement, MethodChangeService, StaffCommand, SubscriptionError, TermsEdit};
 
-use super::{Act, Actor, Facts, acts, told, walk, walk_wholly};
-use crate::orders::counter::AcquirerMode;
-use crate::orders::office::take_back;
-use crate::subscriptions::club::Club;
+use super::{Act, Actor, Facts, acts, reported, walk, walk_wholly};
+use crate::orders::shop::AcquirerMode;
+use crate::orders::staff_fixture::take_back;
+use crate::subscriptions::fixture::SubscriptionFixture;
 
 const AGREEMENT: Agreement = Agreement { address: None };
 
 impl Actor<'_> {
     fn cards(&self) -> MethodChangeService {
-        let counter = self.counter();
+        let shop = self.shop();
         MethodChangeService {
             store: Arc::new(self.store().clone()),
-            charges: counter.payments.clone(),
-            clock: counter.clock.clone(),
-            random: counter.random.clone(),
+            charges: shop.payments.clone(),
+            clock: shop.clock.clone(),
+            random: shop.random.clone(),
             terms: VerificationTerms { amount: "1.00".parse().unwrap(), return_url: String::new() },
             consent_text: "1".to_owned(),
         }
@@ -33,20 +33,24 @@ impl Actor<'_> {
 
     async fn agrees(&self, edit: TermsEdit) -> Result<(), SubscriptionError> {
         let (customer, id) = (self.customer(), self.id("subscription"));
-        self.club.service.change(customer, id, &edit, Some(&AGREEMENT)).await.map(|_| ())
+        self.fixture.service.change(customer, id, &edit, Some(&AGREEMENT)).await.map(|_| ())
     }
 
     async fn commands(&self, command: StaffCommand) -> Result<(), SubscriptionError> {
-        self.club.desk().command(&self.club.staff(), self.id("subscription"), command).await.map(|_| ())
+        self.fixture
+            .staff_subscriptions()
+            .command(&self.fixture.staff(), self.id("subscription"), command)
+            .await
+            .map(|_| ())
     }
 
     async fn subscribes(&self, plan: i64) -> Result<(), SubscriptionError> {
-        let purchase = Club::purchase(&[plan], None);
-        self.club.service.check_out(self.customer(), &purchase, &AGREEMENT).await.map(|_| ())
+        let purchase = SubscriptionFixture::purchase(&[plan], None);
+        self.fixture.service.check_out(self.customer(), &purchase, &AGREEMENT).await.map(|_| ())
     }
 
     async fn scheduled(&self) -> Result<(), String> {
-        let ran = self.club.scheduler.run(10).await.map_err(|error| error.to_string())?;
+        let ran = self.fixture.scheduler.run(10).await.map_err(|error| error.to_string())?;
         if ran.failed.is_empty() { Ok(()) } else { Err(format!("{:?}", ran.failed)) }
     }
 }
@@ -54,42 +58,42 @@ impl Actor<'_> {
 /// A subscription to gold whose first period is paid, with another plan, and a change of the card that waits for the
 /// acquirer.
 async fn subscribed(actor: &Actor<'_>) -> Facts {
-    let (club, customer) = (&actor.club, actor.customer());
-    let subscription = club.subscribed(customer, club.gold).await;
-    let (silver, method) = (club.plan("Silver", 50_000, 1).await, club.method(customer).await);
+    let (fixture, customer) = (&actor.fixture, actor.customer());
+    let subscription = fixture.subscribed(customer, fixture.gold).await;
+    let (silver, method) = (fixture.plan("Silver", 50_000, 1).await, fixture.method(customer).await);
     actor.cards().begin(customer, subscription, &AGREEMENT).await.unwrap();
-    let order = actor.counter().house.number("SELECT max(id) AS number FROM orders".to_owned()).await;
+    let order = actor.shop().stock_fixture.number("SELECT max(id) AS number FROM orders".to_owned()).await;
     [("subscription", subscription.get()), ("silver", silver), ("method", method.get()), ("order", order)].into()
 }
 
 /// The same with a failed renewal.
 async fn past_due(actor: &Actor<'_>) -> Facts {
     let facts = subscribed(actor).await;
-    let club = &actor.club;
-    club.counter.acquirer.mood(AcquirerMode::Declines("insufficient_funds"));
-    club.go_to("2026-04-01T12:00:00Z");
-    club.scheduler.run(10).await.unwrap();
-    club.counter.acquirer.mood(AcquirerMode::Paid);
-    club.go_to("2026-04-02T12:00:00Z");
+    let fixture = &actor.fixture;
+    fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("insufficient_funds"));
+    fixture.go_to("2026-04-01T12:00:00Z");
+    fixture.scheduler.run(10).await.unwrap();
+    fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+    fixture.go_to("2026-04-02T12:00:00Z");
     facts
 }
 
 /// The same with a renewal of unknown outcome.
 async fn unanswered(actor: &Actor<'_>) -> Facts {
     let facts = subscribed(actor).await;
-    let club = &actor.club;
-    club.counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
-    club.go_to("2026-04-01T12:00:00Z");
-    club.scheduler.run(10).await.unwrap();
-    club.counter.acquirer.mood(AcquirerMode::Paid);
+    let fixture = &actor.fixture;
+    fixture.shop.acquirer.acquirer_mode(AcquirerMode::LosesTheAnswer);
+    fixture.go_to("2026-04-01T12:00:00Z");
+    fixture.scheduler.run(10).await.unwrap();
+    fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
     facts
 }
 
 /// The same at the time of its renewal.
 async fn due(actor: &Actor<'_>) -> Facts {
     let facts = subscribed(actor).await;
-    actor.club.counter.acquirer.mood(AcquirerMode::Paid);
-    actor.club.go_to("2026-04-01T12:00:00Z");
+    actor.fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+    actor.fixture.go_to("2026-04-01T12:00:00Z");
     facts
 }
 
@@ -101,13 +105,13 @@ const PLAN: &[Act] = acts! {
 };
 
 const CUSTOMER: &[Act] = acts! {
-    "cancel" => |actor| actor.club.service.cancel(actor.customer(), actor.id("subscription"));
-    "delete the card" => |actor| actor.club.service.delete_method(actor.customer(), actor.id::<SavedMethodId>("method"));
-    "another card saved" => |actor| actor.hears("method_binding", GatewayStatus::Succeeded);
+    "cancel" => |actor| actor.fixture.service.cancel(actor.customer(), actor.id("subscription"));
+    "delete the card" => |actor| actor.fixture.service.delete_method(actor.customer(), actor.id::<SavedMethodId>("method"));
+    "another card saved" => |actor| actor.handles_notification("method_binding", GatewayStatus::Succeeded);
     "leave" => |actor| actor.store().delete_account(
         actor.customer().app.project_id,
         actor.customer().counterparty_id,
-        actor.counter().clock.now(),
+        actor.shop().clock.now(),
     );
 };
 
@@ -116,37 +120,37 @@ const STAFF: &[Act] = acts! {
     "staff cancel" => |actor| actor.commands(StaffCommand::Cancel);
     "refund the period" => |actor| async {
         let command = RefundCommand { ends_period: true, ..take_back(&[]) };
-        actor.office.orders.refund(&actor.office.staff, actor.id("order"), command).await
+        actor.staff_fixture.orders.refund(&actor.staff_fixture.staff, actor.id("order"), command).await
     };
 };
 
 const WORKERS: &[Act] = acts! {
-    "reconciler" => |actor| actor.counter().payments.reconcile("w", 10);
+    "reconciler" => |actor| actor.shop().payments.reconcile("w", 10);
 };
 
 const SCHEDULER: Act =
-    Act { name: "scheduler", skips: true, run: |actor| Box::pin(async move { told(actor.scheduled().await) }) };
+    Act { name: "scheduler", skips: true, run: |actor| Box::pin(async move { reported(actor.scheduled().await) }) };
 
 const RESUME: &[Act] = acts! {
-    "resume" => |actor| actor.club.service.resume(actor.customer(), actor.id("subscription"), &AGREEMENT);
+    "resume" => |actor| actor.fixture.service.resume(actor.customer(), actor.id("subscription"), &AGREEMENT);
 };
 
 const PENDING: &[Act] = acts! {
-    "told pending" => |actor| actor.hears("order", GatewayStatus::Pending);
+    "told pending" => |actor| actor.handles_notification("order", GatewayStatus::Pending);
 };
 
 const PAID: &[Act] = acts! {
-    "told paid" => |actor| actor.hears("order", GatewayStatus::Succeeded);
+    "told paid" => |actor| actor.handles_notification("order", GatewayStatus::Succeeded);
 };
 
 const DECLINED: &[Act] = acts! {
-    "told declined" => |actor| actor.hears("order", GatewayStatus::Canceled);
+    "told declined" => |actor| actor.handles_notification("order", GatewayStatus::Canceled);
 };
 
 const CHECKOUTS: &[Act] = acts! {
-    "check out gold" => |actor| actor.subscribes(actor.club.gold);
+    "check out gold" => |actor| actor.subscribes(actor.fixture.gold);
     "check out silver" => |actor| actor.subscribes(actor.facts["silver"]);
-    "at once" => |actor| actor.club.at_once(actor.customer(), actor.facts["silver"], actor.id("method"));
+    "at once" => |actor| actor.fixture.at_once(actor.customer(), actor.facts["silver"], actor.id("method"));
 };
 
 async fn renewal_that_is_paid() {
@@ -174,7 +178,7 @@ async fn checkouts() {
     let begun = async |actor: &Actor<'_>| {
         let facts = subscribed(actor).await;
         let id = SubscriptionId::new(facts["subscription"]).unwrap();
-        actor.club.service.cancel(actor.customer(), id).await.unwrap();
+        actor.fixture.service.cancel(actor.customer(), id).await.unwrap();
         facts
     };
     walk("checkouts", begun, &[CHECKOUTS, CUSTOMER, PLAN, RESUME]).await;

@@ -12,25 +12,25 @@ use crate::orders::tickets::{scan, service};
 impl Actor<'_> {
     /// Scans tickets of the order with a scan id.
     async fn scans(&self, name: &str, pieces: i64) -> Result<ScanAnswer, ScanRefused> {
-        let counter = self.counter();
-        let tickets = service(counter, self.store().clone());
-        let order = counter.order(self.id("order")).await;
+        let shop = self.shop();
+        let tickets = service(shop, self.store().clone());
+        let order = shop.order(self.id("order")).await;
         let token = tickets.token(self.customer(), &order).unwrap_or_else(|| "none".to_owned().into());
         let permissions = [Permission::edit(Resource::Reservations), Permission::view(Resource::Orders)].into();
-        let staff = Staff { permissions, ..self.office.staff.clone() };
+        let staff = Staff { permissions, ..self.staff_fixture.staff.clone() };
         tickets.redeem_one(&staff, scan(name, &token, pieces)).await
     }
 }
 
 /// A paid order of three tickets.
 async fn sold(actor: &Actor<'_>) -> Facts {
-    let counter = actor.counter();
-    let concert = counter.goods("Concert", 10, 100).await;
-    counter.house.run(format!("UPDATE nomenclatures SET type_id = 6 WHERE id = {concert}")).await;
-    let order = counter.placed(&counter.online(&[(concert, 3)])).await;
-    actor.hears("order", GatewayStatus::Succeeded).await.unwrap();
+    let shop = actor.shop();
+    let concert = shop.goods("Concert", 10, 100).await;
+    shop.stock_fixture.run(format!("UPDATE nomenclatures SET type_id = 6 WHERE id = {concert}")).await;
+    let order = shop.placed(&shop.online(&[(concert, 3)])).await;
+    actor.handles_notification("order", GatewayStatus::Succeeded).await.unwrap();
     let order: OrderId = order.id;
-    let line = counter.order(order).await.lines[0].id;
+    let line = shop.order(order).await.lines[0].id;
     [("order", order.get()), ("line", line.get())].into()
 }
 

@@ -38,8 +38,8 @@ impl End {
     /// Returns `true` for the same rows and responses. The reasons of a refusal may differ.
     fn agrees(&self, other: &Self) -> bool {
         let mut answers = self.outcomes.iter().zip(&other.outcomes);
-        let same =
-            answers.all(|(one, other)| one == other || [one, other].iter().all(|told| told.starts_with(REFUSED)));
+        let same = answers
+            .all(|(one, other)| one == other || [one, other].iter().all(|reported| reported.starts_with(REFUSED)));
         same && self.asked == other.asked && self.rows == other.rows
     }
 
@@ -52,8 +52,8 @@ impl End {
         for line in other.lines() {
             *counts.entry(line).or_default() -= 1;
         }
-        let told = counts.into_iter().filter(|(_, count)| *count != 0);
-        told.map(|(line, count)| format!("    {} {line}", if count > 0 { "has  " } else { "lacks" })).collect()
+        let reported = counts.into_iter().filter(|(_, count)| *count != 0);
+        reported.map(|(line, count)| format!("    {} {line}", if count > 0 { "has  " } else { "lacks" })).collect()
     }
 }
 
@@ -72,7 +72,7 @@ struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     async fn set(scene: &'static str, actor: &'a Actor<'a>) -> Self {
-        let db = actor.counter().house.db;
+        let db = actor.shop().stock_fixture.db;
         let known = broken(db).await;
         let checkpoint = Checkpoint::take(db);
         let open = || TestDatabase::borrowed(Database::open(db.url(), pool_options()).unwrap(), Kind::Postgres);
@@ -94,11 +94,11 @@ impl<'a> Stage<'a> {
 
     /// Payments and refunds of the acquirer that were added during the scene, by their keys.
     fn asked(&self, actors: &[Actor<'_>; 2]) -> BTreeMap<String, String> {
-        let known = self.actor.counter();
+        let known = self.actor.shop();
         let (payments, refunds) = (known.acquirer.count(), known.acquirer.refunds.lock().unwrap().len());
         let mut asked = BTreeMap::new();
         for actor in actors {
-            let acquirer = &actor.counter().acquirer;
+            let acquirer = &actor.shop().acquirer;
             for (key, made) in acquirer.payments.lock().unwrap().iter().skip(payments) {
                 asked.insert(key.to_string(), format!("{:?} {} {:?}", made.purpose, made.amount, made.status));
             }
@@ -138,7 +138,7 @@ impl<'a> Stage<'a> {
     }
 
     async fn check(&mut self, what: &str) {
-        let mut broken = broken(self.actor.counter().house.db).await;
+        let mut broken = broken(self.actor.shop().stock_fixture.db).await;
         broken.retain(|rule| !self.known.contains(rule));
         if !broken.is_empty() {
             self.faults.push(format!("{}: {what}:\n    {}", self.scene, broken.join("\n    ")));
@@ -195,9 +195,11 @@ impl<'a> Stage<'a> {
                 let Some((end, what)) = self.meeting(acts, paused, at).await else { continue };
                 if !allowed.iter().any(|one| end.agrees(one)) {
                     let compared = allowed.iter().map(|one| end.compared(one)).min_by_key(Vec::len).unwrap_or_default();
-                    let told = compared.join("\n");
-                    self.faults
-                        .push(format!("{}: {what}: no order of their transactions gives this:\n{told}", self.scene));
+                    let reported = compared.join("\n");
+                    self.faults.push(format!(
+                        "{}: {what}: no order of their transactions gives this:\n{reported}",
+                        self.scene
+                    ));
                 }
             }
         }

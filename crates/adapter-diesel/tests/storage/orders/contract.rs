@@ -9,15 +9,15 @@ use kontor_kernel::{Clock as _, CustomerScope, Money, NomenclatureId, PromoCode,
 use kontor_orders::model::DeliveryRequest;
 use kontor_orders::testing::contract::{self, Fixture, TicketFixture};
 
-use super::counter::Counter;
-use super::office::Office;
+use super::shop::ShopFixture;
+use super::staff_fixture::StaffFixture;
 
 #[async_trait]
-impl Fixture for Counter<'_> {
+impl Fixture for ShopFixture<'_> {
     type Store = Database;
 
     fn store(&self) -> Arc<Database> {
-        Arc::new(self.house.db.database.clone())
+        Arc::new(self.stock_fixture.db.database.clone())
     }
 
     async fn customer(&self) -> CustomerScope {
@@ -26,22 +26,22 @@ impl Fixture for Counter<'_> {
 
     async fn delete_customer(&self, customer: CustomerScope) {
         let (project, id, at) = (customer.app.project_id, customer.counterparty_id, self.clock.now());
-        CustomerRepository::delete_account(&self.house.db.database, project, id, at).await.unwrap();
+        CustomerRepository::delete_account(&self.stock_fixture.db.database, project, id, at).await.unwrap();
     }
 
     async fn employee(&self) -> UserId {
-        Office::open(self).await.staff.user_id
+        StaffFixture::open(self).await.staff.user_id
     }
 
     async fn goods(&self, units: u32, price: Money) -> NomenclatureId {
-        let id = Counter::goods(self, "Vase", units.into(), price.minor()).await;
+        let id = ShopFixture::goods(self, "Vase", units.into(), price.minor()).await;
         NomenclatureId::new(id).unwrap()
     }
 
     async fn promo(&self, usage_limit: Option<u64>, customer_limit: Option<u64>) -> PromoCode {
         let limit = |limit: Option<u64>| limit.map_or_else(|| "NULL".to_owned(), |limit| limit.to_string());
         let code = format!("CODE-{}", self.count("discounts").await);
-        Counter::promo(self, &code, &limit(usage_limit), &limit(customer_limit)).await;
+        ShopFixture::promo(self, &code, &limit(usage_limit), &limit(customer_limit)).await;
         PromoCode::parse(&code).unwrap()
     }
 
@@ -51,10 +51,10 @@ impl Fixture for Counter<'_> {
 }
 
 #[async_trait]
-impl TicketFixture for Counter<'_> {
+impl TicketFixture for ShopFixture<'_> {
     async fn tickets(&self, units: u32, price: Money) -> NomenclatureId {
-        let id = Counter::goods(self, "Concert", units.into(), price.minor()).await;
-        self.house.run(format!("UPDATE nomenclatures SET type_id = 6 WHERE id = {id}")).await;
+        let id = ShopFixture::goods(self, "Concert", units.into(), price.minor()).await;
+        self.stock_fixture.run(format!("UPDATE nomenclatures SET type_id = 6 WHERE id = {id}")).await;
         NomenclatureId::new(id).unwrap()
     }
 
@@ -64,7 +64,7 @@ impl TicketFixture for Counter<'_> {
 }
 
 promises! {
-    Counter:
+    ShopFixture:
     a_placed_order_is_found_again
     racing_orders_never_oversell
     a_refused_order_leaves_nothing

@@ -8,19 +8,19 @@ use kontor_kernel::StoreError;
 use kontor_orders::ports::{CartQuery, CartReader};
 use kontor_orders::{CartSnapshot, ItemKind, PlacedOutcome, PlacementError, PlacementService};
 
-use super::counter::Counter;
 use super::races::race;
-use crate::storehouse::Item;
+use super::shop::ShopFixture;
+use crate::stock_fixture::Item;
 
 /// Runs a statement after the first read of a cart, or after every one.
-struct Meddling {
+struct InterleavedWrite {
     database: Database,
     statement: Mutex<Option<String>>,
     always: bool,
 }
 
 #[async_trait]
-impl CartReader for Meddling {
+impl CartReader for InterleavedWrite {
     async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError> {
         let seen = CartReader::snapshot(&self.database, query).await?;
         let statement = {
@@ -42,22 +42,22 @@ async fn execute(database: &Database, statement: String) {
     database.write_and_invalidate_all(step).await.unwrap();
 }
 
-impl Counter<'_> {
-    fn meddled(&self, statement: String, always: bool) -> PlacementService {
-        let database = self.house.db.database.clone();
-        let carts = Meddling { database, statement: Mutex::new(Some(statement)), always };
+impl ShopFixture<'_> {
+    fn interleaved(&self, statement: String, always: bool) -> PlacementService {
+        let database = self.stock_fixture.db.database.clone();
+        let carts = InterleavedWrite { database, statement: Mutex::new(Some(statement)), always };
         PlacementService { carts: Arc::new(carts), ..PlacementService::clone(&self.placement) }
     }
 
     async fn service(&self, name: &'static str, price: i64) -> i64 {
-        self.house.item(Item { kind: 1, price, category: None, ..Item::goods(name, self.category) }).await
+        self.stock_fixture.item(Item { kind: 1, price, category: None, ..Item::goods(name, self.category) }).await
     }
 
     /// An automatic discount of ten percent.
     async fn discount(&self, target: &str) -> i64 {
-        let project = self.house.project;
+        let project = self.stock_fixture.project;
         let insert = new_discount(project.get(), target);
-        self.house.number(format!("{insert} RETURNING id AS number")).await
+        self.stock_fixture.number(format!("{insert} RETURNING id AS number")).await
     }
 }
 
@@ -80,75 +80,75 @@ fn prices(outcome: Result<PlacedOutcome, PlacementError>) -> (i64, i64) {
 
 database_tests! {
     async fn a_service_is_sold_at_the_price_of_the_moment(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let repair = counter.service("Repair", 1_000).await;
-        let command = counter.command(&[(repair, 2)]);
-        let dearer = format!("UPDATE nomenclatures SET price = 1500, version = version + 1 WHERE id = {repair}");
-        let placed = counter.meddled(dearer, false).place(counter.customer, &command).await;
+        let shop = ShopFixture::open(&db).await;
+        let repair = shop.service("Repair", 1_000).await;
+        let command = shop.command(&[(repair, 2)]);
+        let pricier = format!("UPDATE nomenclatures SET price = 1500, version = version + 1 WHERE id = {repair}");
+        let placed = shop.interleaved(pricier, false).place(shop.customer, &command).await;
         assert_eq!(prices(placed), (3_000, 3_000));
         let rising = format!("UPDATE nomenclatures SET price = price + 1, version = version + 1 WHERE id = {repair}");
-        let refused = counter.meddled(rising, true).place(counter.customer, &command).await;
+        let refused = shop.interleaved(rising, true).place(shop.customer, &command).await;
         assert!(matches!(refused, Err(PlacementError::Busy)), "{refused:?}");
         let gone = format!("UPDATE nomenclatures SET is_subscription = TRUE WHERE id = {repair}");
-        let refused = counter.meddled(gone, false).place(counter.customer, &command).await;
+        let refused = shop.interleaved(gone, false).place(shop.customer, &command).await;
         assert!(matches!(refused, Err(PlacementError::Refused(_))), "{refused:?}");
-        assert_eq!(counter.count("orders").await, 1);
+        assert_eq!(shop.count("orders").await, 1);
     }
 
     async fn automatic_discounts_are_those_of_the_moment(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 50, 10_000).await;
-        let command = counter.command(&[(vase, 1)]);
-        let id = counter.discount("'cart', NULL").await;
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 50, 10_000).await;
+        let command = shop.command(&[(vase, 1)]);
+        let id = shop.discount("'cart', NULL").await;
         let steps = [
             (format!("UPDATE discounts SET value = 2000, version = version + 1 WHERE id = {id}"), 8_000),
             (format!("UPDATE discounts SET status = 'paused', version = version + 1 WHERE id = {id}"), 10_000),
-            (new_discount(counter.house.project.get(), &format!("'product', {vase}")), 9_000),
+            (new_discount(shop.stock_fixture.project.get(), &format!("'product', {vase}")), 9_000),
         ];
         for (statement, price) in steps {
-            let placed = counter.meddled(statement.clone(), false).place(counter.customer, &command).await;
+            let placed = shop.interleaved(statement.clone(), false).place(shop.customer, &command).await;
             assert_eq!(prices(placed), (10_000, price), "{statement}");
         }
-        assert_eq!((counter.count("orders").await, counter.stock(vase).await), (3, (50, 3)));
+        assert_eq!((shop.count("orders").await, shop.stock(vase).await), (3, (50, 3)));
     }
 
-    async fn nobody_orders_with_a_discount_after_its_pause(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 500, 10_000).await;
-        let id = counter.discount("'cart', NULL").await;
-        let wishes = vec![(counter.customer, counter.command(&[(vase, 1)])); 60];
-        let reduced = || counter.count("orders WHERE final_price = 9000");
+    async fn no_order_uses_a_discount_after_its_pause(db: TestDatabase) {
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 500, 10_000).await;
+        let id = shop.discount("'cart', NULL").await;
+        let wishes = vec![(shop.customer, shop.command(&[(vase, 1)])); 60];
+        let reduced = || shop.count("orders WHERE final_price = 9000");
         let pause = async {
             tokio::task::yield_now().await;
             let pause = format!("UPDATE discounts SET status = 'paused', version = version + 1 WHERE id = {id}");
             execute(&db.database, pause).await;
             reduced().await
         };
-        let (won, at_pause) = tokio::join!(race(&counter.placement, wishes), pause);
-        assert_eq!((won, counter.count("orders").await), (60, 60));
+        let (won, at_pause) = tokio::join!(race(&shop.placement, wishes), pause);
+        assert_eq!((won, shop.count("orders").await), (60, 60));
         assert_eq!(reduced().await, at_pause, "nobody had it cheaper after the pause");
-        assert_eq!(counter.count("orders WHERE final_price = 10000").await, 60 - at_pause);
+        assert_eq!(shop.count("orders WHERE final_price = 10000").await, 60 - at_pause);
     }
 
     async fn a_changed_service_price_is_not_sold_at_the_old_price(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let repair = counter.service("Repair", 1_000).await;
-        let wishes = vec![(counter.customer, counter.command(&[(repair, 1)])); 60];
-        let cheap = || counter.count("orders WHERE final_price = 1000");
+        let shop = ShopFixture::open(&db).await;
+        let repair = shop.service("Repair", 1_000).await;
+        let wishes = vec![(shop.customer, shop.command(&[(repair, 1)])); 60];
+        let cheap = || shop.count("orders WHERE final_price = 1000");
         let raise = async {
             tokio::task::yield_now().await;
             execute(&db.database, format!("UPDATE nomenclatures SET price = 2000 WHERE id = {repair}")).await;
             cheap().await
         };
-        let (won, at_raise) = tokio::join!(race(&counter.placement, wishes), raise);
+        let (won, at_raise) = tokio::join!(race(&shop.placement, wishes), raise);
         assert_eq!(won, 60);
         assert_eq!(cheap().await, at_raise);
-        assert_eq!(counter.count("orders WHERE final_price = 2000").await, 60 - at_raise);
+        assert_eq!(shop.count("orders WHERE final_price = 2000").await, 60 - at_raise);
     }
 
     async fn a_cart_is_read_at_one_moment(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let (vase, repair) = (counter.goods("Vase", 5, 1).await, counter.service("Repair", 1).await);
+        let shop = ShopFixture::open(&db).await;
+        let (vase, repair) = (shop.goods("Vase", 5, 1).await, shop.service("Repair", 1).await);
         let (database, ended) = (db.database.clone(), Arc::new(std::sync::atomic::AtomicBool::new(false)));
         let end = Arc::clone(&ended);
         // Item and stock always change together.
@@ -169,8 +169,8 @@ database_tests! {
             if read >= 400 && (seen.len() > 2 || started.elapsed() > std::time::Duration::from_mins(1)) {
                 break;
             }
-            let items = counter.command(&[(vase, 1), (repair, 1)]).cart.items();
-            let query = CartQuery { point: counter.customer.app.into(), customer: None, items, promo: None, delivery: None, by_staff: false };
+            let items = shop.command(&[(vase, 1), (repair, 1)]).cart.items();
+            let query = CartQuery { point: shop.customer.app.into(), customer: None, items, promo: None, delivery: None, by_staff: false };
             let snapshot = CartReader::snapshot(&db.database, query).await.unwrap();
             let price = |item: &kontor_orders::OfferedItem| match &item.kind {
                 ItemKind::Service { price } => price.minor(),

@@ -7,8 +7,8 @@ use kontor_orders::model::{Order, OrderStatus, ReservationState, TransitionRefus
 use kontor_orders::{OrderChange, OrderError, OrderRefusal};
 use kontor_payments::model::GatewayStatus;
 
-use super::counter::Counter;
-use super::office::Office;
+use super::shop::ShopFixture;
+use super::staff_fixture::StaffFixture;
 
 fn not_moved(outcome: Result<Order, OrderError>) -> TransitionRefused {
     match outcome {
@@ -19,99 +19,99 @@ fn not_moved(outcome: Result<Order, OrderError>) -> TransitionRefused {
 
 database_tests! {
     async fn issuing_sells_and_canceling_releases(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let office = Office::open(&counter).await;
-        let vase = counter.goods("Vase", 3, 100).await;
-        counter.promo("ONE", "1", "NULL").await;
-        let sold = counter.placed(&counter.command(&[(vase, 1)])).await;
-        let canceled = counter.placed(&counter.with_promo(&[(vase, 2)], "ONE")).await;
-        assert_eq!((counter.stock(vase).await, counter.house.offers().await.len()), ((3, 3), 0));
-        let sold = office.move_to(&sold, OrderStatus::Issued).await.unwrap();
-        assert_eq!((sold.lines[0].state, counter.stock(vase).await), (ReservationState::Sold, (2, 2)));
-        assert_eq!(counter.house.offers().await.len(), 0);
-        let canceled = office.move_to(&canceled, OrderStatus::Canceled).await.unwrap();
-        assert_eq!((canceled.lines[0].state, counter.stock(vase).await), (ReservationState::Released, (2, 0)));
-        assert_eq!(counter.house.offers().await.len(), 1);
-        counter.placed(&counter.with_promo(&[(vase, 1)], "ONE")).await;
-        let again = office.move_to(&sold, OrderStatus::Canceled).await;
+        let shop = ShopFixture::open(&db).await;
+        let staff_fixture = StaffFixture::open(&shop).await;
+        let vase = shop.goods("Vase", 3, 100).await;
+        shop.promo("ONE", "1", "NULL").await;
+        let sold = shop.placed(&shop.command(&[(vase, 1)])).await;
+        let canceled = shop.placed(&shop.with_promo(&[(vase, 2)], "ONE")).await;
+        assert_eq!((shop.stock(vase).await, shop.stock_fixture.offers().await.len()), ((3, 3), 0));
+        let sold = staff_fixture.move_to(&sold, OrderStatus::Issued).await.unwrap();
+        assert_eq!((sold.lines[0].state, shop.stock(vase).await), (ReservationState::Sold, (2, 2)));
+        assert_eq!(shop.stock_fixture.offers().await.len(), 0);
+        let canceled = staff_fixture.move_to(&canceled, OrderStatus::Canceled).await.unwrap();
+        assert_eq!((canceled.lines[0].state, shop.stock(vase).await), (ReservationState::Released, (2, 0)));
+        assert_eq!(shop.stock_fixture.offers().await.len(), 1);
+        shop.placed(&shop.with_promo(&[(vase, 1)], "ONE")).await;
+        let again = staff_fixture.move_to(&sold, OrderStatus::Canceled).await;
         assert_eq!(not_moved(again), TransitionRefused::Final(OrderStatus::Issued));
     }
 
     async fn canceling_at_once_releases_once(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let office = Office::open(&counter).await;
-        let vase = counter.goods("Vase", 9, 100).await;
-        counter.placed(&counter.command(&[(vase, 1)])).await;
-        let order = counter.placed(&counter.command(&[(vase, 4)])).await;
-        let attempts = (0..8).map(|_| office.move_to(&order, OrderStatus::Canceled));
+        let shop = ShopFixture::open(&db).await;
+        let staff_fixture = StaffFixture::open(&shop).await;
+        let vase = shop.goods("Vase", 9, 100).await;
+        shop.placed(&shop.command(&[(vase, 1)])).await;
+        let order = shop.placed(&shop.command(&[(vase, 4)])).await;
+        let attempts = (0..8).map(|_| staff_fixture.move_to(&order, OrderStatus::Canceled));
         let mut done = 0;
         for outcome in futures_join(attempts).await {
             done += u32::from(outcome.is_ok());
         }
         assert!(done >= 1);
-        assert_eq!(counter.stock(vase).await, (9, 1));
+        assert_eq!(shop.stock(vase).await, (9, 1));
     }
 
     async fn only_the_acquirer_says_that_an_online_order_is_paid(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let office = Office::open(&counter).await;
-        let vase = counter.goods("Vase", 9, 100).await;
-        let order = counter.placed(&counter.online(&[(vase, 1)])).await;
-        let refused = office.move_to(&order, OrderStatus::Paid).await;
+        let shop = ShopFixture::open(&db).await;
+        let staff_fixture = StaffFixture::open(&shop).await;
+        let vase = shop.goods("Vase", 9, 100).await;
+        let order = shop.placed(&shop.online(&[(vase, 1)])).await;
+        let refused = staff_fixture.move_to(&order, OrderStatus::Paid).await;
         assert_eq!(not_moved(refused), TransitionRefused::OnlyAcquirerPays);
-        let id = counter.acquirer.settle(GatewayStatus::Canceled);
-        counter.payments.handle_notification(&id, None).await.unwrap();
-        assert_eq!((counter.order(order.id).await.status, counter.stock(vase).await), (OrderStatus::Canceled, (9, 0)));
+        let id = shop.acquirer.settle(GatewayStatus::Canceled);
+        shop.payments.handle_notification(&id, None).await.unwrap();
+        assert_eq!((shop.order(order.id).await.status, shop.stock(vase).await), (OrderStatus::Canceled, (9, 0)));
     }
 
     async fn money_taken_by_hand_is_announced_once(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let office = Office::open(&counter).await;
-        let vase = counter.goods("Vase", 9, 100).await;
-        let order = counter.placed(&counter.command(&[(vase, 1)])).await;
-        let paid = office.move_to(&order, OrderStatus::Paid).await.unwrap();
+        let shop = ShopFixture::open(&db).await;
+        let staff_fixture = StaffFixture::open(&shop).await;
+        let vase = shop.goods("Vase", 9, 100).await;
+        let order = shop.placed(&shop.command(&[(vase, 1)])).await;
+        let paid = staff_fixture.move_to(&order, OrderStatus::Paid).await.unwrap();
         assert_eq!((paid.status, paid.paid_at.is_some(), paid.version), (OrderStatus::Paid, true, 2));
-        office.move_to(&order, OrderStatus::InProcessing).await.unwrap();
-        assert!(office.move_to(&order, OrderStatus::Paid).await.is_err());
-        assert!(office.move_to(&order, OrderStatus::Canceled).await.is_err());
-        assert_eq!((counter.count("outbox_events").await, counter.count("order_events").await), (1, 3));
+        staff_fixture.move_to(&order, OrderStatus::InProcessing).await.unwrap();
+        assert!(staff_fixture.move_to(&order, OrderStatus::Paid).await.is_err());
+        assert!(staff_fixture.move_to(&order, OrderStatus::Canceled).await.is_err());
+        assert_eq!((shop.count("outbox_events").await, shop.count("order_events").await), (1, 3));
     }
 
     async fn details_are_set_and_cleared(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let office = Office::open(&counter).await;
-        let vase = counter.goods("Vase", 9, 100).await;
-        let order = counter.placed(&counter.command(&[(vase, 1)])).await;
+        let shop = ShopFixture::open(&db).await;
+        let staff_fixture = StaffFixture::open(&shop).await;
+        let vase = shop.goods("Vase", 9, 100).await;
+        let order = shop.placed(&shop.command(&[(vase, 1)])).await;
         let change = OrderChange {
-            manager: Edit::Set(Some(office.staff.user_id)),
+            manager: Edit::Set(Some(staff_fixture.staff.user_id)),
             comment: Edit::Set(kontor_kernel::Prose::parse("fragile").ok()),
             ..OrderChange::default()
         };
-        let edited = office.orders.update(&office.staff, order.id, change).await.unwrap();
+        let edited = staff_fixture.orders.update(&staff_fixture.staff, order.id, change).await.unwrap();
         assert_eq!(edited.manager.as_ref().map(|manager| manager.name.as_str()), Some("S Ivan"));
         assert_eq!((edited.comment.as_deref(), edited.address.as_deref()), (Some("fragile"), Some("Square 1")));
         let cleared = OrderChange { comment: Edit::Set(None), ..OrderChange::default() };
-        let cleared = office.orders.update(&office.staff, order.id, cleared).await.unwrap();
+        let cleared = staff_fixture.orders.update(&staff_fixture.staff, order.id, cleared).await.unwrap();
         assert_eq!((cleared.comment, cleared.manager.is_some()), (None, true));
-        let stranger = OrderChange { manager: Edit::Set(UserId::new(99_999).ok()), ..OrderChange::default() };
-        let refused = office.orders.update(&office.staff, order.id, stranger).await;
+        let outsider = OrderChange { manager: Edit::Set(UserId::new(99_999).ok()), ..OrderChange::default() };
+        let refused = staff_fixture.orders.update(&staff_fixture.staff, order.id, outsider).await;
         assert!(matches!(refused, Err(OrderError::Refused(OrderRefusal::UnknownManager))));
-        let foreign = Staff { project_id: ProjectId::new(99_999).unwrap(), ..office.staff.clone() };
-        let refused = office.orders.read(&foreign, order.id).await;
+        let foreign = Staff { project_id: ProjectId::new(99_999).unwrap(), ..staff_fixture.staff.clone() };
+        let refused = staff_fixture.orders.read(&foreign, order.id).await;
         assert!(matches!(refused, Err(OrderError::Denied(AccessDenied::ForeignProject))));
     }
 
     async fn lists_are_filtered_and_paged(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let office = Office::open(&counter).await;
-        let vase = counter.goods("Vase", 99, 100).await;
+        let shop = ShopFixture::open(&db).await;
+        let staff_fixture = StaffFixture::open(&shop).await;
+        let vase = shop.goods("Vase", 99, 100).await;
         let mut ids = Vec::new();
         for _ in 0..5 {
-            ids.push(counter.placed(&counter.command(&[(vase, 1)])).await.id);
+            ids.push(shop.placed(&shop.command(&[(vase, 1)])).await.id);
         }
-        office.move_to(&counter.order(ids[0]).await, OrderStatus::Canceled).await.unwrap();
+        staff_fixture.move_to(&shop.order(ids[0]).await, OrderStatus::Canceled).await.unwrap();
         let everything = |number| Listing::unfiltered(Sort::descending("id"), PageRequest::new(number, 2, 100).unwrap());
-        let list = |listing| office.orders.list(&office.staff, listing);
+        let list = |listing| staff_fixture.orders.list(&staff_fixture.staff, listing);
         let page = list(everything(2)).await.unwrap();
         assert_eq!((page.total, page.items.iter().map(|order| order.id).collect::<Vec<_>>()), (5, vec![ids[2], ids[1]]));
         let all = everything(1);
@@ -121,7 +121,7 @@ database_tests! {
         };
         let start = |day: &str| FilterValue::Moment(format!("{day}T00:00:00Z").parse().unwrap());
         let searched = |text: &str| Listing { text: Some(Line::parse(text).unwrap()), ..everything(1) };
-        let (customer, other) = (counter.customer.counterparty_id, counter.house.second.application_id);
+        let (customer, other) = (shop.customer.counterparty_id, shop.stock_fixture.second.application_id);
         for (listing, total) in [
             (all.clone().among("status_id", [OrderStatus::Canceled.id()]), 1),
             (all.clone().among("counterparty_id", [customer.get()]), 5),

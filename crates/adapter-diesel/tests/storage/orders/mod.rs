@@ -3,13 +3,11 @@
 
 mod contacts;
 mod contract;
-pub mod counter;
 mod decided_anew;
 mod delivery_charge;
 mod lifecycle;
 mod lines;
 mod notices;
-pub mod office;
 mod payments;
 mod placement;
 mod promo_codes;
@@ -18,6 +16,8 @@ mod receipts;
 mod refunds;
 mod reports;
 mod sale_prices;
+pub mod shop;
+pub mod staff_fixture;
 pub mod tickets;
 mod unconfirmed;
 mod verifications;

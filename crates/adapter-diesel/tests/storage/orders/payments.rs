@@ -14,149 +14,149 @@ use kontor_payments::model::{ChargeFailure, ChargePurpose, GatewayStatus, Provid
 use kontor_payments::ports::ChargeStore;
 use kontor_payments::{ChargeService, NotificationResult};
 
-use super::counter::{AcquirerMode, Counter};
+use super::shop::{AcquirerMode, ShopFixture};
 
 database_tests! {
     async fn a_payment_is_asked_for_after_the_commit_and_confirmed_by_the_acquirer(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 26_550).await;
-        let order = counter.placed(&counter.online(&[(vase, 2)])).await;
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 5, 26_550).await;
+        let order = shop.placed(&shop.online(&[(vase, 2)])).await;
         assert_eq!(order.status, OrderStatus::WaitingForPayment);
         assert!(order.payment_link.is_some() && order.payment_open);
-        let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        assert_eq!(counter.payments.handle_notification(&id, None).await.unwrap(), NotificationResult::Settled(ChargePurpose::Order(order.id)));
-        let paid = counter.order(order.id).await;
+        let id = shop.acquirer.settle(GatewayStatus::Succeeded);
+        assert_eq!(shop.payments.handle_notification(&id, None).await.unwrap(), NotificationResult::Settled(ChargePurpose::Order(order.id)));
+        let paid = shop.order(order.id).await;
         assert_eq!((paid.status, paid.paid_at.is_some(), paid.payment_link), (OrderStatus::Paid, true, None));
-        let payload = counter.house.number(
+        let payload = shop.stock_fixture.number(
             "SELECT count(*) AS number FROM outbox_events WHERE topic = 'order.paid' AND payload LIKE '%\"amount\":\"531.00\"%'"
                 .to_owned(),
         ).await;
         assert_eq!(payload, 1);
     }
 
-    async fn duplicates_and_late_news_change_nothing(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
-        let order = counter.placed(&counter.online(&[(vase, 1)])).await;
-        let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        let (one, two) = tokio::join!(counter.payments.handle_notification(&id, None), counter.payments.handle_notification(&id, None));
+    async fn duplicate_and_late_notifications_change_nothing(db: TestDatabase) {
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 5, 100).await;
+        let order = shop.placed(&shop.online(&[(vase, 1)])).await;
+        let id = shop.acquirer.settle(GatewayStatus::Succeeded);
+        let (one, two) = tokio::join!(shop.payments.handle_notification(&id, None), shop.payments.handle_notification(&id, None));
         one.unwrap();
         two.unwrap();
-        counter.acquirer.settle(GatewayStatus::Canceled);
-        assert_eq!(counter.payments.handle_notification(&id, None).await.unwrap(), NotificationResult::AlreadySettled(ChargePurpose::Order(order.id)));
-        counter.wait(3_600);
-        assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().checked, 0);
-        assert_eq!(counter.order(order.id).await.status, OrderStatus::Paid);
-        assert_eq!((counter.count("outbox_events").await, counter.stock(vase).await), (1, (5, 1)));
-        let stranger = ProviderId::parse("pay-unknown").unwrap();
-        assert_eq!(counter.payments.handle_notification(&stranger, None).await.unwrap(), NotificationResult::Ignored);
+        shop.acquirer.settle(GatewayStatus::Canceled);
+        assert_eq!(shop.payments.handle_notification(&id, None).await.unwrap(), NotificationResult::AlreadySettled(ChargePurpose::Order(order.id)));
+        shop.wait(3_600);
+        assert_eq!(shop.payments.reconcile("w", 10).await.unwrap().checked, 0);
+        assert_eq!(shop.order(order.id).await.status, OrderStatus::Paid);
+        assert_eq!((shop.count("outbox_events").await, shop.stock(vase).await), (1, (5, 1)));
+        let outsider = ProviderId::parse("pay-unknown").unwrap();
+        assert_eq!(shop.payments.handle_notification(&outsider, None).await.unwrap(), NotificationResult::Ignored);
     }
 
     async fn a_refusal_cancels_the_order_and_returns_everything(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 1, 100).await;
-        counter.promo("SPRING", "1", "1").await;
-        counter.acquirer.mood(AcquirerMode::Refuses);
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 1, 100).await;
+        shop.promo("SPRING", "1", "1").await;
+        shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
         let command = kontor_orders::OrderCommand {
             promo_code: kontor_orders::model::PromoCode::parse("SPRING").ok(),
-            ..counter.online(&[(vase, 1)])
+            ..shop.online(&[(vase, 1)])
         };
-        let refused = counter.place(&command).await;
+        let refused = shop.place(&command).await;
         assert!(matches!(refused, Err(PlacementError::PaymentRefused { .. })), "{refused:?}");
-        assert_eq!(counter.only_order().await.status, OrderStatus::Canceled);
-        assert_eq!((counter.stock(vase).await, counter.count("discount_usages").await), ((1, 0), 0));
-        assert_eq!(counter.house.offers().await.len(), 1, "the offer is back");
-        counter.acquirer.mood(AcquirerMode::Pending);
-        counter.placed(&command).await;
+        assert_eq!(shop.only_order().await.status, OrderStatus::Canceled);
+        assert_eq!((shop.stock(vase).await, shop.count("discount_usages").await), ((1, 0), 0));
+        assert_eq!(shop.stock_fixture.offers().await.len(), 1, "the offer is back");
+        shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        shop.placed(&command).await;
     }
 
     async fn a_lost_answer_is_found_out_under_the_same_key(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
-        counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
-        let outcome = counter.place(&counter.online(&[(vase, 1)])).await.unwrap();
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 5, 100).await;
+        shop.acquirer.acquirer_mode(AcquirerMode::LosesTheAnswer);
+        let outcome = shop.place(&shop.online(&[(vase, 1)])).await.unwrap();
         let PlacedOutcome::PaymentOutcomeUnknown(order) = outcome else { panic!("{outcome:?}") };
         assert_eq!((order.status, order.payment_link), (OrderStatus::WaitingForPayment, None));
-        counter.acquirer.mood(AcquirerMode::Pending);
-        assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().checked, 0, "not due yet");
-        counter.wait(2);
-        assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().checked, 1);
-        assert!(counter.order(order.id).await.payment_link.is_some());
-        assert_eq!(counter.acquirer.count(), 1, "one payment at the acquirer");
+        shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        assert_eq!(shop.payments.reconcile("w", 10).await.unwrap().checked, 0, "not due yet");
+        shop.wait(2);
+        assert_eq!(shop.payments.reconcile("w", 10).await.unwrap().checked, 1);
+        assert!(shop.order(order.id).await.payment_link.is_some());
+        assert_eq!(shop.acquirer.count(), 1, "one payment at the acquirer");
     }
 
     async fn a_process_that_dies_before_the_call_leaves_its_key_behind(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
-        counter.acquirer.mood(AcquirerMode::Silent);
-        let order = counter.placed(&counter.online(&[(vase, 1)])).await;
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 5, 100).await;
+        shop.acquirer.acquirer_mode(AcquirerMode::Silent);
+        let order = shop.placed(&shop.online(&[(vase, 1)])).await;
         // As if the charge had never been changed after its commit.
-        counter.house.run("UPDATE charges SET checks = 0".to_owned()).await;
-        counter.acquirer.mood(AcquirerMode::Paid);
-        counter.wait(60);
-        assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().settled, 1);
-        assert_eq!(counter.order(order.id).await.status, OrderStatus::Paid);
+        shop.stock_fixture.run("UPDATE charges SET checks = 0".to_owned()).await;
+        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.wait(60);
+        assert_eq!(shop.payments.reconcile("w", 10).await.unwrap().settled, 1);
+        assert_eq!(shop.order(order.id).await.status, OrderStatus::Paid);
     }
 
     async fn a_payment_whose_answer_is_not_stored_is_taken_over_after_a_minute(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 5, 100).await;
         // The acquirer's response reaches a process that no longer stores anything.
         let elsewhere = TestDatabase::fresh(db.kind);
         let charges = ChargeService {
             charges: Arc::new(elsewhere.database.clone()),
-            gateway: counter.acquirer.clone(),
-            clock: counter.clock.clone(),
-            random: counter.random.clone(),
+            gateway: shop.acquirer.clone(),
+            clock: shop.clock.clone(),
+            random: shop.random.clone(),
         };
-        let dying = PlacementService { charges: Arc::new(charges), ..PlacementService::clone(&counter.placement) };
-        dying.place(counter.customer, &counter.online(&[(vase, 1)])).await.unwrap();
-        let order = counter.only_order().await;
+        let dying = PlacementService { charges: Arc::new(charges), ..PlacementService::clone(&shop.placement) };
+        dying.place(shop.customer, &shop.online(&[(vase, 1)])).await.unwrap();
+        let order = shop.only_order().await;
         assert_eq!((order.status, order.payment_link, order.payment_open), (OrderStatus::WaitingForPayment, None, true));
-        counter.wait(59);
-        assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().checked, 0);
-        counter.wait(1);
-        assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().checked, 1);
-        assert!(counter.order(order.id).await.payment_link.is_some());
-        assert_eq!(counter.acquirer.count(), 1, "one payment at the acquirer");
+        shop.wait(59);
+        assert_eq!(shop.payments.reconcile("w", 10).await.unwrap().checked, 0);
+        shop.wait(1);
+        assert_eq!(shop.payments.reconcile("w", 10).await.unwrap().checked, 1);
+        assert!(shop.order(order.id).await.payment_link.is_some());
+        assert_eq!(shop.acquirer.count(), 1, "one payment at the acquirer");
     }
 
     async fn a_payment_that_was_never_made_is_given_up_in_the_end(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
-        counter.acquirer.mood(AcquirerMode::Silent);
-        let order = counter.placed(&counter.online(&[(vase, 1)])).await;
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 5, 100).await;
+        shop.acquirer.acquirer_mode(AcquirerMode::Silent);
+        let order = shop.placed(&shop.online(&[(vase, 1)])).await;
         for _ in 0..4 {
-            counter.wait(300);
-            counter.payments.reconcile("w", 10).await.unwrap();
+            shop.wait(300);
+            shop.payments.reconcile("w", 10).await.unwrap();
         }
-        assert_eq!(counter.order(order.id).await.status, OrderStatus::WaitingForPayment);
-        counter.wait(24 * 3_600);
-        assert_eq!(counter.payments.reconcile("w", 10).await.unwrap().settled, 1);
-        let order = counter.order(order.id).await;
-        assert_eq!((order.status, counter.stock(vase).await), (OrderStatus::Canceled, (5, 0)));
+        assert_eq!(shop.order(order.id).await.status, OrderStatus::WaitingForPayment);
+        shop.wait(24 * 3_600);
+        assert_eq!(shop.payments.reconcile("w", 10).await.unwrap().settled, 1);
+        let order = shop.order(order.id).await;
+        assert_eq!((order.status, shop.stock(vase).await), (OrderStatus::Canceled, (5, 0)));
     }
 
     async fn another_amount_settles_nothing(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
-        let order = counter.placed(&counter.online(&[(vase, 1)])).await;
-        let id = counter.acquirer.settle(GatewayStatus::Succeeded);
-        counter.acquirer.payments.lock().unwrap()[0].1.amount = kontor_kernel::Money::from_minor(1).unwrap();
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 5, 100).await;
+        let order = shop.placed(&shop.online(&[(vase, 1)])).await;
+        let id = shop.acquirer.settle(GatewayStatus::Succeeded);
+        shop.acquirer.payments.lock().unwrap()[0].1.amount = kontor_kernel::Money::from_minor(1).unwrap();
         for _ in 0..2 {
-            let notified = counter.payments.handle_notification(&id, None).await.unwrap();
+            let notified = shop.payments.handle_notification(&id, None).await.unwrap();
             assert!(matches!(notified, NotificationResult::Suspicious { .. }), "{notified:?}");
         }
-        assert_eq!(counter.order(order.id).await.status, OrderStatus::WaitingForPayment);
+        assert_eq!(shop.order(order.id).await.status, OrderStatus::WaitingForPayment);
         let noted = "SELECT count(*) AS number FROM order_events WHERE event = 'payment_suspicious'";
-        assert_eq!(counter.house.number(noted.to_owned()).await, 1, "noted once");
+        assert_eq!(shop.stock_fixture.number(noted.to_owned()).await, 1, "noted once");
     }
 
-    async fn an_outcome_is_recorded_once_whoever_brings_it(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
-        let order = counter.placed(&counter.online(&[(vase, 1)])).await;
-        let provider_id = counter.acquirer.settle(GatewayStatus::Succeeded);
+    async fn an_outcome_is_recorded_once_from_any_source(db: TestDatabase) {
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 5, 100).await;
+        let order = shop.placed(&shop.online(&[(vase, 1)])).await;
+        let provider_id = shop.acquirer.settle(GatewayStatus::Succeeded);
         let charge = db.database.by_provider(&provider_id).await.unwrap().unwrap();
         let paid = |n: u128| ChargeChange::Succeeded {
             provider_id: provider_id.clone(),
@@ -170,7 +170,7 @@ database_tests! {
             failure: ChargeFailure::Canceled,
             reason: "late".to_owned(),
         };
-        let at = counter.clock.now();
+        let at = shop.clock.now();
         let (one, two) = tokio::join!(
             ChargeStore::record(&db.database, charge.id, paid(1), at),
             ChargeStore::record(&db.database, charge.id, paid(2), at),
@@ -178,19 +178,19 @@ database_tests! {
         let done = [one.unwrap(), two.unwrap()].into_iter().filter(|change| *change == Change::Done).count();
         assert_eq!(done, 1);
         assert_eq!(ChargeStore::record(&db.database, charge.id, failed, at).await.unwrap(), Change::Stale);
-        assert_eq!((counter.order(order.id).await.status, counter.stock(vase).await), (OrderStatus::Paid, (5, 1)));
-        assert_eq!((counter.count("outbox_events").await, counter.count("order_events").await), (1, 2));
+        assert_eq!((shop.order(order.id).await.status, shop.stock(vase).await), (OrderStatus::Paid, (5, 1)));
+        assert_eq!((shop.count("outbox_events").await, shop.count("order_events").await), (1, 2));
     }
 
     async fn workers_never_share_a_charge(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 50, 100).await;
-        counter.acquirer.mood(AcquirerMode::Silent);
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 50, 100).await;
+        shop.acquirer.acquirer_mode(AcquirerMode::Silent);
         for _ in 0..10 {
-            counter.placed(&counter.online(&[(vase, 1)])).await;
+            shop.placed(&shop.online(&[(vase, 1)])).await;
         }
-        counter.wait(60);
-        let (at, until) = (counter.clock.now(), counter.clock.now() + TimeDelta::seconds(90));
+        shop.wait(60);
+        let (at, until) = (shop.clock.now(), shop.clock.now() + TimeDelta::seconds(90));
         let (a, b) = tokio::join!(
             async { let mut taken = vec![]; while let Some(x) = ChargeStore::lease(&db.database, "a", at, until).await.unwrap() { taken.push(x.id) } taken },
             async { let mut taken = vec![]; while let Some(x) = ChargeStore::lease(&db.database, "b", at, until).await.unwrap() { taken.push(x.id) } taken },
@@ -204,18 +204,18 @@ database_tests! {
     }
 
     async fn reconciling_twice_at_once_asks_once(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 50, 100).await;
-        counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 50, 100).await;
+        shop.acquirer.acquirer_mode(AcquirerMode::LosesTheAnswer);
         for _ in 0..8 {
-            counter.placed(&counter.online(&[(vase, 1)])).await;
+            shop.placed(&shop.online(&[(vase, 1)])).await;
         }
-        counter.acquirer.mood(AcquirerMode::Pending);
-        counter.wait(60);
-        let before = counter.acquirer.requests.load(Ordering::SeqCst);
-        let (a, b) = tokio::join!(counter.payments.reconcile("a", 50), counter.payments.reconcile("b", 50));
+        shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        shop.wait(60);
+        let before = shop.acquirer.requests.load(Ordering::SeqCst);
+        let (a, b) = tokio::join!(shop.payments.reconcile("a", 50), shop.payments.reconcile("b", 50));
         assert_eq!(a.unwrap().checked + b.unwrap().checked, 8);
-        assert_eq!(counter.acquirer.requests.load(Ordering::SeqCst) - before, 8);
-        assert_eq!(counter.acquirer.count(), 8);
+        assert_eq!(shop.acquirer.requests.load(Ordering::SeqCst) - before, 8);
+        assert_eq!(shop.acquirer.count(), 8);
     }
 }

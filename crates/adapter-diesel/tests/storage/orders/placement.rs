@@ -6,21 +6,21 @@ use kontor_orders::model::{Cart, CartLine, OrderStatus, PromoProblem, Reservatio
 use kontor_orders::ports::{CartQuery, CartReader, OrderReader};
 use kontor_orders::{PlacedOutcome, PlacementError};
 
-use super::counter::Counter;
-use crate::storehouse::Item;
+use super::shop::ShopFixture;
+use crate::stock_fixture::Item;
 
 database_tests! {
     async fn an_order_is_stored_whole_and_reads_back(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 10, 26_550).await;
-        let advice = counter.house.item(Item { kind: 1, price: 10_000, category: None, ..Item::goods("Advice", 0) }).await;
-        counter.promo("SPRING", "NULL", "NULL").await;
-        counter.house.run(format!(
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 10, 26_550).await;
+        let advice = shop.stock_fixture.item(Item { kind: 1, price: 10_000, category: None, ..Item::goods("Advice", 0) }).await;
+        shop.promo("SPRING", "NULL", "NULL").await;
+        shop.stock_fixture.run(format!(
             "INSERT INTO nomenclature_photos (project_id, nomenclature_id, position, url) \
              VALUES ({}, {vase}, 0, 'https://img.example/1')",
-            counter.house.project
+            shop.stock_fixture.project
         )).await;
-        let order = counter.placed(&counter.with_promo(&[(vase, 3), (advice, 1)], "SPRING")).await;
+        let order = shop.placed(&shop.with_promo(&[(vase, 3), (advice, 1)], "SPRING")).await;
         assert_eq!((order.status, order.status_name.as_str()), (OrderStatus::Created, "Created"));
         assert_eq!(order.original_price.to_string(), "896.50");
         assert_eq!(order.total_discount().to_string(), "89.65");
@@ -30,31 +30,31 @@ database_tests! {
         let [goods, service] = &order.lines[..] else { panic!("{:?}", order.lines) };
         assert_eq!((goods.photos.len(), goods.warehouse.is_some(), goods.state), (1, true, ReservationState::Held));
         assert_eq!((service.item.name.as_str(), service.warehouse.is_some()), ("Advice", false));
-        assert_eq!(counter.stock(vase).await, (10, 3));
-        let used = counter.house.number("SELECT used_count AS number FROM discounts".to_owned()).await;
-        assert_eq!((used, counter.count("discount_usages").await, counter.count("order_events").await), (1, 1, 1));
-        assert_eq!(counter.order(order.id).await, order);
+        assert_eq!(shop.stock(vase).await, (10, 3));
+        let used = shop.stock_fixture.number("SELECT used_count AS number FROM discounts".to_owned()).await;
+        assert_eq!((used, shop.count("discount_usages").await, shop.count("order_events").await), (1, 1, 1));
+        assert_eq!(shop.order(order.id).await, order);
     }
 
-    async fn what_is_refused_leaves_nothing(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let (vase, cup) = (counter.goods("Vase", 5, 100).await, counter.goods("Cup", 1, 100).await);
-        let refused = counter.place(&counter.command(&[(vase, 5), (cup, 2)])).await;
+    async fn a_refusal_leaves_nothing_in_storage(db: TestDatabase) {
+        let shop = ShopFixture::open(&db).await;
+        let (vase, cup) = (shop.goods("Vase", 5, 100).await, shop.goods("Cup", 1, 100).await);
+        let refused = shop.place(&shop.command(&[(vase, 5), (cup, 2)])).await;
         let Err(PlacementError::Refused(refused)) = refused else { panic!("{refused:?}") };
         assert_eq!(refused.violations().fields().keys().collect::<Vec<_>>(), ["products.1.quantity"]);
-        let refused = counter.place(&counter.with_promo(&[(vase, 1)], "NOPE")).await;
+        let refused = shop.place(&shop.with_promo(&[(vase, 1)], "NOPE")).await;
         let Err(PlacementError::Refused(refused)) = refused else { panic!("{refused:?}") };
         assert_eq!(refused.promo, Some(PromoProblem::Unknown));
-        assert_eq!((counter.count("orders").await, counter.stock(vase).await), (0, (5, 0)));
+        assert_eq!((shop.count("orders").await, shop.stock(vase).await), (0, (5, 0)));
     }
 
     async fn only_what_the_application_sells_can_be_ordered(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
-        let loose = counter.house.item(Item { category: None, ..Item::goods("Loose", 1) }).await;
-        counter.house.stock(counter.house.near, loose, 5, 100).await;
-        let elsewhere = CustomerScope { app: counter.house.second, ..counter.customer };
-        let refused = counter.placement.place(elsewhere, &counter.command(&[(vase, 1), (loose, 1), (9_999, 1)])).await;
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 5, 100).await;
+        let loose = shop.stock_fixture.item(Item { category: None, ..Item::goods("Loose", 1) }).await;
+        shop.stock_fixture.stock(shop.stock_fixture.near, loose, 5, 100).await;
+        let elsewhere = CustomerScope { app: shop.stock_fixture.second, ..shop.customer };
+        let refused = shop.placement.place(elsewhere, &shop.command(&[(vase, 1), (loose, 1), (9_999, 1)])).await;
         let Err(PlacementError::Refused(refused)) = refused else { panic!("{refused:?}") };
         assert_eq!(
             refused.violations().fields().keys().collect::<Vec<_>>(),
@@ -63,30 +63,30 @@ database_tests! {
     }
 
     async fn the_last_piece_takes_its_offer_along(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 3, 100).await;
-        counter.placed(&counter.command(&[(vase, 2)])).await;
-        assert_eq!(counter.house.offers().await.len(), 1);
-        counter.placed(&counter.command(&[(vase, 1)])).await;
-        assert_eq!(counter.house.offers().await, []);
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 3, 100).await;
+        shop.placed(&shop.command(&[(vase, 2)])).await;
+        assert_eq!(shop.stock_fixture.offers().await.len(), 1);
+        shop.placed(&shop.command(&[(vase, 1)])).await;
+        assert_eq!(shop.stock_fixture.offers().await, []);
     }
 
     async fn a_category_discount_reaches_below(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let deep = counter.house.category("Deep", Some(counter.category)).await;
-        let item = counter.house.item(Item::goods("Lamp", deep)).await;
-        counter.house.stock(counter.house.near, item, 5, 10_000).await;
-        let p = counter.house.project;
-        let category = counter.category;
-        counter.house.run(format!(
+        let shop = ShopFixture::open(&db).await;
+        let deep = shop.stock_fixture.category("Deep", Some(shop.category)).await;
+        let item = shop.stock_fixture.item(Item::goods("Lamp", deep)).await;
+        shop.stock_fixture.stock(shop.stock_fixture.near, item, 5, 10_000).await;
+        let p = shop.stock_fixture.project;
+        let category = shop.category;
+        shop.stock_fixture.run(format!(
             "INSERT INTO discounts (project_id, name, kind, value, target, target_id, minimum_sum, used_count, status, \
              created_at, updated_at) VALUES ({p}, 'Sale', 'percent', 2500, 'category', {category}, 0, 0, 'active', \
              '2026-01-01 00:00:00', '2026-01-01 00:00:00')"
         )).await;
-        let order = counter.placed(&counter.command(&[(item, 2)])).await;
+        let order = shop.placed(&shop.command(&[(item, 2)])).await;
         assert_eq!((order.product_discount.minor(), order.final_price.minor()), (5_000, 15_000));
         let query = CartQuery {
-            point: counter.house.first.into(),
+            point: shop.stock_fixture.first.into(),
             customer: None,
             items: order.lines.iter().map(|line| line.item.id).collect(),
             promo: None,
@@ -100,22 +100,22 @@ database_tests! {
     }
 
     async fn statements_do_not_grow_with_the_cart_or_the_list(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
+        let shop = ShopFixture::open(&db).await;
         let mut items = Vec::new();
         for _ in 0..30 {
-            items.push(counter.goods("Vase", 9, 100).await);
+            items.push(shop.goods("Vase", 9, 100).await);
         }
         let lines: Vec<_> = items.iter().map(|item| (*item, 1)).collect();
         let mut counts = Vec::new();
         for size in [1, 30] {
-            let command = counter.command(&lines[..size]);
+            let command = shop.command(&lines[..size]);
             let lines = command.cart.lines().iter().map(|line| CartLine { ..*line }).collect();
             let before = db.statements();
-            counter.placement.precalculate(counter.house.first.into(), &Cart::new(lines).unwrap(), None, None).await.unwrap();
+            shop.placement.precalculate(shop.stock_fixture.first.into(), &Cart::new(lines).unwrap(), None, None).await.unwrap();
             counts.push(db.statements() - before);
-            assert!(matches!(counter.place(&command).await, Ok(PlacedOutcome::Ready(_))));
+            assert!(matches!(shop.place(&command).await, Ok(PlacedOutcome::Ready(_))));
             let before = db.statements();
-            db.database.of_customer(counter.customer, PageRequest::new(1, 500, 500).unwrap()).await.unwrap();
+            db.database.of_customer(shop.customer, PageRequest::new(1, 500, 500).unwrap()).await.unwrap();
             counts.push(db.statements() - before);
         }
         assert_eq!((counts[0], counts[1]), (counts[2], counts[3]));

@@ -13,14 +13,14 @@ use kontor_orders::model::{OrderStatus, PromoProblem};
 use kontor_orders::ports::{CartQuery, CartReader};
 use kontor_orders::{CartSnapshot, PlacedOutcome, PlacementError, PlacementService};
 
-use super::counter::Counter;
-use super::office::Office;
 use super::races::race;
+use super::shop::ShopFixture;
+use super::staff_fixture::StaffFixture;
 
 type Change = Box<dyn Fn(&mut DiscountTerms, &mut DiscountStatus) + Send>;
 
 /// Changes a discount after the first read of a cart.
-struct Interfering {
+struct InterleavedDiscountChange {
     database: Database,
     id: DiscountId,
     stamp: Stamp,
@@ -45,7 +45,7 @@ async fn rewrite(
 }
 
 #[async_trait]
-impl CartReader for Interfering {
+impl CartReader for InterleavedDiscountChange {
     async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError> {
         let seen = CartReader::snapshot(&self.database, query).await?;
         let change = self.change.lock().unwrap().take();
@@ -56,15 +56,15 @@ impl CartReader for Interfering {
     }
 }
 
-impl Counter<'_> {
+impl ShopFixture<'_> {
     fn stamp(&self) -> Stamp {
-        Stamp::of_system(self.house.project, self.clock.now())
+        Stamp::of_system(self.stock_fixture.project, self.clock.now())
     }
 
     /// A placement during which staff change the discount.
     fn disturbed(&self, id: DiscountId, change: Change) -> PlacementService {
-        let carts = Interfering {
-            database: self.house.db.database.clone(),
+        let carts = InterleavedDiscountChange {
+            database: self.stock_fixture.db.database.clone(),
             id,
             stamp: self.stamp(),
             change: Mutex::new(Some(change)),
@@ -82,11 +82,11 @@ fn problem(outcome: Result<PlacedOutcome, PlacementError>) -> Option<PromoProble
 
 database_tests! {
     async fn a_code_that_is_stopped_before_the_commit_is_not_taken(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 9, 10_000).await;
-        let id = DiscountId::new(counter.promo("SPRING", "NULL", "NULL").await).unwrap();
-        let command = counter.with_promo(&[(vase, 1)], "SPRING");
-        let over = Period::new(None, Some(counter.clock.now() - TimeDelta::seconds(1))).unwrap();
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 9, 10_000).await;
+        let id = DiscountId::new(shop.promo("SPRING", "NULL", "NULL").await).unwrap();
+        let command = shop.with_promo(&[(vase, 1)], "SPRING");
+        let over = Period::new(None, Some(shop.clock.now() - TimeDelta::seconds(1))).unwrap();
         let stops: [(Change, PromoProblem); 3] = [
             (Box::new(|_, status| *status = DiscountStatus::Paused), PromoProblem::Paused),
             (Box::new(move |terms, status| {
@@ -100,94 +100,94 @@ database_tests! {
         ];
         for (change, expected) in stops {
             // The discount is valid when the cart is read.
-            rewrite(&db.database, counter.stamp(), id, |terms, status| {
+            rewrite(&db.database, shop.stamp(), id, |terms, status| {
                 terms.period = Period::default();
                 *status = DiscountStatus::Active;
             }).await.unwrap();
-            let refused = counter.disturbed(id, change).place(counter.customer, &command).await;
+            let refused = shop.disturbed(id, change).place(shop.customer, &command).await;
             assert_eq!(problem(refused), Some(expected));
         }
-        assert_eq!((counter.count("orders").await, counter.count("discount_usages").await), (0, 0));
-        assert_eq!((counter.stock(vase).await, read(&db.database, counter.house.project, id).await.used_count), ((9, 0), 0));
+        assert_eq!((shop.count("orders").await, shop.count("discount_usages").await), (0, 0));
+        assert_eq!((shop.stock(vase).await, read(&db.database, shop.stock_fixture.project, id).await.used_count), ((9, 0), 0));
     }
 
-    async fn an_order_is_priced_anew_when_the_terms_change_before_its_commit(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 9, 10_000).await;
-        let id = DiscountId::new(counter.promo("SPRING", "NULL", "NULL").await).unwrap();
-        let command = counter.with_promo(&[(vase, 1)], "SPRING");
+    async fn an_order_is_priced_again_when_the_terms_change_before_its_commit(db: TestDatabase) {
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 9, 10_000).await;
+        let id = DiscountId::new(shop.promo("SPRING", "NULL", "NULL").await).unwrap();
+        let command = shop.with_promo(&[(vase, 1)], "SPRING");
         let half: Change = Box::new(|terms, _| terms.value = DiscountValue::Percent(5_000));
-        counter.disturbed(id, half).place(counter.customer, &command).await.unwrap();
-        let order = counter.only_order().await;
+        shop.disturbed(id, half).place(shop.customer, &command).await.unwrap();
+        let order = shop.only_order().await;
         assert_eq!((order.promo_discount.minor(), order.final_price.minor()), (5_000, 5_000));
-        assert_eq!(read(&db.database, counter.house.project, id).await.used_amount.minor(), 5_000);
+        assert_eq!(read(&db.database, shop.stock_fixture.project, id).await.used_amount.minor(), 5_000);
     }
 
     async fn a_code_in_use_keeps_its_name_and_its_limit_covers_its_orders(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 9, 10_000).await;
-        let id = DiscountId::new(counter.promo("SPRING", "NULL", "NULL").await).unwrap();
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 9, 10_000).await;
+        let id = DiscountId::new(shop.promo("SPRING", "NULL", "NULL").await).unwrap();
         for _ in 0..2 {
-            counter.placed(&counter.with_promo(&[(vase, 1)], "SPRING")).await;
+            shop.placed(&shop.with_promo(&[(vase, 1)], "SPRING")).await;
         }
         let limit = |most: i64| move |terms: &mut DiscountTerms, _: &mut DiscountStatus| {
             terms.promo.as_mut().unwrap().usage_limit = Some(Quantity::new(most).unwrap());
         };
-        let refused = rewrite(&db.database, counter.stamp(), id, limit(1)).await;
+        let refused = rewrite(&db.database, shop.stamp(), id, limit(1)).await;
         assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::BelowUsed { used: 2 }))), "{refused:?}");
-        let refused = rewrite(&db.database, counter.stamp(), id, |terms, _| terms.promo = None).await;
+        let refused = rewrite(&db.database, shop.stamp(), id, |terms, _| terms.promo = None).await;
         assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::CodeInUse))), "{refused:?}");
-        let full = rewrite(&db.database, counter.stamp(), id, limit(2)).await.unwrap();
+        let full = rewrite(&db.database, shop.stamp(), id, limit(2)).await.unwrap();
         let stale = DiscountRewrite { id, version: full.version - 1, terms: full.terms, status: full.status };
-        let refused = DiscountRepository::replace(&db.database, counter.stamp(), stale).await;
+        let refused = DiscountRepository::replace(&db.database, shop.stamp(), stale).await;
         assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::Stale))), "{refused:?}");
-        let refused = DiscountRepository::delete(&db.database, counter.stamp(), id).await;
+        let refused = DiscountRepository::delete(&db.database, shop.stamp(), id).await;
         assert!(matches!(refused, Err(DiscountError::Refused(DiscountRefusal::UsedByOrders))), "{refused:?}");
-        assert_eq!(counter.count("histories").await, 1, "only what was done is told");
+        assert_eq!(shop.count("histories").await, 1, "only what was done is told");
     }
 
     async fn a_use_that_was_taken_without_its_amount_can_be_returned(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let office = Office::open(&counter).await;
-        let vase = counter.goods("Vase", 9, 10_000).await;
-        let id = DiscountId::new(counter.promo("SPRING", "NULL", "NULL").await).unwrap();
+        let shop = ShopFixture::open(&db).await;
+        let staff_fixture = StaffFixture::open(&shop).await;
+        let vase = shop.goods("Vase", 9, 10_000).await;
+        let id = DiscountId::new(shop.promo("SPRING", "NULL", "NULL").await).unwrap();
         let orders = [
-            counter.placed(&counter.with_promo(&[(vase, 1)], "SPRING")).await,
-            counter.placed(&counter.with_promo(&[(vase, 1)], "SPRING")).await,
+            shop.placed(&shop.with_promo(&[(vase, 1)], "SPRING")).await,
+            shop.placed(&shop.with_promo(&[(vase, 1)], "SPRING")).await,
         ];
         // As an older version leaves it.
-        counter.house.run("UPDATE discounts SET used_amount = 1000".to_owned()).await;
+        shop.stock_fixture.run("UPDATE discounts SET used_amount = 1000".to_owned()).await;
         for left in [1, 0] {
-            office.move_to(&orders[left], OrderStatus::Canceled).await.unwrap();
-            let discount = read(&db.database, counter.house.project, id).await;
+            staff_fixture.move_to(&orders[left], OrderStatus::Canceled).await.unwrap();
+            let discount = read(&db.database, shop.stock_fixture.project, id).await;
             assert_eq!((discount.used_count, discount.used_amount.minor()), (u64::try_from(left).unwrap(), 0));
         }
     }
 
-    async fn two_hundred_orders_of_one_customer_get_his_three_uses(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 500, 100).await;
-        counter.promo("THRICE", "NULL", "3").await;
-        let wishes = vec![(counter.customer, counter.with_promo(&[(vase, 1)], "THRICE")); 200];
-        assert_eq!(race(&counter.placement, wishes).await, 3);
-        assert_eq!((counter.count("discount_usages").await, counter.stock(vase).await), (3, (500, 3)));
+    async fn two_hundred_orders_of_one_customer_get_three_uses(db: TestDatabase) {
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 500, 100).await;
+        shop.promo("THRICE", "NULL", "3").await;
+        let wishes = vec![(shop.customer, shop.with_promo(&[(vase, 1)], "THRICE")); 200];
+        assert_eq!(race(&shop.placement, wishes).await, 3);
+        assert_eq!((shop.count("discount_usages").await, shop.stock(vase).await), (3, (500, 3)));
     }
 
     async fn of_racing_orders_as_many_get_a_code_as_its_new_limit_allows(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 500, 10_000).await;
-        let id = DiscountId::new(counter.promo("SPRING", "NULL", "NULL").await).unwrap();
-        let command = counter.with_promo(&[(vase, 1)], "SPRING");
-        let wishes = vec![(counter.customer, command.clone()); 60];
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 500, 10_000).await;
+        let id = DiscountId::new(shop.promo("SPRING", "NULL", "NULL").await).unwrap();
+        let command = shop.with_promo(&[(vase, 1)], "SPRING");
+        let wishes = vec![(shop.customer, command.clone()); 60];
         let limits = async {
             // Lowered to a little above the use, and raised again.
             let mut most = 0;
             for more in [1, 4] {
                 loop {
                     tokio::task::yield_now().await;
-                    let used = read(&db.database, counter.house.project, id).await.used_count;
+                    let used = read(&db.database, shop.stock_fixture.project, id).await.used_count;
                     most = i64::try_from(used).unwrap() + more;
-                    let limit = rewrite(&db.database, counter.stamp(), id, |terms, _| {
+                    let limit = rewrite(&db.database, shop.stamp(), id, |terms, _| {
                         terms.promo.as_mut().unwrap().usage_limit = Some(Quantity::new(most).unwrap());
                     });
                     match limit.await {
@@ -199,35 +199,35 @@ database_tests! {
             }
             u64::try_from(most).unwrap()
         };
-        let (won, most) = tokio::join!(race(&counter.placement, wishes), limits);
+        let (won, most) = tokio::join!(race(&shop.placement, wishes), limits);
         let mut won = u64::try_from(won).unwrap();
         assert!(won <= most, "{won} of {most}");
         while won < most {
-            counter.placed(&command).await;
+            shop.placed(&command).await;
             won += 1;
         }
-        assert_eq!(problem(counter.place(&command).await), Some(PromoProblem::LimitReached));
-        let discount = read(&db.database, counter.house.project, id).await;
+        assert_eq!(problem(shop.place(&command).await), Some(PromoProblem::LimitReached));
+        let discount = read(&db.database, shop.stock_fixture.project, id).await;
         assert_eq!((discount.used_count, discount.used_amount.minor()), (most, i64::try_from(most).unwrap() * 1_000));
-        assert_eq!(counter.count("discount_usages").await, i64::try_from(most).unwrap());
+        assert_eq!(shop.count("discount_usages").await, i64::try_from(most).unwrap());
     }
 
-    async fn whoever_races_with_a_pause_comes_before_it_or_not_at_all(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 500, 10_000).await;
-        let id = DiscountId::new(counter.promo("SPRING", "NULL", "NULL").await).unwrap();
-        let command = counter.with_promo(&[(vase, 1)], "SPRING");
-        let wishes = vec![(counter.customer, command.clone()); 60];
+    async fn orders_that_race_a_pause_come_before_it_or_not_at_all(db: TestDatabase) {
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 500, 10_000).await;
+        let id = DiscountId::new(shop.promo("SPRING", "NULL", "NULL").await).unwrap();
+        let command = shop.with_promo(&[(vase, 1)], "SPRING");
+        let wishes = vec![(shop.customer, command.clone()); 60];
         let pause = async {
             tokio::task::yield_now().await;
-            rewrite(&db.database, counter.stamp(), id, |_, status| *status = DiscountStatus::Paused).await.unwrap();
-            read(&db.database, counter.house.project, id).await.used_count
+            rewrite(&db.database, shop.stamp(), id, |_, status| *status = DiscountStatus::Paused).await.unwrap();
+            read(&db.database, shop.stock_fixture.project, id).await.used_count
         };
-        let (won, at_pause) = tokio::join!(race(&counter.placement, wishes), pause);
-        let discount = read(&db.database, counter.house.project, id).await;
+        let (won, at_pause) = tokio::join!(race(&shop.placement, wishes), pause);
+        let discount = read(&db.database, shop.stock_fixture.project, id).await;
         assert_eq!(discount.used_count, at_pause, "nobody took the code after the pause");
         assert_eq!(u64::try_from(won).unwrap(), at_pause);
         assert_eq!(discount.used_amount.minor(), i64::try_from(at_pause).unwrap() * 1_000);
-        assert_eq!(problem(counter.place(&command).await), Some(PromoProblem::Paused));
+        assert_eq!(problem(shop.place(&command).await), Some(PromoProblem::Paused));
     }
 }

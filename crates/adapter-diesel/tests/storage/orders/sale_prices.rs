@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use super::counter::Counter;
-use crate::storehouse::Item;
+use super::shop::ShopFixture;
+use crate::stock_fixture::Item;
 
 /// A discount by indexes into the lists of categories and items.
 #[derive(Debug, Clone)]
@@ -80,49 +80,49 @@ fn page() -> PageRequest {
 }
 
 /// Price of one unit in an order, before discounts on the whole cart.
-async fn ordered(counter: &Counter<'_>, item: NomenclatureId) -> Money {
+async fn ordered(shop: &ShopFixture<'_>, item: NomenclatureId) -> Money {
     let line = CartLine { item, quantity: kontor_kernel::Quantity::ONE };
     let cart = Cart::new(vec![line]).unwrap();
-    counter.placement.precalculate(counter.house.first.into(), &cart, None, None).await.unwrap().pricing.final_price()
+    shop.placement.precalculate(shop.stock_fixture.first.into(), &cart, None, None).await.unwrap().pricing.final_price()
 }
 
 database_tests! {
-    async fn the_price_on_the_shelf_is_the_price_of_the_line(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let house = &counter.house;
+    async fn the_price_of_the_storefront_is_the_price_of_the_line(db: TestDatabase) {
+        let shop = ShopFixture::open(&db).await;
+        let stock_fixture = &shop.stock_fixture;
         // Two trees: a root with two children, of which one has another two, and a root alone.
-        let root = counter.category;
-        let left = house.category("Left", Some(root)).await;
-        let right = house.category("Right", Some(root)).await;
-        let deep = house.category("Deep", Some(left)).await;
-        let deeper = house.category("Deeper", Some(deep)).await;
-        let alone = house.category("Alone", None).await;
+        let root = shop.category;
+        let left = stock_fixture.category("Left", Some(root)).await;
+        let right = stock_fixture.category("Right", Some(root)).await;
+        let deep = stock_fixture.category("Deep", Some(left)).await;
+        let deeper = stock_fixture.category("Deeper", Some(deep)).await;
+        let alone = stock_fixture.category("Alone", None).await;
         let categories = [root, left, right, deep, deeper, alone];
         let mut items = Vec::new();
         for (place, price) in PRICES.into_iter().enumerate() {
-            let item = house.item(Item::goods("Thing", categories[place % CATEGORIES])).await;
-            house.stock(house.near, item, 5, price).await;
-            house.stock(house.far, item, 5, price + 7).await;
+            let item = stock_fixture.item(Item::goods("Thing", categories[place % CATEGORIES])).await;
+            stock_fixture.stock(stock_fixture.near, item, 5, price).await;
+            stock_fixture.stock(stock_fixture.far, item, 5, price + 7).await;
             items.push(item);
         }
-        items.push(house.item(Item { kind: 1, category: None, price: 700, ..Item::goods("Service", 0) }).await);
+        items.push(stock_fixture.item(Item { kind: 1, category: None, price: 700, ..Item::goods("Service", 0) }).await);
         db.database.rebuild_offers().await.unwrap();
 
         let mut runner = TestRunner::deterministic();
         let sets = prop::collection::vec(any_discount(), 0..8);
-        let (now, app) = (counter.clock.now(), house.first);
+        let (now, app) = (shop.clock.now(), stock_fixture.first);
         let mut reduced = 0;
         for _ in 0..25 {
             let set = sets.new_tree(&mut runner).unwrap().current();
             // Discounts on the cart are not part of the shown price.
             let on_shelves = set.iter().filter(|discount| discount.target.is_some());
-            let inserts: Vec<_> = on_shelves.map(|one| one.insert(house.project.get(), now, &categories, &items)).collect();
-            house.run(format!("DELETE FROM discounts; {}", inserts.join(" "))).await;
+            let inserts: Vec<_> = on_shelves.map(|one| one.insert(stock_fixture.project.get(), now, &categories, &items)).collect();
+            stock_fixture.run(format!("DELETE FROM discounts; {}", inserts.join(" "))).await;
 
             let mut expected = BTreeMap::new();
             for item in &items {
                 let id = NomenclatureId::new(*item).unwrap();
-                let price = ordered(&counter, id).await;
+                let price = ordered(&shop, id).await;
                 let card = db.database.product(app.into(), id, now).await.unwrap().unwrap().product;
                 assert_eq!(card.price, price, "item {item} with {set:?}");
                 reduced += usize::from(card.old_price.is_some());
@@ -130,7 +130,7 @@ database_tests! {
             }
             let on_cart: Vec<_> = set.iter().filter(|discount| discount.target.is_none()).collect();
             for discount in on_cart {
-                house.run(discount.insert(house.project.get(), now, &categories, &items)).await;
+                stock_fixture.run(discount.insert(stock_fixture.project.get(), now, &categories, &items)).await;
             }
             let list = async |filter: ProductFilter, order| {
                 let found = db.database.products(app.into(), filter, order, page(), now).await.unwrap().items;

@@ -10,7 +10,7 @@ use kontor_kernel::{Clock, StoreError};
 use kontor_orders::{OrderCommand, PlacementError};
 
 use crate::idempotency;
-use crate::orders::counter::Counter;
+use crate::orders::shop::ShopFixture;
 
 const PIECES: i64 = 1_000_000;
 
@@ -25,7 +25,7 @@ enum End {
 }
 
 struct Trial<'a> {
-    counter: Counter<'a>,
+    shop: ShopFixture<'a>,
     wire: &'a Wire,
     command: OrderCommand,
     item: i64,
@@ -37,20 +37,20 @@ struct Trial<'a> {
 
 impl Trial<'_> {
     async fn order(&self, key: Option<&str>) -> End {
-        let Some(key) = key else { return end(self.counter.place(&self.command).await.err()) };
-        let now = self.counter.clock.now();
-        let owner = KeyOwner { guard: "counterparty", id: Some(self.counter.customer.counterparty_id.get()) };
+        let Some(key) = key else { return end(self.shop.place(&self.command).await.err()) };
+        let now = self.shop.clock.now();
+        let owner = KeyOwner { guard: "counterparty", id: Some(self.shop.customer.counterparty_id.get()) };
         let request = IdempotentRequest::new(KeyClaim { owner, ..idempotency::claim(key, now) });
-        let placement = self.counter.placement_for(&request);
-        let outcome = placement.place(self.counter.customer, &self.command).await;
+        let placement = self.shop.placement_for(&request);
+        let outcome = placement.place(self.shop.customer, &self.command).await;
         if request.lost_key() { End::Overtaken } else { end(outcome.err()) }
     }
 
     /// Number of orders since the last call. Their records were stored with them.
     async fn came(&mut self) -> i64 {
-        let orders = self.counter.count("orders").await;
-        assert_eq!(self.counter.stock(self.item).await, (PIECES, orders), "pieces are reserved with their order");
-        assert_eq!(self.counter.count("reservations").await, orders, "and so are its lines");
+        let orders = self.shop.count("orders").await;
+        assert_eq!(self.shop.stock(self.item).await, (PIECES, orders), "pieces are reserved with their order");
+        assert_eq!(self.shop.count("reservations").await, orders, "and so are its lines");
         orders - std::mem::replace(&mut self.orders, orders)
     }
 
@@ -103,10 +103,10 @@ async fn an_order_that_breaks_off_at_any_message_is_whole_or_not_there() {
     let mut db = TestDatabase::fresh(Kind::Postgres);
     let wire = Wire::before(&db.url());
     db.database = Database::open(wire.url(), PoolOptions { connections: 1, ..pool_options() }).unwrap();
-    let counter = Counter::open(&db).await;
-    let item = counter.goods("Vase", PIECES, 100).await;
-    let command = counter.command(&[(item, 1)]);
-    let mut trial = Trial { counter, wire: &wire, command, item, orders: 0, unknown: [0; 2], cuts: 0 };
+    let shop = ShopFixture::open(&db).await;
+    let item = shop.goods("Vase", PIECES, 100).await;
+    let command = shop.command(&[(item, 1)]);
+    let mut trial = Trial { shop, wire: &wire, command, item, orders: 0, unknown: [0; 2], cuts: 0 };
     let ways = [Break::Before, Break::After, Break::Half, Break::Late];
     for side in [Side::Client, Side::Server] {
         for number in 0.. {

@@ -9,7 +9,7 @@ use kontor_adapter_diesel::tests_with;
 use super::open_all;
 use super::rush::OrderLoad;
 use crate::fixtures::{number, project};
-use crate::orders::counter::Counter;
+use crate::orders::shop::ShopFixture;
 
 /// Orders succeed again within this time of a promotion. A pool without a server retries with pauses of at most half a
 /// second.
@@ -23,11 +23,11 @@ const CONFIRMING: &str = "SELECT count(*) AS value FROM pg_stat_replication WHER
 
 /// Runs a slow command on the pair.
 async fn tell(mut pair: Pair, what: fn(&mut Pair)) -> Pair {
-    let told = tokio::task::spawn_blocking(move || {
+    let reported = tokio::task::spawn_blocking(move || {
         what(&mut pair);
         pair
     });
-    told.await.unwrap()
+    reported.await.unwrap()
 }
 
 /// A pair whose primary waits for its standby.
@@ -56,42 +56,42 @@ async fn all_read_from_standby(pair: &Pair, db: &TestDatabase) {
 }
 
 /// Promotes the standby of a fenced primary, and ends the rush there.
-async fn take_over(pair: Pair, db: &TestDatabase, counter: &Counter<'_>, rush: OrderLoad<'_>) {
+async fn take_over(pair: Pair, db: &TestDatabase, shop: &ShopFixture<'_>, rush: OrderLoad<'_>) {
     let before = rush.ordered();
     let pair = tell(pair, Pair::promote_standby).await;
     let promoted = Instant::now();
-    counter.placed(&counter.command(&[(rush.item, 1)])).await;
+    shop.placed(&shop.command(&[(rush.item, 1)])).await;
     let waited = promoted.elapsed();
     assert!(waited < BOUND, "{waited:?}");
     rush.goes_on(ORDERS).await;
     all_read_from_standby(&pair, db).await;
-    let told = rush.end().await;
+    let reported = rush.end().await;
     println!(
         "{before} orders before and {} after; {} refused, {} unknown, {} sent again; ordered again after {waited:?}",
-        told.ordered.len() - before,
-        told.not_ordered.len(),
-        told.unknown.len(),
-        told.again,
+        reported.ordered.len() - before,
+        reported.not_ordered.len(),
+        reported.unknown.len(),
+        reported.again,
     );
 }
 
 async fn a_standby_that_is_promoted_has_every_order_that_was_answered() {
     let (pair, db) = pair().await;
-    let counter = Counter::open(&db).await;
-    let rush = OrderLoad::begin(&db, &counter).await;
+    let shop = ShopFixture::open(&db).await;
+    let rush = OrderLoad::begin(&db, &shop).await;
     rush.goes_on(ORDERS).await;
     let pair = tell(pair, Pair::kill_primary).await;
     tokio::time::sleep(Duration::from_millis(300)).await;
-    take_over(pair, &db, &counter, rush).await;
+    take_over(pair, &db, &shop, rush).await;
 }
 
 async fn customers_are_led_from_a_primary_that_takes_no_changes_to_the_promoted_standby() {
     let (pair, db) = pair().await;
-    let counter = Counter::open(&db).await;
-    let rush = OrderLoad::begin(&db, &counter).await;
+    let shop = ShopFixture::open(&db).await;
+    let rush = OrderLoad::begin(&db, &shop).await;
     rush.goes_on(ORDERS).await;
     fence(&pair).await;
-    take_over(pair, &db, &counter, rush).await;
+    take_over(pair, &db, &shop, rush).await;
 }
 
 async fn one_refusal_to_write_ends_every_connection_to_a_server() {

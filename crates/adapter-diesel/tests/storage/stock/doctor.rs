@@ -5,27 +5,27 @@ use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::doctor::{Corrected, Difference, ExaminedCounts};
 
 use super::books::{changes, differences, movements};
-use crate::orders::counter::Counter;
-use crate::storehouse::StockFixture;
+use crate::orders::shop::ShopFixture;
+use crate::stock_fixture::StockFixture;
 
 fn at() -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::days(20_000)
 }
 
-fn told(found: &[Difference]) -> Vec<(&'static str, &'static str, Option<i64>, Option<i64>)> {
+fn reported(found: &[Difference]) -> Vec<(&'static str, &'static str, Option<i64>, Option<i64>)> {
     found.iter().map(|one| (one.figure, one.source, one.stored, one.derived)).collect()
 }
 
 database_tests! {
     async fn every_planted_difference_is_found(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let (vase, cup) = (counter.goods("Vase", 9, 100).await, counter.goods("Cup", 9, 100).await);
-        counter.promo("SPRING", "NULL", "NULL").await;
-        counter.placed(&counter.with_promo(&[(vase, 2)], "SPRING")).await;
+        let shop = ShopFixture::open(&db).await;
+        let (vase, cup) = (shop.goods("Vase", 9, 100).await, shop.goods("Cup", 9, 100).await);
+        shop.promo("SPRING", "NULL", "NULL").await;
+        shop.placed(&shop.with_promo(&[(vase, 2)], "SPRING")).await;
         assert_eq!(differences(&db).await, []);
-        let inventory = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
-        let app = counter.house.first.application_id.get();
-        let off = counter.house.number("SELECT used_amount AS number FROM discounts".to_owned()).await;
+        let inventory = shop.stock_fixture.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
+        let app = shop.stock_fixture.first.application_id.get();
+        let off = shop.stock_fixture.number("SELECT used_amount AS number FROM discounts".to_owned()).await;
         for (plant, mend, expected) in [
             (
                 format!("UPDATE inventories SET quantity = 10 WHERE id = {inventory}"),
@@ -80,8 +80,8 @@ database_tests! {
                 vec![("storefront_offers.price", "inventories", Some(99), Some(100))],
             ),
             (
-                format!("UPDATE warehouse_applications SET application_id = {} WHERE warehouse_id = {} AND application_id = {app}", counter.house.second.application_id, counter.house.near),
-                format!("UPDATE warehouse_applications SET application_id = {app} WHERE warehouse_id = {} ", counter.house.near),
+                format!("UPDATE warehouse_applications SET application_id = {} WHERE warehouse_id = {} AND application_id = {app}", shop.stock_fixture.second.application_id, shop.stock_fixture.near),
+                format!("UPDATE warehouse_applications SET application_id = {app} WHERE warehouse_id = {} ", shop.stock_fixture.near),
                 vec![
                     ("storefront_offers.price", "inventories", Some(100), None),
                     ("storefront_offers.price", "inventories", None, Some(100)),
@@ -90,19 +90,19 @@ database_tests! {
                 ],
             ),
         ] {
-            counter.house.run(plant.clone()).await;
-            assert_eq!(told(&differences(&db).await), expected, "{plant}");
-            counter.house.run(mend).await;
+            shop.stock_fixture.run(plant.clone()).await;
+            assert_eq!(reported(&differences(&db).await), expected, "{plant}");
+            shop.stock_fixture.run(mend).await;
             assert_eq!(differences(&db).await, [], "{plant}");
         }
     }
 
     async fn one_project_is_examined_without_the_others(db: TestDatabase) {
         let (sound, broken) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
-        for house in [&sound, &broken] {
-            let category = house.category("All", None).await;
-            let item = house.item(crate::storehouse::Item::goods("Mug", category)).await;
-            house.stock(house.near, item, 3, 500).await;
+        for stock_fixture in [&sound, &broken] {
+            let category = stock_fixture.category("All", None).await;
+            let item = stock_fixture.item(crate::stock_fixture::Item::goods("Mug", category)).await;
+            stock_fixture.stock(stock_fixture.near, item, 3, 500).await;
         }
         db.database.rebuild_offers().await.unwrap();
         broken.run(format!("UPDATE inventories SET quantity = 4 WHERE project_id = {}", broken.project)).await;
@@ -114,29 +114,29 @@ database_tests! {
     }
 
     async fn many_records_are_examined_to_the_last(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
-        let category = house.category("All", None).await;
+        let stock_fixture = StockFixture::open(&db).await;
+        let category = stock_fixture.category("All", None).await;
         let last = "SELECT max(id) AS number FROM";
         for _ in 0..3 {
-            house.item(crate::storehouse::Item::goods("Mug", category)).await;
+            stock_fixture.item(crate::stock_fixture::Item::goods("Mug", category)).await;
         }
         for _ in 0..8 {
-            house.run("INSERT INTO nomenclatures (project_id, name, name_key, kind_id, category_id, price, is_subscription, \
+            stock_fixture.run("INSERT INTO nomenclatures (project_id, name, name_key, kind_id, category_id, price, is_subscription, \
                 wholesale, pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
                 SELECT project_id, name, name_key, kind_id, category_id, price, is_subscription, wholesale, pieces_per_pack, \
                 quantity_pack, views_count, version, created_at, updated_at FROM nomenclatures".to_owned()).await;
         }
-        house.run(format!("INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, \
-            created_at, updated_at) SELECT project_id, {}, id, 5, 0, 100, created_at, updated_at FROM nomenclatures", house.near)).await;
+        stock_fixture.run(format!("INSERT INTO inventories (project_id, warehouse_id, nomenclature_id, quantity, reserved, price, \
+            created_at, updated_at) SELECT project_id, {}, id, 5, 0, 100, created_at, updated_at FROM nomenclatures", stock_fixture.near)).await;
         assert_eq!(db.database.correct_ledger(None, at()).await.unwrap(), 768);
         assert_eq!(db.database.correct_ledger(None, at()).await.unwrap(), 0);
         db.database.rebuild_offers().await.unwrap();
         assert_eq!(differences(&db).await, []);
-        house.run(format!("UPDATE inventories SET quantity = 6 WHERE id = ({last} inventories)").replace(" AS number", "")).await;
-        let item = house.number(format!("{last} nomenclatures")).await;
-        house.run(format!("DELETE FROM storefront_offers WHERE nomenclature_id = {item}")).await;
+        stock_fixture.run(format!("UPDATE inventories SET quantity = 6 WHERE id = ({last} inventories)").replace(" AS number", "")).await;
+        let item = stock_fixture.number(format!("{last} nomenclatures")).await;
+        stock_fixture.run(format!("DELETE FROM storefront_offers WHERE nomenclature_id = {item}")).await;
         let found = differences(&db).await;
-        assert_eq!(told(&found)[2..], [
+        assert_eq!(reported(&found)[2..], [
             ("storefront_offers.price", "inventories", None, Some(100)),
             ("offer_counts.total", "storefront_offers", Some(768), Some(767)),
             ("offer_counts.total", "storefront_offers", Some(768), Some(767)),
@@ -144,11 +144,11 @@ database_tests! {
         assert_eq!(found.len(), 5);
     }
 
-    async fn what_differs_is_put_right_by_movements_and_by_deriving_anew(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let (vase, cup) = (counter.goods("Vase", 9, 100).await, counter.goods("Cup", 9, 100).await);
-        counter.promo("SPRING", "NULL", "NULL").await;
-        counter.placed(&counter.with_promo(&[(vase, 2)], "SPRING")).await;
+    async fn differences_are_corrected_by_movements_and_by_recomputing(db: TestDatabase) {
+        let shop = ShopFixture::open(&db).await;
+        let (vase, cup) = (shop.goods("Vase", 9, 100).await, shop.goods("Cup", 9, 100).await);
+        shop.promo("SPRING", "NULL", "NULL").await;
+        shop.placed(&shop.with_promo(&[(vase, 2)], "SPRING")).await;
         let before = movements(&db, vase).await.len();
         for plant in [
             format!("UPDATE inventories SET quantity = 12, reserved = 5 WHERE nomenclature_id = {vase}"),
@@ -158,7 +158,7 @@ database_tests! {
             "UPDATE offer_counts SET total = total + 3".to_owned(),
             "DELETE FROM offer_counts WHERE category_id = 0".to_owned(),
         ] {
-            counter.house.run(plant).await;
+            shop.stock_fixture.run(plant).await;
         }
         assert!(differences(&db).await.len() > 8);
         let corrected = db.database.correct(None, at()).await.unwrap();
@@ -175,28 +175,28 @@ database_tests! {
         assert_eq!((last.quantity, last.reserved, last.quantity_after, last.reserved_after), (3, 0, 12, 2));
         assert_eq!(changes(&db, cup).await.last(), Some(&("correction".to_owned(), -9, 0)));
         let shown = format!("SELECT count(*) AS number FROM storefront_offers WHERE nomenclature_id = {cup}");
-        assert_eq!(counter.house.number(shown).await, 0, "what is gone is sold no more");
+        assert_eq!(shop.stock_fixture.number(shown).await, 0, "what is gone is sold no more");
     }
 
-    async fn what_cannot_be_put_right_stays_and_is_told(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 9, 100).await;
-        counter.placed(&counter.command(&[(vase, 2)])).await;
-        counter.house.run(format!("UPDATE inventories SET quantity = 1, reserved = 0 WHERE nomenclature_id = {vase}")).await;
+    async fn uncorrectable_differences_stay_and_are_reported(db: TestDatabase) {
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 9, 100).await;
+        shop.placed(&shop.command(&[(vase, 2)])).await;
+        shop.stock_fixture.run(format!("UPDATE inventories SET quantity = 1, reserved = 0 WHERE nomenclature_id = {vase}")).await;
         db.database.correct(None, at()).await.unwrap();
         let expected = [("inventories.reserved", "reservations", Some(0), Some(2))];
-        assert_eq!(told(&differences(&db).await), expected, "two pieces are claimed of the one that is there");
-        counter.house.run(format!("UPDATE inventories SET quantity = 4 WHERE nomenclature_id = {vase}")).await;
+        assert_eq!(reported(&differences(&db).await), expected, "two pieces are claimed of the one that is there");
+        shop.stock_fixture.run(format!("UPDATE inventories SET quantity = 4 WHERE nomenclature_id = {vase}")).await;
         db.database.correct(None, at()).await.unwrap();
         assert_eq!(differences(&db).await, []);
     }
 
     async fn one_project_is_put_right_without_the_others(db: TestDatabase) {
         let (one, other) = (StockFixture::open(&db).await, StockFixture::open(&db).await);
-        for house in [&one, &other] {
-            let category = house.category("All", None).await;
-            let item = house.item(crate::storehouse::Item::goods("Mug", category)).await;
-            house.stock(house.near, item, 3, 500).await;
+        for stock_fixture in [&one, &other] {
+            let category = stock_fixture.category("All", None).await;
+            let item = stock_fixture.item(crate::stock_fixture::Item::goods("Mug", category)).await;
+            stock_fixture.stock(stock_fixture.near, item, 3, 500).await;
         }
         db.database.rebuild_offers().await.unwrap();
         one.run("UPDATE inventories SET quantity = 4".to_owned()).await;
@@ -208,9 +208,9 @@ database_tests! {
     }
 
     async fn orders_and_corrections_do_not_disturb_each_other(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 500, 100).await;
-        counter.house.run(format!("UPDATE inventories SET quantity = 600 WHERE nomenclature_id = {vase}")).await;
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 500, 100).await;
+        shop.stock_fixture.run(format!("UPDATE inventories SET quantity = 600 WHERE nomenclature_id = {vase}")).await;
         let doctors = async {
             for _ in 0..10 {
                 db.database.correct(None, at()).await.unwrap();
@@ -218,12 +218,12 @@ database_tests! {
         };
         let orders = async {
             for _ in 0..10 {
-                counter.placed(&counter.command(&[(vase, 3)])).await;
+                shop.placed(&shop.command(&[(vase, 3)])).await;
             }
         };
         tokio::join!(doctors, orders);
         assert_eq!(differences(&db).await, []);
-        assert_eq!(counter.house.number("SELECT quantity AS number FROM inventories".to_owned()).await, 600);
-        assert_eq!(counter.house.number("SELECT reserved AS number FROM inventories".to_owned()).await, 30);
+        assert_eq!(shop.stock_fixture.number("SELECT quantity AS number FROM inventories".to_owned()).await, 600);
+        assert_eq!(shop.stock_fixture.number("SELECT reserved AS number FROM inventories".to_owned()).await, 30);
     }
 }

@@ -16,9 +16,9 @@ use kontor_orders::{PlacedOutcome, PlacementError};
 
 use super::books::differences;
 use super::movements::sheet;
-use crate::catalog::records::clerk;
-use crate::orders::counter::Counter;
-use crate::orders::office::Office;
+use crate::catalog::records::seller;
+use crate::orders::shop::ShopFixture;
+use crate::orders::staff_fixture::StaffFixture;
 
 /// Minimum changes of stock.
 const ROUNDS: usize = 40;
@@ -65,24 +65,24 @@ impl Market {
 
 database_tests! {
     async fn uploads_staff_and_orders_for_the_last_pieces_never_block_each_other(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let office = Arc::new(Office::open(&counter).await);
-        counter.promo("SPRING", "NULL", "NULL").await;
-        let items = [counter.goods("Vase", 1, 100).await, counter.goods("Cup", 1, 100).await, counter.goods("Jug", 1, 100).await];
+        let shop = ShopFixture::open(&db).await;
+        let staff_fixture = Arc::new(StaffFixture::open(&shop).await);
+        shop.promo("SPRING", "NULL", "NULL").await;
+        let items = [shop.goods("Vase", 1, 100).await, shop.goods("Cup", 1, 100).await, shop.goods("Jug", 1, 100).await];
         for (item, article) in items.iter().zip(["VASE", "CUP", "JUG"]) {
-            counter.house.run(format!("UPDATE nomenclatures SET article = '{article}' WHERE id = {item}")).await;
+            shop.stock_fixture.run(format!("UPDATE nomenclatures SET article = '{article}' WHERE id = {item}")).await;
         }
         // Items written by SQL lack their search texts.
         db.database.rebuild_offers().await.unwrap();
-        let stock = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {}", items[0])).await;
-        let (stock, project) = (InventoryId::new(stock).unwrap(), counter.house.project);
+        let stock = shop.stock_fixture.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {}", items[0])).await;
+        let (stock, project) = (InventoryId::new(stock).unwrap(), shop.stock_fixture.project);
         let market = Market::open();
         let buyers: Vec<_> = (0..BUYERS).map(|buyer| {
-            let (placement, office, customer) = (counter.placement.clone(), office.clone(), counter.customer);
+            let (placement, staff_fixture, customer) = (shop.placement.clone(), staff_fixture.clone(), shop.customer);
             let market = market.clone();
             let mut wanted = items.map(|item| (item, 1));
             wanted.rotate_left(buyer);
-            let commands = [counter.with_promo(&wanted, "SPRING"), counter.command(&wanted[..2]), counter.command(&wanted)];
+            let commands = [shop.with_promo(&wanted, "SPRING"), shop.command(&wanted[..2]), shop.command(&wanted)];
             tokio::spawn(async move {
                 for round in market.visits() {
                     let order = match placement.place(customer, &commands[round % 3]).await {
@@ -93,7 +93,7 @@ database_tests! {
                     market.orders.fetch_add(1, Ordering::SeqCst);
                     let status = if round % 4 == 0 { OrderStatus::Issued } else { OrderStatus::Canceled };
                     // A remaining order would keep its units from the others.
-                    office.move_to(&order, status).await.unwrap();
+                    staff_fixture.move_to(&order, status).await.unwrap();
                 }
             })
         }).collect();
@@ -102,7 +102,7 @@ database_tests! {
             for round in open.supplies() {
                 let mut rows = ["VASE;W1;{};1", "CUP;W1;{};1", "JUG;W1;{};1"].map(|row| row.replace("{}", &(1 + round % 3).to_string()));
                 rows.rotate_left(round % 3);
-                database.upload(clerk(project), sheet(&rows.join("\n")), ImportMode::Partial).await.unwrap();
+                database.upload(seller(project), sheet(&rows.join("\n")), ImportMode::Partial).await.unwrap();
             }
         });
         let (database, open) = (db.database.clone(), market.clone());
@@ -110,7 +110,7 @@ database_tests! {
             for round in open.supplies() {
                 let pieces = StockLevel::new(i64::try_from(1 + round % 2).unwrap()).unwrap();
                 let change = StockChange { quantity: Edit::Set(pieces), price: Edit::Keep, comment: None };
-                match database.set_stock(clerk(project), stock, change).await {
+                match database.set_stock(seller(project), stock, change).await {
                     Ok(_) | Err(InventoryError::Refused(InventoryRefusal::BelowReserved { .. })) => {}
                     Err(other) => panic!("{other:?}"),
                 }

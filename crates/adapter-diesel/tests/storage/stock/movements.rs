@@ -13,11 +13,11 @@ use kontor_kernel::{InventoryId, Line, Stamp, UserId};
 use kontor_orders::model::OrderStatus;
 
 use super::books::{changes, differences, movements};
-use crate::catalog::records::{clerk, goods, item, stock};
+use crate::catalog::records::{goods, item, seller, stock};
 use crate::fixtures;
-use crate::orders::counter::{AcquirerMode, Counter};
-use crate::orders::office::Office;
-use crate::storehouse::{Item, StockFixture};
+use crate::orders::shop::{AcquirerMode, ShopFixture};
+use crate::orders::staff_fixture::StaffFixture;
+use crate::stock_fixture::{Item, StockFixture};
 
 /// Rows of `article;warehouse;quantity;price`.
 pub struct Rows(pub String);
@@ -54,15 +54,15 @@ database_tests! {
                 comment: price.map(|price| Line::parse(&format!("Now {price}")).unwrap()),
             };
             let author = Author::User(UserId::new(9).unwrap());
-            db.database.set_stock(Stamp { author, ..clerk(project) }, stored.id, change)
+            db.database.set_stock(Stamp { author, ..seller(project) }, stored.id, change)
         };
         set(Some(8), None).await.unwrap();
         set(Some(8), Some("3.50")).await.unwrap();
         set(None, Some("3.50")).await.unwrap();
         set(None, None).await.unwrap();
         let all = movements(&db, tea.get()).await;
-        let told: Vec<_> = all.iter().map(|m| (m.reason.as_str(), m.quantity, m.quantity_after, m.price_before, m.price_after)).collect();
-        assert_eq!(told, [("creation", 5, 5, None, Some(0)), ("edit", 3, 8, None, None), ("edit", 0, 8, Some(0), Some(350))]);
+        let reported: Vec<_> = all.iter().map(|m| (m.reason.as_str(), m.quantity, m.quantity_after, m.price_before, m.price_after)).collect();
+        assert_eq!(reported, [("creation", 5, 5, None, Some(0)), ("edit", 3, 8, None, None), ("edit", 0, 8, Some(0), Some(350))]);
         let by: Vec<_> = all.iter().map(|m| (m.actor.as_str(), m.actor_id, m.source_id)).collect();
         assert_eq!(by, [("user", Some(7), None), ("user", Some(9), None), ("user", Some(9), None)]);
         let comments: Vec<_> = all.iter().map(|m| m.comment.as_deref()).collect();
@@ -71,37 +71,37 @@ database_tests! {
     }
 
     async fn a_refused_change_leaves_no_movement(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let vase = counter.goods("Vase", 5, 100).await;
-        counter.placed(&counter.command(&[(vase, 3)])).await;
-        let id = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
+        let shop = ShopFixture::open(&db).await;
+        let vase = shop.goods("Vase", 5, 100).await;
+        shop.placed(&shop.command(&[(vase, 3)])).await;
+        let id = shop.stock_fixture.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
         let change = StockChange { quantity: Edit::Set(StockLevel::new(2).unwrap()), price: Edit::Keep, comment: None };
-        let project = counter.house.project;
+        let project = shop.stock_fixture.project;
         let before = movements(&db, vase).await.len();
-        db.database.set_stock(clerk(project), InventoryId::new(id).unwrap(), change).await.unwrap_err();
-        counter.place(&counter.command(&[(vase, 3)])).await.unwrap_err();
+        db.database.set_stock(seller(project), InventoryId::new(id).unwrap(), change).await.unwrap_err();
+        shop.place(&shop.command(&[(vase, 3)])).await.unwrap_err();
         assert_eq!(movements(&db, vase).await.len(), before);
         assert_eq!(differences(&db).await, []);
     }
 
     async fn an_order_claims_sells_and_gives_back(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let office = Office::open(&counter).await;
-        let (vase, cup) = (counter.goods("Vase", 9, 100).await, counter.goods("Cup", 9, 100).await);
-        let advice = counter.house.item(Item { kind: 1, price: 10, category: None, ..Item::goods("Advice", 0) }).await;
-        let sold = counter.placed(&counter.command(&[(cup, 1), (vase, 2), (advice, 1)])).await;
-        let canceled = counter.placed(&counter.command(&[(vase, 4)])).await;
-        office.move_to(&sold, OrderStatus::Issued).await.unwrap();
-        office.move_to(&canceled, OrderStatus::Canceled).await.unwrap();
-        counter.acquirer.mood(AcquirerMode::Refuses);
-        counter.place(&counter.online(&[(vase, 1)])).await.unwrap_err();
+        let shop = ShopFixture::open(&db).await;
+        let staff_fixture = StaffFixture::open(&shop).await;
+        let (vase, cup) = (shop.goods("Vase", 9, 100).await, shop.goods("Cup", 9, 100).await);
+        let advice = shop.stock_fixture.item(Item { kind: 1, price: 10, category: None, ..Item::goods("Advice", 0) }).await;
+        let sold = shop.placed(&shop.command(&[(cup, 1), (vase, 2), (advice, 1)])).await;
+        let canceled = shop.placed(&shop.command(&[(vase, 4)])).await;
+        staff_fixture.move_to(&sold, OrderStatus::Issued).await.unwrap();
+        staff_fixture.move_to(&canceled, OrderStatus::Canceled).await.unwrap();
+        shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
+        shop.place(&shop.online(&[(vase, 1)])).await.unwrap_err();
         let expected = [
             change("correction", 9, 0), change("reservation", 0, 2), change("reservation", 0, 4), change("sale", -2, -2),
             change("release", 0, -4), change("reservation", 0, 1), change("release", 0, -1),
         ];
         assert_eq!(changes(&db, vase).await, expected);
         let all = movements(&db, vase).await;
-        let (customer, user) = (Some(counter.customer.counterparty_id.get()), Some(office.staff.user_id.get()));
+        let (customer, user) = (Some(shop.customer.counterparty_id.get()), Some(staff_fixture.staff.user_id.get()));
         let by: Vec<_> = all.iter().skip(1).map(|m| (m.actor.as_str(), m.actor_id)).collect();
         assert_eq!(by, [("customer", customer), ("customer", customer), ("user", user), ("user", user), ("customer", customer), ("system", None)]);
         let orders: Vec<_> = all.iter().map(|m| m.source_id).collect();
@@ -114,15 +114,15 @@ database_tests! {
     }
 
     async fn movements_of_an_order_cost_one_statement(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
+        let shop = ShopFixture::open(&db).await;
         let mut lines = Vec::new();
         for _ in 0..20 {
-            lines.push((counter.goods("Vase", 900, 100).await, 1));
+            lines.push((shop.goods("Vase", 900, 100).await, 1));
         }
         let mut costs = Vec::new();
         for size in [1, 2, 20] {
             let before = db.statements();
-            counter.placed(&counter.command(&lines[..size])).await;
+            shop.placed(&shop.command(&lines[..size])).await;
             costs.push(db.statements() - before);
         }
         // Each line adds one reservation statement, and nothing else.
@@ -130,13 +130,13 @@ database_tests! {
     }
 
     async fn an_upload_is_entered_in_batches(db: TestDatabase) {
-        let house = StockFixture::open(&db).await;
+        let stock_fixture = StockFixture::open(&db).await;
         for number in 0..1_200 {
-            house.run(format!(
+            stock_fixture.run(format!(
                 "INSERT INTO nomenclatures (project_id, article, article_key, name, name_key, kind_id, price, \
                  is_subscription, wholesale, pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
                  VALUES ({}, 'A{number}', 'a{number}', 'A', 'a', 2, 0, FALSE, FALSE, 1, 1, 0, 1, \
-                 '2026-01-01 00:00:00', '2026-01-01 00:00:00')", house.project
+                 '2026-01-01 00:00:00', '2026-01-01 00:00:00')", stock_fixture.project
             )).await;
         }
         db.database.rebuild_offers().await.unwrap();
@@ -144,15 +144,15 @@ database_tests! {
             let rows: Vec<String> = (0..1_200).map(|number| format!("A{number};W1;{quantity};{price}")).collect();
             let before = db.statements();
             let sheet = sheet(&rows.join("\n"));
-            db.database.upload(clerk(house.project), sheet, ImportMode::AllOrNothing).await.unwrap();
+            db.database.upload(seller(stock_fixture.project), sheet, ImportMode::AllOrNothing).await.unwrap();
             db.statements() - before
         };
         let spent = [upload(5, 1).await, upload(7, 1).await, upload(7, 2).await, upload(7, 2).await];
         assert!(spent.iter().all(|spent| *spent < 45), "{spent:?} statements");
         let sums = "SELECT CAST(sum(quantity) AS BIGINT) AS number FROM stock_movements WHERE reason = 'upload'";
-        assert_eq!(house.number(sums.to_owned()).await, 1_200 * 7);
-        assert_eq!(house.number("SELECT count(*) AS number FROM stock_movements".to_owned()).await, 1_200 * 3);
-        assert_eq!(house.number("SELECT count(*) AS number FROM stock_movements WHERE price_before = 100 AND price_after = 200 AND quantity = 0".to_owned()).await, 1_200);
+        assert_eq!(stock_fixture.number(sums.to_owned()).await, 1_200 * 7);
+        assert_eq!(stock_fixture.number("SELECT count(*) AS number FROM stock_movements".to_owned()).await, 1_200 * 3);
+        assert_eq!(stock_fixture.number("SELECT count(*) AS number FROM stock_movements WHERE price_before = 100 AND price_after = 200 AND quantity = 0".to_owned()).await, 1_200);
         assert_eq!(differences(&db).await, []);
     }
 }

@@ -14,27 +14,27 @@ use kontor_orders::{PlacedOutcome, PlacementError};
 
 use super::books::{differences, movements};
 use super::movements::sheet;
-use crate::catalog::records::{self, NOON, clerk};
+use crate::catalog::records::{self, NOON, seller};
 use crate::fixtures;
-use crate::orders::counter::Counter;
-use crate::orders::office::Office;
+use crate::orders::shop::ShopFixture;
+use crate::orders::staff_fixture::StaffFixture;
 
 const BUYERS: usize = 200;
 
 database_tests! {
-    async fn the_ledger_holds_whoever_races(db: TestDatabase) {
-        let counter = Counter::open(&db).await;
-        let office = Arc::new(Office::open(&counter).await);
-        let vase = counter.goods("Vase", 60, 100).await;
-        counter.house.run(format!("UPDATE nomenclatures SET article = 'VASE', article_key = 'vase' WHERE id = {vase}")).await;
+    async fn the_ledger_is_correct_after_any_race(db: TestDatabase) {
+        let shop = ShopFixture::open(&db).await;
+        let staff_fixture = Arc::new(StaffFixture::open(&shop).await);
+        let vase = shop.goods("Vase", 60, 100).await;
+        shop.stock_fixture.run(format!("UPDATE nomenclatures SET article = 'VASE', article_key = 'vase' WHERE id = {vase}")).await;
         db.database.rebuild_offers().await.unwrap();
-        let id = counter.house.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
-        let (id, project) = (InventoryId::new(id).unwrap(), counter.house.project);
+        let id = shop.stock_fixture.number(format!("SELECT id AS number FROM inventories WHERE nomenclature_id = {vase}")).await;
+        let (id, project) = (InventoryId::new(id).unwrap(), shop.stock_fixture.project);
         let start = Arc::new(tokio::sync::Barrier::new(BUYERS + 2));
 
         let buyers: Vec<_> = (0..BUYERS).map(|number| {
-            let (placement, start, office) = (counter.placement.clone(), start.clone(), office.clone());
-            let (customer, command) = (counter.customer, counter.command(&[(vase, 1)]));
+            let (placement, start, staff_fixture) = (shop.placement.clone(), start.clone(), staff_fixture.clone());
+            let (customer, command) = (shop.customer, shop.command(&[(vase, 1)]));
             tokio::spawn(async move {
                 start.wait().await;
                 let order = match placement.place(customer, &command).await {
@@ -48,7 +48,7 @@ database_tests! {
                     1 => (OrderStatus::Issued, 1),
                     _ => return (1, 0),
                 };
-                office.move_to(&order, status).await.unwrap();
+                staff_fixture.move_to(&order, status).await.unwrap();
                 (1, sold)
             })
         }).collect();
@@ -59,7 +59,7 @@ database_tests! {
             for round in 0..30_i64 {
                 let pieces = StockLevel::new([40, 55, 48, 90][usize::try_from(round % 4).unwrap()]).unwrap();
                 let change = StockChange { quantity: Edit::Set(pieces), price: Edit::Keep, comment: None };
-                match database.set_stock(clerk(project), id, change).await {
+                match database.set_stock(seller(project), id, change).await {
                     Ok(_) => done += 1,
                     Err(InventoryError::Refused(InventoryRefusal::BelowReserved { .. })) => {}
                     Err(other) => panic!("{other:?}"),
@@ -74,7 +74,7 @@ database_tests! {
             for round in 0..15 {
                 let rows = sheet(&format!("VASE;W1;{};1", 70 + round));
                 let mode = ImportMode::Partial;
-                done += database.upload(clerk(project), rows, mode).await.unwrap().updated;
+                done += database.upload(seller(project), rows, mode).await.unwrap().updated;
             }
             done
         });
@@ -97,7 +97,7 @@ database_tests! {
             assert!(reserved >= 0 && quantity >= reserved, "{movement:?}");
         }
         let of = |reason: &str| all.iter().filter(|movement| movement.reason == reason).count();
-        assert_eq!(counter.stock(vase).await, (quantity, reserved));
+        assert_eq!(shop.stock(vase).await, (quantity, reserved));
         assert_eq!((of("reservation"), of("sale"), of("upload")), (placed, sold, uploads));
         assert!(of("edit") <= edits, "an edit that changes nothing is no movement");
         assert_eq!(differences(&db).await, []);
@@ -115,7 +115,7 @@ database_tests! {
                 price: Money::ZERO,
             };
             let (one, two) = (db.database.clone(), db.database.clone());
-            let adding = tokio::spawn(async move { InventoryRepository::insert(&one, clerk(project), draft).await });
+            let adding = tokio::spawn(async move { InventoryRepository::insert(&one, seller(project), draft).await });
             let going = tokio::spawn(async move { WarehouseRepository::delete(&two, Stamp::of_system(project, NOON), place).await });
             let (added, gone) = (adding.await.unwrap(), going.await.unwrap());
             match (&added, &gone) {

@@ -7,27 +7,27 @@ use kontor_adapter_diesel::Database;
 use kontor_kernel::{CustomerScope, Money, NomenclatureId};
 use kontor_subscriptions::testing::contract::{self, Fixture};
 
-use super::club::Club;
+use super::fixture::SubscriptionFixture;
 
 #[async_trait]
-impl Fixture for Club<'_> {
+impl Fixture for SubscriptionFixture<'_> {
     type Store = Database;
 
     fn store(&self) -> Arc<Database> {
-        Arc::new(self.counter.house.db.database.clone())
+        Arc::new(self.shop.stock_fixture.db.database.clone())
     }
 
     async fn customer(&self) -> CustomerScope {
-        self.counter.another_customer().await
+        self.shop.another_customer().await
     }
 
     async fn plan(&self, price: Money) -> NomenclatureId {
-        NomenclatureId::new(Club::plan(self, "Plan", price.minor(), 1).await).unwrap()
+        NomenclatureId::new(SubscriptionFixture::plan(self, "Plan", price.minor(), 1).await).unwrap()
     }
 }
 
 promises! {
-    Club:
+    SubscriptionFixture:
     one_first_payment_is_unfinished
     a_subscription_is_activated_once
     a_failed_first_payment_frees_the_plan

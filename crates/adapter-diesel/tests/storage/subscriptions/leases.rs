@@ -18,8 +18,8 @@ use kontor_subscriptions::ports::SubscriptionStore;
 use kontor_subscriptions::{Pace, SubscriptionScheduler};
 use uuid::Uuid;
 
-use super::club::Club;
-use crate::orders::counter::AcquirerMode;
+use super::fixture::SubscriptionFixture;
+use crate::orders::shop::AcquirerMode;
 
 /// Takes 35 seconds for every payment, while another worker looks for due work.
 struct Slow {
@@ -86,31 +86,31 @@ impl PaymentGateway for Slow {
 
 database_tests! {
     async fn a_batch_stays_leased_while_the_acquirer_is_slow(db: TestDatabase) {
-        let club = Club::open(&db).await;
-        let counter = &club.counter;
-        counter.acquirer.mood(AcquirerMode::Paid);
+        let fixture = SubscriptionFixture::open(&db).await;
+        let shop = &fixture.shop;
+        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
         for _ in 0..10 {
-            let customer = counter.another_customer().await;
-            club.subscribed(customer, club.gold).await;
+            let customer = shop.another_customer().await;
+            fixture.subscribed(customer, fixture.gold).await;
         }
-        club.go_to("2026-04-01T12:00:00Z");
+        fixture.go_to("2026-04-01T12:00:00Z");
         let slow = Arc::new(Slow {
-            acquirer: counter.acquirer.clone(),
-            clock: counter.clock.clone(),
+            acquirer: shop.acquirer.clone(),
+            clock: shop.clock.clone(),
             database: db.database.clone(),
             found_by_others: AtomicUsize::new(0),
         });
         let charges = ChargeService {
             charges: Arc::new(db.database.clone()),
             gateway: slow.clone(),
-            clock: counter.clock.clone(),
-            random: counter.random.clone(),
+            clock: shop.clock.clone(),
+            random: shop.random.clone(),
         };
         let scheduler = SubscriptionScheduler {
             store: Arc::new(db.database.clone()),
             charges: Arc::new(charges),
-            clock: counter.clock.clone(),
-            random: counter.random.clone(),
+            clock: shop.clock.clone(),
+            random: shop.random.clone(),
             pace: Arc::new(Pace::per_second(10_000)),
         };
         let ran = scheduler.run(50).await.unwrap();
@@ -119,10 +119,10 @@ database_tests! {
     }
 
     async fn a_lease_that_was_lost_is_not_renewed(db: TestDatabase) {
-        let club = Club::open(&db).await;
-        club.subscribed(club.counter.customer, club.gold).await;
-        club.go_to("2026-04-01T12:00:00Z");
-        let minutes = |count| club.counter.clock.now() + TimeDelta::minutes(count);
+        let fixture = SubscriptionFixture::open(&db).await;
+        fixture.subscribed(fixture.shop.customer, fixture.gold).await;
+        fixture.go_to("2026-04-01T12:00:00Z");
+        let minutes = |count| fixture.shop.clock.now() + TimeDelta::minutes(count);
         let mine = db.database.lease_due(minutes(0), minutes(2), 50).await.unwrap();
         assert_eq!(mine.len(), 1);
         assert_eq!(db.database.extend_leases(mine.clone(), minutes(2), minutes(4)).await.unwrap(), mine);

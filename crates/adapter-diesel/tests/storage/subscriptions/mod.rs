@@ -1,15 +1,15 @@
 //! Subscriptions from the first checkout on, on both databases.
 
 mod claims;
-pub mod club;
 mod contract;
 mod daily_limits;
-mod desk;
+pub mod fixture;
 mod forecasts;
 mod leases;
 mod lifecycle;
 mod races;
 mod restored;
+mod staff_subscriptions;
 mod waits;
 mod worker;
 mod years;

@@ -8,8 +8,8 @@ use kontor_subscriptions::model::PlanChoice;
 use kontor_subscriptions::{Agreement, StaffCommand, SubscriptionStatus, TermsEdit};
 use tokio::task::JoinSet;
 
-use super::club::Club;
-use crate::orders::counter::AcquirerMode;
+use super::fixture::SubscriptionFixture;
+use crate::orders::shop::AcquirerMode;
 
 /// `DELETE_ROUNDS` increases the rounds.
 #[expect(clippy::disallowed_methods, reason = "a test that is told how long to run")]
@@ -19,43 +19,43 @@ fn rounds() -> u64 {
 
 database_tests! {
     async fn of_checkouts_that_race_one_is_made(db: TestDatabase) {
-        let club = Club::open(&db).await;
-        let anna = club.counter.customer;
-        let silver = club.plan("Silver", 50_000, 1).await;
+        let fixture = SubscriptionFixture::open(&db).await;
+        let anna = fixture.shop.customer;
+        let silver = fixture.plan("Silver", 50_000, 1).await;
         let mut running = JoinSet::new();
         for number in 0..20 {
-            let service = Arc::clone(&club.service);
-            let plan = if number % 2 == 0 { club.gold } else { silver };
+            let service = Arc::clone(&fixture.service);
+            let plan = if number % 2 == 0 { fixture.gold } else { silver };
             running.spawn(async move {
-                service.check_out(anna, &Club::purchase(&[plan], None), &Agreement::default()).await.is_ok()
+                service.check_out(anna, &SubscriptionFixture::purchase(&[plan], None), &Agreement::default()).await.is_ok()
             });
         }
         let answered = running.join_all().await.into_iter().filter(|is_ok| *is_ok).count();
         assert!((1..=10).contains(&answered), "{answered}");
-        assert_eq!((club.counter.acquirer.count(), club.counter.count("subscriptions").await), (1, 1));
+        assert_eq!((fixture.shop.acquirer.count(), fixture.shop.count("subscriptions").await), (1, 1));
     }
 
-    async fn whoever_charges_a_period_it_is_charged_once(db: TestDatabase) {
-        let club = Club::open(&db).await;
-        let anna = club.counter.customer;
-        let id = club.subscribed(anna, club.gold).await;
-        let (silver, method) = (club.plan("Silver", 50_000, 1).await, club.method(anna).await);
-        club.counter.acquirer.mood(AcquirerMode::Declines("insufficient_funds"));
-        club.go_to("2026-04-01T12:00:00Z");
-        club.tick().await;
-        let failed = club.see(id).await.latest.unwrap().id;
-        let made = club.counter.acquirer.count();
-        club.counter.acquirer.mood(AcquirerMode::Paid);
-        club.go_to("2026-04-02T12:00:00Z");
+    async fn a_period_is_charged_once_by_any_source(db: TestDatabase) {
+        let fixture = SubscriptionFixture::open(&db).await;
+        let anna = fixture.shop.customer;
+        let id = fixture.subscribed(anna, fixture.gold).await;
+        let (silver, method) = (fixture.plan("Silver", 50_000, 1).await, fixture.method(anna).await);
+        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("insufficient_funds"));
+        fixture.go_to("2026-04-01T12:00:00Z");
+        fixture.tick().await;
+        let failed = fixture.see(id).await.latest.unwrap().id;
+        let made = fixture.shop.acquirer.count();
+        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.go_to("2026-04-02T12:00:00Z");
         let mut running = JoinSet::new();
-        let (desk, staff) = (Arc::new(club.desk()), club.staff());
+        let (staff_subscriptions, staff) = (Arc::new(fixture.staff_subscriptions()), fixture.staff());
         for number in 0..200 {
-            let (service, scheduler) = (Arc::clone(&club.service), Arc::clone(&club.scheduler));
-            let (desk, staff) = (Arc::clone(&desk), staff.clone());
+            let (service, scheduler) = (Arc::clone(&fixture.service), Arc::clone(&fixture.scheduler));
+            let (staff_subscriptions, staff) = (Arc::clone(&staff_subscriptions), staff.clone());
             running.spawn(async move {
                 let agreement = Agreement::default();
                 match number % 6 {
-                    5 => drop(desk.command(&staff, id, StaffCommand::ChargeNow).await),
+                    5 => drop(staff_subscriptions.command(&staff, id, StaffCommand::ChargeNow).await),
                     0 | 1 => drop(scheduler.run(10).await.unwrap()),
                     2 => drop(service.retry(anna, id, failed).await),
                     3 => drop(service.resume(anna, id, &agreement).await),
@@ -68,28 +68,28 @@ database_tests! {
             });
         }
         running.join_all().await;
-        club.tick().await;
-        assert_eq!(club.counter.acquirer.count(), made + 1, "one payment more");
+        fixture.tick().await;
+        assert_eq!(fixture.shop.acquirer.count(), made + 1, "one payment more");
         let paid = "subscription_payments WHERE state = 'succeeded'";
-        assert_eq!(club.counter.count(paid).await, 2);
-        assert_eq!(club.see(id).await.subscription.status, SubscriptionStatus::Active);
+        assert_eq!(fixture.shop.count(paid).await, 2);
+        assert_eq!(fixture.see(id).await.subscription.status, SubscriptionStatus::Active);
     }
 
     async fn after_a_card_is_deleted_no_request_names_it(db: TestDatabase) {
-        let club = Club::open(&db).await;
+        let fixture = SubscriptionFixture::open(&db).await;
         let (mut charged, mut refused) = (0, 0);
         // The delay before the deletion: longer after a charge that was never sent, so that both orders occur on slow
         // and on fast machines.
         let mut thinking = 0_u64;
         for round in 0..rounds() {
-            let customer = club.counter.another_customer().await;
-            club.subscribed(customer, club.gold).await;
-            let method = club.method(customer).await;
-            let mood = if round % 3 == 0 { AcquirerMode::LosesTheAnswer } else { AcquirerMode::Paid };
-            club.counter.acquirer.mood(mood);
-            club.counter.wait(31 * 86_400);
-            let (service, scheduler) = (Arc::clone(&club.service), Arc::clone(&club.scheduler));
-            let acquirer = Arc::clone(&club.counter.acquirer);
+            let customer = fixture.shop.another_customer().await;
+            fixture.subscribed(customer, fixture.gold).await;
+            let method = fixture.method(customer).await;
+            let acquirer_mode = if round % 3 == 0 { AcquirerMode::LosesTheAnswer } else { AcquirerMode::Paid };
+            fixture.shop.acquirer.acquirer_mode(acquirer_mode);
+            fixture.shop.wait(31 * 86_400);
+            let (service, scheduler) = (Arc::clone(&fixture.service), Arc::clone(&fixture.scheduler));
+            let acquirer = Arc::clone(&fixture.shop.acquirer);
             let named = move || acquirer.named.lock().unwrap().iter().filter(|named| **named == method).count();
             let counted = named.clone();
             let delete = tokio::spawn(async move {
@@ -100,8 +100,8 @@ database_tests! {
             scheduler.run(10).await.unwrap();
             let until_the_answer = delete.await.unwrap();
             for seconds in [0, 3, 60, 3_600, 86_400] {
-                club.counter.wait(seconds);
-                club.tick().await;
+                fixture.shop.wait(seconds);
+                fixture.tick().await;
             }
             assert_eq!(named(), until_the_answer, "round {round}");
             if until_the_answer == 0 {
@@ -113,27 +113,27 @@ database_tests! {
             }
             // In the next round only its own customer has due charges, and the open charges of this one are settled:
             // otherwise every round would check the open charges of all previous ones.
-            for provider in club.counter.acquirer.end() {
-                club.counter.payments.handle_notification(&provider, None).await.unwrap();
+            for provider in fixture.shop.acquirer.end() {
+                fixture.shop.payments.handle_notification(&provider, None).await.unwrap();
             }
-            club.counter.acquirer.forget();
-            club.counter.house.run("UPDATE subscriptions SET wake_at = NULL WHERE wake_at IS NOT NULL".to_owned()).await;
+            fixture.shop.acquirer.forget();
+            fixture.shop.stock_fixture.run("UPDATE subscriptions SET wake_at = NULL WHERE wake_at IS NOT NULL".to_owned()).await;
         }
         println!("{charged} charges were on their way, {refused} were never sent");
         assert!(rounds() < 20 || charged > 0 && refused > 0, "both orders were seen: {charged}, {refused}");
     }
 
-    async fn news_of_a_charge_count_once(db: TestDatabase) {
-        let club = Club::open(&db).await;
-        let id = club.subscribed(club.counter.customer, club.gold).await;
-        club.counter.acquirer.mood(AcquirerMode::LosesTheAnswer);
-        club.go_to("2026-04-01T12:00:00Z");
-        club.scheduler.run(10).await.unwrap();
-        assert_eq!(club.see(id).await.subscription.status, SubscriptionStatus::Charging);
-        let provider = club.counter.acquirer.settle(GatewayStatus::Succeeded);
+    async fn notifications_of_a_charge_count_once(db: TestDatabase) {
+        let fixture = SubscriptionFixture::open(&db).await;
+        let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
+        fixture.shop.acquirer.acquirer_mode(AcquirerMode::LosesTheAnswer);
+        fixture.go_to("2026-04-01T12:00:00Z");
+        fixture.scheduler.run(10).await.unwrap();
+        assert_eq!(fixture.see(id).await.subscription.status, SubscriptionStatus::Charging);
+        let provider = fixture.shop.acquirer.settle(GatewayStatus::Succeeded);
         let mut running = JoinSet::new();
         for number in 0..20 {
-            let (payments, provider) = (Arc::clone(&club.counter.payments), provider.clone());
+            let (payments, provider) = (Arc::clone(&fixture.shop.payments), provider.clone());
             running.spawn(async move {
                 if number % 2 == 0 {
                     payments.handle_notification(&provider, None).await.unwrap();
@@ -143,10 +143,10 @@ database_tests! {
             });
         }
         running.join_all().await;
-        assert_eq!(club.standing(id).await.1.unwrap(), "2026-05-01");
-        assert_eq!(club.counter.count("subscription_payments").await, 2);
-        assert_eq!(club.counter.count("orders WHERE status_id = 22").await, 2);
-        let told = ["subscription_activated", "subscription_charge_ahead", "subscription_renewed"];
-        assert_eq!(club.notices().await, told);
+        assert_eq!(fixture.standing(id).await.1.unwrap(), "2026-05-01");
+        assert_eq!(fixture.shop.count("subscription_payments").await, 2);
+        assert_eq!(fixture.shop.count("orders WHERE status_id = 22").await, 2);
+        let reported = ["subscription_activated", "subscription_charge_ahead", "subscription_renewed"];
+        assert_eq!(fixture.notices().await, reported);
     }
 }

@@ -5,8 +5,8 @@ use kontor_kernel::{Clock, StoreError};
 use kontor_payments::ports::{PaymentGateway, Reading};
 use kontor_subscriptions::{StaffCommand, SubscriptionError};
 
-use super::club::Club;
-use crate::orders::counter::AcquirerMode;
+use super::fixture::SubscriptionFixture;
+use crate::orders::shop::AcquirerMode;
 
 /// Tables written by charging a period, in the order of deletion.
 const WRITTEN: [&str; 7] = [
@@ -42,79 +42,79 @@ struct Backup {
 }
 
 impl Backup {
-    async fn of(club: &Club<'_>) -> Self {
-        let house = &club.counter.house;
-        house.run("CREATE TABLE kept_subscriptions AS SELECT * FROM subscriptions".to_owned()).await;
+    async fn of(fixture: &SubscriptionFixture<'_>) -> Self {
+        let stock_fixture = &fixture.shop.stock_fixture;
+        stock_fixture.run("CREATE TABLE kept_subscriptions AS SELECT * FROM subscriptions".to_owned()).await;
         let mut written = Vec::new();
         for table in WRITTEN {
-            let last = house.number(format!("SELECT coalesce(max(id), 0) AS number FROM {table}")).await;
+            let last = stock_fixture.number(format!("SELECT coalesce(max(id), 0) AS number FROM {table}")).await;
             written.push((table, last));
         }
-        let generation = house.number("SELECT generation AS number FROM installation".to_owned()).await;
+        let generation = stock_fixture.number("SELECT generation AS number FROM installation".to_owned()).await;
         Self { written, generation }
     }
 
-    async fn restore(&self, club: &Club<'_>) {
-        let house = &club.counter.house;
+    async fn restore(&self, fixture: &SubscriptionFixture<'_>) {
+        let stock_fixture = &fixture.shop.stock_fixture;
         for (table, last) in &self.written {
-            house.run(format!("DELETE FROM {table} WHERE id > {last}")).await;
+            stock_fixture.run(format!("DELETE FROM {table} WHERE id > {last}")).await;
         }
         let columns = COLUMNS.map(|column| {
             format!("{column} = (SELECT k.{column} FROM kept_subscriptions k WHERE k.id = subscriptions.id)")
         });
-        house.run(format!("UPDATE subscriptions SET {}", columns.join(", "))).await;
-        house.run(format!("UPDATE installation SET generation = {}", self.generation)).await;
+        stock_fixture.run(format!("UPDATE subscriptions SET {}", columns.join(", "))).await;
+        stock_fixture.run(format!("UPDATE installation SET generation = {}", self.generation)).await;
     }
 }
 
 database_tests! {
-    async fn what_was_charged_after_the_backup_is_taken_over_and_not_charged_again(db: TestDatabase) {
-        let club = Club::open(&db).await;
+    async fn charges_after_the_backup_are_adopted_and_not_repeated(db: TestDatabase) {
+        let fixture = SubscriptionFixture::open(&db).await;
         let folder = tempfile::tempdir().unwrap();
-        let is_restored = || db.database.check_generation(folder.path().to_owned(), club.counter.clock.now());
+        let is_restored = || db.database.check_generation(folder.path().to_owned(), fixture.shop.clock.now());
         assert!(!is_restored().await.unwrap());
-        let id = club.subscribed(club.counter.customer, club.gold).await;
-        let backup = Backup::of(&club).await;
+        let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
+        let backup = Backup::of(&fixture).await;
 
         // Activity after the backup: the period is declined, and paid on a later day.
-        club.counter.acquirer.mood(AcquirerMode::Declines("insufficient_funds"));
-        club.go_to("2026-04-01T12:00:00Z");
-        assert_eq!(club.tick().await, 1);
-        club.counter.acquirer.mood(AcquirerMode::Paid);
+        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("insufficient_funds"));
+        fixture.go_to("2026-04-01T12:00:00Z");
+        assert_eq!(fixture.tick().await, 1);
+        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
         for _ in 0..14 {
-            if club.standing(id).await.0 != "active" {
-                club.counter.wait(86_400);
-                club.tick().await;
+            if fixture.standing(id).await.0 != "active" {
+                fixture.shop.wait(86_400);
+                fixture.tick().await;
             }
         }
-        let (paid, made) = (club.standing(id).await, club.counter.acquirer.count());
+        let (paid, made) = (fixture.standing(id).await, fixture.shop.acquirer.count());
         assert_eq!((paid.1.as_deref(), made), (Some("2026-05-01"), 3));
         assert!(!is_restored().await.unwrap());
 
-        backup.restore(&club).await;
-        assert_eq!(club.standing(id).await.1.as_deref(), Some("2026-04-01"));
+        backup.restore(&fixture).await;
+        assert_eq!(fixture.standing(id).await.1.as_deref(), Some("2026-04-01"));
         assert!(is_restored().await.unwrap() && is_restored().await.unwrap(), "it stays so until it was compared");
-        assert_eq!((club.tick().await, club.counter.acquirer.count()), (0, made));
-        let asked = club.desk().command(&club.staff(), id, StaffCommand::ChargeNow).await;
+        assert_eq!((fixture.tick().await, fixture.shop.acquirer.count()), (0, made));
+        let asked = fixture.staff_subscriptions().command(&fixture.staff(), id, StaffCommand::ChargeNow).await;
         assert!(matches!(asked, Err(SubscriptionError::Store(StoreError::Unavailable(_)))), "{asked:?}");
 
-        let listed = club.counter.acquirer.list_payments(club.counter.clock.now(), None).await;
+        let listed = fixture.shop.acquirer.list_payments(fixture.shop.clock.now(), None).await;
         let Reading::Known(listed) = listed else { panic!("{listed:?}") };
         for _ in 0..2 {
-            let compared = db.database.compare_payments(listed.items.clone(), club.counter.clock.now()).await.unwrap();
-            assert_eq!((compared.known, compared.renewals, compared.strange.len()), (1, 2, 0));
+            let compared = db.database.compare_payments(listed.items.clone(), fixture.shop.clock.now()).await.unwrap();
+            assert_eq!((compared.known, compared.renewals, compared.unexpected.len()), (1, 2, 0));
         }
         assert!(db.database.allow_charges().await.unwrap());
         assert!(!db.database.allow_charges().await.unwrap() && !is_restored().await.unwrap());
 
         // No charge is requested: the acquirer would refuse it.
-        club.counter.acquirer.mood(AcquirerMode::Refuses);
-        assert_eq!(club.tick().await, 1);
-        assert_eq!((club.standing(id).await, club.counter.acquirer.count()), (paid, made));
-        assert_eq!(club.counter.count("subscription_payments WHERE period = 2 AND state = 'succeeded'").await, 1);
-        club.counter.acquirer.mood(AcquirerMode::Paid);
-        club.go_to("2026-05-01T12:00:00Z");
-        assert_eq!((club.tick().await, club.counter.acquirer.count()), (1, made + 1));
-        assert_eq!(club.standing(id).await.1.as_deref(), Some("2026-06-01"));
+        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
+        assert_eq!(fixture.tick().await, 1);
+        assert_eq!((fixture.standing(id).await, fixture.shop.acquirer.count()), (paid, made));
+        assert_eq!(fixture.shop.count("subscription_payments WHERE period = 2 AND state = 'succeeded'").await, 1);
+        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.go_to("2026-05-01T12:00:00Z");
+        assert_eq!((fixture.tick().await, fixture.shop.acquirer.count()), (1, made + 1));
+        assert_eq!(fixture.standing(id).await.1.as_deref(), Some("2026-06-01"));
     }
 }

@@ -192,8 +192,8 @@ pub async fn a_warehouse_with_stock_stays<F: Fixture>(fixture: &F) {
     let id = stock.warehouse.id;
     let refused = WarehouseRepository::delete(&*store, stamp(place.0), id).await;
     assert!(is_refused(&refused, &WarehouseRefusal::Stocked), "{refused:?}");
-    let stranger = fixture.project().await.0;
-    let refused = WarehouseRepository::delete(&*store, stamp(stranger), id).await;
+    let outsider = fixture.project().await.0;
+    let refused = WarehouseRepository::delete(&*store, stamp(outsider), id).await;
     assert!(matches!(refused, Err(WarehouseError::NotFound)), "{refused:?}");
     store.set_stock(stamp(place.0), stock.id, quantity(0)).await.unwrap();
     let outcomes = join_all((0..4).map(|_| WarehouseRepository::delete(&*store, stamp(place.0), id))).await;

@@ -16,7 +16,7 @@ fn delivered(open: bool) -> Order {
 }
 
 /// The shop as it is now: delivery costs more, and receipts are made.
-fn dearer() -> CartSnapshot {
+fn pricier() -> CartSnapshot {
     let delivery_type = TypeReference { name: "Courier".to_owned(), price: money(999), is_active: true };
     let mut shop = snapshot(vec![goods(1, vec![place(1, 100, 9)])]);
     shop.references.delivery_type = Some(delivery_type);
@@ -27,7 +27,7 @@ fn dearer() -> CartSnapshot {
 
 #[test]
 fn another_payment_is_of_the_lines_and_the_delivery() {
-    let told = |payment: Option<PreparedPayment>| {
+    let reported = |payment: Option<PreparedPayment>| {
         let payment = payment.unwrap();
         let receipt = payment.receipt.unwrap();
         assert!(matches!(receipt.customer(), ReceiptContact::Phone(_)));
@@ -35,10 +35,10 @@ fn another_payment_is_of_the_lines_and_the_delivery() {
         let last = (last.description().to_owned(), last.price().minor(), last.vat().get());
         (payment.amount.minor(), receipt.total().minor(), last)
     };
-    let changed = decided(&delivered(true), &dearer(), set(1, 5)).unwrap();
+    let changed = decided(&delivered(true), &pricier(), set(1, 5)).unwrap();
     let totals = changed.rework.as_ref().unwrap().totals;
     assert_eq!((totals.final_price, totals.delivery_price, totals.amount_due()), (money(500), money(150), money(650)));
-    assert_eq!(told(changed.payment), (650, 650, ("Courier".to_owned(), 150, 4)));
+    assert_eq!(reported(changed.payment), (650, 650, ("Courier".to_owned(), 150, 4)));
     let terms = Terms {
         items: &[item(1)],
         allocation: &FewestWarehouses,
@@ -46,15 +46,15 @@ fn another_payment_is_of_the_lines_and_the_delivery() {
         return_url: "https://shop.example",
         at: DateTime::UNIX_EPOCH,
     };
-    let again = renewed_payment(&delivered(false), &dearer(), &terms).unwrap();
-    assert_eq!(told(again), (450, 450, ("Courier".to_owned(), 150, 4)));
+    let again = renewed_payment(&delivered(false), &pricier(), &terms).unwrap();
+    assert_eq!(reported(again), (450, 450, ("Courier".to_owned(), 150, 4)));
 }
 
 #[test]
 fn fewer_pieces_of_a_paid_order_leave_the_delivery() {
     let paid = Order { captured: money(450), ..order(OrderStatus::Paid, vec![line(1, 1, 1, 3, 100)]) };
     let paid = Order { delivery_charge: delivered(false).delivery_charge, ..paid };
-    let refund = decided(&paid, &dearer(), set(1, 2)).unwrap().refund.unwrap();
+    let refund = decided(&paid, &pricier(), set(1, 2)).unwrap().refund.unwrap();
     assert_eq!((refund.amount, refund.delivery), (money(100), Money::ZERO));
     let preview = OrderPreview::of_refund(&paid, &refund);
     assert_eq!((preview.totals.amount_due(), preview.left), (money(450), money(350)));

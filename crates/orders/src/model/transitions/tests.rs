@@ -12,7 +12,7 @@ fn documented() -> Vec<Vec<String>> {
     rows.take_while(|line| line.starts_with('|')).map(cells).collect()
 }
 
-fn told(step: Transition) -> Vec<String> {
+fn reported(step: Transition) -> Vec<String> {
     let event = if step.pays { "`order.paid`" } else { "" };
     vec![
         format!("{} ({})", step.from, step.from.id()),
@@ -27,7 +27,7 @@ fn told(step: Transition) -> Vec<String> {
 
 #[test]
 fn the_docs_show_the_same_table() {
-    let expected: Vec<Vec<String>> = MOVES.iter().copied().map(told).collect();
+    let expected: Vec<Vec<String>> = MOVES.iter().copied().map(reported).collect();
     let lines = expected.iter().map(|cells| format!("| {} |", cells.join(" | "))).collect::<Vec<_>>().join("\n");
     assert_eq!(documented(), expected, "docs/reference/order-states.md should have\n{lines}");
 }
@@ -44,7 +44,7 @@ fn rustdoc_shows_the_same_table() {
 }
 
 #[test]
-fn no_move_stands_twice() {
+fn no_move_is_listed_twice() {
     for (index, step) in MOVES.iter().enumerate() {
         let same = |other: &&Transition| (other.from, other.to, other.by) == (step.from, step.to, step.by);
         assert_eq!(MOVES.iter().position(|other| same(&other)), Some(index));
@@ -162,7 +162,7 @@ proptest! {
     /// Any sequence of actions by staff, the acquirer and refunds: an order is paid at most once, its goods
     /// leave the reservation at most once, and a canceled order never holds money.
     #[test]
-    fn any_walk_keeps_the_books(steps in prop::collection::vec((0..11_usize, any::<bool>()), 0..40), online in any::<bool>()) {
+    fn any_walk_keeps_the_invariants(steps in prop::collection::vec((0..11_usize, any::<bool>()), 0..40), online in any::<bool>()) {
         let first = if online { WaitingForPayment } else { Created };
         let mut order = TransitionContext { status: first, online, paid: false, returned: false };
         let (mut payments, mut settled) = (0, 0);

@@ -19,21 +19,21 @@ fn with_delivery(charges_delivery: bool, price: i64, snapshot: CartSnapshot) -> 
 #[test]
 fn delivery_is_paid_where_the_project_charges_it() {
     let shop = || with_receipts(vec![place(1, 1, 500, 9)]);
-    let free = decide(&with_delivery(false, 150, shop()), &online(2), &circumstances()).unwrap();
+    let free = decide(&with_delivery(false, 150, shop()), &online(2), &context()).unwrap();
     assert_eq!((free.delivery_charge, free.payment.unwrap().amount), (DeliveryCharge::default(), money(1_000)));
 
-    let order = decide(&with_delivery(true, 150, shop()), &online(2), &circumstances()).unwrap();
+    let order = decide(&with_delivery(true, 150, shop()), &online(2), &context()).unwrap();
     let vat = VatCode::new(7).ok();
     assert_eq!(order.delivery_charge, DeliveryCharge { price: money(150), vat });
     assert_eq!((order.final_price, order.original_price), (money(1_000), money(1_000)));
     let payment = order.payment.unwrap();
     let receipt = payment.receipt.unwrap();
     assert_eq!((payment.amount, receipt.total()), (money(1_150), money(1_150)));
-    let told: Vec<_> =
+    let reported: Vec<_> =
         receipt.lines().iter().map(|line| (line.description(), line.price().minor(), line.vat())).collect();
-    assert_eq!(told[1], ("Pickup", 150, vat.unwrap()));
+    assert_eq!(reported[1], ("Pickup", 150, vat.unwrap()));
     // Delivery of free items is still paid.
-    let gift = decide(&with_delivery(true, 150, with_receipts(vec![place(1, 1, 0, 9)])), &online(1), &circumstances());
+    let gift = decide(&with_delivery(true, 150, with_receipts(vec![place(1, 1, 0, 9)])), &online(1), &context());
     assert_eq!(gift.unwrap().payment.unwrap().amount, money(150));
 }
 
@@ -64,7 +64,7 @@ async fn a_cart_is_calculated_with_the_way_of_delivery_that_is_named() {
 }
 
 #[tokio::test]
-async fn a_way_of_delivery_that_is_not_there_is_named_beside_the_cart() {
+async fn an_unknown_delivery_option_is_named_with_the_cart() {
     let mut carts = MockCartReader::new();
     carts.expect_snapshot().returning(|_| Ok(CartSnapshot { references: References::default(), ..snapshot(vec![]) }));
     let choice = DeliveryChoice { type_id: DeliveryTypeId::new(3).unwrap(), subtype_id: None };

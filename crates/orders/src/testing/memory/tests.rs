@@ -177,9 +177,9 @@ async fn a_history_is_kept_with_its_order() {
     contract::an_order_is_paid_once(&shop).await;
     let order = shop.read(|state| state.orders.values().next().cloned()).unwrap();
     let entries = shop.history(order.id, PageRequest::new(1, 10, 10).unwrap()).await.unwrap();
-    let told: Vec<_> = entries.items.iter().map(|entry| (entry.event, entry.status)).collect();
+    let reported: Vec<_> = entries.items.iter().map(|entry| (entry.event, entry.status)).collect();
     assert_eq!(
-        told,
+        reported,
         [(OrderEvent::Paid, order.status), (OrderEvent::Created, crate::model::OrderStatus::WaitingForPayment)]
     );
     let events = shop.events();

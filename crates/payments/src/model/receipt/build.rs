@@ -32,7 +32,7 @@ fn sort(line: &ReceiptLine) -> Sort {
 /// give no line.
 fn split(item: &ReceiptItem) -> impl Iterator<Item = ReceiptLine> {
     let (pieces, total) = (i64::from(item.quantity.get()), item.total.minor());
-    let (price, dearer) = (total / pieces, total % pieces);
+    let (price, pricier) = (total / pieces, total % pieces);
     let description = description(&item.name);
     let line = move |(quantity, price): (i64, i64)| {
         let quantity = u32::try_from(quantity).ok()?;
@@ -46,7 +46,7 @@ fn split(item: &ReceiptItem) -> impl Iterator<Item = ReceiptLine> {
             mode,
         })
     };
-    [(pieces - dearer, price), (dearer, price.saturating_add(1))].into_iter().filter_map(line)
+    [(pieces - pricier, price), (pricier, price.saturating_add(1))].into_iter().filter_map(line)
 }
 
 /// Returns one line of text of at most 128 characters.

@@ -137,9 +137,9 @@ prop_compose! {
 }
 
 /// Pseudorandom numbers that are the same in every run: shrinking is too slow over so many carts.
-struct Dice(u64);
+struct TestRng(u64);
 
-impl Dice {
+impl TestRng {
     fn below(&mut self, end: u64) -> i64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -162,10 +162,10 @@ impl Dice {
 /// For any cart: the lines sum to the money, and there are at most 80.
 #[test]
 fn the_lines_of_any_cart_sum_to_its_money() {
-    let mut dice = Dice(88_172_645_463_325_252);
+    let mut rng = TestRng(88_172_645_463_325_252);
     for cart in 0..100_000 {
-        let length = if cart % 100 == 0 { 60 + dice.below(100) } else { 1 + dice.below(8) };
-        let items: Vec<_> = (0..length).map(|_| dice.item()).collect();
+        let length = if cart % 100 == 0 { 60 + rng.below(100) } else { 1 + rng.below(8) };
+        let items: Vec<_> = (0..length).map(|_| rng.item()).collect();
         let amount: i64 = items.iter().map(|item| item.total.minor()).sum();
         let receipt = match Receipt::new(customer(), None, &items, money(amount)) {
             Ok(receipt) => receipt,
@@ -227,12 +227,12 @@ fn lines_of_another_sort_or_price_are_not_joined() {
     let service = ReceiptItem { subject: PaymentSubject::Service, ..tea.clone() };
     let taxed = ReceiptItem { vat: VatCode::new(2).unwrap(), ..tea.clone() };
     let paid = ReceiptItem { mode: PaymentMode::FullPayment, ..tea.clone() };
-    let told = receipt(&[tea.clone(), service, taxed, paid, item("Tea", 1, 60), item("Rum", 1, 50), tea]);
-    let sorts: Vec<_> = told.lines().iter().map(|line| (line.subject(), line.vat().get(), line.mode())).collect();
+    let reported = receipt(&[tea.clone(), service, taxed, paid, item("Tea", 1, 60), item("Rum", 1, 50), tea]);
+    let sorts: Vec<_> = reported.lines().iter().map(|line| (line.subject(), line.vat().get(), line.mode())).collect();
     let plain = (PaymentSubject::Commodity, 1, PaymentMode::FullPrepayment);
     let others = [(PaymentSubject::Service, 1, plain.2), (plain.0, 2, plain.2), (plain.0, 1, PaymentMode::FullPayment)];
     assert_eq!(sorts, [&[plain][..], &others, &[plain, plain]].concat());
-    assert_eq!(brief(&told)[0], ("Tea", 2, 50));
+    assert_eq!(brief(&reported)[0], ("Tea", 2, 50));
 }
 
 #[test]
@@ -247,8 +247,8 @@ fn up_to_80_lines_are_kept_as_they_are() {
     assert_eq!(brief(&receipt(&odd))[78..], [("Item 78 + 1", 1, 20), ("Item 80", 1, 10)]);
     // The count stays readable behind a long name.
     let long: Vec<_> = (0..81).map(|n| item(&format!("{n} {}", "ж".repeat(200)), 1, 10)).collect();
-    let told = receipt(&long).lines()[79].description().to_owned();
-    assert_eq!((told.chars().count(), told.ends_with("ж + 1")), (128, true));
+    let reported = receipt(&long).lines()[79].description().to_owned();
+    assert_eq!((reported.chars().count(), reported.ends_with("ж + 1")), (128, true));
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn a_refused_postponement_has_a_reason() {
 }
 
 #[test]
-fn a_parked_subscription_goes_on_when_people_have_looked() {
+fn a_parked_subscription_continues_after_review() {
     let now = at("2027-02-28T09:00:00Z");
     let case = active(at("2027-01-31T09:00:00Z"));
     let doubtful = case.after(SubscriptionEvent::ChargeContradicted, &EventContext::default(), now).unwrap();
@@ -84,24 +84,24 @@ fn a_forecast_is_what_a_life_charges() {
         let begin = case.subscription.period.unwrap().start;
         let until = begin + TimeDelta::days(days.max(60));
         let (_, charged) = live(case.clone(), days.max(60), |_| None);
-        let foreseen = forecast(&case, begin, until);
+        let predicted = forecast(&case, begin, until);
         // A simulated life is checked every six hours.
         let near = |one: &DateTime<Utc>, other: &DateTime<Utc>| *one - *other < TimeDelta::hours(6) && one >= other;
-        assert_eq!(foreseen.len(), charged.len(), "{foreseen:?} {charged:?}");
+        assert_eq!(predicted.len(), charged.len(), "{predicted:?} {charged:?}");
         assert!(
-            charged.iter().zip(&foreseen).all(|(lived, foreseen)| near(lived, &foreseen.at)),
-            "{foreseen:?} {charged:?}"
+            charged.iter().zip(&predicted).all(|(lived, predicted)| near(lived, &predicted.at)),
+            "{predicted:?} {charged:?}"
         );
-        assert!(foreseen.is_sorted_by(|one, next| one.at < next.at && one.period < next.period));
+        assert!(predicted.is_sorted_by(|one, next| one.at < next.at && one.period < next.period));
     }
     let canceled = active(start).after(SubscriptionEvent::Cancel, &EventContext::default(), start).unwrap();
     assert_eq!(forecast(&written(&active(start), &canceled), start, start + TimeDelta::days(400)), []);
 }
 
 #[test]
-fn what_waited_is_foreseen_for_now() {
+fn overdue_charges_are_forecast_for_now() {
     let (case, now) = (active(at("2027-01-31T09:00:00Z")), at("2027-05-20T00:00:00Z"));
-    let foreseen = forecast(&case, now, at("2027-06-30T00:00:00Z"));
-    let moments: Vec<String> = foreseen.iter().map(|charge| charge.at.to_string()).collect();
+    let predicted = forecast(&case, now, at("2027-06-30T00:00:00Z"));
+    let moments: Vec<String> = predicted.iter().map(|charge| charge.at.to_string()).collect();
     assert_eq!(moments, ["2027-05-20 00:00:00 UTC", "2027-05-31 09:00:00 UTC"]);
 }

@@ -16,7 +16,7 @@ struct Charge {
 
 /// Facts for the table, and its effects so far.
 #[derive(Debug)]
-struct World {
+struct WalkState {
     status: SubscriptionStatus,
     now: DateTime<Utc>,
     paid_until: Option<DateTime<Utc>>,
@@ -33,7 +33,7 @@ struct World {
 
 const PERIOD: TimeDelta = TimeDelta::days(30);
 
-impl World {
+impl WalkState {
     fn new() -> Self {
         let now = DateTime::UNIX_EPOCH;
         Self {
@@ -190,15 +190,15 @@ proptest! {
     /// Never active without a paid period, never two open charges, no charge while canceled, and all money that
     /// arrived was granted, refunded, or reported to staff.
     #[test]
-    fn any_walk_keeps_the_books(steps in steps()) {
-        let mut world = World::new();
+    fn any_walk_keeps_the_invariants(steps in steps()) {
+        let mut state = WalkState::new();
         for step in steps {
             match step {
-                Step::Event(event, ends) => world.happens(event, ends)?,
-                Step::Passes(days) => world.passes(days)?,
-                Step::Method(method) => world.method = method,
-                Step::Plan(plan) => world.plan = plan,
-                Step::Released => world.parked = false,
+                Step::Event(event, ends) => state.happens(event, ends)?,
+                Step::Passes(days) => state.passes(days)?,
+                Step::Method(method) => state.method = method,
+                Step::Plan(plan) => state.plan = plan,
+                Step::Released => state.parked = false,
             }
         }
     }

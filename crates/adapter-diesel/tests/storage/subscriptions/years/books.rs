@@ -9,7 +9,7 @@ use kontor_adapter_diesel::{Abort, AnyConnection};
 use kontor_kernel::{StoreError, Zone};
 use kontor_payments::model::GatewayStatus;
 
-use super::Club;
+use super::SubscriptionFixture;
 
 /// Subscriptions that are active although their period has ended, and wait for nothing.
 pub fn active_and_unpaid(now: DateTime<Utc>) -> String {
@@ -70,9 +70,9 @@ fn story(customer: i64, events: &[EventRow], notices: &[NoticeRow]) -> String {
         let EventRow { subscription_id, event, status, changes, created_at, .. } = one;
         (created_at, format!("{created_at} subscription {subscription_id}: {event}, {status} {changes}"))
     });
-    let told = notices.iter().filter(|one| one.counterparty_id == customer);
-    let told = told.map(|one| (&one.created_at, format!("{} notice: {}", one.created_at, one.code)));
-    let mut lines: Vec<_> = happened.chain(told).collect();
+    let reported = notices.iter().filter(|one| one.counterparty_id == customer);
+    let reported = reported.map(|one| (&one.created_at, format!("{} notice: {}", one.created_at, one.code)));
+    let mut lines: Vec<_> = happened.chain(reported).collect();
     lines.sort_by_key(|(at, _)| *at);
     lines.into_iter().map(|(_, line)| line).collect::<Vec<_>>().join("\n")
 }
@@ -106,24 +106,24 @@ fn tries(attempts: &[AttemptRow], wrong: &mut Vec<String>) {
 
 /// Checks of the rows of a project with subscriptions.
 pub struct Books<'a, 'b> {
-    pub club: &'a Club<'b>,
+    pub fixture: &'a SubscriptionFixture<'b>,
 }
 
 impl Books<'_, '_> {
     pub async fn count(&self, state: &str) -> u64 {
-        let count = self.club.counter.count(&format!("subscription_payments WHERE state = '{state}'")).await;
+        let count = self.fixture.shop.count(&format!("subscription_payments WHERE state = '{state}'")).await;
         u64::try_from(count).unwrap()
     }
 
     async fn sum(&self, query: &str) -> i64 {
-        self.club.counter.house.number(format!("SELECT CAST(coalesce({query}, 0) AS BIGINT) AS number")).await
+        self.fixture.shop.stock_fixture.number(format!("SELECT CAST(coalesce({query}, 0) AS BIGINT) AS number")).await
     }
 
     async fn rows<T>(&self, query: &'static str) -> Vec<T>
     where
         T: QueryableByName<<AnyConnection as Connection>::Backend> + Send + 'static,
     {
-        let read = self.club.counter.house.db.database.read(move |connection| {
+        let read = self.fixture.shop.stock_fixture.db.database.read(move |connection| {
             let rows = diesel::sql_query(query).load(connection)?;
             Ok::<_, Abort<StoreError>>(rows)
         });
@@ -144,7 +144,7 @@ impl Books<'_, '_> {
     /// Captured money equals the consented price of the paid periods; other money has been refunded.
     async fn money(&self, wrong: &mut Vec<String>) {
         let (captured, refunded) = {
-            let acquirer = &self.club.counter.acquirer;
+            let acquirer = &self.fixture.shop.acquirer;
             let paid = acquirer.payments.lock().unwrap();
             let paid = paid.iter().filter(|(_, payment)| payment.status == GatewayStatus::Succeeded);
             let captured: i64 = paid.map(|(_, payment)| payment.amount.minor()).sum();
@@ -186,7 +186,7 @@ impl Books<'_, '_> {
     }
 
     async fn none(&self, rows: &str, what: &str, wrong: &mut Vec<String>) {
-        let found = self.club.counter.count(rows).await;
+        let found = self.fixture.shop.count(rows).await;
         if found > 0 {
             wrong.push(format!("{found} {what}"));
         }
@@ -248,30 +248,30 @@ impl Books<'_, '_> {
         // For each customer: notices before charges and of payments, expected and sent.
         let mut of_customers: BTreeMap<i64, [u32; 4]> = BTreeMap::new();
         // Period of the last notice: a period that waited for an operator may be over when it is charged.
-        let (mut told, mut of) = (None, 0);
+        let (mut reported, mut of) = (None, 0);
         for EventRow { subscription_id, counterparty_id, event, status, created_at, .. } in &events {
             let [expected, renewed, _, _] = of_customers.entry(*counterparty_id).or_default();
             if *subscription_id != of {
-                (of, told) = (*subscription_id, None);
+                (of, reported) = (*subscription_id, None);
             }
             let attempts = of_subscriptions.get(subscription_id).map(Vec::as_slice).unwrap_or_default();
             match event.as_str() {
                 "charge_announced" => {
                     let paid = attempts.iter().filter(|one| one.state == "succeeded" && one.started_at <= *created_at);
                     let next = paid.map(|one| one.period + 1).max();
-                    if told == next {
+                    if reported == next {
                         wrong.push(format!("subscription {of} was told twice of one charge"));
                     }
-                    (told, *expected) = (next, *expected + 1);
+                    (reported, *expected) = (next, *expected + 1);
                 }
                 "period_due" if status == "charging" => {
                     let charged = attempts.iter().find(|one| one.started_at == *created_at).map(|one| one.period);
-                    if told != charged {
-                        (told, *expected) = (charged, *expected + 1);
+                    if reported != charged {
+                        (reported, *expected) = (charged, *expected + 1);
                     }
                 }
                 "charge_succeeded" if status != "canceled" => *renewed += 1,
-                "pause" | "skip" | "move_day" | "resume" | "plan_withdrawn" | "change_plan" => told = None,
+                "pause" | "skip" | "move_day" | "resume" | "plan_withdrawn" | "change_plan" => reported = None,
                 _ => {}
             }
         }
@@ -315,10 +315,10 @@ impl Books<'_, '_> {
             let of_last = "UPDATE subscription_payments SET period = period + 1000 WHERE id IN (SELECT max(id) FROM \
                            subscription_payments WHERE state = 'succeeded' GROUP BY subscription_id)";
             let last = falsify.contains("period");
-            self.club.counter.house.run(if last { of_last.to_owned() } else { mine(falsify) }).await;
+            self.fixture.shop.stock_fixture.run(if last { of_last.to_owned() } else { mine(falsify) }).await;
             assert!(before.is_empty() && !self.wrong().await.is_empty(), "{falsify} is not noticed");
             let back = of_last.replace("period + 1000", "period - 1000");
-            self.club.counter.house.run(if last { back } else { mine(restore) }).await;
+            self.fixture.shop.stock_fixture.run(if last { back } else { mine(restore) }).await;
         }
         for falsify in [
             "UPDATE subscriptions SET status = 'charging', canceled_at = NULL WHERE id = (SELECT min(id) FROM subscriptions)",
@@ -326,7 +326,7 @@ impl Books<'_, '_> {
              'subscription_renewed' AND EXISTS (SELECT 1 FROM counterparties c WHERE c.id = counterparty_id AND c.deleted_at \
              IS NULL))",
         ] {
-            self.club.counter.house.run(falsify.to_owned()).await;
+            self.fixture.shop.stock_fixture.run(falsify.to_owned()).await;
             assert!(!self.wrong().await.is_empty(), "{falsify} is not noticed");
         }
     }

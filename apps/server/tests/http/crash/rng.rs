@@ -7,11 +7,11 @@ use kontor_kernel::testing;
 
 /// A source of choices.
 #[derive(Clone)]
-pub struct Dice(testing::Dice);
+pub struct TestRng(testing::TestRng);
 
-impl Dice {
+impl TestRng {
     pub fn new(seed: u64) -> Self {
-        Self(testing::Dice::new(seed))
+        Self(testing::TestRng::new(seed))
     }
 
     /// Returns a random seed.

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use crate::support::{Answer, Project, TestServer, send};
 
 /// A service, a project and its owner.
-pub struct Office {
+pub struct ProjectFixture {
     pub server: TestServer,
     pub project: Project,
     pub owner: String,
 }
 
-impl Office {
+impl ProjectFixture {
     pub async fn open(db: TestDatabase) -> Self {
         let server = TestServer::start(db).await;
         let project = server.project().await;
@@ -53,7 +53,7 @@ impl Office {
     }
 
     /// Sends a request of the owner of another project.
-    pub async fn as_stranger(&self, method: Method, path: &str, body: Value) -> Answer {
+    pub async fn as_outsider(&self, method: Method, path: &str, body: Value) -> Answer {
         let bearer = self.server.owner(&self.server.project().await).await;
         send(self.server.as_staff(&bearer, method, path).json(&body)).await
     }
@@ -65,7 +65,7 @@ impl Office {
 
     /// Returns the id of a new record of another project.
     pub async fn create_elsewhere(&self, path: &str, body: Value) -> i64 {
-        id_of(&self.as_stranger(Method::POST, path, body).await.expect(201))
+        id_of(&self.as_outsider(Method::POST, path, body).await.expect(201))
     }
 
     pub async fn goods(&self, name: &str) -> i64 {
@@ -82,11 +82,12 @@ impl Office {
     }
 
     /// Another application of the project.
-    pub async fn twin(&self) -> Project {
-        let twin = json!({ "name": "Twin", "branch_id": self.project.branch_id });
-        let twin = self.post("/api/applications", twin).await.expect(201)["application"].clone();
-        let app_token = twin["token"].as_str().unwrap().to_owned();
-        Project { application_id: twin["id"].as_i64().unwrap(), app_token, ..self.project.clone() }
+    pub async fn other_application(&self) -> Project {
+        let other_application = json!({ "name": "Twin", "branch_id": self.project.branch_id });
+        let other_application =
+            self.post("/api/applications", other_application).await.expect(201)["application"].clone();
+        let app_token = other_application["token"].as_str().unwrap().to_owned();
+        Project { application_id: other_application["id"].as_i64().unwrap(), app_token, ..self.project.clone() }
     }
 
     pub async fn warehouse(&self, name: &str) -> i64 {

@@ -3,37 +3,40 @@
 use std::time::Instant;
 
 use kontor::instance::Roles;
-use kontor_adapter_diesel::look_again;
+use kontor_adapter_diesel::retry_until;
 use kontor_adapter_diesel::testing::TestDatabase;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
 use crate::process::PATIENCE;
-use crate::shopfront::Shopfront;
+use crate::shop_fixture::ShopFixture;
 use crate::support::{Answer, send};
 
 pub const ROOT: &str = "/api/counterparty/subscriptions";
 pub const METHODS: &str = "/api/counterparty/payment-methods";
 
 /// A club that sells two plans, and a customer who may join.
-pub struct Club {
-    pub shop: Shopfront,
+pub struct SubscriptionFixture {
+    pub shop: ShopFixture,
     pub owner: String,
     pub gold: i64,
     pub silver: i64,
 }
 
-impl Club {
+impl SubscriptionFixture {
     pub async fn open(db: TestDatabase) -> Self {
         Self::open_as(db, Roles::Api).await
     }
 
     pub async fn open_as(db: TestDatabase, roles: Roles) -> Self {
-        let shop = Shopfront::open_as(db, roles).await;
+        let shop = ShopFixture::open_as(db, roles).await;
         let owner = shop.server.owner(&shop.project).await;
-        let mut club = Self { shop, owner, gold: 0, silver: 0 };
-        (club.gold, club.silver) = (club.plan("gold", "990.00", 1).await, club.plan("silver", "490.00", 1).await);
-        club
+        let mut subscription_fixture = Self { shop, owner, gold: 0, silver: 0 };
+        (subscription_fixture.gold, subscription_fixture.silver) = (
+            subscription_fixture.plan("gold", "990.00", 1).await,
+            subscription_fixture.plan("silver", "490.00", 1).await,
+        );
+        subscription_fixture
     }
 
     /// Creates a plan that no application offers.
@@ -95,7 +98,7 @@ impl Club {
             if subscription["status"] == status {
                 return subscription;
             }
-            look_again!(until, "it never became {status}: {subscription}");
+            retry_until!(until, "it never became {status}: {subscription}");
         }
     }
 

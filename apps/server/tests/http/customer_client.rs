@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use kontor_adapter_diesel::look_again;
+use kontor_adapter_diesel::retry_until;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ use crate::support::{Answer, send};
 
 /// The service as one application reaches it.
 #[derive(Clone)]
-pub struct Shopfront {
+pub struct ApplicationClient {
     pub http: Client,
     pub url: String,
     pub sandbox: String,
@@ -20,21 +20,21 @@ pub struct Shopfront {
 
 /// A customer who is logged in.
 #[derive(Clone)]
-pub struct Shopper {
-    pub front: Shopfront,
+pub struct CustomerClient {
+    pub front: ApplicationClient,
     pub bearer: String,
     /// The one-time code of the login.
     pub code: String,
 }
 
-impl Shopfront {
+impl ApplicationClient {
     /// Prepares a request of the application.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.url)).header("Token", &self.app_token)
     }
 
     /// Logs a customer in with the code of a call.
-    pub async fn sign_in(&self, phone: &str) -> Shopper {
+    pub async fn sign_in(&self, phone: &str) -> CustomerClient {
         let asked = self.request(Method::POST, "/api/counterparty/send_password").json(&json!({ "phone": phone }));
         send(asked).await.expect(200);
         let messages = self.http.get(format!("{}/control/messages?to={phone}", self.sandbox));
@@ -43,7 +43,7 @@ impl Shopfront {
         let login = json!({ "phone": phone, "password": code });
         let signed_in = send(self.request(Method::POST, "/api/counterparty/login").json(&login)).await.expect(200);
         let bearer = signed_in["counterparty"]["access_token"]["value"].as_str().unwrap().to_owned();
-        Shopper { front: self.clone(), bearer, code }
+        CustomerClient { front: self.clone(), bearer, code }
     }
 
     /// Returns the newest payment of an order at the acquirer.
@@ -61,7 +61,7 @@ impl Shopfront {
     }
 }
 
-impl Shopper {
+impl CustomerClient {
     /// Prepares a request of the customer.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.front.request(method, path).bearer_auth(&self.bearer)
@@ -90,7 +90,7 @@ impl Shopper {
             if read["order"]["status"]["id"] == status {
                 return read["order"].clone();
             }
-            look_again!(until, "order {order} is not {status}: {read}");
+            retry_until!(until, "order {order} is not {status}: {read}");
         }
     }
 }

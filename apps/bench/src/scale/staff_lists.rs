@@ -12,7 +12,7 @@ use crate::report::{Figure, Goal, Report};
 use crate::shop::Shop;
 
 /// A service whose project has this many customers and orders.
-struct Desk {
+struct StaffLists {
     shop: Shop,
     bearer: String,
     size: usize,
@@ -20,7 +20,7 @@ struct Desk {
     _database: Option<OnServer>,
 }
 
-impl Desk {
+impl StaffLists {
     fn open(name: &str, server: Option<&str>, size: usize) -> Result<Self, Failure> {
         let began = Instant::now();
         let database = server.map(|server| OnServer::create(server, name)).transpose()?;
@@ -112,8 +112,8 @@ const REPORTS: [(&str, &str); 4] = [
 /// Measures both sizes in alternation, and the reports of the large one.
 pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
     let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
-    let small = Desk::open("small_desk", server, sizes.small)?;
-    let large = Desk::open("large_desk", server, sizes.large)?;
+    let small = StaffLists::open("small_desk", server, sizes.small)?;
+    let large = StaffLists::open("large_desk", server, sizes.large)?;
     // A list and a table use the same query, so lists are only checked with the first parameters.
     let newest = |asked: &'static [Asked]| asked.get(..1).unwrap_or_default();
     let lists: [(&str, &str, &[Asked]); 4] = [
@@ -124,7 +124,7 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
     ];
     for (list, path, asked) in lists {
         for (name, ask) in asked {
-            let at = |desk: &Desk| desk.each(|buyer| format!("{path}?{}", ask(buyer)));
+            let at = |staff_lists: &StaffLists| staff_lists.each(|buyer| format!("{path}?{}", ask(buyer)));
             let goal = Goal::AtMost(GROWTH);
             report.add(compare(
                 &sizes,
@@ -135,9 +135,9 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
             )?);
         }
     }
-    for (desk, name) in [(&small, "small"), (&large, "large")] {
-        let last = |page: usize| desk.one(&format!("/api/orders?page={page}"));
-        let far = (desk.size / 15).min(1_000);
+    for (staff_lists, name) in [(&small, "small"), (&large, "large")] {
+        let last = |page: usize| staff_lists.one(&format!("/api/orders?page={page}"));
+        let far = (staff_lists.size / 15).min(1_000);
         report.add(compare(
             &sizes,
             format!("page {far} of orders by page 1, {name}"),

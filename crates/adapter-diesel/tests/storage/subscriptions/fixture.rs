@@ -18,27 +18,27 @@ use kontor_subscriptions::{
     SubscriptionService,
 };
 
-use crate::orders::counter::{AcquirerMode, Counter};
-use crate::storehouse::Item;
+use crate::orders::shop::{AcquirerMode, ShopFixture};
+use crate::stock_fixture::Item;
 
 /// A shop with a plan.
-pub struct Club<'a> {
-    pub counter: Counter<'a>,
+pub struct SubscriptionFixture<'a> {
+    pub shop: ShopFixture<'a>,
     pub service: Arc<SubscriptionService>,
     pub scheduler: Arc<SubscriptionScheduler>,
     pub gold: i64,
 }
 
-impl<'a> Club<'a> {
+impl<'a> SubscriptionFixture<'a> {
     pub async fn open(db: &'a TestDatabase) -> Self {
-        let counter = Counter::open(db).await;
+        let shop = ShopFixture::open(db).await;
         // The application needs a warehouse to sell anything.
-        counter.goods("Anchor", 1, 100).await;
+        shop.goods("Anchor", 1, 100).await;
         // The employee of `staff`, whose changes are in the history.
-        let p = counter.house.project;
+        let p = shop.stock_fixture.project;
         let at = "'2026-01-01 00:00:00', '2026-01-01 00:00:00'";
-        counter
-            .house
+        shop
+            .stock_fixture
             .run(format!(
                 "INSERT INTO roles (project_id, name, is_owner, created_at, updated_at) VALUES ({p}, 'Owner', TRUE, {at}); \
                  INSERT INTO users (project_id, role_id, login, email, password_hash, first_name, last_name, is_banned, is_sick, \
@@ -46,49 +46,49 @@ impl<'a> Club<'a> {
                  0, {at} FROM roles WHERE project_id = {p}"
             ))
             .await;
-        let mut club = Self::serving(counter, 0);
-        club.gold = club.plan("Gold", 99_000, 1).await;
-        club
+        let mut fixture = Self::serving(shop, 0);
+        fixture.gold = fixture.plan("Gold", 99_000, 1).await;
+        fixture
     }
 
     /// The services of a shop with this plan.
-    pub fn serving(counter: Counter<'a>, gold: i64) -> Self {
-        let store = Arc::new(counter.house.db.database.clone());
+    pub fn serving(shop: ShopFixture<'a>, gold: i64) -> Self {
+        let store = Arc::new(shop.stock_fixture.db.database.clone());
         let service = Arc::new(SubscriptionService {
             store: store.clone(),
-            charges: counter.payments.clone(),
-            clock: counter.clock.clone(),
-            random: counter.random.clone(),
+            charges: shop.payments.clone(),
+            clock: shop.clock.clone(),
+            random: shop.random.clone(),
             return_url: "https://shop.example/{order_id}".to_owned(),
             consent_text: "1".to_owned(),
         });
         let scheduler = Arc::new(SubscriptionScheduler {
             store,
-            charges: counter.payments.clone(),
-            clock: counter.clock.clone(),
-            random: counter.random.clone(),
+            charges: shop.payments.clone(),
+            clock: shop.clock.clone(),
+            random: shop.random.clone(),
             pace: Arc::new(Pace::per_second(10_000)),
         });
-        Self { counter, service, scheduler, gold }
+        Self { shop, service, scheduler, gold }
     }
 
     /// A plan that the application offers at this price for this number of months.
     pub async fn plan(&self, name: &'static str, price: i64, months: i64) -> i64 {
-        let house = &self.counter.house;
-        let item = house.item(Item::goods(name, self.counter.category)).await;
-        let application = self.counter.customer.app.application_id;
-        house
+        let stock_fixture = &self.shop.stock_fixture;
+        let item = stock_fixture.item(Item::goods(name, self.shop.category)).await;
+        let application = self.shop.customer.app.application_id;
+        stock_fixture
             .run(format!(
                 "UPDATE nomenclatures SET kind_id = 1, is_subscription = TRUE, price = {price}, \
                  billing_period_months = {months} WHERE id = {item}"
             ))
             .await;
-        house
+        stock_fixture
             .run(format!(
                 "INSERT INTO subscription_nomenclatures (project_id, application_id, nomenclature_id, plan_slug, position, \
                  is_active, created_at, updated_at) VALUES ({}, {application}, {item}, 'plan-{item}', 1, TRUE, \
                  '2026-01-01 00:00:00', '2026-01-01 00:00:00')",
-                house.project
+                stock_fixture.project
             ))
             .await;
         item
@@ -116,32 +116,32 @@ impl<'a> Club<'a> {
 
     /// The last payment succeeds or fails, and the acquirer sends the notification.
     pub async fn settle(&self, status: GatewayStatus) {
-        let id = self.counter.acquirer.settle(status);
-        self.counter.payments.handle_notification(&id, None).await.unwrap();
+        let id = self.shop.acquirer.settle(status);
+        self.shop.payments.handle_notification(&id, None).await.unwrap();
     }
 
     /// The customer subscribes to the plan and pays.
     pub async fn subscribed(&self, customer: CustomerScope, plan: i64) -> SubscriptionId {
-        let mood = *self.counter.acquirer.mood.lock().unwrap();
-        self.counter.acquirer.mood(AcquirerMode::Pending);
+        let acquirer_mode = *self.shop.acquirer.acquirer_mode.lock().unwrap();
+        self.shop.acquirer.acquirer_mode(AcquirerMode::Pending);
         let checkout = self.check_out(customer, &[plan]).await.unwrap();
         self.settle(GatewayStatus::Succeeded).await;
-        self.counter.acquirer.mood(mood);
+        self.shop.acquirer.acquirer_mode(acquirer_mode);
         checkout.payment.subscriptions[0].subscription.id
     }
 
     pub async fn method(&self, customer: CustomerScope) -> SavedMethodId {
-        let methods = SavedMethodStore::list(&self.counter.house.db.database, customer).await.unwrap();
+        let methods = SavedMethodStore::list(&self.shop.stock_fixture.db.database, customer).await.unwrap();
         methods[0].id
     }
 
     pub async fn see(&self, id: SubscriptionId) -> SubscriptionView {
-        self.see_as(self.counter.customer, id).await.unwrap()
+        self.see_as(self.shop.customer, id).await.unwrap()
     }
 
     pub async fn see_as(&self, customer: CustomerScope, id: SubscriptionId) -> Option<SubscriptionView> {
-        let store = &self.counter.house.db.database;
-        SubscriptionStore::find(store, customer, id, self.counter.clock.now()).await.unwrap()
+        let store = &self.shop.stock_fixture.db.database;
+        SubscriptionStore::find(store, customer, id, self.shop.clock.now()).await.unwrap()
     }
 
     /// Status, end of the paid period, next charge.
@@ -153,26 +153,26 @@ impl<'a> Club<'a> {
 
     pub fn go_to(&self, moment: &str) {
         let moment: DateTime<Utc> = moment.parse().unwrap();
-        let now = self.counter.clock.now();
+        let now = self.shop.clock.now();
         assert!(moment >= now, "time goes forward");
-        self.counter.clock.advance(moment - now);
+        self.shop.clock.advance(moment - now);
     }
 
     /// Runs the scheduler and the worker of charges once.
     pub async fn tick(&self) -> u32 {
         let ran = self.scheduler.run(1_000).await.unwrap();
         assert!(ran.failed.is_empty(), "{:?}", ran.failed);
-        self.counter.payments.reconcile("w", 1_000).await.unwrap();
+        self.shop.payments.reconcile("w", 1_000).await.unwrap();
         ran.charged
     }
 
     /// Month and day.
     pub fn today(&self) -> String {
-        self.counter.clock.now().format("%m-%d").to_string()
+        self.shop.clock.now().format("%m-%d").to_string()
     }
 
     pub fn elsewhere(&self, application: ApplicationId) -> CustomerScope {
-        let mut customer = self.counter.customer;
+        let mut customer = self.shop.customer;
         customer.app.application_id = application;
         customer
     }
@@ -180,7 +180,7 @@ impl<'a> Club<'a> {
     /// Staff with every permission of the project.
     pub fn staff(&self) -> Staff {
         Staff {
-            project_id: self.counter.customer.app.project_id,
+            project_id: self.shop.customer.app.project_id,
             user_id: UserId::new(1).unwrap(),
             token_id: TokenId::new(1).unwrap(),
             is_agent: false,
@@ -189,29 +189,29 @@ impl<'a> Club<'a> {
     }
 
     /// Service for staff.
-    pub fn desk(&self) -> StaffSubscriptions {
-        let store = Arc::new(self.counter.house.db.database.clone());
+    pub fn staff_subscriptions(&self) -> StaffSubscriptions {
+        let store = Arc::new(self.shop.stock_fixture.db.database.clone());
         StaffSubscriptions {
             register: store.clone(),
             store,
-            charges: self.counter.payments.clone(),
-            clock: self.counter.clock.clone(),
-            random: self.counter.random.clone(),
+            charges: self.shop.payments.clone(),
+            clock: self.shop.clock.clone(),
+            random: self.shop.random.clone(),
         }
     }
 
     /// Service for the orders of the payments.
     pub fn orders(&self) -> OrderService {
-        let store = Arc::new(self.counter.house.db.database.clone());
-        let (clock, random) = (self.counter.clock.clone(), self.counter.random.clone());
+        let store = Arc::new(self.shop.stock_fixture.db.database.clone());
+        let (clock, random) = (self.shop.clock.clone(), self.shop.random.clone());
         OrderService { orders: store.clone(), store, clock, random }
     }
 
     pub async fn notices(&self) -> Vec<String> {
-        let database = &self.counter.house.db.database;
+        let database = &self.shop.stock_fixture.db.database;
         let page = kontor_kernel::PageRequest::new(1, 100, 100).unwrap();
         let reader: &dyn kontor_customers::ports::NotificationReader = database;
-        let page = reader.page(self.counter.customer, page).await.unwrap();
+        let page = reader.page(self.shop.customer, page).await.unwrap();
         page.items.into_iter().rev().map(|notice| notice.code).collect()
     }
 }

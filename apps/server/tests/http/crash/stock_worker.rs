@@ -3,8 +3,8 @@
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
-use super::dice::Dice;
-use super::market::{Market, Told, tell};
+use super::market::{CountedOutcome, Market, outcome_of};
+use super::rng::TestRng;
 
 /// First quantity that is set, increased by one every time.
 pub const FIRST_PIECES: i64 = 60_000;
@@ -17,18 +17,18 @@ pub struct Ledger {
     /// Number of requests without a response.
     pub lost: usize,
     /// Unexpected responses.
-    pub strange: Vec<String>,
+    pub unexpected: Vec<String>,
 }
 
 /// Sets the stock of items that are not scarce, by request or by spreadsheet, until the market closes.
-pub async fn keep_stock(market: &Market, mut dice: Dice) -> Ledger {
+pub async fn keep_stock(market: &Market, mut rng: TestRng) -> Ledger {
     let mut ledger = Ledger::default();
     let plenty = market.items.len() - 1;
     let mut pieces = FIRST_PIECES;
     while market.is_trading() {
         market.wait_until_open().await;
-        let first = dice.below(plenty);
-        let by_sheet = dice.one_in(2);
+        let first = rng.below(plenty);
+        let by_sheet = rng.one_in(2);
         let items = if by_sheet { vec![first, (first + 1) % plenty] } else { vec![first] };
         let wanted: Vec<(&super::market::Item, i64)> = items
             .into_iter()
@@ -40,22 +40,26 @@ pub async fn keep_stock(market: &Market, mut dice: Dice) -> Ledger {
         let request = if by_sheet {
             let rows: Vec<String> =
                 wanted.iter().map(|(item, pieces)| format!("\n{};Main;{pieces}", item.article)).collect();
-            market.desk.sheet("/api/inventories/upload", &format!("article;warehouse;quantity{}", rows.concat()))
+            market
+                .owner_client
+                .sheet("/api/inventories/upload", &format!("article;warehouse;quantity{}", rows.concat()))
         } else {
             let (item, pieces) = wanted[0];
             let path = format!("/api/inventories/{}", item.inventory);
-            market.desk.request(Method::PUT, &path).json(&json!({ "quantity": pieces }))
+            market.owner_client.request(Method::PUT, &path).json(&json!({ "quantity": pieces }))
         };
-        match tell(request).await {
-            Told::Answer(answer) if answer.status == StatusCode::OK => {
+        match outcome_of(request).await {
+            CountedOutcome::Answer(answer) if answer.status == StatusCode::OK => {
                 ledger.answered.extend(wanted.iter().map(|(item, pieces)| (item.inventory, *pieces)));
             }
-            Told::NotSent => {}
-            Told::Nothing => ledger.lost += wanted.len(),
-            Told::Answer(answer) if answer.status == StatusCode::SERVICE_UNAVAILABLE => ledger.lost += wanted.len(),
-            Told::Answer(answer) => ledger.strange.push(format!("{answer:?}")),
+            CountedOutcome::NotSent => {}
+            CountedOutcome::Nothing => ledger.lost += wanted.len(),
+            CountedOutcome::Answer(answer) if answer.status == StatusCode::SERVICE_UNAVAILABLE => {
+                ledger.lost += wanted.len()
+            }
+            CountedOutcome::Answer(answer) => ledger.unexpected.push(format!("{answer:?}")),
         }
-        dice.rest(10, 60).await;
+        rng.rest(10, 60).await;
     }
     ledger
 }

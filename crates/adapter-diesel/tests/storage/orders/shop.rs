@@ -18,7 +18,7 @@ use kontor_payments::testing::acquirer::Acquirer;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
 use tokio::sync::Barrier;
 
-use crate::storehouse::{Item, StockFixture};
+use crate::stock_fixture::{Item, StockFixture};
 
 pub use kontor_payments::testing::acquirer::AcquirerMode;
 
@@ -36,8 +36,8 @@ impl Random for Serial {
 }
 
 /// An open shop.
-pub struct Counter<'a> {
-    pub house: StockFixture<'a>,
+pub struct ShopFixture<'a> {
+    pub stock_fixture: StockFixture<'a>,
     pub clock: Arc<FixedClock>,
     pub random: Arc<dyn Random>,
     pub acquirer: Arc<Acquirer>,
@@ -47,50 +47,51 @@ pub struct Counter<'a> {
     pub placement: Arc<PlacementService>,
     pub customer: CustomerScope,
     pub category: i64,
-    shop: i64,
+    shop_id: i64,
 }
 
-impl<'a> Counter<'a> {
+impl<'a> ShopFixture<'a> {
     pub async fn open(db: &'a TestDatabase) -> Self {
-        let house = StockFixture::open(db).await;
-        let p = house.project;
-        house
+        let stock_fixture = StockFixture::open(db).await;
+        let p = stock_fixture.project;
+        stock_fixture
             .run(format!(
                 "INSERT INTO delivery_types (project_id, id, name, price, is_active) VALUES ({p}, 1, 'Pickup', 0, TRUE), \
                  ({p}, 2, 'Delivery', 30000, TRUE)"
             ))
             .await;
-        let shop = house
+        let shop_id = stock_fixture
             .number(format!(
                 "INSERT INTO shops (project_id, branch_id, name, address, is_active, created_at, updated_at) \
                  SELECT {p}, min(id), 'Shop', 'Square 1', TRUE, '2026-01-01 00:00:00', '2026-01-01 00:00:00' \
                  FROM branches WHERE project_id = {p} RETURNING id AS number"
             ))
             .await;
-        let category = house.category("All", None).await;
+        let category = stock_fixture.category("All", None).await;
         let clock = Arc::new(FixedClock::at("2026-03-01T12:00:00Z".parse().unwrap()));
         let journey =
             || -> BoxFuture<'static, ()> { Box::pin(tokio::time::sleep(std::time::Duration::from_millis(5))) };
         let acquirer = Arc::new(Acquirer::with_delay(journey));
         let token_id = TokenId::new(1).unwrap();
-        let customer = CustomerScope { app: house.first, counterparty_id: CounterpartyId::new(1).unwrap(), token_id };
-        let mut counter = Self::serving(house, clock, 1, acquirer, customer, category, shop);
-        counter.customer = counter.another_customer().await;
-        counter
+        let customer =
+            CustomerScope { app: stock_fixture.first, counterparty_id: CounterpartyId::new(1).unwrap(), token_id };
+        let mut shop = Self::serving(stock_fixture, clock, 1, acquirer, customer, category, shop_id);
+        shop.customer = shop.another_customer().await;
+        shop
     }
 
     /// The services of a shop. Random bytes start with this number.
     fn serving(
-        house: StockFixture<'a>,
+        stock_fixture: StockFixture<'a>,
         clock: Arc<FixedClock>,
         seed: u64,
         acquirer: Arc<Acquirer>,
         customer: CustomerScope,
         category: i64,
-        shop: i64,
+        shop_id: i64,
     ) -> Self {
         let random: Arc<dyn Random> = Arc::new(Serial(AtomicU64::new(seed)));
-        let store = Arc::new(house.db.database.clone());
+        let store = Arc::new(stock_fixture.db.database.clone());
         let payments = Arc::new(ChargeService {
             charges: store.clone(),
             gateway: acquirer.clone(),
@@ -116,30 +117,42 @@ impl<'a> Counter<'a> {
             page,
             allocation: Arc::new(FewestWarehouses),
         });
-        Self { house, clock, random, acquirer, payments, refunds, receipts, placement, customer, category, shop }
+        Self {
+            stock_fixture,
+            clock,
+            random,
+            acquirer,
+            payments,
+            refunds,
+            receipts,
+            placement,
+            customer,
+            category,
+            shop_id,
+        }
     }
 
     /// The same shop as another process serves it. Its acquirer has the same payments, and others from now on.
-    pub fn served<'b>(&self, db: &'b TestDatabase, seed: u64) -> Counter<'b> {
-        let StockFixture { project, first, second, near, far, .. } = self.house;
+    pub fn served<'b>(&self, db: &'b TestDatabase, seed: u64) -> ShopFixture<'b> {
+        let StockFixture { project, first, second, near, far, .. } = self.stock_fixture;
         let acquirer = Acquirer::default();
-        acquirer.mood(*self.acquirer.mood.lock().unwrap());
+        acquirer.acquirer_mode(*self.acquirer.acquirer_mode.lock().unwrap());
         acquirer.payments.lock().unwrap().clone_from(&self.acquirer.payments.lock().unwrap());
         acquirer.refunds.lock().unwrap().clone_from(&self.acquirer.refunds.lock().unwrap());
         acquirer.receipts.lock().unwrap().clone_from(&self.acquirer.receipts.lock().unwrap());
         let clock = Arc::new(FixedClock::at(self.clock.now()));
-        let house = StockFixture { db, project, first, second, near, far };
-        Counter::serving(house, clock, seed, Arc::new(acquirer), self.customer, self.category, self.shop)
+        let stock_fixture = StockFixture { db, project, first, second, near, far };
+        ShopFixture::serving(stock_fixture, clock, seed, Arc::new(acquirer), self.customer, self.category, self.shop_id)
     }
 
     pub async fn another_customer(&self) -> CustomerScope {
         let id = self
-            .house
+            .stock_fixture
             .number(format!(
                 "INSERT INTO counterparties (project_id, is_company, first_name, last_name, phone_1, created_at, updated_at) \
                  VALUES ({}, FALSE, 'Anna', 'K', '79001234567', '2026-01-01 00:00:00', '2026-01-01 00:00:00') \
                  RETURNING id AS number",
-                self.house.project
+                self.stock_fixture.project
             ))
             .await;
         CustomerScope { counterparty_id: CounterpartyId::new(id).unwrap(), ..self.customer }
@@ -147,20 +160,20 @@ impl<'a> Counter<'a> {
 
     /// Goods in the near warehouse.
     pub async fn goods(&self, name: &'static str, quantity: i64, price: i64) -> i64 {
-        let item = self.house.item(Item::goods(name, self.category)).await;
-        self.house.stock(self.house.near, item, quantity, price).await;
-        self.house.db.database.rebuild_offers().await.unwrap();
+        let item = self.stock_fixture.item(Item::goods(name, self.category)).await;
+        self.stock_fixture.stock(self.stock_fixture.near, item, quantity, price).await;
+        self.stock_fixture.db.database.rebuild_offers().await.unwrap();
         item
     }
 
     pub async fn promo(&self, code: &str, usage_limit: &str, customer_limit: &str) -> i64 {
-        self.house
+        self.stock_fixture
             .number(format!(
                 "INSERT INTO discounts (project_id, name, code, kind, value, target, minimum_sum, usage_limit, \
                  customer_limit, used_count, status, created_at, updated_at) VALUES ({}, 'Promo', '{code}', 'percent', \
                  1000, 'cart', 0, {usage_limit}, {customer_limit}, 0, 'active', '2026-01-01 00:00:00', \
                  '2026-01-01 00:00:00') RETURNING id AS number",
-                self.house.project
+                self.stock_fixture.project
             ))
             .await
     }
@@ -177,7 +190,7 @@ impl<'a> Counter<'a> {
                 type_id: DeliveryTypeId::new(1).unwrap(),
                 subtype_id: None,
                 subtype_param_id: None,
-                shop_id: ShopId::new(self.shop).ok(),
+                shop_id: ShopId::new(self.shop_id).ok(),
                 address: None,
                 payment_type_id: None,
             },
@@ -195,7 +208,7 @@ impl<'a> Counter<'a> {
 
     /// The same services, which write for a request.
     pub fn placement_for(&self, request: &Arc<IdempotentRequest>) -> PlacementService {
-        placement_for(&self.placement, &self.house.db.database, request)
+        placement_for(&self.placement, &self.stock_fixture.db.database, request)
     }
 
     pub async fn place(&self, command: &OrderCommand) -> Result<PlacedOutcome, PlacementError> {
@@ -234,7 +247,7 @@ impl<'a> Counter<'a> {
         }
         let id = customer.counterparty_id;
         let of_customer = format!("SELECT count(*) AS number FROM orders WHERE counterparty_id = {id}");
-        assert_eq!(self.house.number(of_customer).await, placed);
+        assert_eq!(self.stock_fixture.number(of_customer).await, placed);
         work.await.unwrap()
     }
 
@@ -244,7 +257,7 @@ impl<'a> Counter<'a> {
             "SELECT count(*) AS number FROM charges p \
              WHERE p.counterparty_id = {id} AND p.state IN ('prepared', 'pending')"
         );
-        self.house.number(open).await
+        self.stock_fixture.number(open).await
     }
 
     /// Places an order that must succeed.
@@ -255,13 +268,13 @@ impl<'a> Counter<'a> {
     }
 
     pub async fn order(&self, id: OrderId) -> Order {
-        let found = OrderReader::find(&self.house.db.database, id).await.unwrap().unwrap();
+        let found = OrderReader::find(&self.stock_fixture.db.database, id).await.unwrap().unwrap();
         found.within(self.customer.app.project_id).unwrap()
     }
 
     pub async fn only_order(&self) -> Order {
         let page = PageRequest::new(1, 2, 2).unwrap();
-        let mut orders = self.house.db.database.of_customer(self.customer, page).await.unwrap();
+        let mut orders = self.stock_fixture.db.database.of_customer(self.customer, page).await.unwrap();
         assert_eq!((orders.items.len(), orders.total), (1, 1));
         orders.items.remove(0)
     }
@@ -269,8 +282,8 @@ impl<'a> Counter<'a> {
     /// `(quantity, reserved)` of an item in the near warehouse.
     pub async fn stock(&self, item: i64) -> (i64, i64) {
         let part = |column| {
-            let near = self.house.near;
-            self.house.number(format!(
+            let near = self.stock_fixture.near;
+            self.stock_fixture.number(format!(
                 "SELECT {column} AS number FROM inventories WHERE nomenclature_id = {item} AND warehouse_id = {near}"
             ))
         };
@@ -278,7 +291,7 @@ impl<'a> Counter<'a> {
     }
 
     pub async fn count(&self, table: &str) -> i64 {
-        self.house.number(format!("SELECT count(*) AS number FROM {table}")).await
+        self.stock_fixture.number(format!("SELECT count(*) AS number FROM {table}")).await
     }
 
     pub fn wait(&self, seconds: i64) {

@@ -8,7 +8,7 @@ use kontor_orders::model::{Order, OrderStatus};
 use kontor_orders::refund::{RefundCommand, RefundLine, RefundScope};
 use kontor_orders::{OrderChange, OrderError, OrderService};
 
-use super::counter::Counter;
+use super::shop::ShopFixture;
 
 /// A refund of these units of these lines; without any, of everything that is left.
 pub fn take_back(lines: &[(ReservationId, i64)]) -> RefundCommand {
@@ -25,23 +25,23 @@ pub fn give_back(amount: Money) -> RefundCommand {
 }
 
 /// Staff and their services.
-pub struct Office {
+pub struct StaffFixture {
     pub orders: OrderService,
     pub staff: Staff,
 }
 
-impl Office {
-    pub async fn open(counter: &Counter<'_>) -> Self {
-        let p = counter.house.project;
-        let role = counter
-            .house
+impl StaffFixture {
+    pub async fn open(shop: &ShopFixture<'_>) -> Self {
+        let p = shop.stock_fixture.project;
+        let role = shop
+            .stock_fixture
             .number(format!(
                 "INSERT INTO roles (project_id, name, is_owner, created_at, updated_at) VALUES ({p}, 'R', TRUE, \
                  '2026-01-01 00:00:00', '2026-01-01 00:00:00') RETURNING id AS number"
             ))
             .await;
-        let user = counter
-            .house
+        let user = shop
+            .stock_fixture
             .number(format!(
                 "INSERT INTO users (project_id, role_id, login, email, password_hash, first_name, last_name, is_banned, \
                  is_sick, active_seconds, created_at, updated_at) VALUES ({p}, {role}, 'u{p}', 'u@e.ru', '', 'Ivan', 'S', \
@@ -55,13 +55,13 @@ impl Office {
             is_agent: false,
             permissions: [Permission::view(Resource::Orders), Permission::edit(Resource::Orders)].into(),
         };
-        Self::serving(counter, staff)
+        Self::serving(shop, staff)
     }
 
     /// The services of these staff.
-    pub fn serving(counter: &Counter<'_>, staff: Staff) -> Self {
-        let store = std::sync::Arc::new(counter.house.db.database.clone());
-        let (clock, random) = (counter.clock.clone(), counter.random.clone());
+    pub fn serving(shop: &ShopFixture<'_>, staff: Staff) -> Self {
+        let store = std::sync::Arc::new(shop.stock_fixture.db.database.clone());
+        let (clock, random) = (shop.clock.clone(), shop.random.clone());
         Self { orders: OrderService { orders: store.clone(), store, clock, random }, staff }
     }
 

@@ -2,21 +2,21 @@
 
 use std::time::Instant;
 
-use kontor_adapter_diesel::look_again;
+use kontor_adapter_diesel::retry_until;
 use reqwest::multipart::{Form, Part};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use crate::process::{PATIENCE, Site};
-use crate::shopper::Shopfront;
+use crate::customer_client::ApplicationClient;
+use crate::process::{PATIENCE, ProcessEnvironment};
 use crate::support::send;
 use crate::webhook_deliveries::signature;
 
 /// The owner, logged in.
 #[derive(Clone)]
-pub struct Desk {
+pub struct OwnerClient {
     /// The application as customers reach it.
-    pub front: Shopfront,
+    pub front: ApplicationClient,
     /// Output of `kontor project create`.
     pub project: Value,
     pub bearer: String,
@@ -30,14 +30,14 @@ pub struct Hook {
     pub secret: Value,
 }
 
-impl Desk {
+impl OwnerClient {
     /// Logs in with the password of a new project.
-    pub async fn sign_in(site: &Site, project: Value) -> Self {
-        Self::behind(site.front(&project["app_token"]), project).await
+    pub async fn sign_in(environment: &ProcessEnvironment, project: Value) -> Self {
+        Self::behind(environment.front(&project["app_token"]), project).await
     }
 
     /// Logs in at the address where customers reach the application.
-    pub async fn behind(front: Shopfront, project: Value) -> Self {
+    pub async fn behind(front: ApplicationClient, project: Value) -> Self {
         let login = json!({ "login": project["login"], "password": project["password"] });
         let signed_in = send(front.http.post(format!("{}/api/login", front.url)).json(&login)).await.expect(200);
         let bearer = signed_in["user"]["access_token"]["value"].as_str().unwrap().to_owned();
@@ -49,7 +49,7 @@ impl Desk {
     }
 
     /// Imports items and the stock of a warehouse named `Main`, as CSV.
-    pub async fn furnish(&self, cards: &str, stock: &str) {
+    pub async fn import_catalog(&self, cards: &str, stock: &str) {
         let warehouse = json!({ "name": "Main", "branch_id": self.project["branch_id"] });
         send(self.request(Method::POST, "/api/warehouses").json(&warehouse)).await.expect(201);
         for (path, text) in [("/api/nomenclatures/import", cards), ("/api/inventories/upload", stock)] {
@@ -98,7 +98,7 @@ impl Desk {
             if let Some(delivery) = self.received(hook).await.first() {
                 return delivery.clone();
             }
-            look_again!(until, "nothing was delivered");
+            retry_until!(until, "nothing was delivered");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use kontor::instance::Roles;
-use kontor_adapter_diesel::look_again;
+use kontor_adapter_diesel::retry_until;
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
 use reqwest::Method;
@@ -14,7 +14,7 @@ use crate::support::{Answer, Project, TestServer, send};
 
 const AT: &str = "'2026-01-01 00:00:00'";
 
-pub struct Shopfront {
+pub struct ShopFixture {
     pub server: TestServer,
     pub sandbox: SandboxHandle,
     pub project: Project,
@@ -26,7 +26,7 @@ pub struct Shopfront {
     pub category: i64,
 }
 
-impl Shopfront {
+impl ShopFixture {
     pub async fn open(db: TestDatabase) -> Self {
         Self::open_as(db, Roles::Api).await
     }
@@ -169,7 +169,7 @@ impl Shopfront {
     pub async fn until(&self, id: i64, status: i64) {
         let until = Instant::now() + PATIENCE;
         while self.state(id).await.0 != status {
-            look_again!(until, "order {id} is {:?} and never became {status}", self.state(id).await);
+            retry_until!(until, "order {id} is {:?} and never became {status}", self.state(id).await);
         }
     }
 
@@ -225,7 +225,7 @@ impl Shopfront {
         let minor: i64 = amount.replace('.', "").parse().unwrap();
         let gone = || self.server.insert(format!("SELECT refunded AS id FROM orders WHERE id = {order}"));
         while gone().await != minor {
-            look_again!(until, "the money is still on its way");
+            retry_until!(until, "the money is still on its way");
         }
     }
 

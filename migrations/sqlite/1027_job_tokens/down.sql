@@ -1,2 +1,0 @@
-ALTER TABLE exports DROP COLUMN token_id;
-ALTER TABLE jobs DROP COLUMN token_id;
