@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kontor_client::types::{CodeLogin, CodeRequest, Logout, NewCheckout, SubscriptionRecord};
+use kontor_client::types::{CodeLogin, CodeRequest, Logout, NewCheckout, PageQuery, SubscriptionRecord};
 use kontor_client::{Client, ClientSurface, Error, Retries};
 
 use crate::settings::Settings;
@@ -38,7 +38,7 @@ impl Kontor {
 
     /// Returns the customer's subscriptions.
     pub async fn subscriptions(&self, token: &str) -> Result<Vec<SubscriptionRecord>, Error> {
-        Ok(self.shop.with_customer(token).list_subscriptions().await?.data)
+        Ok(self.shop.with_customer(token).list_subscriptions(&PageQuery::default()).await?.data)
     }
 
     /// Starts a first payment and returns the link to pay. Only the customer can consent to recurring charges.

@@ -1,7 +1,7 @@
 //! A merchant: a project with staff, items, plans and a webhook endpoint.
 
 use kontor_adapter_diesel::testing::TestDatabase;
-use kontor_adapter_diesel::testing::storehouse::{Item, StockFixture};
+use kontor_adapter_diesel::testing::stock_fixture::{Item, StockFixture};
 use kontor_auth::model::{AgentPolicy, AgentRule, AgentRules};
 use kontor_catalog::model::{InventoryDraft, StockLevel};
 use kontor_kernel::{

@@ -25,7 +25,7 @@ impl Scene {
     async fn open(db: TestDatabase, public_url: Option<&str>) -> Self {
         let outside = Outside::start_as(db, Roles::Both, |config| {
             if let Some(url) = public_url {
-                config.public_url = url.to_owned();
+                url.clone_into(&mut config.public_url);
             }
         })
         .await;

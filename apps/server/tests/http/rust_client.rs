@@ -2,8 +2,8 @@
 
 use kontor_adapter_diesel::database_tests;
 use kontor_client::types::{
-    CartInput, CodeLogin, CodeRequest, ListProductsQuery, NewOrder, ProductLine, ProfilePatch, StaffListOrdersQuery,
-    StaffLogin,
+    CartInput, CodeLogin, CodeRequest, ListProductsQuery, NewOrder, PageQuery, ProductLine, ProfilePatch,
+    StaffListOrdersQuery, StaffLogin,
 };
 use kontor_client::{Client, ClientSurface, Error, Money, NextAction, Patch, Retries};
 
@@ -61,7 +61,7 @@ database_tests! {
         assert_eq!(placed.body, again.body);
         let placed = placed.body.order;
         assert_eq!((placed.original_price, placed.products.len()), (cart.original_price, 1));
-        let own = customer.list_own_orders().await.unwrap();
+        let own = customer.list_own_orders(&PageQuery::default()).await.unwrap();
         assert_eq!(own.orders.iter().filter(|order| order.id == placed.id).count(), 1);
 
         let staff = &stage.file().staff;
@@ -98,7 +98,7 @@ database_tests! {
         let cleared = ProfilePatch { first_name: Patch::Clear, ..ProfilePatch::default() };
         assert_eq!(customer.update_profile(&cleared).await.unwrap().counterparty.first_name, None);
 
-        let outsider = shop.with_customer("1|stranger").list_own_orders().await.unwrap_err();
+        let outsider = shop.with_customer("1|stranger").list_own_orders(&PageQuery::default()).await.unwrap_err();
         assert_eq!(outsider.status(), Some(401));
         assert_eq!(shop.show_product(999_999).await.unwrap_err().status(), Some(404));
         stage.end().await;

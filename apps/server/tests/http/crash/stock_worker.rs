@@ -55,7 +55,7 @@ pub async fn keep_stock(market: &Market, mut rng: TestRng) -> Ledger {
             CountedOutcome::NotSent => {}
             CountedOutcome::Nothing => ledger.lost += wanted.len(),
             CountedOutcome::Answer(answer) if answer.status == StatusCode::SERVICE_UNAVAILABLE => {
-                ledger.lost += wanted.len()
+                ledger.lost += wanted.len();
             }
             CountedOutcome::Answer(answer) => ledger.unexpected.push(format!("{answer:?}")),
         }

@@ -87,6 +87,7 @@ impl Records {
             ))
             .await;
         let subscription = shop.past_subscription(item).await;
+        let employee = format!("SELECT MIN(id) AS id FROM users WHERE project_id = {}", shop.project.id);
         let permission = json!({ "name": "view-reports", "screen_id": 1 });
         let shown = format!("/api/applications/{}", shop.project.application_id);
         let block = json!({ "name": "Block", "block_type_id": 1 });
@@ -99,13 +100,7 @@ impl Records {
             ("hours", "1".to_owned()),
             ("holidays", "1".to_owned()),
             ("exceptions", "1".to_owned()),
-            (
-                "users",
-                server
-                    .insert(format!("SELECT MIN(id) AS id FROM users WHERE project_id = {}", shop.project.id))
-                    .await
-                    .to_string(),
-            ),
+            ("users", server.insert(employee).await.to_string()),
             ("tasks", create("/api/tasks", json!({ "title": "Task" }), "task").await),
             ("payment_types", create("/api/payment_types", json!({ "name": "Cheque" }), "paymentType").await),
             ("pages", create("/api/pages", json!({ "title": "Page" }), "page").await),

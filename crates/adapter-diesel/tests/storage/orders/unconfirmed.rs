@@ -11,8 +11,8 @@ use kontor_orders::{
 };
 use tokio::sync::Barrier;
 
-use super::bounded::ShopFixture;
 use super::contacts::{form, order, race, with_courier};
+use super::shop::ShopFixture;
 use super::staff_fixture::StaffFixture;
 
 const ANNA: &str = "79005550101";

@@ -43,7 +43,7 @@ database_tests! {
             fixture.go_to(moment);
             assert_eq!(fixture.tick().await, charged, "{moment}");
             reported.push(fixture.shop.count("notifications WHERE code = 'subscription_rescheduled'").await);
-            let waiting = fixture.service.list(anna).await.unwrap().into_iter().filter(|view| {
+            let waiting = fixture.of_customer(anna).await.into_iter().filter(|view| {
                 !view.subscription.is_paid(fixture.shop.clock.now())
             });
             for view in waiting {

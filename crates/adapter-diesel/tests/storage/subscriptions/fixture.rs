@@ -5,8 +5,8 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_kernel::{
-    ApplicationId, Clock, CustomerScope, NomenclatureId, Permission, SavedMethodId, Staff, SubscriptionId, TokenId,
-    UserId,
+    ApplicationId, Clock, CustomerScope, NomenclatureId, PageRequest, Permission, SavedMethodId, Staff, SubscriptionId,
+    TokenId, UserId,
 };
 use kontor_orders::OrderService;
 use kontor_payments::model::{GatewayStatus, PaymentMethod};
@@ -200,6 +200,11 @@ impl<'a> SubscriptionFixture<'a> {
         }
     }
 
+    /// All subscriptions of a customer.
+    pub async fn of_customer(&self, customer: CustomerScope) -> Vec<SubscriptionView> {
+        self.service.list(customer, PageRequest::new(1, 100, 100).unwrap()).await.unwrap()
+    }
+
     /// Service for the orders of the payments.
     pub fn orders(&self) -> OrderService {
         let store = Arc::new(self.shop.stock_fixture.db.database.clone());
@@ -209,7 +214,7 @@ impl<'a> SubscriptionFixture<'a> {
 
     pub async fn notices(&self) -> Vec<String> {
         let database = &self.shop.stock_fixture.db.database;
-        let page = kontor_kernel::PageRequest::new(1, 100, 100).unwrap();
+        let page = PageRequest::new(1, 100, 100).unwrap();
         let reader: &dyn kontor_customers::ports::NotificationReader = database;
         let page = reader.page(self.shop.customer, page).await.unwrap();
         page.items.into_iter().rev().map(|notice| notice.code).collect()

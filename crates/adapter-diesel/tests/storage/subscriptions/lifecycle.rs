@@ -64,7 +64,7 @@ database_tests! {
         let checkout = fixture.check_out(anna, &[fixture.gold, silver]).await.unwrap();
         assert_eq!(checkout.payment.charge.request.amount.to_string(), "1490.00");
         fixture.settle(GatewayStatus::Succeeded).await;
-        let all = fixture.service.list(anna).await.unwrap();
+        let all = fixture.of_customer(anna).await;
         assert!(all.iter().all(|view| view.subscription.status == SubscriptionStatus::Active) && all.len() == 2);
         assert_eq!(all[0].subscription.terms.amount.to_string(), "500.00");
         let yearly = fixture.plan("Yearly", 50_000, 12).await;
@@ -321,7 +321,7 @@ database_tests! {
         for outsider in [bert, elsewhere] {
             assert!(fixture.see_as(outsider, id).await.is_none());
             assert!(matches!(fixture.service.cancel(outsider, id).await, Err(SubscriptionError::NotFound)));
-            assert!(fixture.service.list(outsider).await.unwrap().is_empty());
+            assert!(fixture.of_customer(outsider).await.is_empty());
         }
         fixture.shop.stock_fixture.run("UPDATE subscriptions SET application_id = NULL".to_owned()).await;
         assert!(fixture.see_as(elsewhere, id).await.is_some(), "one of the project as a whole is nobody's alone");
