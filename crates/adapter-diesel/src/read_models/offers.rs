@@ -219,7 +219,7 @@ fn insert_due(items: &[i64]) -> Statement {
 
 fn offers_of(due: Statement) -> Statement {
     Statement::new(
-        "SELECT d.application_id, n.id AS nomenclature_id, n.category_id, n.brand_id, n.country_id, n.name_key, n.sort_key, \
+        "SELECT n.project_id, d.application_id, n.id AS nomenclature_id, n.category_id, n.brand_id, n.country_id, n.name_key, n.sort_key, \
          d.price, n.views_count AS popularity, n.kind_id, n.name, n.article, n.wholesale, n.pieces_per_pack, \
          n.quantity_pack, (SELECT string_agg(p.url, '\n') FROM (SELECT url FROM nomenclature_photos \
          WHERE nomenclature_id = n.id ORDER BY position) AS p) AS photos \

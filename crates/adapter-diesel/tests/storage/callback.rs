@@ -110,6 +110,14 @@ database_tests! {
 
     async fn one_of_many_attempts_for_one_phone_begins(db: TestDatabase) {
         let (project, other) = (shop(&db).await, fixtures::project(&db).await);
+        let application = format!(
+            "INSERT INTO branches (id, project_id, name, created_at, updated_at)
+                 VALUES (3, {other}, 'Main', '2026-01-01 00:00:00', '2026-01-01 00:00:00');
+             INSERT INTO applications
+                 (id, project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at)
+                 VALUES (3, {other}, 3, 'Shop', 'z', TRUE, FALSE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
+        );
+        fixtures::run(&db, application).await;
         let tries = (0..50).map(|number| {
             let database = db.database.clone();
             tokio::spawn(async move { database.begin(new(project, PHONE, &number.to_string(), 0)).await })
@@ -125,7 +133,7 @@ database_tests! {
         assert_eq!(begun, 1);
         // A refused attempt leaves nothing, not even its nonce.
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM callback_attempts").await, 1);
-        let elsewhere = NewAttempt { app: AppScope { project_id: other, ..app(project, 1) }, ..new(project, PHONE, "x", 0) };
+        let elsewhere = NewAttempt { app: app(other, 3), ..new(project, PHONE, "x", 0) };
         db.database.begin(elsewhere).await.unwrap();
     }
 

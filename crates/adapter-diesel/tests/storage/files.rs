@@ -128,6 +128,14 @@ database_tests! {
     async fn an_avatar_is_shown_until_its_file_is_gone(db: TestDatabase) {
         people(&db).await;
         let other = fixtures::project(&db).await;
+        let colleague = format!(
+            "INSERT INTO roles (id, project_id, name, is_owner, created_at, updated_at)
+                 VALUES (9, {other}, 'Owner', TRUE, '2026-01-01 00:00:00', '2026-01-01 00:00:00');
+             INSERT INTO users (id, project_id, role_id, login, email, password_hash, first_name, last_name, is_banned,
+                 is_sick, active_seconds, created_at, updated_at) VALUES
+                 (9, {other}, 9, 'other', 'f@x.ru', 'h', 'F', 'F', FALSE, FALSE, 0, '2026-01-01 00:00:00', '2026-01-01 00:00:00');"
+        );
+        fixtures::run(&db, colleague).await;
         let database = &db.database;
         let (owner, customer) = (UserId::new(1).unwrap(), CounterpartyId::new(1).unwrap());
         let shown = async || {
@@ -143,7 +151,9 @@ database_tests! {
         for (number, foreign) in [(2, true), (3, false)] {
             let file_type = if foreign { FileType::Avatar } else { FileType::OrderFile };
             let project_id = if foreign { other } else { draft(1).project_id };
-            let id = database.insert_pending(NewFile { project_id, file_type, ..draft(number) }).await.unwrap();
+            let creator_id = if foreign { UserId::new(9).unwrap() } else { owner };
+            let file = NewFile { project_id, file_type, creator_id, ..draft(number) };
+            let id = database.insert_pending(file).await.unwrap();
             database.complete(stamp(project_id), id, content()).await.unwrap().unwrap();
             refused.push(id);
         }

@@ -259,11 +259,18 @@ impl ClientSurface {
 
     /// List the customer's orders.
     ///
-    /// Returns orders of the calling application, newest first.
+    /// Returns orders of the calling application, newest first. Without `page` and `per_page` these are the newest
+    /// 500; `ordersCount` counts all.
     ///
     /// `GET /api/counterparty/orders`
-    pub fn list_own_orders(&self) -> Call<OwnOrderList> {
-        self.call(Method::GET, "/api/counterparty/orders")
+    pub fn list_own_orders(&self, query: &PageQuery) -> Call<OwnOrderList> {
+        self.call(Method::GET, "/api/counterparty/orders").query(query)
+    }
+
+    /// Reads [`list_own_orders`](Self::list_own_orders) page by page, from the first page.
+    pub fn list_own_orders_pages(&self, query: PageQuery) -> Pages<PageQuery, OwnOrderList> {
+        let surface = self.clone();
+        Pages::new(query, move |query| surface.list_own_orders(query))
     }
 
     /// Place an order.
@@ -560,11 +567,12 @@ impl ClientSurface {
 
     /// List the customer's subscriptions.
     ///
-    /// Returns subscriptions of this application and those that belong to the whole project, newest first.
+    /// Returns subscriptions of this application and those that belong to the whole project, newest first. Without
+    /// `page` and `per_page` these are the newest 500.
     ///
     /// `GET /api/counterparty/subscriptions`
-    pub fn list_subscriptions(&self) -> Call<SubscriptionList> {
-        self.call(Method::GET, "/api/counterparty/subscriptions")
+    pub fn list_subscriptions(&self, query: &PageQuery) -> Call<SubscriptionList> {
+        self.call(Method::GET, "/api/counterparty/subscriptions").query(query)
     }
 
     /// Create a subscription with a saved payment method.
@@ -1650,6 +1658,18 @@ pub struct OwnOrderList {
     pub orders: Vec<OwnOrder>,
     #[serde(rename = "ordersCount")]
     pub orders_count: i64,
+}
+
+impl Page for OwnOrderList {
+    type Item = OwnOrder;
+
+    fn total(&self) -> i64 {
+        self.orders_count
+    }
+
+    fn into_items(self) -> Vec<OwnOrder> {
+        self.orders
+    }
 }
 
 /// Own order response.
