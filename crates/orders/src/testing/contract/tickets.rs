@@ -104,7 +104,7 @@ async fn figures<F: TicketFixture>(fixture: &F, sold: &Sold) -> (u32, u32) {
 pub async fn a_ticket_admits_once<F: TicketFixture>(fixture: &F) {
     let sold = sold(fixture, 3).await;
     let (door, before) = (scanner(fixture).await, order(fixture, sold.customer, sold.order).await);
-    assert_eq!(judged(fixture, door, scan("too many", Some(&sold.reference), 4)).await.outcome, ScanOutcome::TooMany);
+    assert_eq!(judged(fixture, door, scan("too-many", Some(&sold.reference), 4)).await.outcome, ScanOutcome::TooMany);
     assert_eq!(figures(fixture, &sold).await, (3, 0));
     let one = |number: usize| vec![scan(&format!("scan-{number}"), Some(&sold.reference), 1)];
     let answers = join_all((0..8).map(|number| redeemed(fixture, door, one(number)))).await.concat();
