@@ -67,7 +67,8 @@ pub(super) fn count_favourites(customer: CustomerScope) -> Statement {
 
 fn shown_favourites(customer: CustomerScope) -> Statement {
     Statement::new(
-        " FROM favourites v JOIN storefront_offers o ON o.nomenclature_id = v.nomenclature_id AND o.application_id = ",
+        " FROM favourites v JOIN storefront_offers o ON o.project_id = v.project_id \
+         AND o.nomenclature_id = v.nomenclature_id AND o.application_id = ",
     )
     .value(customer.app.application_id.get())
     .sql(" WHERE v.project_id = ")
