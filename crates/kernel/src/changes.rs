@@ -188,8 +188,8 @@ impl ChangeService {
         self.walk(staff, ChangeCursor { list, after: ChangePosition { at, id: 0 }, began_at: None }, limit).await
     }
 
-    /// Returns the changes after this cursor. Refuses a cursor of another list, one older than the kept deletions, and one
-    /// whose next walk would begin in the future.
+    /// Returns the changes after this cursor. Refuses cursors of another list, cursors older than the kept deletions, and
+    /// cursors ahead of the clock.
     pub async fn after(
         &self,
         staff: &Staff,

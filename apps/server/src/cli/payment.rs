@@ -13,7 +13,7 @@ use kontor_payments::ports::{PaymentGateway, Reading, ReceiptSettings};
 use serde_json::json;
 
 use super::operate::open_migrated;
-use super::process::Output;
+use super::process::{OfProject, Output};
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
@@ -47,7 +47,7 @@ pub fn run(
 ) -> Result<(), Failure> {
     match command {
         PaymentCommand::List { project, output } => {
-            let project = project.map(ProjectId::new).transpose().map_err(|error| format!("--project {error}"))?;
+            let project = project.map(process::project).transpose()?;
             let database = open_migrated(&load(output.database)?)?;
             for concern in process::runtime()?.block_on(database.payments_to_review(project, MAX_LISTED))? {
                 print_concern(&concern, output.json);
@@ -90,7 +90,7 @@ pub enum ReceiptCommand {
     /// Enable receipts for the online orders of a project, from the next order on.
     On {
         #[command(flatten)]
-        place: Place,
+        place: OfProject,
         /// VAT of items without their own, by the acquirer's code: 1 none, 2 0 %, 3 10 %, 4 20 %, 5 10/110, 6 20/120, 7
         /// 5 %, 8 7 %, 9 5/105, 10 7/107, 11 22 %, 12 22/122.
         #[arg(long, default_value_t = 1)]
@@ -103,12 +103,12 @@ pub enum ReceiptCommand {
     /// Disable receipts. Orders that were paid with a receipt keep it.
     Off {
         #[command(flatten)]
-        place: Place,
+        place: OfProject,
     },
     /// Show the receipt settings of a project.
     Show {
         #[command(flatten)]
-        place: Place,
+        place: OfProject,
     },
     /// List the receipts that are canceled or have been pending for three days.
     List {
@@ -128,16 +128,6 @@ pub enum ReceiptCommand {
         #[command(flatten)]
         one: One,
     },
-}
-
-/// Selected project.
-#[derive(Args)]
-pub struct Place {
-    /// Project.
-    #[arg(long)]
-    project: i64,
-    #[command(flatten)]
-    output: Output,
 }
 
 /// Selected receipt.
@@ -164,13 +154,13 @@ pub fn run_receipt(
         }
         ReceiptCommand::Off { place } => set(load, &place, None),
         ReceiptCommand::Show { place } => {
-            let project = project(place.project)?;
+            let project = place.project()?;
             let database = open_migrated(&load(place.output.database)?)?;
             print_terms(project, process::runtime()?.block_on(database.receipt_terms(project))?, place.output.json);
             Ok(())
         }
         ReceiptCommand::List { project: number, output } => {
-            let of = number.map(project).transpose()?;
+            let of = number.map(process::project).transpose()?;
             let database = open_migrated(&load(output.database)?)?;
             for concern in process::runtime()?.block_on(database.receipt_concerns(of, MAX_LISTED))? {
                 report_concern(&concern, output.json);
@@ -192,16 +182,12 @@ pub fn run_receipt(
     }
 }
 
-fn project(number: i64) -> Result<ProjectId, Failure> {
-    ProjectId::new(number).map_err(|error| format!("--project {error}").into())
-}
-
 fn set(
     load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
-    place: &Place,
+    place: &OfProject,
     terms: Option<ReceiptTerms>,
 ) -> Result<(), Failure> {
-    let project = project(place.project)?;
+    let project = place.project()?;
     let database = open_migrated(&load(place.output.database.clone())?)?;
     if !process::runtime()?.block_on(database.set_receipt_terms(project, terms))? {
         return Err(format!("project {project} not found").into());

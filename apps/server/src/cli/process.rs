@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
+use kontor_kernel::ProjectId;
 use kontor_traces::{SpanExporter, TraceLayer};
 use tokio::runtime::Runtime;
 use tracing_subscriber::Layer as _;
@@ -78,6 +79,28 @@ pub struct Output {
     /// Database.
     #[arg(long)]
     pub database: Option<String>,
+}
+
+// As above.
+#[derive(Args)]
+pub struct OfProject {
+    /// Project.
+    #[arg(long)]
+    project: i64,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+impl OfProject {
+    /// Returns the selected project.
+    pub fn project(&self) -> Result<ProjectId, Failure> {
+        project(self.project)
+    }
+}
+
+/// Reads the option `--project`.
+pub(super) fn project(number: i64) -> Result<ProjectId, Failure> {
+    ProjectId::new(number).map_err(|error| format!("--project {error}").into())
 }
 
 /// Writes a temporary file in the same folder and renames it when it is completely on disk. On failure the temporary

@@ -6,9 +6,7 @@ use clap::{Args, Subcommand};
 use kontor_adapter_diesel::Database;
 use kontor_auth::model::{Login, NewPassword};
 use kontor_auth::{StaffRegistry, StaffRegistryError};
-use kontor_kernel::{
-    DeliverySubtypeId, DeliveryTypeId, Email, Language, Money, Name, ProjectId, StoreError, Word as _, Zone,
-};
+use kontor_kernel::{DeliverySubtypeId, DeliveryTypeId, Email, Language, Money, Name, StoreError, Word as _, Zone};
 use kontor_orders::model::DeliveryChoice;
 use kontor_orders::ports::{ContactSettings as _, DeliveryOption, DeliverySettings as _, DeliveryTerms};
 use kontor_orders::{ContactTerms, HoldHours};
@@ -194,7 +192,7 @@ fn set_time_zone(
     arguments: TimeZoneArguments,
 ) -> Result<(), Failure> {
     let zone = Zone::parse(&arguments.zone).map_err(|error| format!("--zone {error}"))?;
-    let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
+    let project = process::project(arguments.project)?;
     let project_creation = project_creation(load, arguments.output.database)?;
     if !process::runtime()?.block_on(project_creation.set_time_zone(project, zone))? {
         return Err(format!("project {project} not found").into());
@@ -213,7 +211,7 @@ fn set_language(
     arguments: LanguageArguments,
 ) -> Result<(), Failure> {
     let language = Language::from_word(&arguments.language).ok_or("--language must be ru or en")?;
-    let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
+    let project = process::project(arguments.project)?;
     let project_creation = project_creation(load, arguments.output.database)?;
     if !process::runtime()?.block_on(project_creation.set_language(project, language))? {
         return Err(format!("project {project} not found").into());
@@ -232,7 +230,7 @@ fn require_if_match(
     arguments: IfMatchArguments,
 ) -> Result<(), Failure> {
     let required = arguments.required;
-    let project = ProjectId::new(arguments.project).map_err(|error| format!("--project {error}"))?;
+    let project = process::project(arguments.project)?;
     let project_creation = project_creation(load, arguments.output.database)?;
     if !process::runtime()?.block_on(project_creation.require_if_match(project, required))? {
         return Err(format!("project {project} not found").into());
@@ -251,7 +249,7 @@ fn contact_orders(
     arguments: ContactOrdersArguments,
 ) -> Result<(), Failure> {
     let ContactOrdersArguments { project, max_pieces, max_value, hold_hours, output } = arguments;
-    let project = ProjectId::new(project).map_err(|error| format!("--project {error}"))?;
+    let project = process::project(project)?;
     let max_value = max_value.map(|sum| sum.parse::<Money>()).transpose();
     let max_value = max_value.map_err(|error| format!("--max-value {error}"))?;
     let hold_hours = hold_hours.map(HoldHours::new).transpose().map_err(|error| format!("--hold-hours {error}"))?;
@@ -288,7 +286,7 @@ fn delivery_charge(
     arguments: DeliveryChargeArguments,
 ) -> Result<(), Failure> {
     let DeliveryChargeArguments { project, enabled, type_id, subtype_id, price, output } = arguments;
-    let project = ProjectId::new(project).map_err(|error| format!("--project {error}"))?;
+    let project = process::project(project)?;
     let type_id = type_id.map(DeliveryTypeId::new).transpose().map_err(|error| format!("--type {error}"))?;
     let subtype_id =
         subtype_id.map(DeliverySubtypeId::new).transpose().map_err(|error| format!("--subtype {error}"))?;

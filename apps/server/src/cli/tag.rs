@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use kontor_catalog::TagService;
 use kontor_catalog::model::{PhotoUrl, Tag, TagDraft};
-use kontor_kernel::{Name, ProjectId};
+use kontor_kernel::Name;
 use serde_json::json;
 
 use super::operate::open_migrated;
-use super::process::Output;
+use super::process::OfProject;
 use super::{Failure, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, ConfigError};
@@ -20,7 +20,7 @@ pub enum TagCommand {
     /// Add a tag to a project.
     Create {
         #[command(flatten)]
-        place: Place,
+        place: OfProject,
         /// Name, unique in the project regardless of case.
         #[arg(long)]
         name: String,
@@ -31,18 +31,8 @@ pub enum TagCommand {
     /// List the tags of a project.
     List {
         #[command(flatten)]
-        place: Place,
+        place: OfProject,
     },
-}
-
-/// Selected project.
-#[derive(Args)]
-pub struct Place {
-    /// Project.
-    #[arg(long)]
-    project: i64,
-    #[command(flatten)]
-    output: Output,
 }
 
 /// Runs the command.
@@ -58,7 +48,7 @@ pub fn run(
         }
         TagCommand::List { place } => (place, None),
     };
-    let project = ProjectId::new(place.project).map_err(|error| format!("--project {error}"))?;
+    let project = place.project()?;
     let database = open_migrated(&load(place.output.database)?)?;
     let service = TagService { tags: Arc::new(database), clock: Arc::new(SystemClock) };
     let tags = process::runtime()?.block_on(async {
