@@ -80,14 +80,14 @@
 //! };
 //!
 //! // 1. The acquirer creates the payment, and its response is lost: the charge is not reported as failed.
-//! acquirer.mood(AcquirerMode::LosesTheAnswer);
+//! acquirer.set_mode(AcquirerMode::LosesTheAnswer);
 //! let new = new_charge(ChargePurpose::Subscription(SubscriptionId::new(7)?), "499.00".parse()?);
 //! let charged = payments.charge(NewCharge { counterparty_id: customer.counterparty_id, ..new }).await?;
 //! let ChargeResult::Requested(charge, PaymentRequested::OutcomeUnknown) = charged else { panic!("{charged:?}") };
 //!
 //! // 2. The payer pays. The worker repeats the same request under the same key, and commits the outcome.
 //! acquirer.settle(GatewayStatus::Succeeded);
-//! acquirer.mood(AcquirerMode::Pending);
+//! acquirer.set_mode(AcquirerMode::Pending);
 //! clock.advance(TimeDelta::hours(1));
 //! let round = payments.reconcile("worker 1", 10).await?;
 //! assert_eq!((round.checked, round.settled, acquirer.count()), (1, 1, 1));

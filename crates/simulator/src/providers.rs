@@ -108,7 +108,7 @@ impl Outside {
     /// Waits for a turn, then sets the behaviour for the request.
     async fn send_with(&self, acquirer_mode: AcquirerMode) {
         self.turns.take().await;
-        self.acquirer.acquirer_mode(acquirer_mode);
+        self.acquirer.set_mode(acquirer_mode);
     }
 
     /// Returns payments that wait for their payers or banks.

@@ -90,7 +90,7 @@ database_tests! {
         let mut again = subscription(&shop, 1);
         again.request.save_method = false;
         again.request.saved_method = db.database.reference(shop.customer, saved[0].id).await.unwrap();
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         let charged = shop.payments.charge(again).await.unwrap();
         let ChargeResult::Requested(second, _) = charged else { panic!("{charged:?}") };
         let second = ChargeStore::find(&db.database, second.id).await.unwrap().unwrap();
@@ -106,14 +106,14 @@ database_tests! {
 
     async fn a_charge_that_cannot_be_read_holds_up_no_other(db: TestDatabase) {
         let shop = ShopFixture::open(&db).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Silent);
+        shop.acquirer.set_mode(AcquirerMode::Silent);
         for number in 1..=4 {
             shop.payments.charge(subscription(&shop, number)).await.unwrap();
         }
         shop.stock_fixture.run("UPDATE charges SET request = '{' WHERE purpose_id = 1".to_owned()).await;
         let purpose = "UPDATE charges SET purpose_id = 20 WHERE purpose_id = 2";
         shop.stock_fixture.run(purpose.to_owned()).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         shop.wait(60);
         assert_eq!(shop.payments.reconcile("w", 9).await.unwrap().settled, 2);
         let parked = db.database.parked().await.unwrap();
@@ -125,7 +125,7 @@ database_tests! {
 
     async fn a_charge_that_its_worker_dies_of_waits_for_longer_and_is_parked(db: TestDatabase) {
         let shop = ShopFixture::open(&db).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Silent);
+        shop.acquirer.set_mode(AcquirerMode::Silent);
         shop.payments.charge(subscription(&shop, 1)).await.unwrap();
         shop.wait(86_400);
         let lease = async || {
@@ -165,7 +165,7 @@ database_tests! {
             charges.push(verification.charge.id);
         }
         shop.stock_fixture.run(format!("UPDATE refunds SET idempotence_key = 'odd' WHERE charge_id = {}", charges[0])).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         assert_eq!(shop.refunds.reconcile("w", 9).await.unwrap().checked, 2);
         let parked = db.database.parked().await.unwrap();
         assert_eq!(parked.iter().map(|row| row.table).collect::<Vec<_>>(), ["refunds"]);

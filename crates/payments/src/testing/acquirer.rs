@@ -36,7 +36,7 @@ pub enum AcquirerMode {
 /// Acquirer that creates one payment per key, as the real one does.
 pub struct Acquirer {
     /// Behaviour at the next request.
-    pub acquirer_mode: Mutex<AcquirerMode>,
+    pub mode: Mutex<AcquirerMode>,
     /// Payments, by the keys of their requests.
     pub payments: Mutex<Vec<(Uuid, GatewayPayment)>>,
     /// Refunds, by the keys of their requests.
@@ -59,7 +59,7 @@ impl Default for Acquirer {
     /// An acquirer that answers at once.
     fn default() -> Self {
         Self {
-            acquirer_mode: Mutex::new(AcquirerMode::Pending),
+            mode: Mutex::new(AcquirerMode::Pending),
             payments: Mutex::default(),
             refunds: Mutex::default(),
             receipts: Mutex::default(),
@@ -78,8 +78,8 @@ impl Acquirer {
     }
 
     /// Sets the behaviour at the next request.
-    pub fn acquirer_mode(&self, acquirer_mode: AcquirerMode) {
-        *self.acquirer_mode.lock().unwrap() = acquirer_mode;
+    pub fn set_mode(&self, mode: AcquirerMode) {
+        *self.mode.lock().unwrap() = mode;
     }
 
     /// Ends the delay of requests.
@@ -182,8 +182,8 @@ impl PaymentGateway for Acquirer {
             self.named.lock().unwrap().push(method.id);
         }
         let unknown = || Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
-        let acquirer_mode = *self.acquirer_mode.lock().unwrap();
-        match acquirer_mode {
+        let mode = *self.mode.lock().unwrap();
+        match mode {
             AcquirerMode::Pending => Answer::Known(self.make(request, GatewayStatus::Pending)),
             AcquirerMode::Paid => Answer::Known(self.make(request, GatewayStatus::Succeeded)),
             AcquirerMode::Refuses => {
@@ -207,13 +207,13 @@ impl PaymentGateway for Acquirer {
     /// Cancels a pending payment, unless the behaviour is `Silent` or `Refuses`.
     async fn cancel(&self, id: &ProviderId, _: Uuid) -> Answer<GatewayPayment> {
         self.requests.fetch_add(1, Ordering::SeqCst);
-        let acquirer_mode = *self.acquirer_mode.lock().unwrap();
+        let mode = *self.mode.lock().unwrap();
         let refused = || Answer::Refused { code: "invalid_request".to_owned(), description: "no".to_owned() };
         let mut payments = self.payments.lock().unwrap();
         let found = payments.iter_mut().map(|(_, payment)| payment).find(|payment| payment.id == *id);
         let Some(payment) = found else { return refused() };
         let lost = Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
-        match acquirer_mode {
+        match mode {
             AcquirerMode::Silent => return lost,
             AcquirerMode::Refuses => return refused(),
             _ if payment.status != GatewayStatus::Pending => return refused(),
@@ -221,7 +221,7 @@ impl PaymentGateway for Acquirer {
         }
         payment.status = GatewayStatus::Canceled;
         payment.reason = Some("canceled_by_merchant".to_owned());
-        if acquirer_mode == AcquirerMode::LosesTheAnswer { lost } else { Answer::Known(payment.clone()) }
+        if mode == AcquirerMode::LosesTheAnswer { lost } else { Answer::Known(payment.clone()) }
     }
 
     async fn read(&self, id: &ProviderId) -> Reading<GatewayPayment> {
@@ -244,8 +244,8 @@ impl PaymentGateway for Acquirer {
     }
 
     async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund> {
-        let acquirer_mode = *self.acquirer_mode.lock().unwrap();
-        let (id, status) = match acquirer_mode {
+        let mode = *self.mode.lock().unwrap();
+        let (id, status) = match mode {
             AcquirerMode::Silent => return Answer::Unknown { why: "no answer".to_owned(), retry_after: None },
             AcquirerMode::Refuses => {
                 return Answer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() };
@@ -271,7 +271,7 @@ impl PaymentGateway for Acquirer {
             refunds.push((id, made.clone()));
             made
         });
-        if acquirer_mode == AcquirerMode::LosesTheAnswer {
+        if mode == AcquirerMode::LosesTheAnswer {
             return Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
         }
         Answer::Known(refund)
@@ -299,8 +299,8 @@ impl PaymentGateway for Acquirer {
     }
 
     async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt> {
-        let acquirer_mode = *self.acquirer_mode.lock().unwrap();
-        match acquirer_mode {
+        let mode = *self.mode.lock().unwrap();
+        match mode {
             AcquirerMode::Silent => return Answer::Unknown { why: "no answer".to_owned(), retry_after: None },
             AcquirerMode::Refuses => {
                 return Answer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() };
@@ -319,7 +319,7 @@ impl PaymentGateway for Acquirer {
             receipts.push((request.key.clone(), made.clone()));
             made
         });
-        if acquirer_mode == AcquirerMode::LosesTheAnswer {
+        if mode == AcquirerMode::LosesTheAnswer {
             return Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
         }
         Answer::Known(receipt)

@@ -62,7 +62,7 @@ scenarios! {
         let line = order.lines[0].id;
         run.begin(db);
         run.step("ask", async || staff_fixture.take_back(order.id, &[(line, 1)]).await).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         run.steps_of(4, "pursue", async || shop.refunds.reconcile("w", 100).await).await;
     }
 

@@ -28,7 +28,7 @@ scenarios! {
     async fn renewed(db, run) {
         let fixture = open(db).await;
         fixture.subscribed(fixture.shop.customer, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         fixture.go_to("2026-04-01T12:00:00Z");
         run.begin(db);
         run.steps_of(6, "charge", async || fixture.scheduler.run(1_000).await).await;

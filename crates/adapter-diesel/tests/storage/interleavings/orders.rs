@@ -44,7 +44,7 @@ impl Actor<'_> {
     }
 
     async fn refunded(&self, acquirer_mode: AcquirerMode) -> Result<(), StoreError> {
-        self.shop().acquirer.acquirer_mode(acquirer_mode);
+        self.shop().acquirer.set_mode(acquirer_mode);
         self.shop().refunds.reconcile("w", 10).await.map(|_| ())
     }
 }

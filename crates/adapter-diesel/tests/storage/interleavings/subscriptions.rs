@@ -70,10 +70,10 @@ async fn subscribed(actor: &Actor<'_>) -> Facts {
 async fn past_due(actor: &Actor<'_>) -> Facts {
     let facts = subscribed(actor).await;
     let fixture = &actor.fixture;
-    fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("insufficient_funds"));
+    fixture.shop.acquirer.set_mode(AcquirerMode::Declines("insufficient_funds"));
     fixture.go_to("2026-04-01T12:00:00Z");
     fixture.scheduler.run(10).await.unwrap();
-    fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+    fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
     fixture.go_to("2026-04-02T12:00:00Z");
     facts
 }
@@ -82,17 +82,17 @@ async fn past_due(actor: &Actor<'_>) -> Facts {
 async fn unanswered(actor: &Actor<'_>) -> Facts {
     let facts = subscribed(actor).await;
     let fixture = &actor.fixture;
-    fixture.shop.acquirer.acquirer_mode(AcquirerMode::LosesTheAnswer);
+    fixture.shop.acquirer.set_mode(AcquirerMode::LosesTheAnswer);
     fixture.go_to("2026-04-01T12:00:00Z");
     fixture.scheduler.run(10).await.unwrap();
-    fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+    fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
     facts
 }
 
 /// The same at the time of its renewal.
 async fn due(actor: &Actor<'_>) -> Facts {
     let facts = subscribed(actor).await;
-    actor.fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+    actor.fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
     actor.fixture.go_to("2026-04-01T12:00:00Z");
     facts
 }

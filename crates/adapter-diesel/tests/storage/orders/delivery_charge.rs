@@ -94,7 +94,7 @@ database_tests! {
     async fn every_part_of_it_goes_back_once(db: TestDatabase) {
         let shop = charging(&db).await;
         let staff_fixture = StaffFixture::open(&shop).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         let vase = shop.goods("Vase", 9, 1_000).await;
         let order = shop.paid_online(&brought(shop.online(&[(vase, 2)]))).await;
         let line = order.lines[0].id;
@@ -123,7 +123,7 @@ database_tests! {
         let order = shop.paid_online(&brought(shop.online(&[(vase, 2)]))).await;
         staff_fixture.orders.refund(&staff_fixture.staff, order.id, delivery(&take_back(&[(order.lines[0].id, 1)]))).await.unwrap();
         assert_eq!(shop.order(order.id).await.delivery_left(), Money::ZERO);
-        shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
+        shop.acquirer.set_mode(AcquirerMode::Refuses);
         for _ in 0..30 {
             shop.reconcile_refunds().await;
             shop.wait(3_700);

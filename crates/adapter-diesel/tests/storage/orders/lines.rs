@@ -200,13 +200,13 @@ database_tests! {
         let order = shop.placed(&shop.online(&[(vase, 3)])).await;
         let line = order.lines[0].id;
         for (acquirer_mode, expected) in [(AcquirerMode::Refuses, LinesRefused::PaymentOpen), (AcquirerMode::Silent, LinesRefused::PaymentOutcomeUnknown)] {
-            shop.acquirer.acquirer_mode(acquirer_mode);
+            shop.acquirer.set_mode(acquirer_mode);
             assert_eq!(refused(change(&shop, &staff_fixture, order.id, set(line, 2)).await), expected);
             let same = shop.order(order.id).await;
             assert_eq!((same.final_price, same.payment_open, same.version), (order.final_price, true, order.version));
             assert_eq!((shop.stock(vase).await, same.payment_link), ((9, 3), order.payment_link.clone()));
         }
-        shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        shop.acquirer.set_mode(AcquirerMode::Pending);
         let (_, preview) = shop.placement.preview_lines(&staff_fixture.staff, order.id, &command(set(line, 2))).await.unwrap();
         assert!(preview.new_payment && shop.acquirer.count() == 1);
         let after = change(&shop, &staff_fixture, order.id, set(line, 2)).await.unwrap();
@@ -272,10 +272,10 @@ database_tests! {
         let again = change(&shop, &staff_fixture, order.id, set(order.lines[0].id, 3)).await.unwrap();
         assert_eq!((again.payment_open, again.final_price, shop.events("payment_renewed").await), (true, money(3_000), 1));
         // A lost response is resolved by reading.
-        shop.acquirer.acquirer_mode(AcquirerMode::LosesTheAnswer);
+        shop.acquirer.set_mode(AcquirerMode::LosesTheAnswer);
         let after = change(&shop, &staff_fixture, order.id, set(order.lines[0].id, 1)).await.unwrap();
         assert_eq!((after.final_price, after.payment_open), (money(1_000), true));
-        shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        shop.acquirer.set_mode(AcquirerMode::Pending);
         shop.wait(3);
         shop.payments.reconcile("w", 10).await.unwrap();
         assert!(shop.order(order.id).await.payment_link.is_some());
@@ -300,7 +300,7 @@ database_tests! {
         // One change at a time.
         let meanwhile = change(&shop, &staff_fixture, order.id, LineEdit::Remove { line: second }).await;
         assert_eq!(refused(meanwhile), LinesRefused::RefundInProgress);
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         shop.reconcile_refunds().await;
         let again = change(&shop, &staff_fixture, order.id, edit).await.unwrap();
         assert_eq!((again.refunds.len(), again.refunded), (1, money(1_000)), "asked for twice, given once");
@@ -325,7 +325,7 @@ database_tests! {
         let staff_fixture = StaffFixture::open(&shop).await;
         let vase = shop.goods("Vase", 200, 1_000).await;
         for round in 0..16 {
-            shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+            shop.acquirer.set_mode(AcquirerMode::Pending);
             let order = shop.placed(&shop.online(&[(vase, 3)])).await;
             let line = order.lines[0].id;
             let id = shop.acquirer.settle(GatewayStatus::Pending);
@@ -460,9 +460,9 @@ database_tests! {
                     (looked, changed) => panic!("{looked:?} {changed:?}"),
                 }
                 if order.refunding > Money::ZERO {
-                    shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+                    shop.acquirer.set_mode(AcquirerMode::Paid);
                     shop.reconcile_refunds().await;
-                    shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+                    shop.acquirer.set_mode(AcquirerMode::Pending);
                     order = shop.order(order.id).await;
                 }
                 if order.status.is_final() {

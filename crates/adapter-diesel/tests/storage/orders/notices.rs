@@ -97,7 +97,7 @@ database_tests! {
             shop.payments.handle_notification(&id, None).await.unwrap();
             assert_eq!(shop.codes().await[before..], [code]);
         }
-        shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
+        shop.acquirer.set_mode(AcquirerMode::Refuses);
         shop.place(&shop.online(&[(vase, 1)])).await.unwrap_err();
         assert_eq!(shop.codes().await, ["order_paid", "order_payment_failed", "order_payment_failed"]);
     }
@@ -111,14 +111,14 @@ database_tests! {
         staff_fixture.take_back(order.id, &[(line, 1)]).await.unwrap();
         assert_eq!(shop.codes().await, ["order_paid", "order_refund_requested"]);
         assert_eq!(shop.last().await.1.as_deref(), Some("Мы возвращаем 10,00 ₽."));
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         shop.reconcile_refunds().await;
         shop.reconcile_refunds().await;
         assert_eq!(shop.codes().await[1..], ["order_refund_requested", "order_refunded"]);
         assert_eq!(shop.last().await.1.as_deref(), Some("Возвращено 10,00 ₽."));
 
         // Customers are not notified of refusals by the acquirer.
-        shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
+        shop.acquirer.set_mode(AcquirerMode::Refuses);
         staff_fixture.take_back(order.id, &[(line, 1)]).await.unwrap();
         for _ in 0..30 {
             shop.reconcile_refunds().await;
@@ -128,7 +128,7 @@ database_tests! {
         assert_eq!(shop.codes().await[3..], ["order_refund_requested"]);
 
         // All remaining units, and the order with them.
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         staff_fixture.take_back(order.id, &[]).await.unwrap();
         shop.reconcile_refunds().await;
         assert_eq!(shop.codes().await[4..], ["order_refund_requested", "order_canceled", "order_refunded"]);
@@ -155,7 +155,7 @@ database_tests! {
         for _ in 0..2 {
             shop.payments.handle_notification(&id, None).await.unwrap();
         }
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         shop.reconcile_refunds().await;
         assert_eq!(shop.codes().await, ["order_canceled", "order_refund_requested", "order_refunded"]);
     }

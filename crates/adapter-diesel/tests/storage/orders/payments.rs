@@ -56,7 +56,7 @@ database_tests! {
         let shop = ShopFixture::open(&db).await;
         let vase = shop.goods("Vase", 1, 100).await;
         shop.promo("SPRING", "1", "1").await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
+        shop.acquirer.set_mode(AcquirerMode::Refuses);
         let command = kontor_orders::OrderCommand {
             promo_code: kontor_orders::model::PromoCode::parse("SPRING").ok(),
             ..shop.online(&[(vase, 1)])
@@ -66,18 +66,18 @@ database_tests! {
         assert_eq!(shop.only_order().await.status, OrderStatus::Canceled);
         assert_eq!((shop.stock(vase).await, shop.count("discount_usages").await), ((1, 0), 0));
         assert_eq!(shop.stock_fixture.offers().await.len(), 1, "the offer is back");
-        shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        shop.acquirer.set_mode(AcquirerMode::Pending);
         shop.placed(&command).await;
     }
 
     async fn a_lost_answer_is_found_out_under_the_same_key(db: TestDatabase) {
         let shop = ShopFixture::open(&db).await;
         let vase = shop.goods("Vase", 5, 100).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::LosesTheAnswer);
+        shop.acquirer.set_mode(AcquirerMode::LosesTheAnswer);
         let outcome = shop.place(&shop.online(&[(vase, 1)])).await.unwrap();
         let PlacedOutcome::PaymentOutcomeUnknown(order) = outcome else { panic!("{outcome:?}") };
         assert_eq!((order.status, order.payment_link), (OrderStatus::WaitingForPayment, None));
-        shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        shop.acquirer.set_mode(AcquirerMode::Pending);
         assert_eq!(shop.payments.reconcile("w", 10).await.unwrap().checked, 0, "not due yet");
         shop.wait(2);
         assert_eq!(shop.payments.reconcile("w", 10).await.unwrap().checked, 1);
@@ -88,11 +88,11 @@ database_tests! {
     async fn a_process_that_dies_before_the_call_leaves_its_key_behind(db: TestDatabase) {
         let shop = ShopFixture::open(&db).await;
         let vase = shop.goods("Vase", 5, 100).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Silent);
+        shop.acquirer.set_mode(AcquirerMode::Silent);
         let order = shop.placed(&shop.online(&[(vase, 1)])).await;
         // As if the charge had never been changed after its commit.
         shop.stock_fixture.run("UPDATE charges SET checks = 0".to_owned()).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         shop.wait(60);
         assert_eq!(shop.payments.reconcile("w", 10).await.unwrap().settled, 1);
         assert_eq!(shop.order(order.id).await.status, OrderStatus::Paid);
@@ -124,7 +124,7 @@ database_tests! {
     async fn a_payment_that_was_never_made_is_given_up_in_the_end(db: TestDatabase) {
         let shop = ShopFixture::open(&db).await;
         let vase = shop.goods("Vase", 5, 100).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Silent);
+        shop.acquirer.set_mode(AcquirerMode::Silent);
         let order = shop.placed(&shop.online(&[(vase, 1)])).await;
         for _ in 0..4 {
             shop.wait(300);
@@ -185,7 +185,7 @@ database_tests! {
     async fn workers_never_share_a_charge(db: TestDatabase) {
         let shop = ShopFixture::open(&db).await;
         let vase = shop.goods("Vase", 50, 100).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Silent);
+        shop.acquirer.set_mode(AcquirerMode::Silent);
         for _ in 0..10 {
             shop.placed(&shop.online(&[(vase, 1)])).await;
         }
@@ -206,11 +206,11 @@ database_tests! {
     async fn reconciling_twice_at_once_asks_once(db: TestDatabase) {
         let shop = ShopFixture::open(&db).await;
         let vase = shop.goods("Vase", 50, 100).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::LosesTheAnswer);
+        shop.acquirer.set_mode(AcquirerMode::LosesTheAnswer);
         for _ in 0..8 {
             shop.placed(&shop.online(&[(vase, 1)])).await;
         }
-        shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        shop.acquirer.set_mode(AcquirerMode::Pending);
         shop.wait(60);
         let before = shop.acquirer.requests.load(Ordering::SeqCst);
         let (a, b) = tokio::join!(shop.payments.reconcile("a", 50), shop.payments.reconcile("b", 50));

@@ -69,7 +69,7 @@ impl ShopFixture<'_> {
         assert!(intent.clone().with_receipt(charge.request.receipt.clone().unwrap()).is_err());
         let stored = self.refunds.request(charge.id, intent.with_receipt(part).unwrap()).await.unwrap();
         assert!(matches!(stored, RefundStored::New(refund) if refund.request.receipt.is_some()));
-        self.acquirer.acquirer_mode(AcquirerMode::Paid);
+        self.acquirer.set_mode(AcquirerMode::Paid);
         assert_eq!(self.refunds.reconcile("w", 9).await.unwrap().checked, 1);
     }
 }
@@ -174,7 +174,7 @@ database_tests! {
         assert!(one.is_ok() || two.is_ok() || three.is_ok());
         assert_eq!(shop.receipts().await, ["payment succeeded", "hand_over due"]);
         // The response is lost, and one worker stops with its lease.
-        shop.acquirer.acquirer_mode(AcquirerMode::LosesTheAnswer);
+        shop.acquirer.set_mode(AcquirerMode::LosesTheAnswer);
         assert_eq!(shop.receipts.reconcile("one", 9).await.unwrap().checked, 1);
         shop.wait(60);
         let now = shop.clock.now();
@@ -182,7 +182,7 @@ database_tests! {
         let ReceiptTask::HandOver(request) = &leased.task else { panic!("{leased:?}") };
         assert_eq!((request.receipt.total(), Some(&request.payment)), (charge.request.amount, charge.provider_id.as_ref()));
         assert!(request.receipt.lines().iter().all(|line| line.mode() == PaymentMode::FullPayment));
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         assert_eq!(shop.receipts.reconcile("three", 9).await.unwrap().checked, 0, "it is leased");
         shop.wait(151);
         assert_eq!(shop.receipts.reconcile("three", 9).await.unwrap().checked, 1);
@@ -232,10 +232,10 @@ database_tests! {
         let vase = shop.goods("Vase", 9, 333).await;
         let (order, _) = shop.paid(vase).await;
         staff_fixture.move_to(&order, OrderStatus::Issued).await.unwrap();
-        shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
+        shop.acquirer.set_mode(AcquirerMode::Refuses);
         shop.wait(180);
         assert_eq!(shop.receipts.reconcile("w", 9).await.unwrap().suspicious.len(), 1);
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         shop.wait(3_600);
         assert_eq!(shop.receipts.reconcile("w", 9).await.unwrap().suspicious, []);
         let key = shop.acquirer.receipts.lock().unwrap()[0].0.clone();

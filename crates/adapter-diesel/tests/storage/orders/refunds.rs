@@ -83,7 +83,7 @@ database_tests! {
         assert_eq!(after.refunds[0].state, OrderRefundState::Pending);
         assert_eq!(shop.money(order.id).await, (3_000, 0, 1_800));
         shop.sound().await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         shop.reconcile_refunds().await;
         assert_eq!(shop.money(order.id).await, (3_000, 1_800, 0));
         assert_eq!(shop.order(order.id).await.refunds[0].state, OrderRefundState::Succeeded);
@@ -153,7 +153,7 @@ database_tests! {
         let vase = shop.goods("Vase", 5, 1_000).await;
         let order = shop.paid_online(&shop.online(&[(vase, 2)])).await;
         staff_fixture.take_back(order.id, &[(order.lines[0].id, 1)]).await.unwrap();
-        shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
+        shop.acquirer.set_mode(AcquirerMode::Refuses);
         for _ in 0..30 {
             shop.reconcile_refunds().await;
             shop.wait(3_700);
@@ -162,7 +162,7 @@ database_tests! {
         assert_eq!((failed.refunds[0].state, failed.payment_state()), (OrderRefundState::Failed, PaymentState::Paid));
         assert_eq!((failed.lines[0].refunded_quantity, failed.lines[0].refunded_amount), (1, Money::ZERO));
         shop.sound().await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         let again = give_back(money(1_000));
         staff_fixture.orders.refund(&staff_fixture.staff, order.id, again).await.unwrap();
         shop.reconcile_refunds().await;
@@ -258,7 +258,7 @@ database_tests! {
             }
         }
         assert_eq!((given, shop.money(id).await, shop.stock(vase).await), (30, (9_990, 0, 9_990), (40, 0)));
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         shop.reconcile_refunds().await;
         let back: i64 = shop.acquirer.refunds.lock().unwrap().iter().map(|(_, refund)| refund.amount.minor()).sum();
         assert_eq!((back, shop.money(id).await), (9_990, (9_990, 9_990, 0)));
@@ -311,7 +311,7 @@ database_tests! {
         let staff_fixture = StaffFixture::open(&shop).await;
         let vase = shop.goods("Vase", 40, 1_000).await;
         for _ in 0..6 {
-            shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+            shop.acquirer.set_mode(AcquirerMode::Pending);
             let order = shop.paid_online(&shop.online(&[(vase, 1)])).await;
             let payment = shop.acquirer.settle(GatewayStatus::Succeeded);
             let by_hand = shop.acquirer.add_external_refund(&payment, money(1_000));
@@ -321,13 +321,13 @@ database_tests! {
             assert_eq!(back + on_its_way, 1_000, "{asked:?}");
             shop.sound().await;
             // The whole payment was refunded outside the service: our refund is that one.
-            shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
+            shop.acquirer.set_mode(AcquirerMode::Refuses);
             shop.reconcile_refunds().await;
             assert_eq!(shop.money(order.id).await, (1_000, 1_000, 0));
             shop.sound().await;
         }
         // More than is left: operators are notified once, and nothing is counted.
-        shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        shop.acquirer.set_mode(AcquirerMode::Pending);
         let order = shop.paid_online(&shop.online(&[(vase, 1)])).await;
         let payment = shop.acquirer.settle(GatewayStatus::Succeeded);
         staff_fixture.orders.refund(&staff_fixture.staff, order.id, give_back(money(400))).await.unwrap();
@@ -388,7 +388,7 @@ database_tests! {
         assert_eq!((canceled.payment_link, canceled.payment_open), (None, true));
         let id = shop.acquirer.settle(GatewayStatus::Succeeded);
         shop.payments.handle_notification(&id, None).await.unwrap();
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         shop.reconcile_refunds().await;
         assert_eq!(shop.money(order.id).await, (1_000, 1_000, 0));
         let events = "SELECT count(*) AS number FROM outbox_events".to_owned();

@@ -54,7 +54,7 @@ database_tests! {
         // The refund of the online payment is pending.
         let expected = vec![(0, sales(2, 3_200, 0, 0)), (1, sales(1, 1_000, 1, 1_000))];
         assert_eq!(sums(Zone::default()).await, Some(expected));
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         shop.reconcile_refunds().await;
         let expected = vec![(0, sales(2, 3_200, 0, 0)), (1, sales(1, 1_000, 2, 1_600))];
         assert_eq!(sums(Zone::default()).await, Some(expected));

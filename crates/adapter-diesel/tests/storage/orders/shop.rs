@@ -136,7 +136,7 @@ impl<'a> ShopFixture<'a> {
     pub fn served<'b>(&self, db: &'b TestDatabase, seed: u64) -> ShopFixture<'b> {
         let StockFixture { project, first, second, near, far, .. } = self.stock_fixture;
         let acquirer = Acquirer::default();
-        acquirer.acquirer_mode(*self.acquirer.acquirer_mode.lock().unwrap());
+        acquirer.set_mode(*self.acquirer.mode.lock().unwrap());
         acquirer.payments.lock().unwrap().clone_from(&self.acquirer.payments.lock().unwrap());
         acquirer.refunds.lock().unwrap().clone_from(&self.acquirer.refunds.lock().unwrap());
         acquirer.receipts.lock().unwrap().clone_from(&self.acquirer.receipts.lock().unwrap());

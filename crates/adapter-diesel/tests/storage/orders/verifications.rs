@@ -76,11 +76,11 @@ database_tests! {
         assert!(notified.iter().all(|notified| known.contains(notified)), "{notified:?}");
         assert_eq!((verified(&shop).await, refund_state(&shop, &started).await), (1, RefundState::Due));
         // The refund is made, its response is lost; two workers read at the same time.
-        shop.acquirer.acquirer_mode(AcquirerMode::LosesTheAnswer);
+        shop.acquirer.set_mode(AcquirerMode::LosesTheAnswer);
         let (one, two) = tokio::join!(back.reconcile("one", 5), back.reconcile("two", 5));
         assert_eq!(one.unwrap().checked + two.unwrap().checked, 1, "one of them has the lease");
         assert_eq!((refunds(&shop), refund_state(&shop, &started).await), (1, RefundState::Due));
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         assert_eq!(back.reconcile("one", 5).await.unwrap().checked, 0, "not due yet");
         shop.wait(2);
         back.reconcile("one", 5).await.unwrap();
@@ -118,10 +118,10 @@ database_tests! {
 
     async fn a_lost_answer_is_found_out_under_the_same_key(db: TestDatabase) {
         let shop = ShopFixture::open(&db).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::LosesTheAnswer);
+        shop.acquirer.set_mode(AcquirerMode::LosesTheAnswer);
         let unclear = opened(&shop).await;
         assert_eq!((unclear.charge.state, unclear.charge.confirmation_url), (ChargeState::Prepared, None));
-        shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        shop.acquirer.set_mode(AcquirerMode::Pending);
         shop.wait(2);
         assert_eq!(shop.payments.reconcile("w", 5).await.unwrap().checked, 1);
         let known = service(&shop).start(shop.customer).await.unwrap();
@@ -131,10 +131,10 @@ database_tests! {
 
     async fn a_refusal_closes_it_and_another_may_follow(db: TestDatabase) {
         let shop = ShopFixture::open(&db).await;
-        shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
+        shop.acquirer.set_mode(AcquirerMode::Refuses);
         let refused = service(&shop).start(shop.customer).await;
         assert!(matches!(refused, Err(VerificationError::PaymentRefused { .. })), "{refused:?}");
-        shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        shop.acquirer.set_mode(AcquirerMode::Pending);
         let second = opened(&shop).await;
         shop.acquirer.settle(GatewayStatus::Canceled);
         shop.wait(3_600);
@@ -149,7 +149,7 @@ database_tests! {
         let started = opened(&shop).await;
         let id = shop.acquirer.settle(GatewayStatus::Succeeded);
         shop.payments.handle_notification(&id, None).await.unwrap();
-        shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
+        shop.acquirer.set_mode(AcquirerMode::Refuses);
         let before = refund(&shop, &started).await;
         // A lost refund would not be visible yet.
         let round = shop.refunds.reconcile("w", 5).await.unwrap();
@@ -163,7 +163,7 @@ database_tests! {
         assert_eq!((after.state, after.tries), (RefundState::Due, 1));
         assert_ne!(after.request.key, before.request.key);
         // The refund is pending for a while.
-        shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        shop.acquirer.set_mode(AcquirerMode::Pending);
         shop.wait(3_600);
         shop.refunds.reconcile("w", 5).await.unwrap();
         assert_eq!(refund_state(&shop, &started).await, RefundState::Pending);
@@ -185,7 +185,7 @@ database_tests! {
         db.database.delete_account(project, customer, now).await.unwrap();
         let gone = service(&shop).start(shop.customer).await;
         assert!(matches!(gone, Err(VerificationError::CustomerDeleted)), "{gone:?}");
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         shop.refunds.reconcile("w", 5).await.unwrap();
         assert_eq!((refund_state(&shop, &started).await, refunds(&shop)), (RefundState::Succeeded, 1));
     }

@@ -93,7 +93,7 @@ database_tests! {
         let canceled = shop.placed(&shop.command(&[(vase, 4)])).await;
         staff_fixture.move_to(&sold, OrderStatus::Issued).await.unwrap();
         staff_fixture.move_to(&canceled, OrderStatus::Canceled).await.unwrap();
-        shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
+        shop.acquirer.set_mode(AcquirerMode::Refuses);
         shop.place(&shop.online(&[(vase, 1)])).await.unwrap_err();
         let expected = [
             change("correction", 9, 0), change("reservation", 0, 2), change("reservation", 0, 4), change("sale", -2, -2),

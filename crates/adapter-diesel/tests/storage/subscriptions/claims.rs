@@ -67,7 +67,7 @@ database_tests! {
 
         let third = fixture.subscribed(anna, silver).await;
         let method = fixture.see(third).await.subscription.terms.method.unwrap();
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         is_taken(fixture.changes_to(anna, third, fixture.gold).await);
         is_taken(fixture.changes_to(anna, second, silver).await);
         // Both the plan of this period and that of the next one are claimed.
@@ -122,7 +122,7 @@ database_tests! {
             fixture.service.cancel(customer, former).await.unwrap();
             let others = [fixture.subscribed(customer, silver).await, fixture.subscribed(customer, bronze).await];
             let method = fixture.method(customer).await;
-            fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+            fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
             let mut running = JoinSet::new();
             for way in 0..8 {
                 let (service, gold) = (Arc::clone(&fixture.service), fixture.gold);

@@ -24,10 +24,10 @@ database_tests! {
         while plans.len() < MAX_PLANS {
             plans.push(fixture.plan("Plan", 10_000, 1).await);
         }
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Pending);
         fixture.check_out(anna, &plans).await.unwrap();
         fixture.settle(kontor_payments::model::GatewayStatus::Succeeded).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         fixture.go_to("2026-04-01T12:00:00Z");
         assert_eq!(usize::try_from(fixture.tick().await).unwrap(), MAX_PLANS);
 
@@ -61,11 +61,11 @@ database_tests! {
         let fixture = SubscriptionFixture::open(&db).await;
         let anna = fixture.shop.customer;
         let id = fixture.subscribed(anna, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("3d_secure_failed"));
+        fixture.shop.acquirer.set_mode(AcquirerMode::Declines("3d_secure_failed"));
         fixture.go_to("2026-04-01T12:00:00Z");
         fixture.tick().await;
         let failed = fixture.see(id).await.latest.unwrap().id;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         fixture.go_to("2026-05-01T09:00:00Z");
         let paid = fixture.service.retry(anna, id, failed).await.unwrap().subscription;
         assert_eq!((paid.status, paid.next_charge_at), (SubscriptionStatus::Active, "2026-05-01T21:00:00Z".parse().ok()));

@@ -122,11 +122,11 @@ impl<'a> SubscriptionFixture<'a> {
 
     /// The customer subscribes to the plan and pays.
     pub async fn subscribed(&self, customer: CustomerScope, plan: i64) -> SubscriptionId {
-        let acquirer_mode = *self.shop.acquirer.acquirer_mode.lock().unwrap();
-        self.shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        let acquirer_mode = *self.shop.acquirer.mode.lock().unwrap();
+        self.shop.acquirer.set_mode(AcquirerMode::Pending);
         let checkout = self.check_out(customer, &[plan]).await.unwrap();
         self.settle(GatewayStatus::Succeeded).await;
-        self.shop.acquirer.acquirer_mode(acquirer_mode);
+        self.shop.acquirer.set_mode(acquirer_mode);
         checkout.payment.subscriptions[0].subscription.id
     }
 

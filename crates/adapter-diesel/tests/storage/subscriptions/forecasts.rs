@@ -46,7 +46,7 @@ database_tests! {
         let (first, total) = store.attempts_since(now, 1).await.unwrap();
         assert_eq!((first.len(), total, first[0].0), (1, 2, ids[0]));
         fixture.go_to("2026-04-01T12:00:00Z");
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         assert_eq!(fixture.tick().await, 2);
         let (renewed, total) = store.attempts_since(due, 9).await.unwrap();
         let reported: Vec<_> = renewed.iter().map(|(id, attempt)| (*id, attempt.period, attempt.state)).collect();
@@ -58,7 +58,7 @@ database_tests! {
         let fixture = SubscriptionFixture::open(&db).await;
         fixture.subscribed(fixture.shop.customer, fixture.gold).await;
         fixture.go_to("2026-04-01T12:00:00Z");
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Silent);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Silent);
         assert_eq!(fixture.tick().await, 1);
         let (now, next) = (fixture.shop.clock.now(), db.database.next_moment().await.unwrap().unwrap());
         assert!(next > now && next - now < chrono::TimeDelta::minutes(1), "{next}");

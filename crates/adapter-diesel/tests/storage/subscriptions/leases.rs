@@ -88,7 +88,7 @@ database_tests! {
     async fn a_batch_stays_leased_while_the_acquirer_is_slow(db: TestDatabase) {
         let fixture = SubscriptionFixture::open(&db).await;
         let shop = &fixture.shop;
-        shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        shop.acquirer.set_mode(AcquirerMode::Paid);
         for _ in 0..10 {
             let customer = shop.another_customer().await;
             fixture.subscribed(customer, fixture.gold).await;

@@ -43,7 +43,7 @@ database_tests! {
         assert_eq!(view.latest.unwrap().state, AttemptState::Succeeded);
         let twice = fixture.check_out(anna, &[fixture.gold]).await;
         assert!(matches!(twice, Err(SubscriptionError::Refused(SubscriptionRefusal::AlreadySubscribed))), "{twice:?}");
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         fixture.go_to("2026-04-01T11:59:59Z");
         assert_eq!(fixture.tick().await, 0, "not before its time");
         for (moment, until) in [("2026-04-01T12:00:00Z", "2026-05-01"), ("2026-05-02T00:00:00Z", "2026-06-01")] {
@@ -70,7 +70,7 @@ database_tests! {
         let yearly = fixture.plan("Yearly", 50_000, 12).await;
         let differ = fixture.check_out(anna, &[yearly, silver]).await;
         assert!(matches!(differ, Err(SubscriptionError::Refused(SubscriptionRefusal::PlansDiffer))), "{differ:?}");
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         fixture.go_to("2026-04-01T12:00:00Z");
         assert_eq!(fixture.tick().await, 2);
     }
@@ -94,17 +94,17 @@ database_tests! {
         let anna = fixture.shop.customer;
         fixture.subscribed(anna, fixture.gold).await;
         let (method, silver) = (fixture.method(anna).await, fixture.plan("Silver", 50_000, 1).await);
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("insufficient_funds"));
+        fixture.shop.acquirer.set_mode(AcquirerMode::Declines("insufficient_funds"));
         let declined = fixture.at_once(anna, silver, method).await;
         let reason = "insufficient_funds".to_owned();
         assert!(matches!(declined, Err(SubscriptionError::Refused(SubscriptionRefusal::PaymentFailed { reason: reported })) if reported == reason));
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Silent);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Silent);
         let unclear = fixture.at_once(anna, silver, method).await.unwrap();
         assert_eq!(unclear.latest.unwrap().state, AttemptState::NeedsReconciliation);
         assert_eq!(unclear.retry.1, RetryReason::NeedsReconciliation);
         fixture.shop.wait(30 * 3_600);
         fixture.shop.payments.reconcile("w", 9).await.unwrap();
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         let paid = fixture.at_once(anna, silver, method).await.unwrap();
         assert_eq!(paid.subscription.status, SubscriptionStatus::Active);
         let bert = fixture.shop.another_customer().await;
@@ -115,7 +115,7 @@ database_tests! {
     async fn declined_charges_are_retried_and_end(db: TestDatabase) {
         let fixture = SubscriptionFixture::open(&db).await;
         let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("insufficient_funds"));
+        fixture.shop.acquirer.set_mode(AcquirerMode::Declines("insufficient_funds"));
         fixture.go_to("2026-04-01T12:00:00Z");
         let mut tried = Vec::new();
         for _ in 0..60 * 4 {
@@ -174,7 +174,7 @@ database_tests! {
     async fn money_of_a_charge_that_failed_is_looked_at(db: TestDatabase) {
         let fixture = SubscriptionFixture::open(&db).await;
         let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("insufficient_funds"));
+        fixture.shop.acquirer.set_mode(AcquirerMode::Declines("insufficient_funds"));
         fixture.go_to("2026-04-01T12:00:00Z");
         fixture.tick().await;
         assert_eq!(fixture.see(id).await.subscription.status, SubscriptionStatus::PastDue);
@@ -189,13 +189,13 @@ database_tests! {
     async fn a_recovered_period_keeps_its_day(db: TestDatabase) {
         let fixture = SubscriptionFixture::open(&db).await;
         let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("insufficient_funds"));
+        fixture.shop.acquirer.set_mode(AcquirerMode::Declines("insufficient_funds"));
         fixture.go_to("2026-04-01T12:00:00Z");
         fixture.tick().await;
         let failed = fixture.see(id).await;
         assert_eq!((failed.subscription.status, failed.retry), (SubscriptionStatus::PastDue, (true, RetryReason::Available)));
         let payment = failed.latest.unwrap().id;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         fixture.shop.wait(600);
         let anna = fixture.shop.customer;
         let paid = fixture.service.retry(anna, id, payment).await.unwrap();
@@ -210,7 +210,7 @@ database_tests! {
         let fixture = SubscriptionFixture::open(&db).await;
         let anna = fixture.shop.customer;
         let id = fixture.subscribed(anna, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         let canceled = fixture.service.cancel(anna, id).await.unwrap();
         assert!(canceled.subscription.canceled_at.is_some());
         assert!(matches!(fixture.service.cancel(anna, id).await, Err(SubscriptionError::Move(_))));
@@ -232,7 +232,7 @@ database_tests! {
         let fixture = SubscriptionFixture::open(&db).await;
         let anna = fixture.shop.customer;
         let id = fixture.subscribed(anna, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("insufficient_funds"));
+        fixture.shop.acquirer.set_mode(AcquirerMode::Declines("insufficient_funds"));
         fixture.go_to("2026-04-01T12:00:00Z");
         for _ in 0..25 * 4 {
             fixture.tick().await;
@@ -250,7 +250,7 @@ database_tests! {
         fixture.shop.wait(60);
         fixture.service.cancel(anna, id).await.unwrap();
         fixture.service.resume(anna, id, &agreement).await.unwrap();
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         assert_eq!(fixture.tick().await, 1);
         assert_eq!(fixture.standing(id).await, reported("active", "2026-05-27", "2026-05-27"));
         assert_eq!(fixture.see(id).await.retry, (false, RetryReason::AlreadyPaid));
@@ -261,7 +261,7 @@ database_tests! {
         let fixture = SubscriptionFixture::open(&db).await;
         let anna = fixture.shop.customer;
         let id = fixture.subscribed(anna, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("card_expired"));
+        fixture.shop.acquirer.set_mode(AcquirerMode::Declines("card_expired"));
         fixture.go_to("2026-04-01T12:00:00Z");
         fixture.tick().await;
         assert_eq!(fixture.standing(id).await, reported("past_due", "2026-04-01", ""));
@@ -278,7 +278,7 @@ database_tests! {
         fixture.service.change(anna, id, &edit, Some(&agreement)).await.unwrap();
         assert_eq!(fixture.standing(id).await, reported("canceled", "2026-04-01", ""));
         fixture.service.resume(anna, id, &agreement).await.unwrap();
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         assert_eq!(fixture.tick().await, 1);
         assert_eq!(fixture.standing(id).await, reported("active", "2026-06-01", "2026-06-01"));
     }
@@ -288,7 +288,7 @@ database_tests! {
         let anna = fixture.shop.customer;
         let id = fixture.subscribed(anna, fixture.gold).await;
         let method = fixture.method(anna).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         fixture.service.delete_method(anna, method).await.unwrap();
         assert_eq!(fixture.standing(id).await, reported("active", "2026-04-01", ""));
         let asked = fixture.shop.acquirer.requests.load(std::sync::atomic::Ordering::SeqCst);
@@ -305,7 +305,7 @@ database_tests! {
     async fn a_pause_of_the_service_costs_one_charge(db: TestDatabase) {
         let fixture = SubscriptionFixture::open(&db).await;
         let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         fixture.go_to("2026-09-20T00:00:00Z");
         assert_eq!(fixture.tick().await, 1);
         assert_eq!(fixture.tick().await, 0);

@@ -40,12 +40,12 @@ database_tests! {
         let anna = fixture.shop.customer;
         let id = fixture.subscribed(anna, fixture.gold).await;
         let (silver, method) = (fixture.plan("Silver", 50_000, 1).await, fixture.method(anna).await);
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("insufficient_funds"));
+        fixture.shop.acquirer.set_mode(AcquirerMode::Declines("insufficient_funds"));
         fixture.go_to("2026-04-01T12:00:00Z");
         fixture.tick().await;
         let failed = fixture.see(id).await.latest.unwrap().id;
         let made = fixture.shop.acquirer.count();
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         fixture.go_to("2026-04-02T12:00:00Z");
         let mut running = JoinSet::new();
         let (staff_subscriptions, staff) = (Arc::new(fixture.staff_subscriptions()), fixture.staff());
@@ -86,7 +86,7 @@ database_tests! {
             fixture.subscribed(customer, fixture.gold).await;
             let method = fixture.method(customer).await;
             let acquirer_mode = if round % 3 == 0 { AcquirerMode::LosesTheAnswer } else { AcquirerMode::Paid };
-            fixture.shop.acquirer.acquirer_mode(acquirer_mode);
+            fixture.shop.acquirer.set_mode(acquirer_mode);
             fixture.shop.wait(31 * 86_400);
             let (service, scheduler) = (Arc::clone(&fixture.service), Arc::clone(&fixture.scheduler));
             let acquirer = Arc::clone(&fixture.shop.acquirer);
@@ -126,7 +126,7 @@ database_tests! {
     async fn notifications_of_a_charge_count_once(db: TestDatabase) {
         let fixture = SubscriptionFixture::open(&db).await;
         let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::LosesTheAnswer);
+        fixture.shop.acquirer.set_mode(AcquirerMode::LosesTheAnswer);
         fixture.go_to("2026-04-01T12:00:00Z");
         fixture.scheduler.run(10).await.unwrap();
         assert_eq!(fixture.see(id).await.subscription.status, SubscriptionStatus::Charging);

@@ -77,10 +77,10 @@ database_tests! {
         let backup = Backup::of(&fixture).await;
 
         // Activity after the backup: the period is declined, and paid on a later day.
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("insufficient_funds"));
+        fixture.shop.acquirer.set_mode(AcquirerMode::Declines("insufficient_funds"));
         fixture.go_to("2026-04-01T12:00:00Z");
         assert_eq!(fixture.tick().await, 1);
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         for _ in 0..14 {
             if fixture.standing(id).await.0 != "active" {
                 fixture.shop.wait(86_400);
@@ -108,11 +108,11 @@ database_tests! {
         assert!(!db.database.allow_charges().await.unwrap() && !is_restored().await.unwrap());
 
         // No charge is requested: the acquirer would refuse it.
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Refuses);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Refuses);
         assert_eq!(fixture.tick().await, 1);
         assert_eq!((fixture.standing(id).await, fixture.shop.acquirer.count()), (paid, made));
         assert_eq!(fixture.shop.count("subscription_payments WHERE period = 2 AND state = 'succeeded'").await, 1);
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         fixture.go_to("2026-05-01T12:00:00Z");
         assert_eq!((fixture.tick().await, fixture.shop.acquirer.count()), (1, made + 1));
         assert_eq!(fixture.standing(id).await.1.as_deref(), Some("2026-06-01"));

@@ -83,7 +83,7 @@ database_tests! {
     async fn a_postponed_charge_is_made_at_its_new_time(db: TestDatabase) {
         let fixture = SubscriptionFixture::open(&db).await;
         let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         let skipped = fixture.staff_subscriptions().command(&fixture.staff(), id, StaffCommand::Retime(ScheduleCommand::SkipNext)).await.unwrap();
         assert_eq!(skipped.view.subscription.next_charge_at, Some("2026-05-01T12:00:00Z".parse().unwrap()));
         fixture.go_to("2026-04-15T00:00:00Z");
@@ -110,7 +110,7 @@ database_tests! {
         let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
         let early = fixture.staff_subscriptions().command(&fixture.staff(), id, StaffCommand::ChargeNow).await.unwrap_err();
         assert_eq!(early.to_string(), "the period is already paid");
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("insufficient_funds"));
+        fixture.shop.acquirer.set_mode(AcquirerMode::Declines("insufficient_funds"));
         fixture.go_to("2026-04-01T12:00:00Z");
         fixture.tick().await;
         let planned = fixture.see(id).await.subscription.next_charge_at;
@@ -141,7 +141,7 @@ database_tests! {
         let parked = "parked = 'paid_today', parked_at = '2026-04-01 12:00:00', wake_at = NULL, next_charge_at = NULL";
         fixture.shop.stock_fixture.run(format!("UPDATE subscriptions SET {parked}")).await;
         fixture.go_to("2026-04-01T12:00:00Z");
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         let made = fixture.shop.acquirer.count();
         assert_eq!(fixture.tick().await, 0);
         let record = fixture.staff_subscriptions().read(&fixture.staff(), id).await.unwrap();
@@ -173,7 +173,7 @@ database_tests! {
         assert_eq!(fixture.staff_subscriptions().policy(&fixture.staff()).await.unwrap(), policy);
         let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
         fixture.shop.stock_fixture.run("UPDATE subscription_nomenclatures SET is_active = FALSE".to_owned()).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         fixture.go_to("2026-03-25T12:00:00Z");
         assert_eq!(fixture.tick().await, 0);
         assert_eq!(fixture.notices().await, ["subscription_activated", "subscription_charge_ahead"]);
@@ -206,7 +206,7 @@ database_tests! {
         let fixture = SubscriptionFixture::open(&db).await;
         let anna = fixture.shop.customer;
         let id = fixture.subscribed(anna, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         let first = fixture.see(id).await.latest.unwrap().order;
         fixture.go_to("2026-04-01T12:00:00Z");
         fixture.tick().await;

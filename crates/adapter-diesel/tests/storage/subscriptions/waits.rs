@@ -52,7 +52,7 @@ async fn a_plan_change_stays_when_a_renewal_is_told_of_meanwhile() {
     let fixture = SubscriptionFixture::open(&db).await;
     let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
     let silver = fixture.plan("Silver", 50_000, 1).await;
-    fixture.shop.acquirer.acquirer_mode(AcquirerMode::LosesTheAnswer);
+    fixture.shop.acquirer.set_mode(AcquirerMode::LosesTheAnswer);
     fixture.go_to("2026-04-01T12:00:00Z");
     fixture.scheduler.run(10).await.unwrap();
     assert_eq!(fixture.see(id).await.subscription.status, SubscriptionStatus::Charging);
@@ -61,7 +61,7 @@ async fn a_plan_change_stays_when_a_renewal_is_told_of_meanwhile() {
                     WHERE n.amount = 50000 AND n.id = (SELECT max(id) FROM subscription_consents)";
     assert_eq!(db.number(accepted.to_owned()).await, 1);
     fixture.settle(GatewayStatus::Succeeded).await;
-    fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+    fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
     fixture.go_to("2026-05-01T12:00:00Z");
     assert_eq!(fixture.tick().await, 1);
     let paid = "SELECT amount AS number FROM subscription_payments WHERE state = 'succeeded' ORDER BY id DESC LIMIT 1";

@@ -51,7 +51,7 @@ database_tests! {
         let terms = ReceiptTerms { tax_system: None, default_vat: VatCode::new(4).unwrap() };
         assert!(db.database.set_receipt_terms(anna.app.project_id, Some(terms)).await.unwrap());
         fixture.run("UPDATE counterparties SET phone_1 = NULL, email = NULL").await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         let made = fixture.shop.acquirer.count();
         fixture.go_to("2026-04-01T12:00:00Z");
         assert_eq!(fixture.tick().await, 0);
@@ -84,7 +84,7 @@ database_tests! {
     async fn repeated_failures_are_postponed_and_parked(db: TestDatabase) {
         let fixture = SubscriptionFixture::open(&db).await;
         let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         // A row that cannot be decoded.
         fixture.run("UPDATE subscriptions SET schedule = '[' || schedule").await;
         fixture.go_to("2026-04-01T12:00:00Z");
@@ -111,7 +111,7 @@ database_tests! {
     async fn one_that_its_worker_dies_of_is_parked(db: TestDatabase) {
         let fixture = SubscriptionFixture::open(&db).await;
         fixture.subscribed(fixture.shop.customer, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         fixture.go_to("2026-04-01T12:00:00Z");
         for _ in 0..10 {
             let now = fixture.shop.clock.now();
@@ -143,7 +143,7 @@ database_tests! {
         let policy = SubscriptionPolicy { missed: MissedPeriods::Collect, ..SubscriptionPolicy::default() };
         fixture.staff_subscriptions().set_policy(&fixture.staff(), policy).await.unwrap();
         let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         fixture.switch(false).await;
         assert_eq!(fixture.tick().await, 0);
         let (active, paid_until) = ("active".to_owned(), Some("2026-04-01".to_owned()));
@@ -176,7 +176,7 @@ database_tests! {
     async fn tries_rest_while_the_application_is_deactivated(db: TestDatabase) {
         let fixture = SubscriptionFixture::open(&db).await;
         let id = fixture.subscribed(fixture.shop.customer, fixture.gold).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Declines("insufficient_funds"));
+        fixture.shop.acquirer.set_mode(AcquirerMode::Declines("insufficient_funds"));
         fixture.go_to("2026-04-01T12:00:00Z");
         assert_eq!(fixture.tick().await, 1);
         fixture.switch(false).await;
@@ -185,7 +185,7 @@ database_tests! {
             assert_eq!(fixture.tick().await, 0);
         }
         fixture.switch(true).await;
-        fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+        fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
         assert_eq!(fixture.tick().await, 1);
         assert_eq!(fixture.tick().await, 0);
         assert_eq!(fixture.standing(id).await.1.unwrap(), "2026-06-01");

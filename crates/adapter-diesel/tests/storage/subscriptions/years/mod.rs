@@ -95,7 +95,7 @@ impl<'a> Years<'a> {
         }
         loop {
             let acquirer_mode = self.acquirer_mode();
-            self.fixture.shop.acquirer.acquirer_mode(acquirer_mode);
+            self.fixture.shop.acquirer.set_mode(acquirer_mode);
             let ran = self.fixture.scheduler.run(1).await.unwrap();
             assert!(ran.failed.is_empty(), "{:?}", ran.failed);
             if ran.found == 0 {
@@ -103,7 +103,7 @@ impl<'a> Years<'a> {
             }
         }
         let acquirer_mode = self.acquirer_mode();
-        self.fixture.shop.acquirer.acquirer_mode(acquirer_mode);
+        self.fixture.shop.acquirer.set_mode(acquirer_mode);
         self.fixture.shop.payments.reconcile("w", 1_000).await.unwrap();
         self.fixture.shop.refunds.reconcile("w", 1_000).await.unwrap();
     }
@@ -139,7 +139,7 @@ impl<'a> Years<'a> {
         let Some(id) = self.rng.one_of(&subscriptions) else { return };
         let choice = self.rng.below(16);
         let acquirer_mode = self.acquirer_mode();
-        self.fixture.shop.acquirer.acquirer_mode(acquirer_mode);
+        self.fixture.shop.acquirer.set_mode(acquirer_mode);
         let (what, outcome) = match choice {
             0 => ("cancel", self.fixture.service.cancel(customer, id).await.map(drop)),
             1 | 2 => ("resume", self.fixture.service.resume(customer, id, &Agreement::default()).await.map(drop)),
@@ -177,7 +177,7 @@ impl<'a> Years<'a> {
 
     async fn subscribes(&mut self, place: usize, customer: CustomerScope) -> Result<(), SubscriptionError> {
         let plan = self.plan();
-        self.fixture.shop.acquirer.acquirer_mode(AcquirerMode::Pending);
+        self.fixture.shop.acquirer.set_mode(AcquirerMode::Pending);
         let checkout = self.fixture.check_out(customer, &[plan]).await?;
         self.members[place].1.extend(checkout.payment.subscriptions.iter().map(|view| view.subscription.id));
         Ok(())
@@ -273,7 +273,7 @@ impl<'a> Years<'a> {
         for _ in 0..40 {
             self.fixture.shop.clock.advance(TimeDelta::hours(12));
             self.banks_decide().await;
-            self.fixture.shop.acquirer.acquirer_mode(AcquirerMode::Paid);
+            self.fixture.shop.acquirer.set_mode(AcquirerMode::Paid);
             self.fixture.shop.payments.reconcile("w", 10_000).await.unwrap();
             self.fixture.shop.refunds.reconcile("w", 10_000).await.unwrap();
             self.fixture.shop.stock_fixture.run("UPDATE subscriptions SET wake_at = NULL".to_owned()).await;
