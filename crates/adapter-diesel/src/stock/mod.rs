@@ -188,13 +188,13 @@ pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDate
         )
         .once()
         .scalars(connection)?;
-    let reserved = Statement::new("UPDATE inventories SET reserved = h.held, updated_at = ")
-        .value(at)
-        .sql(format!(" FROM (SELECT s.id AS inventory, {HELD} AS held FROM inventories s WHERE s.id"));
+    let reserved = Statement::new("UPDATE inventories SET reserved = h.held, updated_at = ").value(at).sql(format!(
+        " FROM (SELECT s.project_id AS project, s.id AS inventory, {HELD} AS held FROM inventories s WHERE s.id"
+    ));
     let moved_reserved: Vec<i64> = reserved
         .among(ids)
         .sql(
-            ") AS h WHERE inventories.id = h.inventory AND inventories.reserved <> h.held \
+            ") AS h WHERE inventories.project_id = h.project AND inventories.id = h.inventory AND inventories.reserved <> h.held \
              AND h.held <= inventories.quantity RETURNING inventories.id",
         )
         .once()
