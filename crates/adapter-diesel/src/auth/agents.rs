@@ -21,7 +21,7 @@ use super::{AGENT, end_staff_tokens, guard};
 use crate::database::{Abort, AnyConnection, Database, Topic, on_each};
 use crate::decode::{self, reference};
 use crate::listing::{Source, in_order, unsearched};
-use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
+use crate::schema::{access_tokens, permissions, referred, role_permissions, roles, users};
 use crate::statement::Statement;
 use crate::{records, unreadable};
 
@@ -42,7 +42,7 @@ struct AgentRow {
 /// Loads these agents, ordered by id.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Agent>, Abort<R>> {
     let rows: Vec<AgentRow> = users::table
-        .inner_join(roles::table.on(roles::id.eq(users::role_id)))
+        .inner_join(referred!(roles, users::role_id))
         .filter(users::id.eq_any(ids.to_vec()))
         .select((
             users::id,

@@ -19,7 +19,7 @@ use super::guard;
 use super::registry::STAFF;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_each, on_reference};
 use crate::decode::{self, reference};
-use crate::schema::{access_tokens, permissions, role_permissions, roles, screens, users};
+use crate::schema::{access_tokens, permissions, referred, role_permissions, roles, screens, users};
 use crate::{records, unreadable};
 
 #[derive(Queryable, Selectable)]
@@ -353,11 +353,12 @@ impl RoleRepository for Database {
     async fn project_permissions(&self, token: TokenId) -> Result<BTreeSet<PermissionId>, StoreError> {
         self.read(move |connection| {
             let listed = role_permissions::table
+                .filter(role_permissions::project_id.eq(roles::project_id))
                 .filter(role_permissions::role_id.eq(roles::id))
                 .filter(role_permissions::permission_id.eq(permissions::id));
             let ids: Vec<i64> = access_tokens::table
-                .inner_join(users::table.on(users::id.eq(access_tokens::subject_id)))
-                .inner_join(roles::table.on(roles::id.eq(users::role_id)))
+                .inner_join(referred!(users, access_tokens::subject_id))
+                .inner_join(referred!(roles, users::role_id))
                 .inner_join(permissions::table.on(permissions::project_id.eq(users::project_id.nullable())))
                 .filter(access_tokens::id.eq(token.get()))
                 .filter(access_tokens::guard.eq(guard::USER))

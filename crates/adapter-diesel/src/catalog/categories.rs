@@ -54,7 +54,11 @@ fn category((row, parent_id, parent_name): WithParent) -> Result<Category, Store
 macro_rules! with_parents {
     () => {
         categories::table
-            .left_join(PARENTS.on(categories::parent_id.eq(PARENTS.field(categories::id).nullable())))
+            .left_join(
+                PARENTS.on(categories::parent_id
+                    .eq(PARENTS.field(categories::id).nullable())
+                    .and(categories::project_id.eq(PARENTS.field(categories::project_id)))),
+            )
             .select((
                 CategoryRow::as_select(),
                 PARENTS.field(categories::id).nullable(),

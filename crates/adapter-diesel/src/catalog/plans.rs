@@ -26,7 +26,7 @@ use crate::database::{Abort, AnyConnection, Database, Extent, Topic, found, on_d
 use crate::listing::{Source, unsearched};
 use crate::locks::lock_rows;
 use crate::read_models::search::{MAX_FOUND, Search};
-use crate::schema::{nomenclatures, projects, subscription_nomenclatures};
+use crate::schema::{nomenclatures, projects, referred, subscription_nomenclatures};
 use crate::statement::{Statement, by_place};
 use crate::{decode, records, unreadable};
 
@@ -122,7 +122,7 @@ fn assignments(
 /// still plans are counted.
 fn free_position(connection: &mut AnyConnection, application: ApplicationId) -> Result<PlanPosition, Abort<PlanError>> {
     let count: i64 = subscription_nomenclatures::table
-        .inner_join(nomenclatures::table.on(nomenclatures::id.eq(subscription_nomenclatures::nomenclature_id)))
+        .inner_join(referred!(nomenclatures, subscription_nomenclatures::nomenclature_id))
         .filter(subscription_nomenclatures::application_id.eq(application.get()))
         .filter(nomenclatures::is_subscription.eq(true))
         .count()

@@ -15,7 +15,7 @@ use super::storefront::photo;
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::decode::{self, reference};
 use crate::records::{self, StoredRecord};
-use crate::schema::{discounts, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions};
+use crate::schema::{discounts, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions, referred};
 use crate::statement::{Statement, by_place};
 
 #[derive(Queryable, Selectable)]
@@ -61,13 +61,13 @@ fn promotion(row: PromotionRow, shown: &[(i64, String)], items: &[(i64, String)]
 fn complete<R>(connection: &mut AnyConnection, rows: Vec<PromotionRow>) -> Result<Vec<Promotion>, Abort<R>> {
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let shown: Vec<(i64, i64, String)> = promotion_discounts::table
-        .inner_join(discounts::table.on(discounts::id.eq(promotion_discounts::discount_id)))
+        .inner_join(referred!(discounts, promotion_discounts::discount_id))
         .filter(promotion_discounts::promotion_id.eq_any(ids.clone()))
         .order((promotion_discounts::promotion_id, promotion_discounts::position))
         .select((promotion_discounts::promotion_id, discounts::id, discounts::name))
         .load(connection)?;
     let items: Vec<(i64, i64, String)> = promotion_nomenclatures::table
-        .inner_join(nomenclatures::table.on(nomenclatures::id.eq(promotion_nomenclatures::nomenclature_id)))
+        .inner_join(referred!(nomenclatures, promotion_nomenclatures::nomenclature_id))
         .filter(promotion_nomenclatures::promotion_id.eq_any(ids))
         .order((promotion_nomenclatures::promotion_id, promotion_nomenclatures::position))
         .select((promotion_nomenclatures::promotion_id, nomenclatures::id, nomenclatures::name))

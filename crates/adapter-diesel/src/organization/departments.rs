@@ -8,7 +8,7 @@ use super::require_branch;
 use crate::database::{Abort, AnyConnection, on_reference};
 use crate::decode;
 use crate::records::{self, DeletableRecord, Inserted, RepositoryRecord, StoredRecord, Written};
-use crate::schema::{branches, departments};
+use crate::schema::{branches, departments, referred};
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -39,7 +39,7 @@ fn department((row, branch): (DepartmentRow, Option<String>)) -> Result<Departme
 macro_rules! with_branches {
     () => {
         departments::table
-            .left_join(branches::table.on(branches::id.nullable().eq(departments::branch_id)))
+            .left_join(referred!(branches, departments::branch_id))
             .select((DepartmentRow::as_select(), branches::name.nullable()))
     };
 }

@@ -22,7 +22,7 @@ use super::endpoints::stored_attempts;
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
 use crate::decode;
 use crate::lease::{LeaseRequest, Leased, Queue};
-use crate::schema::{outbox_events, webhook_deliveries, webhooks};
+use crate::schema::{outbox_events, referred, webhook_deliveries, webhooks};
 use crate::statement::{Statement, by_place};
 
 #[derive(Insertable)]
@@ -102,8 +102,8 @@ const LEASED: Leased<i64, LeasedRow, LeasedDelivery> = Leased { load, read: leas
 
 fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, LeasedRow)>> {
     let rows: Vec<LeasedRow> = webhook_deliveries::table
-        .inner_join(webhooks::table.on(webhooks::id.eq(webhook_deliveries::webhook_id)))
-        .inner_join(outbox_events::table.on(outbox_events::id.eq(webhook_deliveries::outbox_event_id)))
+        .inner_join(referred!(webhooks, webhook_deliveries::webhook_id))
+        .inner_join(referred!(outbox_events, webhook_deliveries::outbox_event_id))
         .filter(webhook_deliveries::id.eq_any(ids))
         .order((webhook_deliveries::next_attempt_at, webhook_deliveries::id))
         .select((
@@ -176,7 +176,11 @@ fn fan_out(
         .returning(outbox_events::id)
         .get_results(connection)?;
     let pairs: Vec<(i64, i64, i64)> = outbox_events::table
-        .inner_join(webhooks::table.on(webhooks::application_id.eq(outbox_events::application_id)))
+        .inner_join(
+            webhooks::table.on(webhooks::application_id
+                .eq(outbox_events::application_id)
+                .and(webhooks::project_id.eq(outbox_events::project_id))),
+        )
         .filter(outbox_events::id.eq_any(&mine))
         .filter(webhooks::is_active.eq(true))
         .order((outbox_events::id, webhooks::id))
