@@ -88,7 +88,7 @@ CREATE TABLE refunds (
     PRIMARY KEY (id, project_id),
     FOREIGN KEY (project_id, charge_id) REFERENCES charges (project_id, id)
 );
-CREATE INDEX refunds_by_charge ON refunds (charge_id, id);
+CREATE INDEX refunds_by_charge ON refunds (charge_id, project_id, id);
 CREATE INDEX refunds_due ON refunds (next_check_at, id) WHERE state IN ('due', 'pending') AND parked_at IS NULL;
 CREATE INDEX refunds_parked ON refunds (parked_at) WHERE parked_at IS NOT NULL;
 

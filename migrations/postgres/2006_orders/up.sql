@@ -96,8 +96,8 @@ CREATE TABLE reservations (
     FOREIGN KEY (project_id, inventory_id) REFERENCES inventories (project_id, id),
     CHECK (unit_price * quantity - product_discount - promo_discount = total AND total >= 0)
 );
-CREATE INDEX reservations_by_order ON reservations (order_id, id);
-CREATE INDEX reservations_by_inventory ON reservations (inventory_id, state);
+CREATE INDEX reservations_by_order ON reservations (order_id, project_id, id);
+CREATE INDEX reservations_by_inventory ON reservations (inventory_id, project_id, state);
 CREATE INDEX reservations_by_project ON reservations (project_id, id);
 
 -- History of orders. `changes` is a JSON list of `{field, old, new}`.
@@ -150,7 +150,7 @@ CREATE TABLE order_refunds (
     FOREIGN KEY (project_id, order_id) REFERENCES orders (project_id, id),
     FOREIGN KEY (project_id, refund_id) REFERENCES refunds (project_id, id)
 );
-CREATE INDEX order_refunds_by_order ON order_refunds (order_id, id);
+CREATE INDEX order_refunds_by_order ON order_refunds (order_id, project_id, state, amount);
 CREATE INDEX order_refunds_by_settlement ON order_refunds (project_id, state, settled_at, amount);
 
 CREATE TABLE order_refund_lines (

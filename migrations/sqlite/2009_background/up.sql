@@ -32,7 +32,7 @@ CREATE TABLE webhooks (
     version BIGINT NOT NULL DEFAULT 1,
     FOREIGN KEY (project_id, application_id) REFERENCES applications (project_id, id)
 );
-CREATE INDEX webhooks_by_application ON webhooks (application_id, id);
+CREATE INDEX webhooks_by_application ON webhooks (application_id, project_id, id);
 -- All endpoints of a project are locked together when their deliveries are leased.
 CREATE UNIQUE INDEX webhooks_by_project ON webhooks (project_id, id);
 

@@ -336,6 +336,7 @@ fn offered(app: AppScope, columns: &'static str, joins: &'static str) -> Stateme
         .sql(columns)
         .sql(
             " FROM subscription_nomenclatures s JOIN nomenclatures n ON n.id = s.nomenclature_id \
+             AND n.project_id = s.project_id \
              JOIN projects r ON r.id = n.project_id",
         )
         .sql(joins)
@@ -356,9 +357,10 @@ fn cards(app: AppScope) -> Statement {
     offered(
         app,
         ", n.article, n.description, n.characteristics, (SELECT string_agg(p.url, '\n') FROM (SELECT url \
-         FROM nomenclature_photos WHERE nomenclature_id = n.id ORDER BY position) AS p) AS photos, \
+         FROM nomenclature_photos WHERE project_id = n.project_id AND nomenclature_id = n.id ORDER BY position) AS p) \
+         AS photos, \
          c.id AS category_id, c.name AS category_name",
-        " LEFT JOIN categories c ON c.id = n.category_id",
+        " LEFT JOIN categories c ON c.id = n.category_id AND c.project_id = n.project_id",
     )
 }
 

@@ -210,7 +210,7 @@ impl PromotionRepository for Database {
             let row: StatsRow = Statement::new(
                 "SELECT count(*), count(d.code), CAST(coalesce(sum(d.used_count), 0) AS BIGINT), \
                  CAST(coalesce(sum(d.used_amount), 0) AS BIGINT) FROM promotion_discounts p \
-                 JOIN discounts d ON d.id = p.discount_id WHERE p.promotion_id = ",
+                 JOIN discounts d ON d.id = p.discount_id AND d.project_id = p.project_id WHERE p.promotion_id = ",
             )
             .value(id.get())
             .row(connection)?;

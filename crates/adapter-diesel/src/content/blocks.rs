@@ -44,7 +44,7 @@ by_place! {
 const BLOCKS: &str = "SELECT r.id, r.project_id, r.application_id, r.parent_id, a.name, r.code, r.slug, r.name, r.avatar, \
     r.block_type_id, t.name, r.link, r.file, r.text, r.version, r.created_at, r.updated_at FROM blocks r \
     JOIN dictionary_items t ON t.dictionary = 'block_types' AND t.id = r.block_type_id \
-    LEFT JOIN blocks a ON a.id = r.parent_id WHERE r.id";
+    LEFT JOIN blocks a ON a.id = r.parent_id AND a.project_id = r.project_id WHERE r.id";
 
 impl TryFrom<BlockRow> for Block {
     type Error = StoreError;

@@ -37,7 +37,7 @@ by_place! {
 
 const ITEMS: &str = "SELECT r.id, r.project_id, r.application_id, r.parent_id, a.name, r.code, r.slug, r.position, r.name, \
     r.avatar, r.preview, r.version, r.created_at, r.updated_at FROM menu_items r \
-    LEFT JOIN menu_items a ON a.id = r.parent_id WHERE r.id";
+    LEFT JOIN menu_items a ON a.id = r.parent_id AND a.project_id = r.project_id WHERE r.id";
 
 impl TryFrom<ItemRow> for MenuItem {
     type Error = StoreError;

@@ -54,7 +54,7 @@ const PAGES: &str = "SELECT p.id, p.project_id, p.page_type_id, t.name, p.slug, 
     p.is_active, p.is_fallback, p.author_id, u.first_name || ' ' || u.last_name, p.views_count, p.version, p.created_at, \
     p.updated_at FROM pages p \
     LEFT JOIN dictionary_items t ON t.dictionary = 'page_types' AND t.id = p.page_type_id \
-    LEFT JOIN users u ON u.id = p.author_id WHERE p.id";
+    LEFT JOIN users u ON u.id = p.author_id AND u.project_id = p.project_id WHERE p.id";
 
 by_place! {
     struct TagRow {
@@ -115,6 +115,7 @@ type Numbered = (i64, i64, Result<Page, StoreError>);
 fn with_tags<R>(connection: &mut AnyConnection, rows: Vec<PageRow>, ids: &[i64]) -> Result<Vec<Numbered>, Abort<R>> {
     let tags: Vec<TagRow> = Statement::new(
         "SELECT l.page_id, g.id, g.name, g.created_at FROM page_tag_links l JOIN page_tags g ON g.id = l.page_tag_id \
+         AND g.project_id = l.project_id \
          WHERE l.page_id",
     )
     .among(ids)

@@ -107,7 +107,8 @@ by_place! {
 
 const SHOPS: &str = "SELECT s.id, s.project_id, s.branch_id, b.name, s.name, s.address, s.phone, s.photo, s.latitude, \
     s.longitude, s.time_zone, p.time_zone, s.is_active, s.version, s.created_at, s.updated_at FROM shops s \
-    JOIN branches b ON b.id = s.branch_id JOIN projects p ON p.id = s.project_id WHERE s.deleted_at IS NULL AND s.id";
+    JOIN branches b ON b.id = s.branch_id AND b.project_id = s.project_id JOIN projects p ON p.id = s.project_id \
+    WHERE s.deleted_at IS NULL AND s.id";
 
 by_place! {
     struct HoursRow {

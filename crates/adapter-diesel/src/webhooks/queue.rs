@@ -310,7 +310,8 @@ fn endpoints(now: NaiveDateTime) -> Statement {
     Statement::new(ENDPOINTS)
         .sql(
             "SELECT id, project_id, hangs, since FROM (SELECT h.id, h.project_id, h.hangs, \
-             (SELECT next_attempt_at FROM webhook_deliveries WHERE webhook_id = h.id AND ",
+             (SELECT next_attempt_at FROM webhook_deliveries \
+             WHERE webhook_id = h.id AND project_id = h.project_id AND ",
         )
         .then(DELIVERIES.free(now))
         .sql(
