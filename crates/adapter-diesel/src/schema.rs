@@ -1445,3 +1445,11 @@ macro_rules! referred {
     };
 }
 pub(crate) use referred;
+
+/// Selects the row with this id in this project.
+macro_rules! keyed {
+    ($table:ident, $id:expr, $project:expr) => {
+        $table::table.find($id).filter($table::project_id.eq($project.get()))
+    };
+}
+pub(crate) use keyed;

@@ -22,7 +22,7 @@ use crate::customer_data::{READY, avatar_key};
 use crate::database::{Abort, AnyConnection, Backend, Database, on_duplicate};
 use crate::decode::{self, reference};
 use crate::records::{self, StoredRecord};
-use crate::schema::{branches, departments, files, referred, roles, users};
+use crate::schema::{branches, departments, files, keyed, referred, roles, users};
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -345,7 +345,7 @@ fn update(
     if change.email.as_set().is_some_and(|email| *email != before.email) {
         registry::delete_temporary_password(connection, before.id)?;
     }
-    Ok(diesel::update(users::table.find(before.id.get()))
+    Ok(diesel::update(keyed!(users, before.id.get(), editor.stamp.project_id))
         .set((
             change.email.as_set().map(|email| users::email.eq(email.as_str())),
             change.first_name.as_set().map(|name| users::first_name.eq(name.as_str())),

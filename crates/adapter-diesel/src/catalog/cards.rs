@@ -295,9 +295,10 @@ pub(super) fn replace_photos_and_tags(
     card: &Card,
 ) -> QueryResult<()> {
     let project_id = project.get();
-    diesel::delete(nomenclature_photos::table.filter(nomenclature_photos::nomenclature_id.eq(item)))
-        .execute(connection)?;
-    diesel::delete(nomenclature_tags::table.filter(nomenclature_tags::nomenclature_id.eq(item))).execute(connection)?;
+    let old_photos = nomenclature_photos::table.filter(nomenclature_photos::project_id.eq(project_id));
+    diesel::delete(old_photos.filter(nomenclature_photos::nomenclature_id.eq(item))).execute(connection)?;
+    let old_tags = nomenclature_tags::table.filter(nomenclature_tags::project_id.eq(project_id));
+    diesel::delete(old_tags.filter(nomenclature_tags::nomenclature_id.eq(item))).execute(connection)?;
     let photos: Vec<PhotoRow<'_>> = (1..)
         .zip(card.photos.photos())
         .map(|(position, photo)| PhotoRow { project_id, nomenclature_id: item, position, url: photo.as_str() })

@@ -16,7 +16,7 @@ use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_re
 use crate::discount_rows::{DiscountRow, number, status, target, target_columns, value};
 use crate::listing::{Source, key_contains};
 use crate::records::{self, StoredRecord};
-use crate::schema::{categories, discount_usages, discounts, nomenclatures, orders, referred};
+use crate::schema::{categories, discount_usages, discounts, keyed, nomenclatures, orders, referred};
 use crate::statement::{Statement, by_place};
 use crate::{decode, unreadable};
 
@@ -368,7 +368,7 @@ impl DiscountRepository for Database {
                 .sql(")")
                 .run(connection)?;
             // Only orders prevent the deletion of a discount; promotions release it.
-            diesel::delete(discounts::table.find(id.get()))
+            diesel::delete(keyed!(discounts, id.get(), stamp.project_id))
                 .execute(connection)
                 .map_err(on_reference(DiscountRefusal::UsedByOrders))
         })

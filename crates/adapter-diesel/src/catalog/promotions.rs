@@ -15,7 +15,9 @@ use super::storefront::photo;
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::decode::{self, reference};
 use crate::records::{self, StoredRecord};
-use crate::schema::{discounts, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions, referred};
+use crate::schema::{
+    discounts, keyed, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions, referred,
+};
 use crate::statement::{Statement, by_place};
 
 #[derive(Queryable, Selectable)]
@@ -144,7 +146,9 @@ fn replace_links(
         return Err(Abort::refused(PromotionRefusal::UnknownReferences(unknown)));
     }
     if let Some(shown) = shown {
-        let of_promotion = promotion_discounts::table.filter(promotion_discounts::promotion_id.eq(promotion));
+        let of_promotion = promotion_discounts::table
+            .filter(promotion_discounts::project_id.eq(project.get()))
+            .filter(promotion_discounts::promotion_id.eq(promotion));
         diesel::delete(of_promotion).execute(connection)?;
         let link = |(place, discount): (i64, i64)| {
             (
@@ -160,7 +164,9 @@ fn replace_links(
         });
     }
     if let Some(items) = items {
-        let of_promotion = promotion_nomenclatures::table.filter(promotion_nomenclatures::promotion_id.eq(promotion));
+        let of_promotion = promotion_nomenclatures::table
+            .filter(promotion_nomenclatures::project_id.eq(project.get()))
+            .filter(promotion_nomenclatures::promotion_id.eq(promotion));
         diesel::delete(of_promotion).execute(connection)?;
         let link = |(place, item): (i64, i64)| {
             (
@@ -257,7 +263,7 @@ impl PromotionRepository for Database {
                 Ok(period) => period,
                 Err(wrong) => return Err(Abort::refused(PromotionRefusal::Period(wrong))),
             };
-            let written = diesel::update(promotions::table.find(id.get()))
+            let written = diesel::update(keyed!(promotions, id.get(), stamp.project_id))
                 .set((
                     change.name.as_set().map(|name| promotions::name.eq(name.as_str())),
                     change.description.as_set().map(|text| promotions::description.eq(text.as_deref())),
@@ -278,7 +284,7 @@ impl PromotionRepository for Database {
 
     async fn delete(&self, stamp: Stamp, id: PromotionId) -> Result<(), PromotionError> {
         records::delete(self, stamp, id.get(), move |connection, _: &Promotion| {
-            Ok(diesel::delete(promotions::table.find(id.get())).execute(connection)?)
+            Ok(diesel::delete(keyed!(promotions, id.get(), stamp.project_id)).execute(connection)?)
         })
         .await
     }

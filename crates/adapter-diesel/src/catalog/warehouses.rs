@@ -20,7 +20,7 @@ use crate::decode::{self, reference};
 use crate::listing::{Source, unsearched};
 use crate::read_models::offers;
 use crate::records::{self, StoredRecord};
-use crate::schema::{applications, branches, referred, warehouse_applications, warehouses};
+use crate::schema::{applications, branches, keyed, referred, warehouse_applications, warehouses};
 use crate::statement::{Statement, by_place};
 use crate::{stock, unreadable};
 
@@ -211,7 +211,7 @@ impl WarehouseRepository for Database {
             if let Some(ids) = links {
                 relink(connection, project, id, &numbers(ids))?;
             }
-            Ok(diesel::update(warehouses::table.find(id.get()))
+            Ok(diesel::update(keyed!(warehouses, id.get(), stamp.project_id))
                 .set((
                     change
                         .name
@@ -241,7 +241,8 @@ impl WarehouseRepository for Database {
             let links = warehouse_applications::table.filter(warehouse_applications::warehouse_id.eq(id.get()));
             diesel::delete(links).execute(connection)?;
             delete_integration_links(connection, IntegrationKind::Warehouse, &Statement::default().value(id.get()))?;
-            let gone = diesel::update(warehouses::table.find(id.get())).set(warehouses::deleted_at.eq(at));
+            let gone =
+                diesel::update(keyed!(warehouses, id.get(), stamp.project_id)).set(warehouses::deleted_at.eq(at));
             Ok(gone.execute(connection)?)
         })
         .await

@@ -16,7 +16,7 @@ use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::decode;
 use crate::listing::{Source, key_contains};
 use crate::records::StoredRecord;
-use crate::schema::blocks;
+use crate::schema::{blocks, keyed};
 use crate::statement::{Statement, by_place};
 
 by_place! {
@@ -153,7 +153,7 @@ impl StoredPart for Block {
             require_type(connection, *id)?;
         }
         let place = &change.place;
-        let changed = diesel::update(blocks::table.find(before.id.get()))
+        let changed = diesel::update(keyed!(blocks, before.id.get(), stamp.project_id))
             .set((
                 place.parent_id.as_set().map(|parent| blocks::parent_id.eq(parent.map(BlockId::get))),
                 place.code.as_set().map(|code| blocks::code.eq(code.get())),

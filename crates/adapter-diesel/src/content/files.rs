@@ -13,7 +13,7 @@ use crate::database::{Abort, AnyConnection, Database, Extent, found};
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::listing::{Source, Totals, in_order, key_contains, unsearched};
 use crate::records::{self, StoredRecord};
-use crate::schema::{files, orders, referred, users};
+use crate::schema::{files, keyed, orders, referred, users};
 use crate::statement::Statement;
 use crate::unreadable;
 use crate::{decode, histories};
@@ -280,7 +280,7 @@ impl FileRepository for Database {
 
     async fn delete(&self, stamp: Stamp, id: FileId) -> Result<(), FileError> {
         records::delete(self, stamp, id.get(), move |connection, _: &StoredFile| {
-            Ok(diesel::update(files::table.find(id.get()).filter(files::state.eq(READY)))
+            Ok(diesel::update(keyed!(files, id.get(), stamp.project_id).filter(files::state.eq(READY)))
                 .set((files::state.eq(DELETED), files::sweep_at.eq(Some(stamp.at.naive_utc()))))
                 .execute(connection)?)
         })

@@ -13,7 +13,7 @@ use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::decode;
 use crate::listing::{Source, key_contains};
 use crate::records::StoredRecord;
-use crate::schema::menu_items;
+use crate::schema::{keyed, menu_items};
 use crate::statement::{Statement, by_place};
 
 by_place! {
@@ -150,7 +150,7 @@ impl StoredPart for MenuItem {
             }
             Edit::Set(_) | Edit::Keep => None,
         };
-        let changed = diesel::update(menu_items::table.find(before.id.get()))
+        let changed = diesel::update(keyed!(menu_items, before.id.get(), stamp.project_id))
             .set((
                 elsewhere.map(|(parent, last)| (menu_items::parent_id.eq(parent), menu_items::position.eq(last))),
                 place.code.as_set().map(|code| menu_items::code.eq(code.get())),

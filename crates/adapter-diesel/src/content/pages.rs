@@ -24,7 +24,7 @@ use crate::locks::lock_project;
 use crate::read_models::search::{delete_page, note_page, page_text, pages_found, pages_to_find};
 use crate::read_models::{VIEW_BATCH, add_views};
 use crate::records::{self, DeletableRecord, ListedRecord, RepositoryRecord, StoredRecord};
-use crate::schema::pages;
+use crate::schema::{keyed, pages};
 use crate::statement::{Statement, by_place};
 use crate::{decode, histories, unreadable};
 
@@ -296,7 +296,7 @@ impl RepositoryRecord for Page {
         if let Edit::Set(names) = &change.tags {
             link_tags(connection, stamp, id, names)?;
         }
-        diesel::update(pages::table.find(id))
+        diesel::update(keyed!(pages, id, stamp.project_id))
             .set((
                 pages::slug.eq(content.slug.as_str()),
                 pages::title.eq(content.title.as_str()),
@@ -317,11 +317,11 @@ impl RepositoryRecord for Page {
 }
 
 impl DeletableRecord for Page {
-    fn delete(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self) -> Result<usize, Abort<PageError>> {
+    fn delete(connection: &mut AnyConnection, stamp: &Stamp, before: &Self) -> Result<usize, Abort<PageError>> {
         let id = before.id.get();
         unlink_tags(connection, id)?;
         delete_page(connection, id)?;
-        Ok(diesel::delete(pages::table.find(id)).execute(connection)?)
+        Ok(diesel::delete(keyed!(pages, id, stamp.project_id)).execute(connection)?)
     }
 }
 

@@ -217,7 +217,9 @@ impl IntegrationRepository for Database {
                 .value(is_active)
                 .sql(", updated_at = ")
                 .value(stamp.at.naive_utc())
-                .sql(" WHERE id = ")
+                .sql(" WHERE project_id = ")
+                .value(stamp.project_id.get())
+                .sql(" AND id = ")
                 .value(link)
                 .run(connection)?;
             if was != is_active {

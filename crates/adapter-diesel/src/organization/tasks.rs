@@ -15,7 +15,7 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::listing::{Source, key_contains, unsearched};
 use crate::records::{self, ListedRecord, RepositoryRecord, StoredRecord};
-use crate::schema::tasks;
+use crate::schema::{keyed, tasks};
 use crate::statement::{Statement, Value, by_place};
 use crate::{decode, histories, unreadable};
 
@@ -165,7 +165,7 @@ impl RepositoryRecord for Task {
         change: &TaskChange,
     ) -> Result<usize, Abort<TaskError>> {
         require_own(connection, stamp.project_id, change.references())?;
-        let changed = diesel::update(tasks::table.find(before.id.get()))
+        let changed = diesel::update(keyed!(tasks, before.id.get(), stamp.project_id))
             .set((
                 change.title.as_set().map(|title| {
                     let keys = (tasks::title_key.eq(title.key()), tasks::sort_key.eq(sort_key(title)));
