@@ -230,12 +230,16 @@ pub(super) async fn menu(database: &Database, app: AppScope, slug: Slug) -> Resu
                  CAST(NULL AS BIGINT), code, slug, name, position, avatar, preview, 1 FROM menu_items WHERE application_id = ",
             )
             .value(application)
+            .sql(" AND project_id = ")
+            .value(app.project_id.get())
             .sql(" AND slug = ")
             .value(slug.as_str())
             .sql(
                 " UNION ALL SELECT n.id, n.parent_id, n.code, n.slug, n.name, n.position, n.avatar, n.preview, b.level + 1 \
-                 FROM menu_items n JOIN below b ON n.parent_id = b.id WHERE b.level < ",
+                 FROM menu_items n JOIN below b ON n.parent_id = b.id WHERE n.project_id = ",
             )
+            .value(app.project_id.get())
+            .sql(" AND b.level < ")
             .value(i64::try_from(Tree::MAX_DEPTH).unwrap_or(i64::MAX))
             .sql(
                 ") SELECT id, parent_id, code, slug, name, avatar, preview, CASE WHEN level = 1 THEN (SELECT url FROM \
