@@ -363,8 +363,12 @@ impl DiscountRepository for Database {
             // The promotions that announce the discount lose it.
             Statement::new("UPDATE promotions SET version = version + 1, updated_at = ")
                 .value(stamp.at.naive_utc())
-                .sql(" WHERE id IN (SELECT promotion_id FROM promotion_discounts WHERE discount_id = ")
+                .sql(" WHERE project_id = ")
+                .value(stamp.project_id.get())
+                .sql(" AND id IN (SELECT promotion_id FROM promotion_discounts WHERE discount_id = ")
                 .value(id.get())
+                .sql(" AND project_id = ")
+                .value(stamp.project_id.get())
                 .sql(")")
                 .run(connection)?;
             // Only orders prevent the deletion of a discount; promotions release it.
