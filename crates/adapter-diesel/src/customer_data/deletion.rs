@@ -146,7 +146,7 @@ pub(crate) fn delete_receipts(connection: &mut AnyConnection, customer: i64) -> 
         .sql(
             " AND c.state NOT IN ('prepared', 'pending') AND c.request LIKE '%\"receipt\":%' AND (c.refunded = c.captured \
              OR EXISTS (SELECT 1 FROM receipts r WHERE r.charge_id = c.id AND r.project_id = c.project_id \
-             AND r.kind = 'hand_over'))",
+             AND r.kind = 'hand_over' AND r.refund_id IS NULL))",
         )
         .rows(connection)?;
     for RequestRow { id, request } in over {
