@@ -175,12 +175,9 @@ fn fan_out(
         .set(outbox_events::dispatched_at.eq(Some(at)))
         .returning(outbox_events::id)
         .get_results(connection)?;
+    let same_application = webhooks::application_id.eq(outbox_events::application_id);
     let pairs: Vec<(i64, i64, i64)> = outbox_events::table
-        .inner_join(
-            webhooks::table.on(webhooks::application_id
-                .eq(outbox_events::application_id)
-                .and(webhooks::project_id.eq(outbox_events::project_id))),
-        )
+        .inner_join(webhooks::table.on(same_application.and(webhooks::project_id.eq(outbox_events::project_id))))
         .filter(outbox_events::id.eq_any(&mine))
         .filter(webhooks::is_active.eq(true))
         .order((outbox_events::id, webhooks::id))
