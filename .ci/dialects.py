@@ -2,8 +2,8 @@
 """Counts what engines with PostgreSQL's protocol refuse in the migrations and the statements of the storage adapter.
 
 The counts of .ci/dialects.tsv may only fall: a higher one fails. `--lower` writes lower ones. `--tenant` prints the
-keys and references without the project instead. The rules follow the engines' public documentation (SOURCES); no engine is
-asked, so a count of 0 proves nothing about an engine.
+keys, references and joins without the project instead. The rules follow the engines' public documentation (SOURCES);
+no engine is asked, so a count of 0 proves nothing about an engine.
 """
 
 import collections
@@ -123,6 +123,17 @@ def keys_without_tenant(tables):
     return {(table.name, key) for table in tenants for key in table.keys if TENANT not in key}
 
 
+def joins_without_tenant(tables, texts, sources):
+    """Joins of a table with the project by other columns alone, in SQL texts and in Diesel queries. A condition that
+    continues in another text is judged by its first part."""
+    of_tenants = {name for name, table in tables.items() if TENANT in table.columns}
+    join = re.compile(r"\bJOIN (\w+)\b((?:(?!\bJOIN\b|\bWHERE\b|\bORDER\b|\bGROUP\b).)*)", re.DOTALL)
+    diesel = re.compile(r"\b(\w+)::table\s*\.on\(((?:[^()]|\([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\))*)\)")
+    found = [place.groups() for text in texts for place in join.finditer(text)]
+    found += [place.groups() for source in sources for place in diesel.finditer(source)]
+    return [(table, condition) for table, condition in found if table in of_tenants and TENANT not in condition]
+
+
 def references_without_tenant(tables):
     of_tenants = {name for name, table in tables.items() if TENANT in table.columns}
     return {
@@ -140,8 +151,8 @@ class Sources:
         read = lambda path: open(path, encoding="utf-8").read()
         self.migrations = [list(statements(read(path))) for path in sorted(glob.glob("migrations/postgres/*/up.sql"))]
         paths = glob.glob("crates/adapter-diesel/src/**/*.rs", recursive=True)
-        shipped = (path for path in sorted(paths) if "/testing/" not in path)
-        texts = (text for path in shipped for text in rust_texts(read(path)))
+        self.shipped = [read(path) for path in sorted(paths) if "/testing/" not in path]
+        texts = (text for source in self.shipped for text in rust_texts(source))
         self.texts = [text for text in texts if re.search(r"\b[A-Z]{2,} ", text)]
         self.tables = schema(self.migrations)
 
@@ -150,6 +161,9 @@ class Sources:
 
     def of_texts(self, pattern):
         return sum(len(re.findall(pattern, text, re.DOTALL)) for text in self.texts)
+
+    def joins(self):
+        return joins_without_tenant(self.tables, self.texts, self.shipped)
 
     def everywhere(self, pattern):
         return self.of_migrations(pattern) + self.of_texts(pattern)
@@ -201,6 +215,7 @@ RULES = [
     ("yugabyte", "multicolumn-gin", "refused", "yugabyte", lambda s: s.everywhere(r"USING gin \([^()]*,")),
     ("citus", "key-without-tenant", "refused", "citus-ddl", lambda s: len(keys_without_tenant(s.tables))),
     ("citus", "reference-without-tenant", "refused", "citus-ddl", lambda s: len(references_without_tenant(s.tables))),
+    ("citus", "join-without-tenant", "refused", "citus-sql", lambda s: len(s.joins())),
     ("citus", "recursive", "differs", "citus-sql", lambda s: s.of_texts(r"WITH RECURSIVE")),
     ("citus", "row-lock", "differs", "citus-sql", lambda s: s.of_texts(r"\bFOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)\b")),
 ]
@@ -221,17 +236,20 @@ def write(counts):
             file.write(f"{engine}\t{rule}\t{counts[engine, rule]}\t{kind}\t{SOURCES[source]}\n")
 
 
-def tenant(tables):
+def tenant(sources):
+    tables = sources.tables
     for name, key in sorted(keys_without_tenant(tables)):
         print(f"key {name} ({', '.join(key)})")
     for name, key, target in sorted(references_without_tenant(tables)):
         print(f"reference {name} ({', '.join(key)}) to {target}")
+    for name, condition in sources.joins():
+        print(f"join {name} {' '.join(condition.split())}")
 
 
 def main():
     sources = Sources()
     if sys.argv[1:] == ["--tenant"]:
-        return tenant(sources.tables)
+        return tenant(sources)
     known = baseline()
     counts = {(engine, rule): count(sources) for engine, rule, _, _, count in RULES}
     assert all(source in SOURCES for _, _, _, source, _ in RULES)

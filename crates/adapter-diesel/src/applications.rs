@@ -33,9 +33,15 @@ pub(crate) async fn owner(
 pub(crate) fn taken_by(project: ProjectId, application: ApplicationId) -> Statement {
     Statement::new(" FROM payment_types p WHERE p.project_id = ")
         .value(project.get())
-        .sql(" AND (NOT EXISTS (SELECT 1 FROM application_payment_types a WHERE a.application_id = ")
+        .sql(
+            " AND (NOT EXISTS (SELECT 1 FROM application_payment_types a \
+             WHERE a.project_id = p.project_id AND a.application_id = ",
+        )
         .value(application.get())
-        .sql(") OR EXISTS (SELECT 1 FROM application_payment_types a WHERE a.application_id = ")
+        .sql(
+            ") OR EXISTS (SELECT 1 FROM application_payment_types a \
+             WHERE a.project_id = p.project_id AND a.application_id = ",
+        )
         .value(application.get())
         .sql(" AND a.payment_type_id = p.id))")
 }

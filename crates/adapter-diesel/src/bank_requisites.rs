@@ -139,7 +139,9 @@ impl Requisites {
             .value(draft.comment.as_deref())
             .sql(", updated_at = ")
             .value(stamp.at.naive_utc())
-            .sql(" WHERE id = ")
+            .sql(" WHERE project_id = ")
+            .value(stamp.project_id.get())
+            .sql(" AND id = ")
             .value(id)
             .run(connection)?;
         Ok(())

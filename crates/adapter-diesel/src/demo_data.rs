@@ -10,7 +10,7 @@ use crate::database::{Abort, AnyConnection, Database, Topic, found};
 use crate::organization::projects::{insert_delivery_subtype, insert_delivery_type, insert_payment_type};
 use crate::schema::{
     application_brands, application_categories, applications, branches, brands, categories, delivery_subtype_params,
-    delivery_subtypes, delivery_types, discounts, inventories, nomenclatures, payment_types, roles, shops,
+    delivery_subtypes, delivery_types, discounts, inventories, nomenclatures, payment_types, referred, roles, shops,
     subscription_nomenclatures, users, warehouse_applications, warehouses, webhooks,
 };
 
@@ -176,7 +176,7 @@ impl Database {
 
 fn has_owner(connection: &mut AnyConnection, project: i64, login: &str) -> QueryResult<bool> {
     let owner = users::table
-        .inner_join(roles::table.on(roles::id.eq(users::role_id)))
+        .inner_join(referred!(roles, users::role_id))
         .filter(users::project_id.eq(project))
         .filter(users::login.eq(login))
         .filter(users::is_banned.eq(false))
@@ -222,7 +222,7 @@ fn catalogue(connection: &mut AnyConnection, project: i64, application: i64) -> 
             .select((inventories::nomenclature_id, inventories::warehouse_id))
             .load(connection)?,
         served: warehouse_applications::table
-            .inner_join(warehouses::table.on(warehouses::id.eq(warehouse_applications::warehouse_id)))
+            .inner_join(referred!(warehouses, warehouse_applications::warehouse_id))
             .filter(warehouses::project_id.eq(project))
             .select((warehouse_applications::warehouse_id, warehouse_applications::application_id))
             .load(connection)?,

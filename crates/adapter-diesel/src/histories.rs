@@ -17,7 +17,8 @@ pub(crate) const AUTHOR_NAMES: &str = "u.first_name || ' ' || u.last_name, \
 
 /// Joins the authors to the rows `p`, by `actor` and `actor_id`.
 pub(crate) const ACTORS_OF_PAGE: &str = " LEFT JOIN users u ON p.actor = 'user' AND u.id = p.actor_id \
-    LEFT JOIN counterparties c ON p.actor = 'customer' AND c.id = p.actor_id";
+    AND u.project_id = p.project_id \
+    LEFT JOIN counterparties c ON p.actor = 'customer' AND c.id = p.actor_id AND c.project_id = p.project_id";
 
 /// Writes the entry of a created record.
 pub(crate) fn created<C: Audited, R>(
@@ -201,8 +202,8 @@ impl TryFrom<LineRow> for HistoryEntry {
 fn lines(project: ProjectId, kind: &'static str, number: i64) -> Statement {
     Statement::new(format!(
         "SELECT h.id, h.deed, h.user_id, h.counterparty_id, {AUTHOR_NAMES}, h.changes, h.created_at \
-         FROM histories h LEFT JOIN users u ON u.id = h.user_id \
-         LEFT JOIN counterparties c ON c.id = h.counterparty_id WHERE h.project_id = "
+         FROM histories h LEFT JOIN users u ON u.id = h.user_id AND u.project_id = h.project_id \
+         LEFT JOIN counterparties c ON c.id = h.counterparty_id AND c.project_id = h.project_id WHERE h.project_id = "
     ))
     .value(project.get())
     .sql(" AND h.resource = ")

@@ -1433,3 +1433,23 @@ diesel::allow_tables_to_appear_in_same_query!(discounts, promotion_discounts);
 diesel::allow_tables_to_appear_in_same_query!(nomenclatures, promotion_nomenclatures);
 diesel::allow_tables_to_appear_in_same_query!(nomenclatures, subscription_nomenclatures);
 diesel::allow_tables_to_appear_in_same_query!(discount_usages, orders);
+
+/// Joins a table by the id and the project of the record that a column refers to, and by one more condition.
+macro_rules! referred {
+    ($table:ident, $owner:ident::$column:ident $(, $also:expr)?) => {
+        $table::table.on($table::id
+            .nullable()
+            .eq($owner::$column.nullable())
+            .and($table::project_id.eq($owner::project_id))
+            $(.and($also))?)
+    };
+}
+pub(crate) use referred;
+
+/// Selects the row with this id in this project.
+macro_rules! keyed {
+    ($table:ident, $id:expr, $project:expr) => {
+        $table::table.find($id).filter($table::project_id.eq($project.get()))
+    };
+}
+pub(crate) use keyed;

@@ -80,7 +80,8 @@ pub const SWEPT_TABLES: &[SweptTable] = &[
         "id",
         "dispatched_at",
         Retention::ConfiguredAfter,
-        " AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.outbox_event_id = outbox_events.id)",
+        " AND NOT EXISTS (SELECT 1 FROM webhook_deliveries d WHERE d.outbox_event_id = outbox_events.id \
+         AND d.project_id = outbox_events.project_id)",
     ),
     // The file is deleted first, then the error sheet, which may be long; nothing else depends on these.
     SweptTable {
@@ -92,7 +93,8 @@ pub const SWEPT_TABLES: &[SweptTable] = &[
         "id",
         "finished_at",
         Retention::ConfiguredAfter,
-        " AND file_place IS NULL AND NOT EXISTS (SELECT 1 FROM job_errors e WHERE e.job_id = jobs.id)",
+        " AND file_place IS NULL AND NOT EXISTS (SELECT 1 FROM job_errors e WHERE e.job_id = jobs.id \
+         AND e.project_id = jobs.project_id)",
     ),
     swept("exports", "id", "finished_at", Retention::ConfiguredAfter, " AND file_place IS NULL"),
 ];

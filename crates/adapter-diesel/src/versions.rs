@@ -315,11 +315,12 @@ fn latest(
 ) -> QueryResult<Option<ChangeRow>> {
     let [user, customer] = authors;
     let rows = Statement::new(format!(
-        "SELECT t.created_at, u.id, c.id, {AUTHOR_NAMES} FROM (SELECT created_at, {user} AS user_id, {customer} AS customer_id FROM "
+        "SELECT t.created_at, u.id, c.id, {AUTHOR_NAMES} FROM \
+         (SELECT project_id, created_at, {user} AS user_id, {customer} AS customer_id FROM "
     ))
     .then(from)
-    .sql(" ORDER BY id DESC LIMIT 1) t LEFT JOIN users u ON u.id = t.user_id ")
-    .sql("LEFT JOIN counterparties c ON c.id = t.customer_id")
+    .sql(" ORDER BY id DESC LIMIT 1) t LEFT JOIN users u ON u.id = t.user_id AND u.project_id = t.project_id ")
+    .sql("LEFT JOIN counterparties c ON c.id = t.customer_id AND c.project_id = t.project_id")
     .rows(connection)?;
     Ok(rows.into_iter().next())
 }

@@ -49,7 +49,7 @@ CREATE INDEX branches_by_sort_key ON branches (project_id, sort_key, id);
 -- Bank accounts of a branch. They are deleted with the branch.
 CREATE TABLE branch_bank_requisites (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     branch_id BIGINT NOT NULL,
     bik TEXT NOT NULL,
     bank_name TEXT NOT NULL,
@@ -80,7 +80,7 @@ CREATE INDEX departments_of_branch ON departments (branch_id);
 
 CREATE TABLE applications (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     branch_id BIGINT NOT NULL,
     name TEXT NOT NULL,
     url TEXT,
@@ -101,7 +101,7 @@ CREATE INDEX applications_by_branch ON applications (branch_id);
 
 CREATE TABLE shops (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     branch_id BIGINT NOT NULL,
     name TEXT NOT NULL,
     address TEXT NOT NULL,
@@ -130,7 +130,7 @@ CREATE INDEX shops_by_change ON shops (project_id, updated_at, id);
 -- Weekly opening hours in local time of the shop. A closing time before the opening time is on the next day.
 CREATE TABLE shop_hours (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     shop_id BIGINT NOT NULL,
     weekday BIGINT NOT NULL CHECK (weekday BETWEEN 1 AND 7),
     opens TEXT NOT NULL,
@@ -143,7 +143,7 @@ CREATE INDEX shop_hours_by_shop ON shop_hours (shop_id, weekday, opens);
 -- Days on which a shop is closed.
 CREATE TABLE shop_holidays (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     shop_id BIGINT NOT NULL,
     day TEXT NOT NULL,
     name TEXT,
@@ -155,7 +155,7 @@ CREATE UNIQUE INDEX shop_holidays_by_day ON shop_holidays (shop_id, day, project
 -- Different opening hours on one day. Without times the shop is closed.
 CREATE TABLE shop_exceptions (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     shop_id BIGINT NOT NULL,
     day TEXT NOT NULL,
     opens TEXT,

@@ -163,7 +163,7 @@ CREATE INDEX role_permissions_by_permission ON role_permissions (permission_id);
 -- Employees and agents. An agent uses the platform surface like an employee. Its role is not in the list of staff roles.
 CREATE TABLE users (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     branch_id BIGINT,
     role_id BIGINT NOT NULL,
     creator_id BIGINT,
@@ -256,7 +256,7 @@ CREATE INDEX access_tokens_by_expiry ON access_tokens (expires_at);
 CREATE TABLE introspection_clients (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     client_id TEXT NOT NULL UNIQUE,
-    project_id BIGINT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    project_id BIGINT NOT NULL,
     application_id BIGINT NOT NULL,
     audience TEXT NOT NULL,
     fingerprint TEXT NOT NULL,

@@ -61,7 +61,7 @@ CREATE VIRTUAL TABLE counterparty_search USING fts5 (
 -- Additional contacts of a customer. They are removed when the customer is deleted.
 CREATE TABLE counterparty_contacts (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     counterparty_id BIGINT NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('phone', 'email', 'whatsapp', 'telegram', 'max', 'website', 'other')),
     value TEXT NOT NULL,
@@ -77,7 +77,7 @@ CREATE INDEX counterparty_contacts_by_customer ON counterparty_contacts (counter
 -- Bank accounts of a customer. They are removed when the customer is deleted.
 CREATE TABLE counterparty_bank_requisites (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     counterparty_id BIGINT NOT NULL,
     bik TEXT NOT NULL,
     bank_name TEXT NOT NULL,
@@ -93,7 +93,7 @@ CREATE INDEX counterparty_bank_requisites_by_customer ON counterparty_bank_requi
 
 -- Customer that a contact logs in. The key makes find-or-create safe for concurrent requests.
 CREATE TABLE login_contacts (
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     contact TEXT NOT NULL,
     counterparty_id BIGINT NOT NULL,
     PRIMARY KEY (project_id, contact),
@@ -117,7 +117,7 @@ CREATE INDEX one_time_codes_by_expiry ON one_time_codes (expires_at);
 -- Codes sent to the new phone of a customer. A new code replaces the earlier one.
 CREATE TABLE phone_change_codes (
     counterparty_id BIGINT NOT NULL,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     phone TEXT NOT NULL,
     fingerprint TEXT NOT NULL,
     attempts_left INTEGER NOT NULL CHECK (attempts_left >= 0),
@@ -133,7 +133,7 @@ CREATE INDEX phone_change_codes_by_expiry ON phone_change_codes (expires_at);
 -- provider gave up; `exchanged`: it became a token. Secrets are keyed fingerprints. A nonce stays used while its row exists.
 CREATE TABLE callback_attempts (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     application_id BIGINT NOT NULL,
     phone TEXT NOT NULL,
     nonce_fingerprint TEXT NOT NULL,
@@ -155,7 +155,7 @@ CREATE INDEX callback_attempts_by_expiry ON callback_attempts (expires_at);
 
 -- Attempt that currently holds a phone. The key lets one of several concurrent attempts win.
 CREATE TABLE callback_phones (
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     phone TEXT NOT NULL,
     attempt_id BIGINT NOT NULL,
     held_until TIMESTAMP NOT NULL,
@@ -168,7 +168,7 @@ CREATE TABLE callback_phones (
 -- session ends at `last_seen_at`.
 CREATE TABLE client_sessions (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+    project_id BIGINT NOT NULL,
     application_id BIGINT NOT NULL,
     counterparty_id BIGINT NOT NULL,
     token_id BIGINT NOT NULL,

@@ -167,7 +167,7 @@ CREATE INDEX subscription_nomenclatures_by_item ON subscription_nomenclatures (n
 
 CREATE TABLE warehouses (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     branch_id BIGINT NOT NULL,
     name TEXT NOT NULL,
     address TEXT,
@@ -196,7 +196,7 @@ CREATE INDEX warehouse_applications_by_application ON warehouse_applications (ap
 -- Warehouses whose links to applications changed. Offers reflect the change for stock levels up to `after_id` only.
 CREATE TABLE shelving (
     warehouse_id BIGINT NOT NULL,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     after_id BIGINT NOT NULL,
     PRIMARY KEY (warehouse_id, project_id),
     FOREIGN KEY (project_id, warehouse_id) REFERENCES warehouses (project_id, id)
@@ -205,7 +205,7 @@ CREATE TABLE shelving (
 -- Stock levels. The check guards every conditional update: concurrent writes cannot reserve more than there is.
 CREATE TABLE inventories (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     warehouse_id BIGINT NOT NULL,
     nomenclature_id BIGINT NOT NULL,
     quantity BIGINT NOT NULL,
@@ -371,7 +371,7 @@ CREATE INDEX promotion_nomenclatures_by_nomenclature ON promotion_nomenclatures 
 
 CREATE TABLE favourites (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     counterparty_id BIGINT NOT NULL,
     nomenclature_id BIGINT NOT NULL,
     created_at TIMESTAMP NOT NULL,
@@ -384,7 +384,7 @@ CREATE INDEX favourites_by_customer ON favourites (project_id, counterparty_id, 
 -- Search history of customers. Texts that differ only in case are one row.
 CREATE TABLE search_requests (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     counterparty_id BIGINT NOT NULL,
     value TEXT NOT NULL,
     value_key TEXT NOT NULL,

@@ -4,7 +4,7 @@
 -- record that follows the outcome. `refunding` is reserved for refunds with an unknown outcome.
 CREATE TABLE charges (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     application_id BIGINT,
     counterparty_id BIGINT NOT NULL,
     purpose TEXT NOT NULL CHECK (purpose IN ('order', 'verification', 'subscription', 'method_binding')),
@@ -61,7 +61,7 @@ CREATE INDEX charges_of_concern ON charges (project_id, id) WHERE concern_at IS 
 -- `idempotence_key` the current attempt.
 CREATE TABLE refunds (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     charge_id BIGINT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('due', 'pending', 'succeeded', 'failed')),
     amount BIGINT NOT NULL CHECK (amount > 0),
@@ -88,7 +88,7 @@ CREATE TABLE refunds (
     UNIQUE (project_id, id),
     FOREIGN KEY (project_id, charge_id) REFERENCES charges (project_id, id)
 );
-CREATE INDEX refunds_by_charge ON refunds (charge_id, id);
+CREATE INDEX refunds_by_charge ON refunds (charge_id, project_id, id);
 CREATE INDEX refunds_due ON refunds (next_check_at, id) WHERE state IN ('due', 'pending') AND parked_at IS NULL;
 CREATE INDEX refunds_parked ON refunds (parked_at) WHERE parked_at IS NOT NULL;
 
@@ -103,7 +103,7 @@ CREATE TABLE receipt_settings (
 -- `idempotence_key` of the current attempt; `body` is cleared after registration. `concern_at` is set while people must look.
 CREATE TABLE receipts (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     charge_id BIGINT NOT NULL,
     refund_id BIGINT,
     kind TEXT NOT NULL CHECK (kind IN ('payment', 'refund', 'hand_over')),
@@ -141,7 +141,7 @@ CREATE INDEX receipts_of_concern ON receipts (project_id, id) WHERE concern_at I
 -- Payment methods that customers allowed to charge again, saved with the outcome of a charge. `provider_method_id` is secret.
 CREATE TABLE saved_payment_methods (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     application_id BIGINT NOT NULL,
     counterparty_id BIGINT NOT NULL,
     charge_id BIGINT NOT NULL,
@@ -162,7 +162,7 @@ CREATE INDEX saved_payment_methods_by_customer ON saved_payment_methods (counter
 -- Verification payments. The state is that of the charge.
 CREATE TABLE verifications (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     counterparty_id BIGINT NOT NULL,
     expires_at TIMESTAMP NOT NULL,
     created_at TIMESTAMP NOT NULL,

@@ -4,7 +4,7 @@
 -- application.
 CREATE TABLE orders (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     application_id BIGINT,
     counterparty_id BIGINT NOT NULL,
     manager_id BIGINT,
@@ -69,7 +69,7 @@ CREATE INDEX orders_by_payment ON orders (project_id, paid_at, id, captured) WHE
 -- Order lines and their reservations. `state` is `held` (stock reserved), `released` or `sold`.
 CREATE TABLE reservations (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     order_id BIGINT NOT NULL,
     nomenclature_id BIGINT NOT NULL,
     inventory_id BIGINT,
@@ -94,14 +94,14 @@ CREATE TABLE reservations (
     FOREIGN KEY (project_id, inventory_id) REFERENCES inventories (project_id, id),
     CHECK (unit_price * quantity - product_discount - promo_discount = total AND total >= 0)
 );
-CREATE INDEX reservations_by_order ON reservations (order_id, id);
-CREATE INDEX reservations_by_inventory ON reservations (inventory_id, state);
+CREATE INDEX reservations_by_order ON reservations (order_id, project_id, id);
+CREATE INDEX reservations_by_inventory ON reservations (inventory_id, project_id, state);
 CREATE UNIQUE INDEX reservations_by_project ON reservations (project_id, id);
 
 -- History of orders. `changes` is a JSON list of `{field, old, new}`.
 CREATE TABLE order_events (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     order_id BIGINT NOT NULL,
     actor TEXT NOT NULL CHECK (actor IN ('customer', 'user', 'system')),
     actor_id BIGINT,
@@ -116,7 +116,7 @@ CREATE INDEX order_events_by_order ON order_events (order_id, id);
 
 CREATE TABLE discount_usages (
     order_id BIGINT NOT NULL,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     discount_id BIGINT NOT NULL,
     counterparty_id BIGINT NOT NULL,
     created_at TIMESTAMP NOT NULL,
@@ -131,7 +131,7 @@ CREATE INDEX discount_usages_by_order ON discount_usages (discount_id, order_id)
 -- Refunds of orders. `refund_id` is the refund by the acquirer; orders paid by hand have none.
 CREATE TABLE order_refunds (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     order_id BIGINT NOT NULL,
     refund_id BIGINT,
     state TEXT NOT NULL CHECK (state IN ('pending', 'succeeded', 'failed')),
@@ -147,7 +147,7 @@ CREATE TABLE order_refunds (
     FOREIGN KEY (project_id, order_id) REFERENCES orders (project_id, id),
     FOREIGN KEY (project_id, refund_id) REFERENCES refunds (project_id, id)
 );
-CREATE INDEX order_refunds_by_order ON order_refunds (order_id, id);
+CREATE INDEX order_refunds_by_order ON order_refunds (order_id, project_id, state, amount);
 CREATE INDEX order_refunds_by_settlement ON order_refunds (project_id, state, settled_at, amount);
 
 CREATE TABLE order_refund_lines (
@@ -166,7 +166,7 @@ CREATE INDEX order_refund_lines_by_line ON order_refund_lines (reservation_id);
 -- `total` excludes returned tickets.
 CREATE TABLE order_tickets (
     order_id BIGINT NOT NULL,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     reference TEXT,
     total BIGINT NOT NULL CHECK (total >= 0),
     redeemed BIGINT NOT NULL DEFAULT 0 CHECK (redeemed >= 0 AND redeemed <= total),
@@ -208,7 +208,7 @@ CREATE INDEX ticket_scans_by_moment ON ticket_scans (created_at) WHERE outcome <
 -- Notifications of customers as sent. They are deleted with the customer, and after 180 days.
 CREATE TABLE notifications (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     application_id BIGINT NOT NULL,
     counterparty_id BIGINT NOT NULL,
     order_id BIGINT NOT NULL,

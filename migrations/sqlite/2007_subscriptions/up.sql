@@ -5,7 +5,7 @@
 -- number of the past-due one. A worker looks at the row at `wake_at`.
 CREATE TABLE subscriptions (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     application_id BIGINT,
     counterparty_id BIGINT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('active', 'charging', 'past_due', 'canceled')),
@@ -85,7 +85,7 @@ CREATE TABLE subscription_claims (
 -- Attempts to charge a period. The row is committed with its order and its charge before the acquirer is called.
 CREATE TABLE subscription_payments (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     subscription_id BIGINT NOT NULL,
     period BIGINT NOT NULL CHECK (period >= 1),
     number BIGINT NOT NULL CHECK (number >= 1),
@@ -122,7 +122,7 @@ CREATE INDEX subscription_payments_by_method ON subscription_payments (saved_met
 -- History of subscriptions.
 CREATE TABLE subscription_events (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     subscription_id BIGINT NOT NULL,
     actor TEXT NOT NULL,
     actor_id BIGINT,
@@ -145,7 +145,7 @@ CREATE TABLE subscription_settings (
 -- the charge. The row keeps the consent until the method is known.
 CREATE TABLE method_bindings (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     subscription_id BIGINT NOT NULL,
     saved_method_id BIGINT,
     text_version TEXT NOT NULL,

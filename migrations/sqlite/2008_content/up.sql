@@ -4,7 +4,7 @@
 -- removed. Only ready files are shown.
 CREATE TABLE files (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     file_type_id BIGINT NOT NULL CHECK (file_type_id IN (1, 2, 3)),
     state TEXT NOT NULL CHECK (state IN ('waiting', 'ready', 'deleted')),
     -- Key of the content in the file storage.
@@ -48,7 +48,7 @@ CREATE INDEX files_by_creator ON files (project_id, creator_id, id) WHERE state 
 -- Pictures of an application, shown from `starts_at` until `ends_at`.
 CREATE TABLE slides (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     application_id BIGINT NOT NULL,
     title TEXT NOT NULL,
     description TEXT,
@@ -133,7 +133,7 @@ CREATE INDEX page_tag_links_by_tag ON page_tag_links (page_tag_id);
 -- Trees of content of an application. `slug` is `identifier` in the API.
 CREATE TABLE blocks (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     application_id BIGINT NOT NULL,
     parent_id BIGINT,
     code BIGINT NOT NULL,
@@ -159,7 +159,7 @@ CREATE INDEX blocks_by_parent ON blocks (parent_id, code);
 
 CREATE TABLE menu_items (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     application_id BIGINT NOT NULL,
     parent_id BIGINT,
     code BIGINT NOT NULL,

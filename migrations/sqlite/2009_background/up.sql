@@ -4,7 +4,7 @@
 CREATE TABLE outbox_events (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     event_id TEXT NOT NULL UNIQUE,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     application_id BIGINT NOT NULL,
     topic TEXT NOT NULL,
     payload TEXT NOT NULL,
@@ -18,7 +18,7 @@ CREATE INDEX outbox_events_dispatched ON outbox_events (dispatched_at) WHERE dis
 
 CREATE TABLE webhooks (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     application_id BIGINT NOT NULL,
     name TEXT,
     url TEXT NOT NULL,
@@ -32,7 +32,7 @@ CREATE TABLE webhooks (
     version BIGINT NOT NULL DEFAULT 1,
     FOREIGN KEY (project_id, application_id) REFERENCES applications (project_id, id)
 );
-CREATE INDEX webhooks_by_application ON webhooks (application_id, id);
+CREATE INDEX webhooks_by_application ON webhooks (application_id, project_id, id);
 -- All endpoints of a project are locked together when their deliveries are leased.
 CREATE UNIQUE INDEX webhooks_by_project ON webhooks (project_id, id);
 
@@ -40,7 +40,7 @@ CREATE UNIQUE INDEX webhooks_by_project ON webhooks (project_id, id);
 CREATE TABLE webhook_deliveries (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     delivery_id TEXT NOT NULL UNIQUE,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     webhook_id BIGINT NOT NULL,
     outbox_event_id BIGINT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('pending', 'delivered', 'failed')),

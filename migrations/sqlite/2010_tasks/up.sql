@@ -37,7 +37,7 @@ CREATE INDEX tasks_by_change ON tasks (project_id, updated_at, id);
 -- News of tasks that employees have not been mailed yet.
 CREATE TABLE task_news (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     user_id BIGINT NOT NULL,
     task_id BIGINT NOT NULL,
     reason TEXT NOT NULL,

@@ -2,7 +2,7 @@
 
 -- Policy of a project. Without a row the defaults of the channels apply.
 CREATE TABLE agent_policies (
-    project_id BIGINT NOT NULL PRIMARY KEY REFERENCES projects (id),
+    project_id BIGINT NOT NULL PRIMARY KEY,
     version BIGINT NOT NULL,
     refuses_writes BOOLEAN NOT NULL,
     approvals_per_hour BIGINT NOT NULL CHECK (approvals_per_hour >= 0),
@@ -32,7 +32,7 @@ CREATE INDEX agent_usage_by_day ON agent_usage (day_end);
 CREATE TABLE agent_actions (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
     public_id TEXT NOT NULL UNIQUE,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     agent_id BIGINT NOT NULL,
     -- A token ends before its calls are swept, so this is no foreign key.
     token_id BIGINT NOT NULL,
@@ -89,7 +89,7 @@ CREATE INDEX agent_actions_by_end ON agent_actions (keep_until);
 -- Employees who get a mail about calls of agents that wait for their approval. Every proposal raises `wanted`. A row stays, because
 -- it says from when the next mail may be sent.
 CREATE TABLE approval_mails (
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     user_id BIGINT NOT NULL,
     wanted BIGINT NOT NULL,
     next_attempt_at TIMESTAMP NOT NULL,

@@ -21,7 +21,7 @@ use super::{AGENT, end_staff_tokens, guard};
 use crate::database::{Abort, AnyConnection, Database, Topic, on_each};
 use crate::decode::{self, reference};
 use crate::listing::{Source, in_order, unsearched};
-use crate::schema::{access_tokens, permissions, role_permissions, roles, users};
+use crate::schema::{access_tokens, permissions, referred, role_permissions, roles, users};
 use crate::statement::Statement;
 use crate::{records, unreadable};
 
@@ -42,7 +42,7 @@ struct AgentRow {
 /// Loads these agents, ordered by id.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Agent>, Abort<R>> {
     let rows: Vec<AgentRow> = users::table
-        .inner_join(roles::table.on(roles::id.eq(users::role_id)))
+        .inner_join(referred!(roles, users::role_id))
         .filter(users::id.eq_any(ids.to_vec()))
         .select((
             users::id,
@@ -170,6 +170,13 @@ fn lock_unless_stronger(
     let current = allowed(connection, role)?;
     check_held(held, &current).map_err(|denied| Abort::refused(AgentRefusal::from(denied)))?;
     Ok((role, project))
+}
+
+/// Removes all permissions of a role.
+fn revoke(connection: &mut AnyConnection, project: i64, role: i64) -> Result<(), QueryError> {
+    let listed = role_permissions::table.filter(role_permissions::project_id.eq(project));
+    diesel::delete(listed.filter(role_permissions::role_id.eq(role))).execute(connection)?;
+    Ok(())
 }
 
 fn grant<R>(
@@ -318,7 +325,7 @@ impl AgentRepository for Database {
         self.write(move |connection| {
             let (role, project) = lock_unless_stronger(connection, update.agent, &update.held)?;
             let at = update.at.naive_utc();
-            diesel::update(users::table.find(update.agent.get()))
+            diesel::update(users::table.find(update.agent.get()).filter(users::project_id.eq(project)))
                 .set((
                     update.name.as_set().map(|name| users::first_name.eq(name.as_str())),
                     update.is_banned.as_set().map(|banned| users::is_banned.eq(*banned)),
@@ -326,7 +333,7 @@ impl AgentRepository for Database {
                     users::updated_at.eq(at),
                 ))
                 .execute(connection)?;
-            diesel::update(roles::table.find(role))
+            diesel::update(roles::table.find(role).filter(roles::project_id.eq(project)))
                 .set((
                     update.name.as_set().map(|name| roles::name.eq(name.as_str())),
                     update.description.as_set().map(|text| roles::description.eq(text.as_ref().map(Prose::as_str))),
@@ -335,8 +342,7 @@ impl AgentRepository for Database {
                 ))
                 .execute(connection)?;
             if let Some(wanted) = update.permissions.as_set() {
-                diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(role)))
-                    .execute(connection)?;
+                revoke(connection, project, role)?;
                 grant(connection, project, role, wanted)?;
             }
             written(connection, update.agent.get())
@@ -346,11 +352,11 @@ impl AgentRepository for Database {
 
     async fn delete(&self, agent: UserId, held: BTreeSet<Permission>, at: DateTime<Utc>) -> Result<(), AgentError> {
         self.write(move |connection| {
-            let (role, _) = lock_unless_stronger(connection, agent, &held)?;
+            let (role, project) = lock_unless_stronger(connection, agent, &held)?;
             let at = at.naive_utc();
             end_staff_tokens(connection, agent)?;
-            diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(role))).execute(connection)?;
-            diesel::update(users::table.find(agent.get()))
+            revoke(connection, project, role)?;
+            diesel::update(users::table.find(agent.get()).filter(users::project_id.eq(project)))
                 .set((
                     users::is_banned.eq(true),
                     users::deleted_at.eq(at),

@@ -25,10 +25,10 @@ const MAX_CALLS: usize = 100;
 
 const REQUEST: &str =
     "INSERT INTO approval_mails (project_id, user_id, wanted, next_attempt_at) SELECT u.project_id, u.id, 1, ";
-const APPROVERS: &str = " FROM users u JOIN roles r ON r.id = u.role_id WHERE u.kind = 'employee' \
-    AND u.is_banned = FALSE AND u.deleted_at IS NULL AND u.email <> '' AND u.project_id = ";
+const APPROVERS: &str = " FROM users u JOIN roles r ON r.id = u.role_id AND r.project_id = u.project_id \
+    WHERE u.kind = 'employee' AND u.is_banned = FALSE AND u.deleted_at IS NULL AND u.email <> '' AND u.project_id = ";
 const WITH_PERMISSION: &str = " AND (r.is_owner = TRUE OR EXISTS (SELECT 1 FROM role_permissions g \
-    JOIN permissions p ON p.id = g.permission_id WHERE g.role_id = r.id AND p.name = ";
+    JOIN permissions p ON p.id = g.permission_id WHERE g.project_id = r.project_id AND g.role_id = r.id AND p.name = ";
 /// All writers lock the rows of the same employees in the same order.
 const OR_ONE_MORE: &str = ")) ORDER BY u.id ON CONFLICT (project_id, user_id) DO UPDATE SET \
     wanted = approval_mails.wanted + 1, next_attempt_at = CASE \
@@ -80,8 +80,9 @@ const LEASED: Leased<i64, MailRows, ApprovalMail> = Leased { load, read: mail };
 fn load(connection: &mut AnyConnection, users: &[i64]) -> QueryResult<Vec<(i64, MailRows)>> {
     let mails: Vec<MailRow> = Statement::new(
         "SELECT m.user_id, m.project_id, m.wanted, u.email, r.is_owner FROM approval_mails m LEFT JOIN users u \
-         ON u.id = m.user_id AND u.kind = 'employee' AND u.is_banned = FALSE AND u.deleted_at IS NULL \
-         LEFT JOIN roles r ON r.id = u.role_id WHERE m.user_id",
+         ON u.id = m.user_id AND u.project_id = m.project_id AND u.kind = 'employee' AND u.is_banned = FALSE \
+         AND u.deleted_at IS NULL \
+         LEFT JOIN roles r ON r.id = u.role_id AND r.project_id = u.project_id WHERE m.user_id",
     )
     .among(users)
     .rows(connection)?;
@@ -89,13 +90,14 @@ fn load(connection: &mut AnyConnection, users: &[i64]) -> QueryResult<Vec<(i64, 
     for mail in mails {
         let granted = Statement::new(
             "SELECT p.name FROM users u JOIN role_permissions g ON g.role_id = u.role_id \
+             AND g.project_id = u.project_id \
              JOIN permissions p ON p.id = g.permission_id WHERE u.id = ",
         )
         .value(mail.user_id)
         .scalars(connection)?;
         let mut calls: Vec<CallRow> = Statement::new(
             "SELECT a.public_id, u.first_name, a.operation, a.expires_at FROM agent_actions a \
-             JOIN users u ON u.id = a.agent_id WHERE a.project_id = ",
+             JOIN users u ON u.id = a.agent_id AND u.project_id = a.project_id WHERE a.project_id = ",
         )
         .value(mail.project_id)
         .sql(" AND a.state = ")

@@ -22,7 +22,7 @@ use crate::customer_data::{READY, avatar_key};
 use crate::database::{Abort, AnyConnection, Backend, Database, on_duplicate};
 use crate::decode::{self, reference};
 use crate::records::{self, StoredRecord};
-use crate::schema::{branches, departments, files, roles, users};
+use crate::schema::{branches, departments, files, keyed, referred, roles, users};
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -115,10 +115,10 @@ fn employee(
 /// Loads users of one project, ordered by id. The number of statements does not depend on the number of users.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<Employee>, Abort<R>> {
     let rows: Vec<Row> = users::table
-        .inner_join(roles::table.on(roles::id.eq(users::role_id)))
-        .left_join(branches::table.on(branches::id.nullable().eq(users::branch_id)))
-        .left_join(departments::table.on(departments::id.nullable().eq(users::department_id)))
-        .left_join(files::table.on(files::id.nullable().eq(users::avatar_id).and(files::state.eq(READY))))
+        .inner_join(referred!(roles, users::role_id))
+        .left_join(referred!(branches, users::branch_id))
+        .left_join(referred!(departments, users::department_id))
+        .left_join(referred!(files, users::avatar_id, files::state.eq(READY)))
         .filter(users::id.eq_any(ids.to_vec()))
         .order(users::id)
         .select((
@@ -345,7 +345,7 @@ fn update(
     if change.email.as_set().is_some_and(|email| *email != before.email) {
         registry::delete_temporary_password(connection, before.id)?;
     }
-    Ok(diesel::update(users::table.find(before.id.get()))
+    Ok(diesel::update(keyed!(users, before.id.get(), editor.stamp.project_id))
         .set((
             change.email.as_set().map(|email| users::email.eq(email.as_str())),
             change.first_name.as_set().map(|name| users::first_name.eq(name.as_str())),

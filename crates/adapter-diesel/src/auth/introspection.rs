@@ -99,12 +99,17 @@ impl IntrospectionClients for Database {
                     "SELECT c.fingerprint, c.is_active, c.audience, a.project_id, a.id, a.name, a.is_active, \
                  t.fingerprint, t.expires_at, p.handle \
                  FROM introspection_clients c JOIN applications a ON a.id = c.application_id \
-                 LEFT JOIN access_tokens t ON t.application_id = c.application_id AND t.guard = ",
+                 AND a.project_id = c.project_id \
+                 LEFT JOIN access_tokens t ON t.application_id = c.application_id AND t.project_id = c.project_id \
+                 AND t.guard = ",
                 )
                 .value(guard::COUNTERPARTY)
                 .sql(" AND t.id = ")
                 .value(token)
-                .sql(" LEFT JOIN counterparties p ON p.id = t.subject_id WHERE c.client_id = ")
+                .sql(
+                    " LEFT JOIN counterparties p ON p.id = t.subject_id AND p.project_id = t.project_id \
+                     WHERE c.client_id = ",
+                )
                 .value(client_id.as_str())
                 .row(connection)
                 .optional()?;

@@ -19,7 +19,7 @@ use super::guard;
 use super::registry::STAFF;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_each, on_reference};
 use crate::decode::{self, reference};
-use crate::schema::{access_tokens, permissions, role_permissions, roles, screens, users};
+use crate::schema::{access_tokens, keyed, permissions, referred, role_permissions, roles, screens, users};
 use crate::{records, unreadable};
 
 #[derive(Queryable, Selectable)]
@@ -353,11 +353,12 @@ impl RoleRepository for Database {
     async fn project_permissions(&self, token: TokenId) -> Result<BTreeSet<PermissionId>, StoreError> {
         self.read(move |connection| {
             let listed = role_permissions::table
+                .filter(role_permissions::project_id.eq(roles::project_id))
                 .filter(role_permissions::role_id.eq(roles::id))
                 .filter(role_permissions::permission_id.eq(permissions::id));
             let ids: Vec<i64> = access_tokens::table
-                .inner_join(users::table.on(users::id.eq(access_tokens::subject_id)))
-                .inner_join(roles::table.on(roles::id.eq(users::role_id)))
+                .inner_join(referred!(users, access_tokens::subject_id))
+                .inner_join(referred!(roles, users::role_id))
                 .inner_join(permissions::table.on(permissions::project_id.eq(users::project_id.nullable())))
                 .filter(access_tokens::id.eq(token.get()))
                 .filter(access_tokens::guard.eq(guard::USER))
@@ -407,7 +408,8 @@ impl RoleRepository for Database {
             }
             let id = id.get();
             if let Some(wanted) = change.permissions.as_set() {
-                diesel::delete(role_permissions::table.filter(role_permissions::role_id.eq(id))).execute(connection)?;
+                let listed = role_permissions::table.filter(role_permissions::project_id.eq(stamp.project_id.get()));
+                diesel::delete(listed.filter(role_permissions::role_id.eq(id))).execute(connection)?;
                 grant(connection, stamp.project_id, id, wanted)?;
             }
             written(connection, stamp.project_id, id)
@@ -423,9 +425,11 @@ impl RoleRepository for Database {
             if taken == 0 {
                 return Err(Abort::refused(RoleRefusal::Stale));
             }
-            let links = role_permissions::table.filter(role_permissions::role_id.eq(id.get()));
+            let links = role_permissions::table
+                .filter(role_permissions::project_id.eq(project.get()))
+                .filter(role_permissions::role_id.eq(id.get()));
             diesel::delete(links).execute(connection)?;
-            diesel::delete(roles::table.find(id.get()))
+            diesel::delete(keyed!(roles, id.get(), project))
                 .execute(connection)
                 .map_err(on_reference(RoleRefusal::InUse))?;
             Ok(())

@@ -11,7 +11,7 @@ use super::{EMPLOYEE, end_staff_tokens};
 use crate::customer_data::is_avatar;
 use crate::database::{Abort, AnyConnection, found, on_duplicate};
 use crate::decode;
-use crate::schema::{branches, departments, roles, temporary_passwords, users};
+use crate::schema::{branches, departments, referred, roles, temporary_passwords, users};
 use crate::statement::Statement;
 
 type Outcome<T = ()> = Result<T, Abort<StaffRegistryError>>;
@@ -50,7 +50,7 @@ fn lock_project_of(connection: &mut AnyConnection, user: UserId) -> Outcome<i64>
 /// Returns `true` if the employee is the only owner who can still log in. The project is locked.
 pub(super) fn is_only_owner<R>(connection: &mut AnyConnection, project: i64, user: UserId) -> Result<bool, Abort<R>> {
     let ids: Vec<i64> = users::table
-        .inner_join(roles::table.on(roles::id.eq(users::role_id)))
+        .inner_join(referred!(roles, users::role_id))
         .filter(users::project_id.eq(project))
         .filter(users::kind.eq(EMPLOYEE))
         .filter(users::is_banned.eq(false))

@@ -23,7 +23,9 @@ impl StaffRepository for Database {
     async fn credentials(&self, login: &Login, at: DateTime<Utc>) -> Result<Option<StaffCredentials>, StoreError> {
         let (login, at) = (login.clone(), at.naive_utc());
         self.read(move |connection| {
-            let valid = temporary_passwords::user_id.eq(users::id).and(temporary_passwords::expires_at.gt(at));
+            let of_user =
+                temporary_passwords::user_id.eq(users::id).and(temporary_passwords::project_id.eq(users::project_id));
+            let valid = of_user.and(temporary_passwords::expires_at.gt(at));
             let row: Option<(i64, i64, String, Option<String>, bool)> = users::table
                 .left_join(temporary_passwords::table.on(valid))
                 .filter(users::login.eq(login.as_str()))

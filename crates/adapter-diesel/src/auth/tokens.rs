@@ -16,7 +16,9 @@ use crate::customer_data::{close_sessions_of_customer, close_sessions_of_tokens}
 use crate::database::{Abort, AnyConnection, Database, Extent, Topic, on_each};
 use crate::decode;
 use crate::locks::lock_rows;
-use crate::schema::{access_tokens, applications, counterparties, permissions, role_permissions, roles, users};
+use crate::schema::{
+    access_tokens, applications, counterparties, permissions, referred, role_permissions, roles, users,
+};
 use crate::statement::Statement;
 use crate::time_codec::Moment;
 
@@ -107,11 +109,13 @@ impl TokenRepository for Database {
             .read(move |connection| {
                 // The owner's role has every permission, so nothing is joined for it.
                 let rows = access_tokens::table
-                    .inner_join(users::table.on(users::id.eq(access_tokens::subject_id)))
-                    .inner_join(roles::table.on(roles::id.eq(users::role_id)))
+                    .inner_join(referred!(users, access_tokens::subject_id))
+                    .inner_join(referred!(roles, users::role_id))
                     .left_join(
-                        role_permissions::table
-                            .on(role_permissions::role_id.eq(roles::id).and(roles::is_owner.eq(false))),
+                        role_permissions::table.on(role_permissions::role_id
+                            .eq(roles::id)
+                            .and(role_permissions::project_id.eq(roles::project_id))
+                            .and(roles::is_owner.eq(false))),
                     )
                     .left_join(permissions::table.on(permissions::id.eq(role_permissions::permission_id)))
                     .filter(access_tokens::id.eq(id.get()))
@@ -138,8 +142,8 @@ impl TokenRepository for Database {
         self.expecting(Extent::Keys)
             .read(move |connection| {
                 let row: Option<CustomerTokenRow> = on_each!(connection, concrete => access_tokens::table
-                .inner_join(counterparties::table.on(counterparties::id.eq(access_tokens::subject_id)))
-                .inner_join(applications::table.on(applications::id.nullable().eq(access_tokens::application_id)))
+                .inner_join(referred!(counterparties, access_tokens::subject_id))
+                .inner_join(referred!(applications, access_tokens::application_id))
                 .filter(access_tokens::id.eq(id.get()))
                 .filter(access_tokens::guard.eq(guard::COUNTERPARTY))
                 .filter(counterparties::deleted_at.is_null())

@@ -13,7 +13,7 @@ use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, found, on_duplicate};
 use crate::locks::lock_project;
 use crate::records::{self, Inserted, RepositoryRecord, StoredRecord, Written};
-use crate::schema::{brands, projects, tags};
+use crate::schema::{brands, keyed, projects, tags};
 use crate::{decode, unreadable};
 
 #[derive(Queryable, Selectable)]
@@ -90,7 +90,7 @@ impl RepositoryRecord for Brand {
     }
 
     fn update(connection: &mut AnyConnection, stamp: &Stamp, before: &Self, change: &Self::Change) -> Written<Self> {
-        diesel::update(brands::table.find(before.id.get()))
+        diesel::update(keyed!(brands, before.id.get(), stamp.project_id))
             .set((
                 change.name.as_set().map(|name| {
                     let keys = (brands::name_key.eq(name.key()), brands::sort_key.eq(sort_key(name)));

@@ -27,7 +27,7 @@ use crate::read_models::search::{MAX_FOUND, Search, put, update_index};
 use crate::records::{self, StoredRecord};
 use crate::schema::{
     brands, categories, countries, dictionary_items, inventories, nomenclature_photos, nomenclature_tags,
-    nomenclatures, storage_units, tags,
+    nomenclatures, referred, storage_units, tags,
 };
 use crate::statement::Statement;
 use crate::{histories, unreadable};
@@ -107,7 +107,7 @@ impl SharedRecords {
             all.photos.entry(item).or_default().push(PhotoUrl::parse(&url).map_err(StoreError::corrupt)?);
         }
         let labels: Vec<(i64, i64, String)> = nomenclature_tags::table
-            .inner_join(tags::table.on(nomenclature_tags::tag_id.eq(tags::id)))
+            .inner_join(referred!(tags, nomenclature_tags::tag_id))
             .filter(nomenclature_tags::nomenclature_id.eq_any(ids.to_vec()))
             .order((nomenclature_tags::nomenclature_id, tags::id))
             .select((nomenclature_tags::nomenclature_id, tags::id, tags::name))
@@ -203,8 +203,8 @@ pub(super) fn load<R>(
     for ids in ids.chunks(CHUNK) {
         let mut shared = SharedRecords::load(connection, ids)?;
         let rows: Vec<(NomenclatureRow, Names)> = nomenclatures::table
-            .left_join(categories::table.on(nomenclatures::category_id.eq(categories::id.nullable())))
-            .left_join(brands::table.on(nomenclatures::brand_id.eq(brands::id.nullable())))
+            .left_join(referred!(categories, nomenclatures::category_id))
+            .left_join(referred!(brands, nomenclatures::brand_id))
             .left_join(countries::table.on(nomenclatures::country_id.eq(countries::id.nullable())))
             .left_join(storage_units::table.on(nomenclatures::storage_unit_id.eq(storage_units::id.nullable())))
             .filter(nomenclatures::id.eq_any(ids.to_vec()))
@@ -295,9 +295,10 @@ pub(super) fn replace_photos_and_tags(
     card: &Card,
 ) -> QueryResult<()> {
     let project_id = project.get();
-    diesel::delete(nomenclature_photos::table.filter(nomenclature_photos::nomenclature_id.eq(item)))
-        .execute(connection)?;
-    diesel::delete(nomenclature_tags::table.filter(nomenclature_tags::nomenclature_id.eq(item))).execute(connection)?;
+    let old_photos = nomenclature_photos::table.filter(nomenclature_photos::project_id.eq(project_id));
+    diesel::delete(old_photos.filter(nomenclature_photos::nomenclature_id.eq(item))).execute(connection)?;
+    let old_tags = nomenclature_tags::table.filter(nomenclature_tags::project_id.eq(project_id));
+    diesel::delete(old_tags.filter(nomenclature_tags::nomenclature_id.eq(item))).execute(connection)?;
     let photos: Vec<PhotoRow<'_>> = (1..)
         .zip(card.photos.photos())
         .map(|(position, photo)| PhotoRow { project_id, nomenclature_id: item, position, url: photo.as_str() })

@@ -13,7 +13,7 @@ use crate::decode::{self, reference};
 use crate::listing::{Source, in_order, key_contains};
 use crate::locks::lock_project;
 use crate::records::{self, StoredRecord};
-use crate::schema::categories;
+use crate::schema::{categories, keyed};
 use crate::statement::Statement;
 use crate::unreadable;
 
@@ -54,7 +54,11 @@ fn category((row, parent_id, parent_name): WithParent) -> Result<Category, Store
 macro_rules! with_parents {
     () => {
         categories::table
-            .left_join(PARENTS.on(categories::parent_id.eq(PARENTS.field(categories::id).nullable())))
+            .left_join(
+                PARENTS.on(categories::parent_id
+                    .eq(PARENTS.field(categories::id).nullable())
+                    .and(categories::project_id.eq(PARENTS.field(categories::project_id)))),
+            )
             .select((
                 CategoryRow::as_select(),
                 PARENTS.field(categories::id).nullable(),
@@ -196,7 +200,7 @@ impl CategoryRepository for Database {
                     return Err(Abort::refused(CategoryRefusal::Cycle));
                 }
             }
-            diesel::update(categories::table.find(id.get()))
+            diesel::update(keyed!(categories, id.get(), stamp.project_id))
                 .set((
                     change.name.as_set().map(|name| {
                         let keys = (categories::name_key.eq(name.key()), categories::sort_key.eq(sort_key(name)));

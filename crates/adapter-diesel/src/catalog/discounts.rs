@@ -16,7 +16,7 @@ use crate::database::{Abort, AnyConnection, Database, found, on_duplicate, on_re
 use crate::discount_rows::{DiscountRow, number, status, target, target_columns, value};
 use crate::listing::{Source, key_contains};
 use crate::records::{self, StoredRecord};
-use crate::schema::{categories, discount_usages, discounts, nomenclatures, orders};
+use crate::schema::{categories, discount_usages, discounts, keyed, nomenclatures, orders, referred};
 use crate::statement::{Statement, by_place};
 use crate::{decode, unreadable};
 
@@ -73,11 +73,9 @@ fn discount((staff, category, item): (StaffRow, Option<String>, Option<String>))
 
 /// Loads these discounts in this order, each with the name of its target.
 pub(super) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<Discount>>, Abort<R>> {
-    let category = discounts::target.eq("category").and(discounts::target_id.eq(categories::id.nullable()));
-    let item = discounts::target.eq("product").and(discounts::target_id.eq(nomenclatures::id.nullable()));
     let rows: Vec<(StaffRow, Option<String>, Option<String>)> = discounts::table
-        .left_join(categories::table.on(category))
-        .left_join(nomenclatures::table.on(item))
+        .left_join(referred!(categories, discounts::target_id, discounts::target.eq("category")))
+        .left_join(referred!(nomenclatures, discounts::target_id, discounts::target.eq("product")))
         .filter(discounts::id.eq_any(ids.to_vec()))
         .select((StaffRow::as_select(), categories::name.nullable(), nomenclatures::name.nullable()))
         .load(connection)?;
@@ -288,7 +286,7 @@ impl DiscountRepository for Database {
             let of_discount = || discount_usages::table.filter(discount_usages::discount_id.eq(id.get()));
             let total: i64 = of_discount().count().get_result(connection)?;
             let rows: Vec<(i64, i64, i64, i64, NaiveDateTime)> = of_discount()
-                .inner_join(orders::table.on(orders::id.eq(discount_usages::order_id)))
+                .inner_join(referred!(orders, discount_usages::order_id))
                 .order(discount_usages::order_id.desc())
                 .limit(page.limit())
                 .offset(page.offset())
@@ -365,12 +363,16 @@ impl DiscountRepository for Database {
             // The promotions that announce the discount lose it.
             Statement::new("UPDATE promotions SET version = version + 1, updated_at = ")
                 .value(stamp.at.naive_utc())
-                .sql(" WHERE id IN (SELECT promotion_id FROM promotion_discounts WHERE discount_id = ")
+                .sql(" WHERE project_id = ")
+                .value(stamp.project_id.get())
+                .sql(" AND id IN (SELECT promotion_id FROM promotion_discounts WHERE discount_id = ")
                 .value(id.get())
+                .sql(" AND project_id = ")
+                .value(stamp.project_id.get())
                 .sql(")")
                 .run(connection)?;
             // Only orders prevent the deletion of a discount; promotions release it.
-            diesel::delete(discounts::table.find(id.get()))
+            diesel::delete(keyed!(discounts, id.get(), stamp.project_id))
                 .execute(connection)
                 .map_err(on_reference(DiscountRefusal::UsedByOrders))
         })

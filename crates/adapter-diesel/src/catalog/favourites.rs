@@ -209,7 +209,8 @@ impl ViewCounter for Database {
                 let ids = add_views(connection, "nomenclatures", views)?;
                 Statement::new(
                     "UPDATE storefront_offers SET popularity = (SELECT n.views_count FROM nomenclatures n \
-                     WHERE n.id = storefront_offers.nomenclature_id) WHERE nomenclature_id",
+                     WHERE n.id = storefront_offers.nomenclature_id AND n.project_id = storefront_offers.project_id) \
+                     WHERE nomenclature_id",
                 )
                 .among(&ids)
                 .run(connection)?;

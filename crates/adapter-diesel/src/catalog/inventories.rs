@@ -17,7 +17,7 @@ use crate::locks::lock_item_of_stock;
 use crate::read_models::offers;
 use crate::read_models::search::items_found;
 use crate::records;
-use crate::schema::{inventories, nomenclatures, warehouses};
+use crate::schema::{inventories, nomenclatures, referred, warehouses};
 use crate::statement::Statement;
 use crate::stock::{self, Cause, NewStock, Reason, StockLevels};
 use crate::unreadable;
@@ -62,8 +62,8 @@ fn inventory(row: &InventoryRow, warehouse: &str, item: &str, article: Option<&s
 /// Loads these stock levels in this order.
 pub(crate) fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<Inventory>>, Abort<R>> {
     let rows: Vec<(InventoryRow, String, String, Option<String>)> = inventories::table
-        .inner_join(warehouses::table.on(inventories::warehouse_id.eq(warehouses::id)))
-        .inner_join(nomenclatures::table.on(inventories::nomenclature_id.eq(nomenclatures::id)))
+        .inner_join(referred!(warehouses, inventories::warehouse_id))
+        .inner_join(referred!(nomenclatures, inventories::nomenclature_id))
         .filter(inventories::id.eq_any(ids.to_vec()))
         .filter(inventories::deleted_at.is_null())
         .select((InventoryRow::as_select(), warehouses::name, nomenclatures::name, nomenclatures::article))

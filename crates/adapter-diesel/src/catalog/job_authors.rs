@@ -48,7 +48,8 @@ pub(super) fn may_continue<R>(
     let kind: JobKind = decode::word(table, id, "kind", &job.kind)?;
     let needed = kind.to_start();
     let role: Option<RoleRow> = Statement::new(
-        "SELECT r.id, r.is_owner FROM users u JOIN roles r ON r.id = u.role_id WHERE u.is_banned = FALSE AND u.id = ",
+        "SELECT r.id, r.is_owner FROM users u JOIN roles r ON r.id = u.role_id AND r.project_id = u.project_id \
+         WHERE u.is_banned = FALSE AND u.id = ",
     )
     .value(user)
     .sql(" AND u.project_id = ")

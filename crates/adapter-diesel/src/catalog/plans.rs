@@ -26,7 +26,7 @@ use crate::database::{Abort, AnyConnection, Database, Extent, Topic, found, on_d
 use crate::listing::{Source, unsearched};
 use crate::locks::lock_rows;
 use crate::read_models::search::{MAX_FOUND, Search};
-use crate::schema::{nomenclatures, projects, subscription_nomenclatures};
+use crate::schema::{nomenclatures, projects, referred, subscription_nomenclatures};
 use crate::statement::{Statement, by_place};
 use crate::{decode, records, unreadable};
 
@@ -122,7 +122,7 @@ fn assignments(
 /// still plans are counted.
 fn free_position(connection: &mut AnyConnection, application: ApplicationId) -> Result<PlanPosition, Abort<PlanError>> {
     let count: i64 = subscription_nomenclatures::table
-        .inner_join(nomenclatures::table.on(nomenclatures::id.eq(subscription_nomenclatures::nomenclature_id)))
+        .inner_join(referred!(nomenclatures, subscription_nomenclatures::nomenclature_id))
         .filter(subscription_nomenclatures::application_id.eq(application.get()))
         .filter(nomenclatures::is_subscription.eq(true))
         .count()
@@ -336,6 +336,7 @@ fn offered(app: AppScope, columns: &'static str, joins: &'static str) -> Stateme
         .sql(columns)
         .sql(
             " FROM subscription_nomenclatures s JOIN nomenclatures n ON n.id = s.nomenclature_id \
+             AND n.project_id = s.project_id \
              JOIN projects r ON r.id = n.project_id",
         )
         .sql(joins)
@@ -356,9 +357,10 @@ fn cards(app: AppScope) -> Statement {
     offered(
         app,
         ", n.article, n.description, n.characteristics, (SELECT string_agg(p.url, '\n') FROM (SELECT url \
-         FROM nomenclature_photos WHERE nomenclature_id = n.id ORDER BY position) AS p) AS photos, \
+         FROM nomenclature_photos WHERE project_id = n.project_id AND nomenclature_id = n.id ORDER BY position) AS p) \
+         AS photos, \
          c.id AS category_id, c.name AS category_name",
-        " LEFT JOIN categories c ON c.id = n.category_id",
+        " LEFT JOIN categories c ON c.id = n.category_id AND c.project_id = n.project_id",
     )
 }
 

@@ -15,7 +15,9 @@ use super::storefront::photo;
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::decode::{self, reference};
 use crate::records::{self, StoredRecord};
-use crate::schema::{discounts, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions};
+use crate::schema::{
+    discounts, keyed, nomenclatures, promotion_discounts, promotion_nomenclatures, promotions, referred,
+};
 use crate::statement::{Statement, by_place};
 
 #[derive(Queryable, Selectable)]
@@ -61,13 +63,13 @@ fn promotion(row: PromotionRow, shown: &[(i64, String)], items: &[(i64, String)]
 fn complete<R>(connection: &mut AnyConnection, rows: Vec<PromotionRow>) -> Result<Vec<Promotion>, Abort<R>> {
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
     let shown: Vec<(i64, i64, String)> = promotion_discounts::table
-        .inner_join(discounts::table.on(discounts::id.eq(promotion_discounts::discount_id)))
+        .inner_join(referred!(discounts, promotion_discounts::discount_id))
         .filter(promotion_discounts::promotion_id.eq_any(ids.clone()))
         .order((promotion_discounts::promotion_id, promotion_discounts::position))
         .select((promotion_discounts::promotion_id, discounts::id, discounts::name))
         .load(connection)?;
     let items: Vec<(i64, i64, String)> = promotion_nomenclatures::table
-        .inner_join(nomenclatures::table.on(nomenclatures::id.eq(promotion_nomenclatures::nomenclature_id)))
+        .inner_join(referred!(nomenclatures, promotion_nomenclatures::nomenclature_id))
         .filter(promotion_nomenclatures::promotion_id.eq_any(ids))
         .order((promotion_nomenclatures::promotion_id, promotion_nomenclatures::position))
         .select((promotion_nomenclatures::promotion_id, nomenclatures::id, nomenclatures::name))
@@ -144,7 +146,9 @@ fn replace_links(
         return Err(Abort::refused(PromotionRefusal::UnknownReferences(unknown)));
     }
     if let Some(shown) = shown {
-        let of_promotion = promotion_discounts::table.filter(promotion_discounts::promotion_id.eq(promotion));
+        let of_promotion = promotion_discounts::table
+            .filter(promotion_discounts::project_id.eq(project.get()))
+            .filter(promotion_discounts::promotion_id.eq(promotion));
         diesel::delete(of_promotion).execute(connection)?;
         let link = |(place, discount): (i64, i64)| {
             (
@@ -160,7 +164,9 @@ fn replace_links(
         });
     }
     if let Some(items) = items {
-        let of_promotion = promotion_nomenclatures::table.filter(promotion_nomenclatures::promotion_id.eq(promotion));
+        let of_promotion = promotion_nomenclatures::table
+            .filter(promotion_nomenclatures::project_id.eq(project.get()))
+            .filter(promotion_nomenclatures::promotion_id.eq(promotion));
         diesel::delete(of_promotion).execute(connection)?;
         let link = |(place, item): (i64, i64)| {
             (
@@ -210,7 +216,7 @@ impl PromotionRepository for Database {
             let row: StatsRow = Statement::new(
                 "SELECT count(*), count(d.code), CAST(coalesce(sum(d.used_count), 0) AS BIGINT), \
                  CAST(coalesce(sum(d.used_amount), 0) AS BIGINT) FROM promotion_discounts p \
-                 JOIN discounts d ON d.id = p.discount_id WHERE p.promotion_id = ",
+                 JOIN discounts d ON d.id = p.discount_id AND d.project_id = p.project_id WHERE p.promotion_id = ",
             )
             .value(id.get())
             .row(connection)?;
@@ -257,7 +263,7 @@ impl PromotionRepository for Database {
                 Ok(period) => period,
                 Err(wrong) => return Err(Abort::refused(PromotionRefusal::Period(wrong))),
             };
-            let written = diesel::update(promotions::table.find(id.get()))
+            let written = diesel::update(keyed!(promotions, id.get(), stamp.project_id))
                 .set((
                     change.name.as_set().map(|name| promotions::name.eq(name.as_str())),
                     change.description.as_set().map(|text| promotions::description.eq(text.as_deref())),
@@ -278,7 +284,7 @@ impl PromotionRepository for Database {
 
     async fn delete(&self, stamp: Stamp, id: PromotionId) -> Result<(), PromotionError> {
         records::delete(self, stamp, id.get(), move |connection, _: &Promotion| {
-            Ok(diesel::delete(promotions::table.find(id.get())).execute(connection)?)
+            Ok(diesel::delete(keyed!(promotions, id.get(), stamp.project_id)).execute(connection)?)
         })
         .await
     }

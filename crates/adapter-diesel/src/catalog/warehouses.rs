@@ -20,7 +20,7 @@ use crate::decode::{self, reference};
 use crate::listing::{Source, unsearched};
 use crate::read_models::offers;
 use crate::records::{self, StoredRecord};
-use crate::schema::{applications, branches, warehouse_applications, warehouses};
+use crate::schema::{applications, branches, keyed, referred, warehouse_applications, warehouses};
 use crate::statement::{Statement, by_place};
 use crate::{stock, unreadable};
 
@@ -40,13 +40,13 @@ struct WarehouseRow {
 /// Loads these warehouses in this order, those that are left out.
 fn load<R>(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectScoped<Warehouse>>, Abort<R>> {
     let rows: Vec<(WarehouseRow, String)> = warehouses::table
-        .inner_join(branches::table.on(warehouses::branch_id.eq(branches::id)))
+        .inner_join(referred!(branches, warehouses::branch_id))
         .filter(warehouses::id.eq_any(ids.to_vec()))
         .filter(warehouses::deleted_at.is_null())
         .select((WarehouseRow::as_select(), branches::name))
         .load(connection)?;
     let links: Vec<(i64, i64, String)> = warehouse_applications::table
-        .inner_join(applications::table.on(warehouse_applications::application_id.eq(applications::id)))
+        .inner_join(referred!(applications, warehouse_applications::application_id))
         .filter(warehouse_applications::warehouse_id.eq_any(ids.to_vec()))
         .order(applications::id)
         .select((warehouse_applications::warehouse_id, applications::id, applications::name))
@@ -211,7 +211,7 @@ impl WarehouseRepository for Database {
             if let Some(ids) = links {
                 relink(connection, project, id, &numbers(ids))?;
             }
-            Ok(diesel::update(warehouses::table.find(id.get()))
+            Ok(diesel::update(keyed!(warehouses, id.get(), stamp.project_id))
                 .set((
                     change
                         .name
@@ -241,7 +241,8 @@ impl WarehouseRepository for Database {
             let links = warehouse_applications::table.filter(warehouse_applications::warehouse_id.eq(id.get()));
             diesel::delete(links).execute(connection)?;
             delete_integration_links(connection, IntegrationKind::Warehouse, &Statement::default().value(id.get()))?;
-            let gone = diesel::update(warehouses::table.find(id.get())).set(warehouses::deleted_at.eq(at));
+            let gone =
+                diesel::update(keyed!(warehouses, id.get(), stamp.project_id)).set(warehouses::deleted_at.eq(at));
             Ok(gone.execute(connection)?)
         })
         .await

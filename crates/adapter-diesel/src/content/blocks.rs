@@ -16,7 +16,7 @@ use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::decode;
 use crate::listing::{Source, key_contains};
 use crate::records::StoredRecord;
-use crate::schema::blocks;
+use crate::schema::{blocks, keyed};
 use crate::statement::{Statement, by_place};
 
 by_place! {
@@ -44,7 +44,7 @@ by_place! {
 const BLOCKS: &str = "SELECT r.id, r.project_id, r.application_id, r.parent_id, a.name, r.code, r.slug, r.name, r.avatar, \
     r.block_type_id, t.name, r.link, r.file, r.text, r.version, r.created_at, r.updated_at FROM blocks r \
     JOIN dictionary_items t ON t.dictionary = 'block_types' AND t.id = r.block_type_id \
-    LEFT JOIN blocks a ON a.id = r.parent_id WHERE r.id";
+    LEFT JOIN blocks a ON a.id = r.parent_id AND a.project_id = r.project_id WHERE r.id";
 
 impl TryFrom<BlockRow> for Block {
     type Error = StoreError;
@@ -153,7 +153,7 @@ impl StoredPart for Block {
             require_type(connection, *id)?;
         }
         let place = &change.place;
-        let changed = diesel::update(blocks::table.find(before.id.get()))
+        let changed = diesel::update(keyed!(blocks, before.id.get(), stamp.project_id))
             .set((
                 place.parent_id.as_set().map(|parent| blocks::parent_id.eq(parent.map(BlockId::get))),
                 place.code.as_set().map(|code| blocks::code.eq(code.get())),

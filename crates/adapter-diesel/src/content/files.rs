@@ -13,7 +13,7 @@ use crate::database::{Abort, AnyConnection, Database, Extent, found};
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::listing::{Source, Totals, in_order, key_contains, unsearched};
 use crate::records::{self, StoredRecord};
-use crate::schema::{files, orders, users};
+use crate::schema::{files, keyed, orders, referred, users};
 use crate::statement::Statement;
 use crate::unreadable;
 use crate::{decode, histories};
@@ -145,7 +145,7 @@ impl StoredRecord for StoredFile {
 /// Loads the files of a page.
 fn listed(connection: &mut AnyConnection, found: &Page<i64>) -> Result<Page<ListedFile>, Abort<StoreError>> {
     let rows: Vec<(FileRow, String, String)> = files::table
-        .inner_join(users::table.on(users::id.eq(files::creator_id)))
+        .inner_join(referred!(users, files::creator_id))
         .filter(files::id.eq_any(&found.items))
         .select((FileRow::as_select(), users::first_name, users::last_name))
         .load(connection)?;
@@ -280,7 +280,7 @@ impl FileRepository for Database {
 
     async fn delete(&self, stamp: Stamp, id: FileId) -> Result<(), FileError> {
         records::delete(self, stamp, id.get(), move |connection, _: &StoredFile| {
-            Ok(diesel::update(files::table.find(id.get()).filter(files::state.eq(READY)))
+            Ok(diesel::update(keyed!(files, id.get(), stamp.project_id).filter(files::state.eq(READY)))
                 .set((files::state.eq(DELETED), files::sweep_at.eq(Some(stamp.at.naive_utc()))))
                 .execute(connection)?)
         })

@@ -13,7 +13,7 @@ use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::decode;
 use crate::listing::{Source, key_contains};
 use crate::records::StoredRecord;
-use crate::schema::menu_items;
+use crate::schema::{keyed, menu_items};
 use crate::statement::{Statement, by_place};
 
 by_place! {
@@ -37,7 +37,7 @@ by_place! {
 
 const ITEMS: &str = "SELECT r.id, r.project_id, r.application_id, r.parent_id, a.name, r.code, r.slug, r.position, r.name, \
     r.avatar, r.preview, r.version, r.created_at, r.updated_at FROM menu_items r \
-    LEFT JOIN menu_items a ON a.id = r.parent_id WHERE r.id";
+    LEFT JOIN menu_items a ON a.id = r.parent_id AND a.project_id = r.project_id WHERE r.id";
 
 impl TryFrom<ItemRow> for MenuItem {
     type Error = StoreError;
@@ -150,7 +150,7 @@ impl StoredPart for MenuItem {
             }
             Edit::Set(_) | Edit::Keep => None,
         };
-        let changed = diesel::update(menu_items::table.find(before.id.get()))
+        let changed = diesel::update(keyed!(menu_items, before.id.get(), stamp.project_id))
             .set((
                 elsewhere.map(|(parent, last)| (menu_items::parent_id.eq(parent), menu_items::position.eq(last))),
                 place.code.as_set().map(|code| menu_items::code.eq(code.get())),
@@ -230,12 +230,16 @@ pub(super) async fn menu(database: &Database, app: AppScope, slug: Slug) -> Resu
                  CAST(NULL AS BIGINT), code, slug, name, position, avatar, preview, 1 FROM menu_items WHERE application_id = ",
             )
             .value(application)
+            .sql(" AND project_id = ")
+            .value(app.project_id.get())
             .sql(" AND slug = ")
             .value(slug.as_str())
             .sql(
                 " UNION ALL SELECT n.id, n.parent_id, n.code, n.slug, n.name, n.position, n.avatar, n.preview, b.level + 1 \
-                 FROM menu_items n JOIN below b ON n.parent_id = b.id WHERE b.level < ",
+                 FROM menu_items n JOIN below b ON n.parent_id = b.id WHERE n.project_id = ",
             )
+            .value(app.project_id.get())
+            .sql(" AND b.level < ")
             .value(i64::try_from(Tree::MAX_DEPTH).unwrap_or(i64::MAX))
             .sql(
                 ") SELECT id, parent_id, code, slug, name, avatar, preview, CASE WHEN level = 1 THEN (SELECT url FROM \

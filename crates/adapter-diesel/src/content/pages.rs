@@ -24,7 +24,7 @@ use crate::locks::lock_project;
 use crate::read_models::search::{delete_page, note_page, page_text, pages_found, pages_to_find};
 use crate::read_models::{VIEW_BATCH, add_views};
 use crate::records::{self, DeletableRecord, ListedRecord, RepositoryRecord, StoredRecord};
-use crate::schema::pages;
+use crate::schema::{keyed, pages};
 use crate::statement::{Statement, by_place};
 use crate::{decode, histories, unreadable};
 
@@ -54,7 +54,7 @@ const PAGES: &str = "SELECT p.id, p.project_id, p.page_type_id, t.name, p.slug, 
     p.is_active, p.is_fallback, p.author_id, u.first_name || ' ' || u.last_name, p.views_count, p.version, p.created_at, \
     p.updated_at FROM pages p \
     LEFT JOIN dictionary_items t ON t.dictionary = 'page_types' AND t.id = p.page_type_id \
-    LEFT JOIN users u ON u.id = p.author_id WHERE p.id";
+    LEFT JOIN users u ON u.id = p.author_id AND u.project_id = p.project_id WHERE p.id";
 
 by_place! {
     struct TagRow {
@@ -115,6 +115,7 @@ type Numbered = (i64, i64, Result<Page, StoreError>);
 fn with_tags<R>(connection: &mut AnyConnection, rows: Vec<PageRow>, ids: &[i64]) -> Result<Vec<Numbered>, Abort<R>> {
     let tags: Vec<TagRow> = Statement::new(
         "SELECT l.page_id, g.id, g.name, g.created_at FROM page_tag_links l JOIN page_tags g ON g.id = l.page_tag_id \
+         AND g.project_id = l.project_id \
          WHERE l.page_id",
     )
     .among(ids)
@@ -295,7 +296,7 @@ impl RepositoryRecord for Page {
         if let Edit::Set(names) = &change.tags {
             link_tags(connection, stamp, id, names)?;
         }
-        diesel::update(pages::table.find(id))
+        diesel::update(keyed!(pages, id, stamp.project_id))
             .set((
                 pages::slug.eq(content.slug.as_str()),
                 pages::title.eq(content.title.as_str()),
@@ -316,11 +317,11 @@ impl RepositoryRecord for Page {
 }
 
 impl DeletableRecord for Page {
-    fn delete(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self) -> Result<usize, Abort<PageError>> {
+    fn delete(connection: &mut AnyConnection, stamp: &Stamp, before: &Self) -> Result<usize, Abort<PageError>> {
         let id = before.id.get();
         unlink_tags(connection, id)?;
         delete_page(connection, id)?;
-        Ok(diesel::delete(pages::table.find(id)).execute(connection)?)
+        Ok(diesel::delete(keyed!(pages, id, stamp.project_id)).execute(connection)?)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::listing::{Source, unsearched};
 use crate::records::StoredRecord;
-use crate::schema::slides;
+use crate::schema::{keyed, slides};
 use crate::statement::{Statement, by_place};
 
 by_place! {
@@ -137,7 +137,7 @@ impl StoredPart for Slide {
     ) -> Result<usize, Abort<PartError>> {
         let content = before.content.clone().changed(change);
         let content = content.map_err(|refused| Abort::refused(PartRefusal::from(refused)))?;
-        let changed = diesel::update(slides::table.find(before.id.get()))
+        let changed = diesel::update(keyed!(slides, before.id.get(), stamp.project_id))
             .set((
                 slides::title.eq(content.title.as_str()),
                 slides::description.eq(content.description.as_deref()),

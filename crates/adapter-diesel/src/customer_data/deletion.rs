@@ -86,7 +86,8 @@ pub(crate) fn delete_remarks<R>(
         .value(customer)
         .sql(
             " AND comment IS NOT NULL AND id IN (SELECT e.order_id FROM order_events e \
-             WHERE e.event = 'created' AND e.actor = 'system' AND e.order_id = orders.id)",
+             WHERE e.event = 'created' AND e.actor = 'system' AND e.order_id = orders.id \
+             AND e.project_id = orders.project_id)",
         )
         .run(connection)?;
     let entries = Statement::new(" WHERE order_id IN (SELECT id FROM orders WHERE counterparty_id = ")
@@ -144,7 +145,8 @@ pub(crate) fn delete_receipts(connection: &mut AnyConnection, customer: i64) -> 
         .value(customer)
         .sql(
             " AND c.state NOT IN ('prepared', 'pending') AND c.request LIKE '%\"receipt\":%' AND (c.refunded = c.captured \
-             OR EXISTS (SELECT 1 FROM receipts r WHERE r.charge_id = c.id AND r.kind = 'hand_over'))",
+             OR EXISTS (SELECT 1 FROM receipts r WHERE r.charge_id = c.id AND r.project_id = c.project_id \
+             AND r.kind = 'hand_over' AND r.refund_id IS NULL))",
         )
         .rows(connection)?;
     for RequestRow { id, request } in over {

@@ -71,7 +71,8 @@ pub(crate) fn lock_customer_of(connection: &mut AnyConnection, of: CustomerOf) -
             Statement::new(of_order).value(id)
         }
         CustomerOf::Refund(id) => {
-            let joined = "SELECT c.counterparty_id FROM refunds r JOIN charges c ON c.id = r.charge_id WHERE r.id = ";
+            let joined = "SELECT c.counterparty_id FROM refunds r JOIN charges c ON c.id = r.charge_id \
+                AND c.project_id = r.project_id WHERE r.id = ";
             Statement::new(joined).value(id)
         }
     };

@@ -17,7 +17,7 @@ use crate::bank_requisites::{Placed, Requisites};
 use crate::customer_data::lock_customer_exclusively;
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::read_models::search::index_customer;
-use crate::schema::{counterparties, counterparty_bank_requisites, counterparty_contacts};
+use crate::schema::{counterparties, counterparty_bank_requisites, counterparty_contacts, keyed};
 use crate::statement::Statement;
 use crate::{decode, histories, unreadable};
 
@@ -251,7 +251,7 @@ impl StoredPart for CustomerContact {
     }
 
     fn update(connection: &mut AnyConnection, stamp: &Stamp, id: i64, draft: &ContactDraft) -> Result<(), QueryError> {
-        diesel::update(counterparty_contacts::table.find(id))
+        diesel::update(keyed!(counterparty_contacts, id, stamp.project_id))
             .set((Columns::of(draft, stamp), counterparty_contacts::version.eq(counterparty_contacts::version + 1)))
             .execute(connection)
             .map(|_| ())

@@ -15,7 +15,7 @@ use crate::customer_data::{READY, avatar_key, is_avatar, lock_customer_exclusive
 use crate::database::{Abort, AnyConnection, Database};
 use crate::read_models::search::index_customer;
 use crate::records::{self, StoredRecord as _};
-use crate::schema::{counterparties, dictionary_items, files, login_contacts, users};
+use crate::schema::{counterparties, dictionary_items, files, login_contacts, referred, users};
 use crate::{decode, histories};
 
 /// Persons and companies in the dictionary `counterparty_types`.
@@ -93,11 +93,10 @@ macro_rules! customers {
         let person = counterparties::is_company.eq(false).and(dictionary_items::id.eq(PERSON));
         let company = counterparties::is_company.eq(true).and(dictionary_items::id.eq(COMPANY));
         let kind = dictionary_items::dictionary.eq("counterparty_types").and(person.or(company));
-        let shown = files::id.nullable().eq(counterparties::avatar_id).and(files::state.eq(READY));
         counterparties::table
             .inner_join(dictionary_items::table.on(kind))
-            .left_join(users::table.on(users::id.nullable().eq(counterparties::manager_id)))
-            .left_join(files::table.on(shown))
+            .left_join(referred!(users, counterparties::manager_id))
+            .left_join(referred!(files, counterparties::avatar_id, files::state.eq(READY)))
             .filter(counterparties::deleted_at.is_null())
     }};
 }

@@ -33,7 +33,8 @@ pub(super) fn stock(
     let left = |column: &str| format!("COALESCE((SELECT m.{column} {MOVEMENTS} ORDER BY m.id DESC LIMIT 1), 0)");
     let what = format!(
         "t.project_id, t.id, t.quantity, t.reserved, {}, {}, {}, {}, CAST(COALESCE((SELECT sum(r.quantity - r.refunded_quantity) \
-         FROM reservations r WHERE r.inventory_id = t.id AND r.state = 'held'), 0) AS BIGINT)",
+         FROM reservations r WHERE r.project_id = t.project_id AND r.inventory_id = t.id \
+         AND r.state = 'held'), 0) AS BIGINT)",
         sum("quantity"),
         sum("reserved"),
         left("quantity_after"),
@@ -70,9 +71,10 @@ pub(super) fn discounts(
     last: i64,
 ) -> Result<ComparisonStep, Abort<StoreError>> {
     let what = "t.project_id, t.id, t.used_count, t.used_amount, \
-                (SELECT count(*) FROM discount_usages u WHERE u.discount_id = t.id), \
+                (SELECT count(*) FROM discount_usages u WHERE u.project_id = t.project_id AND u.discount_id = t.id), \
                 CAST(COALESCE((SELECT sum(o.promo_discount) FROM discount_usages u JOIN orders o ON o.id = u.order_id \
-                WHERE u.discount_id = t.id), 0) AS BIGINT)";
+                AND o.project_id = u.project_id \
+                WHERE u.project_id = t.project_id AND u.discount_id = t.id), 0) AS BIGINT)";
     let rows: Vec<DiscountRow> = next(what, "discounts", project, last).rows(connection)?;
     let compare = |row: &DiscountRow| {
         let place = (row.project, row.id);
@@ -185,10 +187,11 @@ pub(super) fn orders(
     project: Option<i64>,
     last: i64,
 ) -> Result<ComparisonStep, Abort<StoreError>> {
-    const LINES: &str = "FROM reservations r WHERE r.order_id = t.id";
-    const CHARGES: &str = "FROM charges c WHERE c.purpose = 'order' AND c.purpose_id = t.id AND c.state = 'succeeded'";
-    const TICKETS: &str = "FROM order_tickets k WHERE k.order_id = t.id";
-    const REFUNDS: &str = "FROM order_refunds f WHERE f.order_id = t.id";
+    const LINES: &str = "FROM reservations r WHERE r.project_id = t.project_id AND r.order_id = t.id";
+    const CHARGES: &str = "FROM charges c WHERE c.purpose = 'order' AND c.purpose_id = t.id \
+        AND c.project_id = t.project_id AND c.state = 'succeeded'";
+    const TICKETS: &str = "FROM order_tickets k WHERE k.project_id = t.project_id AND k.order_id = t.id";
+    const REFUNDS: &str = "FROM order_refunds f WHERE f.project_id = t.project_id AND f.order_id = t.id";
     let sum = |column: &str, rows: &str| format!("CAST(COALESCE((SELECT sum({column}) {rows}), 0) AS BIGINT)");
     let what = [
         "t.project_id, t.id, t.final_price, t.delivery_price, t.captured, t.refunded, t.refunding".to_owned(),
@@ -203,7 +206,10 @@ pub(super) fn orders(
         sum("k.total", TICKETS),
         sum("r.quantity - r.refunded_quantity", &format!("{LINES} AND r.is_ticket")),
         sum("k.redeemed", TICKETS),
-        sum("s.quantity", "FROM ticket_scans s WHERE s.order_id = t.id AND s.outcome = 'admitted'"),
+        sum(
+            "s.quantity",
+            "FROM ticket_scans s WHERE s.project_id = t.project_id AND s.order_id = t.id AND s.outcome = 'admitted'",
+        ),
     ];
     let rows: Vec<MoneyRow> = next(&what.join(", "), "orders", project, last).rows(connection)?;
     let compare = |row: &MoneyRow| {

@@ -204,13 +204,14 @@ fn held(connection: &mut AnyConnection, records: Statement) -> Result<Vec<i64>, 
 
 fn discounts(connection: &mut AnyConnection, ids: &[i64], _: NaiveDateTime) -> Result<usize, Abort<StoreError>> {
     let corrected = Statement::new(
-        "UPDATE discounts SET used_count = c.uses, used_amount = c.amount FROM (SELECT d.id AS discount, \
+        "UPDATE discounts SET used_count = c.uses, used_amount = c.amount FROM (SELECT d.id AS discount, d.project_id, \
          count(u.order_id) AS uses, CAST(COALESCE(sum(o.promo_discount), 0) AS BIGINT) AS amount FROM discounts d \
-         LEFT JOIN discount_usages u ON u.discount_id = d.id LEFT JOIN orders o ON o.id = u.order_id WHERE d.id",
+         LEFT JOIN discount_usages u ON u.discount_id = d.id AND u.project_id = d.project_id \
+         LEFT JOIN orders o ON o.id = u.order_id AND o.project_id = u.project_id WHERE d.id",
     )
     .among(ids)
     .sql(
-        " GROUP BY d.id) AS c WHERE discounts.id = c.discount \
+        " GROUP BY d.id, d.project_id) AS c WHERE discounts.id = c.discount AND discounts.project_id = c.project_id \
          AND (discounts.used_count <> c.uses OR discounts.used_amount <> c.amount) \
          AND (discounts.usage_limit IS NULL OR c.uses <= discounts.usage_limit)",
     );

@@ -53,7 +53,8 @@ pub(super) fn total(project: i64) -> Statement {
 const SELECT: &str = "\
     SELECT c.id, d.name AS kind, c.name, c.inn, c.kpp, c.last_name, c.first_name, c.middle_name, \
     CAST(c.birthday AS TEXT) AS birthday, c.address, c.phone_1, c.phone_2, c.email, \
-    (SELECT count(*) FROM orders o WHERE o.counterparty_id = c.id) AS orders, c.created_at \
+    (SELECT count(*) FROM orders o WHERE o.project_id = c.project_id AND o.counterparty_id = c.id) AS orders, \
+    c.created_at \
     FROM counterparties c LEFT JOIN dictionary_items d ON d.dictionary = 'counterparty_types' \
     AND d.id = CASE WHEN c.is_company THEN 2 ELSE 1 END \
     WHERE c.deleted_at IS NULL AND c.project_id = ";

@@ -71,14 +71,15 @@ by_place! {
 
 const SELECT: &str = "\
     SELECT o.id AS order_id, r.id AS line_id, o.created_at, s.name AS status, o.paid_at, EXISTS (SELECT 1 FROM charges t \
-    WHERE t.purpose = 'order' AND t.purpose_id = o.id AND t.state IN ('prepared', 'pending')) AS payment_open, \
+    WHERE t.purpose = 'order' AND t.purpose_id = o.id AND t.project_id = o.project_id \
+    AND t.state IN ('prepared', 'pending')) AS payment_open, \
     o.captured, o.refunded, o.counterparty_id, CASE WHEN c.is_company THEN c.name END AS company, c.last_name, \
     c.first_name, c.middle_name, o.phone, c.email, r.nomenclature_id, n.article, r.name, r.quantity, r.unit_price, \
     r.product_discount, r.promo_discount, r.total, r.refunded_quantity, r.refunded_amount, o.final_price, \
     o.delivery_price \
-    FROM orders o JOIN reservations r ON r.order_id = o.id \
-    JOIN counterparties c ON c.id = o.counterparty_id \
-    JOIN nomenclatures n ON n.id = r.nomenclature_id \
+    FROM orders o JOIN reservations r ON r.order_id = o.id AND r.project_id = o.project_id \
+    JOIN counterparties c ON c.id = o.counterparty_id AND c.project_id = o.project_id \
+    JOIN nomenclatures n ON n.id = r.nomenclature_id AND n.project_id = r.project_id \
     LEFT JOIN dictionary_items s ON s.dictionary = 'order_statuses' AND s.id = o.status_id \
     WHERE o.project_id = ";
 
@@ -95,8 +96,10 @@ fn created(orders: Statement, scope: ExportScope, zone: Zone) -> Statement {
 }
 
 pub(super) fn total(project: i64, scope: ExportScope, zone: Zone) -> Statement {
-    let lines =
-        Statement::new("SELECT count(*) FROM orders o JOIN reservations r ON r.order_id = o.id WHERE o.project_id = ");
+    let lines = Statement::new(
+        "SELECT count(*) FROM orders o JOIN reservations r ON r.order_id = o.id \
+         AND r.project_id = o.project_id WHERE o.project_id = ",
+    );
     created(lines.value(project), scope, zone)
 }
 

@@ -61,7 +61,8 @@ fn warehouses(connection: &mut AnyConnection, project: i64) -> Result<HashMap<i6
 pub(super) fn rows(connection: &mut AnyConnection, asked: &ExportPage) -> Result<Vec<ExportRow>, Abort<StoreError>> {
     let page = Statement::new(
         "SELECT i.id, n.article, i.warehouse_id, i.quantity, i.price, n.name, i.reserved, n.id AS item_id \
-         FROM inventories i JOIN nomenclatures n ON n.id = i.nomenclature_id WHERE i.deleted_at IS NULL \
+         FROM inventories i JOIN nomenclatures n ON n.id = i.nomenclature_id AND n.project_id = i.project_id \
+         WHERE i.deleted_at IS NULL \
          AND i.project_id = ",
     );
     let page = page.value(asked.project).sql(" AND i.id > ").value(asked.after.record).sql(" ORDER BY i.id");

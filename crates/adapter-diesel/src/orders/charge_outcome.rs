@@ -17,7 +17,7 @@ use super::store::locked;
 use super::{history, reservations, to_storage};
 use crate::database::{Abort, AnyConnection, Driver, Topic};
 use crate::decode;
-use crate::schema::orders;
+use crate::schema::{keyed, orders};
 
 type Failed = Abort<StoreError>;
 
@@ -129,7 +129,7 @@ pub(super) fn write(
         apply_transition(connection, order, step, at)?;
     }
     if let Some(link) = effects.payment_link.as_set() {
-        diesel::update(orders::table.find(order.id.get()))
+        diesel::update(keyed!(orders, order.id.get(), order.project_id))
             .set((
                 orders::payment_link.eq(link.as_deref()),
                 orders::version.eq(orders::version + 1),
@@ -156,7 +156,7 @@ fn capture(
     captured: &Captured,
     at: DateTime<Utc>,
 ) -> Result<(), Failed> {
-    diesel::update(orders::table.find(order.id.get()))
+    diesel::update(keyed!(orders, order.id.get(), order.project_id))
         .set((
             orders::captured.eq(captured.amount.minor()),
             orders::paid_at.eq(at.naive_utc()),
@@ -178,7 +178,7 @@ fn apply_transition(
     at: DateTime<Utc>,
 ) -> Result<(), Failed> {
     let (id, project, moment) = (order.id.get(), order.project_id.get(), at.naive_utc());
-    let moved = diesel::update(orders::table.filter(orders::id.eq(id)).filter(orders::status_id.eq(step.from.id())))
+    let moved = diesel::update(keyed!(orders, id, order.project_id).filter(orders::status_id.eq(step.from.id())))
         .set((
             orders::status_id.eq(step.to.id()),
             orders::payment_link.eq(None::<String>),

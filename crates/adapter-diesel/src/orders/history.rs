@@ -131,7 +131,8 @@ pub(super) fn notify_customer<R>(
 ) -> Result<(), Abort<R>> {
     let addressee: Vec<AddresseeRow> = Statement::new(
         "SELECT o.project_id, o.application_id, o.counterparty_id, o.final_price + o.delivery_price, p.currency, p.language FROM orders o \
-         JOIN projects p ON p.id = o.project_id JOIN counterparties c ON c.id = o.counterparty_id WHERE o.id = ",
+         JOIN projects p ON p.id = o.project_id JOIN counterparties c ON c.id = o.counterparty_id \
+         AND c.project_id = o.project_id WHERE o.id = ",
     )
     .value(order.get())
     .sql(" AND o.application_id IS NOT NULL AND o.subscription_id IS NULL AND c.deleted_at IS NULL")

@@ -101,21 +101,22 @@ const SELECT: &str = "\
     sh.address AS shop_address, o.address, o.payment_type_id, pt.name AS payment_type_name, \
     pt.description AS payment_type_description, pt.photo AS payment_type_photo, o.payment_method_type, \
     o.payment_link, o.comment, o.reserved_until, EXISTS (SELECT 1 FROM charges t WHERE t.purpose = 'order' AND \
-    t.purpose_id = o.id AND t.state IN ('prepared', 'pending')) AS payment_open, o.subscription_id IS NOT NULL AS is_recurring, o.paid_at, o.captured, o.refunded, o.refunding, tk.reference AS \
+    t.purpose_id = o.id AND t.project_id = o.project_id AND t.state IN ('prepared', 'pending')) AS payment_open, \
+    o.subscription_id IS NOT NULL AS is_recurring, o.paid_at, o.captured, o.refunded, o.refunding, tk.reference AS \
     ticket_reference, tk.total AS total_tickets, tk.redeemed AS redeemed_count, tk.last_redeemed_at, o.version, o.created_at, \
     o.updated_at \
     FROM orders o \
     JOIN projects p ON p.id = o.project_id \
-    LEFT JOIN applications a ON a.id = o.application_id \
-    JOIN counterparties c ON c.id = o.counterparty_id \
-    LEFT JOIN users u ON u.id = o.manager_id \
+    LEFT JOIN applications a ON a.id = o.application_id AND a.project_id = o.project_id \
+    JOIN counterparties c ON c.id = o.counterparty_id AND c.project_id = o.project_id \
+    LEFT JOIN users u ON u.id = o.manager_id AND u.project_id = o.project_id \
     LEFT JOIN dictionary_items s ON s.dictionary = 'order_statuses' AND s.id = o.status_id \
     LEFT JOIN delivery_types dt ON dt.project_id = o.project_id AND dt.id = o.delivery_type_id \
     LEFT JOIN delivery_subtypes ds ON ds.project_id = o.project_id AND ds.id = o.delivery_subtype_id \
-    LEFT JOIN delivery_subtype_params dp ON dp.id = o.delivery_subtype_param_id \
-    LEFT JOIN shops sh ON sh.id = o.shop_id \
-    LEFT JOIN payment_types pt ON pt.id = o.payment_type_id \
-    LEFT JOIN order_tickets tk ON tk.order_id = o.id";
+    LEFT JOIN delivery_subtype_params dp ON dp.id = o.delivery_subtype_param_id AND dp.project_id = o.project_id \
+    LEFT JOIN shops sh ON sh.id = o.shop_id AND sh.project_id = o.project_id \
+    LEFT JOIN payment_types pt ON pt.id = o.payment_type_id AND pt.project_id = o.project_id \
+    LEFT JOIN order_tickets tk ON tk.order_id = o.id AND tk.project_id = o.project_id";
 
 by_place! {
     struct LineRow {
@@ -144,9 +145,9 @@ const LINES: &str = "\
     SELECT r.id, r.order_id, r.nomenclature_id, r.name, n.article, r.inventory_id, w.id AS warehouse_id, w.name AS warehouse_name, \
     r.quantity, r.unit_price, r.product_discount, r.promo_discount, r.total, r.refunded_quantity, r.refunded_amount, \
     r.vat_code, r.is_ticket, r.state FROM reservations r \
-    JOIN nomenclatures n ON n.id = r.nomenclature_id \
-    LEFT JOIN inventories i ON i.id = r.inventory_id \
-    LEFT JOIN warehouses w ON w.id = i.warehouse_id WHERE r.order_id";
+    JOIN nomenclatures n ON n.id = r.nomenclature_id AND n.project_id = r.project_id \
+    LEFT JOIN inventories i ON i.id = r.inventory_id AND i.project_id = r.project_id \
+    LEFT JOIN warehouses w ON w.id = i.warehouse_id AND w.project_id = i.project_id WHERE r.order_id";
 
 by_place! {
     struct PhotoRow {

@@ -98,7 +98,7 @@ fn sold(paid: Statement, order: ItemOrder, limit: u32) -> Statement {
     Statement::new(
         "SELECT r.nomenclature_id, CAST(SUM(r.quantity) AS BIGINT), CAST(SUM(r.total) AS BIGINT), \
          CAST(SUM(r.refunded_quantity) AS BIGINT), CAST(SUM(r.refunded_amount) AS BIGINT) FROM orders o \
-         JOIN reservations r ON r.order_id = o.id WHERE ",
+         JOIN reservations r ON r.order_id = o.id AND r.project_id = o.project_id WHERE ",
     )
     .then(paid)
     .sql(format!(" GROUP BY r.nomenclature_id ORDER BY {order} DESC, r.nomenclature_id LIMIT "))

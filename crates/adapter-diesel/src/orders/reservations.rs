@@ -64,7 +64,7 @@ impl TryFrom<LineRow> for ReservationRecord {
 
 /// Order lines of a project.
 const LINES: Source = Source {
-    from: "reservations r LEFT JOIN inventories i ON i.id = r.inventory_id",
+    from: "reservations r LEFT JOIN inventories i ON i.id = r.inventory_id AND i.project_id = r.project_id",
     id: "r.id",
     fields: &[
         ("id", "r.id"),
@@ -88,8 +88,9 @@ impl ReservationReader for Database {
             let rows: Vec<LineRow> = Statement::new(
                 "SELECT r.id, r.order_id, o.status_id, r.nomenclature_id, r.name, w.id, w.name, r.quantity, \
                  r.unit_price, r.total, r.state, r.created_at, r.updated_at FROM reservations r \
-                 JOIN orders o ON o.id = r.order_id LEFT JOIN inventories i ON i.id = r.inventory_id \
-                 LEFT JOIN warehouses w ON w.id = i.warehouse_id WHERE r.id",
+                 JOIN orders o ON o.id = r.order_id AND o.project_id = r.project_id LEFT JOIN inventories i \
+                 ON i.id = r.inventory_id AND i.project_id = r.project_id \
+                 LEFT JOIN warehouses w ON w.id = i.warehouse_id AND w.project_id = i.project_id WHERE r.id",
             )
             .among(&found.items)
             .rows(connection)?;

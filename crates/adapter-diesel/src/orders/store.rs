@@ -19,7 +19,7 @@ use crate::customer_data::{
 use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::order_history::{self, Entry};
 use crate::payments::{self, ChargeConsequences as _};
-use crate::schema::orders;
+use crate::schema::{keyed, orders};
 use crate::statement::Statement;
 
 /// Returns the customer of an order and prevents their deletion.
@@ -152,7 +152,7 @@ pub(super) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
     }
     let released = change.transition.is_some_and(|step| step.stock == StockEffect::Release);
     let captured = change.captured.as_ref();
-    diesel::update(orders::table.find(order.get()))
+    diesel::update(keyed!(orders, order.get(), change.stamp.project_id))
         .set((
             change.transition.map(|step| orders::status_id.eq(step.to.id())),
             captured.map(|captured| (orders::paid_at.eq(at), orders::captured.eq(captured.amount.minor()))),

@@ -136,7 +136,7 @@ fn order_of(connection: &mut AnyConnection, project: i64, scan: &CheckedScan) ->
     let found: Vec<OrderRow> = Statement::new(
         "SELECT o.id, o.status_id, o.final_price + o.delivery_price, o.created_at, o.paid_at, o.captured, \
          o.captured - o.refunded - o.refunding, o.shop_id, t.total, t.redeemed FROM order_tickets t \
-         JOIN orders o ON o.id = t.order_id WHERE t.project_id = ",
+         JOIN orders o ON o.id = t.order_id AND o.project_id = t.project_id WHERE t.project_id = ",
     )
     .value(project)
     .sql(" AND t.reference = ")
@@ -283,8 +283,8 @@ fn load_scans(connection: &mut AnyConnection, condition: Statement) -> Result<Ve
     let select = Statement::new(
         "SELECT s.id, s.scan_id, s.token_fingerprint, s.order_id, s.quantity, s.shop_id, sh.name, s.is_dated, \
          s.scanned_at, s.created_at, s.user_id, s.outcome, s.redeemed_count, s.total_tickets, s.earlier_at, s.earlier_shop_id, \
-         es.name FROM ticket_scans s LEFT JOIN shops sh ON sh.id = s.shop_id \
-         LEFT JOIN shops es ON es.id = s.earlier_shop_id WHERE ",
+         es.name FROM ticket_scans s LEFT JOIN shops sh ON sh.id = s.shop_id AND sh.project_id = s.project_id \
+         LEFT JOIN shops es ON es.id = s.earlier_shop_id AND es.project_id = s.project_id WHERE ",
     );
     Ok(select.then(condition).rows(connection)?)
 }
@@ -367,7 +367,8 @@ pub(super) fn update_tickets(
 pub(super) fn recount(connection: &mut AnyConnection, order: i64) -> QueryResult<()> {
     Statement::new(
         "UPDATE order_tickets SET total = CAST(COALESCE((SELECT sum(r.quantity - r.refunded_quantity) FROM reservations r \
-         WHERE r.order_id = order_tickets.order_id AND r.is_ticket), 0) AS BIGINT) WHERE order_id = ",
+         WHERE r.project_id = order_tickets.project_id AND r.order_id = order_tickets.order_id \
+         AND r.is_ticket), 0) AS BIGINT) WHERE order_id = ",
     )
     .value(order)
     .run(connection)?;

@@ -150,7 +150,8 @@ fn waiting(connection: &mut AnyConnection, since: DateTime<Utc>) -> Result<Vec<i
         .value(since.naive_utc())
         .sql(
             " AND NOT EXISTS (SELECT 1 FROM charges c WHERE c.purpose = 'order' AND c.purpose_id = o.id \
-             AND c.state IN ('prepared', 'pending', 'succeeded')) ORDER BY o.updated_at LIMIT ",
+             AND c.project_id = o.project_id AND c.state IN ('prepared', 'pending', 'succeeded')) \
+             ORDER BY o.updated_at LIMIT ",
         )
         .value(BATCH)
         .scalars(connection)?)

@@ -12,7 +12,7 @@ use crate::database::{Abort, AnyConnection, BoundedCache, Database, Extent, Topi
 use crate::locks::lock_project;
 use crate::read_models::offers;
 use crate::records::StoredRecord;
-use crate::schema::{applications, nomenclatures};
+use crate::schema::{applications, keyed, nomenclatures};
 use crate::{decode, records, unreadable};
 
 /// Nomenclature kind of services.
@@ -146,7 +146,7 @@ impl ApplicationRepository for Database {
         records::change(self, stamp, id.get(), move |connection, before: &Application| {
             let branch = change.branch_id.as_set().copied();
             require_branch(connection, &stamp, branch, ApplicationRefusal::UnknownBranch)?;
-            diesel::update(applications::table.find(before.id.get()))
+            diesel::update(keyed!(applications, before.id.get(), stamp.project_id))
                 .set((
                     branch.map(|id| applications::branch_id.eq(id.get())),
                     change.name.as_set().map(|name| applications::name.eq(name.as_str())),
@@ -167,7 +167,7 @@ impl ApplicationRepository for Database {
             if before.is_active == is_active {
                 return Ok(1);
             }
-            let written = diesel::update(applications::table.find(before.id.get()))
+            let written = diesel::update(keyed!(applications, before.id.get(), stamp.project_id))
                 .set((
                     applications::is_active.eq(is_active),
                     is_active.then(|| applications::activated_at.eq(Some(at))),
@@ -189,7 +189,7 @@ impl ApplicationRepository for Database {
     ) -> Result<Application, ApplicationError> {
         let at = stamp.at.naive_utc();
         records::change(self, stamp, id.get(), move |connection, before: &Application| {
-            Ok(diesel::update(applications::table.find(before.id.get()))
+            Ok(diesel::update(keyed!(applications, before.id.get(), stamp.project_id))
                 .set((
                     applications::token_fingerprint.eq(&token_fingerprint),
                     applications::token_issued_at.eq(Some(at)),

@@ -18,7 +18,7 @@ use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, on_reference};
 use crate::listing::{Source, containing, key_contains, unsearched};
 use crate::records::{self, DeletableRecord, Inserted, ListedRecord, RepositoryRecord, StoredRecord, Written};
-use crate::schema::branches;
+use crate::schema::{branches, keyed};
 use crate::statement::Statement;
 use crate::{decode, histories, unreadable};
 
@@ -100,7 +100,7 @@ impl RepositoryRecord for Branch {
     fn update(connection: &mut AnyConnection, stamp: &Stamp, before: &Self, change: &Self::Change) -> Written<Self> {
         change.check(before).map_err(|wrong| Abort::refused(BranchRefusal::Invalid(wrong)))?;
         let name = change.name.as_set();
-        Ok(diesel::update(branches::table.find(before.id.get()))
+        Ok(diesel::update(keyed!(branches, before.id.get(), stamp.project_id))
             .set((
                 name.map(|name| branches::name.eq(name.as_str())),
                 name.map(|name| (branches::name_key.eq(name.key()), branches::sort_key.eq(sort_key(name)))),
@@ -118,11 +118,13 @@ impl RepositoryRecord for Branch {
 
 impl DeletableRecord for Branch {
     /// Deletes a branch with its bank accounts and their integrations.
-    fn delete(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self) -> Written<Self> {
+    fn delete(connection: &mut AnyConnection, stamp: &Stamp, before: &Self) -> Written<Self> {
         let id = before.id.get();
         delete_integration_links(connection, IntegrationKind::BankRequisite, &REQUISITES.numbers(id))?;
         REQUISITES.delete_of(connection, id)?;
-        diesel::delete(branches::table.find(id)).execute(connection).map_err(on_reference(BranchRefusal::InUse))
+        diesel::delete(keyed!(branches, id, stamp.project_id))
+            .execute(connection)
+            .map_err(on_reference(BranchRefusal::InUse))
     }
 }
 

@@ -18,7 +18,8 @@ use crate::applications::taken_by;
 use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::records::{self, Inserted, RepositoryRecord, StoredRecord, Written};
 use crate::schema::{
-    application_payment_types, applications, delivery_subtype_params, delivery_subtypes, delivery_types, payment_types,
+    application_payment_types, applications, delivery_subtype_params, delivery_subtypes, delivery_types, keyed,
+    payment_types,
 };
 use crate::statement::Statement;
 use crate::{decode, unreadable};
@@ -273,8 +274,8 @@ impl RepositoryRecord for PaymentType {
             .get_result(connection)?)
     }
 
-    fn update(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self, change: &Self::Change) -> Written<Self> {
-        Ok(diesel::update(payment_types::table.find(before.id.get()))
+    fn update(connection: &mut AnyConnection, stamp: &Stamp, before: &Self, change: &Self::Change) -> Written<Self> {
+        Ok(diesel::update(keyed!(payment_types, before.id.get(), stamp.project_id))
             .set((
                 change.name.as_set().map(|name| payment_types::name.eq(name.as_str())),
                 change.description.as_set().map(|text| payment_types::description.eq(text.as_deref())),

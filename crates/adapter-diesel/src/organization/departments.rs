@@ -8,7 +8,7 @@ use super::require_branch;
 use crate::database::{Abort, AnyConnection, on_reference};
 use crate::decode;
 use crate::records::{self, DeletableRecord, Inserted, RepositoryRecord, StoredRecord, Written};
-use crate::schema::{branches, departments};
+use crate::schema::{branches, departments, keyed, referred};
 use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
@@ -39,7 +39,7 @@ fn department((row, branch): (DepartmentRow, Option<String>)) -> Result<Departme
 macro_rules! with_branches {
     () => {
         departments::table
-            .left_join(branches::table.on(branches::id.nullable().eq(departments::branch_id)))
+            .left_join(referred!(branches, departments::branch_id))
             .select((DepartmentRow::as_select(), branches::name.nullable()))
     };
 }
@@ -79,7 +79,7 @@ impl RepositoryRecord for Department {
     fn update(connection: &mut AnyConnection, stamp: &Stamp, before: &Self, change: &Self::Change) -> Written<Self> {
         let branch = change.branch_id.set_value().copied();
         require_branch(connection, stamp, branch, DepartmentRefusal::UnknownBranch)?;
-        Ok(diesel::update(departments::table.find(before.id.get()))
+        Ok(diesel::update(keyed!(departments, before.id.get(), stamp.project_id))
             .set((
                 change.name.as_set().map(|name| departments::name.eq(name.as_str())),
                 change.description.as_set().map(|text| departments::description.eq(text.as_deref())),
@@ -92,9 +92,9 @@ impl RepositoryRecord for Department {
 }
 
 impl DeletableRecord for Department {
-    fn delete(connection: &mut AnyConnection, _stamp: &Stamp, before: &Self) -> Written<Self> {
+    fn delete(connection: &mut AnyConnection, stamp: &Stamp, before: &Self) -> Written<Self> {
         // Only employees refer to departments.
-        diesel::delete(departments::table.find(before.id.get()))
+        diesel::delete(keyed!(departments, before.id.get(), stamp.project_id))
             .execute(connection)
             .map_err(on_reference(DepartmentRefusal::HasEmployees))
     }

@@ -74,7 +74,8 @@ fn of_owner(owner: IntegrationOwner) -> Statement {
             Statement::new("SELECT project_id FROM warehouses WHERE deleted_at IS NULL AND id = ").value(id.get())
         }
         IntegrationOwner::BankRequisite(branch, id) => Statement::new(
-            "SELECT b.project_id FROM branches b JOIN branch_bank_requisites r ON r.branch_id = b.id WHERE b.id = ",
+            "SELECT b.project_id FROM branches b JOIN branch_bank_requisites r ON r.branch_id = b.id \
+             AND r.project_id = b.project_id WHERE b.id = ",
         )
         .value(branch.get())
         .sql(" AND r.id = ")
@@ -216,7 +217,9 @@ impl IntegrationRepository for Database {
                 .value(is_active)
                 .sql(", updated_at = ")
                 .value(stamp.at.naive_utc())
-                .sql(" WHERE id = ")
+                .sql(" WHERE project_id = ")
+                .value(stamp.project_id.get())
+                .sql(" AND id = ")
                 .value(link)
                 .run(connection)?;
             if was != is_active {
@@ -239,7 +242,7 @@ impl IntegrationRepository for Database {
         self.read(move |connection| {
             let rows: Vec<ParameterRow> = Statement::new(
                 "SELECT p.id, p.name, p.value, p.is_secret, p.created_at FROM integration_links l \
-                 JOIN integration_parameters p ON p.link_id = l.id WHERE l.owner = ",
+                 JOIN integration_parameters p ON p.link_id = l.id AND p.project_id = l.project_id WHERE l.owner = ",
             )
             .value(owner.kind().word())
             .sql(" AND l.owner_id = ")

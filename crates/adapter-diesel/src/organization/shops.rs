@@ -19,7 +19,7 @@ use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::listing::{Source, key_contains, unsearched};
 use crate::records::{self, DeletableRecord, ListedRecord, RepositoryRecord, StoredRecord};
-use crate::schema::shops;
+use crate::schema::{keyed, shops};
 use crate::statement::{Statement, Value, by_place};
 use crate::versions::VersionedRecord;
 use crate::{decode, unreadable};
@@ -107,7 +107,8 @@ by_place! {
 
 const SHOPS: &str = "SELECT s.id, s.project_id, s.branch_id, b.name, s.name, s.address, s.phone, s.photo, s.latitude, \
     s.longitude, s.time_zone, p.time_zone, s.is_active, s.version, s.created_at, s.updated_at FROM shops s \
-    JOIN branches b ON b.id = s.branch_id JOIN projects p ON p.id = s.project_id WHERE s.deleted_at IS NULL AND s.id";
+    JOIN branches b ON b.id = s.branch_id AND b.project_id = s.project_id JOIN projects p ON p.id = s.project_id \
+    WHERE s.deleted_at IS NULL AND s.id";
 
 by_place! {
     struct HoursRow {
@@ -284,7 +285,7 @@ impl RepositoryRecord for StaffShop {
         change: &ShopChange,
     ) -> Result<usize, Abort<ShopError>> {
         require_branch(connection, stamp, change.branch_id.as_set().copied(), ShopRefusal::UnknownBranch)?;
-        let changed = diesel::update(shops::table.find(before.id.get()))
+        let changed = diesel::update(keyed!(shops, before.id.get(), stamp.project_id))
             .set((
                 change.branch_id.as_set().map(|id| shops::branch_id.eq(id.get())),
                 change.name.as_set().map(|name| {
@@ -311,9 +312,13 @@ impl DeletableRecord for StaffShop {
     fn delete(connection: &mut AnyConnection, stamp: &Stamp, before: &Self) -> Result<usize, Abort<ShopError>> {
         let id = before.id.get();
         for table in ["shop_hours", "shop_holidays", "shop_exceptions"] {
-            Statement::new(format!("DELETE FROM {table} WHERE shop_id = ")).value(id).run(connection)?;
+            Statement::new(format!("DELETE FROM {table} WHERE project_id = "))
+                .value(stamp.project_id.get())
+                .sql(" AND shop_id = ")
+                .value(id)
+                .run(connection)?;
         }
-        let gone = diesel::update(shops::table.find(id)).set((
+        let gone = diesel::update(keyed!(shops, id, stamp.project_id)).set((
             shops::is_active.eq(false),
             shops::deleted_at.eq(stamp.at.naive_utc()),
             shops::version.eq(shops::version + 1),
@@ -358,8 +363,12 @@ fn insert(
     insert.sql(" RETURNING id").scalar(connection)
 }
 
-fn remove(connection: &mut AnyConnection, table: &'static str, id: i64) -> QueryResult<i64> {
-    Statement::new(format!("DELETE FROM {table} WHERE id = ")).value(id).run(connection)?;
+fn remove(connection: &mut AnyConnection, table: &'static str, project: i64, id: i64) -> QueryResult<i64> {
+    Statement::new(format!("DELETE FROM {table} WHERE project_id = "))
+        .value(project)
+        .sql(" AND id = ")
+        .value(id)
+        .run(connection)?;
     Ok(id)
 }
 
@@ -387,12 +396,14 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
                 .value(opens)
                 .sql(", closes = ")
                 .value(closes)
-                .sql(" WHERE id = ")
+                .sql(" WHERE project_id = ")
+                .value(project)
+                .sql(" AND id = ")
                 .value(id.get())
                 .run(connection)?;
             Ok(id.get())
         }
-        TimesChange::RemoveHours(id) => remove(connection, "shop_hours", id.get()),
+        TimesChange::RemoveHours(id) => remove(connection, "shop_hours", project, id.get()),
         TimesChange::SetHoliday { day, name, is_yearly } => {
             let values = [
                 project.into(),
@@ -415,12 +426,14 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
                 .value(name.as_ref().map(ToString::to_string))
                 .sql(", is_yearly = ")
                 .value(*is_yearly)
-                .sql(" WHERE id = ")
+                .sql(" WHERE project_id = ")
+                .value(project)
+                .sql(" AND id = ")
                 .value(id.get())
                 .run(connection)?;
             Ok(id.get())
         }
-        TimesChange::RemoveHoliday(id) => remove(connection, "shop_holidays", id.get()),
+        TimesChange::RemoveHoliday(id) => remove(connection, "shop_holidays", project, id.get()),
         TimesChange::AddException(terms) => {
             let [opens, closes] = texts(terms.interval);
             let note = terms.note.as_ref().map(ToString::to_string);
@@ -439,12 +452,14 @@ fn write(connection: &mut AnyConnection, project: i64, shop: i64, change: &Times
                 .value(closes)
                 .sql(", note = ")
                 .value(terms.note.as_ref().map(ToString::to_string))
-                .sql(" WHERE id = ")
+                .sql(" WHERE project_id = ")
+                .value(project)
+                .sql(" AND id = ")
                 .value(id.get())
                 .run(connection)?;
             Ok(id.get())
         }
-        TimesChange::RemoveException(id) => remove(connection, "shop_exceptions", id.get()),
+        TimesChange::RemoveException(id) => remove(connection, "shop_exceptions", project, id.get()),
     }
 }
 
@@ -456,7 +471,7 @@ impl OpeningTimesStore for Database {
             let after = records::changed(connection, &stamp, id.get(), |connection, before: &StaffShop| {
                 before.times.check(&change, stamp.at).map_err(|refused| Abort::refused(ShopRefusal::from(refused)))?;
                 about.set(write(connection, stamp.project_id.get(), id.get(), &change)?);
-                Ok(diesel::update(shops::table.find(id.get()))
+                Ok(diesel::update(keyed!(shops, id.get(), stamp.project_id))
                     .set((shops::version.eq(shops::version + 1), shops::updated_at.eq(stamp.at.naive_utc())))
                     .execute(connection)?)
             })?;

@@ -55,8 +55,9 @@ by_place! {
 fn menus(connection: &mut AnyConnection, project: ProjectId, user: i64) -> Result<Vec<StaffMenu>, Abort<StoreError>> {
     let rows: Vec<MenuRow> = Statement::new(
         "SELECT m.id, m.name, m.created_at, p.menu_id, u.menu_id FROM staff_menus m \
-         LEFT JOIN staff_menu_uses p ON p.menu_id = m.id AND p.owner = 'project' \
-         LEFT JOIN staff_menu_uses u ON u.menu_id = m.id AND u.owner = 'user' AND u.owner_id = ",
+         LEFT JOIN staff_menu_uses p ON p.menu_id = m.id AND p.project_id = m.project_id AND p.owner = 'project' \
+         LEFT JOIN staff_menu_uses u ON u.menu_id = m.id AND u.project_id = m.project_id AND u.owner = 'user' \
+         AND u.owner_id = ",
     )
     .value(user)
     .sql(" WHERE m.project_id = ")
@@ -100,7 +101,7 @@ fn permissions(
     user: UserId,
 ) -> Result<Option<ProjectScoped<BTreeSet<Permission>>>, Abort<StoreError>> {
     let found: Option<UserRow> = Statement::new(
-        "SELECT u.project_id, r.is_owner FROM users u JOIN roles r ON r.id = u.role_id \
+        "SELECT u.project_id, r.is_owner FROM users u JOIN roles r ON r.id = u.role_id AND r.project_id = u.project_id \
          WHERE u.kind = 'employee' AND u.deleted_at IS NULL AND u.id = ",
     )
     .value(user.get())
@@ -112,6 +113,7 @@ fn permissions(
     } else {
         let rows: Vec<NamedRow> = Statement::new(
             "SELECT p.id, p.name FROM users u JOIN role_permissions g ON g.role_id = u.role_id \
+             AND g.project_id = u.project_id \
              JOIN permissions p ON p.id = g.permission_id WHERE u.id = ",
         )
         .value(user.get())

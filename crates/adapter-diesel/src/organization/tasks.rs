@@ -15,7 +15,7 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::listing::{Source, key_contains, unsearched};
 use crate::records::{self, ListedRecord, RepositoryRecord, StoredRecord};
-use crate::schema::tasks;
+use crate::schema::{keyed, tasks};
 use crate::statement::{Statement, Value, by_place};
 use crate::{decode, histories, unreadable};
 
@@ -45,7 +45,8 @@ const TASKS: &str = "SELECT t.id, t.project_id, t.title, t.description, t.status
     a.first_name || ' ' || a.last_name, t.responsible_id, r.first_name || ' ' || r.last_name, t.deadline, t.order_id, \
     t.counterparty_id, t.closed_at, t.version, t.created_at, t.updated_at FROM tasks t \
     JOIN dictionary_items s ON s.dictionary = 'task_statuses' AND s.id = t.status_id \
-    LEFT JOIN users a ON a.id = t.author_id LEFT JOIN users r ON r.id = t.responsible_id WHERE t.id";
+    LEFT JOIN users a ON a.id = t.author_id AND a.project_id = t.project_id LEFT JOIN users r \
+    ON r.id = t.responsible_id AND r.project_id = t.project_id WHERE t.id";
 
 fn person(id: Option<i64>, name: Option<String>) -> Result<Option<(UserId, String)>, StoreError> {
     id.zip(name).map(|(id, name)| Ok((decode::id(id)?, name.trim().to_owned()))).transpose()
@@ -164,7 +165,7 @@ impl RepositoryRecord for Task {
         change: &TaskChange,
     ) -> Result<usize, Abort<TaskError>> {
         require_own(connection, stamp.project_id, change.references())?;
-        let changed = diesel::update(tasks::table.find(before.id.get()))
+        let changed = diesel::update(keyed!(tasks, before.id.get(), stamp.project_id))
             .set((
                 change.title.as_set().map(|title| {
                     let keys = (tasks::title_key.eq(title.key()), tasks::sort_key.eq(sort_key(title)));
@@ -293,7 +294,8 @@ type Loaded = Vec<(i64, (MailRow, Vec<NoticeRow>))>;
 fn load_mails(connection: &mut AnyConnection, users: &[i64]) -> QueryResult<Loaded> {
     let mails: Vec<MailRow> = Statement::new(
         "SELECT m.user_id, m.wanted, m.requested_at, m.attempts, u.email FROM task_mails m LEFT JOIN users u \
-         ON u.id = m.user_id AND u.kind = 'employee' AND u.is_banned = FALSE AND u.deleted_at IS NULL WHERE m.user_id",
+         ON u.id = m.user_id AND u.project_id = m.project_id AND u.kind = 'employee' AND u.is_banned = FALSE \
+         AND u.deleted_at IS NULL WHERE m.user_id",
     )
     .among(users)
     .rows(connection)?;
@@ -301,7 +303,7 @@ fn load_mails(connection: &mut AnyConnection, users: &[i64]) -> QueryResult<Load
     for mail in mails {
         let news = Statement::new(
             "SELECT n.id, n.task_id, n.reason, t.title, t.status_id, s.name, t.author_id, t.responsible_id, t.deadline \
-             FROM task_news n JOIN tasks t ON t.id = n.task_id \
+             FROM task_news n JOIN tasks t ON t.id = n.task_id AND t.project_id = n.project_id \
              JOIN dictionary_items s ON s.dictionary = 'task_statuses' AND s.id = t.status_id WHERE n.user_id = ",
         )
         .value(mail.user_id)

@@ -19,7 +19,7 @@ use super::refunds::{of_charge, receipt};
 use crate::customer_data::delete_receipts_if_deleted;
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
 use crate::decode;
-use crate::schema::{charges, projects, receipt_settings, receipts, refunds};
+use crate::schema::{charges, projects, receipt_settings, receipts, referred, refunds};
 
 fn code(stored: i32) -> Result<u8, StoreError> {
     u8::try_from(stored).map_err(StoreError::corrupt)
@@ -108,8 +108,8 @@ pub(super) type ReceiptWithOrigin = (ReceiptRow, PaidRow, Option<String>);
 /// Returns the rows with these ids, each with its id.
 pub(super) fn with_numbers(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, ReceiptWithOrigin)>> {
     let rows: Vec<ReceiptWithOrigin> = receipts::table
-        .inner_join(charges::table.on(charges::id.eq(receipts::charge_id)))
-        .left_join(refunds::table.on(refunds::id.nullable().eq(receipts::refund_id)))
+        .inner_join(referred!(charges, receipts::charge_id))
+        .left_join(referred!(refunds, receipts::refund_id))
         .filter(receipts::id.eq_any(ids))
         .order(receipts::id)
         .select((ReceiptRow::as_select(), PaidRow::as_select(), refunds::provider_refund_id.nullable()))
@@ -174,7 +174,7 @@ pub(super) fn concerns(
     most: i64,
 ) -> Result<Vec<ReceiptProblemReport>, Abort<StoreError>> {
     let all = receipts::table
-        .inner_join(charges::table.on(charges::id.eq(receipts::charge_id)))
+        .inner_join(referred!(charges, receipts::charge_id))
         .filter(receipts::concern_at.is_not_null())
         .order((receipts::project_id, receipts::id))
         .limit(most)
@@ -493,7 +493,7 @@ impl Database {
 
 fn retry_review(connection: &mut AnyConnection, id: i64, at: NaiveDateTime) -> Result<bool, Abort<StoreError>> {
     let found: Option<(String, Option<String>, i32, String)> = receipts::table
-        .inner_join(charges::table.on(charges::id.eq(receipts::charge_id)))
+        .inner_join(referred!(charges, receipts::charge_id))
         .filter(receipts::id.eq(id))
         .filter(receipts::state.eq(ReceiptState::Canceled.word()))
         .select((receipts::kind, receipts::body, receipts::tries, charges::idempotence_key))

@@ -15,7 +15,7 @@ use super::charges::{provider_id, purpose};
 use super::receipts::{self, About};
 use crate::database::{Abort, AnyConnection, on_each};
 use crate::decode;
-use crate::schema::{charges, refunds};
+use crate::schema::{charges, referred, refunds};
 use crate::statement::Statement;
 
 #[derive(Queryable, Selectable)]
@@ -100,7 +100,7 @@ pub(super) enum Key {
 /// Returns the rows, oldest first.
 fn rows(connection: &mut AnyConnection, key: &Key) -> QueryResult<Vec<RefundWithCharge>> {
     let all = refunds::table
-        .inner_join(charges::table.on(charges::id.eq(refunds::charge_id)))
+        .inner_join(referred!(charges, refunds::charge_id))
         .select((RefundRow::as_select(), PaidRow::as_select()))
         .order(refunds::id);
     match key {

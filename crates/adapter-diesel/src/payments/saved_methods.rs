@@ -209,7 +209,10 @@ impl SavedMethodStore for Database {
 #[diesel::dsl::auto_type]
 fn with_charges() -> _ {
     verifications::table.inner_join(
-        charges::table.on(charges::purpose_id.eq(verifications::id).and(charges::purpose.eq("verification"))),
+        charges::table.on(charges::purpose_id
+            .eq(verifications::id)
+            .and(charges::project_id.eq(verifications::project_id))
+            .and(charges::purpose.eq("verification"))),
     )
 }
 

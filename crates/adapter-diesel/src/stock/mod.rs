@@ -160,8 +160,9 @@ pub(crate) fn entries(connection: &mut AnyConnection, movements: &[Movement], ca
 /// the stock levels. Returns the number of differing ones.
 pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDateTime) -> QueryResult<usize> {
     const MOVEMENTS: &str = "FROM stock_movements m WHERE m.project_id = s.project_id AND m.inventory_id = s.id";
-    const HELD: &str = "CAST(COALESCE((SELECT sum(r.quantity - r.refunded_quantity) FROM reservations r WHERE r.inventory_id = s.id \
-                        AND r.state = 'held'), 0) AS BIGINT)";
+    const HELD: &str = "CAST(COALESCE((SELECT sum(r.quantity - r.refunded_quantity) FROM reservations r \
+                        WHERE r.project_id = s.project_id AND r.inventory_id = s.id AND r.state = 'held'), 0) \
+                        AS BIGINT)";
     let sum = |column: &str| format!("CAST(COALESCE((SELECT sum(m.{column}) {MOVEMENTS}), 0) AS BIGINT)");
     let left = |column: &str| format!("COALESCE((SELECT m.{column} {MOVEMENTS} ORDER BY m.id DESC LIMIT 1), 0)");
     let cause = Cause { reason: Reason::Correction, source: None, by: Author::System, at, comment: None };

@@ -96,16 +96,19 @@ pub(super) const SUBSCRIPTION_COLUMNS: &str = "SELECT s.id, s.project_id, s.appl
      s.told_period, s.told_of, s.missed, s.created_at, \
      n.nomenclature_id, n.plan_slug, n.amount, n.currency, n.billing_months, p.time_zone, t.policy, \
      EXISTS (SELECT 1 FROM subscription_nomenclatures a JOIN nomenclatures i ON i.id = a.nomenclature_id \
+     AND i.project_id = a.project_id \
      WHERE a.nomenclature_id = coalesce(n.nomenclature_id, s.nomenclature_id) \
      AND (s.application_id IS NULL OR a.application_id = s.application_id) \
      AND a.is_active = TRUE AND i.project_id = s.project_id AND i.is_subscription = TRUE AND i.price IS NOT NULL), \
      EXISTS (SELECT 1 FROM saved_payment_methods m WHERE m.id = s.saved_method_id \
+     AND m.project_id = s.project_id \
      AND m.counterparty_id = s.counterparty_id AND m.is_active = TRUE), \
-     NOT EXISTS (SELECT 1 FROM applications w WHERE w.id = s.application_id AND w.is_active = FALSE), \
-     (SELECT w.activated_at FROM applications w WHERE w.id = s.application_id) \
+     NOT EXISTS (SELECT 1 FROM applications w WHERE w.project_id = s.project_id AND w.id = s.application_id \
+     AND w.is_active = FALSE), \
+     (SELECT w.activated_at FROM applications w WHERE w.project_id = s.project_id AND w.id = s.application_id) \
      FROM subscriptions s JOIN projects p ON p.id = s.project_id \
      LEFT JOIN subscription_settings t ON t.project_id = s.project_id \
-     LEFT JOIN subscription_consents n ON n.id = s.next_consent_id WHERE ";
+     LEFT JOIN subscription_consents n ON n.id = s.next_consent_id AND n.project_id = s.project_id WHERE ";
 
 fn months(stored: i32) -> Result<u8, StoreError> {
     u8::try_from(stored).map_err(StoreError::corrupt)
@@ -324,6 +327,7 @@ fn paid(
         .sql(of)
         .sql(
             ", min(a.ended_at) FROM subscription_payments a JOIN subscriptions s ON s.id = a.subscription_id \
+             AND s.project_id = a.project_id \
              WHERE a.state = 'succeeded' AND a.ended_at > ",
         )
         .value((now - TimeDelta::days(2)).naive_utc())

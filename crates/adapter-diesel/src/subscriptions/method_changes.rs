@@ -39,7 +39,8 @@ fn newest(
 ) -> Result<Option<MethodChange>, Failed> {
     let own = Statement::new(
         "SELECT b.id, b.subscription_id, c.id, b.saved_method_id, b.expires_at FROM method_bindings b \
-         JOIN charges c ON c.purpose = 'method_binding' AND c.purpose_id = b.id WHERE b.subscription_id = ",
+         JOIN charges c ON c.purpose = 'method_binding' AND c.purpose_id = b.id \
+         AND c.project_id = b.project_id WHERE b.subscription_id = ",
     )
     .value(subscription.get());
     let own = match id {

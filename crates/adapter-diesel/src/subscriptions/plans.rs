@@ -30,6 +30,7 @@ pub(super) fn plan(
     let offered = Statement::new(
         "SELECT n.id, s.plan_slug, n.name, n.price, r.currency, n.billing_period_months \
          FROM subscription_nomenclatures s JOIN nomenclatures n ON n.id = s.nomenclature_id \
+         AND n.project_id = s.project_id \
          JOIN projects r ON r.id = n.project_id WHERE s.application_id = ",
     )
     .value(app.application_id.get())
@@ -71,6 +72,7 @@ pub(super) fn is_claimed(
     let plans = numbers(plans);
     let other = Statement::new(
         "SELECT s.id FROM subscriptions s LEFT JOIN subscription_consents n ON n.id = s.next_consent_id \
+         AND n.project_id = s.project_id \
          WHERE s.status <> 'canceled' AND s.counterparty_id = ",
     )
     .value(customer.get())
@@ -105,8 +107,10 @@ pub(crate) fn claim<R>(
         .sql(" AND nomenclature_id")
         .among(&numbers(plans))
         .sql(
-            " AND NOT EXISTS (SELECT 1 FROM subscriptions s LEFT JOIN subscription_consents n ON n.id = s.next_consent_id \
-             WHERE s.id = subscription_claims.subscription_id AND s.status <> 'canceled' \
+            " AND NOT EXISTS (SELECT 1 FROM subscriptions s LEFT JOIN subscription_consents n \
+             ON n.id = s.next_consent_id AND n.project_id = s.project_id \
+             WHERE s.id = subscription_claims.subscription_id AND s.project_id = subscription_claims.project_id \
+             AND s.status <> 'canceled' \
              AND (s.nomenclature_id = subscription_claims.nomenclature_id \
              OR n.nomenclature_id = subscription_claims.nomenclature_id))",
         )

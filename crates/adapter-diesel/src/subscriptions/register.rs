@@ -60,8 +60,9 @@ fn records(connection: &mut AnyConnection, ids: &[i64], now: DateTime<Utc>) -> R
     let names: Vec<NamesRow> = Statement::new(
         "SELECT s.id, coalesce(c.name, coalesce(c.first_name, '') || ' ' || coalesce(c.last_name, '')), c.phone_1, a.name, \
          n.name, s.parked_at, s.updated_at, s.version FROM subscriptions s \
-         JOIN counterparties c ON c.id = s.counterparty_id LEFT JOIN applications a ON a.id = s.application_id \
-         JOIN nomenclatures n ON n.id = s.nomenclature_id WHERE s.id",
+         JOIN counterparties c ON c.id = s.counterparty_id AND c.project_id = s.project_id LEFT JOIN applications a \
+         ON a.id = s.application_id AND a.project_id = s.project_id \
+         JOIN nomenclatures n ON n.id = s.nomenclature_id AND n.project_id = s.project_id WHERE s.id",
     )
     .among(ids)
     .rows(connection)?;
@@ -303,6 +304,7 @@ impl SubscriptionForecastReader for Database {
             // The acquirer itself notifies about payments it knows.
             let next_check: Option<NaiveDateTime> = Statement::new(
                 "SELECT min(c.next_check_at) FROM charges c JOIN subscription_payments a ON a.charge_id = c.id \
+                 AND a.project_id = c.project_id \
                  WHERE c.state IN ('prepared', 'pending') AND c.parked_at IS NULL AND c.provider_payment_id IS NULL \
                  AND a.state IN ('processing', 'needs_reconciliation')",
             )

@@ -47,7 +47,8 @@ fn unfinished(
         }
     }
     let open: Vec<OpenRow> = Statement::new(
-        "SELECT s.id, a.order_id, a.charge_id FROM subscriptions s JOIN subscription_payments a ON a.subscription_id = s.id \
+        "SELECT s.id, a.order_id, a.charge_id FROM subscriptions s JOIN subscription_payments a \
+         ON a.subscription_id = s.id AND a.project_id = s.project_id \
          WHERE a.origin = 'first' AND a.state IN ('processing', 'needs_reconciliation') AND s.counterparty_id = ",
     )
     .value(customer.counterparty_id.get())
@@ -237,10 +238,13 @@ fn delete_method(
 
 /// Condition for the payments of a subscription that the application may see.
 fn payments_of(customer: CustomerScope, id: SubscriptionId) -> Statement {
-    Statement::new(" JOIN subscriptions s ON s.id = a.subscription_id WHERE a.subscription_id = ")
-        .value(id.get())
-        .sql(" AND ")
-        .then(seen_by(customer))
+    Statement::new(
+        " JOIN subscriptions s ON s.id = a.subscription_id AND s.project_id = a.project_id \
+         WHERE a.subscription_id = ",
+    )
+    .value(id.get())
+    .sql(" AND ")
+    .then(seen_by(customer))
 }
 
 #[async_trait]

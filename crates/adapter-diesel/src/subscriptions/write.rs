@@ -366,8 +366,9 @@ fn notify(
     .value(agreed.plan.get())
     .sql(
         ") FROM subscriptions s JOIN projects p ON p.id = s.project_id \
-         JOIN counterparties c ON c.id = s.counterparty_id \
-         JOIN subscription_payments a ON a.subscription_id = s.id WHERE c.deleted_at IS NULL AND s.id = ",
+         JOIN counterparties c ON c.id = s.counterparty_id AND c.project_id = s.project_id \
+         JOIN subscription_payments a ON a.subscription_id = s.id AND a.project_id = s.project_id \
+         WHERE c.deleted_at IS NULL AND s.id = ",
     )
     .value(subscription.id.get())
     .sql(" ORDER BY a.id DESC LIMIT 1")

@@ -16,7 +16,7 @@ use super::queue::NewDeliveryRow;
 use crate::applications::owner;
 use crate::database::{Abort, AnyConnection, Database, Topic};
 use crate::listing::{Source, Totals, in_order, unsearched};
-use crate::schema::{applications, outbox_events, webhook_deliveries, webhooks};
+use crate::schema::{applications, outbox_events, referred, webhook_deliveries, webhooks};
 use crate::statement::Statement;
 use crate::{decode, unreadable};
 
@@ -254,8 +254,8 @@ fn project_delivery((row, event_id, topic, application, name): ProjectRow) -> Re
 /// Loads these deliveries with their webhooks, in this order.
 fn load_deliveries(connection: &mut AnyConnection, ids: &[i64]) -> Result<Vec<ProjectDelivery>, Abort<StoreError>> {
     let rows: Vec<ProjectRow> = webhook_deliveries::table
-        .inner_join(webhooks::table.on(webhooks::id.eq(webhook_deliveries::webhook_id)))
-        .inner_join(outbox_events::table.on(outbox_events::id.eq(webhook_deliveries::outbox_event_id)))
+        .inner_join(referred!(webhooks, webhook_deliveries::webhook_id))
+        .inner_join(referred!(outbox_events, webhook_deliveries::outbox_event_id))
         .filter(webhook_deliveries::id.eq_any(ids.to_vec()))
         .select((
             DeliveryRow::as_select(),
@@ -276,7 +276,7 @@ impl DeliveryLog for Database {
             let mine = webhook_deliveries::webhook_id.eq(webhook.get());
             let total: i64 = webhook_deliveries::table.filter(mine).count().get_result(connection)?;
             let rows: Vec<LoggedRow> = webhook_deliveries::table
-                .inner_join(outbox_events::table.on(outbox_events::id.eq(webhook_deliveries::outbox_event_id)))
+                .inner_join(referred!(outbox_events, webhook_deliveries::outbox_event_id))
                 .filter(mine)
                 .order(webhook_deliveries::id.desc())
                 .offset(page.offset())
@@ -349,7 +349,7 @@ impl DeliveryLog for Database {
     async fn find(&self, webhook: WebhookId, id: DeliveryId) -> Result<Option<Delivery>, StoreError> {
         self.read(move |connection| {
             let row: Option<LoggedRow> = webhook_deliveries::table
-                .inner_join(outbox_events::table.on(outbox_events::id.eq(webhook_deliveries::outbox_event_id)))
+                .inner_join(referred!(outbox_events, webhook_deliveries::outbox_event_id))
                 .filter(webhook_deliveries::id.eq(id.get()))
                 .filter(webhook_deliveries::webhook_id.eq(webhook.get()))
                 .select((DeliveryRow::as_select(), outbox_events::event_id, outbox_events::topic))

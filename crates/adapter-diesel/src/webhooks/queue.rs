@@ -22,7 +22,7 @@ use super::endpoints::stored_attempts;
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
 use crate::decode;
 use crate::lease::{LeaseRequest, Leased, Queue};
-use crate::schema::{outbox_events, webhook_deliveries, webhooks};
+use crate::schema::{outbox_events, referred, webhook_deliveries, webhooks};
 use crate::statement::{Statement, by_place};
 
 #[derive(Insertable)]
@@ -102,8 +102,8 @@ const LEASED: Leased<i64, LeasedRow, LeasedDelivery> = Leased { load, read: leas
 
 fn load(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, LeasedRow)>> {
     let rows: Vec<LeasedRow> = webhook_deliveries::table
-        .inner_join(webhooks::table.on(webhooks::id.eq(webhook_deliveries::webhook_id)))
-        .inner_join(outbox_events::table.on(outbox_events::id.eq(webhook_deliveries::outbox_event_id)))
+        .inner_join(referred!(webhooks, webhook_deliveries::webhook_id))
+        .inner_join(referred!(outbox_events, webhook_deliveries::outbox_event_id))
         .filter(webhook_deliveries::id.eq_any(ids))
         .order((webhook_deliveries::next_attempt_at, webhook_deliveries::id))
         .select((
@@ -175,8 +175,9 @@ fn fan_out(
         .set(outbox_events::dispatched_at.eq(Some(at)))
         .returning(outbox_events::id)
         .get_results(connection)?;
+    let same_application = webhooks::application_id.eq(outbox_events::application_id);
     let pairs: Vec<(i64, i64, i64)> = outbox_events::table
-        .inner_join(webhooks::table.on(webhooks::application_id.eq(outbox_events::application_id)))
+        .inner_join(webhooks::table.on(same_application.and(webhooks::project_id.eq(outbox_events::project_id))))
         .filter(outbox_events::id.eq_any(&mine))
         .filter(webhooks::is_active.eq(true))
         .order((outbox_events::id, webhooks::id))
@@ -306,7 +307,8 @@ fn endpoints(now: NaiveDateTime) -> Statement {
     Statement::new(ENDPOINTS)
         .sql(
             "SELECT id, project_id, hangs, since FROM (SELECT h.id, h.project_id, h.hangs, \
-             (SELECT next_attempt_at FROM webhook_deliveries WHERE webhook_id = h.id AND ",
+             (SELECT next_attempt_at FROM webhook_deliveries \
+             WHERE webhook_id = h.id AND project_id = h.project_id AND ",
         )
         .then(DELIVERIES.free(now))
         .sql(

@@ -86,9 +86,13 @@ pub(crate) fn refill<R>(connection: &mut AnyConnection, items: &[i64]) -> Result
         .sql(") AS v WHERE nomenclatures.id = v.column1")
         .once()
         .run(connection)?;
-        Statement::new("UPDATE storefront_offers SET sort_key = n.sort_key FROM nomenclatures n WHERE n.id = storefront_offers.nomenclature_id AND storefront_offers.sort_key IS DISTINCT FROM n.sort_key AND storefront_offers.nomenclature_id")
-            .among(items)
-            .run(connection)?;
+        Statement::new(
+            "UPDATE storefront_offers SET sort_key = n.sort_key FROM nomenclatures n \
+             WHERE n.id = storefront_offers.nomenclature_id AND n.project_id = storefront_offers.project_id \
+             AND storefront_offers.sort_key IS DISTINCT FROM n.sort_key AND storefront_offers.nomenclature_id",
+        )
+        .among(items)
+        .run(connection)?;
         entries.sort_by_key(|(project, id, ..)| (*project, *id));
         for of_project in entries.chunk_by(|(left, ..), (right, ..)| left == right) {
             let Some((project, ..)) = of_project.first() else { continue };
