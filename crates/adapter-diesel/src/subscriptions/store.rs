@@ -24,6 +24,7 @@ use super::register::consents;
 use super::write::{ChangeContext, consent, insert, postpone, write};
 use crate::customer_data::lock_customer_exclusively;
 use crate::database::{Abort, AnyConnection, Database};
+use crate::lease::is_here;
 use crate::payments::{self, Key};
 use crate::statement::{Statement, by_place};
 use crate::{decode, unreadable};
@@ -413,13 +414,19 @@ impl SubscriptionStore for Database {
         let ordered = move |due: Statement| due.sql(" ORDER BY wake_at, id LIMIT ").value(most);
         // Usually nothing is due, and then the worker takes no lock. After a restore nothing is charged until the
         // database was compared with the acquirer; the transaction of a charge checks that again.
-        let free = move || due().sql(" AND NOT EXISTS (SELECT 1 FROM installation WHERE held_since IS NOT NULL)");
-        let any = self.read(move |connection| Ok::<_, Failed>(ordered(free()).finds(connection)?));
-        if !any.await? {
+        let free = move || {
+            due()
+                .sql(" AND NOT EXISTS (SELECT 1 FROM installation WHERE held_since IS NOT NULL)")
+                .sql(format!(" AND {}", is_here("subscriptions")))
+        };
+        let found = self.read(move |connection| Ok::<_, Failed>(ordered(free()).scalars::<i64>(connection)?));
+        let found = found.await?;
+        if found.is_empty() {
             return Ok(Vec::new());
         }
         self.write(move |connection| {
-            let mine: Vec<i64> = ordered(due()).locked(connection, " FOR UPDATE SKIP LOCKED").scalars(connection)?;
+            let due = due().sql(" AND id").among(&found);
+            let mine: Vec<i64> = ordered(due).locked(connection, " FOR UPDATE SKIP LOCKED").scalars(connection)?;
             let rows: Vec<LeasedRow> = Statement::new("UPDATE subscriptions SET wake_at = ")
                 .value(until.naive_utc())
                 .sql(", work_attempts = work_attempts + 1 WHERE id")
