@@ -38,7 +38,7 @@ const QUICK_COMPARISON: Duration = Duration::from_millis(500);
 
 /// Settings of both connections: no limits of time, except for locks that others wait behind.
 const SETTINGS: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; \
-     SET lock_timeout = '1s'; SET DateStyle = 'ISO'";
+     SET lock_timeout = '1s'; SET DateStyle = 'ISO'; SET default_transaction_isolation = 'read committed'";
 
 /// Errors of a move. The source goes on as before, except after [`ProjectMoveError::Unknown`].
 #[derive(Debug, thiserror::Error)]
@@ -117,7 +117,7 @@ impl Ends {
         }
         // References are checked when all rows are there.
         notes::patiently(&mut target, copy::DEFERRABLE)?;
-        target.batch_execute("BEGIN ISOLATION LEVEL READ COMMITTED; SET CONSTRAINTS ALL DEFERRED")?;
+        target.batch_execute("BEGIN; SET CONSTRAINTS ALL DEFERRED")?;
         let lock = "SELECT CAST(1 AS BIGINT) WHERE pg_try_advisory_xact_lock(hashtextextended('kontor project move', ";
         if !Statement::new(lock).value(project).sql("))").once().finds(&mut target)? {
             return Err(ProjectMoveError::Refused(format!("another move of project {project} to {label} is running")));
