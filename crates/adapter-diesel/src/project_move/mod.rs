@@ -19,9 +19,9 @@ use chrono::{DateTime, Utc};
 use diesel::connection::SimpleConnection as _;
 use kontor_kernel::{ProjectId, StoreError};
 
+use self::copy::{CopyPlan, Round};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::statement::{Statement, by_place};
-use copy::{CopyPlan, Round};
 
 /// Seconds after which a freeze ends by itself. The wait for transactions in flight before it takes at most one more.
 const FREEZE_SECONDS: u32 = 4;
@@ -231,15 +231,16 @@ impl Database {
             let mut ends = Ends::open(&source, &to, project.get())?;
             match ends.find()? {
                 Found::Moved => return Ok(ProjectMoved { rows: 0, changes: 0, frozen: Duration::ZERO }),
-                Found::Unfinished => notes::forget(&mut ends.source, project.get())?,
-                Found::Nothing => {}
+                // A run that died while it cleaned up leaves triggers alone.
+                Found::Unfinished | Found::Nothing => notes::forget(&mut ends.source, project.get())?,
             }
             ends.check_source()?;
             let moved = ends.run(at);
             if let Err(error) = &moved
                 && !matches!(error, ProjectMoveError::Unknown(_))
+                && let Err(kept) = notes::forget(&mut ends.source, project.get())
             {
-                notes::forget(&mut ends.source, project.get())?;
+                tracing::warn!(error = %kept, "triggers of the move are left; `--abort` removes them");
             }
             moved
         };
@@ -257,8 +258,9 @@ impl Database {
         blocking(move || {
             let mut ends = Ends::open(&source, &to, project.get())?;
             match ends.find()? {
-                Found::Nothing => Ok(false),
-                Found::Unfinished => notes::forget(&mut ends.source, project.get()).map(|()| true),
+                found @ (Found::Nothing | Found::Unfinished) => {
+                    notes::forget(&mut ends.source, project.get()).map(|()| matches!(found, Found::Unfinished))
+                }
                 Found::Moved => {
                     Err(ProjectMoveError::Refused(format!("project {project} has been moved to {}", ends.label)))
                 }

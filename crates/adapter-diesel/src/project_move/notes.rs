@@ -48,23 +48,8 @@ pub(super) fn watch(source: &mut AnyConnection, table: &Table, project: i64) -> 
         ("UPDATE", format!("OLD.{tenant} = {project} OR NEW.{tenant} = {project}"), note("OLD") + &note("NEW")),
         ("DELETE", format!("OLD.{tenant} = {project}"), note("OLD")),
     ];
-    let mut create = String::new();
-    if is_postgres {
-        let (old, new) = (table.key_columns("OLD."), table.key_columns("NEW."));
-        create += &format!(
-            "CREATE FUNCTION {trigger}() RETURNS trigger LANGUAGE plpgsql AS $move$ DECLARE refused boolean; BEGIN \
-             SELECT m.state = 'moved' OR m.frozen_until > clock_timestamp() AT TIME ZONE 'UTC' INTO refused \
-             FROM project_moves m WHERE m.project_id = {project} FOR SHARE; \
-             IF refused THEN RAISE EXCEPTION '{MOVING}'; END IF; \
-             IF TG_OP <> 'INSERT' THEN {} END IF; \
-             IF TG_OP = 'INSERT' OR (TG_OP = 'UPDATE' AND ({old}) IS DISTINCT FROM ({new})) THEN {} END IF; \
-             RETURN NULL; END $move$;",
-            note("OLD"),
-            note("NEW"),
-        );
-    }
-    for (event, condition, notes) in events {
-        create += &if is_postgres {
+    let triggers = events.map(|(event, condition, notes)| {
+        if is_postgres {
             format!(
                 "CREATE TRIGGER {trigger}_{event} AFTER {event} ON {name} FOR EACH ROW WHEN ({condition}) \
                  EXECUTE FUNCTION {trigger}();"
@@ -75,13 +60,28 @@ pub(super) fn watch(source: &mut AnyConnection, table: &Table, project: i64) -> 
                  SELECT RAISE(ABORT, '{MOVING}') FROM project_moves m WHERE m.project_id = {project} \
                  AND (m.state = 'moved' OR m.frozen_until > strftime('%Y-%m-%d %H:%M:%f', 'now')); {notes} END;"
             )
-        };
-    }
+        }
+    });
+    let (old, new) = (table.key_columns("OLD."), table.key_columns("NEW."));
+    let function = format!(
+        "CREATE FUNCTION {trigger}() RETURNS trigger LANGUAGE plpgsql AS $move$ DECLARE refused boolean; BEGIN \
+         SELECT m.state = 'moved' OR m.frozen_until > clock_timestamp() AT TIME ZONE 'UTC' INTO refused \
+         FROM project_moves m WHERE m.project_id = {project} FOR SHARE; \
+         IF refused THEN RAISE EXCEPTION '{MOVING}'; END IF; \
+         IF TG_OP <> 'INSERT' THEN {} END IF; \
+         IF TG_OP = 'INSERT' OR (TG_OP = 'UPDATE' AND ({old}) IS DISTINCT FROM ({new})) THEN {} END IF; \
+         RETURN NULL; END $move$;",
+        note("OLD"),
+        note("NEW"),
+    );
+    let create = if is_postgres { function + &triggers.concat() } else { triggers.concat() };
     patiently(source, &create)
 }
 
 /// Drops the triggers of a move and all it noted.
 pub(super) fn forget(source: &mut AnyConnection, project: i64) -> Result<(), ProjectMoveError> {
+    // First, so that no run closes the source while its triggers are dropped.
+    patiently(source, &format!("DELETE FROM project_moves WHERE project_id = {project}"))?;
     let is_postgres = source.is_postgres();
     let all = if is_postgres {
         "SELECT proname::text FROM pg_proc WHERE pronamespace = current_schema()::regnamespace AND starts_with(proname::text, "
@@ -94,13 +94,7 @@ pub(super) fn forget(source: &mut AnyConnection, project: i64) -> Result<(), Pro
         let drop = if is_postgres { format!("DROP FUNCTION {name}() CASCADE") } else { format!("DROP TRIGGER {name}") };
         patiently(source, &drop)?;
     }
-    patiently(
-        source,
-        &format!(
-            "DELETE FROM project_move_changes WHERE project_id = {project}; \
-             DELETE FROM project_moves WHERE project_id = {project};"
-        ),
-    )
+    patiently(source, &format!("DELETE FROM project_move_changes WHERE project_id = {project}"))
 }
 
 /// Refuses changes of the project for [`FREEZE_SECONDS`] from now. Transactions in flight end before.

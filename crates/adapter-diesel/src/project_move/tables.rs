@@ -140,7 +140,7 @@ impl Table {
     /// Selects the rows of a project that follow another one, in the order of the key.
     pub fn page(&self, project: i64, after: Option<&str>, is_postgres: bool) -> Result<Statement, ProjectMoveError> {
         let (name, tenant, row) = (&self.name, self.tenant, self.row_json("", is_postgres));
-        let mut page = format!("SELECT {row} FROM {name} WHERE {tenant} = {project}");
+        let mut page = Statement::new(format!("SELECT {row} FROM {name} WHERE {tenant} = {project}")).once();
         let own: Vec<usize> = self
             .key
             .iter()
@@ -156,11 +156,11 @@ impl Table {
                     let text = literal(texts.get(*place)?.as_deref()?);
                     Some(self.columns.get(*place)?.value(&text, is_postgres))
                 };
-                page += &format!(" AND ({names}) > ({})", list(own.iter().filter_map(value)));
+                page = page.sql(format!(" AND ({names}) > ({})", list(own.iter().filter_map(value))));
             }
-            page += &format!(" ORDER BY {names}");
+            page = page.sql(format!(" ORDER BY {names}"));
         }
-        Ok(Statement::new(format!("{page} LIMIT {PAGE}")).once())
+        Ok(page.sql(format!(" LIMIT {PAGE}")))
     }
 
     /// Returns the condition that row `t` of the project has one of the keys in the list `noted`.
