@@ -167,7 +167,8 @@ async fn a_project_moves_while_it_is_served() {
     let moved = to(&url);
     assert!(moved["rows"].as_u64().unwrap() > 5 && moved["frozen_ms"].as_u64().unwrap() < 5_000, "{moved}");
 
-    let late = by_staff(&environment, &bearer, Method::POST, "/api/brands").json(&json!({ "name": "Late" }));
+    let late = by_staff(&environment, &bearer, Method::POST, "/api/brands");
+    let late = late.json(&json!({ "name": "Late", "photo": "https://cdn.example/a.png" }));
     let answer = send(late).await;
     assert_eq!(answer.status.as_u16(), 503);
     assert!(answer.json()["message"].as_str().unwrap().contains("moved to another database"));
