@@ -70,6 +70,11 @@ pub(crate) fn is_here(table: &str) -> String {
     format!("NOT EXISTS (SELECT 1 FROM project_moves m WHERE m.project_id = {table}.project_id AND m.state = 'moved')")
 }
 
+/// Selects the projects that were moved to another database, for statements that cannot contain [`is_here`].
+pub(crate) fn moved_projects() -> Statement {
+    Statement::new("SELECT project_id FROM project_moves WHERE state = 'moved'")
+}
+
 /// Owner and duration of a lease.
 #[derive(Debug, Clone)]
 pub(crate) struct LeaseRequest {
