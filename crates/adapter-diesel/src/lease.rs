@@ -60,6 +60,19 @@ pub(crate) struct Queue {
     pub open: &'static str,
     /// Further assignments when a row is parked, such as `, state = 'queued'`.
     pub on_park: &'static str,
+    /// `true` if the rows belong to projects.
+    pub of_projects: bool,
+}
+
+/// Condition that a row of this table is not left over from a move of its project to another database. Background work
+/// skips such rows.
+pub(crate) fn is_here(table: &str) -> String {
+    format!("NOT EXISTS (SELECT 1 FROM project_moves m WHERE m.project_id = {table}.project_id AND m.state = 'moved')")
+}
+
+/// Selects the projects that were moved to another database, for statements that cannot contain [`is_here`].
+pub(crate) fn moved_projects() -> Statement {
+    Statement::new("SELECT project_id FROM project_moves WHERE state = 'moved'")
 }
 
 /// Owner and duration of a lease.
@@ -82,9 +95,14 @@ impl LeaseRequest {
 }
 
 impl Queue {
+    /// Returns the condition for rows that still need work here.
+    fn open_here(&self) -> String {
+        if self.of_projects { format!("{} AND {}", self.open, is_here(self.table)) } else { self.open.to_owned() }
+    }
+
     /// Returns the condition of a look and of the update: open, not parked, due, and without a running lease.
     pub fn free(&self, now: NaiveDateTime) -> Statement {
-        let open = Statement::new(format!("{} AND parked_at IS NULL", self.open));
+        let open = Statement::new(format!("{} AND parked_at IS NULL", self.open_here()));
         let due = match self.due {
             Some(due) => open.sql(format!(" AND {due} <= ")).value(now),
             None => open,
@@ -161,7 +179,7 @@ impl Queue {
         now: NaiveDateTime,
         until: NaiveDateTime,
     ) -> QueryResult<usize> {
-        let Self { table, open, .. } = self;
+        let (table, open) = (self.table, self.open_here());
         Statement::new(format!("UPDATE {table} SET leased_until = "))
             .value(until)
             .sql(format!(" WHERE {open} AND leased_until IS NOT NULL AND leased_until > "))
@@ -175,7 +193,7 @@ impl Queue {
 
     /// Releases every lease of an owner. Returns their number.
     pub fn release(&self, connection: &mut AnyConnection, owner: &str) -> QueryResult<usize> {
-        let Self { table, open, .. } = self;
+        let (table, open) = (self.table, self.open_here());
         Statement::new(format!(
             "UPDATE {table} SET lease_owner = NULL, leased_until = NULL WHERE {open} AND leased_until IS NOT NULL \
              AND lease_owner = "

@@ -6,6 +6,7 @@ use kontor_kernel::StoreError;
 
 use crate::database::idempotency::last_expired_number;
 use crate::database::{Abort, AnyConnection, Database, Topic};
+use crate::lease::is_here;
 use crate::statement::{Statement, Value};
 
 /// Maximum rows per transaction, which limits the wait of other writers.
@@ -99,6 +100,9 @@ pub const SWEPT_TABLES: &[SweptTable] = &[
     swept("exports", "id", "finished_at", Retention::ConfiguredAfter, " AND file_place IS NULL"),
 ];
 
+/// Those whose rows belong to no project.
+const WITHOUT_PROJECT: [&str; 4] = ["workers", "idempotency_keys", "idempotency_answers", "sign_in_addresses"];
+
 impl SweptTable {
     /// Appends the condition for expired rows.
     fn guarded(&self, statement: Statement, now: DateTime<Utc>, retention: TimeDelta) -> Statement {
@@ -111,10 +115,14 @@ impl SweptTable {
             Retention::WithIdempotencyKey => last_expired_number(now).into(),
         };
         let statement = statement.sql(self.moment).sql(" <= ").value(until.clone());
-        match self.besides.split_once(":moment") {
+        let statement = match self.besides.split_once(":moment") {
             None => statement.sql(self.besides),
             Some((before, after)) => statement.sql(before).value(until).sql(after),
+        };
+        if WITHOUT_PROJECT.contains(&self.table) {
+            return statement;
         }
+        statement.sql(format!(" AND {}", is_here(self.table)))
     }
 
     /// `true` if an expired row exists.

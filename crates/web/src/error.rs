@@ -6,6 +6,7 @@ use std::time::Duration;
 use actix_web::http::StatusCode;
 use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpResponse, ResponseError};
+use kontor_adapter_diesel::MOVING;
 use kontor_auth::model::PermissionsNotHeld;
 use kontor_kernel::{AccessDenied, ChangesError, Quota, ReadError, RecordError, Refusal, StoreError, Violations};
 use serde_json::json;
@@ -14,6 +15,9 @@ use super::retry_after::{seconds_to_wait, whole_seconds};
 use super::{NamedError, NextAction};
 
 const OVERLOADED: &str = "The service is overloaded. Try again later.";
+
+/// Message for changes of a project that is moved to another database.
+const PROJECT_MOVING: &str = "The project is being moved to another database. Nothing was changed. Try again later.";
 
 /// Message for a storage connection lost during a commit. The outcome is unknown, so it must not claim that nothing
 /// happened.
@@ -126,7 +130,8 @@ impl From<StoreError> for ApiError {
         match error {
             StoreError::Unavailable(reason) => {
                 tracing::warn!(%reason, "database unavailable");
-                Self::Message(StatusCode::SERVICE_UNAVAILABLE, OVERLOADED.to_owned())
+                let message = if reason.contains(MOVING) { PROJECT_MOVING } else { OVERLOADED };
+                Self::Message(StatusCode::SERVICE_UNAVAILABLE, message.to_owned())
             }
             StoreError::OutcomeUnknown(reason) => {
                 tracing::error!(%reason, "the outcome of a commit is unknown");
@@ -258,5 +263,7 @@ mod tests {
         assert!(message.contains("may have been stored") && !message.contains("server closed"), "{message}");
         let (status, message) = reported(StoreError::Unavailable("gone".to_owned()));
         assert_eq!((status, message.contains("Try again later")), (503, true));
+        let (status, message) = reported(StoreError::Unavailable(format!("trigger: {MOVING}")));
+        assert_eq!((status, message.contains("moved to another database")), (503, true));
     }
 }

@@ -1,3 +1,5 @@
+DROP TABLE project_move_changes;
+DROP TABLE project_moves;
 DROP TABLE countries;
 DROP TABLE storage_units;
 DROP TABLE dictionary_items;

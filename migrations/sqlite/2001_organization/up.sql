@@ -390,3 +390,21 @@ INSERT INTO countries (id, name, created_at) VALUES
     (8, 'India', '2026-01-01 00:00:00'),
     (9, 'Sweden', '2026-01-01 00:00:00'),
     (10, 'Poland', '2026-01-01 00:00:00');
+
+-- Projects on their way to another database, or moved there. Until `frozen_until`, and once moved, changes are refused.
+CREATE TABLE project_moves (
+    project_id BIGINT NOT NULL PRIMARY KEY,
+    state TEXT NOT NULL CHECK (state IN ('copying', 'moved')),
+    -- Address of the other database, without the password.
+    target TEXT NOT NULL,
+    started_at TIMESTAMP NOT NULL,
+    frozen_until TIMESTAMP
+);
+
+-- Rows of these projects that changed while they were copied; triggers write them. `row_key` is the primary key as JSON.
+CREATE TABLE project_move_changes (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    project_id BIGINT NOT NULL,
+    table_name TEXT NOT NULL,
+    row_key TEXT NOT NULL
+);

@@ -1,4 +1,6 @@
-//! `kontor project create`, `time-zone`, `language`, `if-match`, `contact-orders` and `delivery-charge`
+//! `kontor project create`, `time-zone`, `language`, `if-match`, `contact-orders`, `delivery-charge` and `move`
+
+mod moving;
 
 use std::sync::Arc;
 
@@ -36,6 +38,8 @@ pub enum ProjectCommand {
     ContactOrders(ContactOrdersArguments),
     /// Show or set the delivery charge: included in orders or not, and the price of each way of delivery.
     DeliveryCharge(DeliveryChargeArguments),
+    /// Move a project with all its records to another database while it is in use.
+    Move(moving::MoveArguments),
 }
 
 /// Settings of `kontor project create`.
@@ -163,6 +167,7 @@ pub fn run(
         ProjectCommand::IfMatch(arguments) => return require_if_match(load, arguments),
         ProjectCommand::ContactOrders(arguments) => return contact_orders(load, arguments),
         ProjectCommand::DeliveryCharge(arguments) => return delivery_charge(load, arguments),
+        ProjectCommand::Move(arguments) => return moving::run(load, arguments),
     };
     let config = load(arguments.output.database)?;
     let database = open_migrated(&config)?;

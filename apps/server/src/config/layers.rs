@@ -1,6 +1,6 @@
 //! Layers of the configuration, and the parsing of their values.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use figment::error::Kind;
 use figment::providers::{Env, Format, Serialized, Toml};
@@ -14,6 +14,12 @@ use super::{Config, ConfigError, Environment, Flags, invalid_setting};
 /// Settings of the operator: flags, then the environment, then a file. All others have defaults.
 #[derive(Clone, Default)]
 pub struct Layers(Figment);
+
+/// Returns the database URL in the configuration file of another installation. The environment belongs to this one.
+pub fn database_url_in(file: &Path) -> Result<String, ConfigError> {
+    let url = Figment::from(Toml::file_exact(file)).extract_inner("database_url");
+    url.map_err(|error| ConfigError::Unreadable(without_value(&error)))
+}
 
 impl Layers {
     /// Reads the layers. Errors of values are reported by [`Layers::over`].

@@ -17,7 +17,7 @@ use kontor_web::limits::LimitSettings;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-pub use self::layers::Layers;
+pub use self::layers::{Layers, database_url_in};
 use self::layers::{list, shown};
 
 /// Environment of the service.

@@ -1,6 +1,7 @@
-//! `kontor application` and `kontor customer`: operator commands on applications and customers.
+//! `kontor application`, `kontor customer` and `kontor project move`: operator commands on records of projects.
 
-use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::{DatabaseUrl, database_tests, tests_with};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -150,3 +151,34 @@ database_tests! {
         drop(process);
     }
 }
+
+async fn a_project_moves_while_it_is_served() {
+    let environment = ProcessEnvironment::open(TestDatabase::fresh(Kind::Sqlite), 1.0).await;
+    let process = environment.serve().await;
+    let project = environment.create_project("owner");
+    let bearer = owner(&environment, &project).await;
+    let target = TestDatabase::fresh(Kind::Postgres);
+    let DatabaseUrl::Postgres(url) = target.url() else { panic!("the target is PostgreSQL") };
+    let id = project["project_id"].to_string();
+    let to = |to: &str| printed(&environment, &["project", "move", &id, "--to", to]);
+    refused(&environment, &["project", "move", "404", "--to", &url], "project 404 not found");
+    let aborted = printed(&environment, &["project", "move", &id, "--to", &url, "--abort"]);
+    assert_eq!(aborted["aborted"], false, "nothing was begun");
+    let moved = to(&url);
+    assert!(moved["rows"].as_u64().unwrap() > 5 && moved["frozen_ms"].as_u64().unwrap() < 5_000, "{moved}");
+
+    let late = by_staff(&environment, &bearer, Method::POST, "/api/brands");
+    let late = late.json(&json!({ "name": "Late", "photo": "https://cdn.example/a.png" }));
+    let answer = send(late).await;
+    assert_eq!(answer.status.as_u16(), 503);
+    assert!(answer.json()["message"].as_str().unwrap().contains("moved to another database"));
+    send(by_staff(&environment, &bearer, Method::GET, "/api/brands")).await.expect(200);
+
+    let file = environment.folder().join("target.toml");
+    std::fs::write(&file, format!("database_url = {url:?}\n")).unwrap();
+    assert_eq!(to(file.to_str().unwrap())["rows"], 0, "it is there already");
+    refused(&environment, &["project", "move", &id, "--to", &url, "--abort"], "has been moved");
+    drop(process);
+}
+
+tests_with!(postgres: a_project_moves_while_it_is_served);

@@ -65,7 +65,11 @@ const STORAGE: &[Floor] = &[
         &["auth", "catalog", "content", "customers", "orders", "organization", "subscriptions", "webhooks"],
     ),
     floor("where domains meet", Coupling::Acyclic, &["charge_outcomes", "exports"]),
-    floor("above the domains", Coupling::Acyclic, &["doctor", "queues", "demo_data", "tables", "testing", "upkeep"]),
+    floor(
+        "above the domains",
+        Coupling::Acyclic,
+        &["doctor", "project_move", "queues", "demo_data", "tables", "testing", "upkeep"],
+    ),
 ];
 
 fn sources(package: &str) -> Sources {

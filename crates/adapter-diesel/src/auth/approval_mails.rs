@@ -17,8 +17,14 @@ use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::statement::{Statement, by_place};
 
 /// Queue of employees to be mailed.
-pub(crate) const APPROVAL_MAILS: Queue =
-    Queue { table: "approval_mails", key: "user_id", due: Some("next_attempt_at"), open: "wanted > 0", on_park: "" };
+pub(crate) const APPROVAL_MAILS: Queue = Queue {
+    table: "approval_mails",
+    key: "user_id",
+    due: Some("next_attempt_at"),
+    open: "wanted > 0",
+    on_park: "",
+    of_projects: true,
+};
 
 /// Maximum calls in one mail: the newest ones.
 const MAX_CALLS: usize = 100;

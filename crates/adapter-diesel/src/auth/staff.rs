@@ -162,8 +162,14 @@ struct RequestRow {
 }
 
 /// Requests for a temporary password, keyed by login.
-pub(crate) const REQUESTS: Queue =
-    Queue { table: "password_requests", key: "login", due: Some("next_attempt_at"), open: "TRUE", on_park: "" };
+pub(crate) const REQUESTS: Queue = Queue {
+    table: "password_requests",
+    key: "login",
+    due: Some("next_attempt_at"),
+    open: "TRUE",
+    on_park: "",
+    of_projects: false,
+};
 
 const LEASED: Leased<String, RequestRow, PasswordRequest> = Leased { load, read: request };
 

@@ -5,8 +5,10 @@ use std::sync::LazyLock;
 
 use async_trait::async_trait;
 use chrono::{NaiveDateTime, TimeDelta};
+use diesel::dsl::sql;
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
+use diesel::sql_types::Bool;
 use kontor_auth::model::{StoredCustomerToken, StoredStaffToken, TokenOwner, TokenUse};
 use kontor_auth::ports::TokenRepository;
 use kontor_kernel::{AppScope, Permission, StoreError, TokenId};
@@ -15,6 +17,7 @@ use super::{AGENT, guard};
 use crate::customer_data::{close_sessions_of_customer, close_sessions_of_tokens};
 use crate::database::{Abort, AnyConnection, Database, Extent, Topic, on_each};
 use crate::decode;
+use crate::lease::is_here;
 use crate::locks::lock_rows;
 use crate::schema::{
     access_tokens, applications, counterparties, permissions, referred, role_permissions, roles, users,
@@ -240,6 +243,7 @@ fn store_some(connection: &mut AnyConnection, uses: &[TokenUse]) -> Result<(), Q
     lock_rows(connection, "access_tokens", &ids)?;
     let rows: Vec<Row> = access_tokens::table
         .filter(access_tokens::id.eq_any(&ids))
+        .filter(sql::<Bool>(&is_here("access_tokens")))
         .select((access_tokens::id, access_tokens::guard, access_tokens::subject_id, access_tokens::last_used_at))
         .load(connection)?;
     let stored: BTreeMap<i64, Row> = rows.into_iter().map(|row| (row.0, row)).collect();

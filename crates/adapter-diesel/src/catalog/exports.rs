@@ -27,6 +27,7 @@ pub(crate) const EXPORTS: Queue = Queue {
     due: None,
     open: "state IN ('queued', 'running')",
     on_park: ", state = 'queued'",
+    of_projects: true,
 };
 
 #[derive(Queryable, Selectable)]

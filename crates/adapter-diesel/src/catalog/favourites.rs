@@ -14,6 +14,7 @@ use super::storefront::{ProductRow, known_total};
 use super::storefront_query::{count_favourites, favourites as kept};
 use crate::customer_data::lock_customer;
 use crate::database::{Abort, AnyConnection, Database, Extent, found};
+use crate::lease::{is_here, moved_projects};
 use crate::read_models::{VIEW_BATCH, add_views, offers};
 use crate::schema::{favourites, search_requests, storefront_offers};
 use crate::statement::Statement;
@@ -114,8 +115,11 @@ fn write(connection: &mut AnyConnection, searches: &[Search], kept: u32) -> Resu
     let customers: BTreeSet<i64> = searches.iter().map(|search| search.counterparty_id.get()).collect();
     let customers: Vec<i64> = customers.into_iter().collect();
     let present = present(connection, &customers)?;
+    // Searches of one buffer belong to several projects.
+    let moved: Vec<i64> = moved_projects().scalars(connection)?;
     let rows: Vec<_> = searches
         .iter()
+        .filter(|search| !moved.contains(&search.project_id.get()))
         .filter(|search| present.contains(&search.counterparty_id.get()))
         .map(|search| {
             [
@@ -213,6 +217,7 @@ impl ViewCounter for Database {
                      WHERE nomenclature_id",
                 )
                 .among(&ids)
+                .sql(format!(" AND {}", is_here("storefront_offers")))
                 .run(connection)?;
             }
             Ok(())

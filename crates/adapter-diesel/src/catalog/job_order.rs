@@ -10,7 +10,7 @@ use kontor_kernel::{JobId, ProjectId, StoreError, Word as _};
 
 use super::job_authors;
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
-use crate::lease::{LeaseRequest, Leased, Queue};
+use crate::lease::{LeaseRequest, Leased, Queue, is_here};
 use crate::schema::jobs;
 use crate::statement::Statement;
 
@@ -23,13 +23,15 @@ fn due(queue: &Queue, only: Option<JobId>, now: NaiveDateTime) -> Statement {
         Some(id) => statement.sql(" AND j.id = ").value(id.get()),
         None => statement,
     };
-    let left =
-        format!("SELECT j.id FROM {table} j WHERE j.state = 'running' AND j.parked_at IS NULL AND j.leased_until <= ");
+    let here = is_here("j");
+    let left = format!(
+        "SELECT j.id FROM {table} j WHERE j.state = 'running' AND j.parked_at IS NULL AND {here} AND j.leased_until <= "
+    );
     let waiting = format!(
         " UNION ALL SELECT j.id FROM {table} j WHERE j.state = 'queued' AND j.parked_at IS NULL AND NOT EXISTS \
          (SELECT 1 FROM {table} o WHERE o.project_id = j.project_id AND o.state = 'running') AND NOT EXISTS \
          (SELECT 1 FROM {table} o WHERE o.project_id = j.project_id AND o.state = 'queued' AND o.parked_at IS NULL \
-         AND o.id < j.id)"
+         AND o.id < j.id) AND {here}"
     );
     only(only(Statement::new(left).value(now)).sql(waiting))
 }

@@ -209,6 +209,7 @@ pub(crate) const JOBS: Queue = Queue {
     due: None,
     open: "state IN ('queued', 'running')",
     on_park: ", state = 'queued'",
+    of_projects: true,
 };
 
 /// A job with the location of its file, its attempts and its holder.

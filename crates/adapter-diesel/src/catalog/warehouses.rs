@@ -17,6 +17,7 @@ use crate::applications::delete_integration_links;
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database, Topic, found, on_each};
 use crate::decode::{self, reference};
+use crate::lease::is_here;
 use crate::listing::{Source, unsearched};
 use crate::read_models::offers;
 use crate::records::{self, StoredRecord};
@@ -319,7 +320,7 @@ impl Database {
     /// Continues with the warehouse until nothing is left. After a failure, a worker continues.
     pub(super) async fn refresh_offers_rest(&self, warehouse: WarehouseId) {
         loop {
-            match self.refresh_offers(Some(warehouse)).await {
+            match self.refresh_offers(warehouse).await {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
@@ -332,13 +333,24 @@ impl Database {
 
     /// Refreshes the next batch of any unfinished warehouse. Returns `false` if there was none.
     pub async fn refresh_offers_next(&self) -> Result<bool, StoreError> {
-        let begun = self.read(|connection| Ok::<_, Abort<StoreError>>(begun(None).sql(" LIMIT 1").finds(connection)?));
-        Ok(begun.await? && self.refresh_offers(None).await?)
+        let begun = self.read(|connection| {
+            let all = format!(
+                "SELECT warehouse_id FROM shelving WHERE {} ORDER BY warehouse_id LIMIT 1",
+                is_here("shelving")
+            );
+            Ok::<_, Abort<StoreError>>(Statement::new(all).scalars::<i64>(connection)?)
+        });
+        match begun.await?.first() {
+            Some(warehouse) => self.refresh_offers(decode::id(*warehouse)?).await,
+            None => Ok(false),
+        }
     }
 
-    async fn refresh_offers(&self, warehouse: Option<WarehouseId>) -> Result<bool, StoreError> {
+    async fn refresh_offers(&self, warehouse: WarehouseId) -> Result<bool, StoreError> {
         self.write(move |connection| {
-            let next = begun(warehouse).sql(" LIMIT 1").locked(connection, " FOR UPDATE");
+            let next = Statement::new("SELECT warehouse_id, project_id, after_id FROM shelving WHERE warehouse_id = ")
+                .value(warehouse.get())
+                .locked(connection, " FOR UPDATE");
             let next: Option<BegunRow> = next.row(connection).optional()?;
             let Some(BegunRow { warehouse, project, after }) = next else { return Ok(false) };
             connection.invalidate(Topic::Storefront, project);
@@ -347,13 +359,4 @@ impl Database {
         })
         .await
     }
-}
-
-fn begun(warehouse: Option<WarehouseId>) -> Statement {
-    let all = Statement::new("SELECT warehouse_id, project_id, after_id FROM shelving");
-    let chosen = match warehouse {
-        Some(warehouse) => all.sql(" WHERE warehouse_id = ").value(warehouse.get()),
-        None => all,
-    };
-    chosen.sql(" ORDER BY warehouse_id")
 }

@@ -50,8 +50,14 @@ const WAITING: &str = "waiting";
 const DELETED: &str = "deleted";
 
 /// Queue of contents to delete.
-pub(crate) const CONTENTS: Queue =
-    Queue { table: "files", key: "id", due: Some("sweep_at"), open: "sweep_at IS NOT NULL", on_park: "" };
+pub(crate) const CONTENTS: Queue = Queue {
+    table: "files",
+    key: "id",
+    due: Some("sweep_at"),
+    open: "sweep_at IS NOT NULL",
+    on_park: "",
+    of_projects: true,
+};
 
 /// File id, project id, key of the content.
 type ContentRow = (i64, i64, String);

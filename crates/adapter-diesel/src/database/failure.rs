@@ -63,12 +63,17 @@ pub(crate) fn conclude<R: From<StoreError>>(abort: Abort<R>) -> R {
     }
 }
 
+/// Message of the triggers that refuse changes of a project on its way to another database. A retry soon succeeds, or
+/// the project is there.
+pub const MOVING: &str = "the project is being moved to another database";
+
 pub(super) fn store_error(error: &QueryError) -> StoreError {
     let passes = is_lost(error) || is_conflict(error) || is_read_only(error) || is_disk_error(error);
-    if passes || error.to_string().contains("database is locked") {
-        StoreError::Unavailable(error.to_string())
+    let text = error.to_string();
+    if passes || text.contains("database is locked") || text.contains(MOVING) {
+        StoreError::Unavailable(text)
     } else {
-        StoreError::Failed(error.to_string())
+        StoreError::Failed(text)
     }
 }
 

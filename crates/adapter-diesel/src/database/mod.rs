@@ -28,7 +28,7 @@ pub use backup::{Backup, BackupError};
 pub use connection::{AnyConnection, DatabaseUrl, Driver, InvalidDatabaseUrl};
 pub(crate) use connection::{Backend, found, on_each};
 pub use counter_watch::CounterWatch;
-pub use failure::Abort;
+pub use failure::{Abort, MOVING};
 pub(crate) use failure::{conclude, is_lost, on_duplicate, on_reference};
 pub use invalidation::{CACHE_TRUST_PERIOD, CacheVersion, CacheVersions, Topic};
 pub(crate) use memory::BoundedCache;

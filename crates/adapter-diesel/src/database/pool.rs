@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
+use diesel::r2d2::ManageConnection as _;
 use kontor_kernel::StoreError;
 
 use super::backup::GenerationFile;
@@ -337,6 +338,11 @@ impl Database {
             work(connection)
         };
         self.write(step).await
+    }
+
+    /// Opens a connection for writing outside the pools, for work that takes long.
+    pub(crate) fn connect(&self) -> Result<AnyConnection, StoreError> {
+        self.manager().connect().map_err(|error| StoreError::Unavailable(error.to_string()))
     }
 
     /// Runs work on a connection for writing outside any transaction, on the calling thread.

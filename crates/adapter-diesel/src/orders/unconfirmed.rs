@@ -16,6 +16,7 @@ use super::charge_outcome::{lock, write};
 use crate::customer_data::{CustomerOf, lock_customer_of};
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
+use crate::lease::is_here;
 use crate::payments::{self, Key};
 use crate::schema::{orders, projects};
 use crate::statement::{Statement, by_place};
@@ -73,6 +74,7 @@ pub(super) fn admit(connection: &mut AnyConnection, order: &PlacedOrder) -> Resu
 fn expired(connection: &mut AnyConnection, at: NaiveDateTime) -> Result<Vec<i64>, Abort<StoreError>> {
     Ok(Statement::new("SELECT id FROM orders WHERE reserved_until IS NOT NULL AND reserved_until <= ")
         .value(at)
+        .sql(format!(" AND {}", is_here("orders")))
         .sql(" ORDER BY reserved_until LIMIT ")
         .value(BATCH)
         .scalars(connection)?)
@@ -150,9 +152,9 @@ fn waiting(connection: &mut AnyConnection, since: DateTime<Utc>) -> Result<Vec<i
         .value(since.naive_utc())
         .sql(
             " AND NOT EXISTS (SELECT 1 FROM charges c WHERE c.purpose = 'order' AND c.purpose_id = o.id \
-             AND c.project_id = o.project_id AND c.state IN ('prepared', 'pending', 'succeeded')) \
-             ORDER BY o.updated_at LIMIT ",
+             AND c.project_id = o.project_id AND c.state IN ('prepared', 'pending', 'succeeded'))",
         )
+        .sql(format!(" AND {} ORDER BY o.updated_at LIMIT ", is_here("o")))
         .value(BATCH)
         .scalars(connection)?)
 }

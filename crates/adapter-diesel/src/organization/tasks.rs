@@ -218,8 +218,14 @@ impl ListedRecord for Task {
 }
 
 /// Queue of employees to be notified of tasks.
-pub(crate) const TASK_MAILS: Queue =
-    Queue { table: "task_mails", key: "user_id", due: Some("next_attempt_at"), open: "TRUE", on_park: "" };
+pub(crate) const TASK_MAILS: Queue = Queue {
+    table: "task_mails",
+    key: "user_id",
+    due: Some("next_attempt_at"),
+    open: "TRUE",
+    on_park: "",
+    of_projects: true,
+};
 
 /// Maximum changes in one mail; further ones are sent in the next mail.
 const MAX_CHANGES: usize = 500;

@@ -19,10 +19,17 @@ pub(crate) const CHARGES: Queue = Queue {
     due: Some("next_check_at"),
     open: "state IN ('prepared', 'pending')",
     on_park: "",
+    of_projects: true,
 };
 
-pub(crate) const REFUNDS: Queue =
-    Queue { table: "refunds", key: "id", due: Some("next_check_at"), open: "state IN ('due', 'pending')", on_park: "" };
+pub(crate) const REFUNDS: Queue = Queue {
+    table: "refunds",
+    key: "id",
+    due: Some("next_check_at"),
+    open: "state IN ('due', 'pending')",
+    on_park: "",
+    of_projects: true,
+};
 
 pub(crate) const RECEIPTS: Queue = Queue {
     table: "receipts",
@@ -30,6 +37,7 @@ pub(crate) const RECEIPTS: Queue = Queue {
     due: Some("next_check_at"),
     open: "state IN ('due', 'pending')",
     on_park: "",
+    of_projects: true,
 };
 
 const LEASED_CHARGES: Leased<i64, ChargeRow, Charge> = Leased { load: load_charges, read: Charge::try_from };

@@ -7,6 +7,7 @@ pub(crate) mod search;
 use diesel::result::QueryResult;
 
 use crate::database::{AnyConnection, Topic};
+use crate::lease::is_here;
 use crate::locks::lock_rows;
 use crate::statement::Statement;
 
@@ -26,6 +27,7 @@ pub(crate) fn add_views(
     let counts = views.iter().map(count).collect::<Vec<_>>().join(" ");
     Statement::new(format!("UPDATE {table} SET views_count = views_count + CASE id {counts} ELSE 0 END WHERE id"))
         .among(&ids)
+        .sql(format!(" AND {}", is_here(table)))
         .once()
         .run(connection)?;
     let projects = Statement::new(format!("SELECT DISTINCT project_id FROM {table} WHERE id")).among(&ids);

@@ -24,6 +24,7 @@ use super::register::consents;
 use super::write::{ChangeContext, consent, insert, postpone, write};
 use crate::customer_data::lock_customer_exclusively;
 use crate::database::{Abort, AnyConnection, Database};
+use crate::lease::{is_here, moved_projects};
 use crate::payments::{self, Key};
 use crate::statement::{Statement, by_place};
 use crate::{decode, unreadable};
@@ -417,13 +418,20 @@ impl SubscriptionStore for Database {
         let ordered = move |due: Statement| due.sql(" ORDER BY wake_at, id LIMIT ").value(most);
         // Usually nothing is due, and then the worker takes no lock. After a restore nothing is charged until the
         // database was compared with the acquirer; the transaction of a charge checks that again.
-        let free = move || due().sql(" AND NOT EXISTS (SELECT 1 FROM installation WHERE held_since IS NOT NULL)");
+        let free = move || {
+            due()
+                .sql(" AND NOT EXISTS (SELECT 1 FROM installation WHERE held_since IS NOT NULL)")
+                .sql(format!(" AND {}", is_here("subscriptions")))
+        };
         let any = self.read(move |connection| Ok::<_, Failed>(ordered(free()).finds(connection)?));
         if !any.await? {
             return Ok(Vec::new());
         }
         self.write(move |connection| {
-            let mine: Vec<i64> = ordered(due()).locked(connection, " FOR UPDATE SKIP LOCKED").scalars(connection)?;
+            // Apart, because a statement that locks rows reads no others.
+            let moved: Vec<i64> = moved_projects().scalars(connection)?;
+            let due = if moved.is_empty() { due() } else { due().sql(" AND NOT (project_id").among(&moved).sql(")") };
+            let mine: Vec<i64> = ordered(due).locked(connection, " FOR UPDATE SKIP LOCKED").scalars(connection)?;
             let rows: Vec<LeasedRow> = Statement::new("UPDATE subscriptions SET wake_at = ")
                 .value(until.naive_utc())
                 .sql(", work_attempts = work_attempts + 1 WHERE id")

@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::endpoints::stored_attempts;
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
 use crate::decode;
-use crate::lease::{LeaseRequest, Leased, Queue};
+use crate::lease::{LeaseRequest, Leased, Queue, is_here};
 use crate::schema::{outbox_events, referred, webhook_deliveries, webhooks};
 use crate::statement::{Statement, by_place};
 
@@ -73,6 +73,7 @@ pub(crate) const DELIVERIES: Queue = Queue {
     due: Some("next_attempt_at"),
     open: "status = 'pending'",
     on_park: "",
+    of_projects: true,
 };
 
 /// Condition with a literal instead of a bound value: planners use the partial index of waiting deliveries only with a
@@ -161,6 +162,7 @@ fn fan_out(
 ) -> Result<FanOut, Abort<StoreError>> {
     let waiting: Vec<i64> = outbox_events::table
         .filter(outbox_events::dispatched_at.is_null())
+        .filter(sql::<Bool>(&is_here("outbox_events")))
         .filter(outbox_events::topic.eq_any(public_topics()))
         .order(outbox_events::id)
         .limit(i64::from(events))
@@ -201,6 +203,7 @@ impl DeliveryQueue for Database {
         let waits = self.read(|connection| {
             let waiting = outbox_events::table
                 .filter(outbox_events::dispatched_at.is_null())
+                .filter(sql::<Bool>(&is_here("outbox_events")))
                 .filter(outbox_events::topic.eq_any(public_topics()));
             Ok::<_, Abort<StoreError>>(found!(connection, waiting)?)
         });
@@ -271,6 +274,7 @@ impl DeliveryQueue for Database {
         self.read(move |connection| {
             let event: Option<NaiveDateTime> = outbox_events::table
                 .filter(outbox_events::dispatched_at.is_null())
+                .filter(sql::<Bool>(&is_here("outbox_events")))
                 .filter(outbox_events::topic.eq_any(public_topics()))
                 .order(outbox_events::id)
                 .select(outbox_events::created_at)

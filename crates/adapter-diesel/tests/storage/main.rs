@@ -59,6 +59,7 @@ mod payment_types;
 mod payments;
 mod prices;
 mod profile;
+mod project_move;
 mod references;
 mod rehearsals;
 mod round_trip;

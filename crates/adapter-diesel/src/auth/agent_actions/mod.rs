@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 
 use async_trait::async_trait;
 use chrono::{DateTime, NaiveDateTime, TimeDelta, Utc};
+use diesel::dsl::sql;
 use diesel::prelude::*;
+use diesel::sql_types::Bool;
 use kontor_auth::model::{
     AgentAction, AgentActionDecision, AgentActionEvent, AgentActionFilter, AgentActionState, AgentExecution,
     AgentLimits, AgentPolicy, AgentResult, AgentRule, AgentRules, MAX_LOGGED_AGENT_FAILURES, MAX_OPEN_AGENT_ACTIONS,
@@ -21,6 +23,7 @@ use uuid::Uuid;
 use self::rows::{ActionRow, TABLE, insert, load, lock_action, matching, moved, newest, one};
 use super::{AGENT, agents, approval_mails, guard};
 use crate::database::{Abort, AnyConnection, Database, Extent, on_duplicate};
+use crate::lease::is_here;
 use crate::locks::lock_project;
 use crate::schema::{access_tokens, agent_actions as actions, agent_policies as policies, agent_usage as usage, users};
 use crate::{decode, records, unreadable};
@@ -237,6 +240,7 @@ impl AgentActionRepository for Database {
                 let found: Option<String> = actions::table
                     .filter(actions::state.eq(AgentActionState::Approved.word()))
                     .filter(actions::leased_until.le(at.naive_utc()))
+                    .filter(sql::<Bool>(&is_here("agent_actions")))
                     .order(actions::leased_until)
                     .select(actions::public_id)
                     .first(connection)
