@@ -182,8 +182,8 @@ impl PaymentGateway for Acquirer {
             self.named.lock().unwrap().push(method.id);
         }
         let unknown = || Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
-        let mode = *self.mode.lock().unwrap();
-        match mode {
+        let acquirer_mode = *self.mode.lock().unwrap();
+        match acquirer_mode {
             AcquirerMode::Pending => Answer::Known(self.make(request, GatewayStatus::Pending)),
             AcquirerMode::Paid => Answer::Known(self.make(request, GatewayStatus::Succeeded)),
             AcquirerMode::Refuses => {
@@ -207,13 +207,13 @@ impl PaymentGateway for Acquirer {
     /// Cancels a pending payment, unless the behaviour is `Silent` or `Refuses`.
     async fn cancel(&self, id: &ProviderId, _: Uuid) -> Answer<GatewayPayment> {
         self.requests.fetch_add(1, Ordering::SeqCst);
-        let mode = *self.mode.lock().unwrap();
+        let acquirer_mode = *self.mode.lock().unwrap();
         let refused = || Answer::Refused { code: "invalid_request".to_owned(), description: "no".to_owned() };
         let mut payments = self.payments.lock().unwrap();
         let found = payments.iter_mut().map(|(_, payment)| payment).find(|payment| payment.id == *id);
         let Some(payment) = found else { return refused() };
         let lost = Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
-        match mode {
+        match acquirer_mode {
             AcquirerMode::Silent => return lost,
             AcquirerMode::Refuses => return refused(),
             _ if payment.status != GatewayStatus::Pending => return refused(),
@@ -221,7 +221,7 @@ impl PaymentGateway for Acquirer {
         }
         payment.status = GatewayStatus::Canceled;
         payment.reason = Some("canceled_by_merchant".to_owned());
-        if mode == AcquirerMode::LosesTheAnswer { lost } else { Answer::Known(payment.clone()) }
+        if acquirer_mode == AcquirerMode::LosesTheAnswer { lost } else { Answer::Known(payment.clone()) }
     }
 
     async fn read(&self, id: &ProviderId) -> Reading<GatewayPayment> {
@@ -244,8 +244,8 @@ impl PaymentGateway for Acquirer {
     }
 
     async fn refund(&self, request: &RefundRequest) -> Answer<GatewayRefund> {
-        let mode = *self.mode.lock().unwrap();
-        let (id, status) = match mode {
+        let acquirer_mode = *self.mode.lock().unwrap();
+        let (id, status) = match acquirer_mode {
             AcquirerMode::Silent => return Answer::Unknown { why: "no answer".to_owned(), retry_after: None },
             AcquirerMode::Refuses => {
                 return Answer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() };
@@ -271,7 +271,7 @@ impl PaymentGateway for Acquirer {
             refunds.push((id, made.clone()));
             made
         });
-        if mode == AcquirerMode::LosesTheAnswer {
+        if acquirer_mode == AcquirerMode::LosesTheAnswer {
             return Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
         }
         Answer::Known(refund)
@@ -299,8 +299,8 @@ impl PaymentGateway for Acquirer {
     }
 
     async fn register(&self, request: &HandOverRequest) -> Answer<GatewayReceipt> {
-        let mode = *self.mode.lock().unwrap();
-        match mode {
+        let acquirer_mode = *self.mode.lock().unwrap();
+        match acquirer_mode {
             AcquirerMode::Silent => return Answer::Unknown { why: "no answer".to_owned(), retry_after: None },
             AcquirerMode::Refuses => {
                 return Answer::Refused { code: "forbidden".to_owned(), description: "no".to_owned() };
@@ -319,7 +319,7 @@ impl PaymentGateway for Acquirer {
             receipts.push((request.key.clone(), made.clone()));
             made
         });
-        if mode == AcquirerMode::LosesTheAnswer {
+        if acquirer_mode == AcquirerMode::LosesTheAnswer {
             return Answer::Unknown { why: "no answer".to_owned(), retry_after: None };
         }
         Answer::Known(receipt)
