@@ -128,6 +128,8 @@ impl From<StoreError> for ApiError {
                 tracing::warn!(%reason, "database unavailable");
                 Self::Message(StatusCode::SERVICE_UNAVAILABLE, OVERLOADED.to_owned())
             }
+            // `web::idempotency` replaces this response by that of the other request.
+            StoreError::KeyTaken => Self::Message(StatusCode::SERVICE_UNAVAILABLE, OVERLOADED.to_owned()),
             StoreError::OutcomeUnknown(reason) => {
                 tracing::error!(%reason, "the outcome of a commit is unknown");
                 Self::Message(StatusCode::SERVICE_UNAVAILABLE, OUTCOME_UNKNOWN.to_owned())
