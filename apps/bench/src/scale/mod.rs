@@ -16,8 +16,8 @@ use self::market::{Item, Market, Place};
 use crate::Failure;
 use crate::load::{self, Request, Sample, Target};
 use crate::on_server::OnServer;
-use crate::pace::{Pace, Pair};
 use crate::report::{Figure, Goal, Report};
+use crate::rounds::{Pair, RunLengths};
 use crate::shop::Shop;
 
 /// Sizes of the measured data.
@@ -229,8 +229,8 @@ fn kinds() -> [Kind; 14] {
 }
 
 /// Measures everything at both sizes, and the small size among other projects.
-pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
-    let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
+pub fn measure(lengths: &RunLengths, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let sizes = if lengths.is_quick() { Sizes::QUICK } else { Sizes::FULL };
     let small = Setup::open("small", server, |shop| fill(shop, sizes.small, 0, 0))?;
     let crowd = Setup::open("crowd", server, |shop| fill(shop, sizes.small, sizes.outsiders, sizes.items_of_outsider))?;
     let large = Setup::open("large", server, |shop| fill(shop, sizes.large, 0, 0))?;

@@ -3,8 +3,8 @@
 use super::{Filled, GROWTH, KINDS, MORE, Sizes, compare, encoded};
 use crate::Failure;
 use crate::load::{Request, Target};
-use crate::pace::Pace;
 use crate::report::{Goal, Report};
+use crate::rounds::RunLengths;
 use crate::shop::Shop;
 use crate::site::{self, Text};
 
@@ -69,8 +69,8 @@ const ASKED: [Asked; 9] = [
 ];
 
 /// Measures both sizes in alternation.
-pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
-    let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
+pub fn measure(lengths: &RunLengths, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let sizes = if lengths.is_quick() { Sizes::QUICK } else { Sizes::FULL };
     let small = Site::open("small_site", server, |shop| fill(shop, sizes.small))?;
     let large = Site::open("large_site", server, |shop| fill(shop, sizes.large))?;
     for (name, surface, most, path) in ASKED {

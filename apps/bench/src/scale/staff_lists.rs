@@ -4,8 +4,8 @@ use super::book::{self, Buyer};
 use super::{Filled, GROWTH, KINDS, MORE, Sizes, compare, encoded, run};
 use crate::Failure;
 use crate::load::{Request, Target};
-use crate::pace::Pace;
 use crate::report::{Figure, Goal, Report};
+use crate::rounds::RunLengths;
 use crate::shop::Shop;
 
 /// Customers and orders of a project, and the header `Authorization` of its owner.
@@ -94,8 +94,8 @@ const REPORTS: [(&str, &str); 4] = [
 ];
 
 /// Measures both sizes in alternation, and the reports of the large one.
-pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
-    let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
+pub fn measure(lengths: &RunLengths, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let sizes = if lengths.is_quick() { Sizes::QUICK } else { Sizes::FULL };
     let small = StaffLists::open("small_desk", server, |shop| fill(shop, sizes.small))?;
     let large = StaffLists::open("large_desk", server, |shop| fill(shop, sizes.large))?;
     // A list and a table use the same query, so lists are only checked with the first parameters.

@@ -28,7 +28,7 @@ use kontor_payments::verification::VerificationTerms;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
 use kontor_platform_surface::agent_tools;
 use kontor_subscriptions::ports::SubscriptionForecastReader;
-use kontor_subscriptions::{Pace, SubscriptionScheduler};
+use kontor_subscriptions::{ChargeLimiter, SubscriptionScheduler};
 use kontor_webhooks::DeliveryWorker;
 use kontor_webhooks::model::OutboundPolicy;
 
@@ -186,8 +186,8 @@ impl Adapters {
     pub fn subscription_scheduler(&self, database: &Database) -> SubscriptionScheduler {
         let Self { clock, random, .. } = self.clone();
         let charges = Arc::new(self.charges(database));
-        let pace = Arc::new(Pace::per_second(self.charges_per_second));
-        SubscriptionScheduler { store: Arc::new(database.clone()), charges, clock, random, pace }
+        let limiter = Arc::new(ChargeLimiter::per_second(self.charges_per_second));
+        SubscriptionScheduler { store: Arc::new(database.clone()), charges, clock, random, limiter }
     }
 
     /// Returns the forecasts of subscriptions.
