@@ -11,13 +11,13 @@ use crate::subscription_fixture::ROOT;
 use crate::support::{Answer, TestServer, send};
 
 /// A demo on a separate database.
-pub struct Stage {
+pub struct DemoFixture {
     pub demo: Demo,
     folder: tempfile::TempDir,
     _db: TestDatabase,
 }
 
-impl Stage {
+impl DemoFixture {
     pub async fn open(db: TestDatabase) -> Self {
         TestServer::prepare();
         let folder = tempfile::tempdir().unwrap();
