@@ -61,7 +61,7 @@ impl MiniAppLogin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::miniapp::{CONTACT_LIFETIME, ContactHash, InitData, ProofError, SignedAt, SignedPhone};
+    use crate::miniapp::{ContactHash, InitData, ProofError, SignedAt, SignedPhone};
     use crate::ports::{MockCustomerAccounts, MockHmac, MockMiniAppTokens};
     use chrono::DateTime;
     use kontor_kernel::testing::{CountingRandom, PlainCipher, app_scope};
@@ -80,7 +80,7 @@ mod tests {
         MiniAppLogin {
             bots: Arc::new(bots),
             accounts: Arc::new(accounts),
-            verifier: Verifier::new(Arc::new(hmac), cipher.clone(), CONTACT_LIFETIME),
+            verifier: Verifier::new(Arc::new(hmac), cipher.clone(), chrono::TimeDelta::hours(1)),
             clock: Arc::new(clock),
             random: Arc::new(CountingRandom::new()),
             cipher,
