@@ -19,7 +19,7 @@ pub fn verifier() -> Verifier {
             mac(key, message).try_into().unwrap()
         }
     }
-    Verifier::new(Arc::new(Ring), Arc::new(PlainCipher), chrono::TimeDelta::hours(1))
+    Verifier::new(Arc::new(Ring), Arc::new(PlainCipher), TimeDelta::hours(1))
 }
 
 fn mac(key: &[u8], message: &[u8]) -> Vec<u8> {
