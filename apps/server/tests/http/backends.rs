@@ -10,6 +10,7 @@ use kontor_examples::{bff, direct};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
+use crate::customer_client::ApplicationClient;
 use crate::member::{DemoFixture, Member};
 use crate::subscription_fixture::ROOT;
 use crate::support::{Answer, send};
@@ -72,7 +73,7 @@ database_tests! {
         let backend = Backend::start(&fixture, direct::serve);
         send(backend.request(Method::GET, "/lesson")).await.expect(401);
         backend.lesson(("Authorization", "Bearer 1|nobody")).await.expect(401);
-        let customer_client = Member::front(fixture.file()).sign_in(&fixture.file().customer.phone).await;
+        let customer_client = ApplicationClient::of_demo(fixture.file()).sign_in(&fixture.file().customer.phone).await;
         let bearer = format!("Bearer {}", customer_client.bearer);
         let credentials = ("Authorization", bearer.as_str());
         let refused = backend.lesson(credentials).await.expect(402);
@@ -96,7 +97,7 @@ database_tests! {
         send(post("/code", json!({ "phone": phone }))).await.expect(204);
         let wrong = send(post("/session", json!({ "phone": phone, "code": "x" }))).await;
         assert!(wrong.status.is_client_error() && !wrong.headers.contains_key("set-cookie"), "{}", wrong.text);
-        let front = Member::front(fixture.file());
+        let front = ApplicationClient::of_demo(fixture.file());
         let messages = send(front.http.get(format!("{}/control/messages?to={phone}", front.sandbox))).await.expect(200);
         let code = &messages["messages"][0]["code"];
         let signed_in = send(post("/session", json!({ "phone": phone, "code": code }))).await;

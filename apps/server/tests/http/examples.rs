@@ -72,12 +72,7 @@ struct ExampleCallers {
 
 impl ExampleCallers {
     async fn sign_in(file: DemoFile, database: &str) -> Self {
-        let front = ApplicationClient {
-            http: reqwest::Client::builder().no_proxy().build().unwrap(),
-            url: file.base_url.clone(),
-            sandbox: file.sandbox_url.clone(),
-            app_token: file.app_token.clone(),
-        };
+        let front = ApplicationClient::of_demo(&file);
         let anna = front.sign_in(&file.customer.phone).await;
         let login = json!({ "login": file.staff.login, "password": file.staff.password });
         let signed_in = send(front.http.post(format!("{}/api/login", file.base_url)).json(&login)).await.expect(200);

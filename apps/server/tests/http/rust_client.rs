@@ -7,14 +7,15 @@ use kontor_client::types::{
 };
 use kontor_client::{Client, ClientSurface, Error, Money, NextAction, Patch, Retries};
 
-use crate::member::{DemoFixture, Member};
+use crate::customer_client::ApplicationClient;
+use crate::member::DemoFixture;
 use crate::support::send;
 
 /// Logs the customer of the demo in with the code of a call.
 async fn sign_in(fixture: &DemoFixture, shop: &ClientSurface) -> ClientSurface {
     let phone = &fixture.file().customer.phone;
     shop.send_password(&CodeRequest { phone: phone.clone() }).await.unwrap();
-    let front = Member::front(fixture.file());
+    let front = ApplicationClient::of_demo(fixture.file());
     let messages = send(front.http.get(format!("{}/control/messages?to={phone}", front.sandbox))).await.expect(200);
     let password = messages["messages"][0]["code"].as_str().unwrap().into();
     let login = CodeLogin { phone: phone.clone(), password, device: None };
