@@ -11,8 +11,8 @@ use serde_json::Value;
 
 use crate::Failure;
 use crate::catalogue;
-use crate::pace::Pace;
 use crate::report::{Figure, Goal, Report, most_resident};
+use crate::rounds::RunLengths;
 use crate::shop::Data;
 use crate::start::own_binary;
 
@@ -25,8 +25,8 @@ const MAX_MEMORY: f64 = 300.0;
 type WriteRows = fn(usize, &Path) -> Result<(), Failure>;
 
 /// Measures csv, and xlsx with a shared string table. Every import goes into a separate project.
-pub fn measure(pace: &Pace, report: &mut Report) -> Result<(), Failure> {
-    let rows = if pace.is_quick() { FEW } else { MANY };
+pub fn measure(lengths: &RunLengths, report: &mut Report) -> Result<(), Failure> {
+    let rows = if lengths.is_quick() { FEW } else { MANY };
     let data = Data::empty()?;
     let binary = own_binary()?;
     let kinds: [(&str, WriteRows); 2] = [("csv", catalogue::write_many_cards), ("xlsx", catalogue::write_workbook)];

@@ -12,8 +12,8 @@ use crate::load::{self, Sample, Target};
 use crate::login::Logins;
 use crate::on_server::OnServer;
 use crate::orders::{commits, open, order};
-use crate::pace::{Pace, Pair, in_turns};
 use crate::report::{Figure, Goal, Report};
+use crate::rounds::{Pair, RunLengths, in_turns};
 use crate::shop::Shop;
 
 /// Number of concurrent customers.
@@ -22,21 +22,21 @@ pub const CUSTOMERS: usize = 64;
 const ON_POSTGRES: f64 = 1_000.0;
 
 /// Measures orders and logins on SQLite, and orders on PostgreSQL when a server is given.
-pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+pub fn measure(lengths: &RunLengths, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
     let shop = Shop::open()?;
     let target = orders(&shop)?;
-    let run = |time| load::run(&target, CUSTOMERS, pace.threads, time);
-    beside_commits(&shop, "durable orders", "order", pace, report, run)?;
+    let run = |time| load::run(&target, CUSTOMERS, lengths.threads, time);
+    beside_commits(&shop, "durable orders", "order", lengths, report, run)?;
     shop.close();
 
     let shop = Shop::empty(None)?;
-    let mut customers = Logins::prepare(&shop, pace)?;
-    let run = |time| customers.run(CUSTOMERS, pace.threads, time);
-    beside_commits(&shop, "logins by code", "login", pace, report, run)?;
+    let mut customers = Logins::prepare(&shop, lengths)?;
+    let run = |time| customers.run(CUSTOMERS, lengths.threads, time);
+    beside_commits(&shop, "logins by code", "login", lengths, report, run)?;
     shop.close();
 
     if let Some(server) = server {
-        on_postgres(server, pace, report)?;
+        on_postgres(server, lengths, report)?;
     } else {
         eprintln!("SKIPPED orders on PostgreSQL: set --postgres or TEST_DATABASE_URL");
     }
@@ -57,22 +57,22 @@ fn beside_commits(
     shop: &Shop,
     name: &str,
     one: &str,
-    pace: &Pace,
+    lengths: &RunLengths,
     report: &mut Report,
     mut run: impl FnMut(Duration) -> Result<Sample, Failure>,
 ) -> Result<(), Failure> {
     let mut file = open(shop)?;
-    commits(&mut file, pace.warm_up)?;
-    run(pace.warm_up)?;
+    commits(&mut file, lengths.warm_up)?;
+    run(lengths.warm_up)?;
     let (mut committed, mut done) = (0, 0);
     let ours = || -> Result<Sample, Failure> {
         let before = shop.database.write_costs();
-        let sample = run(pace.round)?;
+        let sample = run(lengths.round)?;
         committed += shop.database.write_costs().since(before).commits;
         done += sample.count();
         Ok(sample)
     };
-    let pair = in_turns(pace.rounds, ours, || commits(&mut file, pace.round))?;
+    let pair = in_turns(lengths.rounds, ours, || commits(&mut file, lengths.round))?;
     let name = format!("{name}, {CUSTOMERS} customers");
     report.add(Figure::ratio(name.clone(), pair.ratio(), Goal::AtLeast(0.5)).beside(&pair));
     let slowest = pair.ours.percentile(99).as_secs_f64() * 1000.0;
@@ -82,7 +82,7 @@ fn beside_commits(
     Ok(())
 }
 
-fn on_postgres(server: &str, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+fn on_postgres(server: &str, lengths: &RunLengths, report: &mut Report) -> Result<(), Failure> {
     let database = OnServer::create(server, "crowd")?;
     let mut bare = PgConnection::establish(&database.url)?;
     ensure_durable(&mut bare)?;
@@ -90,12 +90,12 @@ fn on_postgres(server: &str, pace: &Pace, report: &mut Report) -> Result<(), Fai
     let shop = Shop::furnished(database.url.clone())?;
     database.vacuum()?;
     let target = orders(&shop)?;
-    let run = |time| load::run(&target, CUSTOMERS, pace.threads, time);
-    run(pace.warm_up)?;
-    let pair: Pair = in_turns(pace.rounds, || run(pace.round), || bare_commits(&mut bare, pace.round))?;
+    let run = |time| load::run(&target, CUSTOMERS, lengths.threads, time);
+    run(lengths.warm_up)?;
+    let pair: Pair = in_turns(lengths.rounds, || run(lengths.round), || bare_commits(&mut bare, lengths.round))?;
     let keyed = target.keyed();
-    let under_keys = || load::run(&keyed, CUSTOMERS, pace.threads, pace.round);
-    let of_keys: Pair = in_turns(pace.rounds, under_keys, || run(pace.round))?;
+    let under_keys = || load::run(&keyed, CUSTOMERS, lengths.threads, lengths.round);
+    let of_keys: Pair = in_turns(lengths.rounds, under_keys, || run(lengths.round))?;
     shop.close();
     let name = format!("durable orders on PostgreSQL, {CUSTOMERS} customers");
     let rate = pair.ours.per_second();

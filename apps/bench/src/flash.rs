@@ -7,8 +7,8 @@ use crate::Failure;
 use crate::load::{self, Arrival, Request, Sample, Target};
 use crate::on_server::OnServer;
 use crate::orders::order;
-use crate::pace::{Pace, Pair};
 use crate::report::{Figure, Goal, Report};
+use crate::rounds::{Pair, RunLengths};
 use crate::shop::{Offer, Shop, in_one_commit};
 use crate::storefront::{card, categories, list};
 
@@ -47,22 +47,22 @@ impl Sale {
 }
 
 /// Measures a sale on both databases.
-pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
-    let sale = if pace.is_quick() { QUICK } else { FULL };
-    on(Shop::open()?, "SQLite", &sale, pace, report)?;
+pub fn measure(lengths: &RunLengths, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let sale = if lengths.is_quick() { QUICK } else { FULL };
+    on(Shop::open()?, "SQLite", &sale, lengths, report)?;
     match server {
         Some(server) => {
             let database = OnServer::create(server, "flash")?;
             let shop = Shop::furnished(database.url.clone())?;
             database.vacuum()?;
-            on(shop, "PostgreSQL", &sale, pace, report)?;
+            on(shop, "PostgreSQL", &sale, lengths, report)?;
         }
         None => eprintln!("SKIPPED flash sale on PostgreSQL: set --postgres or TEST_DATABASE_URL"),
     }
     Ok(())
 }
 
-fn on(shop: Shop, name: &str, sale: &Sale, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+fn on(shop: Shop, name: &str, sale: &Sale, lengths: &RunLengths, report: &mut Report) -> Result<(), Failure> {
     let (offers, customers) = (shop.offers()?, shop.customers(sale.customers)?);
     let (wanted, others) = offers.split_first().ok_or("nothing is sold")?;
     // The item has no orders yet.
@@ -79,8 +79,8 @@ fn on(shop: Shop, name: &str, sale: &Sale, pace: &Pace, report: &mut Report) -> 
     // As deployed: with the response cache.
     let service = shop.remembering()?;
     let reads = Target { address: service.address, expected: 200, requests: reads(&shop, others), once: false };
-    let read = |time| load::run(&reads, pace.connections, 1, time);
-    read(pace.warm_up)?;
+    let read = |time| load::run(&reads, lengths.connections, 1, time);
+    read(lengths.warm_up)?;
     let quiet = read(sale.time / 2)?;
     let (busy, answers) = std::thread::scope(|scope| {
         let reading = scope.spawn(|| read(sale.time));

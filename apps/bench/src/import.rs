@@ -10,19 +10,19 @@ use kontor_catalog::spreadsheet::ports::{SheetFormat, SheetReader as _};
 use crate::Failure;
 use crate::catalogue::{self, ROWS};
 use crate::load::Sample;
-use crate::pace::{Pace, in_turns};
 use crate::report::{Figure, Goal, Report};
+use crate::rounds::{RunLengths, in_turns};
 use crate::shop::{Data, importer};
 
 /// Measures both kinds of file. Every import goes into a separate project, so every row is a new item.
-pub fn measure(data: &Data, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+pub fn measure(data: &Data, lengths: &RunLengths, report: &mut Report) -> Result<(), Failure> {
     let most_times_parsing = [(SheetFormat::Xlsx, "xlsx", Goal::AtMost(3.0)), (SheetFormat::Csv, "csv", Goal::None)];
     for (format, name, goal) in most_times_parsing {
         let file = data.folder().join(format!("cards.{name}"));
         catalogue::write_cards(format, &file)?;
         parse(&file)?;
         import(data, &file)?;
-        let pair = in_turns(pace.rounds.max(1) * 2 - 1, || import(data, &file), || parse(&file))?;
+        let pair = in_turns(lengths.rounds.max(1) * 2 - 1, || import(data, &file), || parse(&file))?;
         let times = pair.peer.per_second() / pair.ours.per_second();
         report.add(Figure::times(format!("import of {ROWS} rows, {name}, by parsing"), times, goal).beside(&pair));
     }

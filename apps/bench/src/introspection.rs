@@ -6,8 +6,8 @@ use base64::prelude::BASE64_STANDARD;
 use crate::Failure;
 use crate::load::{Request, Target};
 use crate::on_server::OnServer;
-use crate::pace::Pace;
 use crate::report::{Goal, Report};
+use crate::rounds::RunLengths;
 use crate::shop::{AT, Shop, in_one_commit, sha256};
 use crate::storefront::beside;
 
@@ -15,19 +15,19 @@ use crate::storefront::beside;
 const CLIENTS: u32 = 4_000;
 
 /// Measures introspection of active tokens on SQLite and, when a server is given, on PostgreSQL.
-pub fn measure(pace: &Pace, postgres: Option<&str>, report: &mut Report) -> Result<(), Failure> {
-    on(None, "introspection, SQLite", 0.4, pace, report)?;
+pub fn measure(lengths: &RunLengths, postgres: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    on(None, "introspection, SQLite", 0.4, lengths, report)?;
     match postgres {
         None => eprintln!("SKIPPED introspection on PostgreSQL: set --postgres or TEST_DATABASE_URL"),
         Some(server) => {
             let database = OnServer::create(server, "introspection")?;
-            on(Some(database.url.clone()), "introspection, PostgreSQL", 0.2, pace, report)?;
+            on(Some(database.url.clone()), "introspection, PostgreSQL", 0.2, lengths, report)?;
         }
     }
     Ok(())
 }
 
-fn on(url: Option<String>, name: &str, goal: f64, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+fn on(url: Option<String>, name: &str, goal: f64, lengths: &RunLengths, report: &mut Report) -> Result<(), Failure> {
     let shop = Shop::empty(url)?;
     let bearers = shop.customers(usize::try_from(CLIENTS)?)?;
     let requests = (1..=CLIENTS).zip(&bearers).map(|(number, bearer)| question(number, bearer)).collect();
@@ -43,7 +43,7 @@ fn on(url: Option<String>, name: &str, goal: f64, pace: &Pace, report: &mut Repo
     });
     in_one_commit(&shop, statements.collect())?;
     let target = Target { address: shop.address, expected: 200, requests, once: false };
-    report.add(beside(&shop, pace, name, Goal::AtLeast(goal), target)?);
+    report.add(beside(&shop, lengths, name, Goal::AtLeast(goal), target)?);
     shop.close();
     Ok(())
 }

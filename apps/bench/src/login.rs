@@ -8,8 +8,8 @@ use serde_json::json;
 use crate::Failure;
 use crate::load::{self, Request, Sample, Target};
 use crate::orders::{commits, open};
-use crate::pace::{Pace, in_turns};
 use crate::report::{Figure, Goal};
+use crate::rounds::{RunLengths, in_turns};
 use crate::shop::{AT, Shop, in_one_commit};
 
 /// Codes for one round: more than it uses up. Every code is valid for one login.
@@ -28,9 +28,9 @@ pub struct Logins<'a> {
 
 impl<'a> Logins<'a> {
     /// Prepares enough codes for all rounds and a warm-up.
-    pub fn prepare(shop: &'a Shop, pace: &Pace) -> Result<Self, Failure> {
-        let of_a_round = if pace.is_quick() { CODES / 10 } else { CODES };
-        prepare(shop, of_a_round * (u32::try_from(pace.rounds)? + 1))?;
+    pub fn prepare(shop: &'a Shop, lengths: &RunLengths) -> Result<Self, Failure> {
+        let of_a_round = if lengths.is_quick() { CODES / 10 } else { CODES };
+        prepare(shop, of_a_round * (u32::try_from(lengths.rounds)? + 1))?;
         Ok(Self { shop, next: 0, of_a_round })
     }
 
@@ -46,17 +46,20 @@ impl<'a> Logins<'a> {
 
 /// Measures logins with codes that were sent before. Each is one commit, which uses the code up and stores the token
 /// and its session.
-pub fn measure(pace: &Pace) -> Result<Figure, Failure> {
+pub fn measure(lengths: &RunLengths) -> Result<Figure, Failure> {
     let shop = Shop::empty(None)?;
     let mut file = open(&shop)?;
-    let mut customers = Logins::prepare(&shop, pace)?;
-    let mut logins = |time| customers.run(pace.connections, pace.threads, time);
-    commits(&mut file, pace.warm_up)?;
-    logins(pace.warm_up)?;
-    let pair =
-        in_turns(pace.rounds, || logins(pace.round), || -> Result<Sample, Failure> { commits(&mut file, pace.round) })?;
+    let mut customers = Logins::prepare(&shop, lengths)?;
+    let mut logins = |time| customers.run(lengths.connections, lengths.threads, time);
+    commits(&mut file, lengths.warm_up)?;
+    logins(lengths.warm_up)?;
+    let pair = in_turns(
+        lengths.rounds,
+        || logins(lengths.round),
+        || -> Result<Sample, Failure> { commits(&mut file, lengths.round) },
+    )?;
     shop.close();
-    let name = format!("logins by code, {} at once", pace.connections);
+    let name = format!("logins by code, {} at once", lengths.connections);
     Ok(Figure::ratio(name, pair.ratio(), Goal::AtLeast(0.15)).beside(&pair))
 }
 

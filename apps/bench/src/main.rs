@@ -16,9 +16,9 @@ mod mcp;
 mod mixed;
 mod on_server;
 mod orders;
-mod pace;
 mod release;
 mod report;
+mod rounds;
 mod scale;
 mod shop;
 mod site;
@@ -32,8 +32,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 
-use crate::pace::Pace;
 use crate::report::Report;
+use crate::rounds::RunLengths;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -129,7 +129,7 @@ fn main() -> ExitCode {
 }
 
 fn measure(arguments: &Arguments) -> Result<Report, Failure> {
-    let pace = if arguments.quick { Pace::QUICK } else { Pace::FULL };
+    let lengths = if arguments.quick { RunLengths::QUICK } else { RunLengths::FULL };
     // A process has one TLS provider. An error only means that one is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut report = Report::default();
@@ -140,77 +140,77 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
         };
         let grows = |grown: Grown| arguments.of.is_none_or(|of| of == grown);
         if grows(Grown::Goods) {
-            scale::measure(&pace, server, &mut report)?;
+            scale::measure(&lengths, server, &mut report)?;
         }
         if grows(Grown::Orders) {
-            scale::staff_lists::measure(&pace, server, &mut report)?;
+            scale::staff_lists::measure(&lengths, server, &mut report)?;
         }
         if grows(Grown::Subscriptions) {
-            scale::renewals::measure(&pace, server, &mut report)?;
-            scale::wave::measure(&pace, server, &mut report)?;
+            scale::renewals::measure(&lengths, server, &mut report)?;
+            scale::wave::measure(&lengths, server, &mut report)?;
         }
         if grows(Grown::Pages) {
-            scale::site::measure(&pace, server, &mut report)?;
+            scale::site::measure(&lengths, server, &mut report)?;
         }
         report.resident = report::resident("self")?;
         return Ok(report);
     }
     if arguments.wants(Part::Introspection) {
-        introspection::measure(&pace, arguments.postgres.as_deref(), &mut report)?;
+        introspection::measure(&lengths, arguments.postgres.as_deref(), &mut report)?;
     }
     if arguments.wants(Part::Site) {
         let shop = shop::Shop::empty(None)?;
-        site::measure(&shop, &pace, &mut report)?;
+        site::measure(&shop, &lengths, &mut report)?;
         shop.close();
     }
     if arguments.wants(Part::Writes) {
-        writes::measure(&pace, &mut report)?;
+        writes::measure(&lengths, &mut report)?;
     }
     if arguments.wants(Part::Crowd) {
-        crowd::measure(&pace, arguments.postgres.as_deref(), &mut report)?;
+        crowd::measure(&lengths, arguments.postgres.as_deref(), &mut report)?;
         match &arguments.beside {
-            Some(other) => release::measure(&pace, other, &mut report)?,
+            Some(other) => release::measure(&lengths, other, &mut report)?,
             None => eprintln!("SKIPPED comparison with another release: set --beside to its binary"),
         }
     }
     if arguments.wants(Part::Flash) {
-        flash::measure(&pace, arguments.postgres.as_deref(), &mut report)?;
+        flash::measure(&lengths, arguments.postgres.as_deref(), &mut report)?;
     }
     if arguments.wants(Part::Login) {
-        report.add(login::measure(&pace)?);
+        report.add(login::measure(&lengths)?);
     }
     if arguments.wants(Part::Mcp) {
-        mcp::measure(&pace, &mut report)?;
+        mcp::measure(&lengths, &mut report)?;
     }
     if arguments.wants(Part::Mixed) {
-        mixed::measure(&pace, arguments.postgres.as_deref(), &mut report)?;
+        mixed::measure(&lengths, arguments.postgres.as_deref(), &mut report)?;
     }
     if [Part::Storefront, Part::Orders, Part::Import, Part::Start].iter().any(|part| arguments.wants(*part)) {
-        with_catalogue(arguments, &pace, &mut report)?;
+        with_catalogue(arguments, &lengths, &mut report)?;
     }
     // A million rows take minutes, so this part runs only on request.
     if arguments.only.contains(&Part::Bulk) {
-        bulk::measure(&pace, &mut report)?;
+        bulk::measure(&lengths, &mut report)?;
     }
     report.resident = report::resident("self")?;
     Ok(report)
 }
 
 /// Measures the parts that need a catalog.
-fn with_catalogue(arguments: &Arguments, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+fn with_catalogue(arguments: &Arguments, lengths: &RunLengths, report: &mut Report) -> Result<(), Failure> {
     let shop = shop::Shop::open()?;
     if arguments.wants(Part::Storefront) {
-        storefront::measure(&shop, pace, report)?;
+        storefront::measure(&shop, lengths, report)?;
     }
     if arguments.wants(Part::Orders) {
-        orders::measure(&shop, pace)?.into_iter().for_each(|figure| report.add(figure));
+        orders::measure(&shop, lengths)?.into_iter().for_each(|figure| report.add(figure));
     }
     let database = shop.close();
     if arguments.wants(Part::Import) {
-        import::measure(&database, pace, report)?;
+        import::measure(&database, lengths, report)?;
     }
     if arguments.wants(Part::Start) {
-        start::measure(&database, pace, report)?;
+        start::measure(&database, lengths, report)?;
     }
     Ok(())
 }

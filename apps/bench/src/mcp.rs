@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::Failure;
 use crate::load::{self, Request, Target};
-use crate::pace::{Pace, in_turns};
 use crate::report::{Figure, Goal, Report};
+use crate::rounds::{RunLengths, in_turns};
 use crate::shop::{AT, Shop, in_one_commit, sha256};
 use crate::site::write_pages;
 
@@ -21,7 +21,7 @@ const FIRST: usize = 2_000_000;
 const VERSION: &str = "2026-07-28";
 
 /// Measures the time that the protocol adds.
-pub fn measure(pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+pub fn measure(lengths: &RunLengths, report: &mut Report) -> Result<(), Failure> {
     let shop = Shop::empty(None)?;
     write_pages(&shop, &shop.owner()?, PAGES)?;
     let bearers = log_in(&shop)?;
@@ -32,9 +32,9 @@ pub fn measure(pace: &Pace, report: &mut Report) -> Result<(), Failure> {
     let ours = target(calls().map(|(bearer, page)| tool_call(bearer, *page)).collect());
     let peer = target(calls().map(|(bearer, page)| plain(bearer, *page)).collect());
     let run = |target: &Target, time| load::run(target, 1, 1, time);
-    run(&peer, pace.warm_up)?;
-    run(&ours, pace.warm_up)?;
-    let pair = in_turns(pace.rounds, || run(&ours, pace.round), || run(&peer, pace.round))?;
+    run(&peer, lengths.warm_up)?;
+    run(&ours, lengths.warm_up)?;
+    let pair = in_turns(lengths.rounds, || run(&ours, lengths.round), || run(&peer, lengths.round))?;
     let milliseconds = |time: Duration| time.as_secs_f64() * 1000.0;
     let added = |percent| milliseconds(pair.ours.percentile(percent)) - milliseconds(pair.peer.percentile(percent));
     let figure = |percent: usize, goal| {

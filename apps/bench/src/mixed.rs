@@ -8,8 +8,8 @@ use crate::Failure;
 use crate::load::{self, Answer, Request, Sample, Target};
 use crate::on_server::OnServer;
 use crate::orders::order;
-use crate::pace::Pace;
 use crate::report::{Figure, Goal, Report};
+use crate::rounds::RunLengths;
 use crate::shop::Shop;
 use crate::storefront::{basket, card, categories, list};
 
@@ -21,32 +21,32 @@ const TURNS: usize = 500;
 const ORDERED: u16 = 201;
 
 /// Measures the round on both databases.
-pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
-    on(Shop::open()?, "SQLite", pace, report)?;
+pub fn measure(lengths: &RunLengths, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    on(Shop::open()?, "SQLite", lengths, report)?;
     if let Some(server) = server {
         let database = OnServer::create(server, "mixed")?;
-        on(Shop::furnished(database.url.clone())?, "PostgreSQL", pace, report)?;
+        on(Shop::furnished(database.url.clone())?, "PostgreSQL", lengths, report)?;
     }
     Ok(())
 }
 
-fn on(shop: Shop, name: &str, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+fn on(shop: Shop, name: &str, lengths: &RunLengths, report: &mut Report) -> Result<(), Failure> {
     let target = |requests| Target { address: shop.address, expected: 200, requests, once: false };
-    let run = |target: &Target, time| load::answers(target, pace.connections, pace.threads, time);
-    let customers = shop.customers(pace.connections)?;
+    let run = |target: &Target, time| load::answers(target, lengths.connections, lengths.threads, time);
+    let customers = shop.customers(lengths.connections)?;
     let mixed = target(requests(&shop, &customers)?);
-    run(&mixed, pace.warm_up)?;
-    let (time, answers) = middle(pace, || run(&mixed, pace.round))?;
+    run(&mixed, lengths.warm_up)?;
+    let (time, answers) = middle(lengths, || run(&mixed, lengths.round))?;
     let (orders, reads): (Vec<Answer>, Vec<Answer>) = answers.into_iter().partition(|answer| answer.status == ORDERED);
     let (reads, orders) = (sample(time, &reads)?, sample(time, &orders)?);
     for (what, sample) in [("reads", reads), ("orders", orders)] {
         report.add(tail_by_middle(format!("mixed on {name}, {what}"), &sample));
     }
     let (burst, baskets) = (target(orders_alone(&shop, &customers)?), target(baskets_alone(&shop)?));
-    run(&baskets, pace.warm_up)?;
-    let (time, answers) = middle(pace, || {
-        run(&burst, pace.round)?;
-        run(&baskets, pace.round)
+    run(&baskets, lengths.warm_up)?;
+    let (time, answers) = middle(lengths, || {
+        run(&burst, lengths.round)?;
+        run(&baskets, lengths.round)
     })?;
     let sample = sample(time, &answers)?;
     report.add(tail_by_middle(format!("precalculate after a burst of orders on {name}"), &sample));
@@ -66,9 +66,9 @@ fn sample(time: Duration, answers: &[Answer]) -> Result<Sample, Failure> {
 type Round = (Duration, Vec<Answer>);
 
 /// Returns the median round, so that a single disturbed round does not count.
-fn middle(pace: &Pace, mut run: impl FnMut() -> Result<Round, Failure>) -> Result<Round, Failure> {
-    let mut rounds = Vec::with_capacity(pace.rounds);
-    for _ in 0..pace.rounds {
+fn middle(lengths: &RunLengths, mut run: impl FnMut() -> Result<Round, Failure>) -> Result<Round, Failure> {
+    let mut rounds = Vec::with_capacity(lengths.rounds);
+    for _ in 0..lengths.rounds {
         rounds.push(run()?);
     }
     rounds.sort_by_key(|(_, answers)| tail(answers));

@@ -8,8 +8,8 @@ use serde_json::json;
 
 use crate::Failure;
 use crate::load::{self, Request, Sample, Target};
-use crate::pace::{Pace, in_turns};
 use crate::report::{Figure, Goal};
+use crate::rounds::{RunLengths, in_turns};
 use crate::shop::Shop;
 
 diesel::table! {
@@ -20,22 +20,22 @@ diesel::table! {
 }
 
 /// Measures orders of one line, without online payment, by as many concurrent customers as there are connections.
-pub fn measure(shop: &Shop, pace: &Pace) -> Result<[Figure; 2], Failure> {
-    let customers = shop.customers(pace.connections)?;
+pub fn measure(shop: &Shop, lengths: &RunLengths) -> Result<[Figure; 2], Failure> {
+    let customers = shop.customers(lengths.connections)?;
     let offers = shop.offers()?;
     let wishes = customers.iter().zip(offers.iter().map(|offer| offer.product));
     let requests = wishes.map(|(bearer, product)| order(shop, bearer, product)).collect();
     let plain = Target { address: shop.address, expected: 201, requests, once: false };
     let keyed = plain.keyed();
-    let orders = |time| load::run(&plain, pace.connections, pace.threads, time);
+    let orders = |time| load::run(&plain, lengths.connections, lengths.threads, time);
     let mut file = open(shop)?;
-    commits(&mut file, pace.warm_up)?;
-    orders(pace.warm_up)?;
-    let pair = in_turns(pace.rounds, || orders(pace.round), || commits(&mut file, pace.round))?;
-    let name = format!("durable orders, {} customers", pace.connections);
+    commits(&mut file, lengths.warm_up)?;
+    orders(lengths.warm_up)?;
+    let pair = in_turns(lengths.rounds, || orders(lengths.round), || commits(&mut file, lengths.round))?;
+    let name = format!("durable orders, {} customers", lengths.connections);
     let durable = Figure::ratio(name, pair.ratio(), Goal::AtLeast(0.15)).beside(&pair);
-    let under_keys = || load::run(&keyed, pace.connections, pace.threads, pace.round);
-    let pair = in_turns(pace.rounds, under_keys, || orders(pace.round))?;
+    let under_keys = || load::run(&keyed, lengths.connections, lengths.threads, lengths.round);
+    let pair = in_turns(lengths.rounds, under_keys, || orders(lengths.round))?;
     let under_keys =
         Figure::ratio("orders under a key by orders without", pair.ratio(), Goal::AtLeast(0.95)).beside(&pair);
     Ok([durable, under_keys])

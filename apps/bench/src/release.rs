@@ -17,18 +17,18 @@ use crate::catalogue::{self, ROWS, WAREHOUSE};
 use crate::crowd::CUSTOMERS;
 use crate::load::{self, Request, Target};
 use crate::orders::order_in;
-use crate::pace::{Pace, in_turns};
 use crate::report::{Figure, Goal, Report};
+use crate::rounds::{RunLengths, in_turns};
 use crate::shop::{customer_rows, owner_row};
 use crate::start::{Running, own_binary};
 
 /// Measures orders of this release beside those of the binary at this path.
-pub fn measure(pace: &Pace, other: &Path, report: &mut Report) -> Result<(), Failure> {
+pub fn measure(lengths: &RunLengths, other: &Path, report: &mut Report) -> Result<(), Failure> {
     let (ours, theirs) = (Release::start(&own_binary()?)?, Release::start(&other.canonicalize()?)?);
-    let run = |release: &Release, time| load::run(&release.orders, CUSTOMERS, pace.threads, time);
-    run(&theirs, pace.warm_up)?;
-    run(&ours, pace.warm_up)?;
-    let pair = in_turns(pace.rounds, || run(&ours, pace.round), || run(&theirs, pace.round))?;
+    let run = |release: &Release, time| load::run(&release.orders, CUSTOMERS, lengths.threads, time);
+    run(&theirs, lengths.warm_up)?;
+    run(&ours, lengths.warm_up)?;
+    let pair = in_turns(lengths.rounds, || run(&ours, lengths.round), || run(&theirs, lengths.round))?;
     let name = format!("durable orders, {CUSTOMERS} customers, by those of the release beside");
     report.add(Figure::times(name, pair.ratio(), Goal::AtLeast(2.5)).beside(&pair));
     Ok(())

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::Failure;
 use crate::load::Sample;
-use crate::pace::Pair;
+use crate::rounds::Pair;
 
 /// Target of a figure.
 #[derive(Debug, Clone, Copy)]

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use crate::Failure;
 use crate::catalogue::TestRng;
 use crate::load::{self, Request, Target};
-use crate::pace::Pace;
 use crate::report::{Goal, Report};
+use crate::rounds::RunLengths;
 use crate::shop::Shop;
 use crate::storefront::beside;
 
@@ -96,7 +96,7 @@ fn write(shop: &Shop, bearer: &str, path: &str, bodies: impl Iterator<Item = Val
     let requests: Vec<Request> = bodies.map(|body| Request::new("POST", path, &headers, &body.to_string())).collect();
     let wanted = requests.len();
     let target = Target { address: shop.address, expected: 201, requests: requests.into(), once: true };
-    let (_, answers) = load::answers(&target, Pace::FULL.connections, 1, TIMEOUT)?;
+    let (_, answers) = load::answers(&target, RunLengths::FULL.connections, 1, TIMEOUT)?;
     if answers.len() == wanted { Ok(()) } else { Err(format!("{} of {wanted} were written", answers.len()).into()) }
 }
 
@@ -163,7 +163,7 @@ fn fill_catalog(shop: &Shop) -> Result<(), Failure> {
 }
 
 /// Measures customers' reads, each beside a bare server that answers with as many bytes.
-pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+pub fn measure(shop: &Shop, lengths: &RunLengths, report: &mut Report) -> Result<(), Failure> {
     fill_catalog(shop)?;
     let get = |path: String| {
         Request::new("GET", &format!("/api/counterparty/{path}"), &[("Token", shop.project.app_token.as_str())], "")
@@ -181,7 +181,7 @@ pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Fail
     for (address, name, goal) in [(shop.address, "", 0.12), (remembering.address, "hot ", 0.5)] {
         for (what, requests) in &kinds {
             let target = Target { address, expected: 200, requests: requests.clone(), once: false };
-            report.add(beside(shop, pace, &format!("{name}{what}"), Goal::AtLeast(goal), target)?);
+            report.add(beside(shop, lengths, &format!("{name}{what}"), Goal::AtLeast(goal), target)?);
         }
     }
     remembering.close(shop);

@@ -7,18 +7,18 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Failure;
-use crate::pace::Pace;
 use crate::report::{Figure, Goal, Report, resident};
+use crate::rounds::RunLengths;
 use crate::shop::Data;
 
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Measures `kontor serve` on the database with the catalog.
-pub fn measure(data: &Data, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+pub fn measure(data: &Data, lengths: &RunLengths, report: &mut Report) -> Result<(), Failure> {
     let binary = own_binary()?;
-    let mut times = Vec::with_capacity(pace.starts);
+    let mut times = Vec::with_capacity(lengths.starts);
     let mut memory = 0.0;
-    for start in 1..=pace.starts {
+    for start in 1..=lengths.starts {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let address = listener.local_addr()?;
         drop(listener);
@@ -29,8 +29,8 @@ pub fn measure(data: &Data, pace: &Pace, report: &mut Report) -> Result<(), Fail
         let began = Instant::now();
         let mut child = Running(command.spawn()?);
         times.push(child.answers(address, began)?);
-        if start == pace.starts {
-            std::thread::sleep(pace.idle);
+        if start == lengths.starts {
+            std::thread::sleep(lengths.idle);
             memory = resident(&child.0.id().to_string())?;
         }
     }

@@ -7,15 +7,15 @@ use serde_json::json;
 use crate::Failure;
 use crate::bare::Bare;
 use crate::load::{self, Request, Target};
-use crate::pace::{Pace, in_turns};
 use crate::report::{Figure, Goal, Report};
+use crate::rounds::{RunLengths, in_turns};
 use crate::shop::{Offer, Shop};
 
 /// Number of distinct carts.
 const CARTS: usize = 500;
 
 /// Measures the product list, one product and the calculation of a cart.
-pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Failure> {
+pub fn measure(shop: &Shop, lengths: &RunLengths, report: &mut Report) -> Result<(), Failure> {
     let offers = shop.offers()?;
     let categories = categories(&offers);
     let lists: Arc<[Request]> = categories.iter().map(|category| list(shop, *category)).collect();
@@ -30,12 +30,12 @@ pub fn measure(shop: &Shop, pace: &Pace, report: &mut Report) -> Result<(), Fail
     ];
     for (name, goal, requests) in figures {
         let target = Target { address: shop.address, expected: 200, requests, once: false };
-        report.add(beside(shop, pace, name, Goal::AtLeast(goal), target)?);
+        report.add(beside(shop, lengths, name, Goal::AtLeast(goal), target)?);
     }
     let remembering = shop.remembering()?;
     for (name, requests) in hot {
         let target = Target { address: remembering.address, expected: 200, requests, once: false };
-        report.add(beside(shop, pace, name, Goal::AtLeast(0.5), target)?);
+        report.add(beside(shop, lengths, name, Goal::AtLeast(0.5), target)?);
     }
     remembering.close(shop);
     Ok(())
@@ -72,14 +72,14 @@ pub fn basket(shop: &Shop, lines: &[Offer]) -> Request {
 }
 
 /// Measures requests to the service beside a bare server.
-pub fn beside(shop: &Shop, pace: &Pace, name: &str, goal: Goal, ours: Target) -> Result<Figure, Failure> {
+pub fn beside(shop: &Shop, lengths: &RunLengths, name: &str, goal: Goal, ours: Target) -> Result<Figure, Failure> {
     let size = load::body_size(&ours, CARTS)?;
     let bare = Bare::start(&shop.runtime, size)?;
     let peer = Target { address: bare.address, ..ours.clone() };
-    let run = |target: &Target, time| load::run(target, pace.connections, pace.threads, time);
-    run(&peer, pace.warm_up)?;
-    run(&ours, pace.warm_up)?;
-    let pair = in_turns(pace.rounds, || run(&ours, pace.round), || run(&peer, pace.round))?;
+    let run = |target: &Target, time| load::run(target, lengths.connections, lengths.threads, time);
+    run(&peer, lengths.warm_up)?;
+    run(&ours, lengths.warm_up)?;
+    let pair = in_turns(lengths.rounds, || run(&ours, lengths.round), || run(&peer, lengths.round))?;
     bare.stop(&shop.runtime);
     Ok(Figure::ratio(format!("{name} ({size} bytes)"), pair.ratio(), goal).beside(&pair))
 }

@@ -27,8 +27,8 @@ use kontor_webhooks::ports::{AttemptRecord, DeliveryQueue, Lease, NewWebhook, We
 
 use crate::Failure;
 use crate::login::{self, code, phone};
-use crate::pace::Pace;
 use crate::report::{Budget, Report};
+use crate::rounds::RunLengths;
 use crate::shop::{Data, Shop};
 use crate::till::PayingAcquirer;
 
@@ -64,8 +64,8 @@ struct Workbench {
 }
 
 impl Workbench {
-    fn open(pace: &Pace) -> Result<Self, Failure> {
-        let rounds = if pace.is_quick() { FEW_ROUNDS } else { ROUNDS };
+    fn open(lengths: &RunLengths) -> Result<Self, Failure> {
+        let rounds = if lengths.is_quick() { FEW_ROUNDS } else { ROUNDS };
         let shop = Shop::open()?;
         let customers = WARM_UP + rounds;
         shop.customers(customers.max(MANY))?;
@@ -322,8 +322,8 @@ impl Workbench {
 }
 
 /// Measures every use case separately.
-pub fn measure(pace: &Pace, report: &mut Report) -> Result<(), Failure> {
-    let backroom = Workbench::open(pace)?;
+pub fn measure(lengths: &RunLengths, report: &mut Report) -> Result<(), Failure> {
+    let backroom = Workbench::open(lengths)?;
     backroom.orders(report)?;
     backroom.people(report)?;
     backroom.money(report)

@@ -204,6 +204,23 @@ impl Queue {
 }
 
 impl Database {
+    /// Leases the row that is longest due, and reads it. `set` is as in [`Queue::take`].
+    pub(crate) async fn lease_row<K: Key, R, T>(
+        &self,
+        queue: &'static Queue,
+        owner: &str,
+        at: DateTime<Utc>,
+        until: DateTime<Utc>,
+        set: Statement,
+        leased: Leased<K, R, T>,
+    ) -> Result<Option<T>, StoreError>
+    where
+        R: Send + 'static,
+        T: Send + 'static,
+    {
+        Ok(self.lease_rows(queue, LeaseRequest::new(owner, at, until, 1), set, leased).await?.pop())
+    }
+
     /// Leases the rows that are longest due, at most the requested number, and reads them. Rows that cannot be read are
     /// parked; others take their place.
     pub(crate) async fn lease_rows<K: Key, R, T>(

@@ -1,7 +1,7 @@
 //! Contents of files in a local folder or an S3-compatible bucket, and recognition of their types.
 //!
-//! **Owns** the location of contents and of copies of the database, their transfer in pieces, and the recognition of
-//! types.
+//! **Owns** the location of contents and of copies of the database, their transfer in pieces, the recognition of types,
+//! and the files of imports and exports.
 //!
 //! **Invariants**
 //! - For contents of any size, only a few pieces are in memory, at most [`PART_BYTES`] bytes each, or a 10,000th of a
@@ -15,8 +15,8 @@
 //! - Smaller copies of a picture are stored beside its content and removed with it.
 //! - A copy of the database has its checksum in its name, and is verified when it is read.
 //!
-//! **Implements** [`kontor_content::ports::FileStore`], [`kontor_content::ports::ContentInspector`] and
-//! [`kontor_content::ports::PictureResizer`].
+//! **Implements** [`kontor_content::ports::FileStore`], [`kontor_content::ports::ContentInspector`],
+//! [`kontor_content::ports::PictureResizer`] and [`kontor_catalog::bulk::ports::UploadStore`].
 //!
 //! ```
 //! use std::io::Write;
@@ -35,8 +35,10 @@ mod inspect;
 mod location;
 mod picture;
 mod store;
+mod uploads;
 
 pub use backups::StoredBackup;
 pub use inspect::Inspector;
 pub use location::{Bucket, FileStorage, InvalidBucket};
 pub use store::PART_BYTES;
+pub use uploads::FolderUploads;

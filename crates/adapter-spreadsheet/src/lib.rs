@@ -45,7 +45,7 @@ use kontor_catalog::spreadsheet::{Content, SheetError, SheetRow, quotable};
 
 pub use limits::Limits;
 
-use self::limits::Pace;
+use self::limits::PeriodicCheck;
 
 /// Reads and writes spreadsheet files.
 #[derive(Debug, Clone, Default)]
@@ -84,13 +84,13 @@ impl SheetReader for Spreadsheets {
         file.by_ref().take(4).read_to_end(&mut start).map_err(broken)?;
         file.rewind().map_err(broken)?;
         if start.starts_with(b"PK\x03\x04") || start.starts_with(b"PK\x05\x06") {
-            let mut pace = Pace::new(ask);
+            let mut periodic_check = PeriodicCheck::new(ask);
             if let Some(usual) = xlsx_guard::with_usual_names(&file, &mut xlsx_guard::open(&file, &self.limits)?)? {
                 file = usual;
             }
-            let found = xlsx_guard::check(&file, &self.limits, &mut pace)?;
+            let found = xlsx_guard::check(&file, &self.limits, &mut periodic_check)?;
             if xlsx_texts::too_many(&file)? {
-                file = xlsx_texts::put_into_cells(&file, &self.limits, &mut pace)?;
+                file = xlsx_texts::put_into_cells(&file, &self.limits, &mut periodic_check)?;
             }
             Ok(Box::new(xlsx_reader::open(file, found, &self.limits)?))
         } else if start.starts_with(b"\xD0\xCF\x11\xE0") {

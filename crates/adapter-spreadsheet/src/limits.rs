@@ -71,12 +71,12 @@ pub(crate) fn checked_cell(text: Cow<'_, str>, limits: &Limits) -> Cell {
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Calls the check after every stretch of work; a refusal ends the work.
-pub(crate) struct Pace<'a> {
+pub(crate) struct PeriodicCheck<'a> {
     ask: &'a mut dyn FnMut() -> Result<(), SheetError>,
     done: usize,
 }
 
-impl<'a> Pace<'a> {
+impl<'a> PeriodicCheck<'a> {
     pub fn new(ask: &'a mut dyn FnMut() -> Result<(), SheetError>) -> Self {
         Self { ask, done: 0 }
     }

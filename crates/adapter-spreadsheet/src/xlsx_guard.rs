@@ -10,7 +10,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 use zip::{ZipArchive, ZipWriter};
 
-use crate::limits::{Limits, Pace};
+use crate::limits::{Limits, PeriodicCheck};
 use crate::xlsx_scan::{self, Bounds, Found};
 
 /// Size below which a high ratio is harmless.
@@ -34,7 +34,7 @@ pub(crate) fn open<'a>(file: &'a File, limits: &Limits) -> Result<ZipArchive<Buf
 
 /// Refuses archives that unpack to too much. Sizes declared by the archive only serve to refuse it; the limits apply to
 /// the bytes that are really unpacked.
-pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result<Found, SheetError> {
+pub(crate) fn check(file: &File, limits: &Limits, periodic_check: &mut PeriodicCheck<'_>) -> Result<Found, SheetError> {
     let mut archive = open(file, limits)?;
     let workbook = workbook(&mut archive)?.to_ascii_lowercase();
     let (mut inflated, mut found) = (0_u64, Found::default());
@@ -52,7 +52,7 @@ pub(crate) fn check(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result
         let name = archive.name_for_index(index).and_then(Result::ok).unwrap_or_default().to_ascii_lowercase();
         let bounds = Bounds::of(&name, name == workbook, room, limits);
         let entry = archive.by_index(index).map_err(crate::broken)?;
-        let actual = xlsx_scan::scan(entry, &bounds, &mut found, pace)?;
+        let actual = xlsx_scan::scan(entry, &bounds, &mut found, periodic_check)?;
         if name.ends_with("sharedstrings.xml")
             && is_overstated(BufReader::new(archive.by_index(index).map_err(crate::broken)?), actual)
         {

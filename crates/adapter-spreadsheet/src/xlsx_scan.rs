@@ -8,7 +8,7 @@ use quick_xml::Reader;
 use quick_xml::errors::Error;
 use quick_xml::events::Event;
 
-use crate::limits::{Limits, Pace};
+use crate::limits::{Limits, PeriodicCheck};
 
 /// Maximum size of a piece of a file that is not named as XML, such as a picture. It is checked as well: any file of an
 /// archive may turn out to be a sheet.
@@ -110,7 +110,7 @@ pub(crate) fn scan(
     file: impl Read,
     bounds: &Bounds,
     found: &mut Found,
-    pace: &mut Pace<'_>,
+    periodic_check: &mut PeriodicCheck<'_>,
 ) -> Result<u64, SheetError> {
     let source = BufReader::new(file.take(bounds.room.saturating_add(1)));
     let mut reader = Reader::from_reader(Metered { source, piece: bounds.piece, held: 0, total: 0 });
@@ -118,7 +118,7 @@ pub(crate) fn scan(
     let mut open: Option<String> = None;
     let (mut buffer, mut tags, mut cell) = (Vec::new(), 0_u32, Inside::default());
     loop {
-        pace.advance(buffer.len())?;
+        periodic_check.advance(buffer.len())?;
         buffer.clear();
         match reader.read_event_into(&mut buffer) {
             Ok(Event::Eof) => break,
@@ -146,7 +146,7 @@ pub(crate) fn scan(
             Err(Error::IllFormed(error)) if bounds.is_xml => return Err(crate::broken(error)),
             // The reader stops here, too.
             Err(_) => {
-                let rest = rest(&mut reader.get_mut().source, pace)?;
+                let rest = rest(&mut reader.get_mut().source, periodic_check)?;
                 return Ok(reader.get_ref().total.saturating_add(rest));
             }
         }
@@ -161,7 +161,7 @@ pub(crate) fn scan(
 }
 
 /// Returns the size of the remaining content.
-fn rest(source: &mut impl Read, pace: &mut Pace<'_>) -> Result<u64, SheetError> {
+fn rest(source: &mut impl Read, periodic_check: &mut PeriodicCheck<'_>) -> Result<u64, SheetError> {
     let mut size: u64 = 0;
     loop {
         let stretch = copy(&mut source.by_ref().take(CHUNK_BYTES), &mut sink()).map_err(crate::broken)?;
@@ -169,7 +169,7 @@ fn rest(source: &mut impl Read, pace: &mut Pace<'_>) -> Result<u64, SheetError> 
             return Ok(size);
         }
         size = size.saturating_add(stretch);
-        pace.advance(usize::try_from(stretch).unwrap_or(usize::MAX))?;
+        periodic_check.advance(usize::try_from(stretch).unwrap_or(usize::MAX))?;
     }
 }
 
@@ -185,8 +185,12 @@ mod tests {
         let limits = Limits { record_bytes: 100_000, ..Limits::default() };
         let mut rest = io::Cursor::new(rest.repeat(SIZE / rest.len()));
         let bounds = Bounds::of(name, false, u64::MAX - 1, &limits);
-        let outcome =
-            scan(start.as_bytes().chain(&mut rest), &bounds, &mut Found::default(), &mut Pace::new(&mut || Ok(())));
+        let outcome = scan(
+            start.as_bytes().chain(&mut rest),
+            &bounds,
+            &mut Found::default(),
+            &mut PeriodicCheck::new(&mut || Ok(())),
+        );
         (outcome, rest.position())
     }
 

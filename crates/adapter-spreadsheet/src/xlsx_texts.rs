@@ -13,7 +13,7 @@ use quick_xml::{Reader, Writer};
 use zip::write::SimpleFileOptions;
 use zip::{ZipArchive, ZipWriter};
 
-use crate::limits::{Limits, Pace};
+use crate::limits::{Limits, PeriodicCheck};
 use crate::xlsx_guard::{finished, name};
 
 /// Maximum unpacked size of a table that stays in memory.
@@ -57,11 +57,15 @@ pub(crate) fn too_many(file: &File) -> Result<bool, SheetError> {
 }
 
 /// Returns the workbook with its texts in the cells.
-pub(crate) fn put_into_cells(file: &File, limits: &Limits, pace: &mut Pace<'_>) -> Result<File, SheetError> {
+pub(crate) fn put_into_cells(
+    file: &File,
+    limits: &Limits,
+    periodic_check: &mut PeriodicCheck<'_>,
+) -> Result<File, SheetError> {
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(crate::broken)?;
     let table = (0..archive.len()).find(|index| is_table(&name(&archive, *index)));
     let table = table.ok_or_else(|| crate::broken("it has no texts"))?;
-    let texts = Texts::spill(BufReader::new(archive.by_index(table).map_err(crate::broken)?), pace)?;
+    let texts = Texts::spill(BufReader::new(archive.by_index(table).map_err(crate::broken)?), periodic_check)?;
     let mut whole = ZipWriter::new(BufWriter::new(tempfile::tempfile().map_err(crate::broken)?));
     let options = SimpleFileOptions::default().compression_level(Some(1)).large_file(true);
     let mut room = limits.inflated_bytes;
@@ -70,7 +74,7 @@ pub(crate) fn put_into_cells(file: &File, limits: &Limits, pace: &mut Pace<'_>) 
         if is_sheet(&name) {
             whole.start_file(name, options).map_err(crate::broken)?;
             let source = BufReader::new(archive.by_index(index).map_err(crate::broken)?);
-            room = fill(source, Bounded { inner: &mut whole, room }, &texts, pace)?;
+            room = fill(source, Bounded { inner: &mut whole, room }, &texts, periodic_check)?;
         } else if !is_table(&name) {
             whole.raw_copy_file(archive.by_index_raw(index).map_err(crate::broken)?).map_err(crate::broken)?;
         }
@@ -85,14 +89,14 @@ struct Texts {
 }
 
 impl Texts {
-    fn spill(table: impl BufRead, pace: &mut Pace<'_>) -> Result<Self, SheetError> {
+    fn spill(table: impl BufRead, periodic_check: &mut PeriodicCheck<'_>) -> Result<Self, SheetError> {
         let open = || tempfile::tempfile().map_err(crate::broken);
         let (mut texts, mut places) = (Writer::new(BufWriter::new(open()?)), BufWriter::new(open()?));
         let mut reader = Reader::from_reader(table);
         reader.config_mut().check_end_names = false;
         let (mut start, mut inside, mut buffer) = (0_u64, false, Vec::new());
         loop {
-            pace.advance(buffer.len())?;
+            periodic_check.advance(buffer.len())?;
             buffer.clear();
             let event = reader.read_event_into(&mut buffer).map_err(crate::broken)?;
             match event {
@@ -158,7 +162,7 @@ fn fill<W: Write>(
     sheet: impl BufRead,
     target: Bounded<W>,
     texts: &Texts,
-    pace: &mut Pace<'_>,
+    periodic_check: &mut PeriodicCheck<'_>,
 ) -> Result<u64, SheetError> {
     let mut reader = Reader::from_reader(sheet);
     reader.config_mut().check_end_names = false;
@@ -167,7 +171,7 @@ fn fill<W: Write>(
     // `true` inside a cell with a text of the table, and inside the number of the text.
     let (mut in_cell, mut in_number) = (false, false);
     loop {
-        pace.advance(buffer.len())?;
+        periodic_check.advance(buffer.len())?;
         buffer.clear();
         match reader.read_event_into(&mut buffer).map_err(crate::broken)? {
             Event::Eof => break,
@@ -182,7 +186,7 @@ fn fill<W: Write>(
                 in_cell = false;
                 if let Ok(number) = number.trim().parse() {
                     texts.read(number, &mut text).map_err(refused)?;
-                    pace.advance(text.len())?;
+                    periodic_check.advance(text.len())?;
                     let inner = writer.get_mut();
                     for piece in [b"<is>".as_slice(), &text, b"</is>"] {
                         inner.write_all(piece).map_err(refused)?;

@@ -134,7 +134,7 @@
 //! // 1. Storage behind the port, here a list in memory. The step that writes also checks the name, so concurrent calls
 //! //    cannot both take it.
 //! #[derive(Default)]
-//! struct Shelf(Mutex<Vec<(ProjectId, Brand)>>);
+//! struct BrandList(Mutex<Vec<(ProjectId, Brand)>>);
 //!
 //! fn taken(brands: &[(ProjectId, Brand)], project: ProjectId, name: &Name, but: Option<BrandId>) -> bool {
 //!     let alike = |brand: &Brand| brand.name.as_str().to_lowercase() == name.as_str().to_lowercase();
@@ -142,7 +142,7 @@
 //! }
 //!
 //! #[async_trait]
-//! impl RecordRepository<Brand> for Shelf {
+//! impl RecordRepository<Brand> for BrandList {
 //!     async fn list(&self, project: ProjectId) -> Result<Vec<Brand>, StoreError> {
 //!         let brands = self.0.lock().unwrap();
 //!         Ok(brands.iter().filter(|(owner, _)| *owner == project).map(|(_, brand)| brand.clone()).collect())
@@ -183,7 +183,7 @@
 //! }
 //!
 //! // 2. The use cases. A call without the permission never reaches the storage.
-//! let brands = BrandService::new(Arc::new(Shelf::default()), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)));
+//! let brands = BrandService::new(Arc::new(BrandList::default()), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)));
 //! let editor = staff_with([Permission::create(Resource::Brands), Permission::edit(Resource::Brands)]);
 //! let named = |name: &str| BrandDraft { name: Name::parse(name).unwrap(), photo: None };
 //!

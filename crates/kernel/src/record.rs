@@ -218,10 +218,10 @@ mod tests {
     }
 
     mockall::mock! {
-        Shelf {}
+        Labels {}
 
         #[async_trait]
-        impl RecordRepository<Label> for Shelf {
+        impl RecordRepository<Label> for Labels {
             async fn list(&self, project: ProjectId) -> Result<Vec<Label>, StoreError>;
             async fn find(&self, id: BrandId) -> Result<Option<ProjectScoped<Label>>, StoreError>;
             async fn insert(&self, stamp: Stamp, draft: i64) -> Result<Label, RecordError>;
@@ -229,13 +229,13 @@ mod tests {
         }
 
         #[async_trait]
-        impl DeletableRepository<Label> for Shelf {
+        impl DeletableRepository<Label> for Labels {
             async fn delete(&self, stamp: Stamp, id: BrandId) -> Result<(), RecordError>;
         }
     }
 
-    fn service(shelf: MockShelf) -> RecordService<Label, MockShelf> {
-        RecordService::new(Arc::new(shelf), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)))
+    fn service(labels: MockLabels) -> RecordService<Label, MockLabels> {
+        RecordService::new(Arc::new(labels), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)))
     }
 
     fn id() -> BrandId {
@@ -250,7 +250,7 @@ mod tests {
 
     #[tokio::test]
     async fn each_use_case_needs_its_permission_before_anything_is_asked() {
-        let service = service(MockShelf::new());
+        let service = service(MockLabels::new());
         let missing = |error: RecordError| match error {
             RecordError::Denied(AccessDenied::MissingPermission(permission)) => permission.to_string(),
             other => panic!("{other}"),
@@ -265,10 +265,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_record_of_another_project_is_neither_shown_nor_touched() {
-        let mut shelf = MockShelf::new();
+        let mut labels = MockLabels::new();
         let [_, other] = projects();
-        shelf.expect_find().times(3).returning(move |_| Ok(Some(ProjectScoped::new(other, Label(7)))));
-        let (service, staff) = (service(shelf), staff_with(Permission::all()));
+        labels.expect_find().times(3).returning(move |_| Ok(Some(ProjectScoped::new(other, Label(7)))));
+        let (service, staff) = (service(labels), staff_with(Permission::all()));
         let foreign = |error| matches!(error, RecordError::Denied(AccessDenied::ForeignProject));
         assert!(foreign(service.read(&staff, id()).await.unwrap_err()));
         assert!(foreign(service.update(&staff, id(), 1).await.unwrap_err()));
@@ -277,15 +277,15 @@ mod tests {
 
     #[tokio::test]
     async fn a_change_is_stored_in_the_name_of_who_makes_it() {
-        let mut shelf = MockShelf::new();
+        let mut labels = MockLabels::new();
         let [own, _] = projects();
         let staff = staff_with(Permission::all());
         let expected = Stamp::of(&staff, DateTime::UNIX_EPOCH);
-        shelf.expect_find().returning(move |_| Ok(Some(ProjectScoped::new(own, Label(7)))));
-        shelf.expect_insert().withf(move |stamp, _| *stamp == expected).returning(|_, draft| Ok(Label(draft)));
-        shelf.expect_update().withf(move |stamp, _, _| *stamp == expected).returning(|_, _, change| Ok(Label(change)));
-        shelf.expect_delete().withf(move |stamp, _| *stamp == expected).returning(|_, _| Ok(()));
-        let service = service(shelf);
+        labels.expect_find().returning(move |_| Ok(Some(ProjectScoped::new(own, Label(7)))));
+        labels.expect_insert().withf(move |stamp, _| *stamp == expected).returning(|_, draft| Ok(Label(draft)));
+        labels.expect_update().withf(move |stamp, _, _| *stamp == expected).returning(|_, _, change| Ok(Label(change)));
+        labels.expect_delete().withf(move |stamp, _| *stamp == expected).returning(|_, _| Ok(()));
+        let service = service(labels);
         assert_eq!(service.create(&staff, 5).await.unwrap(), Label(5));
         assert_eq!(service.update(&staff, id(), 6).await.unwrap(), Label(6));
         service.delete(&staff, id()).await.unwrap();
@@ -293,20 +293,20 @@ mod tests {
 
     #[tokio::test]
     async fn missing_records_are_not_found() {
-        let mut shelf = MockShelf::new();
-        shelf.expect_find().returning(|_| Ok(None));
-        let refused = service(shelf).update(&staff_with(Permission::all()), id(), 1).await;
+        let mut labels = MockLabels::new();
+        labels.expect_find().returning(|_| Ok(None));
+        let refused = service(labels).update(&staff_with(Permission::all()), id(), 1).await;
         assert!(matches!(refused, Err(RecordError::NotFound)));
     }
 
     #[tokio::test]
     async fn records_and_histories_are_those_of_the_own_project() {
-        let mut shelf = MockShelf::new();
+        let mut labels = MockLabels::new();
         let [own, _] = projects();
-        shelf.expect_list().withf(move |project| *project == own).returning(|_| Ok(vec![Label(7), Label(8)]));
-        shelf.expect_find().returning(move |_| Ok(Some(ProjectScoped::new(own, Label(7)))));
-        let (shelf, staff) = (Arc::new(shelf), staff_with(Permission::all()));
-        let service = RecordService::new(shelf.clone(), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)));
+        labels.expect_list().withf(move |project| *project == own).returning(|_| Ok(vec![Label(7), Label(8)]));
+        labels.expect_find().returning(move |_| Ok(Some(ProjectScoped::new(own, Label(7)))));
+        let (labels, staff) = (Arc::new(labels), staff_with(Permission::all()));
+        let service = RecordService::new(labels.clone(), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)));
         assert_eq!(service.list(&staff).await.unwrap(), [Label(7), Label(8)]);
         assert_eq!(service.read(&staff, id()).await.unwrap(), Label(7));
 
@@ -316,7 +316,7 @@ mod tests {
             .expect_page()
             .withf(move |project, kind, number, page| (*project, kind, *number, *page) == (own, "brands", 7, request))
             .returning(|_, _, _, request| Ok(Page { items: vec![], total: 3, request }));
-        let history = RecordHistory::new(shelf, Arc::new(histories));
+        let history = RecordHistory::new(labels, Arc::new(histories));
         assert_eq!(history.page(&staff, id(), request).await.unwrap().total, 3);
         assert!(history.page(&staff_with([]), id(), request).await.is_err());
     }

@@ -6,6 +6,9 @@ pub enum StoreError {
     /// The storage cannot be reached or is overloaded. Nothing was changed, so the same call can be retried.
     #[error("the storage is unavailable: {0}")]
     Unavailable(String),
+    /// Another request with the same idempotency key was stored first. Nothing was changed.
+    #[error("another request with the same idempotency key was stored first")]
+    KeyTaken,
     /// The connection was lost during the commit. The change was stored completely or not at all, and it is unknown
     /// which. Check before retrying.
     #[error("it is unknown whether the change was stored: {0}")]

@@ -74,5 +74,5 @@ mod suggest;
 mod telephony;
 mod webhook_receiver;
 
-pub use server::{Outside, Sandbox, SandboxError, SandboxHandle, TimeTravel};
+pub use server::{Outside, Sandbox, SandboxError, SandboxHandle, TimeTravel, reachable};
 pub use state::{Entropy, SandboxConfig, system_entropy};

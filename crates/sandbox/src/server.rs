@@ -185,8 +185,8 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)?.into_std()
 }
 
-/// Returns an address that a client on this machine can connect to.
-fn reachable(addr: SocketAddr) -> SocketAddr {
+/// Returns an address that a client on this machine can connect to: the unspecified address is none.
+pub fn reachable(addr: SocketAddr) -> SocketAddr {
     let ip = match addr.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),

@@ -15,7 +15,9 @@ use kontor_orders::tickets::{TicketService, TicketTerms, TicketTokens};
 use kontor_orders::{FewestWarehouses, OrderService, PaymentPage, PlacementService};
 use kontor_payments::verification::VerificationTerms;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
-use kontor_subscriptions::{MethodChangeService, Pace, StaffSubscriptions, SubscriptionScheduler, SubscriptionService};
+use kontor_subscriptions::{
+    ChargeLimiter, MethodChangeService, StaffSubscriptions, SubscriptionScheduler, SubscriptionService,
+};
 use kontor_webhooks::model::OutboundPolicy;
 use kontor_webhooks::{DeliveryWorker, WebhookService};
 
@@ -157,7 +159,7 @@ impl Services {
                 charges: charges.clone(),
                 clock: ticking.clone(),
                 random: random.clone(),
-                pace: Arc::new(Pace::per_second(10_000)),
+                limiter: Arc::new(ChargeLimiter::per_second(10_000)),
             },
             sessions: CustomerSessions {
                 accounts: store.clone(),

@@ -194,7 +194,7 @@ pub use forecast::{Forecast, forecast};
 pub use method_change::{MethodChange, MethodChangeBegun, MethodChangeService, MethodChangeStatus, NewMethodChange};
 pub use notice_text::SubscriptionSubject;
 pub use period::{Anchor, InvalidAnchor, Period};
-pub use policy::{Bounds, DunningPolicy, DunningTerms, InvalidDunningPolicy, Pace, Park};
+pub use policy::{Bounds, ChargeLimiter, DunningPolicy, DunningTerms, InvalidDunningPolicy, Park};
 pub use retry::{PaymentStanding, RetryFacts, RetryReason, can_retry_payment};
 pub use schedule::{Schedule, ScheduleRefused};
 pub use scheduler::{SchedulerRun, SubscriptionScheduler};

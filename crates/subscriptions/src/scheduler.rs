@@ -9,7 +9,7 @@ use kontor_kernel::{Clock, Random, StoreError, SubscriptionId};
 use kontor_payments::ChargeService;
 
 use crate::error::SubscriptionError;
-use crate::policy::Pace;
+use crate::policy::ChargeLimiter;
 use crate::ports::{ChargeTerms, CommitContext, Decision, LeasedSubscription, SubscriptionSelector, SubscriptionStore};
 
 /// Lease of a worker on a subscription.
@@ -38,7 +38,7 @@ pub struct SubscriptionScheduler {
     /// Source of idempotency keys.
     pub random: Arc<dyn Random>,
     /// Rate limit of charges.
-    pub pace: Arc<Pace>,
+    pub limiter: Arc<ChargeLimiter>,
 }
 
 /// Result of a run.
@@ -59,7 +59,7 @@ impl SubscriptionScheduler {
         let mut ran = SchedulerRun::default();
         while ran.found < most {
             let now = self.clock.now();
-            let allowed = self.pace.take(LEASE_BATCH.min(most - ran.found), now);
+            let allowed = self.limiter.take(LEASE_BATCH.min(most - ran.found), now);
             if allowed == 0 {
                 break;
             }
@@ -90,7 +90,7 @@ impl SubscriptionScheduler {
                     }
                 }
             }
-            self.pace.give_back(unused);
+            self.limiter.give_back(unused);
             if let Some(error) = failure {
                 return Err(error);
             }

@@ -1,4 +1,4 @@
-//! Reads the request body into memory before the handler runs, within limits of size, time, pace and memory. A late
+//! Reads the request body into memory before the handler runs, within limits of size, time, rate and memory. A late
 //! body ends with an error. If the body is unread when the response is sent, the connection is closed.
 
 use std::cell::RefCell;
@@ -30,7 +30,7 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// Limits of request bodies.
 pub struct BodyReader {
     limit: usize,
-    pace: Pace,
+    time_limits: BodyTimeLimits,
     budget: BodyBudget,
 }
 
@@ -46,8 +46,8 @@ impl BodyReader {
     /// Creates the configured limits.
     pub fn new(config: &Settings) -> Self {
         let memory = usize::try_from(config.body_memory_mb).unwrap_or(usize::MAX).saturating_mul(1 << 20);
-        let pace = Pace::in_memory(Duration::from_secs(config.body_seconds.into()));
-        Self { limit: config.body_limit, pace, budget: BodyBudget::new(memory) }
+        let time_limits = BodyTimeLimits::in_memory(Duration::from_secs(config.body_seconds.into()));
+        Self { limit: config.body_limit, time_limits, budget: BodyBudget::new(memory) }
     }
 
     /// Returns the bytes that bodies occupy now.
@@ -69,14 +69,15 @@ impl BodyReader {
         }
         let began = Instant::now();
         let share = self.budget.begin();
-        let body = self.read(PacedBody::new(payload, self.pace), announced.unwrap_or_default(), &share).await?;
+        let body =
+            self.read(TimeLimitedBody::new(payload, self.time_limits), announced.unwrap_or_default(), &share).await?;
         request.set_payload(Payload::from(body));
         Ok(Some(ReadBody { came_at_once: began.elapsed() < IMMEDIATE_BODY_TIME, share: share.complete() }))
     }
 
     async fn read(
         &self,
-        mut payload: PacedBody<Payload>,
+        mut payload: TimeLimitedBody<Payload>,
         announced: usize,
         share: &BodyShare,
     ) -> Result<Bytes, ApiError> {
@@ -123,9 +124,9 @@ fn unreadable(error: &PayloadError) -> ApiError {
     if is_late(error) { too_late() } else { ApiError::bad_request("The body could not be read.") }
 }
 
-/// Minimum rate after a grace period, and a time limit for the whole body.
+/// Minimum rate after a grace period, and time limit for the whole body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pace {
+pub struct BodyTimeLimits {
     /// Time before the minimum rate applies.
     pub grace: Duration,
     /// Minimum rate after the grace period, in bytes per second.
@@ -134,12 +135,12 @@ pub struct Pace {
     pub whole: Duration,
 }
 
-impl Pace {
-    /// Pace of files, which are written to disk as they arrive.
+impl BodyTimeLimits {
+    /// Limits of files, which are written to disk as they arrive.
     pub const FILES: Self =
         Self { grace: Duration::from_secs(30), bytes_per_second: 4 * 1024, whole: Duration::from_hours(2) };
 
-    /// Returns the pace of a body that is read into memory.
+    /// Returns the limits of a body that is read into memory.
     pub const fn in_memory(whole: Duration) -> Self {
         let grace = Duration::from_secs(10);
         Self { grace: if whole.as_secs() < grace.as_secs() { whole } else { grace }, bytes_per_second: 1024, whole }
@@ -153,29 +154,29 @@ impl Pace {
 }
 
 /// Body that ends with an error of kind `TimedOut` when it is late.
-pub struct PacedBody<S> {
+pub struct TimeLimitedBody<S> {
     body: S,
-    pace: Pace,
+    time_limits: BodyTimeLimits,
     began: Instant,
     received: u64,
     /// Set when the reader has to wait for the first time: most bodies never need it.
     alarm: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> PacedBody<S> {
+impl<S> TimeLimitedBody<S> {
     /// Starts the clock of the body.
-    pub fn new(body: S, pace: Pace) -> Self {
-        Self { body, pace, began: Instant::now(), received: 0, alarm: None }
+    pub fn new(body: S, time_limits: BodyTimeLimits) -> Self {
+        Self { body, time_limits, began: Instant::now(), received: 0, alarm: None }
     }
 }
 
-impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for PacedBody<S> {
+impl<S: Stream<Item = Result<Bytes, PayloadError>> + Unpin> Stream for TimeLimitedBody<S> {
     type Item = Result<Bytes, PayloadError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         let next = this.body.poll_next_unpin(context);
-        let due = this.began + this.pace.allows(this.received);
+        let due = this.began + this.time_limits.allows(this.received);
         match next {
             // A body can be late even if its reader never waits.
             Poll::Ready(Some(Ok(bytes))) if this.alarm.is_none() || Instant::now() < due => {
@@ -264,8 +265,12 @@ mod tests {
 
     use super::*;
 
-    fn pace(grace: u64, whole: u64) -> Pace {
-        Pace { grace: Duration::from_millis(grace), bytes_per_second: 1_000, whole: Duration::from_millis(whole) }
+    fn time_limits(grace: u64, whole: u64) -> BodyTimeLimits {
+        BodyTimeLimits {
+            grace: Duration::from_millis(grace),
+            bytes_per_second: 1_000,
+            whole: Duration::from_millis(whole),
+        }
     }
 
     /// Returns chunks of this size, one every `every` milliseconds; the stream stays open after the last.
@@ -279,10 +284,10 @@ mod tests {
 
     /// Returns the number of chunks before the body was late, and the time of the error.
     async fn until_late(
-        pace: Pace,
+        time_limits: BodyTimeLimits,
         body: impl Stream<Item = Result<Bytes, PayloadError>> + Unpin,
     ) -> (usize, Duration) {
-        let (began, mut body, mut pieces) = (Instant::now(), PacedBody::new(body, pace), 0);
+        let (began, mut body, mut pieces) = (Instant::now(), TimeLimitedBody::new(body, time_limits), 0);
         loop {
             match body.next().await.unwrap() {
                 Ok(_) => pieces += 1,
@@ -296,23 +301,23 @@ mod tests {
 
     #[test]
     fn received_bytes_extend_the_deadline_up_to_the_limit_of_the_whole() {
-        let pace = Pace::in_memory(Duration::from_mins(1));
-        assert_eq!([0, 1_023, 10 * 1024, 1 << 20].map(|bytes| pace.allows(bytes).as_secs()), [10, 10, 20, 60]);
-        assert_eq!(Pace::in_memory(Duration::from_secs(2)).allows(1 << 20).as_secs(), 2);
-        assert_eq!(Pace::FILES.allows(1 << 20).as_secs(), 30 + 256);
-        assert_eq!(Pace::FILES.allows(1 << 30), Pace::FILES.whole);
+        let time_limits = BodyTimeLimits::in_memory(Duration::from_mins(1));
+        assert_eq!([0, 1_023, 10 * 1024, 1 << 20].map(|bytes| time_limits.allows(bytes).as_secs()), [10, 10, 20, 60]);
+        assert_eq!(BodyTimeLimits::in_memory(Duration::from_secs(2)).allows(1 << 20).as_secs(), 2);
+        assert_eq!(BodyTimeLimits::FILES.allows(1 << 20).as_secs(), 30 + 256);
+        assert_eq!(BodyTimeLimits::FILES.allows(1 << 30), BodyTimeLimits::FILES.whole);
     }
 
     #[tokio::test]
     async fn a_body_that_stops_is_late_after_its_grace() {
-        let (pieces, after) = until_late(pace(100, 10_000), trickle(1, 10, 0)).await;
+        let (pieces, after) = until_late(time_limits(100, 10_000), trickle(1, 10, 0)).await;
         assert_eq!(pieces, 1);
         assert!(after >= Duration::from_millis(100) && after < Duration::from_secs(5), "{after:?}");
     }
 
     #[tokio::test]
     async fn a_body_that_drips_is_late_after_the_limit_of_the_whole() {
-        let (pieces, after) = until_late(pace(100, 300), trickle(1_000, 1_000, 10)).await;
+        let (pieces, after) = until_late(time_limits(100, 300), trickle(1_000, 1_000, 10)).await;
         assert!(pieces > 0, "each piece earns a second");
         assert!(after >= Duration::from_millis(300) && after < Duration::from_secs(5), "{after:?}");
     }
@@ -320,7 +325,7 @@ mod tests {
     #[tokio::test]
     async fn a_body_in_time_comes_whole() {
         let body = stream::iter([Ok(Bytes::from_static(b"a")), Ok(Bytes::from_static(b"b"))]);
-        let read: Vec<_> = PacedBody::new(body, pace(1_000, 1_000)).collect().await;
+        let read: Vec<_> = TimeLimitedBody::new(body, time_limits(1_000, 1_000)).collect().await;
         assert_eq!(read.into_iter().map(Result::unwrap).collect::<Vec<_>>().concat(), b"ab");
     }
 }

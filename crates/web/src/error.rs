@@ -133,6 +133,8 @@ impl From<StoreError> for ApiError {
                 let message = if reason.contains(MOVING) { PROJECT_MOVING } else { OVERLOADED };
                 Self::Message(StatusCode::SERVICE_UNAVAILABLE, message.to_owned())
             }
+            // `web::idempotency` replaces this response by that of the other request.
+            StoreError::KeyTaken => Self::Message(StatusCode::SERVICE_UNAVAILABLE, OVERLOADED.to_owned()),
             StoreError::OutcomeUnknown(reason) => {
                 tracing::error!(%reason, "the outcome of a commit is unknown");
                 Self::Message(StatusCode::SERVICE_UNAVAILABLE, OUTCOME_UNKNOWN.to_owned())

@@ -17,6 +17,7 @@ pub mod body_budget;
 pub mod body_buffer;
 pub mod caching;
 pub mod client_ip;
+pub mod description;
 pub mod envelope;
 pub mod error;
 pub mod error_codes;

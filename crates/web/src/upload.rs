@@ -17,7 +17,7 @@ use tokio::io::AsyncWriteExt;
 
 use super::ApiError;
 use super::blocking::blocking;
-use super::body_buffer::{Pace, PacedBody, is_late, too_late};
+use super::body_buffer::{BodyTimeLimits, TimeLimitedBody, is_late, too_late};
 use super::policy::Endpoint;
 use super::scopes::{SignedInStaff, reauthenticate_staff};
 use crate::Settings;
@@ -90,7 +90,7 @@ impl FromRequest for Upload {
             request.extensions().get().is_some_and(streamed),
             "its row says that its body is read by the handler"
         );
-        let parts = Multipart::new(request.headers(), PacedBody::new(payload.take(), Pace::FILES));
+        let parts = Multipart::new(request.headers(), TimeLimitedBody::new(payload.take(), BodyTimeLimits::FILES));
         std::future::ready(Ok(Self { request: request.clone(), parts, limit, announced }))
     }
 }

@@ -16,8 +16,8 @@ use self::market::{Item, Market, Place};
 use crate::Failure;
 use crate::load::{self, Request, Sample, Target};
 use crate::on_server::OnServer;
-use crate::pace::{Pace, Pair};
 use crate::report::{Figure, Goal, Report};
+use crate::rounds::{Pair, RunLengths};
 use crate::shop::Shop;
 
 /// Sizes of the measured data.
@@ -69,45 +69,48 @@ const PAGE: usize = 10;
 /// Number of different requests of one kind.
 const KINDS: usize = 500;
 
-/// A service on a database with a catalog.
-struct Setup {
+/// A service on a separate database, and the data that its project was filled with.
+struct Filled<D> {
     name: &'static str,
     shop: Shop,
-    market: Market,
+    data: D,
     /// Dropped after the service.
     _database: Option<OnServer>,
 }
 
-impl Setup {
+impl<D> Filled<D> {
     fn open(
         name: &'static str,
         server: Option<&str>,
-        size: usize,
-        outsiders: usize,
-        of_outsider: usize,
+        fill: impl FnOnce(&Shop) -> Result<D, Failure>,
     ) -> Result<Self, Failure> {
         let began = Instant::now();
         let database = server.map(|server| OnServer::create(server, name)).transpose()?;
         let shop = Shop::empty(database.as_ref().map(|database| database.url.clone()))?;
-        let mut place = Place::default();
-        let market = place.fill(&shop, &shop.project, size)?;
-        for _ in 0..outsiders {
-            place.outsider(&shop, of_outsider)?;
-        }
-        let written = began.elapsed();
-        shop.runtime.block_on(shop.database.correct_ledger(None, SystemClock.now()))?;
-        let items = shop.runtime.block_on(shop.database.rebuild_offers())?;
+        let data = fill(&shop)?;
         if let Some(database) = &database {
             database.vacuum()?;
         }
-        eprintln!(
-            "{name}: {items} items written in {:.0} s, ledger, offers and search in {:.0} s",
-            written.as_secs_f64(),
-            began.elapsed().saturating_sub(written).as_secs_f64()
-        );
-        Ok(Self { name, shop, market, _database: database })
+        eprintln!("{name}: filled in {:.0} s", began.elapsed().as_secs_f64());
+        Ok(Self { name, shop, data, _database: database })
     }
+}
 
+/// Creates a catalog of this size, and other projects with their items. Derives ledger, offers and search.
+fn fill(shop: &Shop, size: usize, outsiders: usize, of_outsider: usize) -> Result<Market, Failure> {
+    let mut place = Place::default();
+    let market = place.fill(shop, &shop.project, size)?;
+    for _ in 0..outsiders {
+        place.outsider(shop, of_outsider)?;
+    }
+    shop.runtime.block_on(shop.database.correct_ledger(None, SystemClock.now()))?;
+    shop.runtime.block_on(shop.database.rebuild_offers())?;
+    Ok(market)
+}
+
+type Setup = Filled<Market>;
+
+impl Setup {
     fn get(&self, path: &str) -> Request {
         Request::new(
             "GET",
@@ -123,17 +126,17 @@ impl Setup {
 
     /// Creates one request for each category.
     fn per_category(&self, path: impl Fn(i64) -> String) -> Target {
-        self.target(self.market.categories.iter().map(|category| self.get(&path(*category))).collect())
+        self.target(self.data.categories.iter().map(|category| self.get(&path(*category))).collect())
     }
 
     /// Returns items spread over the whole catalog.
     fn items(&self) -> impl Iterator<Item = Item> + '_ {
-        let step = (self.market.size / KINDS).max(1);
-        (0..self.market.size).step_by(step).map(|place| Item::at(self.market.seed, place))
+        let step = (self.data.size / KINDS).max(1);
+        (0..self.data.size).step_by(step).map(|place| Item::at(self.data.seed, place))
     }
 
     fn cards(&self) -> Result<Target, Failure> {
-        let card = |item: Item| Ok(self.get(&format!("products/{}", self.market.id(item.place)?)));
+        let card = |item: Item| Ok(self.get(&format!("products/{}", self.data.id(item.place)?)));
         Ok(self.target(self.items().map(card).collect::<Result<_, Failure>>()?))
     }
 
@@ -226,11 +229,11 @@ fn kinds() -> [Kind; 14] {
 }
 
 /// Measures everything at both sizes, and the small size among other projects.
-pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
-    let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
-    let small = Setup::open("small", server, sizes.small, 0, 0)?;
-    let crowd = Setup::open("crowd", server, sizes.small, sizes.outsiders, sizes.items_of_outsider)?;
-    let large = Setup::open("large", server, sizes.large, 0, 0)?;
+pub fn measure(lengths: &RunLengths, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let sizes = if lengths.is_quick() { Sizes::QUICK } else { Sizes::FULL };
+    let small = Setup::open("small", server, |shop| fill(shop, sizes.small, 0, 0))?;
+    let crowd = Setup::open("crowd", server, |shop| fill(shop, sizes.small, sizes.outsiders, sizes.items_of_outsider))?;
+    let large = Setup::open("large", server, |shop| fill(shop, sizes.large, 0, 0))?;
     for (name, goal, target) in kinds() {
         let figure = format!("{name}: {} items by {}", sizes.large, sizes.small);
         report.add(compare(&sizes, figure, goal, &target(&large)?, &target(&small)?)?);
@@ -254,7 +257,7 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
         report.add(compare(&sizes, figure, Goal::AtMost(FACETS), &list(&large, "&facets=1"), &list(&large, ""))?);
     }
     for setup in [&small, &large] {
-        let deep = DEEP.min(setup.market.size / PAGE);
+        let deep = DEEP.min(setup.data.size / PAGE);
         for order in ["", "&order_by=name_asc", "&order_by=price_desc"] {
             let at = |page: usize| setup.target(vec![setup.get(&format!("products?page={page}{order}"))]);
             let name = format!("page {deep} by page 1, {}{order}", setup.name);

@@ -15,8 +15,8 @@ use super::{GROWTH, middle};
 use crate::Failure;
 use crate::load::Sample;
 use crate::on_server::OnServer;
-use crate::pace::{Pace, Pair};
 use crate::report::{Figure, Goal, Report};
+use crate::rounds::{Pair, RunLengths};
 use crate::shop::{AT, Data, in_one_commit};
 
 /// Rows of one statement, and statements of one commit.
@@ -192,8 +192,8 @@ fn in_turns([ours, peer]: [&Setup; 2], after: TimeDelta, looks: usize, wanted: u
 }
 
 /// Measures the same work with and without a million other subscriptions.
-pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
-    let sizes = if pace.is_quick() { QUICK } else { FULL };
+pub fn measure(lengths: &RunLengths, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let sizes = if lengths.is_quick() { QUICK } else { FULL };
     let (all, due) = (sizes.waiting + sizes.due, sizes.due);
     let alone = Setup::open("renewals_alone", server, due, 1)?;
     let crowd = Setup::open("renewals_crowd", server, all, all / due)?;

@@ -1,50 +1,39 @@
 //! Response times for readers and editors when a project has a hundred times the content pages.
 
-use std::time::Instant;
-
-use super::{GROWTH, KINDS, MORE, Sizes, compare, encoded};
+use super::{Filled, GROWTH, KINDS, MORE, Sizes, compare, encoded};
 use crate::Failure;
 use crate::load::{Request, Target};
-use crate::on_server::OnServer;
-use crate::pace::Pace;
 use crate::report::{Goal, Report};
+use crate::rounds::RunLengths;
 use crate::shop::Shop;
 use crate::site::{self, Text};
 
 /// Divisor of the catalog sizes: pages are written one by one through the API, as staff write them.
 const PAGES_PER_ITEM: usize = 10;
 
-/// A service whose project has this many content pages.
-struct Site {
-    shop: Shop,
+/// Content pages of a project, and the header `Authorization` of its owner.
+struct Pages {
     bearer: String,
     size: usize,
-    /// Dropped after the service.
-    _database: Option<OnServer>,
 }
 
-impl Site {
-    fn open(name: &str, server: Option<&str>, size: usize) -> Result<Self, Failure> {
-        let began = Instant::now();
-        let database = server.map(|server| OnServer::create(server, name)).transpose()?;
-        let shop = Shop::empty(database.as_ref().map(|database| database.url.clone()))?;
-        let bearer = shop.owner()?;
-        site::write_pages(&shop, &bearer, size)?;
-        if let Some(database) = &database {
-            database.vacuum()?;
-        }
-        eprintln!("{name}: {size} pages written in {:.0} s", began.elapsed().as_secs_f64());
-        Ok(Self { shop, bearer, size, _database: database })
-    }
+fn fill(shop: &Shop, items: usize) -> Result<Pages, Failure> {
+    let (bearer, size) = (shop.owner()?, items / PAGES_PER_ITEM);
+    site::write_pages(shop, &bearer, size)?;
+    Ok(Pages { bearer, size })
+}
 
+type Site = Filled<Pages>;
+
+impl Site {
     /// Creates a request for each of some pages, spread over all of them.
     fn each(&self, surface: Surface, path: impl Fn(&Text) -> String) -> Target {
-        let step = (self.size / KINDS).max(1);
+        let step = (self.data.size / KINDS).max(1);
         let header = match surface {
             Surface::Client => ("Token", self.shop.project.app_token.as_str()),
-            Surface::Platform => ("Authorization", self.bearer.as_str()),
+            Surface::Platform => ("Authorization", self.data.bearer.as_str()),
         };
-        let requests = (0..self.size)
+        let requests = (0..self.data.size)
             .step_by(step)
             .map(|place| Request::new("GET", &path(&Text::at(place)), &[header], ""))
             .collect();
@@ -80,13 +69,13 @@ const ASKED: [Asked; 9] = [
 ];
 
 /// Measures both sizes in alternation.
-pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
-    let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
-    let small = Site::open("small_site", server, sizes.small / PAGES_PER_ITEM)?;
-    let large = Site::open("large_site", server, sizes.large / PAGES_PER_ITEM)?;
+pub fn measure(lengths: &RunLengths, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let sizes = if lengths.is_quick() { Sizes::QUICK } else { Sizes::FULL };
+    let small = Site::open("small_site", server, |shop| fill(shop, sizes.small))?;
+    let large = Site::open("large_site", server, |shop| fill(shop, sizes.large))?;
     for (name, surface, most, path) in ASKED {
         let at = |site: &Site| site.each(surface, path);
-        let name = format!("{name}: {} by {}", large.size, small.size);
+        let name = format!("{name}: {} by {}", large.data.size, small.data.size);
         report.add(compare(&sizes, name, Goal::AtMost(most), &at(&large), &at(&small))?);
     }
     Ok(())

@@ -1,47 +1,31 @@
 //! Response times for staff when a project has a hundred times the customers and orders.
 
-use std::time::Instant;
-
 use super::book::{self, Buyer};
-use super::{GROWTH, KINDS, MORE, Sizes, compare, encoded, run};
+use super::{Filled, GROWTH, KINDS, MORE, Sizes, compare, encoded, run};
 use crate::Failure;
 use crate::load::{Request, Target};
-use crate::on_server::OnServer;
-use crate::pace::Pace;
 use crate::report::{Figure, Goal, Report};
+use crate::rounds::RunLengths;
 use crate::shop::Shop;
 
-/// A service whose project has this many customers and orders.
-struct StaffLists {
-    shop: Shop,
+/// Customers and orders of a project, and the header `Authorization` of its owner.
+struct Orders {
     bearer: String,
     size: usize,
-    /// Dropped after the service.
-    _database: Option<OnServer>,
 }
 
-impl StaffLists {
-    fn open(name: &str, server: Option<&str>, size: usize) -> Result<Self, Failure> {
-        let began = Instant::now();
-        let database = server.map(|server| OnServer::create(server, name)).transpose()?;
-        let shop = Shop::empty(database.as_ref().map(|database| database.url.clone()))?;
-        let bearer = shop.owner()?;
-        book::fill(&shop, size)?;
-        let written = began.elapsed();
-        book::index(&shop)?;
-        if let Some(database) = &database {
-            database.vacuum()?;
-        }
-        eprintln!(
-            "{name}: {size} customers with orders written in {:.0} s, found in {:.0} s",
-            written.as_secs_f64(),
-            began.elapsed().saturating_sub(written).as_secs_f64()
-        );
-        Ok(Self { shop, bearer, size, _database: database })
-    }
+fn fill(shop: &Shop, size: usize) -> Result<Orders, Failure> {
+    let bearer = shop.owner()?;
+    book::fill(shop, size)?;
+    book::index(shop)?;
+    Ok(Orders { bearer, size })
+}
 
+type StaffLists = Filled<Orders>;
+
+impl StaffLists {
     fn get(&self, path: &str) -> Request {
-        Request::new("GET", path, &[("Authorization", self.bearer.as_str())], "")
+        Request::new("GET", path, &[("Authorization", self.data.bearer.as_str())], "")
     }
 
     fn target(&self, paths: impl Iterator<Item = String>) -> Target {
@@ -55,8 +39,8 @@ impl StaffLists {
 
     /// Creates a request for each of some customers, spread over all of them.
     fn each(&self, path: impl Fn(&Buyer) -> String) -> Target {
-        let step = (self.size / KINDS).max(1);
-        self.target((0..self.size).step_by(step).map(|place| path(&Buyer::at(place))))
+        let step = (self.data.size / KINDS).max(1);
+        self.target((0..self.data.size).step_by(step).map(|place| path(&Buyer::at(place))))
     }
 }
 
@@ -110,10 +94,10 @@ const REPORTS: [(&str, &str); 4] = [
 ];
 
 /// Measures both sizes in alternation, and the reports of the large one.
-pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
-    let sizes = if pace.is_quick() { Sizes::QUICK } else { Sizes::FULL };
-    let small = StaffLists::open("small_desk", server, sizes.small)?;
-    let large = StaffLists::open("large_desk", server, sizes.large)?;
+pub fn measure(lengths: &RunLengths, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let sizes = if lengths.is_quick() { Sizes::QUICK } else { Sizes::FULL };
+    let small = StaffLists::open("small_desk", server, |shop| fill(shop, sizes.small))?;
+    let large = StaffLists::open("large_desk", server, |shop| fill(shop, sizes.large))?;
     // A list and a table use the same query, so lists are only checked with the first parameters.
     let newest = |asked: &'static [Asked]| asked.get(..1).unwrap_or_default();
     let lists: [(&str, &str, &[Asked]); 4] = [
@@ -137,7 +121,7 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
     }
     for (staff_lists, name) in [(&small, "small"), (&large, "large")] {
         let last = |page: usize| staff_lists.one(&format!("/api/orders?page={page}"));
-        let far = (staff_lists.size / 15).min(1_000);
+        let far = (staff_lists.data.size / 15).min(1_000);
         report.add(compare(
             &sizes,
             format!("page {far} of orders by page 1, {name}"),
@@ -149,7 +133,7 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
     for (name, path) in REPORTS {
         let sample = run(&sizes, &large.one(path))?;
         let time = sample.percentile(95).as_secs_f64() * 1_000.0;
-        let figure = format!("report, {name}: p95 at {} orders", large.size);
+        let figure = format!("report, {name}: p95 at {} orders", large.data.size);
         report.add(Figure::plain(figure, time, "ms", Goal::None).alone(&sample));
     }
     Ok(())

@@ -16,8 +16,8 @@ use super::renewals::{AT_ONCE, LEASE, Row, text, write_rows};
 use crate::Failure;
 use crate::load::{self, Request, Target};
 use crate::on_server::OnServer;
-use crate::pace::{Pace, Pair};
 use crate::report::{Figure, Goal, Report};
+use crate::rounds::{Pair, RunLengths};
 use crate::shop::{AT, Data, Shop, in_one_commit};
 use crate::storefront::{card, categories, list};
 
@@ -81,14 +81,14 @@ impl Acquirer {
 
 /// Sends every request once.
 fn all(target: &Target) -> Result<(), Failure> {
-    let (_, answers) = load::answers(target, Pace::FULL.connections, 1, TIMEOUT)?;
+    let (_, answers) = load::answers(target, RunLengths::FULL.connections, 1, TIMEOUT)?;
     let wanted = target.requests.len();
     if answers.len() == wanted { Ok(()) } else { Err(format!("{} of {wanted} were answered", answers.len()).into()) }
 }
 
 /// Measures the wave, on SQLite or on the server.
-pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
-    let wave = if pace.is_quick() { QUICK } else { FULL };
+pub fn measure(lengths: &RunLengths, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
+    let wave = if lengths.is_quick() { QUICK } else { FULL };
     let acquirer = Acquirer::start()?;
     let database = server.map(|server| OnServer::create(server, "wave")).transpose()?;
     let shop =
@@ -107,7 +107,7 @@ pub fn measure(pace: &Pace, server: Option<&str>, report: &mut Report) -> Result
     let reads = Target { address: service.address, expected: 200, requests, once: false };
     // A rate at which reading alone does not use all processors.
     let read = |time| load::run(&reads, 2, 1, time);
-    read(pace.warm_up)?;
+    read(lengths.warm_up)?;
     let quiet = read(wave.time)?;
     fall_due(&shop, &wave, end)?;
     let busy = read(wave.time)?;

@@ -4,7 +4,6 @@ mod html;
 mod password;
 mod rehearsed_gateway;
 mod service_key;
-mod uploads;
 
 use chrono::{DateTime, SubsecRound, Utc};
 use kontor_kernel::{Clock, Random};
@@ -14,7 +13,6 @@ pub use html::HtmlAllowList;
 pub use password::Argon2Passwords;
 pub use rehearsed_gateway::RehearsedGateway;
 pub use service_key::ServiceKey;
-pub use uploads::FolderUploads;
 
 /// Clock of the machine.
 pub struct SystemClock;

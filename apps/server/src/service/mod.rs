@@ -9,7 +9,6 @@ pub mod messaging;
 pub mod observe;
 pub mod openapi;
 pub mod openapi_examples;
-mod openapi_implied;
 mod openapi_tags;
 mod openapi_webhooks;
 pub mod policies;

@@ -1,6 +1,7 @@
 //! OpenAPI description, built from the declarations of the handlers.
 
 use actix_web::{App, HttpResponse, get};
+use kontor_web::description as implied;
 use utoipa::openapi::schema::Type;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::openapi::{
@@ -11,7 +12,7 @@ use utoipa_actix_web::AppExt;
 use super::openapi_examples::{self, Example, PINNED, Responses};
 use super::policies::describe;
 use super::routes::routes;
-use super::{openapi_implied, openapi_tags, openapi_webhooks};
+use super::{openapi_tags, openapi_webhooks};
 
 /// Returns the whole description, with the examples of the committed one.
 pub fn description() -> OpenApi {
@@ -86,10 +87,10 @@ fn components() -> utoipa::openapi::Components {
         .security_scheme("customer", bearer("Counterparty Bearer `<id>|<secret>`, the whole value unchanged."))
         .security_scheme("staff", bearer("Employee Bearer `<id>|<secret>`, the whole value unchanged."))
         .security_scheme("backend", SecurityScheme::Http(backend))
-        .parameter(openapi_implied::PARAMETER, openapi_implied::parameter())
-        .parameter(openapi_implied::IF_MATCH, openapi_implied::if_match())
-        .parameter(openapi_implied::IF_NONE_MATCH, openapi_implied::if_none_match())
-        .header(openapi_implied::TAG, openapi_implied::tag())
+        .parameter(implied::PARAMETER, implied::parameter())
+        .parameter(implied::IF_MATCH, implied::if_match())
+        .parameter(implied::IF_NONE_MATCH, implied::if_none_match())
+        .header(implied::TAG, implied::tag())
         .schema("Message", message)
         .schema("ValidationErrors", errors)
         .schemas_from_iter(openapi_webhooks::schemas())
@@ -100,7 +101,7 @@ fn components() -> utoipa::openapi::Components {
 pub fn as_json(api: &OpenApi) -> Result<serde_json::Value, serde_json::Error> {
     // A `Value` sorts its maps, so the text does not depend on declaration order.
     let mut value = serde_json::to_value(api)?;
-    openapi_implied::require_fields(&mut value);
+    implied::require_fields(&mut value);
     Ok(value)
 }
 

@@ -17,12 +17,12 @@ use utoipa::openapi::extensions::ExtensionsBuilder;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::{OpenApi, PathItem, RefOr, SecurityRequirement};
 
-use super::openapi_implied as implied;
 use crate::callbacks;
 use kontor_web::agent_gate::{Stopped, log_refused, pass};
 use kontor_web::body::refuse_compressed;
 use kontor_web::body_budget::BodyShare;
 use kontor_web::body_buffer::{BodyReader, ReadBody};
+use kontor_web::description as implied;
 use kontor_web::idempotency::recovery::can_show_result;
 use kontor_web::idempotency::{accepts_keys, has_key, serve};
 use kontor_web::in_process::Origin;

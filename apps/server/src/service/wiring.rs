@@ -9,7 +9,7 @@ use actix_web::web::{Data, ServiceConfig};
 use chrono::TimeDelta;
 use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig, ClientError};
 use kontor_adapter_diesel::Database;
-use kontor_adapter_files::FileStorage;
+use kontor_adapter_files::{FileStorage, FolderUploads};
 use kontor_adapter_messaging::{HmacSigner, HttpWebhookSender};
 use kontor_adapter_suggest::{ClientError as SuggestClientError, SuggestSettings, Suggestions};
 use kontor_auth::model::TokenLifetimes;
@@ -28,7 +28,7 @@ use kontor_payments::verification::VerificationTerms;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
 use kontor_platform_surface::agent_tools;
 use kontor_subscriptions::ports::SubscriptionForecastReader;
-use kontor_subscriptions::{Pace, SubscriptionScheduler};
+use kontor_subscriptions::{ChargeLimiter, SubscriptionScheduler};
 use kontor_webhooks::DeliveryWorker;
 use kontor_webhooks::model::OutboundPolicy;
 
@@ -40,7 +40,7 @@ use kontor_organization::ports::{SuggestionProvider, TaskMailSender};
 use super::background_writes::BufferedWrites;
 use super::counters::Counters;
 use super::messaging::{MessagingError, call_checks, code_messenger, mailer, outbound_policy};
-use crate::adapters::{Argon2Passwords, FolderUploads, HtmlAllowList, ServiceKey, SystemRandom};
+use crate::adapters::{Argon2Passwords, HtmlAllowList, ServiceKey, SystemRandom};
 use crate::config::{Config, ConfigError};
 use kontor_web::idempotency::IdempotencyStore;
 use kontor_web::limits::LimitSettings;
@@ -186,8 +186,8 @@ impl Adapters {
     pub fn subscription_scheduler(&self, database: &Database) -> SubscriptionScheduler {
         let Self { clock, random, .. } = self.clone();
         let charges = Arc::new(self.charges(database));
-        let pace = Arc::new(Pace::per_second(self.charges_per_second));
-        SubscriptionScheduler { store: Arc::new(database.clone()), charges, clock, random, pace }
+        let limiter = Arc::new(ChargeLimiter::per_second(self.charges_per_second));
+        SubscriptionScheduler { store: Arc::new(database.clone()), charges, clock, random, limiter }
     }
 
     /// Returns the forecasts of subscriptions.

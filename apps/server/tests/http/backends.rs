@@ -10,7 +10,8 @@ use kontor_examples::{bff, direct};
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use crate::member::{Member, Stage};
+use crate::customer_client::ApplicationClient;
+use crate::member::{DemoFixture, Member};
 use crate::subscription_fixture::ROOT;
 use crate::support::{Answer, send};
 
@@ -24,10 +25,10 @@ struct Backend {
 }
 
 impl Backend {
-    fn start(stage: &Stage, serve: impl FnOnce(Kontor, TcpListener) -> std::io::Result<Server>) -> Self {
+    fn start(fixture: &DemoFixture, serve: impl FnOnce(Kontor, TcpListener) -> std::io::Result<Server>) -> Self {
         let settings = Settings {
-            kontor: stage.file().base_url.clone(),
-            app_token: stage.file().app_token.clone(),
+            kontor: fixture.file().base_url.clone(),
+            app_token: fixture.file().app_token.clone(),
             plan: "club".to_owned(),
         };
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -68,35 +69,35 @@ async fn loses_and_regains(member: &Member, backend: &Backend, credentials: (&st
 
 database_tests! {
     async fn a_backend_that_is_sent_tokens_asks_who_they_open_for(db: TestDatabase) {
-        let stage = Stage::open(db).await;
-        let backend = Backend::start(&stage, direct::serve);
+        let fixture = DemoFixture::open(db).await;
+        let backend = Backend::start(&fixture, direct::serve);
         send(backend.request(Method::GET, "/lesson")).await.expect(401);
         backend.lesson(("Authorization", "Bearer 1|nobody")).await.expect(401);
-        let customer_client = Member::front(stage.file()).sign_in(&stage.file().customer.phone).await;
+        let customer_client = ApplicationClient::of_demo(fixture.file()).sign_in(&fixture.file().customer.phone).await;
         let bearer = format!("Bearer {}", customer_client.bearer);
         let credentials = ("Authorization", bearer.as_str());
         let refused = backend.lesson(credentials).await.expect(402);
-        assert_eq!(refused["subscribe"], format!("{}{ROOT}/checkout", stage.file().base_url));
+        assert_eq!(refused["subscribe"], format!("{}{ROOT}/checkout", fixture.file().base_url));
         let member = Member::join(customer_client).await;
         loses_and_regains(&member, &backend, credentials).await;
-        stage.end().await;
+        fixture.end().await;
         backend.lesson(credentials).await.expect(503);
         backend.handle.stop(false).await;
     }
 
     async fn a_backend_for_a_frontend_keeps_the_token(db: TestDatabase) {
-        let stage = Stage::open(db).await;
-        let backend = Backend::start(&stage, |kontor, listener| bff::serve(kontor, listener, false));
+        let fixture = DemoFixture::open(db).await;
+        let backend = Backend::start(&fixture, |kontor, listener| bff::serve(kontor, listener, false));
         let post = |path: &str, body: Value| backend.request(Method::POST, path).json(&body);
         send(backend.request(Method::GET, "/lesson")).await.expect(401);
         send(post("/subscription", json!({ "autopay_consent": true }))).await.expect(401);
         backend.lesson(("Cookie", "session=0")).await.expect(401);
         send(post("/session", json!({ "phone": 7 }))).await.expect_invalid(&["phone", "code"]);
-        let phone = &stage.file().customer.phone;
+        let phone = &fixture.file().customer.phone;
         send(post("/code", json!({ "phone": phone }))).await.expect(204);
         let wrong = send(post("/session", json!({ "phone": phone, "code": "x" }))).await;
         assert!(wrong.status.is_client_error() && !wrong.headers.contains_key("set-cookie"), "{}", wrong.text);
-        let front = Member::front(stage.file());
+        let front = ApplicationClient::of_demo(fixture.file());
         let messages = send(front.http.get(format!("{}/control/messages?to={phone}", front.sandbox))).await.expect(200);
         let code = &messages["messages"][0]["code"];
         let signed_in = send(post("/session", json!({ "phone": phone, "code": code }))).await;
@@ -119,7 +120,7 @@ database_tests! {
         loses_and_regains(&member, &backend, credentials).await;
         send(backend.request(Method::DELETE, "/session").header("Cookie", &cookie)).await.expect(204);
         backend.lesson(credentials).await.expect(401);
-        stage.end().await;
+        fixture.end().await;
         backend.handle.stop(false).await;
     }
 }

@@ -14,12 +14,12 @@ const HISTORY: &str = "/api/counterparty/search/history";
 const POPULAR: &str = "/api/counterparty/search/popular";
 
 /// A shop with three vases in stock, for an anonymous visitor or a customer.
-struct Shelf {
+struct FavouritesFixture {
     shop: ShopFixture,
     vases: Vec<i64>,
 }
 
-impl Shelf {
+impl FavouritesFixture {
     async fn open(db: TestDatabase) -> Self {
         let shop = ShopFixture::open_as(db, Roles::Api).await;
         let mut vases = Vec::new();
@@ -70,47 +70,47 @@ fn marked(list: &Value) -> Vec<i64> {
 
 database_tests! {
     async fn favourites_are_added_and_removed(db: TestDatabase) {
-        let shelf = Shelf::open(db).await;
-        let (first, second) = (shelf.vases[0], shelf.vases[1]);
-        let empty = shelf.own(Method::GET, FAVOURITES).await.expect(200);
+        let fixture = FavouritesFixture::open(db).await;
+        let (first, second) = (fixture.vases[0], fixture.vases[1]);
+        let empty = fixture.own(Method::GET, FAVOURITES).await.expect(200);
         assert_eq!(empty, json!({ "products": { "current_page": 1, "data": [], "per_page": 10, "total": 0, "last_page": 1 } }));
-        let added = shelf.keep(json!({ "product_id": first })).await.expect(201);
+        let added = fixture.keep(json!({ "product_id": first })).await.expect(201);
         assert_eq!((&added["product"]["id"], &added["product"]["is_favourite"]), (&json!(first), &json!(true)));
         assert!(added["product"]["characteristics"].is_string() && added["product"]["tags"].is_array());
-        let again = shelf.keep(json!({ "product_id": first })).await.expect(200);
+        let again = fixture.keep(json!({ "product_id": first })).await.expect(200);
         assert_eq!(again, added);
-        shelf.keep(json!({ "product_id": second.to_string() })).await.expect(201);
-        assert_eq!(shelf.kept(FAVOURITES).await, (vec![second, first], 2));
-        assert_eq!(shelf.kept(&format!("{FAVOURITES}?page=2&per_page=1")).await, (vec![first], 2));
-        assert_eq!(shelf.kept(&format!("{FAVOURITES}?page=9")).await, (Vec::new(), 2));
+        fixture.keep(json!({ "product_id": second.to_string() })).await.expect(201);
+        assert_eq!(fixture.kept(FAVOURITES).await, (vec![second, first], 2));
+        assert_eq!(fixture.kept(&format!("{FAVOURITES}?page=2&per_page=1")).await, (vec![first], 2));
+        assert_eq!(fixture.kept(&format!("{FAVOURITES}?page=9")).await, (Vec::new(), 2));
 
-        let path = format!("{FAVOURITES}/{}", shelf.vases[2]);
-        let product = shelf.own(Method::GET, &path).await.expect(200)["product"].clone();
+        let path = format!("{FAVOURITES}/{}", fixture.vases[2]);
+        let product = fixture.own(Method::GET, &path).await.expect(200)["product"].clone();
         assert_eq!((&product["is_favourite"], &product["views_count"]), (&json!(false), &json!(0)), "read, not looked at");
         for absent in ["999999999", "0", "x"] {
-            shelf.own(Method::GET, &format!("{FAVOURITES}/{absent}")).await.expect(404);
-            shelf.own(Method::DELETE, &format!("{FAVOURITES}/{absent}")).await.expect(404);
+            fixture.own(Method::GET, &format!("{FAVOURITES}/{absent}")).await.expect(404);
+            fixture.own(Method::DELETE, &format!("{FAVOURITES}/{absent}")).await.expect(404);
         }
         let path = format!("{FAVOURITES}/{first}");
-        let gone = shelf.own(Method::DELETE, &path).await.expect(200);
+        let gone = fixture.own(Method::DELETE, &path).await.expect(200);
         assert!(gone["message"].is_string());
-        shelf.own(Method::DELETE, &path).await.expect(404);
-        assert_eq!(shelf.own(Method::GET, &path).await.expect(200)["product"]["is_favourite"], false);
-        assert_eq!(shelf.kept(FAVOURITES).await, (vec![second], 1));
+        fixture.own(Method::DELETE, &path).await.expect(404);
+        assert_eq!(fixture.own(Method::GET, &path).await.expect(200)["product"]["is_favourite"], false);
+        assert_eq!(fixture.kept(FAVOURITES).await, (vec![second], 1));
 
-        let (_, other) = shelf.shop.server.customer(&shelf.shop.project).await;
-        let theirs = send(shelf.by(&other, Method::GET, FAVOURITES)).await.expect(200);
+        let (_, other) = fixture.shop.server.customer(&fixture.shop.project).await;
+        let theirs = send(fixture.by(&other, Method::GET, FAVOURITES)).await.expect(200);
         assert_eq!(theirs["products"]["total"], 0);
-        let remove = async |id: i64| send(shelf.by(&other, Method::DELETE, &format!("{FAVOURITES}/{id}"))).await;
+        let remove = async |id: i64| send(fixture.by(&other, Method::DELETE, &format!("{FAVOURITES}/{id}"))).await;
         let (hidden, absent) = (remove(second).await, remove(999_999).await);
         hidden.expect(404);
         assert_eq!((hidden.status, hidden.text), (absent.status, absent.text), "kept by somebody else");
-        shelf.anonymous(FAVOURITES).await.expect(401);
+        fixture.anonymous(FAVOURITES).await.expect(401);
     }
 
     async fn a_product_of_another_project_is_answered_as_one_that_does_not_exist(db: TestDatabase) {
-        let shelf = Shelf::open(db).await;
-        let server = &shelf.shop.server;
+        let fixture = FavouritesFixture::open(db).await;
+        let server = &fixture.shop.server;
         let elsewhere = server.project().await;
         let owner = server.owner(&elsewhere).await;
         let card = json!({ "name": "Engraving", "kind_id": 1, "price": "100.00" });
@@ -119,57 +119,57 @@ database_tests! {
         let products = "/api/counterparty/products";
         send(server.as_app(&elsewhere, Method::GET, &format!("{products}/{id}"))).await.expect(200);
         for (method, root) in [(Method::GET, products), (Method::GET, FAVOURITES), (Method::DELETE, FAVOURITES)] {
-            let hidden = shelf.own(method.clone(), &format!("{root}/{id}")).await;
-            let absent = shelf.own(method, &format!("{root}/999999")).await;
+            let hidden = fixture.own(method.clone(), &format!("{root}/{id}")).await;
+            let absent = fixture.own(method, &format!("{root}/999999")).await;
             hidden.expect(404);
             assert_eq!((hidden.status, hidden.text), (absent.status, absent.text), "{root}");
         }
     }
 
     async fn the_record_of_a_customer_lists_favourites(db: TestDatabase) {
-        let shelf = Shelf::open(db).await;
-        let (server, project) = (&shelf.shop.server, &shelf.shop.project);
+        let fixture = FavouritesFixture::open(db).await;
+        let (server, project) = (&fixture.shop.server, &fixture.shop.project);
         let reported = async || {
-            let record = async || shelf.own(Method::GET, "/api/counterparty").await.expect(200)["counterparty"].clone();
+            let record = async || fixture.own(Method::GET, "/api/counterparty").await.expect(200)["counterparty"].clone();
             (record().await["favourite_products"].clone(), server.fewest_statements(record).await)
         };
         let (nothing, cost) = reported().await;
         assert_eq!(nothing, json!([]));
-        for vase in &shelf.vases[..2] {
-            shelf.keep(json!({ "product_id": vase })).await.expect(201);
+        for vase in &fixture.vases[..2] {
+            fixture.keep(json!({ "product_id": vase })).await.expect(201);
         }
-        let list = shelf.own(Method::GET, FAVOURITES).await.expect(200)["products"]["data"].clone();
+        let list = fixture.own(Method::GET, FAVOURITES).await.expect(200)["products"]["data"].clone();
         assert_eq!(list.as_array().unwrap().len(), 2);
         let (kept, spent) = reported().await;
         assert_eq!(kept, list, "as the list tells them, kept last first");
         assert!(spent <= cost + 1, "{spent} statements instead of {cost}");
-        let changed = shelf.by(&shelf.shop.bearer, Method::PUT, "/api/counterparty").json(&json!({}));
+        let changed = fixture.by(&fixture.shop.bearer, Method::PUT, "/api/counterparty").json(&json!({}));
         assert_eq!(send(changed).await.expect(200)["counterparty"]["favourite_products"], list);
 
         let phone = "79001234567";
         let post = |path: &str| server.as_app(project, Method::POST, &format!("/api/counterparty/{path}"));
         send(post("send_password").json(&json!({ "phone": phone }))).await.expect(200);
-        let messages = format!("{}/control/messages?to={phone}", shelf.shop.sandbox.url());
+        let messages = format!("{}/control/messages?to={phone}", fixture.shop.sandbox.url());
         let code = send(server.http.get(messages)).await.expect(200)["messages"][0]["code"].clone();
         let signed = send(post("login").json(&json!({ "phone": phone, "password": code }))).await.expect(200);
-        assert_eq!(signed["counterparty"]["id"], shelf.shop.customer);
+        assert_eq!(signed["counterparty"]["id"], fixture.shop.customer);
         assert_eq!(signed["counterparty"]["favourite_products"], list);
 
-        server.execute(&format!("UPDATE inventories SET quantity = 0 WHERE nomenclature_id = {}", shelf.vases[1])).await;
+        server.execute(&format!("UPDATE inventories SET quantity = 0 WHERE nomenclature_id = {}", fixture.vases[1])).await;
         server.db.database.rebuild_offers().await.unwrap();
         let shown = reported().await.0;
         assert_eq!((shown.as_array().unwrap().len(), &shown[0]), (1, &list[1]), "what the application shows");
         let (_, other) = server.customer(project).await;
-        let theirs = send(shelf.by(&other, Method::GET, "/api/counterparty")).await.expect(200);
+        let theirs = send(fixture.by(&other, Method::GET, "/api/counterparty")).await.expect(200);
         assert_eq!(theirs["counterparty"]["favourite_products"], json!([]));
     }
 
     async fn only_products_of_the_application_can_be_kept(db: TestDatabase) {
-        let shelf = Shelf::open(db).await;
-        let elsewhere = shelf.shop.server.project().await;
-        let (nowhere, far, plan) = (shelf.shop.goods(1, 100).await, shelf.shop.goods(1, 100).await, shelf.shop.goods(1, 100).await);
-        let bare = shelf.shop.goods(0, 100).await;
-        let (p, warehouse) = (shelf.shop.project.id, shelf.shop.warehouse);
+        let fixture = FavouritesFixture::open(db).await;
+        let elsewhere = fixture.shop.server.project().await;
+        let (nowhere, far, plan) = (fixture.shop.goods(1, 100).await, fixture.shop.goods(1, 100).await, fixture.shop.goods(1, 100).await);
+        let bare = fixture.shop.goods(0, 100).await;
+        let (p, warehouse) = (fixture.shop.project.id, fixture.shop.warehouse);
         for statement in [
             format!("DELETE FROM stock_movements WHERE nomenclature_id = {nowhere}"),
             format!("DELETE FROM inventories WHERE nomenclature_id = {nowhere}"),
@@ -179,7 +179,7 @@ database_tests! {
             format!("UPDATE nomenclatures SET is_subscription = TRUE, billing_period_months = 1 WHERE id = {plan}"),
             format!("UPDATE nomenclatures SET category_id = NULL WHERE id = {bare}"),
         ] {
-            shelf.shop.server.execute(&statement).await;
+            fixture.shop.server.execute(&statement).await;
         }
         let hidden = [nowhere, far, plan, bare];
         for wrong in [
@@ -187,144 +187,144 @@ database_tests! {
             json!({ "product_id": [1] }), json!({ "product_id": 999_999_999 }), json!({ "product_id": nowhere }),
             json!({ "product_id": far }), json!({ "product_id": plan }), json!({ "product_id": bare }),
         ] {
-            shelf.keep(wrong).await.expect_invalid(&["product_id"]);
+            fixture.keep(wrong).await.expect_invalid(&["product_id"]);
         }
         for hidden in hidden {
-            shelf.own(Method::GET, &format!("{FAVOURITES}/{hidden}")).await.expect(404);
+            fixture.own(Method::GET, &format!("{FAVOURITES}/{hidden}")).await.expect(404);
         }
-        shelf.own(Method::GET, &format!("{FAVOURITES}?page=0&per_page=101")).await.expect_invalid(&["page", "per_page"]);
-        shelf.own(Method::GET, &format!("{FAVOURITES}?colour=red")).await.expect_invalid(&["colour"]);
-        let (_, outsider) = shelf.shop.server.customer(&elsewhere).await;
-        let body = json!({ "product_id": shelf.vases[0] });
-        let request = shelf.shop.server.as_customer(&elsewhere, &outsider, Method::POST, FAVOURITES).json(&body);
+        fixture.own(Method::GET, &format!("{FAVOURITES}?page=0&per_page=101")).await.expect_invalid(&["page", "per_page"]);
+        fixture.own(Method::GET, &format!("{FAVOURITES}?colour=red")).await.expect_invalid(&["colour"]);
+        let (_, outsider) = fixture.shop.server.customer(&elsewhere).await;
+        let body = json!({ "product_id": fixture.vases[0] });
+        let request = fixture.shop.server.as_customer(&elsewhere, &outsider, Method::POST, FAVOURITES).json(&body);
         send(request).await.expect_invalid(&["product_id"]);
-        assert_eq!(shelf.shop.count("favourites").await, 0);
+        assert_eq!(fixture.shop.count("favourites").await, 0);
     }
 
     async fn sold_out_products_can_be_read_and_kept_and_come_back(db: TestDatabase) {
-        let shelf = Shelf::open(db).await;
-        let (vase, gone) = (shelf.vases[0], shelf.shop.goods(0, 500).await);
+        let fixture = FavouritesFixture::open(db).await;
+        let (vase, gone) = (fixture.vases[0], fixture.shop.goods(0, 500).await);
         let path = |id: i64| format!("{FAVOURITES}/{id}");
-        let before = shelf.own(Method::GET, &path(vase)).await.expect(200)["product"].clone();
+        let before = fixture.own(Method::GET, &path(vase)).await.expect(200)["product"].clone();
         let sell = async |id: i64, left: i64| {
-            shelf.shop.server.execute(&format!("UPDATE inventories SET quantity = {left} WHERE nomenclature_id = {id}")).await;
-            shelf.shop.server.db.database.correct_ledger(None, chrono::DateTime::UNIX_EPOCH).await.unwrap();
-            shelf.shop.server.db.database.rebuild_offers().await.unwrap();
+            fixture.shop.server.execute(&format!("UPDATE inventories SET quantity = {left} WHERE nomenclature_id = {id}")).await;
+            fixture.shop.server.db.database.correct_ledger(None, chrono::DateTime::UNIX_EPOCH).await.unwrap();
+            fixture.shop.server.db.database.rebuild_offers().await.unwrap();
         };
-        shelf.keep(json!({ "product_id": vase })).await.expect(201);
+        fixture.keep(json!({ "product_id": vase })).await.expect(201);
         sell(vase, 0).await;
-        shelf.anonymous(&format!("/api/counterparty/products/{vase}")).await.expect(404);
+        fixture.anonymous(&format!("/api/counterparty/products/{vase}")).await.expect(404);
         let mut expected = before.clone();
         (expected["quantity"], expected["is_favourite"]) = (json!(0), json!(true));
-        assert_eq!(shelf.own(Method::GET, &path(vase)).await.expect(200)["product"], expected);
-        let kept = shelf.keep(json!({ "product_id": gone })).await.expect(201)["product"].clone();
+        assert_eq!(fixture.own(Method::GET, &path(vase)).await.expect(200)["product"], expected);
+        let kept = fixture.keep(json!({ "product_id": gone })).await.expect(201)["product"].clone();
         assert_eq!((&kept["quantity"], &kept["price"], &kept["is_favourite"]), (&json!(0), &json!("5.00"), &json!(true)));
-        shelf.keep(json!({ "product_id": gone })).await.expect(200);
-        assert_eq!(shelf.kept(FAVOURITES).await, (Vec::new(), 0));
+        fixture.keep(json!({ "product_id": gone })).await.expect(200);
+        assert_eq!(fixture.kept(FAVOURITES).await, (Vec::new(), 0));
         sell(gone, 3).await;
-        assert_eq!(shelf.kept(FAVOURITES).await, (vec![gone], 1));
-        shelf.own(Method::DELETE, &path(vase)).await.expect(200);
+        assert_eq!(fixture.kept(FAVOURITES).await, (vec![gone], 1));
+        fixture.own(Method::DELETE, &path(vase)).await.expect(200);
         expected["is_favourite"] = json!(false);
-        assert_eq!(shelf.own(Method::GET, &path(vase)).await.expect(200)["product"], expected);
+        assert_eq!(fixture.own(Method::GET, &path(vase)).await.expect(200)["product"], expected);
     }
 
     async fn a_bearer_that_comes_along_is_believed_or_passed_over(db: TestDatabase) {
-        let shelf = Shelf::open(db).await;
-        let server = &shelf.shop.server;
-        let vase = shelf.vases[1];
-        shelf.keep(json!({ "product_id": vase })).await.expect(201);
+        let fixture = FavouritesFixture::open(db).await;
+        let server = &fixture.shop.server;
+        let vase = fixture.vases[1];
+        fixture.keep(json!({ "product_id": vase })).await.expect(201);
         let list = "/api/counterparty/products";
         let card = format!("{list}/{vase}");
-        assert_eq!(marked(&shelf.own(Method::GET, list).await.expect(200)), [vase]);
-        assert_eq!(shelf.own(Method::GET, &card).await.expect(200)["product"]["is_favourite"], true);
+        assert_eq!(marked(&fixture.own(Method::GET, list).await.expect(200)), [vase]);
+        assert_eq!(fixture.own(Method::GET, &card).await.expect(200)["product"]["is_favourite"], true);
 
         let elsewhere = server.project().await;
         let other_application = server.insert(format!(
             "INSERT INTO applications (project_id, branch_id, name, token_fingerprint, is_active, wholesale, created_at, updated_at) \
              SELECT project_id, branch_id, 'Twin', 'twin', TRUE, FALSE, created_at, updated_at FROM applications WHERE id = {} \
-             RETURNING id", shelf.shop.project.application_id
+             RETURNING id", fixture.shop.project.application_id
         )).await;
-        let customer = server.customer(&shelf.shop.project).await.0;
+        let customer = server.customer(&fixture.shop.project).await.0;
         let others = [
-            server.token(&shelf.shop.project, "counterparty", customer, Some(other_application)).await,
-            server.customer(&shelf.shop.project).await.1,
+            server.token(&fixture.shop.project, "counterparty", customer, Some(other_application)).await,
+            server.customer(&fixture.shop.project).await.1,
             server.customer(&elsewhere).await.1,
-            server.owner(&shelf.shop.project).await,
+            server.owner(&fixture.shop.project).await,
             "1|wrong".to_owned(),
             "nonsense".to_owned(),
         ];
         for bearer in &others {
-            let seen = send(shelf.by(bearer, Method::GET, list)).await.expect(200);
+            let seen = send(fixture.by(bearer, Method::GET, list)).await.expect(200);
             assert_eq!((marked(&seen), &seen["products"]["total"]), (Vec::new(), &json!(3)), "{bearer}");
-            assert_eq!(send(shelf.by(bearer, Method::GET, &card)).await.expect(200)["product"]["is_favourite"], false);
+            assert_eq!(send(fixture.by(bearer, Method::GET, &card)).await.expect(200)["product"]["is_favourite"], false);
         }
-        assert!(marked(&shelf.anonymous(list).await.expect(200)).is_empty());
-        send(server.as_staff(&shelf.shop.bearer, Method::GET, list)).await.expect(401);
+        assert!(marked(&fixture.anonymous(list).await.expect(200)).is_empty());
+        send(server.as_staff(&fixture.shop.bearer, Method::GET, list)).await.expect(401);
     }
 
     async fn a_bearer_costs_one_statement_and_remembering_a_search_none(db: TestDatabase) {
-        let shelf = Shelf::open(db).await;
-        shelf.keep(json!({ "product_id": shelf.vases[0] })).await.expect(201);
+        let fixture = FavouritesFixture::open(db).await;
+        fixture.keep(json!({ "product_id": fixture.vases[0] })).await.expect(201);
         let cost = async |bearer: Option<&str>, query: &str| {
             let mut page = 0;
             let once = async || {
                 // A new page each time, because responses without a Bearer are cached.
                 page += 1;
                 let path = format!("/api/counterparty/products?per_page={page}{query}");
-                let mut request = shelf.shop.server.as_app(&shelf.shop.project, Method::GET, &path);
+                let mut request = fixture.shop.server.as_app(&fixture.shop.project, Method::GET, &path);
                 if let Some(bearer) = bearer {
                     request = request.bearer_auth(bearer);
                 }
                 send(request).await.expect(200);
             };
-            shelf.shop.server.fewest_statements(once).await
+            fixture.shop.server.fewest_statements(once).await
         };
         let alone = cost(None, "").await;
         assert!(alone > 0);
-        assert_eq!(cost(Some(&shelf.shop.bearer), "").await, alone + 1);
+        assert_eq!(cost(Some(&fixture.shop.bearer), "").await, alone + 1);
         let searching = cost(None, "&query=vase").await;
         assert!(searching > 0);
-        assert_eq!(cost(Some(&shelf.shop.bearer), "&query=vase").await, searching + 1);
+        assert_eq!(cost(Some(&fixture.shop.bearer), "&query=vase").await, searching + 1);
     }
 
     async fn searches_of_a_customer_are_stored(db: TestDatabase) {
-        let shelf = Shelf::open(db).await;
-        let clock = &shelf.shop.server.clock;
+        let fixture = FavouritesFixture::open(db).await;
+        let clock = &fixture.shop.server.clock;
         for query in ["vase", "%D0%B2%D0%B0%D0%B7%D0%B0", "VASE", "nothing"] {
-            shelf.own(Method::GET, &format!("/api/counterparty/products?query={query}")).await.expect(200);
+            fixture.own(Method::GET, &format!("/api/counterparty/products?query={query}")).await.expect(200);
             clock.advance(1);
         }
-        shelf.own(Method::GET, "/api/counterparty/prices?query=price").await.expect(200);
-        shelf.own(Method::GET, "/api/counterparty/products").await.expect(200);
-        shelf.own(Method::GET, "/api/counterparty/products?query=").await.expect(422);
-        shelf.anonymous("/api/counterparty/products?query=secret").await.expect(200);
-        assert_eq!(shelf.values(HISTORY).await, ["nothing", "VASE", "ваза"]);
-        assert_eq!(shelf.values(POPULAR).await, ["nothing", "VASE", "ваза"]);
-        let whole = shelf.own(Method::GET, HISTORY).await.expect(200);
-        let paged = shelf.own(Method::GET, &format!("{HISTORY}?page=2&per_page=1&query=vase")).await.expect(200);
+        fixture.own(Method::GET, "/api/counterparty/prices?query=price").await.expect(200);
+        fixture.own(Method::GET, "/api/counterparty/products").await.expect(200);
+        fixture.own(Method::GET, "/api/counterparty/products?query=").await.expect(422);
+        fixture.anonymous("/api/counterparty/products?query=secret").await.expect(200);
+        assert_eq!(fixture.values(HISTORY).await, ["nothing", "VASE", "ваза"]);
+        assert_eq!(fixture.values(POPULAR).await, ["nothing", "VASE", "ваза"]);
+        let whole = fixture.own(Method::GET, HISTORY).await.expect(200);
+        let paged = fixture.own(Method::GET, &format!("{HISTORY}?page=2&per_page=1&query=vase")).await.expect(200);
         assert_eq!(paged, whole, "a list without pages");
         let first = whole["searchRequests"][0].clone();
         let keys: Vec<&str> = first.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(keys, ["created_at", "id", "value"]);
-        assert_eq!(shelf.anonymous(POPULAR).await.expect(200), json!({ "searchRequests": [], "searchRequestsCount": 0 }));
-        shelf.anonymous(HISTORY).await.expect(401);
-        let (_, other) = shelf.shop.server.customer(&shelf.shop.project).await;
+        assert_eq!(fixture.anonymous(POPULAR).await.expect(200), json!({ "searchRequests": [], "searchRequestsCount": 0 }));
+        fixture.anonymous(HISTORY).await.expect(401);
+        let (_, other) = fixture.shop.server.customer(&fixture.shop.project).await;
         for path in [HISTORY, POPULAR] {
-            let theirs = send(shelf.by(&other, Method::GET, path)).await.expect(200);
+            let theirs = send(fixture.by(&other, Method::GET, path)).await.expect(200);
             assert_eq!(theirs["searchRequestsCount"], 0);
         }
     }
 
     async fn the_last_fifty_searches_are_kept_and_none_is_lost_at_the_end(db: TestDatabase) {
-        let shelf = Shelf::open(db).await;
+        let fixture = FavouritesFixture::open(db).await;
         for number in 0..55 {
-            shelf.own(Method::GET, &format!("/api/counterparty/products?query=vase{number}")).await.expect(200);
-            shelf.shop.server.clock.advance(1);
+            fixture.own(Method::GET, &format!("/api/counterparty/products?query=vase{number}")).await.expect(200);
+            fixture.shop.server.clock.advance(1);
         }
-        let values = shelf.values(HISTORY).await;
+        let values = fixture.values(HISTORY).await;
         assert_eq!((values.len(), values[0].as_str(), values[49].as_str()), (50, "vase54", "vase5"));
-        shelf.own(Method::GET, "/api/counterparty/products?query=last").await.expect(200);
-        let db = shelf.shop.server.stop().await;
+        fixture.own(Method::GET, "/api/counterparty/products?query=last").await.expect(200);
+        let db = fixture.shop.server.stop().await;
         let kept = db.database.read(|connection| {
             use diesel::prelude::*;
             #[derive(diesel::QueryableByName)]

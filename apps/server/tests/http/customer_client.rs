@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use kontor::cli::demo::DemoFile;
 use kontor_adapter_diesel::retry_until;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
@@ -28,6 +29,16 @@ pub struct CustomerClient {
 }
 
 impl ApplicationClient {
+    /// Returns the demo as its application reaches it.
+    pub fn of_demo(file: &DemoFile) -> Self {
+        Self {
+            http: Client::builder().no_proxy().build().unwrap(),
+            url: file.base_url.clone(),
+            sandbox: file.sandbox_url.clone(),
+            app_token: file.app_token.clone(),
+        }
+    }
+
     /// Prepares a request of the application.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         self.http.request(method, format!("{}{path}", self.url)).header("Token", &self.app_token)

@@ -140,19 +140,10 @@ impl<'a> Staff<'a> {
     }
 }
 
-fn front(file: &DemoFile) -> ApplicationClient {
-    ApplicationClient {
-        http: Client::builder().no_proxy().build().unwrap(),
-        url: file.base_url.clone(),
-        sandbox: file.sandbox_url.clone(),
-        app_token: file.app_token.clone(),
-    }
-}
-
 /// The steps of the tour, without a shell: browse, price with the promo code, log in, order, pay, get notified, be
 /// seen by staff, get a refund. Returns what the storefront counts.
 async fn walk(file: &DemoFile) -> Value {
-    let front = front(file);
+    let front = ApplicationClient::of_demo(file);
     let products = front.request(Method::GET, "/api/counterparty/products");
     let listed = send(products.query(&[("query", "mug")])).await.expect(200);
     let mug = listed["products"]["data"][0]["id"].as_i64().unwrap();
@@ -352,7 +343,7 @@ database_tests! {
     async fn a_demo_allows_more_logins_than_a_service(db: TestDatabase) {
         let place = Place::new(db);
         let demo = place.start().await;
-        let shop = front(&demo.file);
+        let shop = ApplicationClient::of_demo(&demo.file);
         for number in 0..25 {
             shop.sign_in(&format!("790055500{number:02}")).await;
         }
@@ -364,7 +355,7 @@ database_tests! {
         let settings = place.folder.path().join("kontor.toml");
         std::fs::write(&settings, "code_limit_factor = 1").unwrap();
         let demo = Demo::start(&place.arguments(), Some(settings)).await.unwrap();
-        let shop = front(&demo.file);
+        let shop = ApplicationClient::of_demo(&demo.file);
         let ask = async |phone: String| -> Answer {
             let request = shop.request(Method::POST, "/api/counterparty/send_password");
             send(request.json(&json!({ "phone": phone }))).await

@@ -60,7 +60,7 @@ const SHOWN: usize = 3;
 const BOT_TOKEN: &str = "f9LHodD0cOL5-a-bot-of-the-tests";
 
 /// All callers, and the values they received.
-struct Stage {
+struct ExampleCallers {
     file: DemoFile,
     anna: CustomerClient,
     staff: String,
@@ -70,14 +70,9 @@ struct Stage {
     away: TimeDelta,
 }
 
-impl Stage {
-    async fn set(file: DemoFile, database: &str) -> Self {
-        let front = ApplicationClient {
-            http: reqwest::Client::builder().no_proxy().build().unwrap(),
-            url: file.base_url.clone(),
-            sandbox: file.sandbox_url.clone(),
-            app_token: file.app_token.clone(),
-        };
+impl ExampleCallers {
+    async fn sign_in(file: DemoFile, database: &str) -> Self {
+        let front = ApplicationClient::of_demo(&file);
         let anna = front.sign_in(&file.customer.phone).await;
         let login = json!({ "login": file.staff.login, "password": file.staff.password });
         let signed_in = send(front.http.post(format!("{}/api/login", file.base_url)).json(&login)).await.expect(200);
@@ -314,7 +309,7 @@ database_tests! {
         let folder = tempfile::tempdir().unwrap();
         let database = address(&db);
         let demo = demo(&database, folder.path()).await;
-        let mut stage = Stage::set(demo.file.clone(), &database).await;
+        let mut callers = ExampleCallers::sign_in(demo.file.clone(), &database).await;
         let recording = std::env::var_os("RECORD_EXAMPLES").is_some();
         let (mut examples, mut responses) = (Vec::new(), Responses::new());
         for (name, text) in FILES {
@@ -324,7 +319,7 @@ database_tests! {
             let requests = read(&text).unwrap();
             assert!(!requests.is_empty(), "{name}");
             for example in requests {
-                let (status, answer) = stage.play(&example).await;
+                let (status, answer) = callers.play(&example).await;
                 assert_eq!(status, example.status, "{} {}: {answer}", example.operation, example.path);
                 responses.entry((example.operation.clone(), status)).or_insert(answer);
                 examples.push(example);

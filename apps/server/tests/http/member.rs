@@ -3,7 +3,7 @@
 use kontor::cli::demo::{Demo, DemoArguments, DemoFile};
 use kontor_adapter_diesel::DatabaseUrl;
 use kontor_adapter_diesel::testing::TestDatabase;
-use reqwest::{Client, Method};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::customer_client::{ApplicationClient, CustomerClient};
@@ -11,13 +11,13 @@ use crate::subscription_fixture::ROOT;
 use crate::support::{Answer, TestServer, send};
 
 /// A demo on a separate database.
-pub struct Stage {
+pub struct DemoFixture {
     pub demo: Demo,
     folder: tempfile::TempDir,
     _db: TestDatabase,
 }
 
-impl Stage {
+impl DemoFixture {
     pub async fn open(db: TestDatabase) -> Self {
         TestServer::prepare();
         let folder = tempfile::tempdir().unwrap();
@@ -42,7 +42,7 @@ impl Stage {
     }
 
     pub async fn member(&self) -> Member {
-        let customer_client = Member::front(self.file()).sign_in(&self.file().customer.phone).await;
+        let customer_client = ApplicationClient::of_demo(self.file()).sign_in(&self.file().customer.phone).await;
         Member::join(customer_client).await
     }
 
@@ -58,16 +58,6 @@ pub struct Member {
 }
 
 impl Member {
-    /// Returns the demo as its application reaches it.
-    pub fn front(file: &DemoFile) -> ApplicationClient {
-        ApplicationClient {
-            http: Client::builder().no_proxy().build().unwrap(),
-            url: file.base_url.clone(),
-            sandbox: file.sandbox_url.clone(),
-            app_token: file.app_token.clone(),
-        }
-    }
-
     /// Buys the plan of the demo, or continues an unfinished checkout, and pays.
     pub async fn join(customer_client: CustomerClient) -> Self {
         let plans = customer_client.request(Method::GET, "/api/counterparty/subscription-plans");

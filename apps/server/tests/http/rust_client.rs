@@ -7,14 +7,15 @@ use kontor_client::types::{
 };
 use kontor_client::{Client, ClientSurface, Error, Money, NextAction, Patch, Retries};
 
-use crate::member::{Member, Stage};
+use crate::customer_client::ApplicationClient;
+use crate::member::DemoFixture;
 use crate::support::send;
 
 /// Logs the customer of the demo in with the code of a call.
-async fn sign_in(stage: &Stage, shop: &ClientSurface) -> ClientSurface {
-    let phone = &stage.file().customer.phone;
+async fn sign_in(fixture: &DemoFixture, shop: &ClientSurface) -> ClientSurface {
+    let phone = &fixture.file().customer.phone;
     shop.send_password(&CodeRequest { phone: phone.clone() }).await.unwrap();
-    let front = Member::front(stage.file());
+    let front = ApplicationClient::of_demo(fixture.file());
     let messages = send(front.http.get(format!("{}/control/messages?to={phone}", front.sandbox))).await.expect(200);
     let password = messages["messages"][0]["code"].as_str().unwrap().into();
     let login = CodeLogin { phone: phone.clone(), password, device: None };
@@ -25,10 +26,10 @@ async fn sign_in(stage: &Stage, shop: &ClientSurface) -> ClientSurface {
 
 database_tests! {
     async fn a_shop_sells_and_its_staff_sees_the_order(db: TestDatabase) {
-        let stage = Stage::open(db).await;
-        let client = Client::new(&stage.file().base_url).unwrap();
-        let shop = client.application(stage.file().app_token.as_str());
-        let customer = sign_in(&stage, &shop).await;
+        let fixture = DemoFixture::open(db).await;
+        let client = Client::new(&fixture.file().base_url).unwrap();
+        let shop = client.application(fixture.file().app_token.as_str());
+        let customer = sign_in(&fixture, &shop).await;
 
         let listed = shop.list_products(&ListProductsQuery { per_page: Some(2), ..ListProductsQuery::default() });
         let total = listed.await.unwrap().products.total;
@@ -64,20 +65,20 @@ database_tests! {
         let own = customer.list_own_orders(&PageQuery::default()).await.unwrap();
         assert_eq!(own.orders.iter().filter(|order| order.id == placed.id).count(), 1);
 
-        let staff = &stage.file().staff;
+        let staff = &fixture.file().staff;
         let login = StaffLogin { login: staff.login.clone(), password: staff.password.as_str().into() };
         let user = client.platform().log_in(&login).await.unwrap().user;
         let owner_client = client.staff(user.access_token.value);
         let orders = owner_client.list_orders_pages(StaffListOrdersQuery { per_page: Some(5), ..StaffListOrdersQuery::default() });
         assert!(orders.all().await.unwrap().iter().any(|order| order.id == placed.id));
-        stage.end().await;
+        fixture.end().await;
     }
 
     async fn refusals_name_their_fields_codes_and_requests(db: TestDatabase) {
-        let stage = Stage::open(db).await;
-        let client = Client::new(&stage.file().base_url).unwrap();
-        let shop = client.application(stage.file().app_token.as_str());
-        let customer = sign_in(&stage, &shop).await;
+        let fixture = DemoFixture::open(db).await;
+        let client = Client::new(&fixture.file().base_url).unwrap();
+        let shop = client.application(fixture.file().app_token.as_str());
+        let customer = sign_in(&fixture, &shop).await;
 
         let wrong = NewOrder { products: vec![ProductLine { id: 0, quantity: 0 }], ..NewOrder::default() };
         let refused = customer.place_order(&wrong).await.unwrap_err();
@@ -101,7 +102,7 @@ database_tests! {
         let outsider = shop.with_customer("1|stranger").list_own_orders(&PageQuery::default()).await.unwrap_err();
         assert_eq!(outsider.status(), Some(401));
         assert_eq!(shop.show_product(999_999).await.unwrap_err().status(), Some(404));
-        stage.end().await;
+        fixture.end().await;
         let gone = client.with_retries(Retries::NONE).application("t").list_tags().await.unwrap_err();
         assert!(matches!(gone, Error::Unreachable { .. }), "{gone}");
     }

@@ -5,7 +5,7 @@ use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_adapter_diesel::{database_tests, tests_with};
 use serde_json::{Value, json};
 
-use crate::member::{Member, Stage};
+use crate::member::{DemoFixture, Member};
 use crate::support::send;
 
 const DAY: i64 = 24 * 3_600;
@@ -75,7 +75,7 @@ fn merged(all: &mut Vec<Value>, answer: &Value) {
 database_tests! {
     async fn a_year_at_once_is_the_year_day_by_day(db: TestDatabase) {
         let other_application = TestDatabase::fresh(db.kind);
-        let whole = Stage::open(db).await;
+        let whole = DemoFixture::open(db).await;
         let member = whole.member().await;
         member.direct(script()).await;
         let year = member.moves(json!({ "advance_seconds": YEAR * DAY })).await.expect(200);
@@ -84,7 +84,7 @@ database_tests! {
         let year = reported(&member, year["charges"].as_array().unwrap().clone()).await;
         whole.end().await;
 
-        let daily = Stage::open(other_application).await;
+        let daily = DemoFixture::open(other_application).await;
         let member = daily.member().await;
         member.direct(script()).await;
         let mut charges = Vec::new();
@@ -105,8 +105,8 @@ database_tests! {
     }
 
     async fn a_dry_run_reports_what_the_import_does(db: TestDatabase) {
-        let stage = Stage::open(db).await;
-        let member = stage.member().await;
+        let fixture = DemoFixture::open(db).await;
+        let member = fixture.member().await;
         let before = (member.subscription().await, member.now().await);
         let days = json!({ "advance_seconds": 400 * DAY, "dry_run": true });
         let predicted = member.moves(days).await.expect(200);
@@ -127,12 +127,12 @@ database_tests! {
         member.post(&format!("{}/{}/cancel", crate::subscription_fixture::ROOT, member.id), &json!({})).await.expect(200);
         let none = member.moves(json!({ "advance_seconds": 400 * DAY, "dry_run": true })).await.expect(200);
         assert_eq!(none["would_charge"], json!([]));
-        stage.end().await;
+        fixture.end().await;
     }
 
     async fn time_goes_forward_only_and_wrong_fields_are_named(db: TestDatabase) {
-        let stage = Stage::open(db).await;
-        let member = stage.member().await;
+        let fixture = DemoFixture::open(db).await;
+        let member = fixture.member().await;
         let now = member.now().await;
         for (body, complaints) in [
             (json!({}), vec!["advance_seconds: is required"]),
@@ -155,15 +155,15 @@ database_tests! {
         assert_eq!((&again["charges"], &again["total"]), (&json!([]), &json!(0)));
         // Existing logins stay valid.
         assert_eq!(member.subscription().await["status"], "active");
-        stage.end().await;
+        fixture.end().await;
     }
 }
 
 /// `docs/guides/subscriptions.sh`, run unchanged.
 async fn what_the_guide_tries_works_as_it_stands() {
-    let stage = Stage::open(TestDatabase::fresh(Kind::Sqlite)).await;
+    let fixture = DemoFixture::open(TestDatabase::fresh(Kind::Sqlite)).await;
     let script = include_str!("../../../../docs/guides/subscriptions.sh");
-    let shell = tokio::process::Command::new("sh").arg("-c").arg(script).env("DEMO", stage.demo_file()).output();
+    let shell = tokio::process::Command::new("sh").arg("-c").arg(script).env("DEMO", fixture.demo_file()).output();
     let output = shell.await.unwrap();
     let (text, errors) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr));
     let reported: Vec<&str> = text.lines().filter(|line| !line.starts_with('{')).collect();
@@ -180,7 +180,7 @@ async fn what_the_guide_tries_works_as_it_stands() {
     let tries: u32 = reported[2].split(' ').nth(1).unwrap().parse().unwrap();
     assert!((2..=5).contains(&tries) && reported[2].ends_with("\"status\":\"past_due\""), "{}", reported[2]);
     assert!(text.contains("\"would_charge\":[{"), "{text}");
-    stage.end().await;
+    fixture.end().await;
 }
 
 tests_with!(curl: what_the_guide_tries_works_as_it_stands);

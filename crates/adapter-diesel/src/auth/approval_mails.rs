@@ -13,7 +13,7 @@ use kontor_kernel::{Permission, ProjectId, StoreError, Word};
 use super::tokens::permission;
 use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
-use crate::lease::{LeaseRequest, Leased, Queue};
+use crate::lease::{Leased, Queue};
 use crate::statement::{Statement, by_place};
 
 /// Queue of employees to be mailed.
@@ -140,8 +140,7 @@ impl ApprovalMailQueue for Database {
         at: DateTime<Utc>,
         until: DateTime<Utc>,
     ) -> Result<Option<ApprovalMail>, StoreError> {
-        let request = LeaseRequest::new(owner, at, until, 1);
-        Ok(self.lease_rows(&APPROVAL_MAILS, request, Statement::new(""), LEASED).await?.pop())
+        self.lease_row(&APPROVAL_MAILS, owner, at, until, Statement::new(""), LEASED).await
     }
 
     async fn release(

@@ -14,7 +14,7 @@ use kontor_kernel::{DepartmentId, StoreError, TokenId, UserId};
 use super::{EMPLOYEE, Holder, employees, end_staff_tokens, insert_token, registry};
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
 use crate::decode;
-use crate::lease::{LeaseRequest, Leased, Queue};
+use crate::lease::{Leased, Queue};
 use crate::schema::{password_requests, sign_in_addresses, temporary_passwords, users};
 use crate::statement::Statement;
 
@@ -225,7 +225,7 @@ impl PasswordRequests for Database {
         until: DateTime<Utc>,
     ) -> Result<Option<PasswordRequest>, StoreError> {
         let set = Statement::new(", attempts = attempts + 1");
-        Ok(self.lease_rows(&REQUESTS, LeaseRequest::new(owner, at, until, 1), set, LEASED).await?.pop())
+        self.lease_row(&REQUESTS, owner, at, until, set, LEASED).await
     }
 
     async fn postpone(&self, request: &PasswordRequest, next: DateTime<Utc>) -> Result<(), StoreError> {

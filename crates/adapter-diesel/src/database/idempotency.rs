@@ -169,7 +169,7 @@ impl IdempotentRequest {
         let number = claim(connection, &self.claim, operation.named)?;
         if number.is_none() {
             self.overtaken.store(true, Ordering::SeqCst);
-            return Err(Abort::Store(StoreError::Unavailable("the same request is already in progress".to_owned())));
+            return Err(Abort::Store(StoreError::KeyTaken));
         }
         Ok(number)
     }

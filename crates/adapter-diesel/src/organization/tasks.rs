@@ -12,7 +12,7 @@ use kontor_organization::{COLLECTION_PERIOD, TaskError, TaskReference, TaskRefus
 
 use crate::collation::sort_key;
 use crate::database::{Abort, AnyConnection, Database};
-use crate::lease::{LeaseRequest, Leased, Queue};
+use crate::lease::{Leased, Queue};
 use crate::listing::{Source, key_contains, unsearched};
 use crate::records::{self, ListedRecord, RepositoryRecord, StoredRecord};
 use crate::schema::{keyed, tasks};
@@ -371,7 +371,7 @@ impl TaskMailQueue for Database {
         until: DateTime<Utc>,
     ) -> Result<Option<TaskMail>, StoreError> {
         let set = Statement::new(", attempts = attempts + 1");
-        Ok(self.lease_rows(&TASK_MAILS, LeaseRequest::new(owner, at, until, 1), set, LEASED).await?.pop())
+        self.lease_row(&TASK_MAILS, owner, at, until, set, LEASED).await
     }
 
     async fn postpone(&self, mail: &TaskMail, owner: &str, next: DateTime<Utc>) -> Result<(), StoreError> {

@@ -9,7 +9,7 @@ use super::charges::ChargeRow;
 use super::receipts::{self, ReceiptWithOrigin};
 use super::refunds::{self, RefundWithCharge};
 use crate::database::{AnyConnection, Database};
-use crate::lease::{LeaseRequest, Leased, Queue};
+use crate::lease::{Leased, Queue};
 use crate::schema::charges;
 use crate::statement::Statement;
 
@@ -45,7 +45,7 @@ const LEASED_CHARGES: Leased<i64, ChargeRow, Charge> = Leased { load: load_charg
 const LEASED_REFUNDS: Leased<i64, RefundWithCharge, Refund> =
     Leased { load: refunds::with_numbers, read: refunds::read };
 
-const LEASED_RECEIPTS: Leased<i64, ReceiptWithOrigin, FiscalReceipt> =
+pub(super) const LEASED_RECEIPTS: Leased<i64, ReceiptWithOrigin, FiscalReceipt> =
     Leased { load: receipts::with_numbers, read: receipts::read };
 
 fn load_charges(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, ChargeRow)>> {
@@ -61,8 +61,7 @@ pub(crate) async fn lease_charge(
     at: DateTime<Utc>,
     until: DateTime<Utc>,
 ) -> Result<Option<Charge>, StoreError> {
-    let request = LeaseRequest::new(owner, at, until, 1);
-    Ok(database.lease_rows(&CHARGES, request, Statement::new(""), LEASED_CHARGES).await?.pop())
+    database.lease_row(&CHARGES, owner, at, until, Statement::new(""), LEASED_CHARGES).await
 }
 
 /// Leases the refund that has been due longest.
@@ -72,17 +71,5 @@ pub(crate) async fn lease_refund(
     at: DateTime<Utc>,
     until: DateTime<Utc>,
 ) -> Result<Option<Refund>, StoreError> {
-    let request = LeaseRequest::new(owner, at, until, 1);
-    Ok(database.lease_rows(&REFUNDS, request, Statement::new(""), LEASED_REFUNDS).await?.pop())
-}
-
-/// Leases the receipt that has been due longest.
-pub(super) async fn lease_receipt(
-    database: &Database,
-    owner: &str,
-    at: DateTime<Utc>,
-    until: DateTime<Utc>,
-) -> Result<Option<FiscalReceipt>, StoreError> {
-    let request = LeaseRequest::new(owner, at, until, 1);
-    Ok(database.lease_rows(&RECEIPTS, request, Statement::new(""), LEASED_RECEIPTS).await?.pop())
+    database.lease_row(&REFUNDS, owner, at, until, Statement::new(""), LEASED_REFUNDS).await
 }

@@ -14,12 +14,13 @@ use kontor_payments::ports::{ReceiptSettings, ReceiptStore};
 use uuid::Uuid;
 
 use super::charges::{Key, load as load_charge, provider_id, purpose};
-use super::queues::lease_receipt;
+use super::queues::{LEASED_RECEIPTS, RECEIPTS};
 use super::refunds::{of_charge, receipt};
 use crate::customer_data::delete_receipts_if_deleted;
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
 use crate::decode;
 use crate::schema::{charges, projects, receipt_settings, receipts, referred, refunds};
+use crate::statement::Statement;
 
 fn code(stored: i32) -> Result<u8, StoreError> {
     u8::try_from(stored).map_err(StoreError::corrupt)
@@ -429,7 +430,7 @@ impl ReceiptStore for Database {
         at: DateTime<Utc>,
         until: DateTime<Utc>,
     ) -> Result<Option<FiscalReceipt>, StoreError> {
-        lease_receipt(self, owner, at, until).await
+        self.lease_row(&RECEIPTS, owner, at, until, Statement::new(""), LEASED_RECEIPTS).await
     }
 
     async fn record(

@@ -55,7 +55,7 @@ database_tests! {
         assert!(first.has_begun_to_write() && first.is_stored() && !first.lost_key());
         write(&db, &first, "b").await.unwrap();
         let second = IdempotentRequest::new(claim("k", now()));
-        assert!(matches!(write(&db, &second, "c").await, Err(StoreError::Unavailable(_))));
+        assert!(matches!(write(&db, &second, "c").await, Err(StoreError::KeyTaken)));
         assert!(second.lost_key() && !second.is_stored());
         assert_eq!(rows(&db).await, 2, "what came second is rolled back whole");
         let kept = db.database.find_key("k", now()).await.unwrap().unwrap();

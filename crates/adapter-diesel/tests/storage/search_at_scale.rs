@@ -38,12 +38,12 @@ async fn crowd(stock_fixture: &StockFixture<'_>, name: &str) -> i64 {
     category
 }
 
-struct Shelf<'a> {
+struct LargeCatalog<'a> {
     db: &'a TestDatabase,
     stock_fixture: StockFixture<'a>,
 }
 
-impl Shelf<'_> {
+impl LargeCatalog<'_> {
     async fn page(
         &self,
         filter: ProductFilter,
@@ -75,18 +75,18 @@ impl Shelf<'_> {
 
 database_tests! {
     async fn a_search_counts_a_thousand_and_pages_fit_together(db: TestDatabase) {
-        let shelf = Shelf { db: &db, stock_fixture: StockFixture::open(&db).await };
-        let category = crowd(&shelf.stock_fixture, "Red mug").await;
+        let catalog = LargeCatalog { db: &db, stock_fixture: StockFixture::open(&db).await };
+        let category = crowd(&catalog.stock_fixture, "Red mug").await;
         db.database.rebuild_offers().await.unwrap();
-        let first = shelf.stock_fixture.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", shelf.stock_fixture.project)).await;
-        assert_eq!(shelf.page(about("mug"), None, 1, 3).await.0, [first, first + 1, first + 2]);
-        assert_eq!(shelf.page(about("mug red"), None, 4, 5).await, (
+        let first = catalog.stock_fixture.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", catalog.stock_fixture.project)).await;
+        assert_eq!(catalog.page(about("mug"), None, 1, 3).await.0, [first, first + 1, first + 2]);
+        assert_eq!(catalog.page(about("mug red"), None, 4, 5).await, (
             (first + 15..first + 20).collect(),
             (first + 15..first + 20).map(|id| (id * 7919) % 100_003).collect(),
             1_000,
         ));
-        assert_eq!(shelf.page(about("mug"), None, 10, 100).await.0.len(), 100);
-        assert_eq!(shelf.page(about("mug"), None, 11, 100).await, (vec![], vec![], 1_000));
+        assert_eq!(catalog.page(about("mug"), None, 10, 100).await.0.len(), 100);
+        assert_eq!(catalog.page(about("mug"), None, 11, 100).await, (vec![], vec![], 1_000));
         let all: Vec<i64> = (first..first + COUNT).map(|id| (id * 7919) % 100_003).collect();
         let mut prices = all.clone();
         prices.sort_unstable();
@@ -95,13 +95,13 @@ database_tests! {
                 prices.reverse();
             }
             let start = usize::try_from((page - 1) * 10).unwrap();
-            let (_, found, total) = shelf.page(about("mug"), Some(order), page, 10).await;
+            let (_, found, total) = catalog.page(about("mug"), Some(order), page, 10).await;
             assert_eq!((found, total), (prices[start..start + 10].to_vec(), 1_000), "{page} {order:?}");
         }
-        let range = db.database.price_range(shelf.stock_fixture.first, about("mug"), at()).await.unwrap().unwrap();
+        let range = db.database.price_range(catalog.stock_fixture.first, about("mug"), at()).await.unwrap().unwrap();
         assert_eq!((range.lowest.minor(), range.highest.minor()), (*all.iter().min().unwrap(), *all.iter().max().unwrap()));
         // Names that start with it by name, and no others.
-        let (ids, _, total) = shelf.page(about("red mug 77"), None, 1, 100).await;
+        let (ids, _, total) = catalog.page(about("red mug 77"), None, 1, 100).await;
         let beginning = (first + 76..=first + 76).chain(first + 769..=first + 778).chain(first + 7699..=first + 7798);
         let mut expected: Vec<i64> = beginning.collect();
         expected.sort_by_key(|id| format!("red mug {}", id - first + 1));
@@ -109,7 +109,7 @@ database_tests! {
         assert_eq!((ids, total), (expected, 111));
         // Lists without a search are counted exactly.
         let total = u64::try_from(COUNT).unwrap();
-        assert_eq!(shelf.page(ProductFilter::default(), None, 1, 10).await.2, total);
+        assert_eq!(catalog.page(ProductFilter::default(), None, 1, 10).await.2, total);
         // Distant pages are reached inside the index, from the front or from the end.
         let by_number: Vec<i64> = (first..first + COUNT).collect();
         let (mut by_name, mut by_price) = (by_number.clone(), by_number.clone());
@@ -134,43 +134,43 @@ database_tests! {
                     continue;
                 }
                 let filter = if page % 2 == 0 { of_category.clone() } else { ProductFilter::default() };
-                let (ids, _, count) = shelf.page(filter, order, i64::try_from(page).unwrap() + 1, 97).await;
+                let (ids, _, count) = catalog.page(filter, order, i64::try_from(page).unwrap() + 1, 97).await;
                 assert_eq!((ids.as_slice(), count), (rows, total), "{page} {order:?}");
             }
         }
-        assert_eq!(shelf.page(of_category, None, 1, 10).await.2, total);
-        assert_eq!(shelf.wrong_counts().await, 0);
+        assert_eq!(catalog.page(of_category, None, 1, 10).await.2, total);
+        assert_eq!(catalog.wrong_counts().await, 0);
     }
 
     async fn misspelt_words_find_thousands_in_any_order(db: TestDatabase) {
-        let shelf = Shelf { db: &db, stock_fixture: StockFixture::open(&db).await };
-        crowd(&shelf.stock_fixture, "Black keyboard").await;
+        let catalog = LargeCatalog { db: &db, stock_fixture: StockFixture::open(&db).await };
+        crowd(&catalog.stock_fixture, "Black keyboard").await;
         db.database.rebuild_offers().await.unwrap();
-        let first = shelf.stock_fixture.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", shelf.stock_fixture.project)).await;
-        let (ids, _, total) = shelf.page(about("blakc kyeboard"), None, 2, 10).await;
+        let first = catalog.stock_fixture.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", catalog.stock_fixture.project)).await;
+        let (ids, _, total) = catalog.page(about("blakc kyeboard"), None, 2, 10).await;
         assert_eq!((ids, total), ((first + 10..first + 20).collect(), 1_000));
         let mut prices: Vec<i64> = (first..first + COUNT).map(|id| (id * 7919) % 100_003).collect();
         prices.sort_unstable();
-        let (_, found, total) = shelf.page(about("blakc kyeboard"), Some(ProductOrder::PriceAscending), 2, 10).await;
+        let (_, found, total) = catalog.page(about("blakc kyeboard"), Some(ProductOrder::PriceAscending), 2, 10).await;
         assert_eq!((found, total), (prices[10..20].to_vec(), 1_000));
-        assert_eq!(shelf.page(about("kyeboard 77"), None, 1, 100).await.2, 111);
-        assert_eq!(shelf.page(about("kyeboard 7"), None, 1, 100).await.2, 1_000);
-        assert_eq!(shelf.page(about("blakc kxxbxard"), None, 1, 10).await, (vec![], vec![], 0));
+        assert_eq!(catalog.page(about("kyeboard 77"), None, 1, 100).await.2, 111);
+        assert_eq!(catalog.page(about("kyeboard 7"), None, 1, 100).await.2, 1_000);
+        assert_eq!(catalog.page(about("blakc kxxbxard"), None, 1, 10).await, (vec![], vec![], 0));
     }
 
     async fn the_matches_of_a_frequent_word_are_kept_for_a_while(db: TestDatabase) {
-        let shelf = Shelf { db: &db, stock_fixture: StockFixture::open(&db).await };
-        crowd(&shelf.stock_fixture, "Red mug").await;
+        let catalog = LargeCatalog { db: &db, stock_fixture: StockFixture::open(&db).await };
+        crowd(&catalog.stock_fixture, "Red mug").await;
         db.database.rebuild_offers().await.unwrap();
-        let first = shelf.stock_fixture.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", shelf.stock_fixture.project)).await;
+        let first = catalog.stock_fixture.number(format!("SELECT min(id) AS number FROM nomenclatures WHERE project_id = {}", catalog.stock_fixture.project)).await;
         let page = async |query: &str| {
-            let (ids, _, total) = shelf.page(about(query), None, 1, 3).await;
+            let (ids, _, total) = catalog.page(about(query), None, 1, 3).await;
             (ids.into_iter().map(|id| id - first).collect::<Vec<_>>(), total)
         };
         assert_eq!(page("mug").await, (vec![0, 1, 2], 1_000));
         assert_eq!(page("mug 10001").await, (vec![10_000], 1));
         for gone in [first, first + 10_000] {
-            shelf.stock_fixture.run(format!("DELETE FROM storefront_offers WHERE nomenclature_id = {gone}")).await;
+            catalog.stock_fixture.run(format!("DELETE FROM storefront_offers WHERE nomenclature_id = {gone}")).await;
         }
         // A product that is gone is not shown. Few matches are read each time.
         assert_eq!(page("mug").await, (vec![1, 2], 1_000));
@@ -179,21 +179,21 @@ database_tests! {
     }
 
     async fn a_frequent_word_corrects_a_query_only_if_many_items_have_it(db: TestDatabase) {
-        let shelf = Shelf { db: &db, stock_fixture: StockFixture::open(&db).await };
-        let category = crowd(&shelf.stock_fixture, "Black keyboard").await;
+        let catalog = LargeCatalog { db: &db, stock_fixture: StockFixture::open(&db).await };
+        let category = crowd(&catalog.stock_fixture, "Black keyboard").await;
         let mut few = Vec::new();
         for name in ["Black keybords", "White keyboard"] {
-            let item = shelf.stock_fixture.item(Item::goods(name, category)).await;
-            shelf.stock_fixture.stock(shelf.stock_fixture.near, item, 1, 100).await;
+            let item = catalog.stock_fixture.item(Item::goods(name, category)).await;
+            catalog.stock_fixture.stock(catalog.stock_fixture.near, item, 1, 100).await;
             few.push(item);
         }
         db.database.rebuild_offers().await.unwrap();
         // Two typos are not looked for beside thousands of items with one.
-        assert_eq!(shelf.page(about("black kyeboard"), None, 1, 1).await.2, 1_000);
+        assert_eq!(catalog.page(about("black kyeboard"), None, 1, 1).await.2, 1_000);
         // Few items: all that can be meant, those with the fewest typos first.
-        let (ids, _, total) = shelf.page(about("white kyeboard"), None, 1, 10).await;
+        let (ids, _, total) = catalog.page(about("white kyeboard"), None, 1, 10).await;
         assert_eq!((ids, total), (vec![few[1]], 1));
-        let facets = |query: &str| db.database.facets(shelf.stock_fixture.first, about(query), at());
+        let facets = |query: &str| db.database.facets(catalog.stock_fixture.first, about(query), at());
         assert!(!facets("black kyeboard").await.unwrap().is_complete);
         assert_eq!(facets("white kyeboard").await.unwrap().categories[0].count, 1);
         assert_eq!(facets("white keyboard").await.unwrap().categories[0].count, 1);
@@ -202,24 +202,24 @@ database_tests! {
     async fn a_wrong_count_shows_nothing_of_others(db: TestDatabase) {
         let before = StockFixture::open(&db).await;
         crowd(&before, "Red mug").await;
-        let shelf = Shelf { db: &db, stock_fixture: StockFixture::open(&db).await };
+        let catalog = LargeCatalog { db: &db, stock_fixture: StockFixture::open(&db).await };
         let after = StockFixture::open(&db).await;
         crowd(&after, "Red mug").await;
-        let mugs = shelf.stock_fixture.category("Mugs", None).await;
-        let mine = shelf.stock_fixture.item(Item::goods("Mug", mugs)).await;
-        shelf.stock_fixture.stock(shelf.stock_fixture.near, mine, 1, 100).await;
+        let mugs = catalog.stock_fixture.category("Mugs", None).await;
+        let mine = catalog.stock_fixture.item(Item::goods("Mug", mugs)).await;
+        catalog.stock_fixture.stock(catalog.stock_fixture.near, mine, 1, 100).await;
         db.database.rebuild_offers().await.unwrap();
-        shelf.stock_fixture.run("UPDATE offer_counts SET total = 10000".to_owned()).await;
+        catalog.stock_fixture.run("UPDATE offer_counts SET total = 10000".to_owned()).await;
         let orders = [None, Some(ProductOrder::NameDescending), Some(ProductOrder::PopularityAscending), Some(ProductOrder::PriceDescending)];
         for (order, page) in orders.into_iter().flat_map(|order| [6, 40, 60, 100].map(|page| (order, page))) {
-            let (ids, _, _) = shelf.page(ProductFilter::default(), order, page, 100).await;
+            let (ids, _, _) = catalog.page(ProductFilter::default(), order, page, 100).await;
             assert!(ids.iter().all(|id| *id == mine), "{order:?} {page}: {ids:?}");
         }
     }
 
     async fn stored_counts_are_exact_after_any_race(db: TestDatabase) {
-        let shelf = Shelf { db: &db, stock_fixture: StockFixture::open(&db).await };
-        let stock_fixture = &shelf.stock_fixture;
+        let catalog = LargeCatalog { db: &db, stock_fixture: StockFixture::open(&db).await };
+        let stock_fixture = &catalog.stock_fixture;
         let (mugs, cups) = (stock_fixture.category("Mugs", None).await, stock_fixture.category("Cups", None).await);
         let mut items = Vec::new();
         for place in 0..24 {
@@ -230,7 +230,7 @@ database_tests! {
         }
         stock_fixture.item(Item { kind: 1, category: None, ..Item::goods("Engraving", mugs) }).await;
         db.database.rebuild_offers().await.unwrap();
-        assert_eq!(shelf.wrong_counts().await, 0);
+        assert_eq!(catalog.wrong_counts().await, 0);
         let mut running = Vec::new();
         for (place, item) in items.iter().copied().enumerate() {
             let database = db.database.clone();
@@ -251,12 +251,12 @@ database_tests! {
         for task in running {
             task.await.unwrap();
         }
-        assert_eq!(shelf.wrong_counts().await, 0);
+        assert_eq!(catalog.wrong_counts().await, 0);
         // The first application sells from both warehouses, the second from the far one alone.
-        assert_eq!(shelf.page(ProductFilter::default(), None, 1, 10).await.2, 25);
+        assert_eq!(catalog.page(ProductFilter::default(), None, 1, 10).await.2, 25);
         stock_fixture.run("UPDATE inventories SET reserved = quantity".to_owned()).await;
         db.database.reconcile_offers().await.unwrap();
-        assert_eq!(shelf.wrong_counts().await, 0);
-        assert_eq!(shelf.page(ProductFilter::default(), None, 1, 1).await.2, 1);
+        assert_eq!(catalog.wrong_counts().await, 0);
+        assert_eq!(catalog.page(ProductFilter::default(), None, 1, 1).await.2, 1);
     }
 }

@@ -61,9 +61,9 @@ impl MiniAppLogin {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::miniapp::{CONTACT_LIFETIME, ContactHash, InitData, ProofError, SignedAt, SignedPhone};
+    use crate::miniapp::{ContactHash, InitData, ProofError, SignedAt, SignedPhone};
     use crate::ports::{MockCustomerAccounts, MockHmac, MockMiniAppTokens};
-    use chrono::DateTime;
+    use chrono::{DateTime, TimeDelta};
     use kontor_kernel::testing::{CountingRandom, PlainCipher, app_scope};
     use kontor_kernel::{ContactError, CounterpartyId, FixedClock, TokenId};
 
@@ -80,7 +80,7 @@ mod tests {
         MiniAppLogin {
             bots: Arc::new(bots),
             accounts: Arc::new(accounts),
-            verifier: Verifier::new(Arc::new(hmac), cipher.clone(), CONTACT_LIFETIME),
+            verifier: Verifier::new(Arc::new(hmac), cipher.clone(), TimeDelta::hours(1)),
             clock: Arc::new(clock),
             random: Arc::new(CountingRandom::new()),
             cipher,

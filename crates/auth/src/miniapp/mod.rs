@@ -19,9 +19,6 @@ use std::fmt;
 use kontor_kernel::{ExposeSecret, SecretCipher, SecretString, UnsealError};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-/// Default maximum age of a signed contact.
-pub const CONTACT_LIFETIME: chrono::TimeDelta = chrono::TimeDelta::hours(1);
-
 /// Messenger with mini-apps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray, IntoStaticStr, EnumString)]
 #[strum(serialize_all = "snake_case")]

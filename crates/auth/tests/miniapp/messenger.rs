@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_auth::miniapp::{CONTACT_LIFETIME, ContactHash, InitData, SignedAt, SignedContact, SignedPhone, Verifier};
+use kontor_auth::miniapp::{ContactHash, InitData, SignedAt, SignedContact, SignedPhone, Verifier};
 use kontor_auth::ports::Hmac;
 use kontor_kernel::testing::PlainCipher;
 use ring::hmac;
@@ -19,7 +19,7 @@ pub fn verifier() -> Verifier {
             mac(key, message).try_into().unwrap()
         }
     }
-    Verifier::new(Arc::new(Ring), Arc::new(PlainCipher), CONTACT_LIFETIME)
+    Verifier::new(Arc::new(Ring), Arc::new(PlainCipher), TimeDelta::hours(1))
 }
 
 fn mac(key: &[u8], message: &[u8]) -> Vec<u8> {

@@ -7,14 +7,14 @@ mod tour;
 mod travel;
 
 use std::io::Write as _;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::Args;
 use kontor_adapter_diesel::DatabaseUrl;
 use kontor_kernel::{AdjustableClock, ExposeSecret};
-use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle};
+use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle, reachable};
 use kontor_traces::SpanExporter;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -261,16 +261,6 @@ fn connected(own: Config, sandbox: &SandboxHandle, base_url: &str) -> Config {
         smtp_tls: SmtpTls::None,
         ..own
     }
-}
-
-/// Returns an address that is reachable from this machine: the unspecified address is not.
-fn reachable(bound: SocketAddr) -> SocketAddr {
-    let ip = match bound.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
-        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
-        ip => ip,
-    };
-    SocketAddr::new(ip, bound.port())
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, Failure> {

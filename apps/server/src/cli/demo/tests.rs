@@ -1,3 +1,5 @@
+use std::net::Ipv4Addr;
+
 use kontor_kernel::ExposeSecret;
 
 use super::*;

@@ -60,7 +60,7 @@ pub enum Action {
     Engraving {
         price: u16,
     },
-    Shelf {
+    Assortment {
         brands: bool,
         which: usize,
         how: How,
@@ -109,8 +109,8 @@ impl Action {
 /// Returns every action at least once.
 pub fn every_action() -> Vec<BoxedStrategy<Action>> {
     let which = || 0..ITEMS;
-    let shelf = |how: How| {
-        (any::<bool>(), 0..2_usize).prop_map(move |(brands, which)| Action::Shelf { brands, which, how }).boxed()
+    let assortment = |how: How| {
+        (any::<bool>(), 0..2_usize).prop_map(move |(brands, which)| Action::Assortment { brands, which, how }).boxed()
     };
     let turn = |action: &'static str| Just(Action::Turn { action }).boxed();
     let reduce = |whole_category: bool| {
@@ -129,10 +129,10 @@ pub fn every_action() -> Vec<BoxedStrategy<Action>> {
         Just(Action::NewTag).boxed(),
         (0..2_usize, any::<u16>()).prop_map(|(brand, name)| Action::RenameBrand { brand, name }).boxed(),
         (1..3_000_u16).prop_map(|price| Action::Engraving { price }).boxed(),
-        shelf(How::Up),
-        shelf(How::Down),
-        shelf(How::Away),
-        shelf(How::Back),
+        assortment(How::Up),
+        assortment(How::Down),
+        assortment(How::Away),
+        assortment(How::Back),
         Just(Action::Serve { everybody: false }).boxed(),
         Just(Action::Serve { everybody: true }).boxed(),
         which().prop_map(|which| Action::Depot { which }).boxed(),
@@ -252,7 +252,7 @@ impl Store {
                 let path = format!("/api/nomenclatures/{}", self.range.service);
                 self.put(place, &path, json!({ "price": format!("{price}.00") })).await.expect(200);
             }
-            Action::Shelf { brands, which, how } => self.shelve(place, brands, which, how).await,
+            Action::Assortment { brands, which, how } => self.change_assortment(place, brands, which, how).await,
             Action::Serve { everybody } => {
                 let path = format!("/api/warehouses/{}", self.front.warehouse);
                 let served = if everybody { Vec::new() } else { vec![self.range.other_application] };
@@ -319,7 +319,7 @@ impl Store {
         }
     }
 
-    async fn shelve(&self, place: &Place, brands: bool, which: usize, how: How) {
+    async fn change_assortment(&self, place: &Place, brands: bool, which: usize, how: How) {
         let (resource, field, ids) = if brands {
             ("brands", "brand_id", &self.range.brands)
         } else {

@@ -24,20 +24,20 @@ async fn shown(db: &TestDatabase, application: ApplicationId) -> (Vec<String>, V
 }
 
 /// An application that shows categories and brands of these names.
-struct Shelf {
+struct AssortmentFixture {
     project: ProjectId,
     site: ApplicationId,
     categories: Vec<CategoryId>,
     brands: Vec<BrandId>,
 }
 
-impl Shelf {
+impl AssortmentFixture {
     async fn of(db: &TestDatabase, names: &[&str]) -> Self {
         let project = fixtures::project(db).await;
         let branch = branch(db, project).await;
         let (site, other) =
             (application(db, project, branch, "Site").await, application(db, project, branch, "Kiosk").await);
-        let mut shelf = Self { project, site, categories: Vec::new(), brands: Vec::new() };
+        let mut fixture = Self { project, site, categories: Vec::new(), brands: Vec::new() };
         for title in names {
             let (category, brand) = (category(db, project, title).await.id, brand(db, project, title).await.id);
             for application in [site, other] {
@@ -46,10 +46,10 @@ impl Shelf {
                     .unwrap();
                 AssortmentRepository::<Brand>::assign(&db.database, system(project), application, brand).await.unwrap();
             }
-            shelf.categories.push(category);
-            shelf.brands.push(brand);
+            fixture.categories.push(category);
+            fixture.brands.push(brand);
         }
-        shelf
+        fixture
     }
 
     fn stamp(&self) -> Stamp {
@@ -264,40 +264,40 @@ database_tests! {
     }
 
     async fn assignments_are_moved_one_position_at_a_time(db: TestDatabase) {
-        let shelf = Shelf::of(&db, &["A", "B", "C"]).await;
+        let fixture = AssortmentFixture::of(&db, &["A", "B", "C"]).await;
         for (one, shift, expected) in [
             (0, MoveDirection::Up, "ABC"), (2, MoveDirection::Up, "ACB"), (2, MoveDirection::Up, "CAB"), (2, MoveDirection::Up, "CAB"),
             (0, MoveDirection::Down, "CBA"), (0, MoveDirection::Down, "CBA"), (1, MoveDirection::Up, "BCA"),
         ] {
-            let (category, brand) = (shelf.categories[one], shelf.brands[one]);
-            let moved: Category = db.database.shift(shelf.stamp(), shelf.site, category, shift).await.unwrap();
+            let (category, brand) = (fixture.categories[one], fixture.brands[one]);
+            let moved: Category = db.database.shift(fixture.stamp(), fixture.site, category, shift).await.unwrap();
             assert_eq!(moved.id, category);
-            let moved: Brand = db.database.shift(shelf.stamp(), shelf.site, brand, shift).await.unwrap();
+            let moved: Brand = db.database.shift(fixture.stamp(), fixture.site, brand, shift).await.unwrap();
             assert_eq!(moved.id, brand);
-            assert_eq!(shelf.order(&db).await, (expected.to_owned(), expected.to_owned()), "{one} {shift:?}");
+            assert_eq!(fixture.order(&db).await, (expected.to_owned(), expected.to_owned()), "{one} {shift:?}");
         }
-        AssortmentRepository::<Category>::withdraw(&db.database, shelf.stamp(), shelf.site, shelf.categories[2]).await.unwrap();
-        AssortmentRepository::<Brand>::withdraw(&db.database, shelf.stamp(), shelf.site, shelf.brands[2]).await.unwrap();
-        assert_eq!(shelf.order(&db).await, ("BA".to_owned(), "BA".to_owned()));
-        let shown: Option<Category> = db.database.shown(shelf.site, shelf.categories[2]).await.unwrap();
+        AssortmentRepository::<Category>::withdraw(&db.database, fixture.stamp(), fixture.site, fixture.categories[2]).await.unwrap();
+        AssortmentRepository::<Brand>::withdraw(&db.database, fixture.stamp(), fixture.site, fixture.brands[2]).await.unwrap();
+        assert_eq!(fixture.order(&db).await, ("BA".to_owned(), "BA".to_owned()));
+        let shown: Option<Category> = db.database.shown(fixture.site, fixture.categories[2]).await.unwrap();
         assert_eq!(shown, None);
-        let refused: Result<Category, _> = db.database.shift(shelf.stamp(), shelf.site, shelf.categories[2], MoveDirection::Up).await;
+        let refused: Result<Category, _> = db.database.shift(fixture.stamp(), fixture.site, fixture.categories[2], MoveDirection::Up).await;
         assert!(matches!(refused, Err(AssortmentError::NotFound)));
-        let again = AssortmentRepository::<Category>::withdraw(&db.database, shelf.stamp(), shelf.site, shelf.categories[2]).await;
+        let again = AssortmentRepository::<Category>::withdraw(&db.database, fixture.stamp(), fixture.site, fixture.categories[2]).await;
         assert!(matches!(again, Err(AssortmentError::NotFound)));
     }
 
     async fn assignments_are_in_the_history_of_the_application(db: TestDatabase) {
-        let shelf = Shelf::of(&db, &["A", "B"]).await;
-        let [first, second] = [shelf.categories[0], shelf.categories[1]];
-        let [nord, west] = [shelf.brands[0], shelf.brands[1]];
+        let fixture = AssortmentFixture::of(&db, &["A", "B"]).await;
+        let [first, second] = [fixture.categories[0], fixture.categories[1]];
+        let [nord, west] = [fixture.brands[0], fixture.brands[1]];
         for shift in [MoveDirection::Down, MoveDirection::Down, MoveDirection::Up, MoveDirection::Up] {
-            let _: Category = db.database.shift(shelf.stamp(), shelf.site, first, shift).await.unwrap();
+            let _: Category = db.database.shift(fixture.stamp(), fixture.site, first, shift).await.unwrap();
         }
-        let _: Brand = db.database.shift(shelf.stamp(), shelf.site, west, MoveDirection::Up).await.unwrap();
-        AssortmentRepository::<Category>::assign(&db.database, shelf.stamp(), shelf.site, first).await.unwrap();
-        AssortmentRepository::<Category>::withdraw(&db.database, shelf.stamp(), shelf.site, first).await.unwrap();
-        AssortmentRepository::<Category>::withdraw(&db.database, shelf.stamp(), shelf.site, first).await.unwrap_err();
+        let _: Brand = db.database.shift(fixture.stamp(), fixture.site, west, MoveDirection::Up).await.unwrap();
+        AssortmentRepository::<Category>::assign(&db.database, fixture.stamp(), fixture.site, first).await.unwrap();
+        AssortmentRepository::<Category>::withdraw(&db.database, fixture.stamp(), fixture.site, first).await.unwrap();
+        AssortmentRepository::<Category>::withdraw(&db.database, fixture.stamp(), fixture.site, first).await.unwrap_err();
         let line = |old: Option<String>, new: Option<String>| (old, new);
         let (there, turned) = (format!("{first}, {second}"), format!("{second}, {first}"));
         let expected = [
@@ -307,8 +307,8 @@ database_tests! {
             line(None, Some(second.to_string())),
             line(None, Some(first.to_string())),
         ];
-        assert_eq!(shelf.reported(&db, "categories").await, expected, "what changes nothing is not told");
-        let brands = shelf.reported(&db, "brands").await;
+        assert_eq!(fixture.reported(&db, "categories").await, expected, "what changes nothing is not told");
+        let brands = fixture.reported(&db, "brands").await;
         assert_eq!(brands.len(), 3);
         assert_eq!(brands[0], line(Some(format!("{nord}, {west}")), Some(format!("{west}, {nord}"))));
     }
@@ -400,21 +400,21 @@ database_tests! {
     }
 
     async fn equal_places_are_parted_before_a_move(db: TestDatabase) {
-        let shelf = Shelf::of(&db, &["A", "B", "C"]).await;
+        let fixture = AssortmentFixture::of(&db, &["A", "B", "C"]).await;
         execute(&db, "UPDATE application_categories SET position = 7".to_owned()).await;
         execute(&db, "UPDATE application_brands SET priority = 7".to_owned()).await;
-        let _: Category = db.database.shift(shelf.stamp(), shelf.site, shelf.categories[2], MoveDirection::Up).await.unwrap();
-        let _: Brand = db.database.shift(shelf.stamp(), shelf.site, shelf.brands[2], MoveDirection::Up).await.unwrap();
-        assert_eq!(shelf.order(&db).await, ("ACB".to_owned(), "ACB".to_owned()));
+        let _: Category = db.database.shift(fixture.stamp(), fixture.site, fixture.categories[2], MoveDirection::Up).await.unwrap();
+        let _: Brand = db.database.shift(fixture.stamp(), fixture.site, fixture.brands[2], MoveDirection::Up).await.unwrap();
+        assert_eq!(fixture.order(&db).await, ("ACB".to_owned(), "ACB".to_owned()));
     }
 
     async fn moves_at_once_lose_nothing_and_double_nothing(db: TestDatabase) {
-        let shelf = Shelf::of(&db, &["A", "B", "C", "D", "E"]).await;
+        let fixture = AssortmentFixture::of(&db, &["A", "B", "C", "D", "E"]).await;
         let mut tasks = Vec::new();
         for round in 0..20 {
             for one in 0..5 {
-                let (database, stamp, site) = (db.database.clone(), shelf.stamp(), shelf.site);
-                let (category, brand) = (shelf.categories[one], shelf.brands[one]);
+                let (database, stamp, site) = (db.database.clone(), fixture.stamp(), fixture.site);
+                let (category, brand) = (fixture.categories[one], fixture.brands[one]);
                 let shift = if (round + one) % 2 == 0 { MoveDirection::Up } else { MoveDirection::Down };
                 tasks.push(tokio::spawn(async move {
                     let _: Category = database.shift(stamp, site, category, shift).await.unwrap();
@@ -425,7 +425,7 @@ database_tests! {
         for task in tasks {
             task.await.unwrap();
         }
-        let (categories, brands) = shelf.order(&db).await;
+        let (categories, brands) = fixture.order(&db).await;
         for order in [categories, brands] {
             let mut letters: Vec<char> = order.chars().collect();
             letters.sort_unstable();

@@ -58,7 +58,7 @@ impl End {
 }
 
 /// Two processes with the database of a scene.
-struct Stage<'a> {
+struct TwoProcesses<'a> {
     scene: &'static str,
     actor: &'a Actor<'a>,
     processes: [TestDatabase; 2],
@@ -70,8 +70,8 @@ struct Stage<'a> {
     waits: usize,
 }
 
-impl<'a> Stage<'a> {
-    async fn set(scene: &'static str, actor: &'a Actor<'a>) -> Self {
+impl<'a> TwoProcesses<'a> {
+    async fn open(scene: &'static str, actor: &'a Actor<'a>) -> Self {
         let db = actor.shop().stock_fixture.db;
         let known = broken(db).await;
         let checkpoint = Checkpoint::take(db);
@@ -251,11 +251,11 @@ pub async fn faults(
         pairs.truncate(FEW_PAIRS);
     }
     let began = Instant::now();
-    let mut stage = Stage::set(scene, &actor).await;
+    let mut processes = TwoProcesses::open(scene, &actor).await;
     for acts in &pairs {
-        stage.pair(*acts, seed).await;
+        processes.pair(*acts, seed).await;
     }
-    let Stage { faults, runs, waits, .. } = stage;
+    let TwoProcesses { faults, runs, waits, .. } = processes;
     println!("{scene}: {} pairs, {runs} pauses, {waits} times one waited, {:?}", pairs.len(), began.elapsed());
     assert!(waits > 0 || seed.is_some(), "nobody ever waits: do they meet at all?");
     faults

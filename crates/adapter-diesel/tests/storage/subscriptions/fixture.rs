@@ -14,7 +14,7 @@ use kontor_payments::ports::SavedMethodStore;
 use kontor_subscriptions::model::{PlanChoice, SubscriptionView};
 use kontor_subscriptions::ports::SubscriptionStore;
 use kontor_subscriptions::{
-    Agreement, Checkout, Pace, Purchase, StaffSubscriptions, SubscriptionError, SubscriptionScheduler,
+    Agreement, ChargeLimiter, Checkout, Purchase, StaffSubscriptions, SubscriptionError, SubscriptionScheduler,
     SubscriptionService,
 };
 
@@ -67,7 +67,7 @@ impl<'a> SubscriptionFixture<'a> {
             charges: shop.payments.clone(),
             clock: shop.clock.clone(),
             random: shop.random.clone(),
-            pace: Arc::new(Pace::per_second(10_000)),
+            limiter: Arc::new(ChargeLimiter::per_second(10_000)),
         });
         Self { shop, service, scheduler, gold }
     }

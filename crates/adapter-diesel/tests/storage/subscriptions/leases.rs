@@ -15,7 +15,7 @@ use kontor_payments::model::{
 use kontor_payments::ports::{Answer, PaymentGateway, Reading};
 use kontor_payments::testing::acquirer::Acquirer;
 use kontor_subscriptions::ports::SubscriptionStore;
-use kontor_subscriptions::{Pace, SubscriptionScheduler};
+use kontor_subscriptions::{ChargeLimiter, SubscriptionScheduler};
 use uuid::Uuid;
 
 use super::fixture::SubscriptionFixture;
@@ -111,7 +111,7 @@ database_tests! {
             charges: Arc::new(charges),
             clock: shop.clock.clone(),
             random: shop.random.clone(),
-            pace: Arc::new(Pace::per_second(10_000)),
+            limiter: Arc::new(ChargeLimiter::per_second(10_000)),
         };
         let ran = scheduler.run(50).await.unwrap();
         assert_eq!((ran.found, ran.charged, ran.failed), (10, 10, vec![]));

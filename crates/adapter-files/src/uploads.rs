@@ -135,13 +135,14 @@ impl UploadStore for FolderUploads {
 
 #[cfg(test)]
 mod tests {
+    use kontor_kernel::testing::CountingRandom;
+
     use super::*;
-    use crate::adapters::SystemRandom;
 
     #[tokio::test]
     async fn a_failed_copy_leaves_no_file() {
         let folder = tempfile::tempdir().unwrap();
-        let store = FolderUploads::new(folder.path().to_owned(), "a1".into(), Arc::new(SystemRandom::new()));
+        let store = FolderUploads::new(folder.path().to_owned(), "a1".into(), Arc::new(CountingRandom::new()));
         // A file that can be opened but not read.
         assert!(matches!(store.keep(Path::new("/proc/self/mem")).await, Err(StoreError::Unavailable(_))));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -150,7 +151,7 @@ mod tests {
     #[tokio::test]
     async fn a_file_is_stored_until_it_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let store = FolderUploads::new(folder.path().join("new"), "a1".into(), Arc::new(SystemRandom::new()));
+        let store = FolderUploads::new(folder.path().join("new"), "a1".into(), Arc::new(CountingRandom::new()));
         let file = folder.path().join("sheet");
         std::fs::write(&file, "article\n").unwrap();
         let (place, bytes) = store.keep(&file).await.unwrap();
@@ -167,7 +168,7 @@ mod tests {
     #[tokio::test]
     async fn an_export_is_kept_under_another_name() {
         let folder = tempfile::tempdir().unwrap();
-        let store = FolderUploads::new(folder.path().join("new"), "a1".into(), Arc::new(SystemRandom::new()));
+        let store = FolderUploads::new(folder.path().join("new"), "a1".into(), Arc::new(CountingRandom::new()));
         std::fs::write(folder.path().join("made"), "id\n7\n").unwrap();
         let (place, bytes) = store.keep_export(File::open(folder.path().join("made")).unwrap()).await.unwrap();
         assert_eq!((bytes, place.starts_with("export-a1-")), (5, true), "{place}");
@@ -181,7 +182,7 @@ mod tests {
     #[tokio::test]
     async fn old_files_are_listed() {
         let folder = tempfile::tempdir().unwrap();
-        let store = |mark: &str| FolderUploads::new(folder.path().into(), mark.into(), Arc::new(SystemRandom::new()));
+        let store = |mark: &str| FolderUploads::new(folder.path().into(), mark.into(), Arc::new(CountingRandom::new()));
         let file = folder.path().join("sheet");
         std::fs::write(&file, "article\n").unwrap();
         let (mine, _) = store("a1").keep(&file).await.unwrap();
@@ -192,7 +193,7 @@ mod tests {
         assert_eq!(store("b2").list_stored_before(at(1), 9).await.unwrap(), [other]);
         assert!(store("b2").list_stored_before(at(1), 0).await.unwrap().is_empty());
         assert!(store("a1").list_stored_before(at(-1), 9).await.unwrap().is_empty());
-        let none = FolderUploads::new(folder.path().join("none"), "a1".into(), Arc::new(SystemRandom::new()));
+        let none = FolderUploads::new(folder.path().join("none"), "a1".into(), Arc::new(CountingRandom::new()));
         assert!(none.list_stored_before(at(1), 9).await.unwrap().is_empty());
     }
 }

@@ -6,7 +6,7 @@ use crate::Failure;
 use crate::load::Sample;
 
 /// Lengths and numbers of measurements.
-pub struct Pace {
+pub struct RunLengths {
     /// Time before the first round, on each side.
     pub warm_up: Duration,
     /// Time of one round of one side.
@@ -23,7 +23,7 @@ pub struct Pace {
     pub idle: Duration,
 }
 
-impl Pace {
+impl RunLengths {
     /// Values for real figures.
     pub const FULL: Self = Self {
         warm_up: Duration::from_secs(1),

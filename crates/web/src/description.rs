@@ -1,6 +1,6 @@
-//! Parts of the description that follow from the declarations, so that no handler has to repeat them: ids of operations
-//! and of their paths, errors of access and of input, `Idempotency-Key`, headers of versioned records, and required
-//! fields of responses.
+//! Parts of the API description that follow from the policies and the declarations, so that no handler has to repeat
+//! them: ids of operations and of their paths, errors of access and of input, `Idempotency-Key`, headers of versioned
+//! records, and required fields of responses.
 //!
 //! An empty field is sent as `null` and never left out, so every nullable field of a response is required. A field that
 //! may be absent is declared without `null`.
@@ -8,18 +8,20 @@
 use std::collections::BTreeSet;
 
 use actix_web::http::Method;
-use kontor_web::idempotency::accepts_keys;
-use kontor_web::policy::{Access, Policy};
-use kontor_web::preconditions::{accepts_if_match, accepts_if_none_match, creates_versioned, may_require_if_match};
-use kontor_web::routes::is_below;
 use serde_json::{Value, json};
 use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::path::{Operation, Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{AnyOfBuilder, KnownFormat, SchemaFormat, Type};
 use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
 
+use crate::idempotency::accepts_keys;
+use crate::policy::{Access, Policy};
+use crate::preconditions::{accepts_if_match, accepts_if_none_match, creates_versioned, may_require_if_match};
+use crate::routes::is_below;
+
 const MESSAGE: &str = "Message";
 const ERRORS: &str = "ValidationErrors";
+const NAMED: &str = "NamedErrorBody";
 
 /// Completes the description of an operation. Declarations of the handler stay.
 pub fn complete(operation: &mut Operation, policy: &Policy) {
@@ -103,11 +105,11 @@ fn implied(operation: &Operation, policy: &Policy) -> Vec<(&'static str, &'stati
         implied.push(("422", "Validation failed. `errors` lists every invalid field.", ERRORS));
     }
     if policy.access != Access::Public {
-        let schema = if policy.structured { "NamedErrorBody" } else { MESSAGE };
+        let schema = if policy.structured { NAMED } else { MESSAGE };
         implied.push(("401", "A credential is missing, invalid or expired.", schema));
     }
     if policy.method != Method::GET && matches!(policy.access, Access::Customer | Access::CustomerOnly) {
-        let schema = if policy.structured { "NamedErrorBody" } else { MESSAGE };
+        let schema = if policy.structured { NAMED } else { MESSAGE };
         implied.push(("429", "Too many writes by the customer. Retry after `Retry-After` seconds.", schema));
     }
     if matches!(policy.access, Access::Staff(_)) {
@@ -132,9 +134,7 @@ fn refusal(description: &str, schema: &str) -> RefOr<Response> {
 /// Name of the parameter among the components.
 pub const PARAMETER: &str = "IdempotencyKey";
 
-const NAMED: &str = "NamedErrorBody";
-
-/// Returns the request header.
+/// Returns the request header `Idempotency-Key`.
 pub fn parameter() -> Parameter {
     let key = ObjectBuilder::new()
         .schema_type(Type::String)
@@ -163,7 +163,7 @@ fn is_of_fields(schema: Option<&RefOr<utoipa::openapi::Schema>>) -> bool {
 }
 
 /// Adds the header and the errors to the description of a write.
-pub fn complete_key(operation: &mut Operation) {
+fn complete_key(operation: &mut Operation) {
     let header = RefOr::Ref(Ref::new(format!("#/components/parameters/{PARAMETER}")));
     operation.parameters.get_or_insert_default().push(header);
     let refusals = [
@@ -172,10 +172,8 @@ pub fn complete_key(operation: &mut Operation) {
         ("422", "The `Idempotency-Key` was used with a different body."),
     ];
     for (status, description) in refusals {
-        let response = operation.responses.responses.entry(status.to_owned()).or_insert_with(|| {
-            let content = ContentBuilder::new().schema(Some(schema(NAMED))).build();
-            ResponseBuilder::new().description(description).content("application/json", content).build().into()
-        });
+        let responses = &mut operation.responses.responses;
+        let response = responses.entry(status.to_owned()).or_insert_with(|| refusal(description, NAMED));
         let RefOr::T(response) = response else { continue };
         // Validation errors and a key reused with another body have the same status, but different bodies.
         for content in response.content.values_mut() {
@@ -225,18 +223,13 @@ pub fn tag() -> Header {
     HeaderBuilder::new().schema(Some(text)).description(Some("Version of the record as returned.")).build()
 }
 
-fn precondition_refusal(description: &str) -> Response {
-    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name("NamedErrorBody"))).build();
-    ResponseBuilder::new().description(description).content("application/json", content).build()
-}
-
 fn tell(response: &mut Response) {
     let tag = Ref::new(format!("#/components/headers/{TAG}"));
     response.headers.insert("ETag".to_owned(), RefOr::Ref(tag));
 }
 
 /// Adds headers and errors to the description of an endpoint whose policy names a versioned record.
-pub fn complete_preconditions(operation: &mut Operation, policy: &Policy) {
+fn complete_preconditions(operation: &mut Operation, policy: &Policy) {
     const READ_RESPONSES: &[(&str, &str)] = &[("400", "The `If-None-Match` header is malformed.")];
     const WRITE_RESPONSES: &[(&str, &str)] = &[
         ("400", "The `If-Match` header is malformed."),
@@ -261,7 +254,7 @@ pub fn complete_preconditions(operation: &mut Operation, policy: &Policy) {
     }
     let responses = &mut operation.responses.responses;
     for (status, description) in more {
-        responses.entry((*status).to_owned()).or_insert_with(|| precondition_refusal(description).into());
+        responses.entry((*status).to_owned()).or_insert_with(|| refusal(description, NAMED));
     }
     if policy.method == Method::GET {
         let unchanged = ResponseBuilder::new().description("The cached response is still valid.").build();
