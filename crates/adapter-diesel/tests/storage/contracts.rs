@@ -11,6 +11,10 @@ macro_rules! suites {
 fn every_check_of_every_suite_runs() {
     let suites = suites! {
         "auth/src/testing/contract.rs": "auth_contract.rs"
+        "auth/src/testing/contract/applications.rs": "auth_contract.rs"
+        "auth/src/testing/contract/passwords.rs": "auth_contract.rs"
+        "auth/src/testing/contract/phones.rs": "auth_contract.rs"
+        "auth/src/testing/contract/sessions.rs": "auth_contract.rs"
         "catalog/src/testing/contract/names.rs": "catalog/name_contract.rs"
         "catalog/src/testing/contract/stock.rs": "catalog/stock_contract.rs"
         "content/src/testing/contract.rs": "content_contract.rs"
