@@ -24,6 +24,8 @@ fn every_check_of_every_suite_runs() {
         "orders/src/testing/contract/refunds.rs": "orders/contract.rs"
         "orders/src/testing/contract/tickets.rs": "orders/contract.rs"
         "organization/src/testing/contract.rs": "organization_contract.rs"
+        "organization/src/testing/contract/bank_accounts.rs": "organization_contract.rs"
+        "organization/src/testing/contract/menus.rs": "organization_contract.rs"
         "payments/src/testing/contract.rs": "payments.rs"
         "payments/src/testing/contract/doubts.rs": "payments.rs"
         "subscriptions/src/testing/contract.rs": "subscriptions/contract.rs"
