@@ -56,4 +56,6 @@ promises! {
     an_audience_has_one_client
     a_disabled_client_is_inactive
     a_bot_token_belongs_to_its_application
+    a_role_is_changed_once_per_version
+    a_role_grants_its_permissions
 }

@@ -43,4 +43,6 @@ promises! {
     a_bank_account_stays_valid
     a_menu_name_is_unique_in_its_project
     a_menu_is_used_in_its_project
+    a_parameter_is_set_once
+    an_integration_is_on_for_its_record
 }

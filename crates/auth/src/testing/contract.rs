@@ -1,5 +1,5 @@
-//! Contract of the storage ports of logins: tokens, sessions, codes, calls, employees with their passwords, and the
-//! clients and bots of applications. It holds for every implementation.
+//! Contract of the storage ports of logins: tokens, sessions, codes, calls, employees with their passwords and
+//! roles, and the clients and bots of applications. It holds for every implementation.
 //!
 //! Each function checks one promise of the ports and panics if it is broken. An adapter implements [`Fixture`]
 //! on a fresh storage and runs every function with a storage of its own. A function names the further ports that it
@@ -14,6 +14,7 @@
 mod applications;
 mod passwords;
 mod phones;
+mod roles;
 mod sessions;
 
 use std::sync::Arc;
@@ -37,6 +38,7 @@ use crate::ports::{
 pub use applications::*;
 pub use passwords::*;
 pub use phones::*;
+pub use roles::*;
 pub use sessions::*;
 
 /// Storage under test.

@@ -1,5 +1,5 @@
-//! Contract of the storage ports of applications, branches with their bank accounts, shops, staff menus and task mails,
-//! for every implementation.
+//! Contract of the storage ports of applications, branches with their bank accounts, integrations, shops, staff menus
+//! and task mails, for every implementation.
 //!
 //! Each function checks one promise of the ports and panics if it is broken. An adapter implements [`Fixture`]
 //! on a fresh storage and runs every function with a storage of its own. A function names the further ports that it
@@ -7,6 +7,7 @@
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a broken promise fails the test that runs it")]
 
 mod bank_accounts;
+mod integrations;
 mod menus;
 
 use std::sync::Arc;
@@ -27,6 +28,7 @@ use crate::ports::{ApplicationRepository, OpeningTimesStore, TaskMailQueue};
 use crate::{ApplicationError, ApplicationRefusal, BranchRefusal, COLLECTION_PERIOD, ShopRefusal};
 
 pub use bank_accounts::*;
+pub use integrations::*;
 pub use menus::*;
 
 /// Storage under test.

@@ -5,7 +5,8 @@ use super::{Fixture, branch, name, stamp};
 use crate::BranchRequisiteRefusal;
 use crate::ports::BranchRequisiteRepository;
 
-fn draft() -> BankRequisiteDraft {
+/// Bank account whose number fits its bank.
+pub(super) fn draft() -> BankRequisiteDraft {
     BankRequisiteDraft {
         bik: Bik::parse("044525225").unwrap(),
         bank_name: name("Bank"),
