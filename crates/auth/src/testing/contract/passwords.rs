@@ -77,7 +77,8 @@ async fn signed_in_by_mail<F: Fixture>(fixture: &F, user_id: UserId, hash: &str)
     fixture.store().sign_in(SignIn { user_id, proved, token: token(noon()) }).await.unwrap()
 }
 
-/// A temporary password becomes the own one at its first use, which revokes the other tokens. Until then both are valid.
+/// A temporary password becomes the own one at its first use, which revokes the other tokens. Until then both are
+/// valid.
 pub async fn a_temporary_password_becomes_the_own_one<F: Fixture<Store: PasswordRequests>>(fixture: &F) {
     let (store, [app, _]) = (fixture.store(), fixture.apps().await);
     let admin = owner(fixture, app.project_id).await;

@@ -48,8 +48,8 @@ pub async fn a_phone_has_one_customer<F: Fixture<Store: PhoneRepository>>(fixtur
     assert_eq!(owners, [owner], "{outcomes:?}");
 }
 
-/// A code for a phone is valid for its customer, its phone and its time. Under concurrent calls, it allows as many wrong
-/// attempts as it has.
+/// A code for a phone is valid for its customer, its phone and its time. Under concurrent calls, it allows as many
+/// wrong attempts as it has.
 pub async fn a_phone_changes_by_its_code<F: Fixture<Store: PhoneRepository>>(fixture: &F) {
     let (store, [app, _]) = (fixture.store(), fixture.apps().await);
     let anna = store.find_or_create(app.project_id, &contact(), noon()).await.unwrap();
