@@ -62,8 +62,9 @@
 //!
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port.
-//! - `testing` adds `testing::contract`, the promises of the stores of tokens, employees, codes and calls, as functions
-//!   that the tests of an adapter run.
+//! - `testing` adds `testing::contract`, the promises of the stores of tokens, sessions, codes, calls, employees,
+//!   roles, passwords and introspection clients, as functions that the tests of an adapter run; and `testing::memory`, a storage
+//!   of logins in memory.
 //!
 //! ```toml
 //! [dependencies]
@@ -80,6 +81,69 @@
 //! - An identity provider for applications of others: backends introspect tokens, but there is no OAuth authorization.
 //! - Phones outside the Russian numbering plan: see `Phone` of the kernel.
 //!
+//! A customer logs in by code, in memory:
+//! ```
+//! # #[cfg(feature = "testing")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::net::IpAddr;
+//! use std::sync::{Arc, Mutex};
+//!
+//! use chrono::DateTime;
+//! use kontor_auth::model::TokenLifetimes;
+//! use kontor_auth::ports::{CodeSender, SendError};
+//! use kontor_auth::testing::memory::InMemoryLogins;
+//! use kontor_auth::{CustomerLoginError, CustomerSessions};
+//! use kontor_kernel::testing::{CountingRandom, PlainCipher, app_scope};
+//! use kontor_kernel::{Contact, Email, FixedClock, Phone};
+//!
+//! // 1. A sender behind the port. Phones get the proposed code; a provider that chooses codes itself returns its own.
+//! #[derive(Default)]
+//! struct Outbox(Mutex<Vec<String>>);
+//!
+//! #[async_trait::async_trait]
+//! impl CodeSender for Outbox {
+//!     async fn code_to_phone(&self, _: &Phone, proposed: &str, _: Option<IpAddr>) -> Result<String, SendError> {
+//!         self.0.lock().unwrap().push(proposed.to_owned());
+//!         Ok(proposed.to_owned())
+//!     }
+//!
+//!     async fn email_code(&self, _: &Email, _: &str) -> Result<(), SendError> {
+//!         Err(SendError::Refused("there is no mail server".to_owned()))
+//!     }
+//! }
+//!
+//! // 2. Storage in memory, with one application. Time, randomness and hashing are ports, too.
+//! let (store, outbox, app) = (Arc::new(InMemoryLogins::default()), Arc::new(Outbox::default()), app_scope(1, 1));
+//! store.add_app(app);
+//! let sessions = CustomerSessions {
+//!     accounts: store.clone(),
+//!     codes: store.clone(),
+//!     tokens: store.clone(),
+//!     sender: outbox.clone(),
+//!     clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
+//!     random: Arc::new(CountingRandom::new()),
+//!     cipher: Arc::new(PlainCipher),
+//!     lifetimes: TokenLifetimes::default(),
+//! };
+//!
+//! // 3. The use cases. Every spelling of a phone is one contact; a code works once.
+//! let phone = Contact::parse("8 (900) 123-45-67")?;
+//! sessions.send_code(app, &phone, None).await?;
+//! let code = outbox.0.lock().unwrap().remove(0);
+//!
+//! let wrong = sessions.log_in(app, &phone, "000000", None).await;
+//! assert!(matches!(wrong, Err(CustomerLoginError::WrongCode)));
+//! let signed = sessions.log_in(app, &Contact::parse("+79001234567")?, &code, None).await?;
+//! assert_eq!(signed.scope.app, app);
+//! let again = sessions.log_in(app, &phone, &code, None).await;
+//! assert!(matches!(again, Err(CustomerLoginError::CodeNotRequested)));
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "testing"))]
+//! # fn main() {}
+//! ```
+//!
 //! A token is valid only as a whole:
 //! ```
 //! use kontor_auth::model::BearerToken;
@@ -88,98 +152,6 @@
 //! for part in ["17", "Zq0uJ4", "17Zq0uJ4"] {
 //!     assert!(BearerToken::parse(part).is_none());
 //! }
-//! ```
-//!
-//! A customer logs in by code:
-//! ```
-//! # #[cfg(feature = "mocks")]
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use std::net::IpAddr;
-//! use std::sync::{Arc, Mutex};
-//!
-//! use chrono::{DateTime, TimeDelta};
-//! use kontor_auth::model::{RedeemOutcome, TokenLifetimes};
-//! use kontor_auth::ports::{CodeSender, MockCodeRepository, MockCustomerAccounts, MockTokenRepository, SendError};
-//! use kontor_auth::{CustomerLoginError, CustomerSessions};
-//! use kontor_kernel::testing::{CountingRandom, PlainCipher};
-//! use kontor_kernel::{
-//!     AppScope, ApplicationId, Contact, CounterpartyId, Email, ExposeSecret, FixedClock, Phone, ProjectId, TokenId,
-//! };
-//!
-//! // 1. A sender behind the port. Phones get the proposed code; a provider that chooses codes itself returns its own.
-//! #[derive(Default)]
-//! struct Pigeons(Mutex<Vec<String>>);
-//!
-//! #[async_trait::async_trait]
-//! impl CodeSender for Pigeons {
-//!     async fn code_to_phone(&self, _: &Phone, proposed: &str, _: Option<IpAddr>) -> Result<String, SendError> {
-//!         self.0.lock().unwrap().push(proposed.to_owned());
-//!         Ok(proposed.to_owned())
-//!     }
-//!
-//!     async fn email_code(&self, _: &Email, _: &str) -> Result<(), SendError> {
-//!         Err(SendError::Refused("pigeons read no mail".to_owned()))
-//!     }
-//! }
-//!
-//! // 2. Storage, here mocks. One call redeems a code and stores the token, or refuses: it decides concurrent logins.
-//! let mut accounts = MockCustomerAccounts::new();
-//! accounts.expect_find_or_create().returning(|_, _, _| Ok(CounterpartyId::new(7).unwrap()));
-//! let stored = Arc::new(Mutex::new(None));
-//! let mut codes = MockCodeRepository::new();
-//! let kept = stored.clone();
-//! codes.expect_replace().returning(move |_, _, code| {
-//!     assert_eq!(code.expires_at - code.created_at, TimeDelta::minutes(5));
-//!     *kept.lock().unwrap() = Some(code.fingerprint);
-//!     Ok(())
-//! });
-//! codes.expect_redeem().returning(move |tried| {
-//!     let mut live = stored.lock().unwrap();
-//!     Ok(match live.as_deref() {
-//!         None => RedeemOutcome::NoValidCode,
-//!         Some(fingerprint) if fingerprint != tried.fingerprint => RedeemOutcome::WrongCode,
-//!         Some(_) => {
-//!             *live = None;
-//!             RedeemOutcome::SignedIn {
-//!                 counterparty_id: CounterpartyId::new(7).unwrap(),
-//!                 token_id: TokenId::new(1).unwrap(),
-//!             }
-//!         }
-//!     })
-//! });
-//!
-//! // 3. Time, randomness and hashing are ports, too.
-//! let pigeons = Arc::new(Pigeons::default());
-//! let sessions = CustomerSessions {
-//!     accounts: Arc::new(accounts),
-//!     codes: Arc::new(codes),
-//!     tokens: Arc::new(MockTokenRepository::new()),
-//!     sender: pigeons.clone(),
-//!     clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
-//!     random: Arc::new(CountingRandom::new()),
-//!     cipher: Arc::new(PlainCipher),
-//!     lifetimes: TokenLifetimes::default(),
-//! };
-//!
-//! // 4. The use cases. Every spelling of a phone is one contact; a code works once.
-//! let app = AppScope { project_id: ProjectId::new(1)?, application_id: ApplicationId::new(1)?, wholesale: false };
-//! let phone = Contact::parse("8 (900) 123-45-67")?;
-//! sessions.send_code(app, &phone, None).await?;
-//! let code = pigeons.0.lock().unwrap().remove(0);
-//! assert_eq!(code.len(), 6);
-//!
-//! let wrong = sessions.log_in(app, &phone, "000000", None).await;
-//! assert!(matches!(wrong, Err(CustomerLoginError::WrongCode)));
-//! let signed = sessions.log_in(app, &Contact::parse("+79001234567")?, &code, None).await?;
-//! assert_eq!(signed.scope.counterparty_id.get(), 7);
-//! assert!(signed.token.value.expose_secret().starts_with("1|"));
-//! let again = sessions.log_in(app, &phone, &code, None).await;
-//! assert!(matches!(again, Err(CustomerLoginError::CodeNotRequested)));
-//! # Ok(())
-//! # }
-//! # #[cfg(not(feature = "mocks"))]
-//! # fn main() {}
 //! ```
 
 mod access_requests;
@@ -206,9 +178,10 @@ mod roles;
 mod staff;
 #[cfg(feature = "testing")]
 pub mod testing {
-    //! Helpers for the tests of adapters.
+    //! Helpers for the tests of adapters and of use cases.
 
     pub mod contract;
+    pub mod memory;
 }
 mod uses;
 

@@ -41,8 +41,9 @@
 //!
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port in [`ports`].
-//! - `testing` adds `testing::contract`, the promises of the stores: App Tokens, deletion of branches, opening hours and
-//!   task mails, as functions that the tests of an adapter run.
+//! - `testing` adds `testing::contract`, the promises of the stores: App Tokens, branches with their bank accounts,
+//!   integrations, opening hours, staff menus and task mails, as functions that the tests of an adapter run; and `testing::memory`, a
+//!   storage of branches, applications and menus in memory.
 //!
 //! ```toml
 //! [dependencies]
@@ -58,86 +59,22 @@
 //! - Tenants below tenants: a project is the only level.
 //! - Dictionaries that differ between projects: countries, units and statuses are system-wide.
 //!
-//! Branches on other storage:
+//! Branches of two projects, in memory:
 //! ```
-//! # #[cfg(feature = "mocks")]
+//! # #[cfg(feature = "testing")]
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use std::sync::{Arc, Mutex};
+//! use std::sync::Arc;
 //!
-//! use async_trait::async_trait;
 //! use chrono::DateTime;
 //! use kontor_kernel::testing::staff_with;
-//! use kontor_kernel::{
-//!     BranchId, DeletableRepository, Email, FixedClock, Inn, Line, ListedRepository, Listing, Name, Page, Permission,
-//!     Phone, ProjectId, ProjectScoped, RecordError, RecordRepository, Resource, Stamp, StoreError,
-//! };
-//! use kontor_organization::model::{Branch, BranchChange, BranchDraft};
-//! use kontor_organization::{BranchError, BranchService};
+//! use kontor_kernel::{Email, FixedClock, Inn, Line, Name, Permission, Phone, ProjectId, Resource, Staff, Stamp};
+//! use kontor_organization::model::{ApplicationDraft, BranchDraft};
+//! use kontor_organization::ports::ApplicationRepository;
+//! use kontor_organization::testing::memory::InMemoryOrganization;
+//! use kontor_organization::{BranchError, BranchRefusal, BranchService};
 //!
-//! // 1. Storage behind the ports, here a list in memory.
-//! #[derive(Default)]
-//! struct Register(Mutex<Vec<(ProjectId, Branch)>>);
-//!
-//! impl Register {
-//!     fn of(&self, project: ProjectId) -> Vec<Branch> {
-//!         let branches = self.0.lock().unwrap();
-//!         branches.iter().filter(|(owner, _)| *owner == project).map(|(_, branch)| branch.clone()).collect()
-//!     }
-//! }
-//!
-//! #[async_trait]
-//! impl RecordRepository<Branch> for Register {
-//!     async fn list(&self, project: ProjectId) -> Result<Vec<Branch>, StoreError> {
-//!         Ok(self.of(project))
-//!     }
-//!
-//!     async fn find(&self, id: BranchId) -> Result<Option<ProjectScoped<Branch>>, StoreError> {
-//!         let branches = self.0.lock().unwrap();
-//!         let found = branches.iter().find(|(_, branch)| branch.id == id);
-//!         Ok(found.map(|(project, branch)| ProjectScoped::new(*project, branch.clone())))
-//!     }
-//!
-//!     async fn insert(&self, stamp: Stamp, draft: BranchDraft) -> Result<Branch, BranchError> {
-//!         let mut branches = self.0.lock().unwrap();
-//!         let number = i64::try_from(branches.len()).map_err(StoreError::corrupt)? + 1;
-//!         let branch = Branch {
-//!             id: BranchId::new(number).map_err(StoreError::corrupt)?,
-//!             name: draft.name,
-//!             inn: draft.inn.map(|inn| Line::parse(&inn)).transpose().map_err(StoreError::corrupt)?,
-//!             kpp: draft.kpp.map(|kpp| Line::parse(&kpp)).transpose().map_err(StoreError::corrupt)?,
-//!             address: draft.address,
-//!             phone: draft.phone,
-//!             email: draft.email,
-//!             version: 1,
-//!             created_at: stamp.at,
-//!             updated_at: stamp.at,
-//!         };
-//!         branches.push((stamp.project_id, branch.clone()));
-//!         Ok(branch)
-//!     }
-//!
-//!     async fn update(&self, _: Stamp, _: BranchId, _: BranchChange) -> Result<Branch, BranchError> {
-//!         Err(RecordError::NotFound)
-//!     }
-//! }
-//!
-//! #[async_trait]
-//! impl ListedRepository<Branch> for Register {
-//!     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<Branch>, StoreError> {
-//!         let items = self.of(project);
-//!         Ok(Page { total: u64::try_from(items.len()).map_err(StoreError::corrupt)?, items, request: listing.page })
-//!     }
-//! }
-//!
-//! #[async_trait]
-//! impl DeletableRepository<Branch> for Register {
-//!     async fn delete(&self, _: Stamp, _: BranchId) -> Result<(), BranchError> {
-//!         Err(RecordError::NotFound)
-//!     }
-//! }
-//!
-//! // 2. Values are parsed once: a draft that exists is valid.
+//! // 1. Values are parsed once: a draft that exists is valid.
 //! let draft = BranchDraft {
 //!     name: Name::parse("Old Harbour")?,
 //!     inn: Some(Inn::parse("7707083893")?),
@@ -148,19 +85,33 @@
 //! };
 //! assert!(Inn::parse("7707083894").is_err());
 //!
-//! // 3. The use cases. A call without the permission never reaches the storage.
-//! let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-//! let branches = BranchService::new(Arc::new(Register::default()), clock);
-//! let founder = staff_with([Permission::create(Resource::Branches), Permission::view(Resource::Branches)]);
+//! // 2. The use cases. A call without the permission never reaches the storage.
+//! let (store, clock) = (Arc::new(InMemoryOrganization::default()), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)));
+//! let branches = BranchService::new(store.clone(), clock);
+//! const BRANCHES: Resource = Resource::Branches;
+//! let granted = [Permission::create(BRANCHES), Permission::view(BRANCHES), Permission::edit(BRANCHES)];
+//! let founder = staff_with(granted);
 //! let visitor = staff_with([]);
 //!
 //! let branch = branches.create(&founder, draft.clone()).await?;
 //! assert_eq!(branch.phone.as_ref().map(Phone::as_str), Some("79001234567"));
-//! assert_eq!(branches.list(&founder).await?, [branch]);
+//! assert_eq!(branches.list(&founder).await?, [branch.clone()]);
 //! assert!(matches!(branches.create(&visitor, draft).await, Err(BranchError::Denied(_))));
+//!
+//! // 3. Employees of another project do not see it.
+//! let outsider = Staff { project_id: ProjectId::new(2)?, ..founder.clone() };
+//! assert_eq!(branches.list(&outsider).await?, []);
+//! assert!(matches!(branches.read(&outsider, branch.id).await, Err(BranchError::Denied(_))));
+//!
+//! // 4. A branch with an application stays.
+//! let shop = ApplicationDraft { branch_id: branch.id, name: Name::parse("Shop")?, url: None, wholesale: false };
+//! let stamp = Stamp::of(&founder, DateTime::UNIX_EPOCH);
+//! ApplicationRepository::insert(&*store, stamp, shop, "fingerprint".to_owned()).await?;
+//! let refused = branches.delete(&founder, branch.id).await;
+//! assert!(matches!(refused, Err(BranchError::Refused(BranchRefusal::InUse))));
 //! # Ok(())
 //! # }
-//! # #[cfg(not(feature = "mocks"))]
+//! # #[cfg(not(feature = "testing"))]
 //! # fn main() {}
 //! ```
 
@@ -185,9 +136,10 @@ mod suggestions;
 mod task_mails;
 #[cfg(feature = "testing")]
 pub mod testing {
-    //! Helpers for the tests of adapters.
+    //! Helpers for the tests of adapters and of use cases.
 
     pub mod contract;
+    pub mod memory;
 }
 
 pub use applications::{ApplicationAdministration, ApplicationService};

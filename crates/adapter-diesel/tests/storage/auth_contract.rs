@@ -43,4 +43,19 @@ promises! {
     a_phone_has_one_attempt
     an_attempt_is_exchanged_once
     the_provider_is_queried_in_turn
+    a_token_has_one_session
+    a_revoked_token_has_no_session
+    a_phone_has_one_customer
+    a_phone_changes_by_its_code
+    a_password_request_has_one_lease
+    a_newer_password_request_stays
+    a_temporary_password_becomes_the_own_one
+    a_temporary_password_needs_its_recipient
+    a_sign_in_address_is_remembered
+    a_client_sees_tokens_of_its_application
+    an_audience_has_one_client
+    a_disabled_client_is_inactive
+    a_bot_token_belongs_to_its_application
+    a_role_is_changed_once_per_version
+    a_role_grants_its_permissions
 }

@@ -11,6 +11,11 @@ macro_rules! suites {
 fn every_check_of_every_suite_runs() {
     let suites = suites! {
         "auth/src/testing/contract.rs": "auth_contract.rs"
+        "auth/src/testing/contract/applications.rs": "auth_contract.rs"
+        "auth/src/testing/contract/passwords.rs": "auth_contract.rs"
+        "auth/src/testing/contract/phones.rs": "auth_contract.rs"
+        "auth/src/testing/contract/roles.rs": "auth_contract.rs"
+        "auth/src/testing/contract/sessions.rs": "auth_contract.rs"
         "catalog/src/testing/contract/names.rs": "catalog/name_contract.rs"
         "catalog/src/testing/contract/stock.rs": "catalog/stock_contract.rs"
         "content/src/testing/contract.rs": "content_contract.rs"
@@ -20,6 +25,9 @@ fn every_check_of_every_suite_runs() {
         "orders/src/testing/contract/refunds.rs": "orders/contract.rs"
         "orders/src/testing/contract/tickets.rs": "orders/contract.rs"
         "organization/src/testing/contract.rs": "organization_contract.rs"
+        "organization/src/testing/contract/bank_accounts.rs": "organization_contract.rs"
+        "organization/src/testing/contract/integrations.rs": "organization_contract.rs"
+        "organization/src/testing/contract/menus.rs": "organization_contract.rs"
         "payments/src/testing/contract.rs": "payments.rs"
         "payments/src/testing/contract/doubts.rs": "payments.rs"
         "subscriptions/src/testing/contract.rs": "subscriptions/contract.rs"

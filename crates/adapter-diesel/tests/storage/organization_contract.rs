@@ -39,4 +39,10 @@ promises! {
     opening_hours_do_not_overlap
     a_mail_has_one_lease
     no_notification_is_lost
+    a_branch_has_a_maximum_of_accounts
+    a_bank_account_stays_valid
+    a_menu_name_is_unique_in_its_project
+    a_menu_is_used_in_its_project
+    a_parameter_is_set_once
+    an_integration_is_on_for_its_record
 }

@@ -1,13 +1,21 @@
-//! Contract of the storage ports of logins: tokens, one-time codes, calls and employees, for every implementation.
+//! Contract of the storage ports of logins: tokens, sessions, codes, calls, employees with their passwords and
+//! roles, and the clients and bots of applications. It holds for every implementation.
 //!
 //! Each function checks one promise of the ports and panics if it is broken. An adapter implements [`Fixture`]
-//! on a fresh storage and runs every function with a storage of its own.
+//! on a fresh storage and runs every function with a storage of its own. A function names the further ports that it
+//! needs.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
     clippy::missing_panics_doc,
     reason = "a broken promise fails the test that runs it"
 )]
+
+mod applications;
+mod passwords;
+mod phones;
+mod roles;
+mod sessions;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,6 +34,12 @@ use crate::ports::{
     CallbackAttempts, ClaimError, CodeRepository, CustomerAccounts, MatchedPassword, QueryPurpose, SignIn,
     StaffRepository, TokenRepository,
 };
+
+pub use applications::*;
+pub use passwords::*;
+pub use phones::*;
+pub use roles::*;
+pub use sessions::*;
 
 /// Storage under test.
 #[async_trait]

@@ -1,8 +1,14 @@
-//! Contract of the storage ports of applications, branches, shops and task mails, for every implementation.
+//! Contract of the storage ports of applications, branches with their bank accounts, integrations, shops, staff menus
+//! and task mails, for every implementation.
 //!
 //! Each function checks one promise of the ports and panics if it is broken. An adapter implements [`Fixture`]
-//! on a fresh storage and runs every function with a storage of its own.
+//! on a fresh storage and runs every function with a storage of its own. A function names the further ports that it
+//! needs.
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a broken promise fails the test that runs it")]
+
+mod bank_accounts;
+mod integrations;
+mod menus;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -21,19 +27,17 @@ use crate::model::{
 use crate::ports::{ApplicationRepository, OpeningTimesStore, TaskMailQueue};
 use crate::{ApplicationError, ApplicationRefusal, BranchRefusal, COLLECTION_PERIOD, ShopRefusal};
 
+pub use bank_accounts::*;
+pub use integrations::*;
+pub use menus::*;
+
 /// Storage under test.
 #[async_trait]
 pub trait Fixture: Send + Sync {
     /// Type of the storage.
-    type Store: ApplicationRepository
-        + DeletableRepository<Branch>
-        + RecordRepository<StaffShop>
-        + OpeningTimesStore
-        + RecordRepository<Task>
-        + TaskMailQueue
-        + 'static;
+    type Store: ApplicationRepository + DeletableRepository<Branch> + 'static;
 
-    /// Returns the storage under test. At the beginning no mail is due.
+    /// Returns the storage under test. At the beginning no mail is due and there are no menus.
     fn store(&self) -> Arc<Self::Store>;
 
     /// Returns a new project.
@@ -118,7 +122,7 @@ pub async fn a_branch_in_use_stays<F: Fixture>(fixture: &F) {
     assert_eq!(left.iter().map(|branch| branch.id).collect::<Vec<_>>(), [used]);
 }
 
-async fn shop<F: Fixture>(fixture: &F, project: ProjectId) -> ShopId {
+async fn shop<F: Fixture<Store: RecordRepository<StaffShop>>>(fixture: &F, project: ProjectId) -> ShopId {
     let details = ShopDetails {
         branch_id: branch(fixture, project).await,
         name: name("Shop"),
@@ -134,7 +138,10 @@ async fn shop<F: Fixture>(fixture: &F, project: ProjectId) -> ShopId {
 }
 
 /// Under concurrent changes, the opening hours of a shop do not overlap.
-pub async fn opening_hours_do_not_overlap<F: Fixture>(fixture: &F) {
+pub async fn opening_hours_do_not_overlap<F>(fixture: &F)
+where
+    F: Fixture<Store: RecordRepository<StaffShop> + OpeningTimesStore>,
+{
     let (store, project) = (fixture.store(), fixture.project().await);
     let shop = shop(fixture, project).await;
     let hours = |day: i64| {
@@ -154,19 +161,28 @@ pub async fn opening_hours_do_not_overlap<F: Fixture>(fixture: &F) {
     assert!(matches!(refused, Err(RecordError::NotFound)), "{refused:?}");
 }
 
-async fn task<F: Fixture>(fixture: &F, project: ProjectId, title: &str, responsible: UserId) {
+async fn task<F>(fixture: &F, project: ProjectId, title: &str, responsible: UserId)
+where
+    F: Fixture<Store: RecordRepository<Task>>,
+{
     let links = TaskLinks { responsible_id: Some(responsible), ..TaskLinks::default() };
     let draft = TaskDraft { title: name(title), description: None, status: TaskStatus::New, links };
     RecordRepository::<Task>::insert(&*fixture.store(), stamp(project), draft).await.unwrap();
 }
 
-async fn leased<F: Fixture>(fixture: &F, owner: &str, at: DateTime<Utc>) -> Option<TaskMail> {
+async fn leased<F>(fixture: &F, owner: &str, at: DateTime<Utc>) -> Option<TaskMail>
+where
+    F: Fixture<Store: TaskMailQueue>,
+{
     TaskMailQueue::lease(&*fixture.store(), owner, at, at + TimeDelta::seconds(30)).await.unwrap()
 }
 
 /// Notifications of an employee become one mail. Under concurrent calls, one worker leases it, until the lease has run
 /// out.
-pub async fn a_mail_has_one_lease<F: Fixture>(fixture: &F) {
+pub async fn a_mail_has_one_lease<F>(fixture: &F)
+where
+    F: Fixture<Store: RecordRepository<Task> + TaskMailQueue>,
+{
     let (store, project) = (fixture.store(), fixture.project().await);
     let anna = fixture.employee(project).await;
     for title in ["First", "Second", "Third"] {
@@ -188,7 +204,10 @@ pub async fn a_mail_has_one_lease<F: Fixture>(fixture: &F) {
 }
 
 /// Notifications that arrive while a mail is sent are another mail.
-pub async fn no_notification_is_lost<F: Fixture>(fixture: &F) {
+pub async fn no_notification_is_lost<F>(fixture: &F)
+where
+    F: Fixture<Store: RecordRepository<Task> + TaskMailQueue>,
+{
     let (store, project) = (fixture.store(), fixture.project().await);
     let anna = fixture.employee(project).await;
     task(fixture, project, "First", anna).await;

@@ -1,0 +1,160 @@
+//! Logins in memory, for examples and for tests of use cases.
+
+mod applications;
+mod callbacks;
+mod customers;
+mod staff;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use chrono::{DateTime, Utc};
+use kontor_kernel::{AppScope, ApplicationId, Contact, CounterpartyId, InvalidId, Phone, ProjectId, RoleId, TokenId};
+
+use crate::miniapp::MiniAppProvider;
+use crate::model::{ClientSession, ContactOwner, NewToken, TokenOwner};
+use applications::Client;
+use callbacks::{Attempt, Hold};
+use customers::{Code, Customer};
+use staff::{QueuedRequest, StaffMember};
+use tokens::Token;
+
+/// Storage of logins of any number of projects, in memory.
+///
+/// It implements the ports of customers and their sessions, of tokens, callback attempts, mini-apps and introspection
+/// clients, and [`StaffRepository`](crate::ports::StaffRepository),
+/// [`PasswordRequests`](crate::ports::PasswordRequests) and [`SignInAddresses`](crate::ports::SignInAddresses). It
+/// fulfills their [contract](crate::testing::contract). Clones share their data.
+///
+/// Limits: the owner's role is the only one, and it lists no permissions. There are no branches, departments and
+/// avatars, so it refuses employees that refer to them.
+#[derive(Clone, Default)]
+pub struct InMemoryLogins {
+    state: Arc<Mutex<State>>,
+}
+
+/// Guard of the storage. A test removes one, to prove that the contract notices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Guard {
+    /// A code is used once.
+    Code,
+    /// A code allows a number of wrong attempts.
+    Attempts,
+    /// A code expires.
+    Expiry,
+    /// A contact belongs to one customer of a project.
+    Contact,
+    /// A token is revoked by its owner.
+    Owner,
+    /// A token of a customer is not one of an employee.
+    Kind,
+    /// A ban revokes tokens and temporary passwords.
+    Ban,
+    /// A project keeps an owner.
+    LastOwner,
+    /// A nonce is used once.
+    Nonce,
+    /// A phone has one attempt at a time.
+    Hold,
+    /// An attempt is exchanged once.
+    Exchange,
+    /// The provider is queried at intervals.
+    Interval,
+    /// A session is continued from the state that was read.
+    Session,
+    /// A token that was revoked has no session.
+    SignedOut,
+    /// A request for a password has one lease at a time.
+    Lease,
+    /// A newer request for a password stays.
+    Request,
+    /// A temporary password becomes the own one and revokes other tokens.
+    Adoption,
+    /// A temporary password is stored for the address that it was sent to.
+    Address,
+    /// An application has one client for an audience.
+    Audience,
+    /// A client sees tokens of its application.
+    Application,
+    /// A disabled client is inactive.
+    Disabled,
+}
+
+#[derive(Default)]
+struct State {
+    last: i64,
+    apps: BTreeMap<ApplicationId, AppScope>,
+    customers: BTreeMap<CounterpartyId, Customer>,
+    logins: Vec<(ProjectId, Contact, CounterpartyId)>,
+    codes: Vec<((ProjectId, Contact), Code)>,
+    phone_codes: BTreeMap<CounterpartyId, (Phone, Code)>,
+    tokens: BTreeMap<TokenId, Token>,
+    sessions: Vec<(TokenId, ClientSession)>,
+    attempts: Vec<Attempt>,
+    holds: Vec<Hold>,
+    roles: BTreeMap<ProjectId, RoleId>,
+    staff: Vec<StaffMember>,
+    requests: Vec<QueuedRequest>,
+    addresses: BTreeMap<String, DateTime<Utc>>,
+    clients: Vec<Client>,
+    bots: Vec<((ApplicationId, MiniAppProvider), String)>,
+    removed: Option<Guard>,
+}
+
+impl InMemoryLogins {
+    /// Adds an active application, and its project.
+    pub fn add_app(&self, app: AppScope) {
+        self.with(|state| state.apps.insert(app.application_id, app));
+    }
+
+    /// Runs a step alone.
+    fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
+        step(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns an empty storage without one guard.
+    #[cfg(test)]
+    fn without(guard: Guard) -> Self {
+        let store = Self::default();
+        store.with(|state| state.removed = Some(guard));
+        store
+    }
+}
+
+impl State {
+    /// Returns a new identifier.
+    #[expect(clippy::expect_used, reason = "the numbers count from 1")]
+    fn id<Id: TryFrom<i64, Error = InvalidId>>(&mut self) -> Id {
+        self.last += 1;
+        Id::try_from(self.last).expect("a number from 1")
+    }
+
+    fn has(&self, guard: Guard) -> bool {
+        self.removed != Some(guard)
+    }
+
+    /// Stores a token, and opens the session of a customer.
+    fn issue(&mut self, owner: TokenOwner, app: Option<AppScope>, new: &NewToken) -> TokenId {
+        let id = self.id();
+        self.tokens.insert(id, Token { owner, app, new: new.clone(), last_used_at: Some(new.created_at) });
+        if matches!(owner, TokenOwner::Customer(_)) {
+            self.open_session(id, new.created_at);
+        }
+        id
+    }
+
+    /// Revokes tokens, and closes their sessions.
+    fn revoke(&mut self, is_revoked: impl Fn(TokenId, &Token) -> bool) {
+        self.tokens.retain(|id, token| !is_revoked(*id, token));
+        let signed_out = self.has(Guard::SignedOut);
+        let tokens = &self.tokens;
+        self.sessions.retain(|(token, _)| !signed_out || tokens.contains_key(token));
+    }
+
+    fn owner_of(&self, project: ProjectId, contact: &Contact) -> ContactOwner {
+        ContactOwner::of(self.signs_in(project, contact), &self.recorded(project, contact))
+    }
+}

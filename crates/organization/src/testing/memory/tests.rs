@@ -1,0 +1,78 @@
+//! The organization in memory fulfills the contract, and the contract notices each guard that is missing.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use futures_util::FutureExt as _;
+use kontor_kernel::{ProjectId, UserId};
+
+use super::{Guard, InMemoryOrganization};
+use crate::testing::contract::{self, Fixture};
+
+#[async_trait]
+impl Fixture for InMemoryOrganization {
+    type Store = Self;
+
+    fn store(&self) -> Arc<Self> {
+        Arc::new(self.clone())
+    }
+
+    async fn project(&self) -> ProjectId {
+        self.with(super::State::id)
+    }
+
+    async fn employee(&self, project: ProjectId) -> UserId {
+        self.add_employee(project)
+    }
+}
+
+/// Runs every check, each on a new storage. Returns the names of those that failed.
+macro_rules! failures {
+    ($open:expr; $($check:ident)+) => {{
+        let mut failed: Vec<&str> = Vec::new();
+        $(
+            let store: InMemoryOrganization = $open;
+            if AssertUnwindSafe(contract::$check(&store)).catch_unwind().await.is_err() {
+                failed.push(stringify!($check));
+            }
+        )+
+        failed
+    }};
+}
+
+async fn failures(open: impl Fn() -> InMemoryOrganization) -> Vec<&'static str> {
+    failures! {
+        open();
+        a_replaced_token_is_invalid
+        a_branch_in_use_stays
+        a_branch_has_a_maximum_of_accounts
+        a_bank_account_stays_valid
+        a_menu_name_is_unique_in_its_project
+        a_menu_is_used_in_its_project
+    }
+}
+
+#[tokio::test]
+async fn the_organization_in_memory_fulfills_the_contract() {
+    assert_eq!(failures(InMemoryOrganization::default).await, [""; 0]);
+}
+
+/// The checks that notice each guard, when it is missing.
+#[tokio::test]
+async fn a_missing_guard_is_noticed() {
+    for (guard, check) in [
+        (Guard::Active, "a_replaced_token_is_invalid"),
+        (Guard::Project, "a_replaced_token_is_invalid"),
+        (Guard::Project, "a_branch_in_use_stays"),
+        (Guard::Project, "a_bank_account_stays_valid"),
+        (Guard::InUse, "a_branch_in_use_stays"),
+        (Guard::Maximum, "a_branch_has_a_maximum_of_accounts"),
+        (Guard::Account, "a_bank_account_stays_valid"),
+        (Guard::Name, "a_menu_name_is_unique_in_its_project"),
+        (Guard::Menu, "a_menu_is_used_in_its_project"),
+    ] {
+        let failed = failures(|| InMemoryOrganization::without(guard)).await;
+        assert!(failed.contains(&check), "{guard:?}: {failed:?}");
+    }
+}
