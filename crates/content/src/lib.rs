@@ -35,8 +35,8 @@
 //!
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port in [`ports`].
-//! - `testing` adds `testing::contract`, the promises of the stores of files and menu items: completion, sweeping, unique
-//!   codes, trees and their order, as functions that the tests of an adapter run.
+//! - `testing` adds `testing::contract`, the promises of the stores: completion, sweeping, unique codes, trees and their
+//!   order, and content pages, as functions that the tests of an adapter run; and `testing::memory`, a storage in memory.
 //!
 //! ```toml
 //! [dependencies]
@@ -52,6 +52,83 @@
 //! - Pages in several languages: a page has one text.
 //! - Versions of a content: a file is not overwritten, it is deleted and another one is stored.
 //!
+//! A file is uploaded, read and deleted, and its content is swept, in memory:
+//! ```
+//! # #[cfg(feature = "testing")]
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! use std::fs::File;
+//! use std::io::{Read, Write};
+//! use std::sync::Arc;
+//!
+//! use bytes::Bytes;
+//! use chrono::DateTime;
+//! use kontor_content::model::{FileType, Inspection, MediaType, PictureWidth};
+//! use kontor_content::ports::{ContentInspector, PictureResizer, Published, StorageFailed};
+//! use kontor_content::testing::memory::InMemoryContent;
+//! use kontor_content::{FileError, FileRefusal, FileService, FileSweeper};
+//! use kontor_kernel::testing::{CountingRandom, staff_with};
+//! use kontor_kernel::{FixedClock, Permission, Resource};
+//!
+//! // 1. An inspector that recognizes a content by its first bytes alone. It recognizes no pictures.
+//! struct FirstBytes;
+//!
+//! impl ContentInspector for FirstBytes {
+//!     fn inspect(&self, mut content: &File) -> Result<Inspection, StorageFailed> {
+//!         let mut start = [0; 5];
+//!         let read = content.read(&mut start).map_err(|error| StorageFailed(error.to_string()))?;
+//!         Ok(if &start[..read] == b"%PDF-" { Inspection::Document(MediaType::Pdf) } else { Inspection::Unknown })
+//!     }
+//!
+//!     fn publish(&self, _: &File, _: MediaType) -> Result<Option<Published>, StorageFailed> {
+//!         Ok(None)
+//!     }
+//! }
+//!
+//! impl PictureResizer for FirstBytes {
+//!     fn resize(&self, _: &[u8], _: MediaType, _: PictureWidth) -> Option<Bytes> {
+//!         None
+//!     }
+//! }
+//!
+//! // 2. The use cases. The path of the uploaded name is dropped; the content determines the extension.
+//! let store = Arc::new(InMemoryContent::default());
+//! let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+//! let service = FileService {
+//!     files: store.clone(),
+//!     contents: store.clone(),
+//!     inspector: Arc::new(FirstBytes),
+//!     resizer: Arc::new(FirstBytes),
+//!     clock: clock.clone(),
+//!     random: Arc::new(CountingRandom::new()),
+//! };
+//! let content = |bytes: &[u8]| -> std::io::Result<File> {
+//!     let mut file = tempfile::NamedTempFile::new()?;
+//!     file.write_all(bytes)?;
+//!     file.reopen()
+//! };
+//! let clerk = staff_with([Permission::edit(Resource::Files), Permission::view(Resource::Files)]);
+//!
+//! let upload = service.inspect(FileType::OrderFile, Some("C:\\orders\\41.exe"), content(b"%PDF-1.7\n")?)?;
+//! let file = service.store(&clerk, upload).await?;
+//! assert_eq!(file.name.as_str(), "41.exe.pdf");
+//! assert_eq!(service.whole(&file).await?, &b"%PDF-1.7\n"[..]);
+//!
+//! let refused = service.inspect(FileType::OrderFile, None, content(b"MZ\x90")?);
+//! assert!(matches!(refused, Err(FileError::Refused(FileRefusal::Content(_)))));
+//!
+//! // 3. A deleted file is inaccessible at once. A worker removes its content.
+//! service.delete(&clerk, file.id).await?;
+//! assert!(matches!(service.read(&clerk, file.id).await, Err(FileError::NotFound)));
+//! let sweeper = FileSweeper { files: store.clone(), contents: store.clone(), clock };
+//! assert_eq!(sweeper.sweep("worker 1").await?.removed, 1);
+//! assert!(service.whole(&file).await.is_err());
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "testing"))]
+//! # fn main() {}
+//! ```
+//!
 //! A type of file accepts or refuses a content without any storage:
 //! ```
 //! use kontor_content::model::{FileType, MediaType, Inspection};
@@ -63,107 +140,6 @@
 //! assert_eq!(MediaType::Pdf.label(Some("C:\\work\\..\\Договор.exe"))?.as_str(), "Договор.exe.pdf");
 //! # Ok::<(), kontor_kernel::TextError>(())
 //! ```
-//!
-//! An upload stores the record and the content in the order given above:
-//! ```
-//! # #[cfg(feature = "mocks")]
-//! # #[tokio::main(flavor = "current_thread")]
-//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use std::fs::File;
-//! use std::io::{Read, Write};
-//! use std::sync::{Arc, Mutex};
-//!
-//! use chrono::DateTime;
-//! use kontor_content::model::{FileType, MediaType, Sha256, Inspection, StoredFile, StoredContent};
-//! use kontor_content::ports::{
-//!     ContentInspector, MockFileRepository, MockFileStore, MockPictureResizer, Published, StorageFailed,
-//! };
-//! use kontor_content::{FileError, FileRefusal, FileService};
-//! use kontor_kernel::testing::{CountingRandom, staff_with};
-//! use kontor_kernel::{FileId, FixedClock, Permission, Resource};
-//!
-//! // 1. An inspector that recognizes a content by its first bytes alone.
-//! struct FirstBytes;
-//!
-//! impl ContentInspector for FirstBytes {
-//!     fn inspect(&self, mut content: &File) -> Result<Inspection, StorageFailed> {
-//!         let mut start = [0; 5];
-//!         let read = content.read(&mut start).map_err(|error| StorageFailed(error.to_string()))?;
-//!         Ok(if &start[..read] == b"%PDF-" { Inspection::Document(MediaType::Pdf) } else { Inspection::Unknown })
-//!     }
-//!
-//!     fn publish(&self, _: &File, _: MediaType) -> Result<Option<Published>, StorageFailed> {
-//!         Ok(None) // It recognizes no pictures, so it publishes none.
-//!     }
-//! }
-//!
-//! // 2. Storage, here mocks that record their calls.
-//! let steps = Arc::new(Mutex::new(Vec::new()));
-//! let note = |step: &'static str| {
-//!     let steps = steps.clone();
-//!     move || steps.lock().unwrap().push(step)
-//! };
-//! let (announced, put, completed) = (note("a record that waits"), note("the content"), note("the record is shown"));
-//! let written = || StoredContent { size: 9, sha256: Sha256::parse(&"0".repeat(64)).unwrap() };
-//! let waiting = Arc::new(Mutex::new(None));
-//! let mut files = MockFileRepository::new();
-//! let record = waiting.clone();
-//! files.expect_insert_pending().returning(move |file| {
-//!     announced();
-//!     *record.lock().unwrap() = Some(file);
-//!     Ok(FileId::new(7).unwrap())
-//! });
-//! files.expect_complete().returning(move |_, id, content| {
-//!     completed();
-//!     let file = waiting.lock().unwrap().take();
-//!     Ok(file.map(|file| StoredFile {
-//!         id,
-//!         project_id: file.project_id,
-//!         file_type: file.file_type,
-//!         key: file.key,
-//!         name: file.name,
-//!         media: file.media,
-//!         dimensions: file.dimensions,
-//!         content,
-//!         order_id: file.order_id,
-//!         creator_id: file.creator_id,
-//!         created_at: file.created_at,
-//!     }))
-//! });
-//! let mut contents = MockFileStore::new();
-//! contents.expect_put().returning(move |_, _, _| {
-//!     put();
-//!     Ok(written())
-//! });
-//!
-//! // 3. The use cases. The path of the uploaded name is dropped; the content determines the extension.
-//! let service = FileService {
-//!     files: Arc::new(files),
-//!     contents: Arc::new(contents),
-//!     inspector: Arc::new(FirstBytes),
-//!     resizer: Arc::new(MockPictureResizer::new()),
-//!     clock: Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)),
-//!     random: Arc::new(CountingRandom::new()),
-//! };
-//! let content = |bytes: &[u8]| -> std::io::Result<File> {
-//!     let mut file = tempfile::NamedTempFile::new()?;
-//!     file.write_all(bytes)?;
-//!     file.reopen()
-//! };
-//! let clerk = staff_with([Permission::create(Resource::Files)]);
-//!
-//! let upload = service.inspect(FileType::OrderFile, Some("C:\\orders\\41.exe"), content(b"%PDF-1.7\n")?)?;
-//! let file = service.store(&clerk, upload).await?;
-//! assert_eq!(file.name.as_str(), "41.exe.pdf");
-//! assert_eq!(*steps.lock().unwrap(), ["a record that waits", "the content", "the record is shown"]);
-//!
-//! let refused = service.inspect(FileType::OrderFile, None, content(b"MZ\x90")?);
-//! assert!(matches!(refused, Err(FileError::Refused(FileRefusal::Content(_)))));
-//! # Ok(())
-//! # }
-//! # #[cfg(not(feature = "mocks"))]
-//! # fn main() {}
-//! ```
 
 mod error;
 mod files;
@@ -173,9 +149,10 @@ mod parts;
 pub mod ports;
 #[cfg(feature = "testing")]
 pub mod testing {
-    //! Helpers for the tests of adapters.
+    //! Helpers for the tests of use cases and of adapters.
 
     pub mod contract;
+    pub mod memory;
 }
 
 use kontor_kernel::{ListedDeletableRepository, RecordHistory, RecordService};

@@ -28,7 +28,7 @@
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port.
 //! - `testing` adds `testing::contract`, the promises of the stores: logins, deletion, concurrent changes and limits, as
-//!   functions that the tests of an adapter run.
+//!   functions that the tests of an adapter run; and `testing::memory`, a storage in memory.
 //!
 //! ```toml
 //! [dependencies]
@@ -44,56 +44,32 @@
 //! - Customers that several projects share: a customer belongs to one project.
 //! - Records that must stay after a deletion: personal data is removed, and only a record without it remains.
 //!
-//! Customers change their own record:
+//! Customers change and delete their own record, in memory:
 //! ```
-//! # #[cfg(feature = "mocks")]
+//! # #[cfg(feature = "testing")]
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! use std::sync::{Arc, Mutex};
+//! use std::sync::Arc;
 //!
 //! use chrono::{DateTime, NaiveDate};
-//! use kontor_customers::model::{Customer, CustomerKind, PersonalData, ProfileChange};
-//! use kontor_customers::ports::MockCustomerRepository;
+//! use kontor_customers::model::{PersonalData, ProfileChange};
+//! use kontor_customers::testing::memory::InMemoryCustomers;
 //! use kontor_customers::{CustomerError, ProfileService};
 //! use kontor_kernel::{
-//!     AppScope, ApplicationId, CounterpartyId, CustomerScope, Edit, FixedClock, Name, ProjectScoped, Phone, ProjectId,
-//!     TokenId,
+//!     AppScope, ApplicationId, Contact, CustomerScope, Edit, FixedClock, Name, ProjectId, TokenId,
 //! };
 //!
-//! // 1. Storage behind the port, here a mock with one record.
-//! let person = CustomerKind { id: 1, name: Name::parse("Person")?, created_at: DateTime::UNIX_EPOCH };
-//! let record = Arc::new(Mutex::new(Customer {
-//!     id: CounterpartyId::new(4)?,
-//!     kind: person,
-//!     manager: None,
-//!     avatar: None,
-//!     first_name: None,
-//!     last_name: None,
-//!     middle_name: None,
-//!     birthday: None,
-//!     address: None,
-//!     phone_1: Some(Phone::parse("8 (900) 123-45-67")?),
-//!     phone_2: None,
-//!     email: None,
-//!     created_at: DateTime::UNIX_EPOCH,
-//!     updated_at: DateTime::UNIX_EPOCH,
-//! }));
-//! let mut customers = MockCustomerRepository::new();
-//! let stored = record.clone();
+//! // 1. A customer logs in for the first time.
+//! let store = Arc::new(InMemoryCustomers::default());
+//! let login = Contact::parse("8 (900) 123-45-67")?;
 //! let project = ProjectId::new(1)?;
-//! customers.expect_find().returning(move |_| Ok(Some(ProjectScoped::new(project, stored.lock().unwrap().clone()))));
-//! let stored = record.clone();
-//! customers.expect_change_profile().returning(move |change| {
-//!     let mut record = stored.lock().unwrap();
-//!     record.first_name = change.data.first_name.or(record.first_name.take());
-//!     Ok(())
-//! });
+//! let counterparty_id = store.log_in(project, &login, DateTime::UNIX_EPOCH);
 //!
 //! // 2. The use cases, for an authenticated customer.
 //! let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
-//! let profiles = ProfileService { customers: Arc::new(customers), clock };
+//! let profiles = ProfileService { customers: store.clone(), clock };
 //! let app = AppScope { project_id: project, application_id: ApplicationId::new(1)?, wholesale: false };
-//! let scope = CustomerScope { app, counterparty_id: CounterpartyId::new(4)?, token_id: TokenId::new(1)? };
+//! let scope = CustomerScope { app, counterparty_id, token_id: TokenId::new(1)? };
 //!
 //! let data = PersonalData { first_name: Edit::Set(Some(Name::parse("Anna")?)), ..PersonalData::default() };
 //! let changed = profiles.change(scope, ProfileChange { data, phone_1: Edit::Keep }).await?;
@@ -109,9 +85,14 @@
 //! // A customer of another project does not exist for the caller.
 //! let elsewhere = CustomerScope { app: AppScope { project_id: ProjectId::new(2)?, ..app }, ..scope };
 //! assert!(matches!(profiles.profile(elsewhere).await, Err(CustomerError::NotFound)));
+//!
+//! // 3. After a deletion, the same contact creates a new customer.
+//! profiles.delete_account(scope).await?;
+//! assert!(matches!(profiles.profile(scope).await, Err(CustomerError::NotFound)));
+//! assert_ne!(store.log_in(project, &login, DateTime::UNIX_EPOCH), counterparty_id);
 //! # Ok(())
 //! # }
-//! # #[cfg(not(feature = "mocks"))]
+//! # #[cfg(not(feature = "testing"))]
 //! # fn main() {}
 //! ```
 
@@ -123,9 +104,10 @@ mod profile;
 mod staff;
 #[cfg(feature = "testing")]
 pub mod testing {
-    //! Helpers for the tests of adapters.
+    //! Helpers for the tests of use cases and of adapters.
 
     pub mod contract;
+    pub mod memory;
 }
 
 pub use error::{

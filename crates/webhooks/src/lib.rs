@@ -29,7 +29,7 @@
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port.
 //! - `testing` adds `testing::contract`, the promises of the stores: fan-out, leases, attempts and limits, as functions
-//!   that the tests of an adapter run.
+//!   that the tests of an adapter run; and `testing::memory`, a storage in memory.
 //!
 //! ```toml
 //! [dependencies]
@@ -45,41 +45,24 @@
 //! - Receivers that need events in order, or exactly once: deliveries are independent, and an answer may be lost.
 //! - Another schedule than that of the invariants: it is fixed.
 //!
-//! The next attempt is a function of the result:
+//! An employee adds a webhook, an order is paid, and a worker delivers the event at its second attempt, in memory:
 //! ```
-//! use chrono::{DateTime, TimeDelta};
-//! use kontor_webhooks::model::{DeliveryState, Pending, SendOutcome};
-//!
-//! let noon = DateTime::UNIX_EPOCH;
-//! let state = Pending::due(noon).after(&SendOutcome::Answered(500), noon);
-//! assert_eq!(state.next_attempt_at(), Some(noon + TimeDelta::minutes(1)));
-//! assert_eq!(state.status(), "pending");
-//! ```
-//!
-//! A worker delivers a webhook at its second attempt:
-//! ```
-//! # #[cfg(feature = "mocks")]
+//! # #[cfg(feature = "testing")]
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::sync::{Arc, Mutex};
 //!
 //! use chrono::{DateTime, TimeDelta};
-//! use kontor_kernel::testing::{CountingRandom, PlainCipher};
-//! use kontor_kernel::{DeliveryId, FixedClock, WebhookId};
+//! use kontor_kernel::testing::{CountingRandom, PlainCipher, staff_with};
+//! use kontor_kernel::{Clock, FixedClock, Permission, Resource};
 //! use kontor_webhooks::model::{
-//!     CircuitBreaker, DeliveryRequest, EndpointUrl, Message, OutboundPolicy, Pending, SendOutcome, UrlRefusal,
+//!     DeliveryRequest, EndpointUrl, OutboundPolicy, PublicEvent, SendOutcome, UrlRefusal, WebhookDraft,
 //! };
-//! use kontor_webhooks::ports::{LeasedDelivery, MockDeliveryQueue, MockSigner, WebhookSender};
-//! use kontor_webhooks::{DeliveryWorker, DeliveryRound};
-//! use uuid::Uuid;
+//! use kontor_webhooks::ports::{Signer, WebhookSender};
+//! use kontor_webhooks::testing::memory::InMemoryWebhooks;
+//! use kontor_webhooks::{DeliveryRound, DeliveryWorker, WebhookError, WebhookRefusal, WebhookService};
 //!
-//! // 1. The policy checks an address before anything is stored.
-//! let policy = OutboundPolicy::default();
-//! assert_eq!(policy.check(&EndpointUrl::parse("https://shop.example/hook")?), Ok(()));
-//! assert_eq!(policy.check(&EndpointUrl::parse("https://169.254.169.254/")?), Err(UrlRefusal::InternalHost));
-//! assert!(EndpointUrl::parse("https://0x7f.1/").is_err());
-//!
-//! // 2. An HTTP client behind the port. Its first response is 503, the others are 204.
+//! // 1. An HTTP client behind the port. Its first response is 503, the others are 204. A service signs with HMAC-SHA256.
 //! #[derive(Default)]
 //! struct Client(Mutex<Vec<DeliveryRequest>>);
 //!
@@ -92,66 +75,69 @@
 //!     }
 //! }
 //!
-//! // 3. A queue, here a mock with one delivery. It leases due deliveries and records the result of each attempt.
-//! let due = Arc::new(Mutex::new(Some(Pending::due(DateTime::UNIX_EPOCH))));
-//! let mut queue = MockDeliveryQueue::new();
-//! let waiting = due.clone();
-//! queue.expect_lease().returning(move |_, _, now| {
-//!     // A leased delivery is not handed out again until its attempt is recorded.
-//!     let pending = waiting.lock().unwrap().take_if(|pending| pending.next_attempt_at() <= now);
-//!     let leased = pending.map(|pending| LeasedDelivery {
-//!         id: DeliveryId::new(1).unwrap(),
-//!         pending,
-//!         webhook_id: WebhookId::new(1).unwrap(),
-//!         circuit: CircuitBreaker::default(),
-//!         url: "https://shop.example/hook".to_owned(),
-//!         sealed_secret: "sealed:whsec_key".to_owned(),
-//!         message: Message {
-//!             event: "order.paid".to_owned(),
-//!             event_id: Uuid::from_u128(1),
-//!             delivery_id: Uuid::from_u128(2),
-//!             body: r#"{"order_id":41}"#.to_owned(),
-//!         },
-//!     });
-//!     Ok(leased.into_iter().collect())
-//! });
-//! let recorded = due.clone();
-//! queue.expect_record_attempt().returning(move |attempt| {
-//!     *recorded.lock().unwrap() = match attempt.to {
-//!         kontor_webhooks::model::DeliveryState::Pending(pending) => Some(pending),
-//!         _ => None,
-//!     };
-//!     Ok(true)
-//! });
-//! let mut signer = MockSigner::new();
-//! signer.expect_hmac_sha256().returning(|_, _| [0xab; 32]);
+//! struct NoSigner;
 //!
-//! // 4. Rounds of a worker. A failed delivery is sent again a minute later, under the same ids.
-//! let (client, clock) = (Arc::new(Client::default()), Arc::new(FixedClock::at(DateTime::UNIX_EPOCH)));
+//! impl Signer for NoSigner {
+//!     fn hmac_sha256(&self, _: &[u8], _: &[u8]) -> [u8; 32] {
+//!         [0xab; 32]
+//!     }
+//! }
+//!
+//! // 2. A webhook of an application. The policy refuses an internal address before anything is stored.
+//! let store = Arc::new(InMemoryWebhooks::default());
+//! let clock = Arc::new(FixedClock::at(DateTime::UNIX_EPOCH));
+//! let webhooks = WebhookService {
+//!     webhooks: store.clone(),
+//!     policy: OutboundPolicy::default(),
+//!     clock: clock.clone(),
+//!     random: Arc::new(CountingRandom::new()),
+//!     cipher: Arc::new(PlainCipher),
+//! };
+//! let employee = staff_with([Permission::create(Resource::Webhooks)]);
+//! let shop = store.add_application(employee.project_id);
+//! let draft = |url| EndpointUrl::parse(url).map(|url| WebhookDraft { name: None, url, is_active: true });
+//! let refused = webhooks.create(&employee, shop, draft("https://169.254.169.254/")?).await;
+//! let internal = WebhookRefusal::Url(UrlRefusal::InternalHost);
+//! assert!(matches!(refused, Err(WebhookError::Refused(why)) if why == internal));
+//! webhooks.create(&employee, shop, draft("https://shop.example/hook")?).await?;
+//!
+//! // 3. Rounds of a worker. A failed delivery is sent again a minute later, under the same ids.
+//! let client = Arc::new(Client::default());
 //! let worker = DeliveryWorker {
-//!     queue: Arc::new(queue),
+//!     queue: store.clone(),
 //!     sender: client.clone(),
-//!     signer: Arc::new(signer),
+//!     signer: Arc::new(NoSigner),
 //!     cipher: Arc::new(PlainCipher),
 //!     random: Arc::new(CountingRandom::new()),
 //!     clock: clock.clone(),
 //! };
+//! store.add_event(shop, PublicEvent::OrderPaid, r#"{"order_id":41}"#, clock.now());
+//! assert_eq!(worker.dispatch().await?.deliveries, 1);
 //! let first = worker.deliver_due("worker-1").await?;
 //! assert_eq!(first, DeliveryRound { leased: 1, retried: 1, ..DeliveryRound::default() });
 //! assert_eq!(worker.deliver_due("worker-1").await?, DeliveryRound::default());
 //! clock.advance(TimeDelta::minutes(1));
-//! assert_eq!(
-//!     worker.deliver_due("worker-1").await?,
-//!     DeliveryRound { leased: 1, delivered: 1, ..DeliveryRound::default() }
-//! );
+//! let second = worker.deliver_due("worker-1").await?;
+//! assert_eq!(second, DeliveryRound { leased: 1, delivered: 1, ..DeliveryRound::default() });
 //!
 //! let sent = client.0.lock().unwrap();
 //! assert_eq!(sent[0].header("X-Webhook-Delivery-Id"), sent[1].header("X-Webhook-Delivery-Id"));
 //! assert_ne!(sent[0].header("X-Webhook-Timestamp"), sent[1].header("X-Webhook-Timestamp"));
 //! # Ok(())
 //! # }
-//! # #[cfg(not(feature = "mocks"))]
+//! # #[cfg(not(feature = "testing"))]
 //! # fn main() {}
+//! ```
+//!
+//! The next attempt is a function of the result:
+//! ```
+//! use chrono::{DateTime, TimeDelta};
+//! use kontor_webhooks::model::{DeliveryState, Pending, SendOutcome};
+//!
+//! let noon = DateTime::UNIX_EPOCH;
+//! let state = Pending::due(noon).after(&SendOutcome::Answered(500), noon);
+//! assert_eq!(state.next_attempt_at(), Some(noon + TimeDelta::minutes(1)));
+//! assert_eq!(state.status(), "pending");
 //! ```
 
 mod deliveries;
@@ -161,9 +147,10 @@ pub mod model;
 pub mod ports;
 #[cfg(feature = "testing")]
 pub mod testing {
-    //! Helpers for the tests of adapters.
+    //! Helpers for the tests of use cases and of adapters.
 
     pub mod contract;
+    pub mod memory;
 }
 mod worker;
 

@@ -1,4 +1,4 @@
-//! Contract of the ports of files and menus.
+//! Contract of the ports of content.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -41,7 +41,14 @@ promises! {
     a_file_is_found_with_its_content
     a_swept_file_is_not_completed
     an_orphaned_file_has_one_lease
+    a_file_stays_in_its_project
     codes_and_slugs_are_unique
     a_tree_stays_a_tree
     no_position_is_lost
+    parts_stay_in_their_application
+    customers_see_whole_trees
+    a_slug_leads_to_one_page
+    a_project_has_one_fallback_page
+    customers_see_active_pages
+    views_are_added
 }

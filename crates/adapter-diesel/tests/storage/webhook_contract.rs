@@ -48,6 +48,11 @@ promises! {
     a_stopped_worker_releases_its_leases
     an_inactive_webhook_gets_nothing
     an_endpoint_without_answer_is_paused
+    attempts_that_time_out_together_count_once
     a_delivery_is_resent_once
     an_application_has_limited_webhooks
+    a_webhook_stays_in_its_application
+    a_new_secret_signs_the_next_attempt
+    a_test_reaches_an_active_webhook
+    the_backlog_is_the_oldest_work
 }

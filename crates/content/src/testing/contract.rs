@@ -1,4 +1,4 @@
-//! Contract of the storage ports of files and menus, for every implementation.
+//! Contract of the storage ports of files, content pages, menus and blocks, for every implementation.
 //!
 //! Each function checks one promise of the ports and panics if it is broken. An adapter implements [`Fixture`]
 //! on a fresh storage and runs every function with a storage of its own.
@@ -9,6 +9,8 @@
     reason = "a broken promise fails the test that runs it"
 )]
 
+mod reading;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,22 +20,31 @@ use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{
-    AppScope, Edit, FileId, Listing, MenuItemId, MoveDirection, Name, PageRequest, ProjectId, RecordError, Stamp,
-    UserId,
+    AppScope, Edit, FileId, ListedDeletableRepository, Listing, MenuItemId, MoveDirection, Name, PageRequest,
+    ProjectId, RecordError, Stamp, UserId,
 };
 
 use crate::model::{
-    FileKey, FileType, MediaType, MenuItem, MenuItemChange, MenuItemDraft, NewFile, PartCode, PlaceChange, PlaceDraft,
-    Sha256, Slug, StoredContent, TreeRefusal,
+    Block, FileKey, FileType, MediaType, MenuItem, MenuItemChange, MenuItemDraft, NewFile, Page, PartCode, PlaceChange,
+    PlaceDraft, Sha256, Slug, StoredContent, TreeRefusal,
 };
-use crate::ports::{FileRepository, PartOrder, PartRepository};
+use crate::ports::{FileRepository, PageReader, PartOrder, PartReader, PartRepository};
 use crate::{PartError, PartRefusal};
+
+pub use reading::*;
 
 /// Storage under test.
 #[async_trait]
 pub trait Fixture: Send + Sync {
     /// Type of the storage.
-    type Store: FileRepository + PartRepository<MenuItem> + PartOrder<MenuItem> + 'static;
+    type Store: FileRepository
+        + PartRepository<MenuItem>
+        + PartRepository<Block>
+        + PartOrder<MenuItem>
+        + PartReader
+        + ListedDeletableRepository<Page>
+        + PageReader
+        + 'static;
 
     /// Returns the storage under test. At the beginning it has no files.
     fn store(&self) -> Arc<Self::Store>;
@@ -150,6 +161,20 @@ pub async fn an_orphaned_file_has_one_lease<F: Fixture>(fixture: &F) {
         store.forget(id, after(6)).await.unwrap();
     }
     assert!(orphaned(fixture, "late", after(600)).await.is_empty());
+}
+
+/// Other projects neither list nor delete a file.
+pub async fn a_file_stays_in_its_project<F: Fixture>(fixture: &F) {
+    let (store, ours, theirs) = (fixture.store(), fixture.app().await.project_id, fixture.app().await.project_id);
+    let id = stored(fixture, ours).await;
+    pending(fixture, ours).await;
+    let refused = FileRepository::delete(&*store, stamp(theirs), id).await;
+    assert!(matches!(refused, Err(RecordError::NotFound)), "{refused:?}");
+    for (project, files) in [(ours, vec![id]), (theirs, Vec::new())] {
+        let listing = Listing::unfiltered(Sort::descending("id"), PageRequest::new(1, 100, 100).unwrap());
+        let page = FileRepository::page(&*store, project, listing).await.unwrap();
+        assert_eq!(page.items.iter().map(|listed| listed.file.id).collect::<Vec<_>>(), files);
+    }
 }
 
 fn place() -> PlaceDraft<MenuItemId> {

@@ -16,13 +16,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::future::join_all;
-use kontor_kernel::{AppScope, Edit, PageRequest, Random, RecordError, WebhookId};
+use kontor_kernel::listing::Sort;
+use kontor_kernel::{AppScope, Edit, Listing, PageRequest, Random, RecordError, WebhookId};
 
 use crate::WebhookRefusal;
 use crate::model::{
-    DeliveryState, EndpointUrl, MAX_PER_ENDPOINT, SendFailure, SendOutcome, Webhook, WebhookChange, WebhookDraft,
+    DeliveryState, EndpointUrl, MAX_PER_ENDPOINT, SendFailure, SendOutcome, TestDelivery, Webhook, WebhookChange,
+    WebhookDraft,
 };
-use crate::ports::{AttemptRecord, DeliveryLog, DeliveryQueue, Lease, LeasedDelivery, NewWebhook, WebhookRepository};
+use crate::ports::{
+    AttemptRecord, Backlog, DeliveryLog, DeliveryQueue, Lease, LeasedDelivery, NewWebhook, WebhookRepository,
+};
 
 /// Storage under test.
 #[async_trait]
@@ -221,6 +225,22 @@ pub async fn an_endpoint_without_answer_is_paused<F: Fixture>(fixture: &F) {
     assert_eq!(leased(fixture, "worker", 8, until).await.len(), 2);
 }
 
+/// Attempts at an endpoint that began together and time out count as one timeout.
+pub async fn attempts_that_time_out_together_count_once<F: Fixture>(fixture: &F) {
+    let store = fixture.store();
+    waiting(fixture, 3).await;
+    let begun = leased(fixture, "worker", 2, noon()).await;
+    let timed_out = |leased, at| attempt(leased, "worker", SendOutcome::Failed(SendFailure::TimedOut), at);
+    let (first, second) = (timed_out(&begun[0], noon()), timed_out(&begun[1], after(5)));
+    let until = first.circuit_after.paused_until().unwrap();
+    assert!(second.circuit_after.paused_until().unwrap() > until);
+    for attempt in [first, second] {
+        assert!(store.record_attempt(attempt).await.unwrap());
+    }
+    let next = leased(fixture, "worker", 8, until).await;
+    assert_eq!(next.iter().map(|delivery| delivery.circuit.timeouts()).collect::<Vec<_>>(), [1]);
+}
+
 /// Under concurrent calls, a delivery is resent once from a state.
 pub async fn a_delivery_is_resent_once<F: Fixture>(fixture: &F) {
     let store = fixture.store();
@@ -249,4 +269,79 @@ pub async fn an_application_has_limited_webhooks<F: Fixture>(fixture: &F) {
         outcomes.iter().filter(|outcome| matches!(outcome, Err(RecordError::Refused(WebhookRefusal::TooMany))));
     assert_eq!(refused.count(), 4, "{outcomes:?}");
     assert_eq!(WebhookRepository::list(&*store, app.application_id).await.unwrap().len(), most);
+}
+
+/// Other applications neither find, change nor delete a webhook. Other projects do not list its deliveries.
+pub async fn a_webhook_stays_in_its_application<F: Fixture>(fixture: &F) {
+    let (store, other) = (fixture.store(), fixture.app().await);
+    let (app, webhook) = waiting(fixture, 1).await;
+    let foreign = other.application_id;
+    assert_eq!(WebhookRepository::find(&*store, foreign, webhook.id).await.unwrap(), None);
+    assert!(WebhookRepository::list(&*store, foreign).await.unwrap().is_empty());
+    let change = WebhookChange { is_active: Edit::Set(false), ..WebhookChange::default() };
+    assert_eq!(store.update(foreign, webhook.id, change, noon()).await.unwrap(), None);
+    assert_eq!(store.replace_secret(foreign, webhook.id, "other".to_owned(), noon()).await.unwrap(), None);
+    assert!(!WebhookRepository::delete(&*store, foreign, webhook.id).await.unwrap());
+    assert_eq!(WebhookRepository::find(&*store, app.application_id, webhook.id).await.unwrap(), Some(webhook));
+    for (project, total) in [(app.project_id, 1), (other.project_id, 0)] {
+        let listing = Listing::unfiltered(Sort::descending("id"), page());
+        assert_eq!(store.project_page(project, listing).await.unwrap().total, total);
+    }
+    let owner = store.owner(app.application_id).await.unwrap().unwrap();
+    assert_eq!(owner.within(other.project_id), None);
+    let mixed = NewWebhook { project_id: other.project_id, ..new_webhook(app) };
+    let refused = WebhookRepository::insert(&*store, mixed).await;
+    assert!(matches!(refused, Err(RecordError::NotFound)), "{refused:?}");
+}
+
+/// Attempts that begin after a rotation are signed with the new secret.
+pub async fn a_new_secret_signs_the_next_attempt<F: Fixture>(fixture: &F) {
+    let store = fixture.store();
+    let (app, webhook) = waiting(fixture, 2).await;
+    assert_eq!(leased(fixture, "worker", 1, noon()).await[0].sealed_secret, "sealed");
+    let changed = store.replace_secret(app.application_id, webhook.id, "new".to_owned(), after(1)).await.unwrap();
+    assert_eq!(changed, Some(Webhook { updated_at: after(1), ..webhook }));
+    assert_eq!(leased(fixture, "worker", 1, after(1)).await[0].sealed_secret, "new");
+}
+
+/// A test is sent to one active webhook of the application, also to a paused one.
+pub async fn a_test_reaches_an_active_webhook<F: Fixture>(fixture: &F) {
+    let store = fixture.store();
+    let (app, target) = waiting(fixture, 1).await;
+    let silent = webhook(fixture, app).await;
+    let random: &dyn Random = &Serial;
+    let (event_id, delivery_id) = (random.uuid(), random.uuid());
+    let AppScope { project_id, application_id, .. } = app;
+    let test = TestDelivery { project_id, application_id, webhook_id: target.id, event_id, delivery_id, at: after(1) };
+    let first = leased(fixture, "worker", 8, noon()).await;
+    let timed_out = attempt(&first[0], "worker", SendOutcome::Failed(SendFailure::TimedOut), noon());
+    assert!(store.record_attempt(timed_out).await.unwrap());
+    switched(fixture, app, silent.id, false).await;
+    assert_eq!(store.insert_test(TestDelivery { webhook_id: silent.id, ..test }).await.unwrap(), None);
+    let project_id = fixture.app().await.project_id;
+    assert_eq!(store.insert_test(TestDelivery { project_id, ..test }).await.unwrap(), None);
+    let stored = store.insert_test(test).await.unwrap().unwrap();
+    assert_eq!(
+        (stored.event_id, stored.delivery_id, stored.event.as_str()),
+        (event_id, delivery_id, TestDelivery::EVENT)
+    );
+    assert_eq!(store.fan_out(100, Arc::new(Serial), after(1)).await.unwrap().events, 0);
+    assert_eq!(store.page(silent.id, page()).await.unwrap().total, 0);
+    let sent = leased(fixture, "worker", 8, after(1)).await;
+    assert_eq!(sent.iter().map(|delivery| delivery.id).collect::<Vec<_>>(), [stored.id]);
+    assert_eq!(sent[0].message.body, test.body());
+}
+
+/// The backlog is the oldest event that is not fanned out, and the oldest due delivery of an active webhook.
+pub async fn the_backlog_is_the_oldest_work<F: Fixture>(fixture: &F) {
+    let (store, app) = (fixture.store(), fixture.app().await);
+    let webhook = webhook(fixture, app).await;
+    assert_eq!(store.backlog(noon()).await.unwrap(), Backlog::default());
+    fixture.events(app, 2).await;
+    assert!(store.backlog(noon()).await.unwrap().oldest_event.is_some());
+    store.fan_out(100, Arc::new(Serial), noon()).await.unwrap();
+    let waits = Backlog { oldest_event: None, oldest_due: Some(noon()) };
+    assert_eq!(store.backlog(after(60)).await.unwrap(), waits);
+    switched(fixture, app, webhook.id, false).await;
+    assert_eq!(store.backlog(after(60)).await.unwrap(), Backlog::default());
 }

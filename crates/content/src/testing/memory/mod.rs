@@ -1,0 +1,152 @@
+//! Content in memory, for examples and for tests of use cases.
+
+mod files;
+mod pages;
+mod parts;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use kontor_kernel::{
+    ApplicationId, BlockId, FileId, InvalidId, Listing, MenuItemId, Page, PageId, PageRequest, PageTagId, ProjectId,
+    StoreError,
+};
+
+use crate::model::{self, Block, FileKey, MenuItem, PageTag, PictureWidth, Slug};
+use files::Record;
+
+/// Storage of the content of any number of projects, in memory.
+///
+/// It implements [`FileRepository`](crate::ports::FileRepository), [`FileStore`](crate::ports::FileStore),
+/// [`PageReader`](crate::ports::PageReader), the repositories of content pages, menu items and blocks,
+/// [`PartOrder`](crate::ports::PartOrder) of menu items and [`PartReader`](crate::ports::PartReader), and fulfills their
+/// [contract](crate::testing::contract). Clones share their data.
+///
+/// Limits: it keeps no histories and slides, and knows no orders, employees and addresses of applications. Every content
+/// has the same checksum. Every block type exists, and content pages have the four types of a new installation. Lists for
+/// staff have no filters and are ordered by identifier.
+#[derive(Clone, Default)]
+pub struct InMemoryContent {
+    state: Arc<Mutex<State>>,
+}
+
+/// Guard of the storage. A test removes one, to prove that the contract notices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Guard {
+    /// A file is completed once.
+    Completion,
+    /// A file whose content is swept is not completed.
+    Swept,
+    /// An orphaned file has one lease at a time.
+    Lease,
+    /// Records belong to one project, parts to one application.
+    Owner,
+    /// Codes and slugs are unique.
+    Unique,
+    /// A tree has no cycles.
+    Tree,
+    /// A record with children stays.
+    Children,
+    /// A move changes the positions of both neighbours.
+    Neighbour,
+    /// A project has one fallback page.
+    Fallback,
+    /// Customers see active pages.
+    Active,
+}
+
+#[derive(Default)]
+struct State {
+    last: i64,
+    applications: BTreeMap<ApplicationId, ProjectId>,
+    files: BTreeMap<FileId, Record>,
+    contents: BTreeMap<(ProjectId, String), Content>,
+    pages: BTreeMap<PageId, (ProjectId, model::Page)>,
+    tags: BTreeMap<PageTagId, (ProjectId, PageTag)>,
+    menu_items: BTreeMap<MenuItemId, (ProjectId, MenuItem)>,
+    blocks: BTreeMap<BlockId, (ProjectId, Block)>,
+    removed: Option<Guard>,
+}
+
+/// Content of a file, with its smaller copies.
+#[derive(Default)]
+struct Content {
+    whole: Option<Bytes>,
+    resized: Vec<(PictureWidth, Bytes)>,
+}
+
+impl InMemoryContent {
+    /// Adds an application to a project. A project needs no other record.
+    pub fn add_application(&self, project: ProjectId) -> ApplicationId {
+        self.with(|state| {
+            let id = state.id();
+            state.applications.insert(id, project);
+            id
+        })
+    }
+
+    /// Runs a step alone.
+    fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
+        step(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns an empty storage without one guard.
+    #[cfg(test)]
+    fn without(guard: Guard) -> Self {
+        let store = Self::default();
+        store.with(|state| state.removed = Some(guard));
+        store
+    }
+}
+
+impl State {
+    /// Returns a new identifier.
+    #[expect(clippy::expect_used, reason = "the numbers count from 1")]
+    fn id<Id: TryFrom<i64, Error = InvalidId>>(&mut self) -> Id {
+        self.last += 1;
+        Id::try_from(self.last).expect("a number from 1")
+    }
+
+    fn has(&self, guard: Guard) -> bool {
+        self.removed != Some(guard)
+    }
+
+    /// Returns `true` if a record of the first project may be used by the second one.
+    fn owns(&self, owner: ProjectId, project: ProjectId) -> bool {
+        owner == project || !self.has(Guard::Owner)
+    }
+}
+
+/// Content of this key.
+fn content_key(project: ProjectId, key: &FileKey) -> (ProjectId, String) {
+    (project, key.as_str().to_owned())
+}
+
+/// Returns the slug, with a number if it is taken.
+fn free_slug(wanted: &Slug, is_taken: impl Fn(&Slug) -> bool) -> Slug {
+    let numbered = (2..=u32::MAX).map(|number| wanted.numbered(number));
+    let mut all = std::iter::once(wanted.clone()).chain(numbered);
+    all.find(|slug| !is_taken(slug)).unwrap_or_else(|| wanted.clone())
+}
+
+/// Returns one page of records.
+fn page_of<T>(all: Vec<T>, request: PageRequest) -> Page<T> {
+    let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+    let before = usize::try_from(request.offset()).unwrap_or(usize::MAX);
+    let most = usize::try_from(request.per_page()).unwrap_or(usize::MAX);
+    Page { items: all.into_iter().skip(before).take(most).collect(), total, request }
+}
+
+/// Returns one page of records that are ordered by identifier.
+fn list_of<T>(mut all: Vec<T>, listing: &Listing) -> Result<Page<T>, StoreError> {
+    if !listing.conditions.is_empty() || listing.text.is_some() {
+        return Err(StoreError::Failed("the storage in memory has no filtered lists".to_owned()));
+    }
+    if listing.sort.descending {
+        all.reverse();
+    }
+    Ok(page_of(all, listing.page))
+}
