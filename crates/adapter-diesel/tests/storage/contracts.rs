@@ -22,6 +22,7 @@ fn every_check_of_every_suite_runs() {
         "organization/src/testing/contract.rs": "organization_contract.rs"
         "payments/src/testing/contract.rs": "payments.rs"
         "payments/src/testing/contract/doubts.rs": "payments.rs"
+        "payments/src/testing/contract/receipts.rs": "payments.rs"
         "subscriptions/src/testing/contract.rs": "subscriptions/contract.rs"
         "webhooks/src/testing/contract.rs": "webhook_contract.rs"
     };
