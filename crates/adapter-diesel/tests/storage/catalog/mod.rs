@@ -4,6 +4,7 @@
 mod assortment;
 mod cards;
 mod name_contract;
+mod offer_contract;
 mod plans;
 pub mod records;
 mod services;
