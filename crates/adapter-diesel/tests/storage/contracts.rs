@@ -25,6 +25,8 @@ fn every_check_of_every_suite_runs() {
         "payments/src/testing/contract/doubts.rs": "payments.rs"
         "payments/src/testing/contract/receipts.rs": "payments.rs"
         "subscriptions/src/testing/contract.rs": "subscriptions/contract.rs"
+        "subscriptions/src/testing/contract/method_changes.rs": "subscriptions/contract.rs"
+        "subscriptions/src/testing/contract/reading.rs": "subscriptions/contract.rs"
         "webhooks/src/testing/contract.rs": "webhook_contract.rs"
     };
     for (checks, runs, suite) in suites {
