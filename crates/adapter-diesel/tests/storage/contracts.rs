@@ -18,6 +18,7 @@ fn every_check_of_every_suite_runs() {
         "customers/src/testing/contract.rs": "customer_contract.rs"
         "orders/src/testing/contract.rs": "orders/contract.rs"
         "orders/src/testing/contract/limits.rs": "orders/contract.rs"
+        "orders/src/testing/contract/reading.rs": "orders/contract.rs"
         "orders/src/testing/contract/refunds.rs": "orders/contract.rs"
         "orders/src/testing/contract/tickets.rs": "orders/contract.rs"
         "organization/src/testing/contract.rs": "organization_contract.rs"
