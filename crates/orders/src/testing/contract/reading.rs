@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::listing::Sort;
-use kontor_kernel::{DeliveryTypeId, Listing, PageRequest, ProjectId};
+use kontor_kernel::{CustomerScope, DeliveryTypeId, Listing, OrderId, PageRequest, ProjectId};
 
 use super::{Fixture, Lines, money, moved, noon, nothing, on_receipt, placed, placed_online, recorded, success};
 use crate::model::{DeliveryChoice, OrderStatus, ReservationState};
@@ -50,12 +50,16 @@ pub async fn delivery_prices_belong_to_a_project<F: StaffFixture>(fixture: &F) {
     assert!(!store.set_delivery_price(nothing(), of_type, money(1)).await.unwrap());
 }
 
+async fn ordered<F: Fixture>(fixture: &F, customer: CustomerScope, lines: Lines<'_>) -> OrderId {
+    placed(fixture, on_receipt(fixture, customer, lines).await).await.order_id
+}
+
 /// The lines of a project are listed page by page, each once, although an order changes between the pages.
 pub async fn order_lines_are_listed_by_project<F: StaffFixture>(fixture: &F) {
     let (store, anna, (theirs, _)) = (fixture.store(), fixture.customer().await, fixture.project().await);
     let (vase, cup) = (fixture.goods(9, money(1_000)).await, fixture.goods(9, money(300)).await);
-    let order = async |lines: Lines<'_>| placed(fixture, on_receipt(fixture, anna, lines).await).await.order_id;
-    let (first, second) = (order(&[(vase, 2), (cup, 1)]).await, order(&[(cup, 3)]).await);
+    let first = ordered(fixture, anna, &[(vase, 2), (cup, 1)]).await;
+    let second = ordered(fixture, anna, &[(cup, 3)]).await;
     let list = async |project, number, size| {
         let listing = Listing::unfiltered(Sort::descending("id"), PageRequest::new(number, size, 100).unwrap());
         ReservationReader::list(&*store, project, listing).await.unwrap()
