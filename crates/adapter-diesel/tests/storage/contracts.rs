@@ -11,6 +11,7 @@ macro_rules! suites {
 fn every_check_of_every_suite_runs() {
     let suites = suites! {
         "auth/src/testing/contract.rs": "auth_contract.rs"
+        "catalog/src/testing/contract/customers.rs": "catalog/customer_contract.rs"
         "catalog/src/testing/contract/names.rs": "catalog/name_contract.rs"
         "catalog/src/testing/contract/offers.rs": "catalog/offer_contract.rs"
         "catalog/src/testing/contract/stock.rs": "catalog/stock_contract.rs"

@@ -3,6 +3,7 @@
 
 mod assortment;
 mod cards;
+mod customer_contract;
 mod name_contract;
 mod offer_contract;
 mod plans;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use kontor_kernel::listing::Sort;
 use kontor_kernel::{
-    ApplicationId, DiscountId, DiscountStatus, Listing, Money, NomenclatureId, PageRequest, Period, ProjectId,
+    ApplicationId, BrandId, DiscountId, DiscountStatus, Listing, Money, NomenclatureId, PageRequest, Period, ProjectId,
     RecordError, RecordRepository,
 };
 
@@ -140,7 +140,7 @@ pub async fn brands_are_shown_in_order<F: Fixture>(fixture: &F) {
     };
     let ids = [insert(project).await, insert(project).await, insert(project).await];
     let number = |brand: &Brand| brand.id.get();
-    shown_in_order::<_, Brand>(&*store, at, ids, ids.map(|id| id.get()), number, Sort::descending("priority")).await;
+    shown_in_order::<_, Brand>(&*store, at, ids, ids.map(BrandId::get), number, Sort::descending("priority")).await;
     let foreign = insert(fixture.project().await).await;
     let refused = AssortmentRepository::<Brand>::assign(&*store, stamp(project), at.1, foreign).await;
     assert!(is_refused(&refused, &AssortmentRefusal::UnknownRecord), "{refused:?}");
