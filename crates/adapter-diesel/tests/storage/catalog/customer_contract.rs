@@ -28,9 +28,7 @@ impl Fixture for ShopFixture<'_> {
     }
 
     async fn product(&self) -> NomenclatureId {
-        let id = self.goods("Vase", 3, 1_000).await;
-        self.stock_fixture.db.database.rebuild_offers().await.unwrap();
-        NomenclatureId::new(id).unwrap()
+        NomenclatureId::new(self.goods("Vase", 3, 1_000).await).unwrap()
     }
 }
 

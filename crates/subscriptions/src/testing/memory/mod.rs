@@ -30,8 +30,8 @@ use crate::terms::{ConsentedTerms, Terms};
 ///
 /// It implements [`SubscriptionStore`](crate::ports::SubscriptionStore),
 /// [`SubscriptionForecastReader`](crate::ports::SubscriptionForecastReader) and
-/// [`ChargeStore`](kontor_payments::ports::ChargeStore), and fulfills their [contract](crate::testing::contract). Clones
-/// share their data. Money that belongs to no period is not refunded.
+/// [`ChargeStore`](kontor_payments::ports::ChargeStore), and fulfills their [contract](crate::testing::contract).
+/// Clones share their data. Money that belongs to no period is not refunded.
 #[derive(Clone)]
 pub struct InMemorySubscriptions {
     app: AppScope,
