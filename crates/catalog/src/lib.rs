@@ -40,8 +40,8 @@
 //!
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port except [`spreadsheet::ports::SheetReader`].
-//! - `testing` adds `testing::contract`, the promises of the stores of stock and of names, as functions that the tests of
-//!   an adapter run; and `testing::memory`, items, warehouses and stock in memory.
+//! - `testing` adds `testing::contract`, the promises of the storage ports, as functions that the tests of an adapter
+//!   run; and `testing::memory`, items, stock, categories, brands, tags and discounts in memory.
 //!
 //! ```toml
 //! [dependencies]

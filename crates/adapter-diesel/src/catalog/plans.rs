@@ -233,8 +233,9 @@ impl PlanRepository for Database {
             connection.invalidate(Topic::Storefront, project.get());
             let own = subscription_nomenclatures::table
                 .find(id.get())
+                .filter(subscription_nomenclatures::project_id.eq(project.get()))
                 .filter(subscription_nomenclatures::application_id.eq(application.get()));
-            diesel::update(own)
+            let written = diesel::update(own)
                 .set((
                     change.slug.as_set().map(|slug| subscription_nomenclatures::plan_slug.eq(slug.as_str())),
                     change.position.as_set().map(|place| subscription_nomenclatures::position.eq(place.get())),
@@ -244,7 +245,8 @@ impl PlanRepository for Database {
                 ))
                 .execute(connection)
                 .map_err(on_duplicate(PlanRefusal::SlugTaken))?;
-            assignment(connection, application, id)?.ok_or(Abort::Refused(PlanError::NotFound))
+            let changed = if written == 0 { None } else { assignment(connection, application, id)? };
+            changed.ok_or(Abort::Refused(PlanError::NotFound))
         })
         .await
     }
@@ -259,6 +261,7 @@ impl PlanRepository for Database {
             connection.invalidate(Topic::Storefront, project.get());
             let own = subscription_nomenclatures::table
                 .find(id.get())
+                .filter(subscription_nomenclatures::project_id.eq(project.get()))
                 .filter(subscription_nomenclatures::application_id.eq(application.get()));
             let gone = diesel::delete(own).execute(connection)?;
             if gone == 0 { Err(Abort::Refused(PlanError::NotFound)) } else { Ok(()) }

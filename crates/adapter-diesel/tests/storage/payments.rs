@@ -6,13 +6,14 @@ use async_trait::async_trait;
 use chrono::TimeDelta;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_customers::ports::CustomerRepository;
-use kontor_kernel::{Clock, CustomerScope, SavedMethodId};
+use kontor_kernel::{Clock, CustomerScope, ProjectId, SavedMethodId};
 use kontor_payments::model::{ChargePurpose, ChargeRequest, ChargeState, GatewayStatus, NewCharge, PaymentMethod};
 use kontor_payments::ports::{ChargeStore, RefundStore, SavedMethodStore};
-use kontor_payments::testing::contract::{self, Fixture};
+use kontor_payments::testing::contract::{self, Fixture, ReceiptFixture};
 use kontor_payments::verification::{StartedVerification, VerificationService, VerificationTerms};
 use kontor_payments::{ChargeResult, NotificationResult, TAKEOVER_DELAY};
 
+use crate::fixtures;
 use crate::orders::shop::{AcquirerMode, ShopFixture};
 
 #[async_trait]
@@ -30,6 +31,13 @@ impl Fixture for ShopFixture<'_> {
     async fn delete_customer(&self, customer: CustomerScope) {
         let (project, id, at) = (customer.app.project_id, customer.counterparty_id, self.clock.now());
         CustomerRepository::delete_account(&self.stock_fixture.db.database, project, id, at).await.unwrap();
+    }
+}
+
+#[async_trait]
+impl ReceiptFixture for ShopFixture<'_> {
+    async fn project(&self) -> ProjectId {
+        fixtures::project(self.stock_fixture.db).await
     }
 }
 
@@ -51,6 +59,11 @@ promises! {
     a_contradiction_changes_no_outcome
     a_refund_made_outside_is_recorded_once
     refunds_are_compared_in_turn
+    a_receipt_is_stored_with_its_money
+    a_due_receipt_has_one_lease
+    a_receipt_is_registered_once
+    an_overdue_receipt_stays_reported
+    receipt_settings_belong_to_a_project
 }
 
 /// A charge for a subscription.

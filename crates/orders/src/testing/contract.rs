@@ -11,6 +11,7 @@
 )]
 
 mod limits;
+mod reading;
 mod refunds;
 mod tickets;
 
@@ -40,6 +41,7 @@ use crate::placement::{Buyer, FewestWarehouses, ItemKind, OrderCommand, OrderCon
 use crate::ports::{CartQuery, CartReader, Decision, OrderReader, OrderStore, PlaceRefused, Placed};
 
 pub use limits::*;
+pub use reading::*;
 pub use refunds::*;
 pub use tickets::*;
 

@@ -11,6 +11,7 @@
 )]
 
 mod doubts;
+mod receipts;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -32,6 +33,7 @@ use crate::ports::{
 use crate::verification::{NewVerification, VerificationTerms};
 
 pub use doubts::*;
+pub use receipts::*;
 
 /// Storage under test, with customers in it.
 #[async_trait]

@@ -10,6 +10,9 @@
     reason = "a broken promise fails the test that runs it"
 )]
 
+mod method_changes;
+mod reading;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -33,6 +36,9 @@ use crate::ports::{
 };
 use crate::state::{SubscriptionEvent, SubscriptionStatus};
 use crate::terms::ConsentedTerms;
+
+pub use method_changes::*;
+pub use reading::*;
 
 /// Storage under test, with one application that sells.
 #[async_trait]

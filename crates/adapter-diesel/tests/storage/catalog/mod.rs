@@ -3,7 +3,9 @@
 
 mod assortment;
 mod cards;
+mod customer_contract;
 mod name_contract;
+mod offer_contract;
 mod plans;
 pub mod records;
 mod services;

@@ -5,12 +5,15 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use kontor_adapter_diesel::Database;
 use kontor_customers::ports::CustomerRepository;
-use kontor_kernel::{Clock as _, CustomerScope, Money, NomenclatureId, PromoCode, ShopId, UserId};
-use kontor_orders::model::DeliveryRequest;
-use kontor_orders::testing::contract::{self, Fixture, TicketFixture};
+use kontor_kernel::{
+    Clock as _, CustomerScope, DeliverySubtypeId, Money, NomenclatureId, ProjectId, PromoCode, ShopId, UserId,
+};
+use kontor_orders::model::{BY_DELIVERY, DeliveryChoice, DeliveryRequest};
+use kontor_orders::testing::contract::{self, Fixture, StaffFixture as StaffContract, TicketFixture};
 
 use super::shop::ShopFixture;
 use super::staff_fixture::StaffFixture;
+use crate::fixtures;
 
 #[async_trait]
 impl Fixture for ShopFixture<'_> {
@@ -63,6 +66,23 @@ impl TicketFixture for ShopFixture<'_> {
     }
 }
 
+#[async_trait]
+impl StaffContract for ShopFixture<'_> {
+    async fn project(&self) -> (ProjectId, DeliveryChoice) {
+        let project = fixtures::project(self.stock_fixture.db).await;
+        let subtype = DeliverySubtypeId::new(1).unwrap();
+        self.stock_fixture
+            .run(format!(
+                "INSERT INTO delivery_types (project_id, id, name, price, is_active) \
+                 VALUES ({project}, {BY_DELIVERY}, 'Delivery', 0, TRUE); \
+                 INSERT INTO delivery_subtypes (project_id, id, delivery_type_id, name, price, is_active) \
+                 VALUES ({project}, {subtype}, {BY_DELIVERY}, 'Courier', 0, TRUE);"
+            ))
+            .await;
+        (project, DeliveryChoice { type_id: BY_DELIVERY, subtype_id: Some(subtype) })
+    }
+}
+
 promises! {
     ShopFixture:
     a_placed_order_is_found_again
@@ -96,4 +116,8 @@ promises! {
     only_paid_tickets_admit
     scans_are_listed_with_their_order
     a_ticket_is_redeemed_or_returned
+    delivery_prices_belong_to_a_project
+    order_lines_are_listed_by_project
+    money_counts_when_it_arrives
+    items_are_ranked_by_their_sales
 }

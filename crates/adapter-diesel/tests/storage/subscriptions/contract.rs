@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use kontor_adapter_diesel::Database;
-use kontor_kernel::{CustomerScope, Money, NomenclatureId};
-use kontor_subscriptions::testing::contract::{self, Fixture};
+use kontor_kernel::{CustomerScope, Money, NomenclatureId, ProjectId};
+use kontor_subscriptions::testing::contract::{self, Fixture, StaffFixture};
 
 use super::fixture::SubscriptionFixture;
+use crate::fixtures;
 
 #[async_trait]
 impl Fixture for SubscriptionFixture<'_> {
@@ -26,6 +27,13 @@ impl Fixture for SubscriptionFixture<'_> {
     }
 }
 
+#[async_trait]
+impl StaffFixture for SubscriptionFixture<'_> {
+    async fn project(&self) -> ProjectId {
+        fixtures::project(self.shop.stock_fixture.db).await
+    }
+}
+
 promises! {
     SubscriptionFixture:
     one_first_payment_is_unfinished
@@ -36,4 +44,12 @@ promises! {
     a_period_is_charged_once
     a_canceled_subscription_is_not_charged
     a_deleted_method_is_not_charged
+    subscriptions_are_listed_by_project
+    the_past_of_a_subscription_is_its_own
+    a_charge_policy_belongs_to_a_project
+    parked_subscriptions_are_counted
+    due_subscriptions_are_read_once
+    attempts_are_reported_oldest_first
+    one_method_change_is_open
+    a_saved_method_replaces_the_former
 }

@@ -36,7 +36,7 @@ fn elbe(number: i64) -> Name {
     Name::parse(if number % 2 == 0 { "Elbe" } else { "ELBE" }).unwrap()
 }
 
-fn brand(name: Name) -> BrandDraft {
+pub(super) fn brand(name: Name) -> BrandDraft {
     BrandDraft { name, photo: None }
 }
 
@@ -44,14 +44,14 @@ fn category() -> CategoryDraft {
     CategoryDraft { name: fresh("Category"), photo: None, parent_id: None, code: None, description: None }
 }
 
-async fn categories<F: Fixture>(fixture: &F, project: ProjectId, count: usize) -> Vec<Category> {
+pub(super) async fn categories<F: Fixture>(fixture: &F, project: ProjectId, count: usize) -> Vec<Category> {
     let store = fixture.store();
     let inserted = join_all((0..count).map(|_| CategoryRepository::insert(&*store, stamp(project), category()))).await;
     inserted.into_iter().map(Result::unwrap).collect()
 }
 
 /// Terms of 10 percent of a cart with this code.
-fn terms(code: &str) -> DiscountTerms {
+pub(super) fn terms(code: &str) -> DiscountTerms {
     DiscountTerms {
         name: fresh("Discount"),
         description: None,

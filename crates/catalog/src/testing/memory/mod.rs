@@ -1,30 +1,31 @@
-//! Items, warehouses and stock in memory, for examples and for tests of use cases.
+//! The catalog in memory, for examples and for tests of use cases.
 
+mod names;
 mod ports;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kontor_kernel::history::{FieldChange, HistoryAction, HistoryEntry};
 use kontor_kernel::{
-    BranchId, InvalidId, InventoryId, Listing, Name, NomenclatureId, Page, PageRequest, ProjectId, Stamp, StoreError,
-    WarehouseId,
+    BranchId, BrandId, CategoryId, DiscountId, InvalidId, InventoryId, Listing, Name, NomenclatureId, Page,
+    PageRequest, ProjectId, Stamp, StoreError, WarehouseId,
 };
 
-use crate::model::{Inventory, Nomenclature, StockEntry, StockLevel, StockReason, Warehouse};
+use crate::model::{
+    Brand, Category, Discount, Inventory, Nomenclature, StockEntry, StockLevel, StockReason, Tag, Warehouse,
+};
 
-/// Storage of the stock of any number of projects, in memory.
+/// Storage of the items, the stock, the categories, brands, tags and discounts of any number of projects, in memory.
 ///
-/// It implements [`InventoryRepository`](crate::ports::InventoryRepository),
-/// [`NomenclatureRepository`](crate::ports::NomenclatureRepository) and
-/// [`WarehouseRepository`](crate::ports::WarehouseRepository), and fulfills their
-/// [contract](crate::testing::contract::stock). Clones share their data. A write changes a copy of the data, which
-/// replaces the data if the write succeeds.
+/// It implements the ports that the contracts of [stock](crate::testing::contract::stock) and of
+/// [names](crate::testing::contract::names) check, and fulfills these. Clones share their data. A write changes a copy
+/// of the data, which replaces the data if the write succeeds.
 ///
-/// Limits: it knows no dictionaries, brands, categories, tags and applications, so it refuses items and warehouses that
-/// refer to them. Lists are ordered by identifier and have no filters.
+/// Limits: it knows no dictionaries, applications and orders. It refuses items and warehouses that refer to records
+/// other than branches, and no order uses a discount. Lists are ordered by identifier and have no filters.
 #[derive(Clone, Default)]
 pub struct InMemoryStock {
     state: Arc<Mutex<State>>,
@@ -47,12 +48,23 @@ enum Guard {
     Project,
     /// A warehouse with stock is not deleted.
     Empty,
+    /// Names of brands and of tags are unique.
+    Name,
+    /// Codes of categories and of discounts are unique.
+    Code,
+    /// No category is its own ancestor.
+    Cycle,
 }
 
 #[derive(Clone, Default)]
 struct State {
     last: i64,
+    projects: BTreeSet<ProjectId>,
     branches: BTreeMap<BranchId, ProjectId>,
+    brands: BTreeMap<BrandId, (ProjectId, Brand)>,
+    categories: BTreeMap<CategoryId, (ProjectId, Category)>,
+    tags: Vec<(ProjectId, Tag)>,
+    discounts: BTreeMap<DiscountId, (ProjectId, Discount)>,
     items: BTreeMap<NomenclatureId, (ProjectId, Nomenclature)>,
     warehouses: BTreeMap<WarehouseId, (ProjectId, Warehouse)>,
     stock: BTreeMap<InventoryId, (ProjectId, Inventory)>,
@@ -61,7 +73,16 @@ struct State {
 }
 
 impl InMemoryStock {
-    /// Adds a branch to a project. A project needs no other record.
+    /// Adds a project. Tags belong to one of these; other records need no such project.
+    pub fn add_project(&self) -> ProjectId {
+        self.add(|state| {
+            let id = state.id();
+            state.projects.insert(id);
+            id
+        })
+    }
+
+    /// Adds a branch to a project.
     pub fn add_branch(&self, project: ProjectId) -> BranchId {
         self.add(|state| {
             let id = state.id();

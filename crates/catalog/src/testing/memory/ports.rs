@@ -17,7 +17,7 @@ use crate::{
     WarehouseError, WarehouseReference, WarehouseRefusal,
 };
 
-fn scoped<T: Clone>(found: Option<&(ProjectId, T)>) -> Option<ProjectScoped<T>> {
+pub(super) fn scoped<T: Clone>(found: Option<&(ProjectId, T)>) -> Option<ProjectScoped<T>> {
     found.map(|(project, record)| ProjectScoped::new(*project, record.clone()))
 }
 

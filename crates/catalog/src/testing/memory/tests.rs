@@ -1,4 +1,4 @@
-//! The stock in memory fulfills the contract, and the contract notices each guard that is missing.
+//! The catalog in memory fulfills the contracts, and the contracts notice each guard that is missing.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -8,10 +8,23 @@ use futures_util::FutureExt as _;
 use kontor_kernel::{BranchId, InventoryId, ProjectId};
 
 use super::{Guard, InMemoryStock};
-use crate::testing::contract::stock::{self as contract, Fixture};
+use crate::testing::contract::{names, stock};
 
 #[async_trait]
-impl Fixture for InMemoryStock {
+impl names::Fixture for InMemoryStock {
+    type Store = Self;
+
+    fn store(&self) -> Arc<Self> {
+        Arc::new(self.clone())
+    }
+
+    async fn project(&self) -> ProjectId {
+        self.add_project()
+    }
+}
+
+#[async_trait]
+impl stock::Fixture for InMemoryStock {
     type Store = Self;
 
     fn store(&self) -> Arc<Self> {
@@ -19,7 +32,7 @@ impl Fixture for InMemoryStock {
     }
 
     async fn project(&self) -> (ProjectId, BranchId) {
-        let project = self.add(super::State::id);
+        let project = self.add_project();
         (project, self.add_branch(project))
     }
 
@@ -28,13 +41,13 @@ impl Fixture for InMemoryStock {
     }
 }
 
-/// Runs every check, each on a new storage. Returns the names of those that failed.
+/// Runs checks of a contract, each on a new storage. Returns the names of those that failed.
 macro_rules! failures {
-    ($open:expr; $($check:ident)+) => {{
+    ($contract:ident, $open:expr; $($check:ident)+) => {{
         let mut failed: Vec<&str> = Vec::new();
         $(
             let store: InMemoryStock = $open;
-            if AssertUnwindSafe(contract::$check(&store)).catch_unwind().await.is_err() {
+            if AssertUnwindSafe($contract::$check(&store)).catch_unwind().await.is_err() {
                 failed.push(stringify!($check));
             }
         )+
@@ -43,8 +56,8 @@ macro_rules! failures {
 }
 
 async fn failures(open: impl Fn() -> InMemoryStock) -> Vec<&'static str> {
-    failures! {
-        open();
+    let mut failed = failures! {
+        stock, open();
         stock_stays_above_reservations
         an_item_is_stocked_once_in_a_warehouse
         changes_of_stock_are_movements
@@ -54,11 +67,21 @@ async fn failures(open: impl Fn() -> InMemoryStock) -> Vec<&'static str> {
         an_article_is_unique_in_its_project
         a_warehouse_with_stock_stays
         no_stock_is_lost_with_a_warehouse
-    }
+    };
+    failed.extend(failures! {
+        names, open();
+        a_brand_name_is_unique_in_its_project
+        a_tag_name_is_unique_in_its_project
+        a_category_code_is_unique_in_its_project
+        categories_form_no_cycle
+        a_promo_code_is_unique_in_its_project
+        a_stale_discount_is_not_replaced
+    });
+    failed
 }
 
 #[tokio::test]
-async fn the_stock_in_memory_fulfills_the_contract() {
+async fn the_catalog_in_memory_fulfills_the_contracts() {
     assert_eq!(failures(InMemoryStock::default).await, [""; 0]);
 }
 
@@ -74,6 +97,12 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Project, "stock_stays_in_its_project"),
         (Guard::Empty, "a_warehouse_with_stock_stays"),
         (Guard::Empty, "no_stock_is_lost_with_a_warehouse"),
+        (Guard::Name, "a_brand_name_is_unique_in_its_project"),
+        (Guard::Name, "a_tag_name_is_unique_in_its_project"),
+        (Guard::Code, "a_category_code_is_unique_in_its_project"),
+        (Guard::Code, "a_promo_code_is_unique_in_its_project"),
+        (Guard::Cycle, "categories_form_no_cycle"),
+        (Guard::Version, "a_stale_discount_is_not_replaced"),
     ] {
         let failed = failures(|| InMemoryStock::without(guard)).await;
         assert!(failed.contains(&check), "{guard:?}: {failed:?}");
@@ -83,7 +112,8 @@ async fn a_missing_guard_is_noticed() {
 /// The suite of an adapter is complete if it names every check.
 #[test]
 fn every_check_runs() {
-    let (checks, here) = (include_str!("../contract/stock.rs"), include_str!("tests.rs"));
+    let here = include_str!("tests.rs");
+    let checks = [include_str!("../contract/stock.rs"), include_str!("../contract/names.rs")].concat();
     let named = checks.lines().filter_map(|line| line.strip_prefix("pub async fn ")?.split_once('<'));
     for (check, _) in named {
         assert!(here.contains(&format!("\n        {check}\n")), "{check} does not run");

@@ -1,26 +1,30 @@
 //! Payments in memory, for examples and for tests of use cases.
 
 mod book;
+mod receipts;
 mod refunds;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    AppScope, ChargeId, CounterpartyId, CustomerScope, InvalidId, SavedMethodId, StoreError, TokenId, VerificationId,
+    AppScope, ChargeId, CounterpartyId, CustomerScope, InvalidId, ProjectId, SavedMethodId, StoreError, TokenId,
+    VerificationId,
 };
 use uuid::Uuid;
 
 use crate::change::{Change, ChargeChange};
 use crate::model::{
-    Charge, ChargePurpose, ChargeState, GatewayMethod, MethodReference, NewCharge, ProviderId, SavedMethod,
+    Charge, ChargePurpose, ChargeState, GatewayMethod, MethodReference, NewCharge, ProviderId, ReceiptTask,
+    ReceiptTerms, SavedMethod,
 };
 use crate::ports::{ChargeStore, ChargeStored, SavedMethodStore, VerificationStore, VerificationStored};
 use crate::verification::{NewVerification, Verification};
+use receipts::StoredReceipt;
 use refunds::StoredRefund;
 
 pub use book::{ChargeBook, ChargeGuard};
@@ -28,9 +32,8 @@ pub use book::{ChargeBook, ChargeGuard};
 /// Storage of payments in memory, without purposes: it takes and refunds money, and the effects on orders and
 /// subscriptions are left out.
 ///
-/// It implements [`ChargeStore`], [`RefundStore`](crate::ports::RefundStore), [`SavedMethodStore`] and
-/// [`VerificationStore`], and fulfills their [contract](crate::testing::contract). Clones share their data. A storage
-/// with orders or subscriptions is made of its [`ChargeBook`].
+/// It implements all storage ports of the crate and fulfills their [contract](crate::testing::contract). Clones share
+/// their data. A storage with orders or subscriptions is made of its [`ChargeBook`].
 #[derive(Clone)]
 pub struct InMemoryPayments {
     app: AppScope,
@@ -49,6 +52,10 @@ enum Guard {
     Attempt,
     /// A refund has one lease at a time.
     RefundLease,
+    /// A receipt has one lease at a time.
+    ReceiptLease,
+    /// An update of a receipt counts for its attempt, while it is open.
+    ReceiptAttempt,
     /// A refund of the acquirer is recorded once.
     Outside,
     /// A comparison with the acquirer has one worker.
@@ -66,6 +73,8 @@ struct State {
     customers: BTreeSet<CounterpartyId>,
     charges: ChargeBook,
     refunds: Vec<StoredRefund>,
+    receipts: Vec<StoredReceipt>,
+    projects: BTreeMap<ProjectId, Option<ReceiptTerms>>,
     methods: Vec<(SavedMethod, ProviderId)>,
     verifications: Vec<(VerificationId, ChargeId, DateTime<Utc>)>,
     compared_until: DateTime<Utc>,
@@ -81,6 +90,8 @@ impl InMemoryPayments {
             customers: BTreeSet::new(),
             charges: ChargeBook::default(),
             refunds: Vec::new(),
+            receipts: Vec::new(),
+            projects: BTreeMap::from([(app.project_id, None)]),
             methods: Vec::new(),
             verifications: Vec::new(),
             compared_until: DateTime::UNIX_EPOCH,
@@ -96,6 +107,16 @@ impl InMemoryPayments {
             let (counterparty_id, token_id): (_, TokenId) = (state.id(), state.id());
             state.customers.insert(counterparty_id);
             CustomerScope { app: self.app, counterparty_id, token_id }
+        })
+    }
+
+    /// Adds a project without receipts. Its settings are stored; customers belong to the first project.
+    pub fn add_project(&self) -> ProjectId {
+        self.with(|state| {
+            let last = state.projects.last_key_value().map_or(0, |(project, _)| project.get());
+            let project = numbered(last.saturating_add(1));
+            state.projects.insert(project, None);
+            project
         })
     }
 
@@ -164,7 +185,11 @@ impl State {
 
     fn record_charge(&mut self, id: ChargeId, change: &ChargeChange, at: DateTime<Utc>) -> Change {
         let Some(recorded) = self.charges.record(id, change, at) else { return Change::Stale };
-        if let ChargeChange::Succeeded { refund, method, .. } = change {
+        if let ChargeChange::Succeeded { provider_id, refund, method, receipt, .. } = change {
+            if let Some(registration) = receipt {
+                let task = ReceiptTask::Payment(provider_id.clone());
+                self.add_receipt(&recorded.charge, task, *registration, at);
+            }
             if let Some(refund) = refund {
                 self.add_refund(&recorded.charge, refund, at, at);
             }

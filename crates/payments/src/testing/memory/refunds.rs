@@ -5,7 +5,9 @@ use uuid::Uuid;
 
 use super::{Guard, InMemoryPayments, State};
 use crate::change::{Change, RefundChange};
-use crate::model::{Charge, GatewayRefund, NewRefund, ProviderId, Refund, RefundIntent, RefundRequest, RefundState};
+use crate::model::{
+    Charge, GatewayRefund, NewRefund, ProviderId, ReceiptTask, Refund, RefundIntent, RefundRequest, RefundState,
+};
 use crate::ports::{ExternalRefundStored, RefundStore, RefundStored};
 
 /// Interval between comparisons with the acquirer's list.
@@ -105,6 +107,11 @@ impl State {
         let (charge_id, amount) = (refund.charge_id, refund.request.amount);
         if matches!(change, RefundChange::Succeeded { .. } | RefundChange::Failed { .. }) {
             self.charges.settle_refund(charge_id, amount, matches!(change, RefundChange::Succeeded { .. }));
+        }
+        if let RefundChange::Succeeded { provider_id, receipt: Some(registration) } = change
+            && let Some(charge) = self.charges.find(|charge| charge.id == charge_id)
+        {
+            self.add_receipt(&charge, ReceiptTask::Refund(provider_id.clone()), *registration, at);
         }
         Change::Done
     }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use kontor_kernel::CustomerScope;
 use kontor_kernel::testing::app_scope;
+use kontor_kernel::{CustomerScope, ProjectId};
 
 use super::{ChargeGuard, Guard, InMemoryPayments};
-use crate::testing::contract::{self, Fixture};
+use crate::testing::contract::{self, Fixture, ReceiptFixture};
 
 #[async_trait]
 impl Fixture for InMemoryPayments {
@@ -25,6 +25,13 @@ impl Fixture for InMemoryPayments {
 
     async fn delete_customer(&self, customer: CustomerScope) {
         Self::delete_customer(self, customer.counterparty_id);
+    }
+}
+
+#[async_trait]
+impl ReceiptFixture for InMemoryPayments {
+    async fn project(&self) -> ProjectId {
+        self.add_project()
     }
 }
 
@@ -61,6 +68,11 @@ async fn failures(open: impl Fn() -> InMemoryPayments) -> Vec<&'static str> {
         a_contradiction_changes_no_outcome
         a_refund_made_outside_is_recorded_once
         refunds_are_compared_in_turn
+        a_receipt_is_stored_with_its_money
+        a_due_receipt_has_one_lease
+        a_receipt_is_registered_once
+        an_overdue_receipt_stays_reported
+        receipt_settings_belong_to_a_project
     }
 }
 
@@ -86,6 +98,8 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Verification, "a_customer_has_one_open_verification"),
         (Guard::Outside, "a_refund_made_outside_is_recorded_once"),
         (Guard::Comparison, "refunds_are_compared_in_turn"),
+        (Guard::ReceiptLease, "a_due_receipt_has_one_lease"),
+        (Guard::ReceiptAttempt, "a_receipt_is_registered_once"),
     ] {
         let failed = failures(|| InMemoryPayments::without(app_scope(1, 1), guard)).await;
         assert!(failed.contains(&check), "{guard:?}: {failed:?}");
@@ -96,7 +110,12 @@ async fn a_missing_guard_is_noticed() {
 #[test]
 fn every_check_runs() {
     let here = include_str!("tests.rs");
-    let checks = [include_str!("../contract.rs"), include_str!("../contract/doubts.rs")].concat();
+    let checks = [
+        include_str!("../contract.rs"),
+        include_str!("../contract/doubts.rs"),
+        include_str!("../contract/receipts.rs"),
+    ]
+    .concat();
     let named = checks.lines().filter_map(|line| line.strip_prefix("pub async fn ")?.split_once('<'));
     for (check, _) in named {
         assert!(here.contains(&format!("\n        {check}\n")), "{check} does not run");

@@ -1,5 +1,6 @@
 //! Subscriptions in memory, for examples and for tests of use cases.
 
+mod forecast;
 mod ports;
 #[cfg(test)]
 mod tests;
@@ -27,9 +28,10 @@ use crate::terms::{ConsentedTerms, Terms};
 
 /// Storage of the subscriptions of one application in memory: begins, charges and cancels them.
 ///
-/// It implements [`SubscriptionStore`](crate::ports::SubscriptionStore) and
-/// [`ChargeStore`](kontor_payments::ports::ChargeStore), and fulfills their [contract](crate::testing::contract). Clones
-/// share their data. Money that belongs to no period is not refunded.
+/// It implements [`SubscriptionStore`](crate::ports::SubscriptionStore),
+/// [`SubscriptionForecastReader`](crate::ports::SubscriptionForecastReader) and
+/// [`ChargeStore`](kontor_payments::ports::ChargeStore), and fulfills their [contract](crate::testing::contract).
+/// Clones share their data. Money that belongs to no period is not refunded.
 #[derive(Clone)]
 pub struct InMemorySubscriptions {
     app: AppScope,
@@ -56,6 +58,8 @@ enum Guard {
     Owner,
     /// A deleted method is not charged.
     Method,
+    /// A walk over due subscriptions continues after its position.
+    Position,
 }
 
 /// Subscription with its attempts, consents and lease.

@@ -58,6 +58,8 @@ fn failures(open: impl Fn() -> InMemorySubscriptions) -> Vec<&'static str> {
         a_period_is_charged_once
         a_canceled_subscription_is_not_charged
         a_deleted_method_is_not_charged
+        due_subscriptions_are_read_once
+        attempts_are_reported_oldest_first
     }
 }
 
@@ -79,6 +81,7 @@ fn a_missing_guard_is_noticed() {
         (Guard::LastLease, "a_due_subscription_has_one_lease"),
         (Guard::Owner, "a_subscription_stays_with_its_customer"),
         (Guard::Method, "a_deleted_method_is_not_charged"),
+        (Guard::Position, "due_subscriptions_are_read_once"),
     ] {
         let failed = failures(|| InMemorySubscriptions::without(app(), guard));
         assert!(failed.contains(&check), "{guard:?}: {failed:?}");
