@@ -270,6 +270,12 @@ pub(crate) trait Placed<DB: Backend>: Sized {
     fn at<'a>(row: &impl Row<'a, DB>, place: usize) -> deserialize::Result<Self>;
 }
 
+/// Row of `by_place!`, or a part of a longer row.
+pub(crate) trait PlacedRow<DB: Backend>: Sized {
+    /// Reads the columns from `first` on.
+    fn read_at<'a>(row: &impl Row<'a, DB>, first: usize) -> deserialize::Result<Self>;
+}
+
 macro_rules! placed {
     ($($value:ty as $sql:ty,)+) => {$(
         impl<DB: Backend> Placed<DB> for $value
@@ -328,14 +334,23 @@ macro_rules! by_place {
             $($open $field: $type,)+
         }
 
+        impl<DB: diesel::backend::Backend> $crate::statement::PlacedRow<DB> for $row
+        where
+            $($type: $crate::statement::Placed<DB>,)+
+        {
+            fn read_at<'a>(row: &impl diesel::row::Row<'a, DB>, first: usize) -> diesel::deserialize::Result<Self> {
+                let mut places = first..;
+                let mut place = || places.next().ok_or(diesel::result::UnexpectedEndOfRow);
+                Ok(Self { $($field: <$type as $crate::statement::Placed<DB>>::at(row, place()?)?,)+ })
+            }
+        }
+
         impl<DB: diesel::backend::Backend> diesel::QueryableByName<DB> for $row
         where
             $($type: $crate::statement::Placed<DB>,)+
         {
             fn build<'a>(row: &impl diesel::row::NamedRow<'a, DB>) -> diesel::deserialize::Result<Self> {
-                let mut places = 0_usize..;
-                let mut place = || places.next().ok_or(diesel::result::UnexpectedEndOfRow);
-                Ok(Self { $($field: <$type as $crate::statement::Placed<DB>>::at(row, place()?)?,)+ })
+                <Self as $crate::statement::PlacedRow<DB>>::read_at(row, 0)
             }
         }
     };

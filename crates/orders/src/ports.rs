@@ -50,8 +50,8 @@ pub struct CartQuery {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait CartReader: Send + Sync {
-    /// Reads items, stock, discounts and references in one consistent snapshot. The number of statements does
-    /// not grow with the cart.
+    /// Reads items, stock, discounts and references as of one moment. The number of statements does not grow with
+    /// the cart.
     async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError>;
 }
 

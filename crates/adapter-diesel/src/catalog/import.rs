@@ -124,7 +124,9 @@ fn apply(
 #[async_trait]
 impl ItemSheetRepository for Database {
     async fn import(&self, stamp: Stamp, sheet: Arc<CardSheet>, mode: ImportMode) -> Result<ImportReport, ImportError> {
-        self.write_long(move |connection| apply(connection, &stamp, &sheet, mode)).await
+        let report = self.write_long(move |connection| apply(connection, &stamp, &sheet, mode)).await?;
+        job_order::analyze_after(self, report.created + report.updated).await;
+        Ok(report)
     }
 
     async fn check(&self, project: ProjectId, sheet: Arc<CardSheet>) -> Result<ImportReport, ImportError> {
@@ -328,7 +330,9 @@ impl StockSheetRepository for Database {
         mode: ImportMode,
     ) -> Result<ImportReport, ImportError> {
         let cause = Cause::new(Reason::Upload, &stamp);
-        self.write_long(move |connection| apply_stock(connection, &stamp, &cause, &sheet, mode)).await
+        let report = self.write_long(move |connection| apply_stock(connection, &stamp, &cause, &sheet, mode)).await?;
+        job_order::analyze_after(self, report.created + report.updated).await;
+        Ok(report)
     }
 
     async fn check(&self, project: ProjectId, sheet: Arc<StockSheet>) -> Result<ImportReport, ImportError> {

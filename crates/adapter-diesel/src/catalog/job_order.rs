@@ -166,6 +166,17 @@ pub(super) async fn analyze_periodically(database: &Database, step: Step) {
     }
 }
 
+/// Number of written rows from which an import is followed by `ANALYZE`.
+const ANALYZED: usize = 1_000;
+
+/// Makes the database analyze its tables after an import of many rows. Errors are logged only.
+pub(super) async fn analyze_after(database: &Database, written: usize) {
+    if written >= ANALYZED {
+        database.analyze_tables().await;
+        database.enter_new_rows().await;
+    }
+}
+
 /// Refuses a step of a job that is no longer held, that was done already, or whose author may no longer do it.
 pub(super) fn commit_step(
     connection: &mut AnyConnection,

@@ -244,9 +244,6 @@ fn problem((number, row, column, reason): ProblemRow) -> Result<JobProblem, Stor
     Ok(JobProblem { number, row: u32::try_from(row).map_err(StoreError::corrupt)?, column, reason })
 }
 
-/// Number of written rows from which the tables are analyzed when a job is finished.
-const ANALYZED: i64 = 1_000;
-
 #[async_trait]
 impl JobRepository for Database {
     async fn insert(&self, project: ProjectId, job: NewJob, most: u32, at: DateTime<Utc>) -> Result<Job, JobError> {
@@ -429,9 +426,8 @@ impl JobRepository for Database {
             Ok::<_, Abort<StoreError>>(Some(written))
         });
         let written = finished.await?;
-        if written.is_some_and(|written| written >= ANALYZED) {
-            self.analyze_tables().await;
-            self.enter_new_rows().await;
+        if let Some(written) = written {
+            job_order::analyze_after(self, usize::try_from(written).unwrap_or_default()).await;
         }
         Ok(written.is_some())
     }

@@ -307,11 +307,14 @@ impl Database {
     }
 
     async fn maintain(&self, statements: String) {
-        if !matches!(self.url(), DatabaseUrl::Postgres(_)) {
+        // The rows of a rehearsal are never committed.
+        if !matches!(self.url(), DatabaseUrl::Postgres(_)) || self.rehearsal().is_some() {
             return;
         }
+        // This write does not belong to the request that filled the tables.
+        let background = self.for_request(RequestContext::default());
         let maintained =
-            self.write_long(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(&statements)?));
+            background.write_long(move |connection| Ok::<_, Abort<StoreError>>(connection.batch_execute(&statements)?));
         if let Err(error) = maintained.await {
             tracing::warn!(%error, "searches may be slow: statistics or text indexes were not updated");
         }

@@ -75,11 +75,7 @@ impl TryFrom<DiscountRow> for Discount {
 }
 
 /// Returns the number of the customer's orders that use the discount.
-pub(super) fn used_by(
-    connection: &mut AnyConnection,
-    discount: i64,
-    customer: i64,
-) -> Result<i64, diesel::result::Error> {
+fn used_by(connection: &mut AnyConnection, discount: i64, customer: i64) -> Result<i64, QueryError> {
     discount_usages::table
         .filter(discount_usages::discount_id.eq(discount))
         .filter(discount_usages::counterparty_id.eq(customer))

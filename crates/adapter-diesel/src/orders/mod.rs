@@ -3,6 +3,7 @@
 //! Every transaction locks rows in this order: customer (see `customer_data`), charge, order, items by
 //! ascending id (see `locks`), their stock, discount, data shown by storefronts.
 
+mod cart_rows;
 mod charge_outcome;
 mod delivery_terms;
 mod discounts;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_adapter_diesel::database_tests;
+use kontor_adapter_diesel::testing::Kind;
 use kontor_catalog::ports::WarehouseRepository;
 use kontor_catalog::spreadsheet::ports::{ItemSheetRepository, RowSink, SheetReader, StockSheetRepository};
 use kontor_catalog::spreadsheet::{
@@ -98,6 +99,18 @@ PLAN-1;Club;service;kitchen;;99;;;;yes;12;
 ";
 
 database_tests! {
+    async fn the_tables_are_analyzed_after_an_import_of_many_rows(db: TestDatabase) {
+        if db.kind == Kind::Sqlite {
+            return;
+        }
+        let stock_fixture = StockFixture::open(&db).await;
+        let rows: Vec<String> = (0..1_000).map(|number| format!("A-{number};Mug;All;5")).collect();
+        let text = format!("article;name;category;price\n{}\n", rows.join("\n"));
+        assert_eq!(counts(&import(&stock_fixture, &text, ImportMode::AllOrNothing).await.unwrap()), [1_000, 0, 0, 0]);
+        let known = "SELECT CAST(reltuples AS BIGINT) AS number FROM pg_class WHERE relname = 'nomenclatures'";
+        assert_eq!(stock_fixture.number(known.to_owned()).await, 1_000);
+    }
+
     async fn goods_without_stock_in_any_warehouse_become_services(db: TestDatabase) {
         let stock_fixture = StockFixture::open(&db).await;
         import(&stock_fixture, "article;name;kind;price\nMUG-01;Mug;goods;1", ImportMode::AllOrNothing).await.unwrap();

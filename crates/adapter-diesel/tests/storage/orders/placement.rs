@@ -1,11 +1,14 @@
 //! One order at a time.
 
 use kontor_adapter_diesel::database_tests;
-use kontor_kernel::{CategoryId, CustomerScope, PageRequest};
-use kontor_orders::model::{Cart, CartLine, OrderStatus, PromoProblem, ReservationState};
-use kontor_orders::ports::{CartQuery, CartReader, OrderReader};
-use kontor_orders::{PlacedOutcome, PlacementError};
+use kontor_kernel::{
+    ApplicationId, CategoryId, CounterpartyId, CustomerScope, DeliverySubtypeId, DeliveryTypeId, PageRequest,
+};
+use kontor_orders::model::{Cart, CartLine, DeliveryRequest, OrderStatus, PromoProblem, ReservationState};
+use kontor_orders::ports::{CartQuery, CartReader, OrderReader, SalesPoint};
+use kontor_orders::{ItemKind, Missing, PlacedOutcome, PlacementError};
 
+use super::contacts::with_courier;
 use super::shop::ShopFixture;
 use crate::stock_fixture::Item;
 
@@ -99,6 +102,67 @@ database_tests! {
         assert_eq!(categories, [category, deep]);
     }
 
+    async fn a_cart_with_everything_is_read_by_one_statement(db: TestDatabase) {
+        let shop = ShopFixture::open(&db).await;
+        let cash = with_courier(&shop).await;
+        let deep = shop.stock_fixture.category("Deep", Some(shop.category)).await;
+        let vase = shop.goods("Vase", 9, 100).await;
+        let lamp = shop.stock_fixture.item(Item::goods("Lamp", deep)).await;
+        shop.stock_fixture.stock(shop.stock_fixture.near, lamp, 5, 10_000).await;
+        shop.promo("SPRING", "NULL", "NULL").await;
+        let command = shop.with_promo(&[(vase, 1), (lamp, 2)], "SPRING");
+        shop.placed(&command).await;
+        let (p, category) = (shop.stock_fixture.project, shop.category);
+        shop.stock_fixture.run(format!(
+            "INSERT INTO discounts (project_id, name, kind, value, target, target_id, minimum_sum, used_count, status, \
+             created_at, updated_at) VALUES ({p}, 'Sale', 'percent', 2500, 'category', {category}, 0, 0, 'active', \
+             '2026-01-01 00:00:00', '2026-01-01 00:00:00')"
+        )).await;
+        let query = CartQuery {
+            point: shop.stock_fixture.first.into(),
+            customer: Some(shop.customer.counterparty_id),
+            items: command.cart.items(),
+            promo: command.promo_code,
+            delivery: Some(DeliveryRequest {
+                type_id: DeliveryTypeId::new(2).unwrap(),
+                subtype_id: DeliverySubtypeId::new(2).ok(),
+                payment_type_id: Some(cash),
+                ..command.delivery
+            }),
+            by_staff: true,
+        };
+        let foreign = CartQuery {
+            point: SalesPoint { application_id: ApplicationId::new(999_999).ok(), ..query.point },
+            customer: CounterpartyId::new(999_999).ok(),
+            promo: None,
+            delivery: None,
+            ..query.clone()
+        };
+        let before = db.statements();
+        let found = CartReader::snapshot(&db.database, query).await.unwrap();
+        assert_eq!(db.statements() - before, 1, "neither a second statement nor a transaction");
+        let lamp = found.items.iter().find(|item| item.id.get() == lamp).unwrap();
+        let mut categories: Vec<_> = lamp.categories.iter().copied().map(CategoryId::get).collect();
+        categories.sort_unstable();
+        assert_eq!((found.items.len(), categories), (2, vec![category, deep]));
+        let ItemKind::Goods { places } = &lamp.kind else { panic!("{lamp:?}") };
+        assert_eq!(places.iter().map(|place| (place.price.minor(), place.available)).collect::<Vec<_>>(), [(10_000, 3)]);
+        assert_eq!(found.automatic.iter().map(|discount| discount.name.as_str()).collect::<Vec<_>>(), ["Sale"]);
+        let promo = found.promo.unwrap();
+        assert_eq!((promo.discount.unwrap().code.as_deref(), promo.used_by_customer), (Some("SPRING"), 1));
+        let references = found.references;
+        assert_eq!(references.delivery_type.unwrap().price.minor(), 30_000);
+        assert_eq!(references.subtype.unwrap().price.minor(), 30_000);
+        assert_eq!(references.shop.unwrap().address, "Square 1");
+        assert_eq!((references.payment_type, found.missing), (Some(false), Missing::default()));
+        assert_eq!(found.phone.unwrap().as_str(), "79001234567");
+        let before = db.statements();
+        let found = CartReader::snapshot(&db.database, foreign).await.unwrap();
+        assert_eq!(db.statements() - before, 1);
+        assert_eq!(found.missing, Missing { application: true, customer: true });
+        assert!(found.items.iter().all(|item| item.kind == ItemKind::Goods { places: Vec::new() }), "nothing is sold there");
+    }
+
     async fn statements_do_not_grow_with_the_cart_or_the_list(db: TestDatabase) {
         let shop = ShopFixture::open(&db).await;
         let mut items = Vec::new();
@@ -119,6 +183,7 @@ database_tests! {
             counts.push(db.statements() - before);
         }
         assert_eq!((counts[0], counts[1]), (counts[2], counts[3]));
+        assert_eq!(counts[0], 1, "a cart is read by one statement");
         // Besides the beginning and the end of the snapshot.
         assert_eq!(counts[1] - 2, 4);
     }
