@@ -40,19 +40,18 @@ pub(crate) fn taken_by(project: ProjectId, application: ApplicationId) -> Statem
         .sql(" AND a.payment_type_id = p.id))")
 }
 
-/// Returns `true` if a payment type is paid online. Returns `None` if the application does not accept it; without an
+/// Selects whether a payment type is paid online. Selects nothing if the application does not accept it; without an
 /// application, if the project does not have it.
 pub(crate) fn is_paid_online(
-    connection: &mut AnyConnection,
     project: ProjectId,
     application: Option<ApplicationId>,
-    id: PaymentTypeId,
-) -> QueryResult<Option<bool>> {
+    id: Option<PaymentTypeId>,
+) -> Statement {
     let own = match application {
         Some(application) => taken_by(project, application),
         None => Statement::new(" FROM payment_types p WHERE p.project_id = ").value(project.get()),
     };
-    Statement::new("SELECT p.is_online").then(own).sql(" AND p.id = ").value(id.get()).scalar(connection).optional()
+    Statement::new("SELECT p.is_online").then(own).sql(" AND p.id = ").value(id.map(i64::from))
 }
 
 /// Schedules the subscriptions of an application that was activated or deactivated. This includes subscriptions being

@@ -1,13 +1,13 @@
-//! Everything needed to price and place a cart, read in one snapshot.
+//! Everything needed to price and place a cart.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use async_trait::async_trait;
 use diesel::prelude::*;
 use kontor_kernel::{CategoryId, StoreError};
 use kontor_orders::model::{
-    DeliveryRequest, Discount, DiscountTarget, ParamReference, Promo, References, ShopReference, SubtypeReference,
-    TypeReference,
+    Discount, DiscountTarget, ParamReference, Promo, References, ShopReference, SubtypeReference, TypeReference,
 };
 use kontor_orders::ports::{CartQuery, CartReader, SalesPoint};
 use kontor_orders::{CartSnapshot, ItemKind, Missing, OfferedItem, Packaging, WarehouseStock};
@@ -26,40 +26,16 @@ use crate::statement::{Statement, by_place};
 type Failed = Abort<StoreError>;
 
 by_place! {
-    struct CardRow {
-        id: i64,
-        name: String,
-        kind_id: i64,
-        category_id: Option<i64>,
-        price: Option<i64>,
-        wholesale: bool,
-        pieces_per_pack: i32,
-        vat_id: Option<i64>,
-        type_id: Option<i64>,
-    }
-}
-
-by_place! {
-    struct StockRow {
-        id: i64,
-        warehouse_id: i64,
-        nomenclature_id: i64,
-        quantity: i64,
-        reserved: i64,
-        price: Option<i64>,
-    }
-}
-
-by_place! {
     struct AncestorRow {
-        leaf: i64,
+        item: i64,
         id: i64,
     }
 }
 
 by_place! {
-    /// Terms of a project, and its records with the ids that an order refers to; `None` for missing ones.
-    struct TermsRow {
+    /// Terms of a project, and its records with the ids that an order refers to; `None` for missing ones. One row per
+    /// item of the cart and stock level of it, at least one.
+    struct CartRow {
         currency: String,
         tax_system_code: Option<i32>,
         default_vat_code: Option<i32>,
@@ -81,6 +57,20 @@ by_place! {
         contact_max_value: i64,
         contact_hold_hours: i64,
         charges_delivery: bool,
+        is_online: Option<bool>,
+        id: Option<i64>,
+        name: Option<String>,
+        kind_id: Option<i64>,
+        category_id: Option<i64>,
+        price: Option<i64>,
+        wholesale: Option<bool>,
+        pieces_per_pack: Option<i32>,
+        vat_id: Option<i64>,
+        item_type_id: Option<i64>,
+        inventory_id: Option<i64>,
+        warehouse_id: Option<i64>,
+        available: Option<i64>,
+        stock_price: Option<i64>,
     }
 }
 
@@ -93,16 +83,17 @@ const TICKET: i64 = 6;
 #[async_trait]
 impl CartReader for Database {
     async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError> {
-        self.expecting(Extent::Keys).snapshot(move |connection| read(connection, &query)).await
+        self.expecting(Extent::Keys).read(move |connection| read(connection, &query)).await
     }
 }
 
+/// Reads discounts first. Everything else is one statement, so it is one state. An order is only stored while its
+/// discounts still have the versions read here: then they belong to that state, too.
 fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapshot, Failed> {
     let ids: Vec<i64> = query.items.iter().map(|item| item.get()).collect();
     let discounts = discounts(connection, query, &ids)?;
     let by_category = |discount: &Discount| matches!(discount.target, DiscountTarget::Category(_));
-    let with_ancestors = discounts.iter().any(by_category);
-    let items = items(connection, query, &ids, with_ancestors)?;
+    let categories = if discounts.iter().any(by_category) { categories(connection, &ids)? } else { BTreeMap::new() };
     let (coded, automatic): (Vec<_>, Vec<_>) = discounts.into_iter().partition(|discount| discount.code.is_some());
     let promo = match (&query.promo, coded.into_iter().next()) {
         (None, _) => None,
@@ -113,7 +104,8 @@ fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapsho
             Some(Promo { discount: Some(discount), used_by_customer })
         }
     };
-    let found = terms_and_references(connection, query)?;
+    let rows: Vec<CartRow> = cart(query, &ids).rows(connection)?;
+    let found = rows.first().ok_or(diesel::NotFound)?;
     let missing = Missing {
         application: query.by_staff && !has_application(connection, query.point)?,
         customer: query.by_staff && query.customer.is_some() && found.customer_id.is_none(),
@@ -121,18 +113,15 @@ fn read(connection: &mut AnyConnection, query: &CartQuery) -> Result<CartSnapsho
     Ok(CartSnapshot {
         contact: unconfirmed::terms(found.contact_max_pieces, found.contact_max_value, found.contact_hold_hours)?,
         receipts: found.default_vat_code.map(|vat| receipt_terms(found.tax_system_code, vat)).transpose()?,
-        items,
+        items: items(&rows, categories)?,
         automatic,
         promo,
         charges_delivery: found.charges_delivery,
         missing,
         phone: decode::optional_text(found.phone.as_deref())?,
         email: decode::optional_text(found.email.as_deref())?,
-        references: match &query.delivery {
-            None => References::default(),
-            Some(delivery) => references(connection, query.point, delivery, &found)?,
-        },
-        currency: found.currency,
+        references: if query.delivery.is_some() { references(found)? } else { References::default() },
+        currency: found.currency.clone(),
     })
 }
 
@@ -163,110 +152,96 @@ fn discounts(connection: &mut AnyConnection, query: &CartQuery, ids: &[i64]) -> 
     rows.into_iter().map(|row| row.try_into().map_err(Abort::Store)).collect()
 }
 
-/// Returns these items. The application sells services with a price. It sells goods with a category and with priced
-/// stock in one of its warehouses; other goods are returned without stock.
-fn items(
-    connection: &mut AnyConnection,
-    query: &CartQuery,
-    ids: &[i64],
-    with_ancestors: bool,
-) -> Result<Vec<OfferedItem>, Failed> {
-    let cards: Vec<CardRow> = Statement::new(
-        "SELECT id, name, kind_id, category_id, price, wholesale, pieces_per_pack, vat_id, type_id FROM nomenclatures WHERE project_id = ",
-    )
-    .value(query.point.project_id.get())
-    .sql(" AND is_subscription = ")
-    .value(false)
-    .sql(" AND id")
-    .among(ids)
-    .rows(connection)?;
-    let mut places = places(connection, query, ids)?;
-    let ancestors = if with_ancestors { ancestors(connection, &cards)? } else { BTreeMap::new() };
-    let mut items = Vec::with_capacity(cards.len());
-    for card in cards {
-        let kind = match card.kind_id {
-            SERVICE => match decode::optional_money(card.price)? {
-                Some(price) => ItemKind::Service { price },
-                None => ItemKind::Goods { places: Vec::new() },
-            },
-            GOODS => match (card.category_id, places.remove(&card.id)) {
-                (Some(_), Some(places)) => ItemKind::Goods { places },
-                _ => ItemKind::Goods { places: Vec::new() },
-            },
-            other => return Err(decode::unknown("nomenclatures", card.id, "kind_id", other).into()),
+/// Returns the items of the cart. The application sells services with a price. It sells goods with a category and with
+/// priced stock in one of its warehouses; other goods are returned without stock.
+fn items(rows: &[CartRow], mut categories: BTreeMap<i64, Vec<CategoryId>>) -> Result<Vec<OfferedItem>, Failed> {
+    let mut items: BTreeMap<i64, OfferedItem> = BTreeMap::new();
+    for row in rows {
+        let (Some(id), Some(name), Some(kind)) = (row.id, row.name.as_ref(), row.kind_id) else { continue };
+        let item = match items.entry(id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(OfferedItem {
+                id: decode::id(id)?,
+                name: name.clone(),
+                categories: categories.remove(&id).unwrap_or_default(),
+                kind: match kind {
+                    SERVICE => match decode::optional_money(row.price)? {
+                        Some(price) => ItemKind::Service { price },
+                        None => ItemKind::Goods { places: Vec::new() },
+                    },
+                    GOODS => ItemKind::Goods { places: Vec::new() },
+                    other => return Err(decode::unknown("nomenclatures", id, "kind_id", other).into()),
+                },
+                packaging: Packaging {
+                    wholesale: row.wholesale.unwrap_or_default(),
+                    pieces_per_pack: u32::try_from(row.pieces_per_pack.unwrap_or_default())
+                        .map_err(StoreError::corrupt)?,
+                },
+                vat: row.vat_id.and_then(VatCode::of_dictionary),
+                is_ticket: row.item_type_id == Some(TICKET),
+            }),
         };
-        let categories = card.category_id.and_then(|leaf| ancestors.get(&leaf).cloned()).unwrap_or_default();
-        let pieces_per_pack = u32::try_from(card.pieces_per_pack).map_err(StoreError::corrupt)?;
-        items.push(OfferedItem {
-            id: decode::id(card.id)?,
-            name: card.name,
-            categories,
-            kind,
-            packaging: Packaging { wholesale: card.wholesale, pieces_per_pack },
-            vat: card.vat_id.and_then(VatCode::of_dictionary),
-            is_ticket: card.type_id == Some(TICKET),
-        });
+        if let ItemKind::Goods { places } = &mut item.kind
+            && kind == GOODS
+            && row.category_id.is_some()
+        {
+            places.extend(place(row)?);
+        }
     }
-    Ok(items)
+    Ok(items.into_values().collect())
 }
 
-fn places(
-    connection: &mut AnyConnection,
-    query: &CartQuery,
-    ids: &[i64],
-) -> Result<BTreeMap<i64, Vec<WarehouseStock>>, Failed> {
-    let stock = Statement::new(
-        "SELECT i.id, i.warehouse_id, i.nomenclature_id, i.quantity, i.reserved, i.price FROM inventories i ",
-    );
-    let stock = match query.point.application_id {
-        Some(application) => stock
-            .sql("JOIN warehouse_applications w ON w.warehouse_id = i.warehouse_id AND w.application_id = ")
-            .value(application.get())
-            .sql(" WHERE i.nomenclature_id"),
-        None => stock
-            .sql("WHERE i.project_id = ")
-            .value(query.point.project_id.get())
-            .sql(" AND i.deleted_at IS NULL AND i.nomenclature_id"),
+/// Returns the stock level of a row, if it has a price.
+fn place(row: &CartRow) -> Result<Option<WarehouseStock>, Failed> {
+    let (Some(inventory), Some(warehouse), Some(available)) = (row.inventory_id, row.warehouse_id, row.available)
+    else {
+        return Ok(None);
     };
-    let rows: Vec<StockRow> = stock.among(ids).rows(connection)?;
-    let mut places: BTreeMap<i64, Vec<WarehouseStock>> = BTreeMap::new();
-    for row in rows {
-        let Some(price) = decode::optional_money(row.price)? else { continue };
-        places.entry(row.nomenclature_id).or_default().push(WarehouseStock {
-            inventory: decode::id(row.id)?,
-            warehouse: decode::id(row.warehouse_id)?,
-            price,
-            available: u32::try_from(row.quantity - row.reserved).map_err(StoreError::corrupt)?,
-        });
-    }
-    Ok(places)
+    let Some(price) = decode::optional_money(row.stock_price)? else { return Ok(None) };
+    Ok(Some(WarehouseStock {
+        inventory: decode::id(inventory)?,
+        warehouse: decode::id(warehouse)?,
+        price,
+        available: u32::try_from(available).map_err(StoreError::corrupt)?,
+    }))
 }
 
-/// Returns the categories of these items, each with its ancestors.
-fn ancestors(connection: &mut AnyConnection, cards: &[CardRow]) -> Result<BTreeMap<i64, Vec<CategoryId>>, Failed> {
-    let leaves: Vec<i64> = cards.iter().filter_map(|card| card.category_id).collect();
-    let rows: Vec<AncestorRow> =
-        Statement::new("WITH RECURSIVE up (leaf, id, parent_id) AS (SELECT id, id, parent_id FROM categories WHERE id")
-            .among(&leaves)
-            .sql(
-                " UNION SELECT up.leaf, c.id, c.parent_id FROM up JOIN categories c ON c.id = up.parent_id) \
-         SELECT leaf, id FROM up",
-            )
-            .rows(connection)?;
-    let mut ancestors: BTreeMap<i64, Vec<CategoryId>> = BTreeMap::new();
+/// Returns the category of each of these items, with its ancestors.
+fn categories(connection: &mut AnyConnection, items: &[i64]) -> Result<BTreeMap<i64, Vec<CategoryId>>, Failed> {
+    let rows: Vec<AncestorRow> = Statement::new(
+        "WITH RECURSIVE up (item, id, parent_id) AS (SELECT n.id, c.id, c.parent_id FROM nomenclatures n \
+         JOIN categories c ON c.id = n.category_id WHERE n.id",
+    )
+    .among(items)
+    .sql(
+        " UNION SELECT up.item, c.id, c.parent_id FROM up JOIN categories c ON c.id = up.parent_id) \
+         SELECT item, id FROM up",
+    )
+    .rows(connection)?;
+    let mut categories: BTreeMap<i64, Vec<CategoryId>> = BTreeMap::new();
     for row in rows {
-        ancestors.entry(row.leaf).or_default().push(decode::id(row.id)?);
+        categories.entry(row.item).or_default().push(decode::id(row.id)?);
     }
-    Ok(ancestors)
+    Ok(categories)
 }
 
-/// Reads all records that are found by one id each. Ids that are not set find nothing.
-fn terms_and_references(connection: &mut AnyConnection, query: &CartQuery) -> QueryResult<TermsRow> {
-    let delivery = query.delivery.as_ref();
-    Statement::new(
+/// Selects the items with their stock, and all records that are found by one id each. Ids that are not set find nothing.
+fn cart(query: &CartQuery, items: &[i64]) -> Statement {
+    let (point, delivery) = (query.point, query.delivery.as_ref());
+    let rows = Statement::new(
         "SELECT p.currency, t.tax_system_code, t.default_vat_code, c.id, c.phone_1, c.email, dt.name, dt.price, dt.is_active, \
          ds.delivery_type_id, ds.price, ds.is_active, dp.delivery_subtype_id, dp.is_active, dp.address, sh.is_active, sh.address, \
-         p.contact_max_pieces, p.contact_max_value, p.contact_hold_hours, p.charges_delivery FROM projects p LEFT JOIN receipt_settings t ON t.project_id = p.id \
+         p.contact_max_pieces, p.contact_max_value, p.contact_hold_hours, p.charges_delivery, (",
+    )
+    .then(is_paid_online(
+        point.project_id,
+        point.application_id,
+        delivery.and_then(|delivery| delivery.payment_type_id),
+    ))
+    .sql(
+        "), n.id, n.name, n.kind_id, n.category_id, n.price, n.wholesale, n.pieces_per_pack, n.vat_id, n.type_id, \
+         i.id, i.warehouse_id, i.quantity - i.reserved, i.price \
+         FROM projects p LEFT JOIN receipt_settings t ON t.project_id = p.id \
          LEFT JOIN counterparties c ON c.project_id = p.id AND c.deleted_at IS NULL AND c.id = ",
     )
     .value(query.customer.map(i64::from))
@@ -278,21 +253,25 @@ fn terms_and_references(connection: &mut AnyConnection, query: &CartQuery) -> Qu
     .value(delivery.and_then(|delivery| delivery.subtype_param_id).map(i64::from))
     .sql(" LEFT JOIN shops sh ON sh.project_id = p.id AND sh.id = ")
     .value(delivery.and_then(|delivery| delivery.shop_id).map(i64::from))
-    .sql(" WHERE p.id = ")
-    .value(query.point.project_id.get())
-    .row(connection)
+    .sql(" LEFT JOIN nomenclatures n ON n.project_id = p.id AND n.is_subscription = ")
+    .value(false)
+    .sql(" AND n.id")
+    .among(items)
+    .sql(" LEFT JOIN inventories i ON i.nomenclature_id = n.id AND ");
+    let rows = match point.application_id {
+        Some(application) => rows
+            .sql(
+                "EXISTS (SELECT 1 FROM warehouse_applications w WHERE w.warehouse_id = i.warehouse_id \
+                 AND w.application_id = ",
+            )
+            .value(application.get())
+            .sql(")"),
+        None => rows.sql("i.project_id = p.id AND i.deleted_at IS NULL"),
+    };
+    rows.sql(" WHERE p.id = ").value(point.project_id.get())
 }
 
-fn references(
-    connection: &mut AnyConnection,
-    point: SalesPoint,
-    delivery: &DeliveryRequest,
-    found: &TermsRow,
-) -> Result<References, Failed> {
-    let payment_type = match delivery.payment_type_id {
-        None => None,
-        Some(id) => is_paid_online(connection, point.project_id, point.application_id, id)?,
-    };
+fn references(found: &CartRow) -> Result<References, Failed> {
     Ok(References {
         delivery_type: match found.type_is_active {
             None => None,
@@ -322,6 +301,6 @@ fn references(
             .shop_is_active
             .zip(found.shop_address.clone())
             .map(|(is_active, address)| ShopReference { is_active, address }),
-        payment_type,
+        payment_type: found.is_online,
     })
 }
