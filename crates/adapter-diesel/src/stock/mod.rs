@@ -11,7 +11,9 @@ mod reserve;
 pub(crate) use history::history;
 pub(crate) use kontor_catalog::model::StockReason as Reason;
 pub(crate) use levels::{NewStock, StockLevels, create, set};
-pub(crate) use reserve::{Claim, entries_of_taken, has_price, put_back, release_reserved, remove_reserved, reserve, reserving};
+pub(crate) use reserve::{
+    Claim, entries_of_taken, has_price, put_back, release_reserved, remove_reserved, reserve, reserving,
+};
 
 use std::collections::BTreeSet;
 
