@@ -51,6 +51,31 @@ pub(crate) fn lock_items(connection: &mut AnyConnection, items: &[i64]) -> Query
     Ok(())
 }
 
+/// Locks all that a new order depends on, in one statement: its customer against deletion, then its items, then the
+/// discounts that cover a line. Each part counts the rows of the part before it, which sets the order of the locks.
+/// Returns `false` if the customer is deleted or does not exist; then no item is locked.
+pub(crate) fn lock_for_order(
+    connection: &mut AnyConnection,
+    customer: i64,
+    items: &[i64],
+    discounts: &[i64],
+) -> QueryResult<bool> {
+    let customer = Statement::new("SELECT id FROM counterparties WHERE deleted_at IS NULL AND id = ").value(customer);
+    if !connection.is_postgres() {
+        return customer.finds(connection);
+    }
+    Statement::new("WITH locked_customer AS (")
+        .then(customer)
+        .sql(" FOR SHARE), locked_items AS (SELECT id FROM nomenclatures WHERE id")
+        .among(items)
+        .sql(" AND (SELECT count(*) FROM locked_customer) = 1 ORDER BY id FOR NO KEY UPDATE), ")
+        .sql("locked_discounts AS (SELECT id FROM discounts WHERE id")
+        .among(discounts)
+        .sql(" AND (SELECT count(*) FROM locked_items) >= 0 ORDER BY id FOR SHARE) ")
+        .sql("SELECT id FROM locked_customer WHERE (SELECT count(*) FROM locked_discounts) >= 0")
+        .finds(connection)
+}
+
 /// As [`lock_items`], for the items of a spreadsheet, some of which are named by article.
 pub(crate) fn lock_spreadsheet_items<'a>(
     connection: &mut AnyConnection,

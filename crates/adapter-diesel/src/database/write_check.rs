@@ -36,17 +36,22 @@ fn text(statement: &str) -> &str {
     statement.split(" -- binds:").next().unwrap_or_default()
 }
 
-/// Returns the number of tables that a statement reads. Lists of values do not count.
+/// Start of the names of parts of a statement (`WITH`) that lock the rows they select.
+const LOCKED: &str = "locked_";
+
+/// Returns the number of tables that a statement reads. Lists of values and rows that it has locked do not count.
 fn tables(text: &str) -> usize {
     let named = ["FROM ", "JOIN "].into_iter().flat_map(|word| text.split(word).skip(1));
-    named.filter(|rest| !rest.trim_start_matches('(').starts_with("VALUES ")).count()
+    named.filter(|rest| !rest.trim_start_matches('(').starts_with("VALUES ") && !rest.starts_with(LOCKED)).count()
 }
 
 /// `true` if a statement locks rows and reads others. When such a statement waits for a lock, PostgreSQL returns the
 /// locked rows as they are after the wait, but rows of joins and subqueries as they were before.
 fn is_mixed(statement: &str) -> bool {
-    let text = text(statement);
-    LOCKS.iter().any(|lock| text.contains(lock)) && (tables(text) != 1 || text.contains("(SELECT "))
+    let text = text(statement).replace(" AS (SELECT ", " AS SELECT ");
+    let counted = format!("(SELECT count(*) FROM {LOCKED}");
+    let locks: usize = LOCKS.iter().map(|lock| text.matches(lock).count()).sum();
+    locks > 0 && (tables(&text) != locks || text.replace(&counted, "").contains("(SELECT "))
 }
 
 fn identifier(text: &str) -> &str {
@@ -193,6 +198,8 @@ mod tests {
             "SELECT \"a\".\"id\" FROM \"a\" WHERE (\"a\".\"id\" = $1)  FOR SHARE",
             "INSERT INTO a (id) SELECT k.id FROM (VALUES ($1)) AS v JOIN keys k ON k.id = v.column1 FOR SHARE OF k",
             "SELECT a.id FROM a JOIN b ON b.id = a.id WHERE EXISTS (SELECT 1 FROM c)",
+            "WITH locked_a AS (SELECT id FROM a WHERE id = $1 FOR SHARE), locked_b AS (SELECT id FROM b WHERE id = $2 \
+             AND (SELECT count(*) FROM locked_a) = 1 FOR UPDATE) SELECT id FROM locked_a",
         ] {
             assert!(!is_mixed(alone), "{alone}");
         }
@@ -202,6 +209,8 @@ mod tests {
             "SELECT id FROM a WHERE id = (SELECT a FROM b WHERE id = $1) FOR SHARE",
             "SELECT id, EXISTS (SELECT 1 FROM b) FROM a FOR KEY SHARE",
             "UPDATE a SET b = $1 WHERE id IN (SELECT id FROM a ORDER BY id LIMIT 3 FOR UPDATE SKIP LOCKED)",
+            "WITH locked_a AS (SELECT id FROM a WHERE id = $1 FOR SHARE) SELECT b.id FROM b",
+            "WITH locked_a AS (SELECT a.id FROM a JOIN b ON b.id = a.id FOR SHARE) SELECT id FROM locked_a",
         ] {
             assert!(is_mixed(mixed), "{mixed}");
         }

@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use diesel::result::Error as QueryError;
-use kontor_kernel::{DiscountId, Money, StoreError};
+use kontor_kernel::{Money, StoreError};
 use kontor_orders::change::{AppliedDiscounts, PromoUse};
 use kontor_orders::model::Discount;
 use kontor_orders::ports::PlaceRefused;
@@ -11,7 +11,7 @@ use crate::database::{Abort, AnyConnection};
 use crate::decode;
 use crate::discount_rows::{DiscountRow, status, target, value};
 use crate::schema::{discount_usages, discounts, orders};
-use crate::statement::{Statement, by_place};
+use crate::statement::Statement;
 
 /// Selects the automatic discounts that may apply to these items, from `FROM` on.
 pub(super) fn automatic(project: i64, items: &[i64]) -> Statement {
@@ -22,11 +22,16 @@ pub(super) fn automatic(project: i64, items: &[i64]) -> Statement {
         .sql(")")
 }
 
-by_place! {
-    struct SeenRow {
-        id: i64,
-        version: i64,
-    }
+/// Selects the ids and versions of the automatic discounts that may apply to these items, as one text like
+/// [`seen_text`].
+pub(super) fn automatic_text(project: i64, items: &[i64]) -> Statement {
+    Statement::new("SELECT string_agg(id || ':' || version, ',' ORDER BY id)").then(automatic(project, items))
+}
+
+/// Returns the ids and versions of the discounts that an order was priced with; `None` if there are none.
+pub(super) fn seen_text(priced_by: &AppliedDiscounts) -> Option<String> {
+    let seen: Vec<String> = priced_by.seen.iter().map(|(id, version)| format!("{}:{version}", id.get())).collect();
+    (!seen.is_empty()).then(|| seen.join(","))
 }
 
 /// Returns `true` if the automatic discounts that may apply to these items are the ones used for pricing. Discounts
@@ -37,19 +42,12 @@ pub(super) fn check_automatic_discounts(
     items: &[i64],
     priced_by: &AppliedDiscounts,
 ) -> Result<bool, QueryError> {
-    let AppliedDiscounts { seen, covering } = priced_by;
-    let covering: Vec<i64> = covering.iter().map(|id| id.get()).collect();
+    let covering: Vec<i64> = priced_by.covering.iter().map(|id| id.get()).collect();
     if !covering.is_empty() {
         let held = Statement::new("SELECT id FROM discounts WHERE id").among(&covering);
         held.hold(connection, " ORDER BY id FOR SHARE")?;
     }
-    let current: Vec<SeenRow> =
-        Statement::new("SELECT id, version").then(automatic(project, items)).rows(connection)?;
-    let same = |row: &SeenRow| {
-        let version = DiscountId::new(row.id).ok().and_then(|id| seen.get(&id));
-        version.is_some_and(|version| i64::try_from(*version) == Ok(row.version))
-    };
-    Ok(current.len() == seen.len() && current.iter().all(same))
+    Ok(automatic_text(project, items).scalar::<Option<String>>(connection)? == seen_text(priced_by))
 }
 
 impl TryFrom<DiscountRow> for Discount {

@@ -15,36 +15,44 @@ use super::tickets;
 use crate::customer_data::is_employee;
 use crate::database::{Abort, AnyConnection, Topic};
 use crate::decode;
-use crate::locks::lock_items;
+use crate::locks::lock_for_order;
 use crate::order_history::{self, Entry};
 use crate::read_models::offers;
 use crate::schema::{discount_usages, nomenclatures};
-use crate::statement::{Statement, Value};
-use crate::stock::{self, Cause, Movement, Reason, Reserved};
+use crate::statement::{Statement, Value, by_place};
+use crate::stock::{self, Cause, Claim, Reason};
 
 type Refused = Abort<PlaceRefused>;
 
 /// Stores an order and its reservations. Its charge is stored in the same transaction.
-///
-/// The caller has locked the customer.
 pub(super) fn place(
     connection: &mut AnyConnection,
     order: &PlacedOrder,
     customer: CounterpartyId,
 ) -> Result<OrderId, Refused> {
     let at = order.at.naive_utc();
+    // Items are locked first, as in every stock change, because the data shown by storefronts may change. The items of
+    // services are locked with them.
+    let items: Vec<i64> = order.lines.iter().map(|line| line.item.get()).collect();
+    let covering: Vec<i64> = order.automatic.covering.iter().map(|id| id.get()).collect();
+    if !lock_for_order(connection, customer.get(), &items, &covering)? {
+        return Err(Abort::Refused(PlaceRefused::CustomerDeleted));
+    }
     if let Some(manager) = order.manager_id
         && !is_employee(connection, order.project_id, manager)?
     {
         return Err(Abort::Refused(PlaceRefused::UnknownManager));
     }
     connection.invalidate(Topic::Storefront, order.project_id.get());
-    let reserved = reserve(connection, order, at)?;
-    check_prices(connection, order)?;
+    let services = order.lines.iter().filter(|line| line.inventory.is_none());
+    let services = services.map(|line| (line.item.get(), line.unit_price.minor())).collect();
+    if !check_service_prices(connection, order.project_id.get(), &services)? {
+        return Err(Abort::Refused(PlaceRefused::Stale));
+    }
     if let Some(promo) = &order.promo {
         discounts::take_promo_use(connection, promo, order.promo_discount, customer.get())?;
     }
-    let id = store(connection, order, customer, &reserved, at)?;
+    let (id, exhausted) = store(connection, order, customer, &items, at)?;
     tickets::insert(connection, order, id)?;
     if let Some(promo) = &order.promo {
         diesel::insert_into(discount_usages::table)
@@ -58,43 +66,8 @@ pub(super) fn place(
             .execute(connection)?;
     }
     connection.note_created("orders", id);
-    let exhausted: Vec<i64> =
-        reserved.iter().filter(|movement| movement.left() == 0).map(|movement| movement.item).collect();
     offers::refresh_locked(connection, &exhausted)?;
     Ok(decode::id(id)?)
-}
-
-/// Reserves the stock of every line. Items are locked first, as in every stock change, because the data shown by
-/// storefronts may change. The items of services are locked with them, in one order, to avoid deadlocks.
-fn reserve(connection: &mut AnyConnection, order: &PlacedOrder, at: NaiveDateTime) -> Result<Vec<Movement>, Refused> {
-    let mut lines: Vec<_> =
-        order.lines.iter().filter_map(|line| place_of(line).map(|inventory| (inventory, line))).collect();
-    lines.sort_by_key(|(inventory, _)| *inventory);
-    lock_items(connection, &order.lines.iter().map(|line| line.item.get()).collect::<Vec<_>>())?;
-    let mut reserved = Vec::with_capacity(lines.len());
-    for (inventory, line) in lines {
-        match stock::reserve(connection, inventory, line.quantity.get().into(), line.unit_price, at)? {
-            Reserved::Done(movement) => reserved.push(movement),
-            Reserved::NotEnough => return Err(Abort::Refused(PlaceRefused::OutOfStock { line: line.position })),
-            Reserved::PriceChanged => return Err(Abort::Refused(PlaceRefused::Stale)),
-        }
-    }
-    Ok(reserved)
-}
-
-/// Checks that the values used for pricing have not changed.
-fn check_prices(connection: &mut AnyConnection, order: &PlacedOrder) -> Result<(), Refused> {
-    let project = order.project_id.get();
-    let services = order.lines.iter().filter(|line| line.inventory.is_none());
-    let services = services.map(|line| (line.item.get(), line.unit_price.minor())).collect();
-    let items: Vec<i64> = order.lines.iter().map(|line| line.item.get()).collect();
-    if check_service_prices(connection, project, &services)?
-        && discounts::check_automatic_discounts(connection, project, &items, &order.automatic)?
-    {
-        Ok(())
-    } else {
-        Err(Abort::Refused(PlaceRefused::Stale))
-    }
 }
 
 /// Checks the prices of services. Services have no stock that would guard their prices, so their locked items must
@@ -122,16 +95,31 @@ fn place_of(line: &PlacedLine) -> Option<i64> {
     line.inventory.map(InventoryId::get)
 }
 
-/// Stores the rows of an order, and the movements of its reservations. PostgreSQL does this in one statement: each
-/// further statement would add a round trip while other transactions wait for the locks.
+by_place! {
+    /// Row of the statement that stores an order: one per reserved stock level, at least one.
+    struct StoredRow {
+        order: i64,
+        inventory: Option<i64>,
+        item: Option<i64>,
+        left: Option<i64>,
+        automatic: Option<String>,
+    }
+}
+
+/// Reserves the stock of an order and stores its rows. Returns its id, and the items that are sold out now. PostgreSQL
+/// does this in one statement: each further statement would add a round trip while other transactions wait for the
+/// locks. An order that is refused afterwards is rolled back.
 fn store(
     connection: &mut AnyConnection,
     order: &PlacedOrder,
     customer: CounterpartyId,
-    reserved: &[Movement],
+    items: &[i64],
     at: NaiveDateTime,
-) -> Result<i64, Refused> {
+) -> Result<(i64, Vec<i64>), Refused> {
     let project = order.project_id.get();
+    let mut claims: Vec<(Claim, usize)> = order.lines.iter().filter_map(claim).collect();
+    claims.sort_by_key(|(claim, _)| claim.inventory);
+    let (claims, positions): (Vec<Claim>, Vec<usize>) = claims.into_iter().unzip();
     let placed = order_row(order, customer, at);
     let cause = |number: Value| Cause::of_order(Reason::Reservation, number, order.author, at);
     let entry = |number: Value| Entry {
@@ -143,24 +131,50 @@ fn store(
         detail: None,
         changes: order_history::created(order.status, order.final_price, order.delivery_charge.price),
     };
-    if connection.is_postgres() && order.lines.len() <= MAX_LINES_PER_STATEMENT {
-        let mut all = Statement::new("WITH placed AS (")
+    // Stock level, item and remaining units of each reservation.
+    let reserved: Vec<(i64, i64, i64)>;
+    let (id, is_current) = if connection.is_postgres() && order.lines.len() <= MAX_LINES_PER_STATEMENT {
+        let rows: Vec<StoredRow> = Statement::new("WITH taken AS (")
+            .then(stock::reserving(&claims, at))
+            .sql("), placed AS (")
             .then(placed)
             .sql("), held AS (")
             .then(line_rows(project, &PLACED, &order.lines, at))
-            .sql("), told AS (")
-            .then(order_history::line(&entry(PLACED), at)?);
-        if !reserved.is_empty() {
-            all = all.sql("), moved AS (").then(stock::entries(connection, reserved, &cause(PLACED)));
-        }
-        let all = all.sql(") SELECT id FROM placed");
-        return Ok(all.scalar(connection)?);
+            .sql(" RETURNING inventory_id, quantity), moved AS (")
+            .then(stock::entries_of_taken(&cause(PLACED)))
+            .sql("), entered AS (")
+            .then(order_history::line(&entry(PLACED), at)?)
+            .sql(") SELECT placed.id, taken.id, taken.nomenclature_id, taken.quantity - taken.reserved, (")
+            .then(discounts::automatic_text(project, items))
+            .sql(") FROM placed LEFT JOIN taken ON TRUE")
+            .rows(connection)?;
+        let first = rows.first().ok_or(diesel::NotFound)?;
+        reserved = rows.iter().filter_map(|row| Some((row.inventory?, row.item?, row.left?))).collect();
+        (first.order, first.automatic == discounts::seen_text(&order.automatic))
+    } else {
+        let movements = stock::reserve(connection, &claims, at)?;
+        let id: i64 = placed.scalar(connection)?;
+        insert_lines(connection, project, id, &order.lines, at)?;
+        stock::write_movements(connection, &movements, &cause(id.into()))?;
+        order_history::write(connection, &entry(id.into()), at)?;
+        reserved = movements.iter().map(|movement| (movement.inventory, movement.item, movement.left())).collect();
+        (id, discounts::check_automatic_discounts(connection, project, items, &order.automatic)?)
+    };
+    let is_reserved = |claim: &Claim| reserved.iter().any(|(inventory, ..)| *inventory == claim.inventory);
+    if let Some((claim, line)) = claims.iter().zip(positions).find(|(claim, _)| !is_reserved(claim)) {
+        let is_sold_out = stock::has_price(connection, claim)?;
+        return Err(Abort::Refused(if is_sold_out { PlaceRefused::OutOfStock { line } } else { PlaceRefused::Stale }));
     }
-    let id: i64 = placed.scalar(connection)?;
-    insert_lines(connection, project, id, &order.lines, at)?;
-    stock::write_movements(connection, reserved, &cause(id.into()))?;
-    order_history::write(connection, &entry(id.into()), at)?;
-    Ok(id)
+    if !is_current {
+        return Err(Abort::Refused(PlaceRefused::Stale));
+    }
+    Ok((id, reserved.into_iter().filter(|(.., left)| *left == 0).map(|(_, item, _)| item).collect()))
+}
+
+/// Returns the units of a line to reserve, and its position; `None` for a service.
+fn claim(line: &PlacedLine) -> Option<(Claim, usize)> {
+    let (inventory, pieces) = (place_of(line)?, line.quantity.get().into());
+    Some((Claim { inventory, pieces, price: line.unit_price }, line.position))
 }
 
 /// Id of the order that the same statement stores as `placed`.

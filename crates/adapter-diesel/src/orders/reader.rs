@@ -138,23 +138,19 @@ by_place! {
         vat_code: Option<i32>,
         is_ticket: bool,
         state: String,
+        photo: Option<String>,
     }
 }
 
+/// Selects the lines of orders, each once per photo of its item.
 const LINES: &str = "\
     SELECT r.id, r.order_id, r.nomenclature_id, r.name, n.article, r.inventory_id, w.id AS warehouse_id, w.name AS warehouse_name, \
     r.quantity, r.unit_price, r.product_discount, r.promo_discount, r.total, r.refunded_quantity, r.refunded_amount, \
-    r.vat_code, r.is_ticket, r.state FROM reservations r \
+    r.vat_code, r.is_ticket, r.state, f.url FROM reservations r \
     JOIN nomenclatures n ON n.id = r.nomenclature_id AND n.project_id = r.project_id \
+    LEFT JOIN nomenclature_photos f ON f.nomenclature_id = n.id AND f.project_id = n.project_id \
     LEFT JOIN inventories i ON i.id = r.inventory_id AND i.project_id = r.project_id \
     LEFT JOIN warehouses w ON w.id = i.warehouse_id AND w.project_id = i.project_id WHERE r.order_id";
-
-by_place! {
-    struct PhotoRow {
-        nomenclature_id: i64,
-        url: String,
-    }
-}
 
 /// Loads the orders that `condition` (from `WHERE` on, over `orders o`) selects, in its order.
 pub(super) fn orders(
@@ -166,21 +162,16 @@ pub(super) fn orders(
         return Ok(Vec::new());
     }
     let ids: Vec<i64> = rows.iter().map(|row| row.id).collect();
-    let lines: Vec<LineRow> = Statement::new(LINES).among(&ids).sql(" ORDER BY r.id").rows(connection)?;
-    let items: Vec<i64> = lines.iter().map(|line| line.nomenclature_id).collect();
-    let photos: Vec<PhotoRow> =
-        Statement::new("SELECT nomenclature_id, url FROM nomenclature_photos WHERE nomenclature_id")
-            .among(&items)
-            .sql(" ORDER BY nomenclature_id, position")
-            .rows(connection)?;
-    let mut photos_of: BTreeMap<i64, Vec<String>> = BTreeMap::new();
-    for photo in photos {
-        photos_of.entry(photo.nomenclature_id).or_default().push(photo.url);
-    }
+    let lines: Vec<LineRow> = Statement::new(LINES).among(&ids).sql(" ORDER BY r.id, f.position").rows(connection)?;
     let mut lines_of: BTreeMap<i64, Vec<OrderLine>> = BTreeMap::new();
-    for row in lines {
-        let photos = photos_of.get(&row.nomenclature_id).cloned().unwrap_or_default();
-        lines_of.entry(row.order_id).or_default().push(line(row, photos)?);
+    for mut row in lines {
+        let (id, photo, of_order) = (row.id, row.photo.take(), lines_of.entry(row.order_id).or_default());
+        if of_order.last().is_none_or(|line| line.id.get() != id) {
+            of_order.push(line(row)?);
+        }
+        if let Some(line) = of_order.last_mut() {
+            line.photos.extend(photo);
+        }
     }
     // Unpaid orders have no refunds.
     let paid: Vec<i64> = rows.iter().filter(|row| row.paid_at.is_some()).map(|row| row.id).collect();
@@ -193,13 +184,13 @@ pub(super) fn orders(
     rows.into_iter().map(assemble).collect()
 }
 
-fn line(row: LineRow, photos: Vec<String>) -> Result<OrderLine, StoreError> {
+fn line(row: LineRow) -> Result<OrderLine, StoreError> {
     let state = ReservationState::from_word(&row.state);
     Ok(OrderLine {
         id: decode::id(row.id)?,
         item: Named { id: decode::id(row.nomenclature_id)?, name: row.name },
         article: row.article,
-        photos,
+        photos: Vec::new(),
         warehouse: decode::named(row.warehouse_id, row.warehouse_name)?,
         inventory: decode::optional_id(row.inventory_id)?,
         quantity: Quantity::new(row.quantity).map_err(StoreError::corrupt)?,

@@ -17,7 +17,7 @@ use crate::locks::lock_items;
 use crate::read_models::offers;
 use crate::schema::orders;
 use crate::statement::{Statement, Value};
-use crate::stock::{self, Cause, Movement, Reason, Reserved};
+use crate::stock::{self, Cause, Claim, Movement, Reason};
 
 type Refused = Abort<OrderError>;
 
@@ -59,8 +59,8 @@ pub(super) fn apply(
     Ok(())
 }
 
-/// Reserves more of some stock and releases some of other, by ascending id. Returns the items that are sold out now or
-/// available again.
+/// Reserves more of some stock and releases some of other; the items are locked. Returns the items that are sold out
+/// now or available again.
 fn claim(
     connection: &mut AnyConnection,
     order: OrderId,
@@ -68,16 +68,18 @@ fn claim(
     stamp: &Stamp,
 ) -> Result<Vec<i64>, Refused> {
     let at = stamp.at.naive_utc();
-    let (mut taken, mut given) = (Vec::new(), Vec::new());
-    for claim in claims {
-        let (inventory, pieces) = (claim.inventory.get(), claim.pieces);
-        match claim.price.filter(|_| pieces > 0) {
-            Some(price) => match stock::reserve(connection, inventory, pieces, price, at)? {
-                Reserved::Done(movement) => taken.push(movement),
-                Reserved::NotEnough | Reserved::PriceChanged => return Err(stale()),
-            },
-            None => given.push(stock::release_reserved(connection, inventory, -pieces, at)?),
-        }
+    let wanted = |claim: &StockClaim| -> Option<Claim> {
+        let price = claim.price.filter(|_| claim.pieces > 0)?;
+        Some(Claim { inventory: claim.inventory.get(), pieces: claim.pieces, price })
+    };
+    let more: Vec<Claim> = claims.iter().filter_map(wanted).collect();
+    let taken = if more.is_empty() { Vec::new() } else { stock::reserve(connection, &more, at)? };
+    if taken.len() < more.len() {
+        return Err(stale());
+    }
+    let mut given = Vec::new();
+    for claim in claims.iter().filter(|claim| wanted(claim).is_none()) {
+        given.push(stock::release_reserved(connection, claim.inventory.get(), -claim.pieces, at)?);
     }
     for (reason, movements) in [(Reason::Reservation, &taken), (Reason::Release, &given)] {
         if !movements.is_empty() {

@@ -11,7 +11,9 @@ mod reserve;
 pub(crate) use history::history;
 pub(crate) use kontor_catalog::model::StockReason as Reason;
 pub(crate) use levels::{NewStock, StockLevels, create, set};
-pub(crate) use reserve::{Reserved, put_back, release_reserved, remove_reserved, reserve};
+pub(crate) use reserve::{
+    Claim, entries_of_taken, has_price, put_back, release_reserved, remove_reserved, reserve, reserving,
+};
 
 use std::collections::BTreeSet;
 
@@ -141,18 +143,13 @@ pub(crate) fn write_movements(
     cause: &Cause,
 ) -> QueryResult<()> {
     for movements in movements.chunks(ROWS) {
-        entries(connection, movements, cause).run(connection)?;
+        for movement in movements {
+            connection.invalidate(Topic::Storefront, movement.project);
+        }
+        let rows = movements.iter().map(|movement| movement.values().into_iter().chain(cause.values()));
+        Statement::new(INSERT).sql("VALUES ").tuples(rows).of_lines(movements.len()).run(connection)?;
     }
     Ok(())
-}
-
-/// Returns the statement that writes movements, at least one and not more than one statement takes.
-pub(crate) fn entries(connection: &mut AnyConnection, movements: &[Movement], cause: &Cause) -> Statement {
-    for movement in movements {
-        connection.invalidate(Topic::Storefront, movement.project);
-    }
-    let rows = movements.iter().map(|movement| movement.values().into_iter().chain(cause.values()));
-    Statement::new(INSERT).sql("VALUES ").tuples(rows).of_lines(movements.len())
 }
 
 /// Corrects ledger and figures of stock levels, with one movement per level that differs. The quantity is taken from

@@ -1,32 +1,54 @@
 //! Reservation, release and sale of the stock of orders. The guards are in the statements, which stay prepared: Diesel
 //! would prepare its own updates on each call.
 
+use std::collections::BTreeMap;
+
 use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::Money;
 
-use super::Movement;
+use super::{Cause, INSERT, Movement};
 use crate::database::AnyConnection;
-use crate::statement::{Statement, by_place};
+use crate::statement::{Statement, Value, by_place};
 
-/// Outcome of a reservation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reserved {
-    /// The units are reserved.
-    Done(Movement),
-    /// Not enough units are available.
-    NotEnough,
-    /// The price has changed.
-    PriceChanged,
+/// Units of a stock level to reserve.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claim {
+    pub inventory: i64,
+    /// Number of units.
+    pub pieces: i64,
+    /// Price at which they are sold.
+    pub price: Money,
 }
 
 by_place! {
     struct FiguresRow {
+        inventory: i64,
         project: i64,
         item: i64,
         warehouse: i64,
         quantity: i64,
         reserved: i64,
+    }
+}
+
+/// Columns of a [`FiguresRow`].
+const RETURNING: &str = " RETURNING inventories.id, inventories.project_id, inventories.nomenclature_id, \
+     inventories.warehouse_id, inventories.quantity, inventories.reserved";
+
+impl FiguresRow {
+    fn movement(self, quantity: i64, reserved: i64) -> Movement {
+        Movement {
+            project: self.project,
+            inventory: self.inventory,
+            item: self.item,
+            warehouse: self.warehouse,
+            quantity,
+            reserved,
+            quantity_after: self.quantity,
+            reserved_after: self.reserved,
+            price: None,
+        }
     }
 }
 
@@ -47,38 +69,63 @@ fn change(
         .sql(" WHERE id = ")
         .value(inventory)
         .then(conditions)
-        .sql(" RETURNING project_id, nomenclature_id, warehouse_id, quantity, reserved")
+        .sql(RETURNING)
         .row(connection)
         .optional()?;
-    Ok(changed.map(|after| Movement {
-        project: after.project,
-        inventory,
-        item: after.item,
-        warehouse: after.warehouse,
-        quantity,
-        reserved,
-        quantity_after: after.quantity,
-        reserved_after: after.reserved,
-        price: None,
-    }))
+    Ok(changed.map(|after| after.movement(quantity, reserved)))
 }
 
-/// Reserves units if enough are available at the sold price.
+/// Returns the statement that reserves units of different stock levels, where enough are available at the price. It
+/// returns these with their new figures. The caller compares their number, and rolls back.
+pub(crate) fn reserving(claims: &[Claim], at: NaiveDateTime) -> Statement {
+    let row =
+        |claim: &Claim| -> [Value; 3] { [claim.inventory.into(), claim.pieces.into(), claim.price.minor().into()] };
+    // A list of values has at least one row; this one matches no stock level.
+    let none: Option<[Value; 3]> = claims.is_empty().then(|| [Value::Int(None), Value::Int(None), Value::Int(None)]);
+    Statement::new("UPDATE inventories SET updated_at = ")
+        .value(at)
+        .sql(", reserved = inventories.reserved + v.column2 FROM (VALUES ")
+        .tuples(claims.iter().map(row).chain(none))
+        .sql(
+            ") AS v WHERE inventories.id = v.column1 AND inventories.quantity - inventories.reserved >= v.column2 \
+             AND inventories.price = v.column3",
+        )
+        .sql(RETURNING)
+        .of_lines(claims.len())
+}
+
+/// Reserves units of different stock levels, as [`reserving`].
 pub(crate) fn reserve(
     connection: &mut AnyConnection,
-    inventory: i64,
-    pieces: i64,
-    price: Money,
+    claims: &[Claim],
     at: NaiveDateTime,
-) -> QueryResult<Reserved> {
-    let set = Statement::new(", reserved = reserved + ").value(pieces);
-    let free = Statement::new(" AND quantity - reserved >= ").value(pieces).sql(" AND price = ").value(price.minor());
-    if let Some(held) = change(connection, inventory, set, free, 0, pieces, at)? {
-        return Ok(Reserved::Done(held));
+) -> QueryResult<Vec<Movement>> {
+    let rows: Vec<FiguresRow> = reserving(claims, at).rows(connection)?;
+    let pieces: BTreeMap<i64, i64> = claims.iter().map(|claim| (claim.inventory, claim.pieces)).collect();
+    let movement = |row: FiguresRow| {
+        let pieces = pieces.get(&row.inventory).copied().unwrap_or_default();
+        row.movement(0, pieces)
+    };
+    Ok(rows.into_iter().map(movement).collect())
+}
+
+/// Returns the statement that writes the movements of reservations, on PostgreSQL. It is part of a statement in which
+/// `taken` is [`reserving`], and `held` returns `inventory_id` and `quantity` of the lines.
+pub(crate) fn entries_of_taken(cause: &Cause) -> Statement {
+    let mut entries = Statement::new(INSERT).sql(
+        "SELECT taken.project_id, taken.id, taken.nomenclature_id, taken.warehouse_id, 0, held.quantity, \
+         taken.quantity, taken.reserved, CAST(NULL AS BIGINT), CAST(NULL AS BIGINT)",
+    );
+    for value in cause.values() {
+        entries = entries.sql(", ").value(value);
     }
-    let current = Statement::new("SELECT price FROM inventories WHERE id = ").value(inventory);
-    let is_same = current.scalar::<Option<i64>>(connection).optional()?.flatten() == Some(price.minor());
-    Ok(if is_same { Reserved::NotEnough } else { Reserved::PriceChanged })
+    entries.sql(" FROM taken JOIN held ON held.inventory_id = taken.id ORDER BY taken.id")
+}
+
+/// Returns `true` if a stock level still has the price of a claim.
+pub(crate) fn has_price(connection: &mut AnyConnection, claim: &Claim) -> QueryResult<bool> {
+    let current = Statement::new("SELECT price FROM inventories WHERE id = ").value(claim.inventory);
+    Ok(current.scalar::<Option<i64>>(connection).optional()?.flatten() == Some(claim.price.minor()))
 }
 
 /// Releases reserved units.
