@@ -20,7 +20,7 @@ use crate::database::{Abort, AnyConnection, Database, found};
 use crate::listing::{Source, Totals, in_order, of_project, unsearched};
 use crate::read_models::search::{customers_found, index_customer};
 use crate::records::{self, StoredRecord};
-use crate::schema::{counterparties, dictionary_items, files, login_contacts, orders, users};
+use crate::schema::{counterparties, dictionary_items, files, login_contacts, orders, referred, users};
 use crate::statement::Statement;
 use crate::{decode, unreadable};
 

@@ -81,7 +81,7 @@ pub(crate) fn reserving(claims: &[Claim], at: NaiveDateTime) -> Statement {
     let row =
         |claim: &Claim| -> [Value; 3] { [claim.inventory.into(), claim.pieces.into(), claim.price.minor().into()] };
     // A list of values has at least one row; this one matches no stock level.
-    let none: Option<[Value; 3]> = claims.is_empty().then(|| [Value::Int(None), Value::Int(None), Value::Int(None)]);
+    let none: Option<[Value; 3]> = claims.is_empty().then_some([Value::Int(None), Value::Int(None), Value::Int(None)]);
     Statement::new("UPDATE inventories SET updated_at = ")
         .value(at)
         .sql(", reserved = inventories.reserved + v.column2 FROM (VALUES ")

@@ -30,7 +30,7 @@ pub async fn a_password_request_has_one_lease<F: Fixture<Store: PasswordRequests
     let rounds = join_all(owners.iter().map(|owner| leased(fixture, owner, noon()))).await;
     let requests: Vec<_> = rounds.into_iter().flatten().collect();
     let first = PasswordRequest { login, requested_at: noon(), attempts: 1 };
-    assert_eq!(requests, [first.clone()]);
+    assert_eq!(requests, std::slice::from_ref(&first));
     assert_eq!(leased(fixture, "late", after(29)).await, None);
     let second = leased(fixture, "next", after(30)).await.unwrap();
     assert_eq!(second, PasswordRequest { attempts: 2, ..first.clone() });

@@ -99,8 +99,8 @@ async fn shown_in_order<S, R>(
     assert_eq!((second.items.iter().map(number).collect::<Vec<_>>(), second.total), (vec![b], 3));
     let directions = [MoveDirection::Up, MoveDirection::Down].into_iter().cycle();
     let moves = ids.into_iter().cycle().zip(directions).take(12);
-    let moved = join_all(moves.map(|(id, shift)| store.shift(stamp, application, id, shift))).await;
-    assert!(moved.iter().all(Result::is_ok), "{moved:?}");
+    let outcomes = join_all(moves.map(|(id, shift)| store.shift(stamp, application, id, shift))).await;
+    assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");
     let mut left = order().await;
     left.sort_unstable();
     assert_eq!(left, [a, b, c], "concurrent moves lose no record");

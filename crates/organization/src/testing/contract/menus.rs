@@ -38,26 +38,26 @@ pub async fn a_menu_is_used_in_its_project<F: Fixture<Store: StaffMenuStore>>(fi
     let (sales, stock) = (insert(project, "Sales").await.unwrap(), insert(project, "Stock").await.unwrap());
     let foreign = insert(other, "Sales").await.unwrap();
     let attach = |owner, menu: Option<StaffMenuId>| store.attach(project, owner, menu);
-    let uses = async || {
+    let choices = async || {
         let menus = StaffMenuStore::list(&*store, project, user).await.unwrap();
         menus.iter().map(|menu| (menu.id, menu.is_project, menu.is_own)).collect::<Vec<_>>()
     };
-    assert_eq!(uses().await, [(sales.id, false, false), (stock.id, false, false)]);
+    assert_eq!(choices().await, [(sales.id, false, false), (stock.id, false, false)]);
     attach(MenuOwner::Project, Some(sales.id)).await.unwrap();
     for menu in [&sales, &stock] {
         attach(MenuOwner::User(user), Some(menu.id)).await.unwrap();
     }
     let chosen = [(sales.id, true, false), (stock.id, false, true)];
-    assert_eq!(uses().await, chosen);
+    assert_eq!(choices().await, chosen);
     for owner in [MenuOwner::Project, MenuOwner::User(user)] {
         let refused = attach(owner, Some(foreign.id)).await;
         assert!(matches!(refused, Err(RecordError::Refused(StaffMenuRefusal::UnknownMenu))), "{refused:?}");
     }
-    assert_eq!(uses().await, chosen, "a refused change changes nothing");
+    assert_eq!(choices().await, chosen, "a refused change changes nothing");
     assert_eq!(store.of_project(project).await.unwrap().map(|menu| menu.id), Some(sales.id));
     assert_eq!(store.of_project(other).await.unwrap(), None);
     attach(MenuOwner::User(user), None).await.unwrap();
-    assert_eq!(uses().await, [(sales.id, true, false), (stock.id, false, false)]);
+    assert_eq!(choices().await, [(sales.id, true, false), (stock.id, false, false)]);
     let foreigner = store.permissions_of(user).await.unwrap().unwrap();
     assert!(foreigner.within(other).is_none());
 }

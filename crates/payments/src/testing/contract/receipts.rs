@@ -25,14 +25,14 @@ async fn sent<F: ReceiptFixture>(
 ) -> (Charge, ProviderId) {
     let charge = stored(fixture, new_charge(fixture.customer().await)).await;
     let provider_id = provider("pay");
-    let change = ChargeChange::Succeeded {
+    let succeeded = ChargeChange::Succeeded {
         provider_id: provider_id.clone(),
         event_id: key(),
         refund: None,
         method: None,
         receipt,
     };
-    let recorded = ChargeStore::record(&*fixture.store(), charge.id, change, at).await.unwrap();
+    let recorded = ChargeStore::record(&*fixture.store(), charge.id, succeeded, at).await.unwrap();
     assert_eq!(recorded, Change::Done);
     (charge, provider_id)
 }
@@ -93,8 +93,8 @@ pub async fn a_receipt_is_stored_with_its_money<F: ReceiptFixture>(fixture: &F) 
     assert_eq!(receipt_recorded(fixture, &canceled, registered(), noon()).await, Change::Done);
     let refund = refunding(fixture, paid(fixture).await.id, 100).await;
     let provider_id = provider("ref");
-    let change = RefundChange::Succeeded { provider_id: provider_id.clone(), receipt: Some(Registration::Pending) };
-    assert_eq!(refund_recorded(fixture, &refund, change).await, Change::Done);
+    let succeeded = RefundChange::Succeeded { provider_id: provider_id.clone(), receipt: Some(Registration::Pending) };
+    assert_eq!(refund_recorded(fixture, &refund, succeeded).await, Change::Done);
     let receipt = leased(fixture, noon()).await.unwrap();
     assert_eq!((receipt.task, receipt.purpose), (ReceiptTask::Refund(provider_id), refund.purpose));
 }

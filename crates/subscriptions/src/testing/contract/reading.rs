@@ -86,7 +86,7 @@ pub async fn a_charge_policy_belongs_to_a_project<F: StaffFixture>(fixture: &F) 
     let (store, ours, theirs) = (fixture.store(), fixture.project().await, fixture.project().await);
     let policy = |days: u8, withdrawn_plans_renew| {
         let notice = NoticeDays::try_from(days).unwrap();
-        SubscriptionPolicy { notice, withdrawn_plans_renew, ..SubscriptionPolicy::default() }
+        SubscriptionPolicy { withdrawn_plans_renew, notice, ..SubscriptionPolicy::default() }
     };
     for set in [policy(5, true), policy(7, false), SubscriptionPolicy::default()] {
         store.set_policy(Stamp::of_system(ours, noon()), set.clone()).await.unwrap();

@@ -30,11 +30,11 @@ impl State {
         }
         let mut deliveries = 0;
         for event in &events {
-            let receives = |endpoint: &&Endpoint| {
+            let is_recipient = |endpoint: &&Endpoint| {
                 endpoint.webhook.application_id == event.application_id && self.may_receive(endpoint)
             };
             let receivers: Vec<WebhookId> =
-                self.endpoints.values().filter(receives).map(|endpoint| endpoint.webhook.id).collect();
+                self.endpoints.values().filter(is_recipient).map(|endpoint| endpoint.webhook.id).collect();
             deliveries += receivers.len();
             for webhook in receivers {
                 self.deliver(webhook, event, random.uuid(), at);
