@@ -72,7 +72,9 @@ pub(crate) fn lock_for_order(
         .sql("locked_discounts AS (SELECT id FROM discounts WHERE id")
         .among(discounts)
         .sql(" AND (SELECT count(*) FROM locked_items) >= 0 ORDER BY id FOR SHARE) ")
-        .sql("SELECT id FROM locked_customer WHERE (SELECT count(*) FROM locked_discounts) >= 0")
+        // Named here too: without discounts, PostgreSQL evaluates no condition of their part.
+        .sql("SELECT id FROM locked_customer WHERE (SELECT count(*) FROM locked_items) >= 0 ")
+        .sql("AND (SELECT count(*) FROM locked_discounts) >= 0")
         .finds(connection)
 }
 

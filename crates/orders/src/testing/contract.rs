@@ -363,13 +363,15 @@ pub async fn an_order_from_other_data_is_stale<F: Fixture>(fixture: &F) {
     let vase = fixture.goods(5, money(1_000)).await;
     let code = fixture.promo(None, None).await;
     let new = with_promo(fixture, anna, &[(vase, 1)], &code).await;
-    let mut cheaper = new.clone();
-    cheaper.lines[0].unit_price = money(999);
+    // The sums stay consistent: storage may refuse others in any way.
+    let mut dearer = new.clone();
+    dearer.lines[0].unit_price = money(1_001);
+    dearer.lines[0].price.original = money(1_001);
     let mut unseen = new.clone();
     unseen.automatic.seen.insert(nothing::<DiscountId>(), 1);
     let mut newer = new.clone();
     newer.promo = newer.promo.map(|promo| PromoUse { version: promo.version + 1, ..promo });
-    for (stale, what) in [(cheaper, "price"), (unseen, "automatic discount"), (newer, "promo code")] {
+    for (stale, what) in [(dearer, "price"), (unseen, "automatic discount"), (newer, "promo code")] {
         let refused = store.place(stale).await;
         assert!(matches!(refused, Err(PlaceRefused::Stale)), "another {what}: {refused:?}");
     }
