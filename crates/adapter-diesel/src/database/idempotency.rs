@@ -56,6 +56,11 @@ fn time_of(number: i64) -> DateTime<Utc> {
     DateTime::from_timestamp_millis(number >> BITS).unwrap_or_default()
 }
 
+/// Returns a number of the time before a request.
+pub(crate) fn number_before(number: i64, time: TimeDelta) -> i64 {
+    first_of(time_of(number) - time)
+}
+
 /// Returns the time at which the key of a request becomes free.
 fn expiry_of(number: i64) -> DateTime<Utc> {
     time_of(number) + KEY_LIFE

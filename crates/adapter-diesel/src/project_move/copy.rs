@@ -2,15 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::TimeDelta;
 use diesel::connection::SimpleConnection as _;
 
 use super::ProjectMoveError;
 use super::tables::{self, PAGE, Table};
 use crate::database::AnyConnection;
+use crate::database::idempotency::number_before;
 use crate::statement::{Statement, by_place};
 
 /// Noted changes per round, which limits memory.
 const ROUND: usize = 20_000;
+
+/// Idempotency keys and their responses. They name no project, so those of all projects are copied.
+const KEYS: [&str; 2] = ["idempotency_keys", "idempotency_answers"];
+
+/// Maximum age of a request when its key is committed, with room for clocks that differ.
+const LATE: TimeDelta = TimeDelta::seconds(60);
 
 /// Lets a transaction check references at its end. Other transactions still check them at once.
 pub(super) const DEFERRABLE: &str = "DO $move$ DECLARE k record; BEGIN FOR k IN SELECT conrelid::regclass AS owner, conname \
@@ -64,6 +72,8 @@ pub(super) struct CopyPlan {
     shared: Vec<ReferenceRow>,
     /// Greatest id of each table that the target has room for.
     ids: BTreeMap<String, i64>,
+    /// Request number up to which all keys are copied.
+    keys: i64,
 }
 
 /// Runs reads that see one state of the source.
@@ -96,7 +106,7 @@ impl CopyPlan {
     ) -> Result<Self, ProjectMoveError> {
         let (tables, others) = tables::read(target)?;
         let shared = Statement::new(SHARED).rows(target)?;
-        let mut copy = Self { project, tables, others, shared, ids: BTreeMap::new() };
+        let mut copy = Self { project, tables, others, shared, ids: BTreeMap::new(), keys: 0 };
         copy.claim_ids(source, target)?;
         Ok(copy)
     }
@@ -138,9 +148,10 @@ impl CopyPlan {
     }
 
     /// Copies all rows of one snapshot. Returns their number.
-    pub fn all(&self, source: &mut AnyConnection, target: &mut AnyConnection) -> Result<usize, ProjectMoveError> {
-        let copied = in_snapshot(source, |source| {
+    pub fn all(&mut self, source: &mut AnyConnection, target: &mut AnyConnection) -> Result<usize, ProjectMoveError> {
+        let (copied, keys) = in_snapshot(source, |source| {
             self.copy_shared(source, target)?;
+            let keys = self.copy_keys(source, target)?;
             let mut copied = 0;
             for table in &self.tables {
                 let mut rows: Vec<String> = table.page(self.project, None, source.is_postgres())?.scalars(source)?;
@@ -153,10 +164,26 @@ impl CopyPlan {
                     rows = table.page(self.project, Some(last.as_str()), source.is_postgres())?.scalars(source)?;
                 }
             }
-            Ok(copied)
+            Ok((copied, keys))
         })?;
+        self.keys = keys;
         check_references(target)?;
         Ok(copied)
+    }
+
+    /// Copies idempotency keys and responses of requests that may have been committed since the last time, so that a
+    /// request repeated at the target does not run again. Returns the number to begin at next time.
+    fn copy_keys(&self, source: &mut AnyConnection, target: &mut AnyConnection) -> Result<i64, ProjectMoveError> {
+        let is_postgres = source.is_postgres();
+        for table in KEYS.into_iter().filter_map(|name| self.others.get(name)) {
+            let mut last = self.keys;
+            while let Some((rows, number)) = table.numbered(source, last, is_postgres)? {
+                table.replace(target, &rows)?;
+                last = number;
+            }
+        }
+        let newest: Option<i64> = Statement::new("SELECT max(number) FROM idempotency_keys").once().scalar(source)?;
+        Ok(newest.map_or(self.keys, |newest| number_before(newest, LATE).max(self.keys)))
     }
 
     /// Copies rows without a project that rows of the project refer to. The target keeps those it has; they must be
@@ -190,12 +217,12 @@ impl CopyPlan {
     /// Copies the rows that were noted as changed, at most [`ROUND`] changes. If it saw no more, it compares the number
     /// of rows of every table, if asked.
     pub fn round(
-        &self,
+        &mut self,
         source: &mut AnyConnection,
         target: &mut AnyConnection,
         compares: bool,
     ) -> Result<Round, ProjectMoveError> {
-        let (ids, is_complete) = in_snapshot(source, |source| {
+        let (ids, is_complete, keys) = in_snapshot(source, |source| {
             let noted: Vec<ChangeRow> =
                 Statement::new("SELECT id, table_name, row_key FROM project_move_changes WHERE project_id = ")
                     .value(self.project)
@@ -215,8 +242,10 @@ impl CopyPlan {
                 self.copy_shared(source, target)?;
                 self.compare(source, target)?;
             }
-            Ok((noted.iter().map(|change| change.id).collect::<Vec<_>>(), is_complete))
+            let keys = if is_complete { self.copy_keys(source, target)? } else { self.keys };
+            Ok((noted.iter().map(|change| change.id).collect::<Vec<_>>(), is_complete, keys))
         })?;
+        self.keys = keys;
         if is_complete {
             check_references(target)?;
         }

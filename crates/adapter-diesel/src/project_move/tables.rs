@@ -229,12 +229,35 @@ impl Table {
             return Ok(());
         }
         let Self { name, tenant, .. } = self;
-        let set = list(self.columns.iter().map(|column| format!("\"{0}\" = EXCLUDED.\"{0}\"", column.name)));
+        let set = self.assignments();
         let written = self.insert(target, rows, &format!("DO UPDATE SET {set} WHERE {name}.{tenant} = {project}"))?;
         if written != rows.len() {
             return Err(ProjectMoveError::Refused(format!("the target has other rows of {name} with the same keys")));
         }
         Ok(())
+    }
+
+    /// Returns rows that follow a number, in its order, and the last number; `None` if there are none.
+    pub fn numbered(
+        &self,
+        source: &mut AnyConnection,
+        after: i64,
+        is_postgres: bool,
+    ) -> QueryResult<Option<(Vec<String>, i64)>> {
+        let (name, row) = (&self.name, self.row_json("", is_postgres));
+        let page = format!("FROM {name} WHERE number > {after} ORDER BY number LIMIT {PAGE}");
+        let numbers: Vec<i64> = Statement::new(format!("SELECT number {page}")).once().scalars(source)?;
+        let Some(last) = numbers.last().copied() else { return Ok(None) };
+        Ok(Some((Statement::new(format!("SELECT {row} {page}")).once().scalars(source)?, last)))
+    }
+
+    /// Inserts or replaces rows without a project.
+    pub fn replace(&self, target: &mut AnyConnection, rows: &[String]) -> Result<(), ProjectMoveError> {
+        self.insert(target, rows, &format!("DO UPDATE SET {}", self.assignments())).map(drop)
+    }
+
+    fn assignments(&self) -> String {
+        list(self.columns.iter().map(|column| format!("\"{0}\" = EXCLUDED.\"{0}\"", column.name)))
     }
 
     /// Adds rows without a project to the target, unless it has equal ones.

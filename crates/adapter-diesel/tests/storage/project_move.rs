@@ -59,6 +59,9 @@ const ROWS: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// Number of a request with an idempotency key.
+const KEY_NUMBER: i64 = 1_769_904_000_000 << 21;
+
 /// Returns a project with records that refer to each other, also in circles.
 async fn project(db: &TestDatabase) -> ProjectId {
     let fixture = StockFixture::open(db).await;
@@ -78,6 +81,15 @@ async fn project(db: &TestDatabase) -> ProjectId {
         fixture
             .run(format!("INSERT INTO {table} (project_id, {columns}) VALUES ({}, {values})", fixture.project))
             .await;
+    }
+    let number = KEY_NUMBER;
+    for request in [
+        format!(
+            "INSERT INTO idempotency_keys (number, id, fingerprint, lease_owner, leased_until) VALUES ({number}, 'counterparty:500:h', 'f', 'p', {AT})"
+        ),
+        format!("INSERT INTO idempotency_answers (number, answer) VALUES ({number}, {})", bytes(db)),
+    ] {
+        fixture.run(request).await;
     }
     fixture.run("UPDATE users SET avatar_id = 500, creator_id = 500 WHERE id = 500".to_owned()).await;
     fixture.run("UPDATE files SET order_id = 500 WHERE id = 500".to_owned()).await;
@@ -155,6 +167,12 @@ async fn everything_moves(kind: Kind) {
     assert_eq!(values, source.named_numbers(VALUES.to_owned()).await);
     assert!(values[0].0.starts_with("anna a \"b\" \\ c sick 2026-01-01 00:00:00.25 Ёж 2 It's"), "{values:?}");
     assert_eq!(rows(&target, &tables, other, false).await.values().map(|(_, count)| count).sum::<i64>(), 0);
+
+    let keys = format!(
+        "SELECT k.id AS name, CAST(length(a.answer) AS BIGINT) AS number FROM idempotency_keys k JOIN idempotency_answers a ON a.number = k.number \
+         WHERE k.number = {KEY_NUMBER}"
+    );
+    assert_eq!(target.named_numbers(keys).await, [("counterparty:500:h".to_owned(), 2)]);
 
     // New records of the target have ids of their own.
     let new = format!(
