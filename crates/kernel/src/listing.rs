@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::Line;
+use crate::{Line, StoreError};
 
 /// Value that a field is compared with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +79,17 @@ impl Listing {
     /// Creates a query of all records.
     pub fn unfiltered(sort: Sort, page: PageRequest) -> Self {
         Self { conditions: Vec::new(), text: None, sort, unsorted: false, page }
+    }
+
+    /// Returns the requested page of records that are already in order, for a storage in memory.
+    ///
+    /// # Errors
+    /// If the query has filters, which such a storage lacks.
+    pub fn page_of<T>(&self, all: Vec<T>) -> Result<Page<T>, StoreError> {
+        if !self.conditions.is_empty() || self.text.is_some() {
+            return Err(StoreError::Failed("the storage in memory has no filtered lists".to_owned()));
+        }
+        Ok(Page::of(all, self.page))
     }
 
     /// Adds the condition that the field has one of these numbers.
@@ -169,6 +180,14 @@ pub struct Page<T> {
 }
 
 impl<T> Page<T> {
+    /// Returns the requested page of a whole list.
+    pub fn of(all: Vec<T>, request: PageRequest) -> Self {
+        let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
+        let before = usize::try_from(request.offset()).unwrap_or(usize::MAX);
+        let most = usize::try_from(request.per_page()).unwrap_or(usize::MAX);
+        Self { items: all.into_iter().skip(before).take(most).collect(), total, request }
+    }
+
     /// Returns the number of the last page; an empty list has one page.
     pub fn last_page(&self) -> u64 {
         self.total.div_ceil(u64::from(self.request.per_page)).max(1)

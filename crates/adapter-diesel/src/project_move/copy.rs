@@ -90,6 +90,25 @@ fn in_snapshot<T>(
     Ok(value)
 }
 
+/// Copies the rows of a table that meet a condition, page by page. Returns their number.
+fn copy_pages(
+    source: &mut AnyConnection,
+    table: &Table,
+    condition: &str,
+    mut write: impl FnMut(&[String]) -> Result<(), ProjectMoveError>,
+) -> Result<usize, ProjectMoveError> {
+    let (is_postgres, mut copied, mut last) = (source.is_postgres(), 0, None::<String>);
+    loop {
+        let mut rows: Vec<String> = table.page(condition, last.as_deref(), is_postgres)?.scalars(source)?;
+        write(&rows)?;
+        copied += rows.len();
+        if rows.len() < PAGE {
+            return Ok(copied);
+        }
+        last = rows.pop();
+    }
+}
+
 /// Checks the references of all rows so far.
 fn check_references(target: &mut AnyConnection) -> Result<(), ProjectMoveError> {
     target
@@ -154,15 +173,8 @@ impl CopyPlan {
             let keys = self.copy_keys(source, target)?;
             let mut copied = 0;
             for table in &self.tables {
-                let mut rows: Vec<String> = table.page(self.project, None, source.is_postgres())?.scalars(source)?;
-                while let Some(last) = rows.last() {
-                    table.write(target, self.project, &rows)?;
-                    copied += rows.len();
-                    if rows.len() < PAGE {
-                        break;
-                    }
-                    rows = table.page(self.project, Some(last.as_str()), source.is_postgres())?.scalars(source)?;
-                }
+                let own = format!("{} = {}", table.tenant, self.project);
+                copied += copy_pages(source, table, &own, |rows| table.write(target, self.project, rows))?;
             }
             Ok((copied, keys))
         })?;
@@ -174,13 +186,8 @@ impl CopyPlan {
     /// Copies idempotency keys and responses of requests that may have been committed since the last time, so that a
     /// request repeated at the target does not run again. Returns the number to begin at next time.
     fn copy_keys(&self, source: &mut AnyConnection, target: &mut AnyConnection) -> Result<i64, ProjectMoveError> {
-        let is_postgres = source.is_postgres();
         for table in KEYS.into_iter().filter_map(|name| self.others.get(name)) {
-            let mut last = self.keys;
-            while let Some((rows, number)) = table.numbered(source, last, is_postgres)? {
-                table.replace(target, &rows)?;
-                last = number;
-            }
+            copy_pages(source, table, &format!("number > {}", self.keys), |rows| table.replace(target, rows))?;
         }
         let newest: Option<i64> = Statement::new("SELECT max(number) FROM idempotency_keys").once().scalar(source)?;
         Ok(newest.map_or(self.keys, |newest| number_before(newest, LATE).max(self.keys)))

@@ -137,10 +137,10 @@ impl Table {
         array(list(self.columns.iter().map(|column| column.text(row, is_postgres))), is_postgres)
     }
 
-    /// Selects the rows of a project that follow another one, in the order of the key.
-    pub fn page(&self, project: i64, after: Option<&str>, is_postgres: bool) -> Result<Statement, ProjectMoveError> {
-        let (name, tenant, row) = (&self.name, self.tenant, self.row_json("", is_postgres));
-        let mut page = Statement::new(format!("SELECT {row} FROM {name} WHERE {tenant} = {project}")).once();
+    /// Selects the rows that meet a condition and follow another one, in the order of the key.
+    pub fn page(&self, condition: &str, after: Option<&str>, is_postgres: bool) -> Result<Statement, ProjectMoveError> {
+        let (name, row) = (&self.name, self.row_json("", is_postgres));
+        let mut page = Statement::new(format!("SELECT {row} FROM {name} WHERE {condition}")).once();
         let own: Vec<usize> = self
             .key
             .iter()
@@ -207,6 +207,9 @@ impl Table {
         rows: &[String],
         on_conflict: &str,
     ) -> Result<usize, ProjectMoveError> {
+        if rows.is_empty() {
+            return Ok(0);
+        }
         let Self { name, .. } = self;
         let columns = list(self.columns.iter().map(|column| format!("\"{}\"", column.name)));
         let values = list(self.values().map(|(_, value)| value));
@@ -225,9 +228,6 @@ impl Table {
 
     /// Inserts or replaces rows of the project in the target.
     pub fn write(&self, target: &mut AnyConnection, project: i64, rows: &[String]) -> Result<(), ProjectMoveError> {
-        if rows.is_empty() {
-            return Ok(());
-        }
         let Self { name, tenant, .. } = self;
         let set = self.assignments();
         let written = self.insert(target, rows, &format!("DO UPDATE SET {set} WHERE {name}.{tenant} = {project}"))?;
@@ -235,20 +235,6 @@ impl Table {
             return Err(ProjectMoveError::Refused(format!("the target has other rows of {name} with the same keys")));
         }
         Ok(())
-    }
-
-    /// Returns rows that follow a number, in its order, and the last number; `None` if there are none.
-    pub fn numbered(
-        &self,
-        source: &mut AnyConnection,
-        after: i64,
-        is_postgres: bool,
-    ) -> QueryResult<Option<(Vec<String>, i64)>> {
-        let (name, row) = (&self.name, self.row_json("", is_postgres));
-        let page = format!("FROM {name} WHERE number > {after} ORDER BY number LIMIT {PAGE}");
-        let numbers: Vec<i64> = Statement::new(format!("SELECT number {page}")).once().scalars(source)?;
-        let Some(last) = numbers.last().copied() else { return Ok(None) };
-        Ok(Some((Statement::new(format!("SELECT {row} {page}")).once().scalars(source)?, last)))
     }
 
     /// Inserts or replaces rows without a project.

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use kontor_kernel::history::{FieldChange, HistoryAction, HistoryEntry};
 use kontor_kernel::{
-    BranchId, BrandId, CategoryId, DiscountId, InvalidId, InventoryId, Listing, Name, NomenclatureId, Page,
-    PageRequest, ProjectId, Stamp, StoreError, WarehouseId,
+    BranchId, BrandId, CategoryId, DiscountId, InvalidId, InventoryId, Listing, Name, NomenclatureId, Page, ProjectId,
+    Stamp, StoreError, WarehouseId,
 };
 
 use crate::model::{
@@ -162,25 +162,14 @@ impl State {
     }
 }
 
-/// Returns one page of records.
-fn page_of<T>(all: Vec<T>, request: PageRequest) -> Page<T> {
-    let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-    let before = usize::try_from(request.offset()).unwrap_or(usize::MAX);
-    let most = usize::try_from(request.per_page()).unwrap_or(usize::MAX);
-    Page { items: all.into_iter().skip(before).take(most).collect(), total, request }
-}
-
 /// Returns one page of the records of a project.
 fn list_of<'a, T: Clone + 'a>(
     all: impl Iterator<Item = &'a (ProjectId, T)>,
     project: ProjectId,
     listing: &Listing,
 ) -> Result<Page<T>, StoreError> {
-    if !listing.conditions.is_empty() || listing.text.is_some() {
-        return Err(StoreError::Failed("the storage in memory has no filtered lists".to_owned()));
-    }
     let own = all.filter(|(owner, _)| *owner == project).map(|(_, record)| record.clone());
-    Ok(page_of(own.collect(), listing.page))
+    listing.page_of(own.collect())
 }
 
 /// Name of a record that has none of its own.

@@ -8,7 +8,7 @@ use kontor_kernel::{
 };
 
 use super::ports::scoped;
-use super::{Guard, InMemoryStock, State, list_of, page_of};
+use super::{Guard, InMemoryStock, State, list_of};
 use crate::model::{
     Brand, BrandChange, BrandDraft, Category, CategoryChange, CategoryCode, CategoryDraft, Discount, DiscountState,
     DiscountStats, DiscountTerms, DiscountUsage, Tag, TagDraft,
@@ -320,7 +320,7 @@ impl DiscountRepository for InMemoryStock {
     }
 
     async fn usages(&self, _: DiscountId, page: PageRequest) -> Result<Page<DiscountUsage>, StoreError> {
-        Ok(page_of(Vec::new(), page))
+        Ok(Page::of(Vec::new(), page))
     }
 
     async fn insert(

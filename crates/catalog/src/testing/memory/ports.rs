@@ -6,7 +6,7 @@ use kontor_kernel::{
     Stamp, StoreError, WarehouseId,
 };
 
-use super::{Guard, InMemoryStock, State, list_of, named, page_of};
+use super::{Guard, InMemoryStock, State, list_of, named};
 use crate::model::{
     Card, CardLabels, Inventory, InventoryDraft, Nomenclature, NomenclatureKind, StockChange, StockEntry, StockLevel,
     StockReason, StockedItem, Warehouse, WarehouseChange, WarehouseDraft,
@@ -230,7 +230,7 @@ impl InventoryRepository for InMemoryStock {
             let own = state.stock.get(&id).is_some_and(|(owner, _)| *owner == project);
             state.movements.get(&id).filter(|_| own).cloned().unwrap_or_default()
         });
-        Ok(page_of(entries.into_iter().rev().collect(), page))
+        Ok(Page::of(entries.into_iter().rev().collect(), page))
     }
 
     async fn find(&self, id: InventoryId) -> Result<Option<ProjectScoped<Inventory>>, StoreError> {

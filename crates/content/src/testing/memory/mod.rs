@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use kontor_kernel::{
-    ApplicationId, BlockId, FileId, InvalidId, Listing, MenuItemId, Page, PageId, PageRequest, PageTagId, ProjectId,
-    StoreError,
+    ApplicationId, BlockId, FileId, InvalidId, Listing, MenuItemId, Page, PageId, PageTagId, ProjectId, StoreError,
 };
 
 use crate::model::{self, Block, FileKey, MenuItem, PageTag, PictureWidth, Slug};
@@ -132,21 +131,10 @@ fn free_slug(wanted: &Slug, is_taken: impl Fn(&Slug) -> bool) -> Slug {
     all.find(|slug| !is_taken(slug)).unwrap_or_else(|| wanted.clone())
 }
 
-/// Returns one page of records.
-fn page_of<T>(all: Vec<T>, request: PageRequest) -> Page<T> {
-    let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-    let before = usize::try_from(request.offset()).unwrap_or(usize::MAX);
-    let most = usize::try_from(request.per_page()).unwrap_or(usize::MAX);
-    Page { items: all.into_iter().skip(before).take(most).collect(), total, request }
-}
-
 /// Returns one page of records that are ordered by identifier.
 fn list_of<T>(mut all: Vec<T>, listing: &Listing) -> Result<Page<T>, StoreError> {
-    if !listing.conditions.is_empty() || listing.text.is_some() {
-        return Err(StoreError::Failed("the storage in memory has no filtered lists".to_owned()));
-    }
     if listing.sort.descending {
         all.reverse();
     }
-    Ok(page_of(all, listing.page))
+    listing.page_of(all)
 }

@@ -9,7 +9,7 @@ use kontor_kernel::{
     ProjectScoped, RecordRepository, Stamp, StoreError,
 };
 
-use super::{Guard, InMemoryContent, State, free_slug, list_of, page_of};
+use super::{Guard, InMemoryContent, State, free_slug, list_of};
 use crate::model::{
     self, PageChange, PageContent, PageDraft, PageFilter, PageOrder, PageTag, PageType, Slug, TagNames,
 };
@@ -208,7 +208,7 @@ impl PageReader for InMemoryContent {
             PageOrder::PopularityAsc => found.sort_by_key(|page| (page.views_count, page.id)),
             PageOrder::PopularityDesc => found.sort_by_key(|page| Reverse((page.views_count, page.id))),
         }
-        Ok(page_of(found, page))
+        Ok(Page::of(found, page))
     }
 
     async fn find(&self, project: ProjectId, slug: Option<Slug>) -> Result<Option<model::Page>, StoreError> {

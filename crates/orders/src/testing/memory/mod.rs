@@ -330,14 +330,6 @@ impl CartReader for InMemoryOrders {
     }
 }
 
-/// Returns one page of records.
-fn page_of<T>(all: Vec<T>, request: PageRequest) -> Page<T> {
-    let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-    let before = usize::try_from(request.offset()).unwrap_or(usize::MAX);
-    let most = usize::try_from(request.per_page()).unwrap_or(usize::MAX);
-    Page { items: all.into_iter().skip(before).take(most).collect(), total, request }
-}
-
 #[async_trait]
 impl OrderReader for InMemoryOrders {
     async fn find(&self, id: OrderId) -> Result<Option<ProjectScoped<Order>>, StoreError> {
@@ -351,7 +343,7 @@ impl OrderReader for InMemoryOrders {
         };
         let newest =
             self.read(|state| state.orders.keys().rev().filter_map(|id| state.order(*id)).filter(own).collect());
-        Ok(page_of(newest, page))
+        Ok(Page::of(newest, page))
     }
 
     async fn has_employee(&self, project: ProjectId, user: UserId) -> Result<bool, StoreError> {
@@ -360,17 +352,14 @@ impl OrderReader for InMemoryOrders {
 
     async fn history(&self, order: OrderId, page: PageRequest) -> Result<Page<OrderEntry>, StoreError> {
         let entries = self.read(|state| state.histories.get(&order).cloned().unwrap_or_default());
-        Ok(page_of(entries.into_iter().rev().collect(), page))
+        Ok(Page::of(entries.into_iter().rev().collect(), page))
     }
 
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError> {
-        if !listing.conditions.is_empty() || listing.text.is_some() {
-            return Err(StoreError::Failed("the storage in memory has no filtered lists".to_owned()));
-        }
         let newest = self.read(|state| {
             let own = state.orders.keys().rev().filter(|_| state.project == project);
             own.filter_map(|id| state.order(*id)).collect()
         });
-        Ok(page_of(newest, listing.page))
+        listing.page_of(newest)
     }
 }

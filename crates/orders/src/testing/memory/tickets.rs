@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use kontor_kernel::history::{Author, HistoryAction};
 use kontor_kernel::{Named, OrderId, Page, PageRequest, ShopId, StoreError};
 
-use super::{Guard, InMemoryOrders, PICKUP, State, page_of};
+use super::{Guard, InMemoryOrders, PICKUP, State};
 use crate::audit::figure;
 use crate::charge_outcome::EffectEntry;
 use crate::model::OrderEvent;
@@ -120,6 +120,6 @@ impl TicketStore for InMemoryOrders {
             let judged = state.scans.iter().rev().map(|known| &known.judged);
             judged.filter(|scan| scan.order == Some(order)).cloned().collect()
         });
-        Ok(page_of(newest, page))
+        Ok(Page::of(newest, page))
     }
 }

@@ -136,14 +136,7 @@ impl DeletableRepository<Branch> for InMemoryOrganization {
 #[async_trait]
 impl ListedRepository<Branch> for InMemoryOrganization {
     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<Branch>, StoreError> {
-        if !listing.conditions.is_empty() || listing.text.is_some() {
-            return Err(StoreError::Failed("the storage in memory has no filtered lists".to_owned()));
-        }
-        let (all, request) = (self.with(|state| of_project(state.branches.values(), project)), listing.page);
-        let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-        let before = usize::try_from(request.offset()).unwrap_or(usize::MAX);
-        let most = usize::try_from(request.per_page()).unwrap_or(usize::MAX);
-        Ok(Page { items: all.into_iter().skip(before).take(most).collect(), total, request })
+        listing.page_of(self.with(|state| of_project(state.branches.values(), project)))
     }
 }
 

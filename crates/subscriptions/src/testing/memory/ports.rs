@@ -131,10 +131,7 @@ impl State {
 
 /// Returns one page of records, oldest first in `all`, newest first on the page.
 fn page_of<T: Clone>(all: &[T], request: PageRequest) -> Page<T> {
-    let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-    let before = usize::try_from(request.offset()).unwrap_or(usize::MAX);
-    let most = usize::try_from(request.per_page()).unwrap_or(usize::MAX);
-    Page { items: all.iter().rev().skip(before).take(most).cloned().collect(), total, request }
+    Page::of(all.iter().rev().cloned().collect(), request)
 }
 
 #[async_trait]

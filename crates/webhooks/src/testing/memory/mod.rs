@@ -242,14 +242,6 @@ impl Endpoint {
     }
 }
 
-/// Returns one page of records.
-fn page_of<T>(all: Vec<T>, request: PageRequest) -> Page<T> {
-    let total = u64::try_from(all.len()).unwrap_or(u64::MAX);
-    let before = usize::try_from(request.offset()).unwrap_or(usize::MAX);
-    let most = usize::try_from(request.per_page()).unwrap_or(usize::MAX);
-    Page { items: all.into_iter().skip(before).take(most).collect(), total, request }
-}
-
 #[async_trait]
 impl WebhookRepository for InMemoryWebhooks {
     async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError> {
@@ -319,18 +311,15 @@ impl DeliveryLog for InMemoryWebhooks {
             let all = state.deliveries.values().rev().map(|entry| &entry.delivery);
             all.filter(|delivery| delivery.webhook_id == webhook).cloned().collect()
         });
-        Ok(page_of(newest, page))
+        Ok(Page::of(newest, page))
     }
 
     async fn project_page(&self, project: ProjectId, listing: Listing) -> Result<Page<ProjectDelivery>, StoreError> {
-        if !listing.conditions.is_empty() || listing.text.is_some() {
-            return Err(StoreError::Failed("the storage in memory has no filtered lists".to_owned()));
-        }
         let mut all = self.with(|state| state.of_project(project));
         if listing.sort.descending {
             all.reverse();
         }
-        Ok(page_of(all, listing.page))
+        listing.page_of(all)
     }
 
     async fn insert_test(&self, test: TestDelivery) -> Result<Option<Delivery>, StoreError> {
