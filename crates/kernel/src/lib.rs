@@ -79,7 +79,7 @@ mod record;
 mod requisites;
 mod secrets;
 mod store;
-#[cfg(feature = "mocks")]
+#[cfg(feature = "testing")]
 pub mod testing;
 mod text;
 mod violations;

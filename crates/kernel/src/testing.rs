@@ -1,4 +1,6 @@
-//! Test doubles for unit tests of business rules, behind the feature `mocks`.
+//! Test doubles for unit tests of business rules, and the base of storage in memory, behind the feature `testing`.
+
+pub mod memory;
 
 use std::sync::{Mutex, PoisonError};
 

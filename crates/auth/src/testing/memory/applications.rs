@@ -27,7 +27,7 @@ impl State {
         let seen = token.and_then(|id| self.tokens.get(&id)).and_then(|token| {
             let TokenOwner::Customer(customer) = token.owner else { return None };
             let own = token.app.is_some_and(|app| app.application_id == client.application_id);
-            (own || !self.has(Guard::Application)).then(|| IntrospectedToken {
+            (own || !self.guards.has(Guard::Application)).then(|| IntrospectedToken {
                 fingerprint: token.new.fingerprint.clone(),
                 expires_at: token.new.expires_at,
                 principal: Uuid::from_u64_pair(1, customer.get().unsigned_abs()),
@@ -48,7 +48,7 @@ impl State {
         if !self.apps.contains_key(&new.application_id) {
             return Err(IntrospectionRegistryError::UnknownApplication);
         }
-        if self.has(Guard::Audience) && self.client(new.application_id, &new.audience).is_some() {
+        if self.guards.has(Guard::Audience) && self.client(new.application_id, &new.audience).is_some() {
             return Err(IntrospectionRegistryError::AlreadyIssued);
         }
         self.clients.push((new, true));
@@ -63,7 +63,7 @@ impl IntrospectionClients for InMemoryLogins {
         client_id: Uuid,
         token: Option<TokenId>,
     ) -> Result<Option<StoredIntrospection>, StoreError> {
-        self.with(|state| state.introspect(client_id, token))
+        self.state.with(|state| state.introspect(client_id, token))
     }
 
     fn remembered_inquiry(&self, _: Uuid, _: Option<TokenId>) -> Option<StoredIntrospection> {
@@ -71,7 +71,7 @@ impl IntrospectionClients for InMemoryLogins {
     }
 
     async fn insert(&self, client: NewIntrospectionClient) -> Result<(), IntrospectionRegistryError> {
-        self.with(|state| state.insert_client(client))
+        self.state.with(|state| state.insert_client(client))
     }
 
     async fn rotate(
@@ -81,7 +81,7 @@ impl IntrospectionClients for InMemoryLogins {
         fingerprint: String,
         _: DateTime<Utc>,
     ) -> Result<Option<Uuid>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let (client, is_active) = state.client(application_id, &audience)?;
             (client.fingerprint, *is_active) = (fingerprint, true);
             Some(client.client_id)
@@ -89,8 +89,8 @@ impl IntrospectionClients for InMemoryLogins {
     }
 
     async fn disable(&self, application_id: ApplicationId, audience: Audience) -> Result<Option<Uuid>, StoreError> {
-        Ok(self.with(|state| {
-            let stays = !state.has(Guard::Disabled);
+        Ok(self.state.with(|state| {
+            let stays = !state.guards.has(Guard::Disabled);
             let (client, is_active) = state.client(application_id, &audience)?;
             *is_active = stays;
             Some(client.client_id)
@@ -101,7 +101,7 @@ impl IntrospectionClients for InMemoryLogins {
 #[async_trait]
 impl MiniAppTokens for InMemoryLogins {
     async fn token(&self, application: ApplicationId, provider: MiniAppProvider) -> Result<Option<String>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let found = state.bots.iter().find(|(key, _)| *key == (application, provider));
             found.map(|(_, sealed)| sealed.clone())
         }))
@@ -114,7 +114,7 @@ impl MiniAppTokens for InMemoryLogins {
         sealed: String,
         _: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let exists = state.apps.contains_key(&application);
             if exists {
                 state.bots.retain(|(key, _)| *key != (application, provider));
@@ -125,7 +125,7 @@ impl MiniAppTokens for InMemoryLogins {
     }
 
     async fn remove(&self, application: ApplicationId, provider: MiniAppProvider) -> Result<bool, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let before = state.bots.len();
             state.bots.retain(|(key, _)| *key != (application, provider));
             state.bots.len() < before

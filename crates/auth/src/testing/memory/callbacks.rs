@@ -53,14 +53,14 @@ impl State {
         let repeats = |known: &Attempt| {
             known.new.app.application_id == app.application_id && known.new.nonce_fingerprint == new.nonce_fingerprint
         };
-        if self.has(Guard::Nonce) && self.attempts.iter().any(repeats) {
+        if self.guards.has(Guard::Nonce) && self.attempts.iter().any(repeats) {
             return Err(ClaimError::NonceUsed);
         }
         let is_held = |hold: &&Hold| hold.project == app.project_id && hold.phone == new.phone && hold.until > at;
-        if let Some(hold) = self.holds.iter().find(is_held).filter(|_| self.has(Guard::Hold)) {
+        if let Some(hold) = self.holds.iter().find(is_held).filter(|_| self.guards.has(Guard::Hold)) {
             return Err(ClaimError::PhoneHeld { until: hold.until });
         }
-        let id = self.id();
+        let id = self.ids.id();
         let phone = new.phone.clone();
         self.holds.push(Hold { project: app.project_id, phone, attempt: id, until: new.phone_held_until });
         self.attempts.push(Attempt {
@@ -82,7 +82,7 @@ impl State {
         at: DateTime<Utc>,
         not_since: DateTime<Utc>,
     ) -> bool {
-        let checked = self.has(Guard::Interval);
+        let checked = self.guards.has(Guard::Interval);
         let Some(attempt) = self.attempt(id).filter(|attempt| attempt.is_pending()) else { return false };
         let asked_at = match asking {
             QueryPurpose::Status => &mut attempt.status_asked_at,
@@ -129,7 +129,7 @@ impl State {
         if matches!(self.owner_of(app.project_id, &contact), ContactOwner::Several { .. }) {
             return ExchangeOutcome::SeveralCustomers;
         }
-        if self.has(Guard::Exchange)
+        if self.guards.has(Guard::Exchange)
             && let Some(attempt) = self.attempt(exchange.attempt)
         {
             (attempt.state, attempt.expires_at) = (AttemptState::Expired, now);
@@ -142,11 +142,11 @@ impl State {
 #[async_trait]
 impl CallbackAttempts for InMemoryLogins {
     async fn begin(&self, attempt: NewAttempt) -> Result<CallbackAttemptId, ClaimError> {
-        self.with(|state| state.begin(attempt))
+        self.state.with(|state| state.begin(attempt))
     }
 
     async fn open(&self, id: CallbackAttemptId, check: &CheckId, expires_at: DateTime<Utc>) -> Result<(), StoreError> {
-        self.with(|state| {
+        self.state.with(|state| {
             let prepared = state.attempt(id);
             let prepared = prepared.filter(|known| known.check.is_none() && known.state == AttemptState::Pending);
             if let Some(attempt) = prepared {
@@ -157,7 +157,7 @@ impl CallbackAttempts for InMemoryLogins {
     }
 
     async fn abandon(&self, id: CallbackAttemptId) -> Result<(), StoreError> {
-        self.with(|state| {
+        self.state.with(|state| {
             if let Some(attempt) = state.attempt(id).filter(|attempt| attempt.check.is_none()) {
                 attempt.state = AttemptState::Expired;
             }
@@ -167,7 +167,7 @@ impl CallbackAttempts for InMemoryLogins {
     }
 
     async fn find(&self, app: AppScope, session_fingerprint: &str) -> Result<Option<CallbackAttempt>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let mut own = state.attempts.iter().filter(|attempt| {
                 let known = &attempt.new;
                 known.app.application_id == app.application_id && known.session_fingerprint == session_fingerprint
@@ -177,7 +177,7 @@ impl CallbackAttempts for InMemoryLogins {
     }
 
     async fn find_by_check(&self, check: &CheckId) -> Result<Option<CallbackAttempt>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let found = state.attempts.iter().find(|attempt| attempt.check.as_ref() == Some(check));
             found.and_then(Attempt::shown)
         }))
@@ -190,7 +190,7 @@ impl CallbackAttempts for InMemoryLogins {
         at: DateTime<Utc>,
         not_since: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
-        Ok(self.with(|state| state.may_ask(id, asking, at, not_since)))
+        Ok(self.state.with(|state| state.may_ask(id, asking, at, not_since)))
     }
 
     async fn change(
@@ -199,11 +199,11 @@ impl CallbackAttempts for InMemoryLogins {
         change: AttemptChange,
         at: DateTime<Utc>,
     ) -> Result<CallbackAttempt, StoreError> {
-        let changed = self.with(|state| state.change_attempt(id, change, at));
+        let changed = self.state.with(|state| state.change_attempt(id, change, at));
         changed.ok_or_else(|| StoreError::Failed("there is no such open attempt".to_owned()))
     }
 
     async fn exchange(&self, exchange: AttemptExchange) -> Result<ExchangeOutcome, StoreError> {
-        Ok(self.with(|state| state.exchange(&exchange)))
+        Ok(self.state.with(|state| state.exchange(&exchange)))
     }
 }

@@ -1,5 +1,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use kontor_kernel::testing::memory::Guards;
 use kontor_kernel::{AppScope, Contact, CounterpartyId, Phone, ProjectId, StoreError, TokenId};
 
 use super::{Guard, InMemoryLogins, State};
@@ -29,10 +30,10 @@ enum Entered {
 }
 
 impl Code {
-    fn enter(&mut self, fingerprint: &str, at: DateTime<Utc>, removed: Option<Guard>) -> Entered {
-        let is_live = (!self.is_used || removed == Some(Guard::Code))
-            && (self.new.attempts > 0 || removed == Some(Guard::Attempts))
-            && (self.new.expires_at > at || removed == Some(Guard::Expiry));
+    fn enter(&mut self, fingerprint: &str, at: DateTime<Utc>, guards: Guards<Guard>) -> Entered {
+        let is_live = (!self.is_used || !guards.has(Guard::Code))
+            && (self.new.attempts > 0 || !guards.has(Guard::Attempts))
+            && (self.new.expires_at > at || !guards.has(Guard::Expiry));
         if !is_live {
             Entered::Invalid
         } else if self.new.fingerprint == fingerprint {
@@ -50,13 +51,13 @@ impl State {
     pub(super) fn signs_in(&self, project: ProjectId, contact: &Contact) -> Option<CounterpartyId> {
         let mut bound = self.logins.iter();
         let bound = bound.find(|(owner, known, _)| *owner == project && known == contact);
-        bound.filter(|_| self.has(Guard::Contact)).map(|(_, _, customer)| *customer)
+        bound.filter(|_| self.guards.has(Guard::Contact)).map(|(_, _, customer)| *customer)
     }
 
     /// Customers with a contact in their records, oldest first.
     pub(super) fn recorded(&self, project: ProjectId, contact: &Contact) -> Vec<CounterpartyId> {
         let own = self.customers.iter().filter(|(_, known)| known.project == project && known.contact == *contact);
-        own.filter(|_| self.has(Guard::Contact)).map(|(id, _)| *id).collect()
+        own.filter(|_| self.guards.has(Guard::Contact)).map(|(id, _)| *id).collect()
     }
 
     /// Returns the customer of a contact, who signs in with it from now on.
@@ -64,7 +65,7 @@ impl State {
         let customer = match self.owner_of(project, contact) {
             ContactOwner::One(customer) | ContactOwner::Several { oldest: customer } => customer,
             ContactOwner::NoCustomer => {
-                let id = self.id();
+                let id = self.ids.id();
                 self.customers.insert(id, Customer { project, contact: contact.clone() });
                 id
             }
@@ -92,10 +93,10 @@ impl State {
             return RedeemOutcome::UnknownContact;
         };
         let key = (project_id, contact.clone());
-        let removed = self.removed;
+        let guards = self.guards;
         let code = self.codes.iter_mut().find(|(owner, _)| *owner == key);
         let entered = code.map_or(Entered::Invalid, |(_, code)| {
-            code.enter(&redemption.fingerprint, redemption.token.created_at, removed)
+            code.enter(&redemption.fingerprint, redemption.token.created_at, guards)
         });
         match entered {
             Entered::Invalid => RedeemOutcome::NoValidCode,
@@ -117,9 +118,9 @@ impl State {
         if !self.customers.contains_key(&customer) {
             return PhoneChangeOutcome::CustomerDeleted;
         }
-        let removed = self.removed;
+        let guards = self.guards;
         let code = self.phone_codes.get_mut(&customer).filter(|(phone, _)| *phone == attempt.phone);
-        match code.map_or(Entered::Invalid, |(_, code)| code.enter(&attempt.fingerprint, attempt.at, removed)) {
+        match code.map_or(Entered::Invalid, |(_, code)| code.enter(&attempt.fingerprint, attempt.at, guards)) {
             Entered::Invalid => return PhoneChangeOutcome::NoValidCode,
             Entered::Wrong => return PhoneChangeOutcome::WrongCode,
             Entered::Right => {}
@@ -143,7 +144,7 @@ impl CustomerAccounts for InMemoryLogins {
         contact: &Contact,
         _: DateTime<Utc>,
     ) -> Result<CounterpartyId, StoreError> {
-        Ok(self.with(|state| state.customer_of(project, contact)))
+        Ok(self.state.with(|state| state.customer_of(project, contact)))
     }
 
     async fn sign_in_customer(
@@ -152,7 +153,7 @@ impl CustomerAccounts for InMemoryLogins {
         contact: &Contact,
         token: NewToken,
     ) -> Result<(CounterpartyId, TokenId), StoreError> {
-        Ok(self.with(|state| state.sign_in(app, contact, &token)))
+        Ok(self.state.with(|state| state.sign_in(app, contact, &token)))
     }
 }
 
@@ -160,7 +161,7 @@ impl CustomerAccounts for InMemoryLogins {
 impl CodeRepository for InMemoryLogins {
     async fn replace(&self, project: ProjectId, contact: &Contact, code: NewCode) -> Result<(), StoreError> {
         let key = (project, contact.clone());
-        self.with(|state| {
+        self.state.with(|state| {
             state.codes.retain(|(owner, _)| *owner != key);
             state.codes.push((key, Code { new: code, is_used: false }));
         });
@@ -168,7 +169,7 @@ impl CodeRepository for InMemoryLogins {
     }
 
     async fn redeem(&self, redemption: CodeRedemption) -> Result<RedeemOutcome, StoreError> {
-        Ok(self.with(|state| state.redeem(&redemption)))
+        Ok(self.state.with(|state| state.redeem(&redemption)))
     }
 }
 
@@ -180,7 +181,7 @@ impl PhoneRepository for InMemoryLogins {
         customer: CounterpartyId,
         phone: &Phone,
     ) -> Result<PhoneOwnership, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let contact = Contact::Phone(phone.clone());
             if state.customers.get(&customer).is_some_and(|own| own.contact == contact) {
                 PhoneOwnership::Own
@@ -193,7 +194,7 @@ impl PhoneRepository for InMemoryLogins {
     }
 
     async fn store_code(&self, code: NewPhoneCode) -> Result<bool, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let exists = state.customers.contains_key(&code.customer);
             if exists {
                 let entry = (code.phone, Code { new: code.code, is_used: false });
@@ -204,6 +205,6 @@ impl PhoneRepository for InMemoryLogins {
     }
 
     async fn change_phone(&self, attempt: PhoneChangeAttempt) -> Result<PhoneChangeOutcome, StoreError> {
-        Ok(self.with(|state| state.change_phone(&attempt)))
+        Ok(self.state.with(|state| state.change_phone(&attempt)))
     }
 }

@@ -9,10 +9,10 @@ mod tests;
 mod tokens;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
-use kontor_kernel::{AppScope, ApplicationId, Contact, CounterpartyId, InvalidId, Phone, ProjectId, RoleId, TokenId};
+use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
+use kontor_kernel::{AppScope, ApplicationId, Contact, CounterpartyId, Phone, ProjectId, RoleId, TokenId};
 
 use crate::miniapp::MiniAppProvider;
 use crate::model::{ClientSession, ContactOwner, NewToken, TokenOwner};
@@ -33,7 +33,7 @@ use tokens::Token;
 /// avatars, so it refuses employees that refer to them.
 #[derive(Clone, Default)]
 pub struct InMemoryLogins {
-    state: Arc<Mutex<State>>,
+    state: Shared<State>,
 }
 
 /// Guard of the storage. A test removes one, to prove that the contract notices.
@@ -85,7 +85,7 @@ enum Guard {
 
 #[derive(Default)]
 struct State {
-    last: i64,
+    ids: Sequence,
     apps: BTreeMap<ApplicationId, AppScope>,
     customers: BTreeMap<CounterpartyId, Customer>,
     logins: Vec<(ProjectId, Contact, CounterpartyId)>,
@@ -101,44 +101,28 @@ struct State {
     addresses: BTreeMap<String, DateTime<Utc>>,
     clients: Vec<Client>,
     bots: Vec<((ApplicationId, MiniAppProvider), String)>,
-    removed: Option<Guard>,
+    guards: Guards<Guard>,
 }
 
 impl InMemoryLogins {
     /// Adds an active application, and its project.
     pub fn add_app(&self, app: AppScope) {
-        self.with(|state| state.apps.insert(app.application_id, app));
-    }
-
-    /// Runs a step alone.
-    fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
-        step(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        self.state.with(|state| state.apps.insert(app.application_id, app));
     }
 
     /// Returns an empty storage without one guard.
     #[cfg(test)]
     fn without(guard: Guard) -> Self {
         let store = Self::default();
-        store.with(|state| state.removed = Some(guard));
+        store.state.with(|state| state.guards = Guards::without(guard));
         store
     }
 }
 
 impl State {
-    /// Returns a new identifier.
-    #[expect(clippy::expect_used, reason = "the numbers count from 1")]
-    fn id<Id: TryFrom<i64, Error = InvalidId>>(&mut self) -> Id {
-        self.last += 1;
-        Id::try_from(self.last).expect("a number from 1")
-    }
-
-    fn has(&self, guard: Guard) -> bool {
-        self.removed != Some(guard)
-    }
-
     /// Stores a token, and opens the session of a customer.
     fn issue(&mut self, owner: TokenOwner, app: Option<AppScope>, new: &NewToken) -> TokenId {
-        let id = self.id();
+        let id = self.ids.id();
         self.tokens.insert(id, Token { owner, app, new: new.clone(), last_used_at: Some(new.created_at) });
         if matches!(owner, TokenOwner::Customer(_)) {
             self.open_session(id, new.created_at);
@@ -149,7 +133,7 @@ impl State {
     /// Revokes tokens, and closes their sessions.
     fn revoke(&mut self, is_revoked: impl Fn(TokenId, &Token) -> bool) {
         self.tokens.retain(|id, token| !is_revoked(*id, token));
-        let signed_out = self.has(Guard::SignedOut);
+        let signed_out = self.guards.has(Guard::SignedOut);
         let tokens = &self.tokens;
         self.sessions.retain(|(token, _)| !signed_out || tokens.contains_key(token));
     }

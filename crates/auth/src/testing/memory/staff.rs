@@ -43,7 +43,7 @@ impl State {
     }
 
     fn sign_in_staff(&mut self, sign_in: &SignIn) -> Option<TokenId> {
-        let (owner, adopts) = (TokenOwner::Staff(sign_in.user_id), self.has(Guard::Adoption));
+        let (owner, adopts) = (TokenOwner::Staff(sign_in.user_id), self.guards.has(Guard::Adoption));
         let member = self.member(sign_in.user_id).ok()?;
         if member.employee.is_banned {
             return None;
@@ -72,7 +72,7 @@ impl State {
     /// Returns the owner's role of a project.
     fn owner_role(&mut self, project: ProjectId) -> Result<Role, StoreError> {
         let known = self.roles.get(&project).copied();
-        let id = known.unwrap_or_else(|| self.id());
+        let id = known.unwrap_or_else(|| self.ids.id());
         self.roles.insert(project, id);
         Ok(Role { id, name: Name::parse("Owner").map_err(StoreError::corrupt)?, description: None })
     }
@@ -101,7 +101,7 @@ impl State {
         if self.staff.iter().any(|member| member.employee.login == new.login) {
             return Err(StaffRegistryError::LoginTaken);
         }
-        let id = self.id();
+        let id = self.ids.id();
         let employee = Employee {
             id,
             project_id,
@@ -131,10 +131,10 @@ impl State {
         let members = self.staff.iter().map(|member| &member.employee);
         let owners = members.filter(|member| member.project_id == project && !member.is_banned);
         let owners: Vec<UserId> = owners.map(|member| member.id).collect();
-        if self.has(Guard::LastOwner) && is_last_owner(&owners, user) {
+        if self.guards.has(Guard::LastOwner) && is_last_owner(&owners, user) {
             return Err(StaffRegistryError::LastOwner);
         }
-        let revokes = self.has(Guard::Ban);
+        let revokes = self.guards.has(Guard::Ban);
         let member = self.member(user)?;
         member.employee.is_banned = true;
         if revokes {
@@ -157,7 +157,7 @@ impl State {
     }
 
     fn lease_request(&mut self, at: DateTime<Utc>, until: DateTime<Utc>) -> Option<PasswordRequest> {
-        let exclusive = self.has(Guard::Lease);
+        let exclusive = self.guards.has(Guard::Lease);
         let is_due = |queued: &&mut QueuedRequest| {
             let is_free = !exclusive || queued.leased_until.is_none_or(|leased| leased <= at);
             is_free && queued.next_attempt_at <= at
@@ -169,7 +169,7 @@ impl State {
     }
 
     fn store_temporary(&mut self, password: TemporaryPassword) -> bool {
-        let checked = self.has(Guard::Address);
+        let checked = self.guards.has(Guard::Address);
         let Ok(member) = self.member(password.recipient.user_id) else { return false };
         let is_same = !checked || member.employee.email == password.recipient.email;
         let stores = is_same && !member.employee.is_banned;
@@ -183,34 +183,34 @@ impl State {
 #[async_trait]
 impl StaffRepository for InMemoryLogins {
     async fn credentials(&self, login: &Login, at: DateTime<Utc>) -> Result<Option<StaffCredentials>, StoreError> {
-        Ok(self.with(|state| state.credentials(login, at)))
+        Ok(self.state.with(|state| state.credentials(login, at)))
     }
 
     async fn sign_in(&self, sign_in: SignIn) -> Result<Option<TokenId>, StoreError> {
-        Ok(self.with(|state| state.sign_in_staff(&sign_in)))
+        Ok(self.state.with(|state| state.sign_in_staff(&sign_in)))
     }
 
     async fn employee(&self, user: UserId) -> Result<Option<Employee>, StoreError> {
-        Ok(self.with(|state| state.member(user).ok().map(|member| member.employee.clone())))
+        Ok(self.state.with(|state| state.member(user).ok().map(|member| member.employee.clone())))
     }
 
     async fn insert_employee(&self, employee: NewEmployee) -> Result<UserId, StaffRegistryError> {
-        self.with(|state| state.insert_employee(employee))
+        self.state.with(|state| state.insert_employee(employee))
     }
 
     async fn ban(&self, user: UserId, _: DateTime<Utc>) -> Result<(), StaffRegistryError> {
-        self.with(|state| state.ban(user))
+        self.state.with(|state| state.ban(user))
     }
 
     async fn unban(&self, user: UserId, _: DateTime<Utc>) -> Result<(), StaffRegistryError> {
-        self.with(|state| {
+        self.state.with(|state| {
             state.member(user)?.employee.is_banned = false;
             Ok(())
         })
     }
 
     async fn assign_role(&self, user: UserId, role: RoleChoice, _: DateTime<Utc>) -> Result<(), StaffRegistryError> {
-        self.with(|state| {
+        self.state.with(|state| {
             let project = state.member(user)?.employee.project_id;
             state.require_role(project, role).map(|_| ())
         })
@@ -222,7 +222,7 @@ impl StaffRepository for InMemoryLogins {
         department: Option<DepartmentId>,
         _: DateTime<Utc>,
     ) -> Result<(), StaffRegistryError> {
-        self.with(|state| state.member(user).map(|_| ()))?;
+        self.state.with(|state| state.member(user).map(|_| ()))?;
         if department.is_some() { Err(StaffRegistryError::UnknownDepartment) } else { Ok(()) }
     }
 
@@ -232,7 +232,7 @@ impl StaffRepository for InMemoryLogins {
         change: EmployeeChange,
         _: DateTime<Utc>,
     ) -> Result<UserId, StaffRegistryError> {
-        self.with(|state| state.update_employee(login, change))
+        self.state.with(|state| state.update_employee(login, change))
     }
 }
 
@@ -240,7 +240,7 @@ impl StaffRepository for InMemoryLogins {
 impl PasswordRequests for InMemoryLogins {
     async fn enqueue(&self, login: &Login, at: DateTime<Utc>) -> Result<(), StoreError> {
         let request = PasswordRequest { login: login.clone(), requested_at: at, attempts: 0 };
-        self.with(|state| {
+        self.state.with(|state| {
             state.requests.retain(|queued| queued.request.login != request.login);
             state.requests.push(QueuedRequest { request, next_attempt_at: at, leased_until: None });
         });
@@ -253,11 +253,11 @@ impl PasswordRequests for InMemoryLogins {
         at: DateTime<Utc>,
         until: DateTime<Utc>,
     ) -> Result<Option<PasswordRequest>, StoreError> {
-        Ok(self.with(|state| state.lease_request(at, until)))
+        Ok(self.state.with(|state| state.lease_request(at, until)))
     }
 
     async fn postpone(&self, request: &PasswordRequest, next: DateTime<Utc>) -> Result<(), StoreError> {
-        self.with(|state| {
+        self.state.with(|state| {
             if let Some(queued) = state.requests.iter_mut().find(|queued| queued.request == *request) {
                 (queued.next_attempt_at, queued.leased_until) = (next, None);
             }
@@ -266,7 +266,7 @@ impl PasswordRequests for InMemoryLogins {
     }
 
     async fn recipient(&self, login: &Login) -> Result<Option<PasswordRecipient>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let mut admitted = state.staff.iter().map(|member| &member.employee).filter(|member| !member.is_banned);
             let found = admitted.find(|member| member.login == *login);
             found.map(|member| PasswordRecipient { user_id: member.id, email: member.email.clone() })
@@ -274,12 +274,12 @@ impl PasswordRequests for InMemoryLogins {
     }
 
     async fn store(&self, password: TemporaryPassword) -> Result<bool, StoreError> {
-        Ok(self.with(|state| state.store_temporary(password)))
+        Ok(self.state.with(|state| state.store_temporary(password)))
     }
 
     async fn forget(&self, request: &PasswordRequest) -> Result<(), StoreError> {
-        self.with(|state| {
-            let any = !state.has(Guard::Request);
+        self.state.with(|state| {
+            let any = !state.guards.has(Guard::Request);
             state.requests.retain(|queued| {
                 let is_same = any || queued.request.requested_at == request.requested_at;
                 queued.request.login != request.login || !is_same
@@ -292,11 +292,11 @@ impl PasswordRequests for InMemoryLogins {
 #[async_trait]
 impl SignInAddresses for InMemoryLogins {
     async fn contains(&self, fingerprint: &str) -> Result<bool, StoreError> {
-        Ok(self.with(|state| state.addresses.contains_key(fingerprint)))
+        Ok(self.state.with(|state| state.addresses.contains_key(fingerprint)))
     }
 
     async fn remember(&self, fingerprint: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
-        self.with(|state| state.addresses.insert(fingerprint.to_owned(), at));
+        self.state.with(|state| state.addresses.insert(fingerprint.to_owned(), at));
         Ok(())
     }
 }

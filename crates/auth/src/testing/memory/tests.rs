@@ -19,9 +19,9 @@ impl Fixture for InMemoryLogins {
     }
 
     async fn apps(&self) -> [AppScope; 2] {
-        let project_id = self.with(super::State::id);
+        let project_id = self.state.with(|state| state.ids.id());
         [(); 2].map(|()| {
-            let application_id = self.with(super::State::id);
+            let application_id = self.state.with(|state| state.ids.id());
             let app = AppScope { project_id, application_id, wholesale: false };
             self.add_app(app);
             app

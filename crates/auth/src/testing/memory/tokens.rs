@@ -17,7 +17,7 @@ pub(super) struct Token {
 impl State {
     fn staff_token(&self, id: TokenId) -> Option<StoredStaffToken> {
         let token = self.tokens.get(&id)?;
-        let is_owner = |owner| token.owner == owner || !self.has(Guard::Kind);
+        let is_owner = |owner| token.owner == owner || !self.guards.has(Guard::Kind);
         let member = self.staff.iter().find(|member| is_owner(TokenOwner::Staff(member.employee.id)))?;
         Some(StoredStaffToken {
             fingerprint: token.new.fingerprint.clone(),
@@ -57,7 +57,8 @@ impl State {
     }
 
     pub(super) fn open_session(&mut self, token: TokenId, at: DateTime<Utc>) -> ClientSession {
-        let session = ClientSession { id: self.id(), started_at: at, last_seen_at: at, duration: TimeDelta::zero() };
+        let session =
+            ClientSession { id: self.ids.id(), started_at: at, last_seen_at: at, duration: TimeDelta::zero() };
         self.sessions.push((token, session));
         session
     }
@@ -68,7 +69,7 @@ impl State {
 
     /// Returns the open session if it is still in the state that was read.
     fn seen(&mut self, session: ClientSession, seen_at: DateTime<Utc>) -> Option<&mut ClientSession> {
-        let checked = self.has(Guard::Session);
+        let checked = self.guards.has(Guard::Session);
         let mut open = self.sessions.iter_mut().map(|(_, open)| open);
         open.find(|open| open.id == session.id && (open.last_seen_at == seen_at || !checked))
     }
@@ -99,28 +100,28 @@ impl State {
 #[async_trait]
 impl TokenRepository for InMemoryLogins {
     async fn staff_token(&self, id: TokenId) -> Result<Option<StoredStaffToken>, StoreError> {
-        Ok(self.with(|state| state.staff_token(id)))
+        Ok(self.state.with(|state| state.staff_token(id)))
     }
 
     async fn customer_token(&self, id: TokenId) -> Result<Option<StoredCustomerToken>, StoreError> {
-        Ok(self.with(|state| state.customer_token(id)))
+        Ok(self.state.with(|state| state.customer_token(id)))
     }
 
     async fn record_uses(&self, uses: Vec<TokenUse>) -> Result<(), StoreError> {
-        self.with(|state| uses.into_iter().for_each(|used| state.record_use(used)));
+        self.state.with(|state| uses.into_iter().for_each(|used| state.record_use(used)));
         Ok(())
     }
 
     async fn revoke(&self, owner: TokenOwner, token: TokenId) -> Result<(), StoreError> {
-        self.with(|state| {
-            let any = !state.has(Guard::Owner);
+        self.state.with(|state| {
+            let any = !state.guards.has(Guard::Owner);
             state.revoke(|id, known| id == token && (known.owner == owner || any));
         });
         Ok(())
     }
 
     async fn revoke_all(&self, owner: TokenOwner) -> Result<(), StoreError> {
-        self.with(|state| state.revoke(|_, known| known.owner == owner));
+        self.state.with(|state| state.revoke(|_, known| known.owner == owner));
         Ok(())
     }
 }
@@ -128,11 +129,11 @@ impl TokenRepository for InMemoryLogins {
 #[async_trait]
 impl ClientSessions for InMemoryLogins {
     async fn current(&self, token: TokenId) -> Result<Option<ClientSession>, StoreError> {
-        Ok(self.with(|state| state.session_of(token)))
+        Ok(self.state.with(|state| state.session_of(token)))
     }
 
     async fn continue_session(&self, session: ClientSession, seen_at: DateTime<Utc>) -> Result<bool, StoreError> {
-        Ok(self.with(|state| state.seen(session, seen_at).map(|open| *open = session).is_some()))
+        Ok(self.state.with(|state| state.seen(session, seen_at).map(|open| *open = session).is_some()))
     }
 
     async fn start(
@@ -141,6 +142,6 @@ impl ClientSessions for InMemoryLogins {
         before: Option<ClientSession>,
         at: DateTime<Utc>,
     ) -> Result<SessionStart, StoreError> {
-        Ok(self.with(|state| state.start_session(customer, before, at)))
+        Ok(self.state.with(|state| state.start_session(customer, before, at)))
     }
 }

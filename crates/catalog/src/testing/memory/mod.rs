@@ -6,12 +6,12 @@ mod ports;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use kontor_kernel::history::{FieldChange, HistoryAction, HistoryEntry};
+use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{
-    BranchId, BrandId, CategoryId, DiscountId, InvalidId, InventoryId, Listing, Name, NomenclatureId, Page, ProjectId,
-    Stamp, StoreError, WarehouseId,
+    BranchId, BrandId, CategoryId, DiscountId, InventoryId, Listing, Name, NomenclatureId, Page, ProjectId, Stamp,
+    StoreError, WarehouseId,
 };
 
 use crate::model::{
@@ -28,7 +28,7 @@ use crate::model::{
 /// other than branches, and no order uses a discount. Lists are ordered by identifier and have no filters.
 #[derive(Clone, Default)]
 pub struct InMemoryStock {
-    state: Arc<Mutex<State>>,
+    state: Shared<State>,
 }
 
 /// Guard of the storage. A test removes one, to prove that the contract notices.
@@ -58,7 +58,7 @@ enum Guard {
 
 #[derive(Clone, Default)]
 struct State {
-    last: i64,
+    ids: Sequence,
     projects: BTreeSet<ProjectId>,
     branches: BTreeMap<BranchId, ProjectId>,
     brands: BTreeMap<BrandId, (ProjectId, Brand)>,
@@ -69,14 +69,14 @@ struct State {
     warehouses: BTreeMap<WarehouseId, (ProjectId, Warehouse)>,
     stock: BTreeMap<InventoryId, (ProjectId, Inventory)>,
     movements: BTreeMap<InventoryId, Vec<StockEntry>>,
-    removed: Option<Guard>,
+    guards: Guards<Guard>,
 }
 
 impl InMemoryStock {
     /// Adds a project. Tags belong to one of these; other records need no such project.
     pub fn add_project(&self) -> ProjectId {
-        self.add(|state| {
-            let id = state.id();
+        self.state.with(|state| {
+            let id = state.ids.id();
             state.projects.insert(id);
             id
         })
@@ -84,8 +84,8 @@ impl InMemoryStock {
 
     /// Adds a branch to a project.
     pub fn add_branch(&self, project: ProjectId) -> BranchId {
-        self.add(|state| {
-            let id = state.id();
+        self.state.with(|state| {
+            let id = state.ids.id();
             state.branches.insert(id, project);
             id
         })
@@ -93,7 +93,7 @@ impl InMemoryStock {
 
     /// Reserves units of a stock level, as an order does. Without such a level it does nothing.
     pub fn reserve(&self, stock: InventoryId, units: u32) {
-        self.add(|state| {
+        self.state.with(|state| {
             if let Some((_, level)) = state.stock.get_mut(&stock) {
                 let reserved = i64::from(level.reserved.get()) + i64::from(units);
                 level.reserved = StockLevel::new(reserved).unwrap_or(level.quantity);
@@ -101,47 +101,19 @@ impl InMemoryStock {
         });
     }
 
-    fn read<T>(&self, read: impl FnOnce(&State) -> T) -> T {
-        read(&self.state.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// Changes the data, or nothing if the result is an error.
-    fn write<T, E>(&self, write: impl FnOnce(&mut State) -> Result<T, E>) -> Result<T, E> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut next = state.clone();
-        let done = write(&mut next)?;
-        *state = next;
-        Ok(done)
-    }
-
-    fn add<T>(&self, add: impl FnOnce(&mut State) -> T) -> T {
-        add(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     /// Returns an empty storage without one guard.
     #[cfg(test)]
     fn without(guard: Guard) -> Self {
         let store = Self::default();
-        store.add(|state| state.removed = Some(guard));
+        store.state.with(|state| state.guards = Guards::without(guard));
         store
     }
 }
 
 impl State {
-    /// Returns a new identifier.
-    #[expect(clippy::expect_used, reason = "the numbers count from 1")]
-    fn id<Id: TryFrom<i64, Error = InvalidId>>(&mut self) -> Id {
-        self.last += 1;
-        Id::try_from(self.last).expect("a number from 1")
-    }
-
-    fn has(&self, guard: Guard) -> bool {
-        self.removed != Some(guard)
-    }
-
     /// Returns `true` if a record of this project may be used by the project of the stamp.
     fn owns(&self, owner: ProjectId, stamp: Stamp) -> bool {
-        owner == stamp.project_id || !self.has(Guard::Project)
+        owner == stamp.project_id || !self.guards.has(Guard::Project)
     }
 
     /// Records a movement of a stock level: its quantity and its price before and after.
@@ -154,9 +126,8 @@ impl State {
         let changes = figures(after).into_iter().zip(old).filter(|((_, new), old)| new != old);
         let changes = changes.map(|((field, new), old)| FieldChange { field: field.to_owned(), old, new }).collect();
         let action = if before.is_none() { HistoryAction::Created } else { HistoryAction::Changed };
-        self.last += 1;
         let Stamp { author, at, .. } = stamp;
-        let line = HistoryEntry { id: self.last, action, author, author_name: None, changes, at };
+        let line = HistoryEntry { id: self.ids.number(), action, author, author_name: None, changes, at };
         let entry = StockEntry { line, reason, source: None, comment: None };
         self.movements.entry(after.id).or_default().push(entry);
     }

@@ -36,7 +36,7 @@ impl State {
     /// Refuses the name of another brand; `but` is the brand itself.
     fn require_brand_name(&self, project: ProjectId, name: &Name, but: Option<BrandId>) -> Result<(), BrandError> {
         let same = |known: &Brand| Some(known.id) != but && known.name.key() == name.key();
-        if self.has(Guard::Name) && taken(self.brands.values(), project, same) {
+        if self.guards.has(Guard::Name) && taken(self.brands.values(), project, same) {
             return Err(BrandRefusal::NameTaken.into());
         }
         Ok(())
@@ -45,7 +45,7 @@ impl State {
     fn insert_brand(&mut self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError> {
         self.require_brand_name(stamp.project_id, &draft.name, None)?;
         let BrandDraft { name, photo } = draft;
-        let brand = Brand { id: self.id(), name, photo, created_at: stamp.at, updated_at: stamp.at };
+        let brand = Brand { id: self.ids.id(), name, photo, created_at: stamp.at, updated_at: stamp.at };
         self.brands.insert(brand.id, (stamp.project_id, brand.clone()));
         Ok(brand)
     }
@@ -65,11 +65,11 @@ impl State {
             return Err(TagError::NotFound);
         }
         let same = |known: &Tag| known.name.key() == draft.name.key();
-        if self.has(Guard::Name) && taken(self.tags.iter(), stamp.project_id, same) {
+        if self.guards.has(Guard::Name) && taken(self.tags.iter(), stamp.project_id, same) {
             return Err(TagRefusal::NameTaken.into());
         }
         let TagDraft { name, photo } = draft;
-        let tag = Tag { id: self.id(), name, photo, created_at: stamp.at };
+        let tag = Tag { id: self.ids.id(), name, photo, created_at: stamp.at };
         self.tags.push((stamp.project_id, tag.clone()));
         Ok(tag)
     }
@@ -101,7 +101,7 @@ impl State {
             return Ok(CategoryCode::new(next).map_err(StoreError::corrupt)?);
         };
         let same = |known: &Category| Some(known.id) != but && known.code == code;
-        if self.has(Guard::Code) && taken(self.categories.values(), project, same) {
+        if self.guards.has(Guard::Code) && taken(self.categories.values(), project, same) {
             return Err(CategoryRefusal::CodeTaken.into());
         }
         Ok(code)
@@ -111,7 +111,7 @@ impl State {
         let category = Category {
             parent: self.parent(stamp.project_id, draft.parent_id)?,
             code: self.category_code(stamp.project_id, draft.code, None)?,
-            id: self.id(),
+            id: self.ids.id(),
             name: draft.name,
             photo: draft.photo,
             description: draft.description,
@@ -143,7 +143,7 @@ impl State {
             Edit::Keep => before.parent,
             Edit::Set(parent) => self.parent(project, parent)?,
         };
-        if self.has(Guard::Cycle) && parent.as_ref().is_some_and(|parent| self.is_within(parent.id, id)) {
+        if self.guards.has(Guard::Cycle) && parent.as_ref().is_some_and(|parent| self.is_within(parent.id, id)) {
             return Err(CategoryRefusal::Cycle.into());
         }
         let category = Category {
@@ -173,7 +173,7 @@ impl State {
             let other = known.terms.promo.as_ref().map(|promo| &promo.code);
             Some(known.id) != but && code.is_some() && other == code
         };
-        if self.has(Guard::Code) && taken(self.discounts.values(), project, same) {
+        if self.guards.has(Guard::Code) && taken(self.discounts.values(), project, same) {
             return Err(DiscountRefusal::CodeTaken.into());
         }
         Ok(match terms.target {
@@ -197,7 +197,7 @@ impl State {
     ) -> Result<Discount, DiscountError> {
         let target_name = self.admit_terms(stamp.project_id, &terms, None)?;
         let discount = Discount {
-            id: self.id(),
+            id: self.ids.id(),
             terms,
             target_name,
             status,
@@ -219,7 +219,7 @@ impl State {
     fn replace_discount(&mut self, stamp: Stamp, rewrite: DiscountRewrite) -> Result<Discount, DiscountError> {
         let DiscountRewrite { id, version, terms, status } = rewrite;
         let before = self.own_discount(stamp, id)?;
-        if self.has(Guard::Version) && before.version != version {
+        if self.guards.has(Guard::Version) && before.version != version {
             return Err(DiscountRefusal::Stale.into());
         }
         let target_name = self.admit_terms(stamp.project_id, &terms, Some(id))?;
@@ -233,37 +233,37 @@ impl State {
 #[async_trait]
 impl RecordRepository<Brand> for InMemoryStock {
     async fn list(&self, project: ProjectId) -> Result<Vec<Brand>, StoreError> {
-        Ok(self.read(|state| all_of(state.brands.values(), project)))
+        Ok(self.state.with(|state| all_of(state.brands.values(), project)))
     }
 
     async fn find(&self, id: BrandId) -> Result<Option<ProjectScoped<Brand>>, StoreError> {
-        Ok(self.read(|state| scoped(state.brands.get(&id))))
+        Ok(self.state.with(|state| scoped(state.brands.get(&id))))
     }
 
     async fn insert(&self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError> {
-        self.write(|state| state.insert_brand(stamp, draft))
+        self.state.commit(|state| state.insert_brand(stamp, draft))
     }
 
     async fn update(&self, stamp: Stamp, id: BrandId, change: BrandChange) -> Result<Brand, BrandError> {
-        self.write(|state| state.update_brand(stamp, id, change))
+        self.state.commit(|state| state.update_brand(stamp, id, change))
     }
 }
 
 #[async_trait]
 impl TagRepository for InMemoryStock {
     async fn list(&self, project: ProjectId) -> Result<Vec<Tag>, StoreError> {
-        Ok(self.read(|state| all_of(state.tags.iter(), project)))
+        Ok(self.state.with(|state| all_of(state.tags.iter(), project)))
     }
 
     async fn insert(&self, stamp: Stamp, draft: TagDraft) -> Result<Tag, TagError> {
-        self.write(|state| state.insert_tag(stamp, draft))
+        self.state.commit(|state| state.insert_tag(stamp, draft))
     }
 }
 
 #[async_trait]
 impl CategoryRepository for InMemoryStock {
     async fn list(&self, project: ProjectId) -> Result<Vec<Category>, StoreError> {
-        Ok(self.read(|state| all_of(state.categories.values(), project)))
+        Ok(self.state.with(|state| all_of(state.categories.values(), project)))
     }
 
     async fn page(
@@ -272,7 +272,7 @@ impl CategoryRepository for InMemoryStock {
         parent: Option<CategoryId>,
         listing: Listing,
     ) -> Result<Page<Category>, StoreError> {
-        self.read(|state| {
+        self.state.with(|state| {
             let below = |(_, category): &&(ProjectId, Category)| {
                 parent.is_none() || category.parent.as_ref().map(|above| above.id) == parent
             };
@@ -281,27 +281,27 @@ impl CategoryRepository for InMemoryStock {
     }
 
     async fn find(&self, id: CategoryId) -> Result<Option<ProjectScoped<Category>>, StoreError> {
-        Ok(self.read(|state| scoped(state.categories.get(&id))))
+        Ok(self.state.with(|state| scoped(state.categories.get(&id))))
     }
 
     async fn insert(&self, stamp: Stamp, draft: CategoryDraft) -> Result<Category, CategoryError> {
-        self.write(|state| state.insert_category(stamp, draft))
+        self.state.commit(|state| state.insert_category(stamp, draft))
     }
 
     async fn update(&self, stamp: Stamp, id: CategoryId, change: CategoryChange) -> Result<Category, CategoryError> {
-        self.write(|state| state.update_category(stamp, id, change))
+        self.state.commit(|state| state.update_category(stamp, id, change))
     }
 }
 
 #[async_trait]
 impl DiscountRepository for InMemoryStock {
     async fn list(&self, project: ProjectId, listing: Listing, _: DateTime<Utc>) -> Result<Page<Discount>, StoreError> {
-        self.read(|state| list_of(state.discounts.values(), project, &listing))
+        self.state.with(|state| list_of(state.discounts.values(), project, &listing))
     }
 
     async fn stats(&self, project: ProjectId, at: DateTime<Utc>) -> Result<DiscountStats, StoreError> {
         let mut stats = DiscountStats::default();
-        for discount in self.read(|state| all_of(state.discounts.values(), project)) {
+        for discount in self.state.with(|state| all_of(state.discounts.values(), project)) {
             let count = match discount.state(at) {
                 DiscountState::Active => &mut stats.active,
                 DiscountState::Scheduled => &mut stats.scheduled,
@@ -316,7 +316,7 @@ impl DiscountRepository for InMemoryStock {
     }
 
     async fn find(&self, id: DiscountId) -> Result<Option<ProjectScoped<Discount>>, StoreError> {
-        Ok(self.read(|state| scoped(state.discounts.get(&id))))
+        Ok(self.state.with(|state| scoped(state.discounts.get(&id))))
     }
 
     async fn usages(&self, _: DiscountId, page: PageRequest) -> Result<Page<DiscountUsage>, StoreError> {
@@ -329,15 +329,15 @@ impl DiscountRepository for InMemoryStock {
         terms: DiscountTerms,
         status: DiscountStatus,
     ) -> Result<Discount, DiscountError> {
-        self.write(|state| state.insert_discount(stamp, terms, status))
+        self.state.commit(|state| state.insert_discount(stamp, terms, status))
     }
 
     async fn replace(&self, stamp: Stamp, rewrite: DiscountRewrite) -> Result<Discount, DiscountError> {
-        self.write(|state| state.replace_discount(stamp, rewrite))
+        self.state.commit(|state| state.replace_discount(stamp, rewrite))
     }
 
     async fn delete(&self, stamp: Stamp, id: DiscountId) -> Result<(), DiscountError> {
-        self.write(|state| {
+        self.state.commit(|state| {
             state.own_discount(stamp, id)?;
             state.discounts.remove(&id);
             Ok(())

@@ -32,20 +32,20 @@ impl State {
             ];
             return Err(InventoryRefusal::UnknownReferences(missing.into_iter().flatten().collect()).into());
         };
-        if self.has(Guard::Goods) && !item.card.is_stocked() {
+        if self.guards.has(Guard::Goods) && !item.card.is_stocked() {
             return Err(InventoryRefusal::NotStocked.into());
         }
         let same = |(_, stock): &(ProjectId, Inventory)| {
             stock.warehouse.id == draft.warehouse_id && stock.nomenclature.id == draft.nomenclature_id
         };
-        if self.has(Guard::Once) && self.stock.values().any(same) {
+        if self.guards.has(Guard::Once) && self.stock.values().any(same) {
             return Err(InventoryRefusal::AlreadyStocked.into());
         }
         let warehouse = Reference { id: warehouse.id, name: warehouse.name.clone() };
         let nomenclature =
             StockedItem { id: item.id, name: item.card.name.clone(), article: item.card.article.clone() };
         let stock = Inventory {
-            id: self.id(),
+            id: self.ids.id(),
             warehouse,
             nomenclature,
             quantity: draft.quantity,
@@ -64,7 +64,7 @@ impl State {
         let own = self.stock.get(&id).filter(|(owner, _)| self.owns(*owner, stamp));
         let (project, before) = own.cloned().ok_or(InventoryError::NotFound)?;
         let quantity = change.quantity.or(before.quantity);
-        if self.has(Guard::Reserved) && quantity < before.reserved {
+        if self.guards.has(Guard::Reserved) && quantity < before.reserved {
             return Err(InventoryRefusal::BelowReserved { reserved: before.reserved }.into());
         }
         let price = change.price.as_set().copied().or(before.price);
@@ -97,7 +97,7 @@ impl State {
             let same = card.article.is_some() && item.card.article == card.article;
             same && *owner == stamp.project_id && Some(item.id) != but
         };
-        if self.has(Guard::Article) && self.items.values().any(taken) {
+        if self.guards.has(Guard::Article) && self.items.values().any(taken) {
             return Err(NomenclatureRefusal::ArticleTaken.into());
         }
         let kind = named(match card.kind {
@@ -119,7 +119,7 @@ impl State {
     fn insert_item(&mut self, stamp: Stamp, card: Card) -> Result<Nomenclature, NomenclatureError> {
         let labels = self.admit(stamp, &card, None)?;
         let (created_at, updated_at) = (stamp.at, stamp.at);
-        let item = Nomenclature { id: self.id(), card, labels, version: 1, created_at, updated_at };
+        let item = Nomenclature { id: self.ids.id(), card, labels, version: 1, created_at, updated_at };
         self.items.insert(item.id, (stamp.project_id, item.clone()));
         Ok(item)
     }
@@ -132,10 +132,10 @@ impl State {
     ) -> Result<Nomenclature, NomenclatureError> {
         let labels = self.admit(stamp, &card, Some(seen.id))?;
         let own = self.items.get(&seen.id).filter(|(owner, _)| *owner == stamp.project_id);
-        let current = own.filter(|(_, item)| item.version == seen.version || !self.has(Guard::Version));
+        let current = own.filter(|(_, item)| item.version == seen.version || !self.guards.has(Guard::Version));
         let Some((_, before)) = current.cloned() else { return Err(NomenclatureRefusal::Stale.into()) };
         let stocked = self.stock.values().any(|(_, stock)| stock.nomenclature.id == seen.id);
-        if self.has(Guard::Goods) && stocked && !card.is_stocked() {
+        if self.guards.has(Guard::Goods) && stocked && !card.is_stocked() {
             return Err(NomenclatureRefusal::Stocked.into());
         }
         let item = Nomenclature { card, labels, version: before.version + 1, updated_at: stamp.at, ..before };
@@ -161,7 +161,7 @@ impl State {
         let applications = draft.application_ids.map_or(0, |ids| ids.len());
         self.require_branch(stamp, Some(draft.branch_id), applications)?;
         let warehouse = Warehouse {
-            id: self.id(),
+            id: self.ids.id(),
             name: draft.name,
             address: draft.address,
             branch: Reference { id: draft.branch_id, name: named("Branch")? },
@@ -205,7 +205,7 @@ impl State {
         self.own_warehouse(stamp, id)?;
         let here = |(_, stock): &(ProjectId, Inventory)| stock.warehouse.id == id;
         let stocked = self.stock.values().any(|stock| here(stock) && stock.1.quantity > StockLevel::EMPTY);
-        if self.has(Guard::Empty) && stocked {
+        if self.guards.has(Guard::Empty) && stocked {
             return Err(WarehouseRefusal::Stocked.into());
         }
         self.stock.retain(|_, stock| !here(stock));
@@ -217,7 +217,7 @@ impl State {
 #[async_trait]
 impl InventoryRepository for InMemoryStock {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Inventory>, StoreError> {
-        self.read(|state| list_of(state.stock.values(), project, &listing))
+        self.state.with(|state| list_of(state.stock.values(), project, &listing))
     }
 
     async fn history(
@@ -226,7 +226,7 @@ impl InventoryRepository for InMemoryStock {
         id: InventoryId,
         page: PageRequest,
     ) -> Result<Page<StockEntry>, StoreError> {
-        let entries = self.read(|state| {
+        let entries = self.state.with(|state| {
             let own = state.stock.get(&id).is_some_and(|(owner, _)| *owner == project);
             state.movements.get(&id).filter(|_| own).cloned().unwrap_or_default()
         });
@@ -234,49 +234,49 @@ impl InventoryRepository for InMemoryStock {
     }
 
     async fn find(&self, id: InventoryId) -> Result<Option<ProjectScoped<Inventory>>, StoreError> {
-        Ok(self.read(|state| scoped(state.stock.get(&id))))
+        Ok(self.state.with(|state| scoped(state.stock.get(&id))))
     }
 
     async fn insert(&self, stamp: Stamp, draft: InventoryDraft) -> Result<Inventory, InventoryError> {
-        self.write(|state| state.insert_stock(stamp, &draft))
+        self.state.commit(|state| state.insert_stock(stamp, &draft))
     }
 
     async fn set_stock(&self, stamp: Stamp, id: InventoryId, change: StockChange) -> Result<Inventory, InventoryError> {
-        self.write(|state| state.set_stock(stamp, id, change))
+        self.state.commit(|state| state.set_stock(stamp, id, change))
     }
 }
 
 #[async_trait]
 impl NomenclatureRepository for InMemoryStock {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Nomenclature>, StoreError> {
-        self.read(|state| list_of(state.items.values(), project, &listing))
+        self.state.with(|state| list_of(state.items.values(), project, &listing))
     }
 
     async fn find(&self, id: NomenclatureId) -> Result<Option<ProjectScoped<Nomenclature>>, StoreError> {
-        Ok(self.read(|state| scoped(state.items.get(&id))))
+        Ok(self.state.with(|state| scoped(state.items.get(&id))))
     }
 
     async fn insert(&self, stamp: Stamp, card: Card) -> Result<Nomenclature, NomenclatureError> {
-        self.write(|state| state.insert_item(stamp, card))
+        self.state.commit(|state| state.insert_item(stamp, card))
     }
 
     async fn replace(&self, stamp: Stamp, seen: Nomenclature, card: Card) -> Result<Nomenclature, NomenclatureError> {
-        self.write(|state| state.replace_item(stamp, &seen, card))
+        self.state.commit(|state| state.replace_item(stamp, &seen, card))
     }
 }
 
 #[async_trait]
 impl WarehouseRepository for InMemoryStock {
     async fn find(&self, id: WarehouseId) -> Result<Option<ProjectScoped<Warehouse>>, StoreError> {
-        Ok(self.read(|state| scoped(state.warehouses.get(&id))))
+        Ok(self.state.with(|state| scoped(state.warehouses.get(&id))))
     }
 
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Warehouse>, StoreError> {
-        self.read(|state| list_of(state.warehouses.values(), project, &listing))
+        self.state.with(|state| list_of(state.warehouses.values(), project, &listing))
     }
 
     async fn insert(&self, stamp: Stamp, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError> {
-        self.write(|state| state.insert_warehouse(stamp, draft))
+        self.state.commit(|state| state.insert_warehouse(stamp, draft))
     }
 
     async fn update(
@@ -285,10 +285,10 @@ impl WarehouseRepository for InMemoryStock {
         id: WarehouseId,
         change: WarehouseChange,
     ) -> Result<Warehouse, WarehouseError> {
-        self.write(|state| state.update_warehouse(stamp, id, change))
+        self.state.commit(|state| state.update_warehouse(stamp, id, change))
     }
 
     async fn delete(&self, stamp: Stamp, id: WarehouseId) -> Result<(), WarehouseError> {
-        self.write(|state| state.delete_warehouse(stamp, id))
+        self.state.commit(|state| state.delete_warehouse(stamp, id))
     }
 }

@@ -53,7 +53,7 @@ impl Record {
 
 impl State {
     fn complete(&mut self, project: ProjectId, id: FileId, content: StoredContent) -> Option<StoredFile> {
-        let (again, foreign) = (!self.has(Guard::Completion), !self.has(Guard::Owner));
+        let (again, foreign) = (!self.guards.has(Guard::Completion), !self.guards.has(Guard::Owner));
         let record = self.files.get_mut(&id)?;
         let may_complete = (record.is_waiting || again) && (record.file.project_id == project || foreign);
         if !may_complete {
@@ -72,7 +72,7 @@ impl State {
     }
 
     fn take_orphaned(&mut self, now: DateTime<Utc>, again_at: DateTime<Utc>, most: usize) -> Vec<OrphanedFile> {
-        let (exclusive, swept) = (self.has(Guard::Lease), self.has(Guard::Swept));
+        let (exclusive, swept) = (self.guards.has(Guard::Lease), self.guards.has(Guard::Swept));
         let is_due = |record: &Record| {
             let free = !exclusive || record.leased_until.is_none_or(|until| until <= now);
             free && record.sweep_at.is_some_and(|at| at <= now)
@@ -94,8 +94,8 @@ fn listed(files: Vec<StoredFile>) -> Vec<ListedFile> {
 #[async_trait]
 impl FileRepository for InMemoryContent {
     async fn insert_pending(&self, file: NewFile) -> Result<FileId, StoreError> {
-        Ok(self.with(|state| {
-            let (id, sweep_at) = (state.id(), Some(file.expires_at));
+        Ok(self.state.with(|state| {
+            let (id, sweep_at) = (state.ids.id(), Some(file.expires_at));
             let record = Record { file, content: None, is_waiting: true, sweep_at, leased_until: None };
             state.files.insert(id, record);
             id
@@ -108,11 +108,11 @@ impl FileRepository for InMemoryContent {
         id: FileId,
         content: StoredContent,
     ) -> Result<Option<StoredFile>, StoreError> {
-        Ok(self.with(|state| state.complete(stamp.project_id, id, content)))
+        Ok(self.state.with(|state| state.complete(stamp.project_id, id, content)))
     }
 
     async fn give_up(&self, id: FileId, at: DateTime<Utc>) -> Result<(), StoreError> {
-        self.with(|state| {
+        self.state.with(|state| {
             if let Some(record) = state.files.get_mut(&id).filter(|record| record.is_waiting) {
                 record.delete(at);
             }
@@ -130,30 +130,30 @@ impl FileRepository for InMemoryContent {
         order: OrderId,
         listing: Listing,
     ) -> Result<Page<ListedFile>, StoreError> {
-        let mut own = self.with(|state| state.ready_files(project));
+        let mut own = self.state.with(|state| state.ready_files(project));
         own.retain(|file| file.order_id == Some(order));
         list_of(listed(own), &listing)
     }
 
     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<ListedFile>, StoreError> {
-        list_of(listed(self.with(|state| state.ready_files(project))), &listing)
+        list_of(listed(self.state.with(|state| state.ready_files(project))), &listing)
     }
 
     async fn find(&self, id: FileId) -> Result<Option<ProjectScoped<StoredFile>>, StoreError> {
-        let found = self.with(|state| state.files.get(&id).and_then(|record| record.ready(id)));
+        let found = self.state.with(|state| state.files.get(&id).and_then(|record| record.ready(id)));
         Ok(found.map(|file| ProjectScoped::new(file.project_id, file)))
     }
 
     async fn find_by_key(&self, key: FileKey) -> Result<Option<StoredFile>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let found = state.files.iter().find(|(_, record)| record.file.key == key);
             found.and_then(|(id, record)| record.ready(*id))
         }))
     }
 
     async fn delete(&self, stamp: Stamp, id: FileId) -> Result<(), FileError> {
-        self.with(|state| {
-            let foreign = !state.has(Guard::Owner);
+        self.state.with(|state| {
+            let foreign = !state.guards.has(Guard::Owner);
             let found = state.files.get_mut(&id).filter(|record| record.content.is_some());
             let own = found.filter(|record| record.file.project_id == stamp.project_id || foreign);
             own.map(|record| record.delete(stamp.at)).ok_or(FileError::NotFound)
@@ -168,12 +168,12 @@ impl FileRepository for InMemoryContent {
         most: u32,
     ) -> Result<Vec<OrphanedFile>, StoreError> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        Ok(self.with(|state| state.take_orphaned(now, again_at, most)))
+        Ok(self.state.with(|state| state.take_orphaned(now, again_at, most)))
     }
 
     async fn forget(&self, id: FileId, _: DateTime<Utc>) -> Result<(), StoreError> {
         let stays = |record: &Record| record.is_waiting || record.content.is_some();
-        self.with(|state| state.files.retain(|known, record| *known != id || stays(record)));
+        self.state.with(|state| state.files.retain(|known, record| *known != id || stays(record)));
         Ok(())
     }
 }
@@ -192,7 +192,8 @@ impl FileStore for InMemoryContent {
         let whole = read_whole(content).map_err(|error| StorageFailed(error.to_string()))?;
         let size = u64::try_from(whole.len()).unwrap_or(u64::MAX);
         let sha256 = Sha256::parse(&"0".repeat(64)).map_err(|error| StorageFailed(error.to_string()))?;
-        self.with(|state| state.contents.entry(content_key(project, &key)).or_default().whole = Some(whole.into()));
+        self.state
+            .with(|state| state.contents.entry(content_key(project, &key)).or_default().whole = Some(whole.into()));
         Ok(StoredContent { size, sha256 })
     }
 
@@ -202,7 +203,7 @@ impl FileStore for InMemoryContent {
         key: FileKey,
         part: Range<u64>,
     ) -> Result<Option<ContentStream>, StorageFailed> {
-        let whole = self.with(|state| state.contents.get(&content_key(project, &key))?.whole.clone());
+        let whole = self.state.with(|state| state.contents.get(&content_key(project, &key))?.whole.clone());
         Ok(whole.map(|whole| {
             let end = usize::try_from(part.end).unwrap_or(usize::MAX).min(whole.len());
             let start = usize::try_from(part.start).unwrap_or(usize::MAX).min(end);
@@ -217,7 +218,7 @@ impl FileStore for InMemoryContent {
         width: PictureWidth,
         picture: Bytes,
     ) -> Result<(), StorageFailed> {
-        self.with(|state| {
+        self.state.with(|state| {
             let copies = &mut state.contents.entry(content_key(project, &key)).or_default().resized;
             copies.retain(|(known, _)| *known != width);
             copies.push((width, picture));
@@ -231,7 +232,7 @@ impl FileStore for InMemoryContent {
         key: FileKey,
         width: PictureWidth,
     ) -> Result<Option<ResizedPicture>, StorageFailed> {
-        let found = self.with(|state| {
+        let found = self.state.with(|state| {
             let copies = &state.contents.get(&content_key(project, &key))?.resized;
             copies.iter().find(|(known, _)| *known == width).map(|(_, picture)| picture.clone())
         });
@@ -239,7 +240,7 @@ impl FileStore for InMemoryContent {
     }
 
     async fn remove(&self, project: ProjectId, key: FileKey) -> Result<(), StorageFailed> {
-        self.with(|state| state.contents.remove(&content_key(project, &key)));
+        self.state.with(|state| state.contents.remove(&content_key(project, &key)));
         Ok(())
     }
 }

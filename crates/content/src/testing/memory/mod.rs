@@ -7,11 +7,11 @@ mod parts;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
+use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{
-    ApplicationId, BlockId, FileId, InvalidId, Listing, MenuItemId, Page, PageId, PageTagId, ProjectId, StoreError,
+    ApplicationId, BlockId, FileId, Listing, MenuItemId, Page, PageId, PageTagId, ProjectId, StoreError,
 };
 
 use crate::model::{self, Block, FileKey, MenuItem, PageTag, PictureWidth, Slug};
@@ -29,7 +29,7 @@ use files::Record;
 /// staff have no filters and are ordered by identifier.
 #[derive(Clone, Default)]
 pub struct InMemoryContent {
-    state: Arc<Mutex<State>>,
+    state: Shared<State>,
 }
 
 /// Guard of the storage. A test removes one, to prove that the contract notices.
@@ -59,7 +59,7 @@ enum Guard {
 
 #[derive(Default)]
 struct State {
-    last: i64,
+    ids: Sequence,
     applications: BTreeMap<ApplicationId, ProjectId>,
     files: BTreeMap<FileId, Record>,
     contents: BTreeMap<(ProjectId, String), Content>,
@@ -67,7 +67,7 @@ struct State {
     tags: BTreeMap<PageTagId, (ProjectId, PageTag)>,
     menu_items: BTreeMap<MenuItemId, (ProjectId, MenuItem)>,
     blocks: BTreeMap<BlockId, (ProjectId, Block)>,
-    removed: Option<Guard>,
+    guards: Guards<Guard>,
 }
 
 /// Content of a file, with its smaller copies.
@@ -80,42 +80,26 @@ struct Content {
 impl InMemoryContent {
     /// Adds an application to a project. A project needs no other record.
     pub fn add_application(&self, project: ProjectId) -> ApplicationId {
-        self.with(|state| {
-            let id = state.id();
+        self.state.with(|state| {
+            let id = state.ids.id();
             state.applications.insert(id, project);
             id
         })
-    }
-
-    /// Runs a step alone.
-    fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
-        step(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns an empty storage without one guard.
     #[cfg(test)]
     fn without(guard: Guard) -> Self {
         let store = Self::default();
-        store.with(|state| state.removed = Some(guard));
+        store.state.with(|state| state.guards = Guards::without(guard));
         store
     }
 }
 
 impl State {
-    /// Returns a new identifier.
-    #[expect(clippy::expect_used, reason = "the numbers count from 1")]
-    fn id<Id: TryFrom<i64, Error = InvalidId>>(&mut self) -> Id {
-        self.last += 1;
-        Id::try_from(self.last).expect("a number from 1")
-    }
-
-    fn has(&self, guard: Guard) -> bool {
-        self.removed != Some(guard)
-    }
-
     /// Returns `true` if a record of the first project may be used by the second one.
     fn owns(&self, owner: ProjectId, project: ProjectId) -> bool {
-        owner == project || !self.has(Guard::Owner)
+        owner == project || !self.guards.has(Guard::Owner)
     }
 }
 

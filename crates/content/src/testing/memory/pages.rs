@@ -43,7 +43,7 @@ impl State {
 
     /// Content pages that customers of the project see, oldest first.
     fn shown(&self, project: ProjectId) -> impl Iterator<Item = &model::Page> {
-        self.pages_of(project).filter(move |page| page.content.is_active || !self.has(Guard::Active))
+        self.pages_of(project).filter(move |page| page.content.is_active || !self.guards.has(Guard::Active))
     }
 
     fn own_page(&self, stamp: Stamp, id: PageId) -> Result<model::Page, PageError> {
@@ -62,7 +62,7 @@ impl State {
             let mut known = self.tags.values().filter(|(owner, _)| *owner == stamp.project_id);
             let known = known.find(|(_, tag)| tag.name.key() == name.key()).map(|(_, tag)| tag.clone());
             tags.push(known.unwrap_or_else(|| {
-                let new = PageTag { id: self.id(), name: name.clone(), created_at: stamp.at };
+                let new = PageTag { id: self.ids.id(), name: name.clone(), created_at: stamp.at };
                 self.tags.insert(new.id, (stamp.project_id, new.clone()));
                 new
             }));
@@ -72,10 +72,10 @@ impl State {
 
     /// Stores a content page. A fallback page replaces the previous one.
     fn store_page(&mut self, stamp: Stamp, page: &model::Page) -> Result<(), PageError> {
-        if self.has(Guard::Unique) && self.has_page(stamp.project_id, Some(page.id), &page.content.slug) {
+        if self.guards.has(Guard::Unique) && self.has_page(stamp.project_id, Some(page.id), &page.content.slug) {
             return Err(PageRefusal::SlugTaken.into());
         }
-        if page.content.is_fallback && self.has(Guard::Fallback) {
+        if page.content.is_fallback && self.guards.has(Guard::Fallback) {
             for (owner, other) in self.pages.values_mut() {
                 if *owner == stamp.project_id && other.content.is_fallback && other.id != page.id {
                     other.content.is_fallback = false;
@@ -92,7 +92,7 @@ impl State {
         let is_taken = |slug: &Slug| self.has_page(stamp.project_id, None, slug);
         let slug = draft.slug.unwrap_or_else(|| free_slug(&Slug::of(&draft.title, "page"), is_taken));
         let page = model::Page {
-            id: self.id(),
+            id: self.ids.id(),
             content: PageContent {
                 slug,
                 title: draft.title,
@@ -150,26 +150,26 @@ impl State {
 #[async_trait]
 impl RecordRepository<model::Page> for InMemoryContent {
     async fn list(&self, project: ProjectId) -> Result<Vec<model::Page>, StoreError> {
-        Ok(self.with(|state| state.pages_of(project).cloned().collect()))
+        Ok(self.state.with(|state| state.pages_of(project).cloned().collect()))
     }
 
     async fn find(&self, id: PageId) -> Result<Option<ProjectScoped<model::Page>>, StoreError> {
-        Ok(self.with(|state| state.pages.get(&id).map(|(owner, page)| ProjectScoped::new(*owner, page.clone()))))
+        Ok(self.state.with(|state| state.pages.get(&id).map(|(owner, page)| ProjectScoped::new(*owner, page.clone()))))
     }
 
     async fn insert(&self, stamp: Stamp, draft: PageDraft) -> Result<model::Page, PageError> {
-        self.with(|state| state.insert_page(stamp, draft))
+        self.state.with(|state| state.insert_page(stamp, draft))
     }
 
     async fn update(&self, stamp: Stamp, id: PageId, change: PageChange) -> Result<model::Page, PageError> {
-        self.with(|state| state.update_page(stamp, id, change))
+        self.state.with(|state| state.update_page(stamp, id, change))
     }
 }
 
 #[async_trait]
 impl DeletableRepository<model::Page> for InMemoryContent {
     async fn delete(&self, stamp: Stamp, id: PageId) -> Result<(), PageError> {
-        self.with(|state| {
+        self.state.with(|state| {
             state.own_page(stamp, id)?;
             state.pages.remove(&id);
             Ok(())
@@ -180,7 +180,7 @@ impl DeletableRepository<model::Page> for InMemoryContent {
 #[async_trait]
 impl ListedRepository<model::Page> for InMemoryContent {
     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<model::Page>, StoreError> {
-        list_of(self.with(|state| state.pages_of(project).cloned().collect()), &listing)
+        list_of(self.state.with(|state| state.pages_of(project).cloned().collect()), &listing)
     }
 }
 
@@ -201,7 +201,8 @@ impl PageReader for InMemoryContent {
             };
             of_type && query.as_ref().is_none_or(is_found)
         };
-        let mut found: Vec<model::Page> = self.with(|state| state.shown(project).filter(matches).cloned().collect());
+        let mut found: Vec<model::Page> =
+            self.state.with(|state| state.shown(project).filter(matches).cloned().collect());
         match order {
             PageOrder::DateAsc => found.sort_by_key(|page| (page.created_at, page.id)),
             PageOrder::DateDesc => found.sort_by_key(|page| Reverse((page.created_at, page.id))),
@@ -212,7 +213,7 @@ impl PageReader for InMemoryContent {
     }
 
     async fn find(&self, project: ProjectId, slug: Option<Slug>) -> Result<Option<model::Page>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let own = state.shown(project).find(|page| slug.as_ref() == Some(&page.content.slug));
             own.or_else(|| state.shown(project).find(|page| page.content.is_fallback)).cloned()
         }))
@@ -223,7 +224,7 @@ impl PageReader for InMemoryContent {
     }
 
     async fn tags(&self, project: ProjectId) -> Result<Vec<PageTag>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let own = state.tags.values().filter(|(owner, _)| state.owns(*owner, project));
             let mut tags: Vec<PageTag> = own.map(|(_, tag)| tag.clone()).collect();
             tags.sort_by_key(|tag| (tag.name.key(), tag.id));
@@ -232,7 +233,7 @@ impl PageReader for InMemoryContent {
     }
 
     async fn add_views(&self, views: Vec<(PageId, u64)>) -> Result<(), StoreError> {
-        self.with(|state| {
+        self.state.with(|state| {
             for (id, count) in views {
                 if let Some((_, page)) = state.pages.get_mut(&id) {
                     page.views_count = page.views_count.saturating_add(count);

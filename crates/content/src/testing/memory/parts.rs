@@ -185,7 +185,7 @@ impl State {
 
     /// Parts of the application, oldest first.
     fn parts_of<P: TreePart>(&self, application: ApplicationId) -> impl Iterator<Item = &P> {
-        let any = !self.has(Guard::Owner);
+        let any = !self.guards.has(Guard::Owner);
         let all = P::records(self).values().map(|(_, part)| part);
         all.filter(move |part| part.application() == application || any)
     }
@@ -208,7 +208,7 @@ impl State {
         slug: Option<&Slug>,
     ) -> Result<(), PartRefusal> {
         let others = || self.parts_of::<P>(application).filter(move |part| Some(part.id()) != but);
-        if !self.has(Guard::Unique) {
+        if !self.guards.has(Guard::Unique) {
             return Ok(());
         }
         if others().any(|part| Some(part.place().code) == code) {
@@ -248,7 +248,7 @@ impl State {
         self.require_application(stamp, application_id)?;
         let (place, name) = P::drafted(&draft);
         let PlaceDraft { parent_id, code, slug } = place.clone();
-        if self.has(Guard::Tree) {
+        if self.guards.has(Guard::Tree) {
             let tree = self.tree::<P>(application_id);
             tree.admit(parent_id.map(Into::into), P::MAX_PER_APPLICATION).map_err(PartRefusal::Tree)?;
         }
@@ -262,7 +262,7 @@ impl State {
         let is_taken = |slug: &Slug| self.parts_of::<P>(application_id).any(|part| part.place().slug == *slug);
         let slug = slug.unwrap_or_else(|| free_slug(&Slug::of(name, P::FALLBACK_SLUG), is_taken));
         let (parent, position) = (self.named::<P>(parent_id), self.next_position::<P>(application_id, parent_id));
-        let mut part = P::created(self.id(), Place { application_id, parent, code, slug }, draft, stamp.at);
+        let mut part = P::created(self.ids.id(), Place { application_id, parent, code, slug }, draft, stamp.at);
         part.set_position(position);
         P::records_mut(self).insert(part.id(), (stamp.project_id, part.clone()));
         Ok(part)
@@ -279,7 +279,7 @@ impl State {
         let mut part = self.own_part::<P>(application, id)?;
         let PlaceChange { parent_id, code, slug } = P::moved(&change).clone();
         if let Edit::Set(parent) = parent_id {
-            if self.has(Guard::Tree) {
+            if self.guards.has(Guard::Tree) {
                 let tree = self.tree::<P>(application);
                 tree.accept(id.into(), parent.map(Into::into)).map_err(PartRefusal::Tree)?;
             }
@@ -311,7 +311,7 @@ impl State {
     ) -> Result<(), PartError> {
         self.require_application(stamp, application)?;
         self.own_part::<P>(application, id)?;
-        if self.has(Guard::Children) && self.parts_of::<P>(application).any(|part| parent_of(part) == Some(id)) {
+        if self.guards.has(Guard::Children) && self.parts_of::<P>(application).any(|part| parent_of(part) == Some(id)) {
             return Err(PartRefusal::HasChildren.into());
         }
         P::records_mut(self).remove(&id);
@@ -329,7 +329,7 @@ impl State {
         let item = self.own_part::<MenuItem>(application, id)?;
         let siblings = self.siblings::<MenuItem>(application, parent_of(&item));
         let siblings = siblings.into_iter().map(|(_, number)| number).collect();
-        let alone = !self.has(Guard::Neighbour);
+        let alone = !self.guards.has(Guard::Neighbour);
         for (number, position) in shifted(siblings, id.get(), shift).into_iter().zip(1..) {
             let found = self.menu_items.values_mut().map(|(_, item)| item).find(|item| item.id.get() == number);
             if let Some(moved) = found.filter(|moved| moved.position != position && (moved.id == id || !alone)) {
@@ -348,7 +348,7 @@ macro_rules! repositories {
         #[async_trait]
         impl PartRepository<$part> for InMemoryContent {
             async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError> {
-                let owner = self.with(|state| state.applications.get(&application).copied());
+                let owner = self.state.with(|state| state.applications.get(&application).copied());
                 Ok(owner.map(|project| ProjectScoped::new(project, ())))
             }
 
@@ -358,7 +358,7 @@ macro_rules! repositories {
                 application: ApplicationId,
                 listing: Listing,
             ) -> Result<Page<$part>, StoreError> {
-                let own: Vec<$part> = self.with(|state| {
+                let own: Vec<$part> = self.state.with(|state| {
                     let owner = state.applications.get(&application);
                     let is_own = owner.is_some_and(|owner| state.owns(*owner, project));
                     state.parts_of::<$part>(application).filter(|_| is_own).cloned().collect()
@@ -370,7 +370,7 @@ macro_rules! repositories {
                 &self,
                 id: <$part as ApplicationPart>::Id,
             ) -> Result<Option<ProjectScoped<$part>>, StoreError> {
-                Ok(self.with(|state| {
+                Ok(self.state.with(|state| {
                     let found = <$part as TreePart>::records(state).get(&id);
                     found.map(|(project, part)| ProjectScoped::new(*project, part.clone()))
                 }))
@@ -382,7 +382,7 @@ macro_rules! repositories {
                 application: ApplicationId,
                 draft: <$part as ApplicationPart>::Draft,
             ) -> Result<$part, PartError> {
-                self.with(|state| state.insert_part::<$part>(stamp, application, draft))
+                self.state.with(|state| state.insert_part::<$part>(stamp, application, draft))
             }
 
             async fn update(
@@ -392,7 +392,7 @@ macro_rules! repositories {
                 id: <$part as ApplicationPart>::Id,
                 change: <$part as ApplicationPart>::Change,
             ) -> Result<$part, PartError> {
-                self.with(|state| state.update_part::<$part>(stamp, application, id, change))
+                self.state.with(|state| state.update_part::<$part>(stamp, application, id, change))
             }
 
             async fn delete(
@@ -401,7 +401,7 @@ macro_rules! repositories {
                 application: ApplicationId,
                 id: <$part as ApplicationPart>::Id,
             ) -> Result<(), PartError> {
-                self.with(|state| state.delete_part::<$part>(stamp, application, id))
+                self.state.with(|state| state.delete_part::<$part>(stamp, application, id))
             }
         }
     )+};
@@ -418,7 +418,7 @@ impl PartOrder<MenuItem> for InMemoryContent {
         id: MenuItemId,
         shift: MoveDirection,
     ) -> Result<MenuItem, PartError> {
-        self.with(|state| state.shift(stamp, application, id, shift))
+        self.state.with(|state| state.shift(stamp, application, id, shift))
     }
 }
 
@@ -431,7 +431,7 @@ fn shown(item: MenuItem) -> ShownItem {
 #[async_trait]
 impl PartReader for InMemoryContent {
     async fn block(&self, app: AppScope, key: BlockKey) -> Result<Option<Node<Block>>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let mut blocks: Vec<Block> = state.parts_of::<Block>(app.application_id).cloned().collect();
             blocks.sort_by_key(|block| block.place.code);
             let is_wanted = |block: &&Block| match &key {
@@ -445,7 +445,7 @@ impl PartReader for InMemoryContent {
     }
 
     async fn menu(&self, app: AppScope, slug: Slug) -> Result<Option<Menu>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let mut items: Vec<MenuItem> = state.parts_of::<MenuItem>(app.application_id).cloned().collect();
             items.sort_by_key(|item| (item.position, item.id));
             let root = items.iter().find(|item| item.place.slug == slug)?.id.get();

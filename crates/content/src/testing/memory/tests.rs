@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use futures_util::FutureExt as _;
 use kontor_kernel::{AppScope, ProjectId, UserId};
 
-use super::{Guard, InMemoryContent, State};
+use super::{Guard, InMemoryContent};
 use crate::testing::contract::{self, Fixture};
 
 #[async_trait]
@@ -19,12 +19,12 @@ impl Fixture for InMemoryContent {
     }
 
     async fn app(&self) -> AppScope {
-        let project_id = self.with(State::id);
+        let project_id = self.state.with(|state| state.ids.id());
         AppScope { project_id, application_id: self.add_application(project_id), wholesale: false }
     }
 
     async fn employee(&self, _: ProjectId) -> UserId {
-        self.with(State::id)
+        self.state.with(|state| state.ids.id())
     }
 }
 

@@ -5,12 +5,11 @@ mod ports;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
+use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{
-    Contact, CounterpartyId, CustomerContactId, CustomerScope, FileId, FileKey, InvalidId, Name, NotificationId,
-    ProjectId, Stamp,
+    Contact, CounterpartyId, CustomerContactId, CustomerScope, FileId, FileKey, Name, NotificationId, ProjectId, Stamp,
 };
 
 use crate::model::{
@@ -33,7 +32,7 @@ use crate::{
 /// manager. A deleted customer leaves no record. Lists have no filters and are ordered by identifier.
 #[derive(Clone, Default)]
 pub struct InMemoryCustomers {
-    state: Arc<Mutex<State>>,
+    state: Shared<State>,
 }
 
 /// Guard of the storage. A test removes one, to prove that the contract notices.
@@ -63,7 +62,7 @@ enum Guard {
 
 #[derive(Default)]
 struct State {
-    last: i64,
+    ids: Sequence,
     customers: BTreeMap<CounterpartyId, Entry>,
     /// Customers by the contacts they log in with.
     logins: BTreeMap<(ProjectId, String), CounterpartyId>,
@@ -72,7 +71,7 @@ struct State {
     paying: BTreeSet<CounterpartyId>,
     contacts: BTreeMap<CustomerContactId, Owned<CustomerContact>>,
     notifications: Vec<(CustomerScope, Notification)>,
-    removed: Option<Guard>,
+    guards: Guards<Guard>,
 }
 
 struct Entry {
@@ -84,7 +83,7 @@ impl InMemoryCustomers {
     /// Returns the customer that logs in with the contact, a new one if none does. A project needs no other record. A
     /// customer added by staff logs in with the phone.
     pub fn log_in(&self, project: ProjectId, contact: &Contact, at: DateTime<Utc>) -> CounterpartyId {
-        self.with(|state| {
+        self.state.with(|state| {
             let login = (project, contact.as_str().to_owned());
             if let Some(known) = state.logged_in(&login) {
                 return known;
@@ -101,8 +100,8 @@ impl InMemoryCustomers {
 
     /// Adds a picture that customers of the project may have as avatar.
     pub fn add_avatar(&self, project: ProjectId, key: FileKey) -> FileId {
-        self.with(|state| {
-            let id = state.id();
+        self.state.with(|state| {
+            let id = state.ids.id();
             state.avatars.insert(id, (project, key));
             id
         })
@@ -110,7 +109,7 @@ impl InMemoryCustomers {
 
     /// Marks a customer as one whose payment may still take place.
     pub fn begin_payment(&self, customer: CounterpartyId) {
-        self.with(|state| state.paying.insert(customer));
+        self.state.with(|state| state.paying.insert(customer));
     }
 
     /// Adds a notification to a customer in an application.
@@ -121,24 +120,19 @@ impl InMemoryCustomers {
         code: &str,
         created_at: DateTime<Utc>,
     ) -> NotificationId {
-        self.with(|state| {
-            let (id, title, code) = (state.id(), title.to_owned(), code.to_owned());
+        self.state.with(|state| {
+            let (id, title, code) = (state.ids.id(), title.to_owned(), code.to_owned());
             let new = Notification { id, title, code, body: None, action_url: None, created_at };
             state.notifications.push((customer, new));
             id
         })
     }
 
-    /// Runs a step alone.
-    fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
-        step(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     /// Returns an empty storage without one guard.
     #[cfg(test)]
     fn without(guard: Guard) -> Self {
         let store = Self::default();
-        store.with(|state| state.removed = Some(guard));
+        store.state.with(|state| state.guards = Guards::without(guard));
         store
     }
 }
@@ -173,20 +167,9 @@ fn record_of(id: CounterpartyId, draft: CustomerDraft, avatar: Option<FileKey>, 
 }
 
 impl State {
-    /// Returns a new identifier.
-    #[expect(clippy::expect_used, reason = "the numbers count from 1")]
-    fn id<Id: TryFrom<i64, Error = InvalidId>>(&mut self) -> Id {
-        self.last += 1;
-        Id::try_from(self.last).expect("a number from 1")
-    }
-
-    fn has(&self, guard: Guard) -> bool {
-        self.removed != Some(guard)
-    }
-
     /// Returns a customer of the project.
     fn own(&mut self, project: ProjectId, id: CounterpartyId) -> Option<&mut StaffCustomer> {
-        let any = !self.has(Guard::Project);
+        let any = !self.guards.has(Guard::Project);
         let found = self.customers.get_mut(&id).filter(|entry| entry.project_id == project || any);
         found.map(|entry| &mut entry.customer)
     }
@@ -205,11 +188,11 @@ impl State {
     /// Returns `true` if another customer of the project logs in with the contact.
     fn is_login_of_another(&self, project: ProjectId, customer: Option<CounterpartyId>, contact: &str) -> bool {
         let owner = self.logins.get(&(project, contact.to_owned()));
-        self.has(Guard::Login) && owner.is_some_and(|owner| Some(*owner) != customer)
+        self.guards.has(Guard::Login) && owner.is_some_and(|owner| Some(*owner) != customer)
     }
 
     fn add(&mut self, stamp: Stamp, draft: CustomerDraft) -> StaffCustomer {
-        let customer = record_of(self.id(), draft, None, stamp);
+        let customer = record_of(self.ids.id(), draft, None, stamp);
         let entry = Entry { project_id: stamp.project_id, customer: customer.clone() };
         self.customers.insert(customer.record.id, entry);
         customer
@@ -252,7 +235,7 @@ impl State {
         let before = self.own(stamp.project_id, id).ok_or(StaffCustomerError::NotFound)?.clone();
         let draft = change.decide(&before, stamp.at).map_err(StaffCustomerRefusal::Invalid)?;
         self.require_available(stamp.project_id, Some(&before.record), &draft)?;
-        if self.has(Guard::FormerLogin) {
+        if self.guards.has(Guard::FormerLogin) {
             let changed = [
                 (draft.phone_1 != before.record.phone_1).then_some((false, draft.phone_1.as_deref())),
                 (draft.email != before.record.email).then_some((true, draft.email.as_deref())),
@@ -298,7 +281,7 @@ impl State {
         avatar: Option<FileId>,
         at: DateTime<Utc>,
     ) -> Result<(), CustomerError> {
-        let any = !self.has(Guard::Avatar);
+        let any = !self.guards.has(Guard::Avatar);
         let entry = self.customers.get_mut(&id).ok_or(CustomerError::NotFound)?;
         let picture = match avatar {
             None => None,
@@ -315,15 +298,15 @@ impl State {
 
     fn delete(&mut self, project: ProjectId, id: CounterpartyId) -> Result<(), CustomerError> {
         self.own(project, id).ok_or(CustomerError::NotFound)?;
-        if self.has(Guard::Payment) && self.paying.contains(&id) {
+        if self.guards.has(Guard::Payment) && self.paying.contains(&id) {
             return Err(CustomerError::PaymentOpen);
         }
-        if self.has(Guard::Deletion) {
+        if self.guards.has(Guard::Deletion) {
             self.customers.remove(&id);
             self.contacts.retain(|_, contact| contact.customer != id);
             self.notifications.retain(|(customer, _)| customer.counterparty_id != id);
         }
-        if self.has(Guard::FormerLogin) {
+        if self.guards.has(Guard::FormerLogin) {
             self.logins.retain(|_, owner| *owner != id);
         }
         Ok(())
@@ -338,10 +321,10 @@ impl State {
         self.own(stamp.project_id, customer).ok_or(CustomerPartError::NotFound)?;
         let count = self.contacts.values().filter(|owned| owned.customer == customer).count();
         let count = i64::try_from(count).unwrap_or(i64::MAX);
-        if self.has(Guard::Limit) && count >= CustomerContact::MAX_PER_OWNER {
+        if self.guards.has(Guard::Limit) && count >= CustomerContact::MAX_PER_OWNER {
             return Err(CustomerPartRefusal::TooMany.into());
         }
-        let part = CustomerContact { id: self.id(), content, created_at: stamp.at, updated_at: stamp.at };
+        let part = CustomerContact { id: self.ids.id(), content, created_at: stamp.at, updated_at: stamp.at };
         self.contacts.insert(part.id, Owned { customer, part: part.clone() });
         Ok(part)
     }
@@ -354,7 +337,7 @@ impl State {
         change: ContactChange,
     ) -> Result<CustomerContact, CustomerPartError> {
         self.own(stamp.project_id, customer).ok_or(CustomerPartError::NotFound)?;
-        let (any, unchecked) = (!self.has(Guard::Owner), !self.has(Guard::Checked));
+        let (any, unchecked) = (!self.guards.has(Guard::Owner), !self.guards.has(Guard::Checked));
         let found = self.contacts.get_mut(&id).filter(|owned| owned.customer == customer || any);
         let part = &mut found.ok_or(CustomerPartError::NotFound)?.part;
         let content = part.changed(change);

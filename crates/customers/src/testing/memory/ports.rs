@@ -16,14 +16,14 @@ use crate::{CustomerError, CustomerPartError, StaffCustomerError, StaffCustomerR
 #[async_trait]
 impl CustomerRepository for InMemoryCustomers {
     async fn find(&self, id: CounterpartyId) -> Result<Option<ProjectScoped<Customer>>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let found = state.customers.get(&id);
             found.map(|entry| ProjectScoped::new(entry.project_id, entry.customer.record.clone()))
         }))
     }
 
     async fn change_profile(&self, change: DecidedChange) -> Result<(), CustomerError> {
-        self.with(|state| state.change_profile(change))
+        self.state.with(|state| state.change_profile(change))
     }
 
     async fn set_avatar(
@@ -32,7 +32,7 @@ impl CustomerRepository for InMemoryCustomers {
         avatar: Option<FileId>,
         at: DateTime<Utc>,
     ) -> Result<(), CustomerError> {
-        self.with(|state| state.set_avatar(id, avatar, at))
+        self.state.with(|state| state.set_avatar(id, avatar, at))
     }
 
     async fn delete_account(
@@ -41,15 +41,15 @@ impl CustomerRepository for InMemoryCustomers {
         id: CounterpartyId,
         _: DateTime<Utc>,
     ) -> Result<(), CustomerError> {
-        self.with(|state| state.delete(project, id))
+        self.state.with(|state| state.delete(project, id))
     }
 }
 
 #[async_trait]
 impl StaffCustomerRepository for InMemoryCustomers {
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<StaffCustomer>, StoreError> {
-        let mut all: Vec<StaffCustomer> = self.with(|state| {
-            let any = !state.has(Guard::Project);
+        let mut all: Vec<StaffCustomer> = self.state.with(|state| {
+            let any = !state.guards.has(Guard::Project);
             let own = state.customers.values().filter(|entry| entry.project_id == project || any);
             own.map(|entry| entry.customer.clone()).collect()
         });
@@ -60,14 +60,14 @@ impl StaffCustomerRepository for InMemoryCustomers {
     }
 
     async fn find(&self, id: CounterpartyId) -> Result<Option<ProjectScoped<StaffCustomer>>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let found = state.customers.get(&id);
             found.map(|entry| ProjectScoped::new(entry.project_id, entry.customer.clone()))
         }))
     }
 
     async fn insert(&self, stamp: Stamp, draft: CustomerDraft) -> Result<StaffCustomer, StaffCustomerError> {
-        self.with(|state| state.insert(stamp, draft))
+        self.state.with(|state| state.insert(stamp, draft))
     }
 
     async fn update(
@@ -76,11 +76,11 @@ impl StaffCustomerRepository for InMemoryCustomers {
         id: CounterpartyId,
         change: CustomerChange,
     ) -> Result<StaffCustomer, StaffCustomerError> {
-        self.with(|state| state.update(stamp, id, change))
+        self.state.with(|state| state.update(stamp, id, change))
     }
 
     async fn delete(&self, stamp: Stamp, id: CounterpartyId) -> Result<(), StaffCustomerError> {
-        self.with(|state| state.delete(stamp.project_id, id)).map_err(|refused| match refused {
+        self.state.with(|state| state.delete(stamp.project_id, id)).map_err(|refused| match refused {
             CustomerError::PaymentOpen => StaffCustomerRefusal::PaymentOpen.into(),
             _ => StaffCustomerError::NotFound,
         })
@@ -94,7 +94,7 @@ impl CustomerPartRepository<CustomerContact> for InMemoryCustomers {
         project: ProjectId,
         customer: CounterpartyId,
     ) -> Result<Vec<CustomerContact>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             if state.own(project, customer).is_none() {
                 return Vec::new();
             }
@@ -104,7 +104,7 @@ impl CustomerPartRepository<CustomerContact> for InMemoryCustomers {
     }
 
     async fn find(&self, id: CustomerContactId) -> Result<Option<ProjectScoped<Owned<CustomerContact>>>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let owned = state.contacts.get(&id)?;
             let customer = state.customers.get(&owned.customer)?;
             Some(ProjectScoped::new(customer.project_id, owned.clone()))
@@ -117,7 +117,7 @@ impl CustomerPartRepository<CustomerContact> for InMemoryCustomers {
         customer: CounterpartyId,
         draft: ContactDraft,
     ) -> Result<CustomerContact, CustomerPartError> {
-        self.with(|state| state.add_contact(stamp, customer, draft))
+        self.state.with(|state| state.add_contact(stamp, customer, draft))
     }
 
     async fn update(
@@ -127,15 +127,15 @@ impl CustomerPartRepository<CustomerContact> for InMemoryCustomers {
         id: CustomerContactId,
         change: ContactChange,
     ) -> Result<CustomerContact, CustomerPartError> {
-        self.with(|state| state.change_contact(stamp, customer, id, change))
+        self.state.with(|state| state.change_contact(stamp, customer, id, change))
     }
 }
 
 #[async_trait]
 impl NotificationReader for InMemoryCustomers {
     async fn page(&self, customer: CustomerScope, page: PageRequest) -> Result<Page<Notification>, StoreError> {
-        let newest = self.with(|state| {
-            let any = !state.has(Guard::Recipient);
+        let newest = self.state.with(|state| {
+            let any = !state.guards.has(Guard::Recipient);
             let own = state.notifications.iter().rev().filter(|(recipient, _)| {
                 let same = recipient.app.application_id == customer.app.application_id;
                 any || (same && recipient.counterparty_id == customer.counterparty_id)

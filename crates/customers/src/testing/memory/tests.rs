@@ -8,7 +8,7 @@ use chrono::DateTime;
 use futures_util::FutureExt as _;
 use kontor_kernel::{AppScope, Contact, CounterpartyId, CustomerScope, FileId, FileKey, ProjectId};
 
-use super::{Guard, InMemoryCustomers, State};
+use super::{Guard, InMemoryCustomers};
 use crate::testing::contract::{self, Fixture};
 
 #[async_trait]
@@ -20,7 +20,7 @@ impl Fixture for InMemoryCustomers {
     }
 
     async fn project(&self) -> ProjectId {
-        self.with(State::id)
+        self.state.with(|state| state.ids.id())
     }
 
     async fn logged_in(&self, project: ProjectId, contact: &Contact) -> CounterpartyId {
@@ -36,7 +36,7 @@ impl Fixture for InMemoryCustomers {
     }
 
     async fn app(&self, project_id: ProjectId) -> AppScope {
-        AppScope { project_id, application_id: self.with(State::id), wholesale: false }
+        AppScope { project_id, application_id: self.state.with(|state| state.ids.id()), wholesale: false }
     }
 
     async fn notify(&self, customer: CustomerScope, title: &str) {

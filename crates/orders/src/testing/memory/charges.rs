@@ -110,19 +110,19 @@ impl ChargeStore for InMemoryOrders {
     }
 
     async fn find(&self, id: ChargeId) -> Result<Option<Charge>, StoreError> {
-        Ok(self.read(|state| state.charges.find(|charge| charge.id == id)))
+        Ok(self.state.with(|state| state.charges.find(|charge| charge.id == id)))
     }
 
     async fn by_provider(&self, id: &ProviderId) -> Result<Option<Charge>, StoreError> {
-        Ok(self.read(|state| state.charges.find(|charge| charge.provider_id.as_ref() == Some(id))))
+        Ok(self.state.with(|state| state.charges.find(|charge| charge.provider_id.as_ref() == Some(id))))
     }
 
     async fn by_key(&self, key: Uuid) -> Result<Option<Charge>, StoreError> {
-        Ok(self.read(|state| state.charges.find(|charge| charge.request.key == key)))
+        Ok(self.state.with(|state| state.charges.find(|charge| charge.request.key == key)))
     }
 
     async fn open_for(&self, purpose: ChargePurpose) -> Result<Option<Charge>, StoreError> {
-        Ok(self.read(|state| state.charges.open_for(purpose)))
+        Ok(self.state.with(|state| state.charges.open_for(purpose)))
     }
 
     async fn lease(&self, _: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError> {

@@ -8,9 +8,9 @@ mod tests;
 mod tickets;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
+use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{
     AppScope, ApplicationId, CounterpartyId, CustomerScope, DeliveryTypeId, DiscountId, DiscountStatus, DiscountTarget,
     InvalidId, Listing, Money, NomenclatureId, OrderId, Page, PageRequest, Phone, ProjectId, ProjectScoped, ShopId,
@@ -39,7 +39,7 @@ use tickets::KnownScan;
 #[derive(Clone)]
 pub struct InMemoryOrders {
     app: AppScope,
-    state: Arc<Mutex<State>>,
+    state: Shared<State>,
 }
 
 /// Guard of the storage. A test removes one, to prove that the contract notices.
@@ -81,7 +81,7 @@ enum Guard {
 #[derive(Clone)]
 struct State {
     project: ProjectId,
-    last: i64,
+    ids: Sequence,
     items: BTreeMap<NomenclatureId, OfferedItem>,
     discounts: BTreeMap<DiscountId, Discount>,
     /// Discount and customer of every order that uses a promo code.
@@ -93,7 +93,7 @@ struct State {
     charges: ChargeBook,
     events: Vec<PaidEvent>,
     scans: Vec<KnownScan>,
-    removed: Option<Guard>,
+    guards: Guards<Guard>,
 }
 
 /// Delivery type pickup, with its only shop.
@@ -104,7 +104,7 @@ impl InMemoryOrders {
     pub fn new(app: AppScope) -> Self {
         let state = State {
             project: app.project_id,
-            last: 0,
+            ids: Sequence::default(),
             items: BTreeMap::new(),
             discounts: BTreeMap::new(),
             uses: BTreeMap::new(),
@@ -115,36 +115,28 @@ impl InMemoryOrders {
             charges: ChargeBook::default(),
             events: Vec::new(),
             scans: Vec::new(),
-            removed: None,
+            guards: Guards::default(),
         };
-        Self { app, state: Arc::new(Mutex::new(state)) }
-    }
-
-    /// Reads the data.
-    fn read<T>(&self, read: impl FnOnce(&State) -> T) -> T {
-        read(&self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        Self { app, state: Shared::new(state) }
     }
 
     /// Changes the data, or nothing if the result is an error.
     fn write<T, E>(&self, write: impl FnOnce(&mut State) -> Result<T, E>) -> Result<T, E> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut next = state.clone();
-        let done = write(&mut next);
-        if done.is_ok() || !state.has(Guard::Whole) {
-            *state = next;
-        }
-        done
-    }
-
-    /// Adds data.
-    fn add<T>(&self, add: impl FnOnce(&mut State) -> T) -> T {
-        add(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        self.state.with(|state| {
+            let mut next = state.clone();
+            let done = write(&mut next);
+            if done.is_ok() || !state.guards.has(Guard::Whole) {
+                *state = next;
+            }
+            done
+        })
     }
 
     /// Adds goods with this many units in a warehouse of the application.
     pub fn add_goods(&self, name: &str, units: u32, price: Money) -> NomenclatureId {
-        self.add(|state| {
-            let place = WarehouseStock { inventory: state.id(), warehouse: state.id(), price, available: units };
+        self.state.with(|state| {
+            let place =
+                WarehouseStock { inventory: state.ids.id(), warehouse: state.ids.id(), price, available: units };
             state.add_item(name, ItemKind::Goods { places: vec![place] })
         })
     }
@@ -152,7 +144,7 @@ impl InMemoryOrders {
     /// Adds an item whose units are tickets, with this stock.
     pub fn add_tickets(&self, name: &str, units: u32, price: Money) -> NomenclatureId {
         let id = self.add_goods(name, units, price);
-        self.add(|state| {
+        self.state.with(|state| {
             if let Some(item) = state.items.get_mut(&id) {
                 item.is_ticket = true;
             }
@@ -162,13 +154,13 @@ impl InMemoryOrders {
 
     /// Adds a service.
     pub fn add_service(&self, name: &str, price: Money) -> NomenclatureId {
-        self.add(|state| state.add_item(name, ItemKind::Service { price }))
+        self.state.with(|state| state.add_item(name, ItemKind::Service { price }))
     }
 
     /// Adds a discount under a new identifier. A promo code is a discount with a code.
     pub fn add_discount(&self, discount: Discount) -> DiscountId {
-        self.add(|state| {
-            let id = state.id();
+        self.state.with(|state| {
+            let id = state.ids.id();
             state.discounts.insert(id, Discount { id, ..discount });
             id
         })
@@ -176,8 +168,8 @@ impl InMemoryOrders {
 
     /// Adds a customer, signed in to the application.
     pub fn add_customer(&self) -> CustomerScope {
-        self.add(|state| {
-            let (counterparty_id, token_id): (_, TokenId) = (state.id(), state.id());
+        self.state.with(|state| {
+            let (counterparty_id, token_id): (_, TokenId) = (state.ids.id(), state.ids.id());
             state.customers.insert(counterparty_id, None);
             CustomerScope { app: self.app, counterparty_id, token_id }
         })
@@ -185,13 +177,13 @@ impl InMemoryOrders {
 
     /// Deletes a customer. Their orders stay.
     pub fn delete_customer(&self, id: CounterpartyId) {
-        self.add(|state| state.customers.remove(&id));
+        self.state.with(|state| state.customers.remove(&id));
     }
 
     /// Adds an employee of the project.
     pub fn add_employee(&self) -> UserId {
-        self.add(|state| {
-            let id = state.id();
+        self.state.with(|state| {
+            let id = state.ids.id();
             state.employees.insert(id);
             id
         })
@@ -212,15 +204,15 @@ impl InMemoryOrders {
 
     /// Returns the events of paid orders, oldest first.
     pub fn events(&self) -> Vec<PaidEvent> {
-        self.read(|state| state.events.clone())
+        self.state.with(|state| state.events.clone())
     }
 
     /// Returns a storage of the same application without one guard.
     #[cfg(test)]
     fn without(guard: Guard) -> Self {
         let shop = Self::new(kontor_kernel::testing::app_scope(1, 1));
-        shop.add(|state| {
-            state.removed = Some(guard);
+        shop.state.with(|state| {
+            state.guards = Guards::without(guard);
             if let Guard::Charge(guard) = guard {
                 state.charges.remove_guard(guard);
             }
@@ -236,18 +228,8 @@ fn numbered<Id: TryFrom<i64, Error = InvalidId>>(number: i64) -> Id {
 }
 
 impl State {
-    /// Returns a new identifier.
-    fn id<Id: TryFrom<i64, Error = InvalidId>>(&mut self) -> Id {
-        self.last += 1;
-        numbered(self.last)
-    }
-
-    fn has(&self, guard: Guard) -> bool {
-        self.removed != Some(guard)
-    }
-
     fn add_item(&mut self, name: &str, kind: ItemKind) -> NomenclatureId {
-        let id = self.id();
+        let id = self.ids.id();
         let item = OfferedItem {
             id,
             name: name.to_owned(),
@@ -326,14 +308,14 @@ impl State {
 #[async_trait]
 impl CartReader for InMemoryOrders {
     async fn snapshot(&self, query: CartQuery) -> Result<CartSnapshot, StoreError> {
-        Ok(self.read(|state| state.snapshot(&query, self.app)))
+        Ok(self.state.with(|state| state.snapshot(&query, self.app)))
     }
 }
 
 #[async_trait]
 impl OrderReader for InMemoryOrders {
     async fn find(&self, id: OrderId) -> Result<Option<ProjectScoped<Order>>, StoreError> {
-        Ok(self.read(|state| state.order(id).map(|order| ProjectScoped::new(state.project, order))))
+        Ok(self.state.with(|state| state.order(id).map(|order| ProjectScoped::new(state.project, order))))
     }
 
     async fn of_customer(&self, customer: CustomerScope, page: PageRequest) -> Result<Page<Order>, StoreError> {
@@ -342,21 +324,21 @@ impl OrderReader for InMemoryOrders {
             order.customer.id == customer.counterparty_id && application == Some(customer.app.application_id)
         };
         let newest =
-            self.read(|state| state.orders.keys().rev().filter_map(|id| state.order(*id)).filter(own).collect());
+            self.state.with(|state| state.orders.keys().rev().filter_map(|id| state.order(*id)).filter(own).collect());
         Ok(Page::of(newest, page))
     }
 
     async fn has_employee(&self, project: ProjectId, user: UserId) -> Result<bool, StoreError> {
-        Ok(self.read(|state| state.project == project && state.employees.contains(&user)))
+        Ok(self.state.with(|state| state.project == project && state.employees.contains(&user)))
     }
 
     async fn history(&self, order: OrderId, page: PageRequest) -> Result<Page<OrderEntry>, StoreError> {
-        let entries = self.read(|state| state.histories.get(&order).cloned().unwrap_or_default());
+        let entries = self.state.with(|state| state.histories.get(&order).cloned().unwrap_or_default());
         Ok(Page::of(entries.into_iter().rev().collect(), page))
     }
 
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Order>, StoreError> {
-        let newest = self.read(|state| {
+        let newest = self.state.with(|state| {
             let own = state.orders.keys().rev().filter(|_| state.project == project);
             own.filter_map(|id| state.order(*id)).collect()
         });

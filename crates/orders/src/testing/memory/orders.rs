@@ -52,7 +52,7 @@ impl State {
         if let Some(promo) = &order.promo {
             self.take_promo_use(promo, customer)?;
         }
-        let id: OrderId = self.id();
+        let id: OrderId = self.ids.id();
         if let Some(promo) = &order.promo {
             self.uses.insert(id, (promo.discount_id, customer));
         }
@@ -68,18 +68,18 @@ impl State {
     }
 
     fn employs(&self, user: UserId) -> bool {
-        self.employees.contains(&user) || !self.has(Guard::Manager)
+        self.employees.contains(&user) || !self.guards.has(Guard::Manager)
     }
 
     /// Returns the customer of an order. A person without an account gets one.
     fn orderer(&mut self, order: &PlacedOrder) -> Result<CounterpartyId, PlaceRefused> {
         match &order.orderer {
-            Orderer::Customer(id) if self.customers.contains_key(id) || !self.has(Guard::Customer) => Ok(*id),
+            Orderer::Customer(id) if self.customers.contains_key(id) || !self.guards.has(Guard::Customer) => Ok(*id),
             Orderer::Customer(_) => Err(PlaceRefused::CustomerDeleted),
             Orderer::Contact(person) => {
                 let known = self.customers.iter().find(|(_, phone)| phone.as_ref() == Some(&person.phone));
                 let known = known.map(|(id, _)| *id);
-                let id = known.unwrap_or_else(|| self.id());
+                let id = known.unwrap_or_else(|| self.ids.id());
                 self.customers.insert(id, Some(person.phone.clone()));
                 Ok(id)
             }
@@ -88,7 +88,7 @@ impl State {
 
     /// Refuses an order from the contact form if the unconfirmed orders of its phone exceed a bound.
     fn admit(&self, order: &PlacedOrder) -> Result<(), PlaceRefused> {
-        let Some(terms) = order.contact.filter(|_| self.has(Guard::Contact)) else { return Ok(()) };
+        let Some(terms) = order.contact.filter(|_| self.guards.has(Guard::Contact)) else { return Ok(()) };
         let phone = order.phone.as_ref().map(ToString::to_string);
         let same = self.orders.values().filter(|known| known.reserved_until.is_some() && known.customer.phone == phone);
         let sum = same.fold(order.unconfirmed(), |sum, known| {
@@ -156,7 +156,7 @@ impl State {
         });
         let warehouse = warehouse.map(|place| Named { id: place.warehouse, name: "Warehouse".to_owned() });
         OrderLine {
-            id: self.id(),
+            id: self.ids.id(),
             item: Named { id: line.item, name: line.name.clone() },
             article: None,
             photos: Vec::new(),
@@ -184,18 +184,18 @@ impl State {
         entry: EffectEntry,
         at: DateTime<Utc>,
     ) {
-        if !self.has(Guard::History) {
+        if !self.guards.has(Guard::History) {
             return;
         }
-        self.last += 1;
-        let line = HistoryEntry { id: self.last, action, author, author_name: None, changes: entry.changes, at };
+        let line =
+            HistoryEntry { id: self.ids.number(), action, author, author_name: None, changes: entry.changes, at };
         let entry = OrderEntry { line, event: entry.event, status: entry.status, detail: entry.detail };
         self.histories.entry(order).or_default().push(entry);
     }
 
     fn change(&mut self, id: OrderId, decide: &Decision) -> Result<Option<Charge>, OrderError> {
         let before = self.order(id).ok_or(OrderError::NotFound)?;
-        let seen = if self.has(Guard::Current) { before.clone() } else { as_placed(before.clone()) };
+        let seen = if self.guards.has(Guard::Current) { before.clone() } else { as_placed(before.clone()) };
         let update = decide(ProjectScoped::new(self.project, seen))?;
         if update.stamp.project_id != self.project {
             return Err(OrderError::NotFound);
@@ -295,7 +295,7 @@ impl State {
         if let Some(charge) = charge {
             self.charges.reserve(charge, decided.amount).map_err(|left| RefundRefused::ExceedsPaid { left })?;
         }
-        let number = self.id();
+        let number = self.ids.id();
         let Some(order) = self.orders.get_mut(&id) else { return Ok(()) };
         let mut returned = Vec::new();
         for back in &decided.lines {

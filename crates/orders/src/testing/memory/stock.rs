@@ -21,7 +21,7 @@ impl State {
 
     /// Reserves the units of a line, at the price of the line.
     pub(super) fn reserve(&mut self, line: &PlacedLine) -> Result<(), PlaceRefused> {
-        let (prices, stock) = (self.has(Guard::Price), self.has(Guard::Stock));
+        let (prices, stock) = (self.guards.has(Guard::Price), self.guards.has(Guard::Stock));
         let Some(inventory) = line.inventory else {
             let kind = self.items.get(&line.item).map(|item| &item.kind);
             let is_same = matches!(kind, Some(ItemKind::Service { price }) if *price == line.unit_price || !prices);
@@ -41,7 +41,7 @@ impl State {
 
     /// Returns units to a stock level.
     pub(super) fn restock(&mut self, inventory: Option<InventoryId>, units: u32) {
-        if !self.has(Guard::Release) {
+        if !self.guards.has(Guard::Release) {
             return;
         }
         if let Some(level) = inventory.and_then(|id| self.level(id)) {
@@ -57,12 +57,12 @@ impl State {
     ) -> Result<(), PlaceRefused> {
         let current: BTreeMap<DiscountId, u64> =
             self.automatic(items).map(|discount| (discount.id, discount.version)).collect();
-        if current == priced_by.seen || !self.has(Guard::Price) { Ok(()) } else { Err(PlaceRefused::Stale) }
+        if current == priced_by.seen || !self.guards.has(Guard::Price) { Ok(()) } else { Err(PlaceRefused::Stale) }
     }
 
     /// Takes one use of a promo code.
     pub(super) fn take_promo_use(&mut self, promo: &PromoUse, by: CounterpartyId) -> Result<(), PlaceRefused> {
-        let (prices, limits) = (self.has(Guard::Price), self.has(Guard::PromoLimit));
+        let (prices, limits) = (self.guards.has(Guard::Price), self.guards.has(Guard::PromoLimit));
         let used = self.used_by(promo.discount_id, by);
         let discount = self.discounts.get_mut(&promo.discount_id).ok_or(PlaceRefused::Stale)?;
         let reached = |limit: Option<u64>, used: u64| limits && limit.is_some_and(|limit| used >= limit);
@@ -81,7 +81,7 @@ impl State {
         for (inventory, units) in self.leave(order, ReservationState::Released) {
             self.restock(inventory, units);
         }
-        if !self.has(Guard::PromoReturn) {
+        if !self.guards.has(Guard::PromoReturn) {
             return;
         }
         let used = self.uses.remove(&order);
@@ -92,7 +92,7 @@ impl State {
 
     /// Moves the held lines of an order to another state. Returns their stock levels and units.
     pub(super) fn leave(&mut self, order: OrderId, state: ReservationState) -> Vec<(Option<InventoryId>, u32)> {
-        let all = !self.has(Guard::UnitsLeft);
+        let all = !self.guards.has(Guard::UnitsLeft);
         let lines = self.orders.get_mut(&order).map(|order| order.lines.as_mut_slice()).unwrap_or_default();
         let held = lines.iter_mut().filter(|line| line.state == ReservationState::Held);
         held.map(|line| {

@@ -175,7 +175,7 @@ async fn a_history_is_kept_with_its_order() {
 
     let shop = InMemoryOrders::new(app_scope(1, 1));
     contract::an_order_is_paid_once(&shop).await;
-    let order = shop.read(|state| state.orders.values().next().cloned()).unwrap();
+    let order = shop.state.with(|state| state.orders.values().next().cloned()).unwrap();
     let entries = shop.history(order.id, PageRequest::new(1, 10, 10).unwrap()).await.unwrap();
     let reported: Vec<_> = entries.items.iter().map(|entry| (entry.event, entry.status)).collect();
     assert_eq!(

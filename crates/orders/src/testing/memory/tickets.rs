@@ -37,13 +37,13 @@ impl State {
             return Ok(ScanAnswer::UnknownShop);
         }
         let known = self.scans.iter().find(|known| known.asked.scan.id == scan.scan.id);
-        if let Some(known) = known.filter(|_| self.has(Guard::Scan)) {
+        if let Some(known) = known.filter(|_| self.guards.has(Guard::Scan)) {
             let judged = known.judged.clone();
             return Ok(if known.is_of(scan) { ScanAnswer::Judged(Box::new(judged)) } else { ScanAnswer::IdReused });
         }
         let order = self.ticketed(scan);
         let mut facts = order.and_then(|id| self.orders.get(&id)).map(TicketOrder::from);
-        if let Some(facts) = facts.as_mut().filter(|_| !self.has(Guard::Tickets)) {
+        if let Some(facts) = facts.as_mut().filter(|_| !self.guards.has(Guard::Tickets)) {
             facts.redeemed = 0;
         }
         let (quantity, shop, now) = (scan.scan.quantity, scan.scan.shop, batch.stamp.at);
@@ -57,7 +57,7 @@ impl State {
         }
         let tickets = order.and_then(|id| self.orders.get(&id)).map(|order| order.tickets.clone()).unwrap_or_default();
         let judged = StoredScan {
-            id: self.id(),
+            id: self.ids.id(),
             scan_id: scan.scan.id.clone(),
             order,
             quantity,
@@ -116,7 +116,7 @@ impl TicketStore for InMemoryOrders {
     }
 
     async fn of_order(&self, order: OrderId, page: PageRequest) -> Result<Page<StoredScan>, StoreError> {
-        let newest = self.read(|state| {
+        let newest = self.state.with(|state| {
             let judged = state.scans.iter().rev().map(|known| &known.judged);
             judged.filter(|scan| scan.order == Some(order)).cloned().collect()
         });

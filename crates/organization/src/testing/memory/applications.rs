@@ -23,7 +23,7 @@ impl State {
             return Err(ApplicationRefusal::UnknownBranch.into());
         }
         let application = Application {
-            id: self.id(),
+            id: self.ids.id(),
             details,
             is_active: true,
             token_issued_at: stamp.at,
@@ -37,7 +37,7 @@ impl State {
 
     /// Returns an application of the project to change it.
     fn own_application(&mut self, stamp: Stamp, id: ApplicationId) -> Result<&mut StoredApplication, ApplicationError> {
-        let any = !self.has(Guard::Project);
+        let any = !self.guards.has(Guard::Project);
         let found = self.applications.get_mut(&id).filter(|(owner, _)| *owner == stamp.project_id || any);
         found.map(|(_, stored)| stored).ok_or(RecordError::NotFound)
     }
@@ -65,7 +65,7 @@ impl State {
 
     fn by_token(&self, fingerprint: &str) -> Option<AppScope> {
         let mut accepted = self.applications.values().filter(|(_, stored)| {
-            let is_active = stored.application.is_active || !self.has(Guard::Active);
+            let is_active = stored.application.is_active || !self.guards.has(Guard::Active);
             is_active && stored.token_fingerprint == fingerprint
         });
         accepted.next().map(|(project_id, stored)| AppScope {
@@ -79,21 +79,21 @@ impl State {
 #[async_trait]
 impl ApplicationRepository for InMemoryOrganization {
     async fn list(&self, project: ProjectId) -> Result<Vec<Application>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let own = state.applications.values().filter(|(owner, _)| *owner == project);
             own.map(|(_, stored)| stored.application.clone()).collect()
         }))
     }
 
     async fn find(&self, id: ApplicationId) -> Result<Option<ProjectScoped<Application>>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let found = state.applications.get(&id);
             found.map(|(project, stored)| ProjectScoped::new(*project, stored.application.clone()))
         }))
     }
 
     async fn project(&self, id: ApplicationId) -> Result<Option<ProjectId>, StoreError> {
-        Ok(self.with(|state| state.applications.get(&id).map(|(project, _)| *project)))
+        Ok(self.state.with(|state| state.applications.get(&id).map(|(project, _)| *project)))
     }
 
     async fn insert(
@@ -102,7 +102,7 @@ impl ApplicationRepository for InMemoryOrganization {
         draft: ApplicationDraft,
         token_fingerprint: String,
     ) -> Result<Application, ApplicationError> {
-        self.with(|state| state.insert_application(stamp, draft, token_fingerprint))
+        self.state.with(|state| state.insert_application(stamp, draft, token_fingerprint))
     }
 
     async fn update(
@@ -111,11 +111,11 @@ impl ApplicationRepository for InMemoryOrganization {
         id: ApplicationId,
         change: ApplicationChange,
     ) -> Result<Application, ApplicationError> {
-        self.with(|state| state.update_application(stamp, id, change))
+        self.state.with(|state| state.update_application(stamp, id, change))
     }
 
     async fn switch(&self, stamp: Stamp, id: ApplicationId, is_active: bool) -> Result<Application, ApplicationError> {
-        self.with(|state| {
+        self.state.with(|state| {
             let application = &mut state.own_application(stamp, id)?.application;
             if application.is_active != is_active {
                 (application.is_active, application.updated_at) = (is_active, stamp.at);
@@ -130,7 +130,7 @@ impl ApplicationRepository for InMemoryOrganization {
         id: ApplicationId,
         token_fingerprint: String,
     ) -> Result<Application, ApplicationError> {
-        self.with(|state| {
+        self.state.with(|state| {
             let stored = state.own_application(stamp, id)?;
             stored.token_fingerprint = token_fingerprint;
             (stored.application.token_issued_at, stored.application.updated_at) = (stamp.at, stamp.at);
@@ -139,6 +139,6 @@ impl ApplicationRepository for InMemoryOrganization {
     }
 
     async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError> {
-        Ok(self.with(|state| state.by_token(fingerprint)))
+        Ok(self.state.with(|state| state.by_token(fingerprint)))
     }
 }

@@ -18,7 +18,7 @@ impl State {
     fn insert_branch(&mut self, stamp: Stamp, draft: BranchDraft) -> Result<Branch, BranchError> {
         draft.check().map_err(BranchRefusal::Invalid)?;
         let branch = Branch {
-            id: self.id(),
+            id: self.ids.id(),
             name: draft.name,
             inn: stored(draft.inn.as_deref())?,
             kpp: stored(draft.kpp.as_deref())?,
@@ -58,7 +58,7 @@ impl State {
             return Err(RecordError::NotFound);
         }
         let is_used = self.applications.values().any(|(_, stored)| stored.application.details.branch_id == id);
-        if is_used && self.has(Guard::InUse) {
+        if is_used && self.guards.has(Guard::InUse) {
             return Err(BranchRefusal::InUse.into());
         }
         self.accounts.retain(|_, (_, (branch, _))| *branch != id);
@@ -77,10 +77,10 @@ impl State {
         }
         let known = self.accounts.values().filter(|(_, (owner, _))| *owner == branch).count();
         let is_full = i64::try_from(known).is_ok_and(|known| known >= BankRequisite::MAX_PER_OWNER);
-        if is_full && self.has(Guard::Maximum) {
+        if is_full && self.guards.has(Guard::Maximum) {
             return Err(BranchRequisiteRefusal::TooMany.into());
         }
-        let account = BankRequisite { id: self.id(), content, created_at: stamp.at, updated_at: stamp.at };
+        let account = BankRequisite { id: self.ids.id(), content, created_at: stamp.at, updated_at: stamp.at };
         self.accounts.insert(account.id, (stamp.project_id, (branch, account.clone())));
         Ok(account)
     }
@@ -95,7 +95,7 @@ impl State {
         if !self.has_branch(stamp, branch) {
             return Err(RecordError::NotFound);
         }
-        let checked = self.has(Guard::Account);
+        let checked = self.guards.has(Guard::Account);
         let found = self.accounts.get_mut(&id).map(|(_, placed)| placed).filter(|(owner, _)| *owner == branch);
         let (_, account) = found.ok_or(BranchRequisiteError::NotFound)?;
         let content = account.content.changed(change);
@@ -110,45 +110,45 @@ impl State {
 #[async_trait]
 impl RecordRepository<Branch> for InMemoryOrganization {
     async fn list(&self, project: ProjectId) -> Result<Vec<Branch>, StoreError> {
-        Ok(self.with(|state| of_project(state.branches.values(), project)))
+        Ok(self.state.with(|state| of_project(state.branches.values(), project)))
     }
 
     async fn find(&self, id: BranchId) -> Result<Option<ProjectScoped<Branch>>, StoreError> {
-        Ok(self.with(|state| scoped(state.branches.get(&id))))
+        Ok(self.state.with(|state| scoped(state.branches.get(&id))))
     }
 
     async fn insert(&self, stamp: Stamp, draft: BranchDraft) -> Result<Branch, BranchError> {
-        self.with(|state| state.insert_branch(stamp, draft))
+        self.state.with(|state| state.insert_branch(stamp, draft))
     }
 
     async fn update(&self, stamp: Stamp, id: BranchId, change: BranchChange) -> Result<Branch, BranchError> {
-        self.with(|state| state.update_branch(stamp, id, change))
+        self.state.with(|state| state.update_branch(stamp, id, change))
     }
 }
 
 #[async_trait]
 impl DeletableRepository<Branch> for InMemoryOrganization {
     async fn delete(&self, stamp: Stamp, id: BranchId) -> Result<(), BranchError> {
-        self.with(|state| state.delete_branch(stamp, id))
+        self.state.with(|state| state.delete_branch(stamp, id))
     }
 }
 
 #[async_trait]
 impl ListedRepository<Branch> for InMemoryOrganization {
     async fn page(&self, project: ProjectId, listing: Listing) -> Result<Page<Branch>, StoreError> {
-        listing.page_of(self.with(|state| of_project(state.branches.values(), project)))
+        listing.page_of(self.state.with(|state| of_project(state.branches.values(), project)))
     }
 }
 
 #[async_trait]
 impl BranchRequisiteRepository for InMemoryOrganization {
     async fn of_branch(&self, project: ProjectId, branch: BranchId) -> Result<Vec<BankRequisite>, StoreError> {
-        let all = self.with(|state| of_project(state.accounts.values(), project));
+        let all = self.state.with(|state| of_project(state.accounts.values(), project));
         Ok(all.into_iter().filter(|(owner, _)| *owner == branch).map(|(_, account)| account).collect())
     }
 
     async fn find(&self, id: BankRequisiteId) -> Result<Option<ProjectScoped<(BranchId, BankRequisite)>>, StoreError> {
-        Ok(self.with(|state| scoped(state.accounts.get(&id))))
+        Ok(self.state.with(|state| scoped(state.accounts.get(&id))))
     }
 
     async fn insert(
@@ -157,7 +157,7 @@ impl BranchRequisiteRepository for InMemoryOrganization {
         branch: BranchId,
         draft: BankRequisiteDraft,
     ) -> Result<BankRequisite, BranchRequisiteError> {
-        self.with(|state| state.insert_account(stamp, branch, draft))
+        self.state.with(|state| state.insert_account(stamp, branch, draft))
     }
 
     async fn update(
@@ -167,6 +167,6 @@ impl BranchRequisiteRepository for InMemoryOrganization {
         id: BankRequisiteId,
         change: BankRequisiteChange,
     ) -> Result<BankRequisite, BranchRequisiteError> {
-        self.with(|state| state.update_account(stamp, branch, id, change))
+        self.state.with(|state| state.update_account(stamp, branch, id, change))
     }
 }

@@ -43,11 +43,11 @@ impl State {
         if let Some(place) = items.items().iter().position(|item| item.screen_id.is_some_and(is_unknown)) {
             return Err(StaffMenuRefusal::UnknownScreen(place).into());
         }
-        if self.has(Guard::Name) && menus.iter().any(|menu| menu.name == name) {
+        if self.guards.has(Guard::Name) && menus.iter().any(|menu| menu.name == name) {
             return Err(StaffMenuRefusal::NameTaken.into());
         }
         let menu = StaffMenu {
-            id: self.id(),
+            id: self.ids.id(),
             name,
             items: items.items().to_vec(),
             is_project: false,
@@ -64,7 +64,7 @@ impl State {
         owner: MenuOwner,
         menu: Option<StaffMenuId>,
     ) -> Result<(), StaffMenuError> {
-        let any = !self.has(Guard::Menu);
+        let any = !self.guards.has(Guard::Menu);
         let is_own = |id: StaffMenuId| self.menus.get(&id).is_some_and(|(known, _)| *known == project || any);
         if menu.is_some_and(|id| !is_own(id)) {
             return Err(StaffMenuRefusal::UnknownMenu.into());
@@ -78,11 +78,11 @@ impl State {
 #[async_trait]
 impl StaffMenuStore for InMemoryOrganization {
     async fn list(&self, project: ProjectId, user: UserId) -> Result<Vec<StaffMenu>, StoreError> {
-        Ok(self.with(|state| state.menus(project, Some(user))))
+        Ok(self.state.with(|state| state.menus(project, Some(user))))
     }
 
     async fn of_project(&self, project: ProjectId) -> Result<Option<StaffMenu>, StoreError> {
-        Ok(self.with(|state| state.menus(project, None).into_iter().find(|menu| menu.is_project)))
+        Ok(self.state.with(|state| state.menus(project, None).into_iter().find(|menu| menu.is_project)))
     }
 
     async fn screens(&self) -> Result<Vec<MenuScreen>, StoreError> {
@@ -90,12 +90,12 @@ impl StaffMenuStore for InMemoryOrganization {
     }
 
     async fn permissions_of(&self, user: UserId) -> Result<Option<ProjectScoped<BTreeSet<Permission>>>, StoreError> {
-        let project = self.with(|state| state.employees.get(&user).copied());
+        let project = self.state.with(|state| state.employees.get(&user).copied());
         Ok(project.map(|project| ProjectScoped::new(project, Permission::all().collect())))
     }
 
     async fn insert(&self, stamp: Stamp, name: Name, items: StaffMenuItems) -> Result<StaffMenu, StaffMenuError> {
-        self.with(|state| state.insert_menu(stamp, name, &items))
+        self.state.with(|state| state.insert_menu(stamp, name, &items))
     }
 
     async fn attach(
@@ -104,6 +104,6 @@ impl StaffMenuStore for InMemoryOrganization {
         owner: MenuOwner,
         menu: Option<StaffMenuId>,
     ) -> Result<(), StaffMenuError> {
-        self.with(|state| state.attach_menu(project, owner, menu))
+        self.state.with(|state| state.attach_menu(project, owner, menu))
     }
 }

@@ -7,11 +7,10 @@ mod menus;
 mod tests;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
+use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{
-    ApplicationId, BankRequisite, BankRequisiteId, BranchId, InvalidId, ProjectId, ProjectScoped, StaffMenuId, Stamp,
-    UserId,
+    ApplicationId, BankRequisite, BankRequisiteId, BranchId, ProjectId, ProjectScoped, StaffMenuId, Stamp, UserId,
 };
 
 use crate::model::{Branch, StaffMenu};
@@ -28,7 +27,7 @@ use applications::StoredApplication;
 /// from being deleted.
 #[derive(Clone, Default)]
 pub struct InMemoryOrganization {
-    state: Arc<Mutex<State>>,
+    state: Shared<State>,
 }
 
 /// Guard of the storage. A test removes one, to prove that the contract notices.
@@ -52,55 +51,39 @@ enum Guard {
 
 #[derive(Default)]
 struct State {
-    last: i64,
+    ids: Sequence,
     branches: BTreeMap<BranchId, (ProjectId, Branch)>,
     accounts: BTreeMap<BankRequisiteId, (ProjectId, (BranchId, BankRequisite))>,
     applications: BTreeMap<ApplicationId, (ProjectId, StoredApplication)>,
     employees: BTreeMap<UserId, ProjectId>,
     menus: BTreeMap<StaffMenuId, (ProjectId, StaffMenu)>,
     uses: Vec<((ProjectId, MenuOwner), StaffMenuId)>,
-    removed: Option<Guard>,
+    guards: Guards<Guard>,
 }
 
 impl InMemoryOrganization {
     /// Adds an employee with every permission to a project. A project needs no other record.
     pub fn add_employee(&self, project: ProjectId) -> UserId {
-        self.with(|state| {
-            let id = state.id();
+        self.state.with(|state| {
+            let id = state.ids.id();
             state.employees.insert(id, project);
             id
         })
-    }
-
-    /// Runs a step alone.
-    fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
-        step(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns an empty storage without one guard.
     #[cfg(test)]
     fn without(guard: Guard) -> Self {
         let store = Self::default();
-        store.with(|state| state.removed = Some(guard));
+        store.state.with(|state| state.guards = Guards::without(guard));
         store
     }
 }
 
 impl State {
-    /// Returns a new identifier.
-    #[expect(clippy::expect_used, reason = "the numbers count from 1")]
-    fn id<Id: TryFrom<i64, Error = InvalidId>>(&mut self) -> Id {
-        self.last += 1;
-        Id::try_from(self.last).expect("a number from 1")
-    }
-
-    fn has(&self, guard: Guard) -> bool {
-        self.removed != Some(guard)
-    }
-
     /// Returns `true` if a record of this project may be used by the project of the stamp.
     fn owns(&self, owner: ProjectId, stamp: Stamp) -> bool {
-        owner == stamp.project_id || !self.has(Guard::Project)
+        owner == stamp.project_id || !self.guards.has(Guard::Project)
     }
 
     fn has_branch(&self, stamp: Stamp, id: BranchId) -> bool {

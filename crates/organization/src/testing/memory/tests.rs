@@ -19,7 +19,7 @@ impl Fixture for InMemoryOrganization {
     }
 
     async fn project(&self) -> ProjectId {
-        self.with(super::State::id)
+        self.state.with(|state| state.ids.id())
     }
 
     async fn employee(&self, project: ProjectId) -> UserId {

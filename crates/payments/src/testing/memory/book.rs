@@ -1,4 +1,5 @@
 use chrono::{DateTime, Utc};
+use kontor_kernel::testing::memory::Guards;
 use kontor_kernel::{ChargeId, Money};
 
 use super::numbered;
@@ -23,7 +24,7 @@ pub enum ChargeGuard {
 #[derive(Debug, Clone, Default)]
 pub struct ChargeBook {
     entries: Vec<Entry>,
-    removed: Option<ChargeGuard>,
+    guards: Guards<ChargeGuard>,
 }
 
 /// Charge with the fields that only the storage reads.
@@ -39,11 +40,7 @@ struct Entry {
 impl ChargeBook {
     /// Removes a guard.
     pub fn remove_guard(&mut self, guard: ChargeGuard) {
-        self.removed = Some(guard);
-    }
-
-    fn has(&self, guard: ChargeGuard) -> bool {
-        self.removed != Some(guard)
+        self.guards = Guards::without(guard);
     }
 
     /// Returns the first charge with a property.
@@ -58,7 +55,7 @@ impl ChargeBook {
 
     /// Returns the charge that prevents another one.
     pub fn conflicting(&self, new: &NewCharge) -> Option<Charge> {
-        if !self.has(ChargeGuard::Conflict) {
+        if !self.guards.has(ChargeGuard::Conflict) {
             return None;
         }
         let purpose = new.request.purpose;
@@ -89,7 +86,7 @@ impl ChargeBook {
 
     /// Leases the open charge that has been due longest.
     pub fn lease(&mut self, at: DateTime<Utc>, until: DateTime<Utc>) -> Option<Charge> {
-        let exclusive = self.has(ChargeGuard::Lease);
+        let exclusive = self.guards.has(ChargeGuard::Lease);
         let is_due = |entry: &&mut Entry| {
             let free = !exclusive || entry.leased_until.is_none_or(|leased| leased <= at);
             free && entry.charge.state.is_open() && entry.next_check_at.is_some_and(|next| next <= at)
@@ -107,7 +104,7 @@ impl ChargeBook {
         change: &'a ChargeChange,
         at: DateTime<Utc>,
     ) -> Option<RecordedChange<'a>> {
-        let once = self.has(ChargeGuard::Outcome);
+        let once = self.guards.has(ChargeGuard::Outcome);
         let entry = self.entries.iter_mut().find(|entry| entry.charge.id == id)?;
         if once && !entry.charge.state.is_open() {
             return None;
@@ -118,7 +115,7 @@ impl ChargeBook {
 
     /// Reserves money of a charge for a refund. The error is the amount that is left.
     pub fn reserve(&mut self, id: ChargeId, amount: Money) -> Result<(), Money> {
-        if !self.has(ChargeGuard::Refund) {
+        if !self.guards.has(ChargeGuard::Refund) {
             return Ok(());
         }
         let entry = self.entries.iter_mut().find(|entry| entry.charge.id == id).ok_or(Money::ZERO)?;

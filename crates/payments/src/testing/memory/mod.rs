@@ -7,10 +7,10 @@ mod refunds;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{
     AppScope, ChargeId, CounterpartyId, CustomerScope, InvalidId, ProjectId, SavedMethodId, StoreError, TokenId,
     VerificationId,
@@ -37,7 +37,7 @@ pub use book::{ChargeBook, ChargeGuard};
 #[derive(Clone)]
 pub struct InMemoryPayments {
     app: AppScope,
-    state: Arc<Mutex<State>>,
+    state: Shared<State>,
 }
 
 /// Guard of the storage. A test removes one, to prove that the contract notices.
@@ -69,7 +69,7 @@ enum Guard {
 }
 
 struct State {
-    last: i64,
+    ids: Sequence,
     customers: BTreeSet<CounterpartyId>,
     charges: ChargeBook,
     refunds: Vec<StoredRefund>,
@@ -79,14 +79,14 @@ struct State {
     verifications: Vec<(VerificationId, ChargeId, DateTime<Utc>)>,
     compared_until: DateTime<Utc>,
     claimed_until: Option<DateTime<Utc>>,
-    removed: Option<Guard>,
+    guards: Guards<Guard>,
 }
 
 impl InMemoryPayments {
     /// Creates the storage of an application, without customers.
     pub fn new(app: AppScope) -> Self {
         let state = State {
-            last: 0,
+            ids: Sequence::default(),
             customers: BTreeSet::new(),
             charges: ChargeBook::default(),
             refunds: Vec::new(),
@@ -96,15 +96,15 @@ impl InMemoryPayments {
             verifications: Vec::new(),
             compared_until: DateTime::UNIX_EPOCH,
             claimed_until: None,
-            removed: None,
+            guards: Guards::default(),
         };
-        Self { app, state: Arc::new(Mutex::new(state)) }
+        Self { app, state: Shared::new(state) }
     }
 
     /// Adds a customer, signed in to the application.
     pub fn add_customer(&self) -> CustomerScope {
-        self.with(|state| {
-            let (counterparty_id, token_id): (_, TokenId) = (state.id(), state.id());
+        self.state.with(|state| {
+            let (counterparty_id, token_id): (_, TokenId) = (state.ids.id(), state.ids.id());
             state.customers.insert(counterparty_id);
             CustomerScope { app: self.app, counterparty_id, token_id }
         })
@@ -112,7 +112,7 @@ impl InMemoryPayments {
 
     /// Adds a project without receipts. Its settings are stored; customers belong to the first project.
     pub fn add_project(&self) -> ProjectId {
-        self.with(|state| {
+        self.state.with(|state| {
             let last = state.projects.last_key_value().map_or(0, |(project, _)| project.get());
             let project = numbered(last.saturating_add(1));
             state.projects.insert(project, None);
@@ -122,20 +122,15 @@ impl InMemoryPayments {
 
     /// Deletes a customer. Their charges stay.
     pub fn delete_customer(&self, id: CounterpartyId) {
-        self.with(|state| state.customers.remove(&id));
-    }
-
-    /// Runs a step alone.
-    fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
-        step(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        self.state.with(|state| state.customers.remove(&id));
     }
 
     /// Returns a storage without one guard.
     #[cfg(test)]
     fn without(app: AppScope, guard: Guard) -> Self {
         let store = Self::new(app);
-        store.with(|state| {
-            state.removed = Some(guard);
+        store.state.with(|state| {
+            state.guards = Guards::without(guard);
             if let Guard::Charge(guard) = guard {
                 state.charges.remove_guard(guard);
             }
@@ -151,18 +146,8 @@ fn numbered<Id: TryFrom<i64, Error = InvalidId>>(number: i64) -> Id {
 }
 
 impl State {
-    /// Returns a new identifier.
-    fn id<Id: TryFrom<i64, Error = InvalidId>>(&mut self) -> Id {
-        self.last += 1;
-        numbered(self.last)
-    }
-
-    fn has(&self, guard: Guard) -> bool {
-        self.removed != Some(guard)
-    }
-
     fn is_customer(&self, id: CounterpartyId) -> bool {
-        self.customers.contains(&id) || !self.has(Guard::Customer)
+        self.customers.contains(&id) || !self.guards.has(Guard::Customer)
     }
 
     fn store_charge(&mut self, new: &NewCharge) -> ChargeStored {
@@ -177,7 +162,7 @@ impl State {
                 saved.id == method.id && saved.is_active && saved.counterparty_id == new.counterparty_id
             })
         };
-        if self.has(Guard::Method) && !new.request.saved_method.as_ref().is_none_or(chargeable) {
+        if self.guards.has(Guard::Method) && !new.request.saved_method.as_ref().is_none_or(chargeable) {
             return ChargeStored::MethodUnavailable;
         }
         self.charges.store(new).map_or(ChargeStored::MethodUnavailable, ChargeStored::New)
@@ -195,7 +180,7 @@ impl State {
             }
             if let (Some(method), Some(application_id)) = (method, recorded.charge.application_id) {
                 let saved = SavedMethod {
-                    id: self.id(),
+                    id: self.ids.id(),
                     counterparty_id: recorded.charge.counterparty_id,
                     application_id,
                     ..saved_method(method, at)
@@ -230,10 +215,10 @@ impl State {
             known.charge.counterparty_id == new.counterparty_id && (valid || known.charge.state.is_open())
         };
         let known = self.verifications.iter().rev().filter_map(|known| self.verification(*known)).find(counts);
-        if let Some(known) = known.filter(|_| self.has(Guard::Verification)) {
+        if let Some(known) = known.filter(|_| self.guards.has(Guard::Verification)) {
             return VerificationStored::Existing(known);
         }
-        let id: VerificationId = self.id();
+        let id: VerificationId = self.ids.id();
         match self.store_charge(&new.charge(id)) {
             ChargeStored::New(charge) => {
                 self.verifications.push((id, charge.id, new.expires_at()));
@@ -269,31 +254,31 @@ fn saved_method(method: &GatewayMethod, at: DateTime<Utc>) -> SavedMethod {
 #[async_trait]
 impl ChargeStore for InMemoryPayments {
     async fn store(&self, new: NewCharge) -> Result<ChargeStored, StoreError> {
-        Ok(self.with(|state| state.store_charge(&new)))
+        Ok(self.state.with(|state| state.store_charge(&new)))
     }
 
     async fn find(&self, id: ChargeId) -> Result<Option<Charge>, StoreError> {
-        Ok(self.with(|state| state.charges.find(|charge| charge.id == id)))
+        Ok(self.state.with(|state| state.charges.find(|charge| charge.id == id)))
     }
 
     async fn by_provider(&self, id: &ProviderId) -> Result<Option<Charge>, StoreError> {
-        Ok(self.with(|state| state.charges.find(|charge| charge.provider_id.as_ref() == Some(id))))
+        Ok(self.state.with(|state| state.charges.find(|charge| charge.provider_id.as_ref() == Some(id))))
     }
 
     async fn by_key(&self, key: Uuid) -> Result<Option<Charge>, StoreError> {
-        Ok(self.with(|state| state.charges.find(|charge| charge.request.key == key)))
+        Ok(self.state.with(|state| state.charges.find(|charge| charge.request.key == key)))
     }
 
     async fn open_for(&self, purpose: ChargePurpose) -> Result<Option<Charge>, StoreError> {
-        Ok(self.with(|state| state.charges.open_for(purpose)))
+        Ok(self.state.with(|state| state.charges.open_for(purpose)))
     }
 
     async fn lease(&self, _: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError> {
-        Ok(self.with(|state| state.charges.lease(at, until)))
+        Ok(self.state.with(|state| state.charges.lease(at, until)))
     }
 
     async fn mark_sending(&self, id: ChargeId, _: DateTime<Utc>) -> Result<bool, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let open = state.charges.find(|charge| charge.id == id && charge.state.is_open());
             let method = open.and_then(|charge| charge.request.saved_method);
             method.is_some_and(|method| state.methods.iter().any(|(saved, _)| saved.id == method.id && saved.is_active))
@@ -301,11 +286,11 @@ impl ChargeStore for InMemoryPayments {
     }
 
     async fn record(&self, id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError> {
-        Ok(self.with(|state| state.record_charge(id, &change, at)))
+        Ok(self.state.with(|state| state.record_charge(id, &change, at)))
     }
 
     async fn record_contradiction(&self, id: ChargeId, why: &str, _: DateTime<Utc>) -> Result<(), StoreError> {
-        self.with(|state| state.charges.contradict(id, why));
+        self.state.with(|state| state.charges.contradict(id, why));
         Ok(())
     }
 }
@@ -313,7 +298,7 @@ impl ChargeStore for InMemoryPayments {
 #[async_trait]
 impl SavedMethodStore for InMemoryPayments {
     async fn list(&self, customer: CustomerScope) -> Result<Vec<SavedMethod>, StoreError> {
-        Ok(self.with(|state| state.methods(customer).map(|(saved, _)| saved.clone()).collect()))
+        Ok(self.state.with(|state| state.methods(customer).map(|(saved, _)| saved.clone()).collect()))
     }
 
     async fn reference(
@@ -321,7 +306,7 @@ impl SavedMethodStore for InMemoryPayments {
         customer: CustomerScope,
         id: SavedMethodId,
     ) -> Result<Option<MethodReference>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let found = state.methods(customer).find(|(saved, _)| saved.id == id);
             found.map(|(_, provider_id)| MethodReference { id, provider_id: provider_id.clone() })
         }))
@@ -333,7 +318,7 @@ impl SavedMethodStore for InMemoryPayments {
         id: SavedMethodId,
         _: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let found = state.methods.iter_mut().find(|(saved, _)| saved.id == id && is_of(saved, customer));
             found.map(|(saved, _)| saved.is_active = false).is_some()
         }))
@@ -343,11 +328,11 @@ impl SavedMethodStore for InMemoryPayments {
 #[async_trait]
 impl VerificationStore for InMemoryPayments {
     async fn start(&self, new: NewVerification) -> Result<VerificationStored, StoreError> {
-        Ok(self.with(|state| state.start(&new)))
+        Ok(self.state.with(|state| state.start(&new)))
     }
 
     async fn find(&self, id: VerificationId) -> Result<Option<Verification>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let known = state.verifications.iter().find(|known| known.0 == id);
             known.and_then(|known| state.verification(*known))
         }))

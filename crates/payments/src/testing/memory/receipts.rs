@@ -28,7 +28,7 @@ impl State {
             Registration::Pending | Registration::Canceled => ReceiptState::Pending,
         };
         let receipt = FiscalReceipt {
-            id: self.id(),
+            id: self.ids.id(),
             project_id: charge.project_id,
             purpose: charge.purpose(),
             state,
@@ -46,7 +46,7 @@ impl State {
     }
 
     fn lease_receipt(&mut self, at: DateTime<Utc>, until: DateTime<Utc>) -> Option<FiscalReceipt> {
-        let exclusive = self.has(Guard::ReceiptLease);
+        let exclusive = self.guards.has(Guard::ReceiptLease);
         let is_due = |known: &&mut StoredReceipt| {
             let free = !exclusive || known.leased_until.is_none_or(|leased| leased <= at);
             let open = ReceiptState::OPEN.contains(&known.receipt.state);
@@ -58,7 +58,7 @@ impl State {
     }
 
     fn record_receipt(&mut self, id: ReceiptId, tries: u32, change: &ReceiptChange, at: DateTime<Utc>) -> Change {
-        let any = !self.has(Guard::ReceiptAttempt);
+        let any = !self.guards.has(Guard::ReceiptAttempt);
         let is_open = |known: &&mut StoredReceipt| {
             let receipt = &known.receipt;
             receipt.id == id && (any || (receipt.tries == tries && ReceiptState::OPEN.contains(&receipt.state)))
@@ -98,7 +98,7 @@ impl ReceiptStore for InMemoryPayments {
         at: DateTime<Utc>,
         until: DateTime<Utc>,
     ) -> Result<Option<FiscalReceipt>, StoreError> {
-        Ok(self.with(|state| state.lease_receipt(at, until)))
+        Ok(self.state.with(|state| state.lease_receipt(at, until)))
     }
 
     async fn record(
@@ -108,17 +108,17 @@ impl ReceiptStore for InMemoryPayments {
         change: ReceiptChange,
         at: DateTime<Utc>,
     ) -> Result<Change, StoreError> {
-        Ok(self.with(|state| state.record_receipt(id, tries, &change, at)))
+        Ok(self.state.with(|state| state.record_receipt(id, tries, &change, at)))
     }
 }
 
 #[async_trait]
 impl ReceiptSettings for InMemoryPayments {
     async fn receipt_terms(&self, project: ProjectId) -> Result<Option<ReceiptTerms>, StoreError> {
-        Ok(self.with(|state| state.projects.get(&project).copied().flatten()))
+        Ok(self.state.with(|state| state.projects.get(&project).copied().flatten()))
     }
 
     async fn set_receipt_terms(&self, project: ProjectId, terms: Option<ReceiptTerms>) -> Result<bool, StoreError> {
-        Ok(self.with(|state| state.projects.get_mut(&project).map(|known| *known = terms).is_some()))
+        Ok(self.state.with(|state| state.projects.get_mut(&project).map(|known| *known = terms).is_some()))
     }
 }

@@ -34,7 +34,7 @@ impl State {
     ) -> Option<Refund> {
         let payment = charge.provider_id.clone()?;
         let refund = Refund {
-            id: self.id(),
+            id: self.ids.id(),
             project_id: charge.project_id,
             charge_id: charge.id,
             purpose: charge.purpose(),
@@ -63,7 +63,7 @@ impl State {
 
     fn store_refund(&mut self, new: &NewRefund) -> RefundStored {
         let known = self.refunds.iter().find(|known| known.first_key == new.order.key());
-        if let Some(known) = known.filter(|_| self.has(Guard::FirstKey)) {
+        if let Some(known) = known.filter(|_| self.guards.has(Guard::FirstKey)) {
             return RefundStored::Existing(known.refund.clone());
         }
         let Some(charge) = self.charges.find(|charge| charge.id == new.charge_id) else {
@@ -77,7 +77,7 @@ impl State {
     }
 
     fn record_refund(&mut self, id: RefundId, key: Uuid, change: &RefundChange, at: DateTime<Utc>) -> Change {
-        let any = !self.has(Guard::Attempt);
+        let any = !self.guards.has(Guard::Attempt);
         let is_open = |known: &&mut StoredRefund| {
             let refund = &known.refund;
             refund.id == id && (any || (refund.request.key == key && refund.state.is_open()))
@@ -117,7 +117,7 @@ impl State {
     }
 
     fn lease_refund(&mut self, at: DateTime<Utc>, until: DateTime<Utc>) -> Option<Refund> {
-        let exclusive = self.has(Guard::RefundLease);
+        let exclusive = self.guards.has(Guard::RefundLease);
         let is_due = |known: &&mut StoredRefund| {
             let free = !exclusive || known.leased_until.is_none_or(|leased| leased <= at);
             free && known.refund.state.is_open() && known.next_check_at.is_some_and(|next| next <= at)
@@ -133,7 +133,7 @@ impl State {
         };
         let purpose = charge.purpose();
         let is_same = |known: &StoredRefund| known.refund.provider_id.as_ref() == Some(&refund.id);
-        if self.has(Guard::Outside) && self.refunds.iter().any(is_same) {
+        if self.guards.has(Guard::Outside) && self.refunds.iter().any(is_same) {
             return ExternalRefundStored::Known(purpose);
         }
         let intent = RefundIntent::outside(key, refund, &charge, charge.refundable());
@@ -151,7 +151,7 @@ impl State {
     }
 
     fn claim_comparison(&mut self, at: DateTime<Utc>) -> Option<DateTime<Utc>> {
-        let free = !self.has(Guard::Comparison) || self.claimed_until.is_none_or(|claimed| claimed <= at);
+        let free = !self.guards.has(Guard::Comparison) || self.claimed_until.is_none_or(|claimed| claimed <= at);
         if !free || self.compared_until > at - COMPARE_AFTER {
             return None;
         }
@@ -163,22 +163,24 @@ impl State {
 #[async_trait]
 impl RefundStore for InMemoryPayments {
     async fn store(&self, new: NewRefund) -> Result<RefundStored, StoreError> {
-        Ok(self.with(|state| state.store_refund(&new)))
+        Ok(self.state.with(|state| state.store_refund(&new)))
     }
 
     async fn find(&self, id: RefundId) -> Result<Option<Refund>, StoreError> {
-        Ok(self.with(|state| state.refunds.iter().map(|known| &known.refund).find(|refund| refund.id == id).cloned()))
+        Ok(self
+            .state
+            .with(|state| state.refunds.iter().map(|known| &known.refund).find(|refund| refund.id == id).cloned()))
     }
 
     async fn of_charge(&self, charge: ChargeId) -> Result<Vec<Refund>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let refunds = state.refunds.iter().map(|known| &known.refund);
             refunds.filter(|refund| refund.charge_id == charge).cloned().collect()
         }))
     }
 
     async fn of_payment(&self, payment: &ProviderId) -> Result<Option<Vec<Refund>>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             state.charges.find(|charge| charge.provider_id.as_ref() == Some(payment))?;
             let refunds = state.refunds.iter().map(|known| &known.refund);
             Some(refunds.filter(|refund| refund.request.payment == *payment).cloned().collect())
@@ -191,15 +193,15 @@ impl RefundStore for InMemoryPayments {
         refund: GatewayRefund,
         at: DateTime<Utc>,
     ) -> Result<ExternalRefundStored, StoreError> {
-        Ok(self.with(|state| state.record_outside(key, &refund, at)))
+        Ok(self.state.with(|state| state.record_outside(key, &refund, at)))
     }
 
     async fn claim_comparison(&self, at: DateTime<Utc>) -> Result<Option<DateTime<Utc>>, StoreError> {
-        Ok(self.with(|state| state.claim_comparison(at)))
+        Ok(self.state.with(|state| state.claim_comparison(at)))
     }
 
     async fn compared(&self, until: DateTime<Utc>) -> Result<(), StoreError> {
-        self.with(|state| {
+        self.state.with(|state| {
             state.claimed_until = None;
             state.compared_until = state.compared_until.max(until);
         });
@@ -207,7 +209,7 @@ impl RefundStore for InMemoryPayments {
     }
 
     async fn lease(&self, _: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Refund>, StoreError> {
-        Ok(self.with(|state| state.lease_refund(at, until)))
+        Ok(self.state.with(|state| state.lease_refund(at, until)))
     }
 
     async fn record(
@@ -217,6 +219,6 @@ impl RefundStore for InMemoryPayments {
         change: RefundChange,
         at: DateTime<Utc>,
     ) -> Result<Change, StoreError> {
-        Ok(self.with(|state| state.record_refund(id, key, &change, at)))
+        Ok(self.state.with(|state| state.record_refund(id, key, &change, at)))
     }
 }

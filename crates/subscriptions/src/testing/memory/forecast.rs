@@ -11,7 +11,7 @@ use crate::ports::{SubscriptionForecastReader, WakePlace};
 impl SubscriptionForecastReader for InMemorySubscriptions {
     /// Considers subscriptions alone: the book of charges does not show its times.
     async fn next_moment(&self) -> Result<Option<DateTime<Utc>>, StoreError> {
-        Ok(self.with(|state| state.entries.iter().filter_map(|entry| entry.case.subscription.wake_at).min()))
+        Ok(self.state.with(|state| state.entries.iter().filter_map(|entry| entry.case.subscription.wake_at).min()))
     }
 
     async fn list_due(
@@ -22,8 +22,8 @@ impl SubscriptionForecastReader for InMemorySubscriptions {
         most: u32,
     ) -> Result<Vec<SubscriptionCase>, StoreError> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        Ok(self.with(|state| {
-            let after = after.filter(|_| state.has(Guard::Position));
+        Ok(self.state.with(|state| {
+            let after = after.filter(|_| state.guards.has(Guard::Position));
             let cases = state.entries.iter().map(|entry| state.load(entry));
             let due = cases.filter_map(|case| {
                 let place = (case.subscription.wake_at?, case.subscription.id);
@@ -41,7 +41,7 @@ impl SubscriptionForecastReader for InMemorySubscriptions {
         most: u32,
     ) -> Result<(Vec<(SubscriptionId, Attempt)>, u64), StoreError> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let mut found = Vec::new();
             for entry in &state.entries {
                 let id = entry.case.subscription.id;

@@ -6,11 +6,11 @@ mod ports;
 mod tests;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
+use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{
-    AppScope, ApplicationId, CounterpartyId, CustomerScope, InvalidId, Money, NomenclatureId, OrderId, SavedMethodId,
+    AppScope, ApplicationId, CounterpartyId, CustomerScope, Money, NomenclatureId, OrderId, SavedMethodId,
     SubscriptionPaymentId, TokenId,
 };
 use kontor_payments::model::{Charge, ChargePurpose, ChargeRequest, MethodReference, NewCharge, ProviderId};
@@ -35,7 +35,7 @@ use crate::terms::{ConsentedTerms, Terms};
 #[derive(Clone)]
 pub struct InMemorySubscriptions {
     app: AppScope,
-    state: Arc<Mutex<State>>,
+    state: Shared<State>,
 }
 
 /// Guard of the storage. A test removes one, to prove that the contract notices.
@@ -83,34 +83,34 @@ struct Method {
 }
 
 struct State {
-    last: i64,
+    ids: Sequence,
     customers: BTreeSet<CounterpartyId>,
     plans: Vec<PlanOffer>,
     charges: ChargeBook,
     methods: Vec<Method>,
     entries: Vec<Entry>,
-    removed: Option<Guard>,
+    guards: Guards<Guard>,
 }
 
 impl InMemorySubscriptions {
     /// Creates the storage of an application, without plans and customers.
     pub fn new(app: AppScope) -> Self {
         let state = State {
-            last: 0,
+            ids: Sequence::default(),
             customers: BTreeSet::new(),
             plans: Vec::new(),
             charges: ChargeBook::default(),
             methods: Vec::new(),
             entries: Vec::new(),
-            removed: None,
+            guards: Guards::default(),
         };
-        Self { app, state: Arc::new(Mutex::new(state)) }
+        Self { app, state: Shared::new(state) }
     }
 
     /// Adds a customer, signed in to the application.
     pub fn add_customer(&self) -> CustomerScope {
-        self.with(|state| {
-            let (counterparty_id, token_id): (_, TokenId) = (state.id(), state.id());
+        self.state.with(|state| {
+            let (counterparty_id, token_id): (_, TokenId) = (state.ids.id(), state.ids.id());
             state.customers.insert(counterparty_id);
             CustomerScope { app: self.app, counterparty_id, token_id }
         })
@@ -118,8 +118,8 @@ impl InMemorySubscriptions {
 
     /// Adds a plan at this price a month.
     pub fn add_plan(&self, name: &str, amount: Money) -> NomenclatureId {
-        self.with(|state| {
-            let plan = state.id();
+        self.state.with(|state| {
+            let plan = state.ids.id();
             let slug = format!("plan-{plan}");
             let currency = "RUB".to_owned();
             state.plans.push(PlanOffer { plan, slug, name: name.to_owned(), amount, currency, billing_months: 1 });
@@ -127,17 +127,12 @@ impl InMemorySubscriptions {
         })
     }
 
-    /// Runs a step alone.
-    fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
-        step(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     /// Returns a storage without one guard.
     #[cfg(test)]
     fn without(app: AppScope, guard: Guard) -> Self {
         let store = Self::new(app);
-        store.with(|state| {
-            state.removed = Some(guard);
+        store.state.with(|state| {
+            state.guards = Guards::without(guard);
             if let Guard::Charge(guard) = guard {
                 state.charges.remove_guard(guard);
             }
@@ -147,17 +142,6 @@ impl InMemorySubscriptions {
 }
 
 impl State {
-    /// Returns a new identifier.
-    #[expect(clippy::expect_used, reason = "the numbers count from 1")]
-    fn id<Id: TryFrom<i64, Error = InvalidId>>(&mut self) -> Id {
-        self.last += 1;
-        Id::try_from(self.last).expect("a number from 1")
-    }
-
-    fn has(&self, guard: Guard) -> bool {
-        self.removed != Some(guard)
-    }
-
     /// Returns the subscription with all data that decides about it.
     fn load(&self, entry: &Entry) -> SubscriptionCase {
         let of_customer =
@@ -178,7 +162,7 @@ impl State {
     }
 
     fn stop_method(&mut self, id: SavedMethodId) {
-        if self.has(Guard::Method) {
+        if self.guards.has(Guard::Method) {
             self.methods.iter_mut().filter(|method| method.id == id).for_each(|method| method.is_active = false);
         }
     }
@@ -196,14 +180,14 @@ impl State {
         let is_first = |entry: &&Entry| !entry.case.subscription.is_activated() && entry.case.open().is_some();
         let unfinished: Vec<&Entry> = self.entries.iter().filter(own).filter(is_first).collect();
         let first = unfinished.first().and_then(|entry| entry.case.open().zip(entry.charge.clone()));
-        if let Some((open, charge)) = first.filter(|_| self.has(Guard::Unfinished)) {
+        if let Some((open, charge)) = first.filter(|_| self.guards.has(Guard::Unfinished)) {
             let subscriptions = unfinished.iter().map(|entry| self.view(entry, new.at)).collect();
             let order = open.order;
             return CheckoutStored::UnfinishedPayment(UnfinishedPayment { order, charge, subscriptions });
         }
         let claimed: BTreeSet<NomenclatureId> =
             self.entries.iter().filter(own).flat_map(|entry| entry.case.subscription.claims()).collect();
-        if self.has(Guard::Claim) && new.consents.iter().any(|consent| claimed.contains(&consent.terms.plan)) {
+        if self.guards.has(Guard::Claim) && new.consents.iter().any(|consent| claimed.contains(&consent.terms.plan)) {
             return CheckoutStored::Subscribed;
         }
         let is_offered =
@@ -222,11 +206,11 @@ impl State {
             .iter()
             .fold(Money::ZERO, |sum, consent| sum.checked_add(consent.terms.amount).unwrap_or(Money::MAX));
         let whole = NewAttempt::first(&Terms { amount, ..first.clone() });
-        let order = self.id();
+        let order = self.ids.id();
         let start = self.entries.len();
         for consent in &new.consents {
             let subscription = Subscription {
-                id: self.id(),
+                id: self.ids.id(),
                 project_id: new.customer.app.project_id,
                 application_id: Some(new.customer.app.application_id),
                 counterparty_id: new.customer.counterparty_id,
@@ -255,7 +239,7 @@ impl State {
 
     /// Adds an attempt.
     fn open(&mut self, index: usize, new: &NewAttempt, order: OrderId, at: DateTime<Utc>) {
-        let id: SubscriptionPaymentId = self.id();
+        let id: SubscriptionPaymentId = self.ids.id();
         let Some(entry) = self.entries.get_mut(index) else { return };
         open_attempt(&mut entry.case, new, at);
         if let Some(open) = entry.case.attempts.last_mut() {
@@ -312,7 +296,7 @@ impl State {
             entry.attempts.iter_mut().filter(|known| known.id == last.id).for_each(|known| known.clone_from(last));
         }
         let (new, with) = (change.attempt.as_ref()?, with?);
-        let order = self.id();
+        let order = self.ids.id();
         self.open(index, new, order, change.at);
         let opened = self.charge(index, new, order, with, change.at);
         if let Some(entry) = self.entries.get_mut(index) {

@@ -23,7 +23,7 @@ use crate::terms::ConsentedTerms;
 impl State {
     fn is_visible(&self, subscription: &Subscription, customer: CustomerScope) -> bool {
         let application = subscription.application_id;
-        let own = subscription.counterparty_id == customer.counterparty_id || !self.has(Guard::Owner);
+        let own = subscription.counterparty_id == customer.counterparty_id || !self.guards.has(Guard::Owner);
         own && application.is_none_or(|application| application == customer.app.application_id)
     }
 
@@ -34,7 +34,7 @@ impl State {
 
     fn has_method(&self, customer: CustomerScope, id: SavedMethodId) -> bool {
         self.methods.iter().any(|method| {
-            let own = method.customer == customer.counterparty_id || !self.has(Guard::Owner);
+            let own = method.customer == customer.counterparty_id || !self.guards.has(Guard::Owner);
             method.id == id && method.is_active && own && method.application == Some(customer.app.application_id)
         })
     }
@@ -43,7 +43,7 @@ impl State {
         let Some(recorded) = self.charges.record(id, change, at) else { return Change::Stale };
         let mut saved = None;
         if let ChargeChange::Succeeded { method: Some(method), .. } = change {
-            let (id, provider_id): (SavedMethodId, _) = (self.id(), method.provider_id.clone());
+            let (id, provider_id): (SavedMethodId, _) = (self.ids.id(), method.provider_id.clone());
             let (customer, application) = (recorded.charge.counterparty_id, recorded.charge.application_id);
             self.methods.push(Method { id, customer, application, provider_id, is_active: true });
             saved = Some(id);
@@ -76,7 +76,7 @@ impl State {
         let index = index.ok_or(SubscriptionError::NotFound)?;
         let entry = self.entries.get(index).ok_or(SubscriptionError::NotFound)?;
         let mut case = self.load(entry);
-        if !self.has(Guard::Current) && case.subscription.status == SubscriptionStatus::Charging {
+        if !self.guards.has(Guard::Current) && case.subscription.status == SubscriptionStatus::Charging {
             case.attempts.retain(|attempt| !attempt.state.is_open());
             case.subscription.status = SubscriptionStatus::Active;
         }
@@ -90,7 +90,7 @@ impl State {
     }
 
     fn lease_due(&mut self, now: DateTime<Utc>, until: DateTime<Utc>, most: u32) -> Vec<LeasedSubscription> {
-        let exclusive = self.has(Guard::Lease);
+        let exclusive = self.guards.has(Guard::Lease);
         let is_due = |entry: &&mut Entry| {
             let free = !exclusive || entry.leased_until.is_none_or(|leased| leased <= now);
             free && !entry.is_parked && entry.case.subscription.wake_at.is_some_and(|wake| wake <= now)
@@ -108,7 +108,7 @@ impl State {
 
     /// Entry that is still leased as it was.
     fn leased(&mut self, leased: LeasedSubscription) -> Option<&mut Entry> {
-        let any = !self.has(Guard::LastLease);
+        let any = !self.guards.has(Guard::LastLease);
         self.entries
             .iter_mut()
             .find(|entry| entry.case.subscription.id == leased.id && (any || entry.leases == leased.attempts))
@@ -141,12 +141,12 @@ impl SubscriptionStore for InMemorySubscriptions {
             PlanChoice::Item(plan) => offer.plan == *plan,
             PlanChoice::Slug(slug) => offer.slug == *slug,
         };
-        let offered = self.with(|state| state.plans.iter().find(is_chosen).cloned());
+        let offered = self.state.with(|state| state.plans.iter().find(is_chosen).cloned());
         Ok(offered.filter(|_| app.application_id == self.app.application_id))
     }
 
     async fn begin(&self, new: NewSubscriptions) -> Result<CheckoutStored, StoreError> {
-        Ok(self.with(|state| state.begin(&new)))
+        Ok(self.state.with(|state| state.begin(&new)))
     }
 
     async fn of_customer(
@@ -155,7 +155,7 @@ impl SubscriptionStore for InMemorySubscriptions {
         page: PageRequest,
         now: DateTime<Utc>,
     ) -> Result<Vec<SubscriptionView>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let own = state.entries.iter().filter(|entry| state.is_visible(&entry.case.subscription, customer));
             let own: Vec<_> = own.map(|entry| state.view(entry, now)).collect();
             page_of(&own, page).items
@@ -168,7 +168,7 @@ impl SubscriptionStore for InMemorySubscriptions {
         id: SubscriptionId,
         now: DateTime<Utc>,
     ) -> Result<Option<SubscriptionView>, StoreError> {
-        Ok(self.with(|state| state.visible(customer, id).map(|entry| state.view(entry, now))))
+        Ok(self.state.with(|state| state.visible(customer, id).map(|entry| state.view(entry, now))))
     }
 
     async fn payments(
@@ -177,7 +177,7 @@ impl SubscriptionStore for InMemorySubscriptions {
         id: SubscriptionId,
         page: PageRequest,
     ) -> Result<Option<Page<Attempt>>, StoreError> {
-        Ok(self.with(|state| state.visible(customer, id).map(|entry| page_of(&entry.attempts, page))))
+        Ok(self.state.with(|state| state.visible(customer, id).map(|entry| page_of(&entry.attempts, page))))
     }
 
     async fn consents(
@@ -186,7 +186,7 @@ impl SubscriptionStore for InMemorySubscriptions {
         id: SubscriptionId,
         page: PageRequest,
     ) -> Result<Option<Page<ConsentedTerms>>, StoreError> {
-        Ok(self.with(|state| state.visible(customer, id).map(|entry| page_of(&entry.consents, page))))
+        Ok(self.state.with(|state| state.visible(customer, id).map(|entry| page_of(&entry.consents, page))))
     }
 
     async fn payment(
@@ -195,14 +195,14 @@ impl SubscriptionStore for InMemorySubscriptions {
         id: SubscriptionId,
         payment: SubscriptionPaymentId,
     ) -> Result<Option<Attempt>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let attempts = state.visible(customer, id).map(|entry| entry.attempts.iter());
             attempts.and_then(|mut attempts| attempts.find(|attempt| attempt.id == payment)).cloned()
         }))
     }
 
     async fn has_method(&self, customer: CustomerScope, method: SavedMethodId) -> Result<bool, StoreError> {
-        Ok(self.with(|state| state.has_method(customer, method)))
+        Ok(self.state.with(|state| state.has_method(customer, method)))
     }
 
     async fn change(
@@ -211,7 +211,7 @@ impl SubscriptionStore for InMemorySubscriptions {
         with: CommitContext,
         decide: Decision,
     ) -> Result<CommitResult, SubscriptionError> {
-        self.with(|state| state.change(which, &with, &decide))
+        self.state.with(|state| state.change(which, &with, &decide))
     }
 
     async fn delete_method(
@@ -220,7 +220,7 @@ impl SubscriptionStore for InMemorySubscriptions {
         method: SavedMethodId,
         at: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
-        Ok(self.with(|state| state.delete_method(customer, method, at)))
+        Ok(self.state.with(|state| state.delete_method(customer, method, at)))
     }
 
     async fn lease_due(
@@ -229,7 +229,7 @@ impl SubscriptionStore for InMemorySubscriptions {
         until: DateTime<Utc>,
         most: u32,
     ) -> Result<Vec<LeasedSubscription>, StoreError> {
-        Ok(self.with(|state| state.lease_due(now, until, most)))
+        Ok(self.state.with(|state| state.lease_due(now, until, most)))
     }
 
     async fn postpone(
@@ -238,7 +238,7 @@ impl SubscriptionStore for InMemorySubscriptions {
         again: Option<DateTime<Utc>>,
         _: DateTime<Utc>,
     ) -> Result<(), StoreError> {
-        self.with(|state| {
+        self.state.with(|state| {
             if let Some(entry) = state.leased(leased) {
                 entry.leased_until = None;
                 entry.is_parked = again.is_none();
@@ -255,7 +255,7 @@ impl SubscriptionStore for InMemorySubscriptions {
         until: DateTime<Utc>,
     ) -> Result<Vec<LeasedSubscription>, StoreError> {
         let mut kept = leased;
-        self.with(|state| {
+        self.state.with(|state| {
             kept.retain(|one| {
                 let entry = state.leased(*one).filter(|entry| entry.leased_until == Some(from));
                 entry.map(|entry| entry.leased_until = Some(until)).is_some()
@@ -268,7 +268,7 @@ impl SubscriptionStore for InMemorySubscriptions {
 #[async_trait]
 impl ChargeStore for InMemorySubscriptions {
     async fn store(&self, new: NewCharge) -> Result<ChargeStored, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             if !state.customers.contains(&new.counterparty_id) {
                 return ChargeStored::CustomerDeleted;
             }
@@ -279,27 +279,27 @@ impl ChargeStore for InMemorySubscriptions {
     }
 
     async fn find(&self, id: ChargeId) -> Result<Option<Charge>, StoreError> {
-        Ok(self.with(|state| state.charges.find(|charge| charge.id == id)))
+        Ok(self.state.with(|state| state.charges.find(|charge| charge.id == id)))
     }
 
     async fn by_provider(&self, id: &ProviderId) -> Result<Option<Charge>, StoreError> {
-        Ok(self.with(|state| state.charges.find(|charge| charge.provider_id.as_ref() == Some(id))))
+        Ok(self.state.with(|state| state.charges.find(|charge| charge.provider_id.as_ref() == Some(id))))
     }
 
     async fn by_key(&self, key: Uuid) -> Result<Option<Charge>, StoreError> {
-        Ok(self.with(|state| state.charges.find(|charge| charge.request.key == key)))
+        Ok(self.state.with(|state| state.charges.find(|charge| charge.request.key == key)))
     }
 
     async fn open_for(&self, purpose: ChargePurpose) -> Result<Option<Charge>, StoreError> {
-        Ok(self.with(|state| state.charges.open_for(purpose)))
+        Ok(self.state.with(|state| state.charges.open_for(purpose)))
     }
 
     async fn lease(&self, _: &str, at: DateTime<Utc>, until: DateTime<Utc>) -> Result<Option<Charge>, StoreError> {
-        Ok(self.with(|state| state.charges.lease(at, until)))
+        Ok(self.state.with(|state| state.charges.lease(at, until)))
     }
 
     async fn mark_sending(&self, id: ChargeId, _: DateTime<Utc>) -> Result<bool, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let open = state.charges.find(|charge| charge.id == id && charge.state.is_open());
             let method = open.and_then(|charge| charge.request.saved_method);
             method.is_some_and(|method| state.reference(method.id).is_some())
@@ -307,11 +307,11 @@ impl ChargeStore for InMemorySubscriptions {
     }
 
     async fn record(&self, id: ChargeId, change: ChargeChange, at: DateTime<Utc>) -> Result<Change, StoreError> {
-        Ok(self.with(|state| state.record(id, &change, at)))
+        Ok(self.state.with(|state| state.record(id, &change, at)))
     }
 
     async fn record_contradiction(&self, id: ChargeId, why: &str, at: DateTime<Utc>) -> Result<(), StoreError> {
-        self.with(|state| {
+        self.state.with(|state| {
             if state.charges.contradict(id, why).is_none() {
                 return;
             }

@@ -5,13 +5,12 @@ mod queue;
 mod tests;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
+use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{
-    ApplicationId, DeliveryId, InvalidId, Listing, Page, PageRequest, ProjectId, ProjectScoped, StoreError, WebhookId,
-    Word as _,
+    ApplicationId, DeliveryId, Listing, Page, PageRequest, ProjectId, ProjectScoped, StoreError, WebhookId, Word as _,
 };
 use uuid::Uuid;
 
@@ -30,7 +29,7 @@ use crate::{WebhookError, WebhookRefusal};
 /// Limits: lists have no filters and are ordered by identifier.
 #[derive(Clone, Default)]
 pub struct InMemoryWebhooks {
-    state: Arc<Mutex<State>>,
+    state: Shared<State>,
 }
 
 /// Guard of the storage. A test removes one, to prove that the contract notices.
@@ -60,13 +59,13 @@ enum Guard {
 
 #[derive(Default)]
 struct State {
-    last: i64,
+    ids: Sequence,
     applications: BTreeMap<ApplicationId, ProjectId>,
     endpoints: BTreeMap<WebhookId, Endpoint>,
     /// Events that are not fanned out, oldest first.
     events: VecDeque<Event>,
     deliveries: BTreeMap<DeliveryId, Entry>,
-    removed: Option<Guard>,
+    guards: Guards<Guard>,
 }
 
 /// Webhook with the fields that only the storage reads.
@@ -96,8 +95,8 @@ struct Entry {
 impl InMemoryWebhooks {
     /// Adds an application to a project. A project needs no other record.
     pub fn add_application(&self, project: ProjectId) -> ApplicationId {
-        self.with(|state| {
-            let id = state.id();
+        self.state.with(|state| {
+            let id = state.ids.id();
             state.applications.insert(id, project);
             id
         })
@@ -105,43 +104,26 @@ impl InMemoryWebhooks {
 
     /// Adds an event of an application to the outbox, with its JSON body. Returns its identifier.
     pub fn add_event(&self, application_id: ApplicationId, event: PublicEvent, body: &str, at: DateTime<Utc>) -> Uuid {
-        self.with(|state| {
-            state.last += 1;
-            let id = Uuid::from_u64_pair(0, state.last.unsigned_abs());
+        self.state.with(|state| {
+            let id = Uuid::from_u64_pair(0, state.ids.number().unsigned_abs());
             state.events.push_back(Event { application_id, id, topic: event.word(), body: body.to_owned(), at });
             id
         })
-    }
-
-    /// Runs a step alone.
-    fn with<T>(&self, step: impl FnOnce(&mut State) -> T) -> T {
-        step(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns an empty storage without one guard.
     #[cfg(test)]
     fn without(guard: Guard) -> Self {
         let store = Self::default();
-        store.with(|state| state.removed = Some(guard));
+        store.state.with(|state| state.guards = Guards::without(guard));
         store
     }
 }
 
 impl State {
-    /// Returns a new identifier.
-    #[expect(clippy::expect_used, reason = "the numbers count from 1")]
-    fn id<Id: TryFrom<i64, Error = InvalidId>>(&mut self) -> Id {
-        self.last += 1;
-        Id::try_from(self.last).expect("a number from 1")
-    }
-
-    fn has(&self, guard: Guard) -> bool {
-        self.removed != Some(guard)
-    }
-
     /// Returns a webhook of the application.
     fn own(&mut self, application: ApplicationId, id: WebhookId) -> Option<&mut Endpoint> {
-        let any = !self.has(Guard::Application);
+        let any = !self.guards.has(Guard::Application);
         self.endpoints.get_mut(&id).filter(|endpoint| endpoint.webhook.application_id == application || any)
     }
 
@@ -151,11 +133,11 @@ impl State {
         }
         let same = |endpoint: &&Endpoint| endpoint.webhook.application_id == new.application_id;
         let count = i64::try_from(self.endpoints.values().filter(same).count()).unwrap_or(i64::MAX);
-        if self.has(Guard::Limit) && count >= Webhook::MAX_PER_APPLICATION {
+        if self.guards.has(Guard::Limit) && count >= Webhook::MAX_PER_APPLICATION {
             return Err(WebhookRefusal::TooMany.into());
         }
         let webhook = Webhook {
-            id: self.id(),
+            id: self.ids.id(),
             application_id: new.application_id,
             details: new.details,
             created_at: new.at,
@@ -170,7 +152,7 @@ impl State {
     /// Adds a delivery that is due at once.
     fn deliver(&mut self, webhook_id: WebhookId, event: &Event, delivery_id: Uuid, at: DateTime<Utc>) -> Delivery {
         let delivery = Delivery {
-            id: self.id(),
+            id: self.ids.id(),
             webhook_id,
             event_id: event.id,
             delivery_id,
@@ -186,7 +168,7 @@ impl State {
     }
 
     fn insert_test(&mut self, test: &TestDelivery) -> Option<Delivery> {
-        let inactive_too = !self.has(Guard::Active);
+        let inactive_too = !self.guards.has(Guard::Active);
         let endpoint = self.own(test.application_id, test.webhook_id)?;
         if endpoint.project_id != test.project_id || !(endpoint.webhook.details.is_active || inactive_too) {
             return None;
@@ -198,7 +180,7 @@ impl State {
     }
 
     fn requeue(&mut self, id: DeliveryId, from: DeliveryState, to: Pending) -> bool {
-        let any = !self.has(Guard::Resend);
+        let any = !self.guards.has(Guard::Resend);
         let Some(entry) = self.deliveries.get_mut(&id).filter(|entry| any || entry.delivery.state == from) else {
             return false;
         };
@@ -214,7 +196,7 @@ impl State {
     fn of_project(&self, project: ProjectId) -> Vec<ProjectDelivery> {
         let shown = self.deliveries.values().filter_map(|entry| {
             let endpoint = self.endpoints.get(&entry.delivery.webhook_id)?;
-            let own = endpoint.project_id == project || !self.has(Guard::Project);
+            let own = endpoint.project_id == project || !self.guards.has(Guard::Project);
             own.then(|| ProjectDelivery {
                 delivery: entry.delivery.clone(),
                 application_id: endpoint.webhook.application_id,
@@ -245,23 +227,25 @@ impl Endpoint {
 #[async_trait]
 impl WebhookRepository for InMemoryWebhooks {
     async fn owner(&self, application: ApplicationId) -> Result<Option<ProjectScoped<()>>, StoreError> {
-        Ok(self.with(|state| state.applications.get(&application).map(|project| ProjectScoped::new(*project, ()))))
+        Ok(self
+            .state
+            .with(|state| state.applications.get(&application).map(|project| ProjectScoped::new(*project, ()))))
     }
 
     async fn list(&self, application: ApplicationId) -> Result<Vec<Webhook>, StoreError> {
-        Ok(self.with(|state| {
-            let any = !state.has(Guard::Application);
+        Ok(self.state.with(|state| {
+            let any = !state.guards.has(Guard::Application);
             let all = state.endpoints.values().map(|endpoint| &endpoint.webhook);
             all.filter(|webhook| any || webhook.application_id == application).cloned().collect()
         }))
     }
 
     async fn find(&self, application: ApplicationId, webhook: WebhookId) -> Result<Option<Webhook>, StoreError> {
-        Ok(self.with(|state| state.own(application, webhook).map(|endpoint| endpoint.webhook.clone())))
+        Ok(self.state.with(|state| state.own(application, webhook).map(|endpoint| endpoint.webhook.clone())))
     }
 
     async fn insert(&self, webhook: NewWebhook) -> Result<Webhook, WebhookError> {
-        self.with(|state| state.insert(webhook))
+        self.state.with(|state| state.insert(webhook))
     }
 
     async fn update(
@@ -271,7 +255,7 @@ impl WebhookRepository for InMemoryWebhooks {
         change: WebhookChange,
         at: DateTime<Utc>,
     ) -> Result<Option<Webhook>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let endpoint = state.own(application, webhook)?;
             endpoint.change(change, at);
             Some(endpoint.webhook.clone())
@@ -285,7 +269,7 @@ impl WebhookRepository for InMemoryWebhooks {
         sealed_secret: String,
         at: DateTime<Utc>,
     ) -> Result<Option<Webhook>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let endpoint = state.own(application, webhook)?;
             endpoint.sealed_secret = sealed_secret;
             endpoint.webhook.updated_at = at;
@@ -294,7 +278,7 @@ impl WebhookRepository for InMemoryWebhooks {
     }
 
     async fn delete(&self, application: ApplicationId, webhook: WebhookId) -> Result<bool, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             if state.own(application, webhook).is_none() {
                 return false;
             }
@@ -307,7 +291,7 @@ impl WebhookRepository for InMemoryWebhooks {
 #[async_trait]
 impl DeliveryLog for InMemoryWebhooks {
     async fn page(&self, webhook: WebhookId, page: PageRequest) -> Result<Page<Delivery>, StoreError> {
-        let newest = self.with(|state| {
+        let newest = self.state.with(|state| {
             let all = state.deliveries.values().rev().map(|entry| &entry.delivery);
             all.filter(|delivery| delivery.webhook_id == webhook).cloned().collect()
         });
@@ -315,7 +299,7 @@ impl DeliveryLog for InMemoryWebhooks {
     }
 
     async fn project_page(&self, project: ProjectId, listing: Listing) -> Result<Page<ProjectDelivery>, StoreError> {
-        let mut all = self.with(|state| state.of_project(project));
+        let mut all = self.state.with(|state| state.of_project(project));
         if listing.sort.descending {
             all.reverse();
         }
@@ -323,11 +307,11 @@ impl DeliveryLog for InMemoryWebhooks {
     }
 
     async fn insert_test(&self, test: TestDelivery) -> Result<Option<Delivery>, StoreError> {
-        Ok(self.with(|state| state.insert_test(&test)))
+        Ok(self.state.with(|state| state.insert_test(&test)))
     }
 
     async fn find(&self, webhook: WebhookId, delivery: DeliveryId) -> Result<Option<Delivery>, StoreError> {
-        Ok(self.with(|state| {
+        Ok(self.state.with(|state| {
             let found = state.deliveries.get(&delivery).map(|entry| &entry.delivery);
             found.filter(|delivery| delivery.webhook_id == webhook).cloned()
         }))
@@ -340,6 +324,6 @@ impl DeliveryLog for InMemoryWebhooks {
         to: Pending,
         _: DateTime<Utc>,
     ) -> Result<bool, StoreError> {
-        Ok(self.with(|state| state.requeue(delivery, from, to)))
+        Ok(self.state.with(|state| state.requeue(delivery, from, to)))
     }
 }

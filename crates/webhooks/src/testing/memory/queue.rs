@@ -19,13 +19,13 @@ impl Entry {
 
 impl State {
     fn may_receive(&self, endpoint: &Endpoint) -> bool {
-        endpoint.webhook.details.is_active || !self.has(Guard::Active)
+        endpoint.webhook.details.is_active || !self.guards.has(Guard::Active)
     }
 
     fn fan_out(&mut self, most: u32, random: &dyn Random, at: DateTime<Utc>) -> FanOut {
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(self.events.len());
         let events: Vec<Event> = self.events.iter().take(most).cloned().collect();
-        if self.has(Guard::FanOut) {
+        if self.guards.has(Guard::FanOut) {
             self.events.drain(..most);
         }
         let mut deliveries = 0;
@@ -45,7 +45,7 @@ impl State {
 
     /// Due deliveries of a webhook without a running lease, longest due first.
     fn free(&self, webhook: WebhookId, now: DateTime<Utc>) -> Vec<(DateTime<Utc>, DeliveryId)> {
-        let exclusive = self.has(Guard::Lease);
+        let exclusive = self.guards.has(Guard::Lease);
         let free = self
             .deliveries
             .values()
@@ -66,7 +66,7 @@ impl State {
         let waiting = self.endpoints.values().filter_map(|endpoint| {
             let id = endpoint.webhook.id;
             let paused = endpoint.circuit.paused_until().is_some_and(|until| until > now);
-            if !self.may_receive(endpoint) || (paused && self.has(Guard::Slots)) {
+            if !self.may_receive(endpoint) || (paused && self.guards.has(Guard::Slots)) {
                 return None;
             }
             let (since, _) = *self.free(id, now).first()?;
@@ -88,7 +88,7 @@ impl State {
             *by_project.entry(endpoint.project_id.get()).or_insert(0) += self.running(endpoint.webhook.id, now);
         }
         let waiting = self.waiting(now);
-        let shares = if self.has(Guard::Slots) {
+        let shares = if self.guards.has(Guard::Slots) {
             allocate_slots(&waiting, by_project, most)
         } else {
             waiting.iter().map(|endpoint| (endpoint.webhook, most)).collect()
@@ -123,7 +123,7 @@ impl State {
     }
 
     fn record(&mut self, attempt: &AttemptRecord) -> bool {
-        let (first, any) = (self.has(Guard::Circuit), !self.has(Guard::Holder));
+        let (first, any) = (self.guards.has(Guard::Circuit), !self.guards.has(Guard::Holder));
         if let Some(endpoint) = self.endpoints.get_mut(&attempt.webhook_id) {
             let unchanged = endpoint.circuit.timeouts() == attempt.circuit.timeouts();
             if attempt.circuit != attempt.circuit_after && (unchanged || !first) {
@@ -156,23 +156,23 @@ impl State {
 #[async_trait]
 impl DeliveryQueue for InMemoryWebhooks {
     async fn fan_out(&self, events: u32, random: Arc<dyn Random>, at: DateTime<Utc>) -> Result<FanOut, StoreError> {
-        Ok(self.with(|state| state.fan_out(events, &*random, at)))
+        Ok(self.state.with(|state| state.fan_out(events, &*random, at)))
     }
 
     async fn lease(&self, lease: Lease, most: u32, now: DateTime<Utc>) -> Result<Vec<LeasedDelivery>, StoreError> {
-        Ok(self.with(|state| state.lease(&lease, most, now)))
+        Ok(self.state.with(|state| state.lease(&lease, most, now)))
     }
 
     async fn record_attempt(&self, attempt: AttemptRecord) -> Result<bool, StoreError> {
-        Ok(self.with(|state| state.record(&attempt)))
+        Ok(self.state.with(|state| state.record(&attempt)))
     }
 
     async fn release(&self, owner: &str) -> Result<u64, StoreError> {
-        Ok(self.with(|state| state.release(owner)))
+        Ok(self.state.with(|state| state.release(owner)))
     }
 
     async fn backlog(&self, now: DateTime<Utc>) -> Result<Backlog, StoreError> {
-        Ok(self.with(|state| Backlog {
+        Ok(self.state.with(|state| Backlog {
             oldest_event: state.events.front().map(|event| event.at),
             oldest_due: state.waiting(now).into_iter().map(|endpoint| endpoint.since).min(),
         }))

@@ -21,7 +21,7 @@ impl Fixture for InMemoryWebhooks {
     }
 
     async fn app(&self) -> AppScope {
-        let project_id = self.with(super::State::id);
+        let project_id = self.state.with(|state| state.ids.id());
         AppScope { project_id, application_id: self.add_application(project_id), wholesale: false }
     }
 
