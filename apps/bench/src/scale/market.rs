@@ -42,6 +42,9 @@ const ROWS: usize = 500;
 /// Statements of one commit.
 const STATEMENTS: usize = 40;
 
+/// Items after which the server has statistics by itself, a minute later.
+const MANY: usize = 50_000;
+
 /// A generated item.
 pub struct Item {
     /// Position among the items of its project, from 0.
@@ -194,6 +197,9 @@ impl Place {
             statements.extend(market.rows(chunk, first_warehouse)?);
             if statements.len() >= STATEMENTS {
                 in_one_commit(data, std::mem::take(&mut statements))?;
+                if self.items == 0 && chunk.last() < Some(&MANY) {
+                    data.analyze()?;
+                }
             }
         }
         in_one_commit(data, statements)?;
