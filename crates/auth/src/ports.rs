@@ -296,8 +296,8 @@ pub trait DirectoryRepository: Send + Sync {
     ) -> Result<Page<EmployeeSummary>, StoreError>;
 }
 
-/// Storage of staff roles, without the private roles of agents. Each change is one commit: a refused one stores nothing.
-/// A change increments the version, so after [`StoreError::OutcomeUnknown`] the stored role shows whether it was made.
+/// Storage of staff roles, without the private roles of agents. Each change is one commit: a refused one stores
+/// nothing. After [`StoreError::OutcomeUnknown`], read again: a role with the version that was read is unchanged.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait RoleRepository: Send + Sync {
@@ -314,8 +314,8 @@ pub trait RoleRepository: Send + Sync {
     /// a token that is limited to a part of its role.
     async fn project_permissions(&self, token: TokenId) -> Result<BTreeSet<PermissionId>, StoreError>;
 
-    /// Stores a role. Returns [`RoleRefusal::Stale`](crate::RoleRefusal::Stale) if a permission does not exist any more;
-    /// the caller has checked that the permissions are among [`RoleRepository::permissions`].
+    /// Stores a role. Returns [`RoleRefusal::Stale`](crate::RoleRefusal::Stale) if a permission does not exist any
+    /// more; the caller has checked that the permissions are among [`RoleRepository::permissions`].
     async fn insert(&self, stamp: Stamp, draft: RoleDraft) -> Result<StaffRole, RoleError>;
 
     /// Changes a role if it still has this version; otherwise returns
@@ -324,8 +324,8 @@ pub trait RoleRepository: Send + Sync {
     async fn update(&self, stamp: Stamp, id: RoleId, version: i64, change: RoleChange) -> Result<StaffRole, RoleError>;
 
     /// Deletes a role if it still has this version; otherwise returns
-    /// [`RoleRefusal::Stale`](crate::RoleRefusal::Stale), as for the owner's role and a role of another project. Refuses
-    /// a role that an employee has.
+    /// [`RoleRefusal::Stale`](crate::RoleRefusal::Stale), as for the owner's role and a role of another project.
+    /// Refuses a role that an employee has.
     async fn delete(&self, project: ProjectId, id: RoleId, version: i64) -> Result<(), RoleError>;
 }
 
@@ -344,8 +344,8 @@ pub trait PermissionRepository: Send + Sync {
     /// concurrent calls.
     async fn insert(&self, project: ProjectId, draft: PermissionDraft) -> Result<GrantedPermission, PermissionError>;
 
-    /// Changes a permission defined by the project. Refuses the same as [`PermissionRepository::insert`]. Permissions of
-    /// the service and of other projects are not found, even if the change is empty.
+    /// Changes a permission defined by the project. Refuses the same as [`PermissionRepository::insert`]. Permissions
+    /// of the service and of other projects are not found, even if the change is empty.
     async fn update(
         &self,
         project: ProjectId,
@@ -353,8 +353,8 @@ pub trait PermissionRepository: Send + Sync {
         change: PermissionChange,
     ) -> Result<GrantedPermission, PermissionError>;
 
-    /// Deletes a permission defined by the project. Refuses one that a role has. Permissions of the service and of other
-    /// projects are not found.
+    /// Deletes a permission defined by the project. Refuses one that a role has. Permissions of the service and of
+    /// other projects are not found.
     async fn delete(&self, project: ProjectId, id: PermissionId) -> Result<(), PermissionError>;
 
     /// Returns every screen, by identifier.
