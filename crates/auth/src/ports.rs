@@ -274,7 +274,7 @@ pub struct SignIn {
     pub token: NewToken,
 }
 
-/// Lists of employees, without agents.
+/// Lists of employees, without agents and other projects.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait DirectoryRepository: Send + Sync {
@@ -287,7 +287,7 @@ pub trait DirectoryRepository: Send + Sync {
         page: PageRequest,
     ) -> Result<Page<Employee>, StoreError>;
 
-    /// Returns one page of the project's employees by name only.
+    /// Returns one page of the project's employees by name only, oldest first.
     async fn colleagues(
         &self,
         project: ProjectId,
@@ -296,7 +296,8 @@ pub trait DirectoryRepository: Send + Sync {
     ) -> Result<Page<EmployeeSummary>, StoreError>;
 }
 
-/// Storage of staff roles, without the private roles of agents.
+/// Storage of staff roles, without the private roles of agents. Each change is one commit: a refused one stores
+/// nothing. After [`StoreError::OutcomeUnknown`], read again: a role with the version that was read is unchanged.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait RoleRepository: Send + Sync {
@@ -313,19 +314,23 @@ pub trait RoleRepository: Send + Sync {
     /// a token that is limited to a part of its role.
     async fn project_permissions(&self, token: TokenId) -> Result<BTreeSet<PermissionId>, StoreError>;
 
-    /// Stores a role.
+    /// Stores a role. Returns [`RoleRefusal::Stale`](crate::RoleRefusal::Stale) if a permission does not exist any
+    /// more; the caller has checked that the permissions are among [`RoleRepository::permissions`].
     async fn insert(&self, stamp: Stamp, draft: RoleDraft) -> Result<StaffRole, RoleError>;
 
     /// Changes a role if it still has this version; otherwise returns
-    /// [`RoleRefusal::Stale`](crate::RoleRefusal::Stale).
+    /// [`RoleRefusal::Stale`](crate::RoleRefusal::Stale), as for the owner's role, a role of another project and a
+    /// permission that does not exist any more. Of concurrent changes of one version, one is stored.
     async fn update(&self, stamp: Stamp, id: RoleId, version: i64, change: RoleChange) -> Result<StaffRole, RoleError>;
 
     /// Deletes a role if it still has this version; otherwise returns
-    /// [`RoleRefusal::Stale`](crate::RoleRefusal::Stale). Refuses a role that an employee has.
+    /// [`RoleRefusal::Stale`](crate::RoleRefusal::Stale), as for the owner's role and a role of another project.
+    /// Refuses a role that an employee has.
     async fn delete(&self, project: ProjectId, id: RoleId, version: i64) -> Result<(), RoleError>;
 }
 
-/// Storage of permissions and screens.
+/// Storage of permissions and screens. Each change is one commit. It may be repeated after
+/// [`StoreError::OutcomeUnknown`]: if it was stored, the name is in use, or the deleted permission is not found.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PermissionRepository: Send + Sync {
@@ -335,10 +340,12 @@ pub trait PermissionRepository: Send + Sync {
     /// Returns a permission of the service or of any project.
     async fn find(&self, id: PermissionId) -> Result<Option<FoundPermission>, StoreError>;
 
-    /// Stores a permission of the project. Refuses a name in use and an unknown screen.
+    /// Stores a permission of the project. Refuses an unknown screen and a name in use by the project, also under
+    /// concurrent calls.
     async fn insert(&self, project: ProjectId, draft: PermissionDraft) -> Result<GrantedPermission, PermissionError>;
 
-    /// Changes a permission defined by the project.
+    /// Changes a permission defined by the project. Refuses the same as [`PermissionRepository::insert`]. Permissions
+    /// of the service and of other projects are not found, even if the change is empty.
     async fn update(
         &self,
         project: ProjectId,
@@ -346,7 +353,8 @@ pub trait PermissionRepository: Send + Sync {
         change: PermissionChange,
     ) -> Result<GrantedPermission, PermissionError>;
 
-    /// Deletes a permission defined by the project. Refuses one that a role has.
+    /// Deletes a permission defined by the project. Refuses one that a role has. Permissions of the service and of
+    /// other projects are not found.
     async fn delete(&self, project: ProjectId, id: PermissionId) -> Result<(), PermissionError>;
 
     /// Returns every screen, by identifier.
@@ -415,19 +423,22 @@ pub trait PhoneRepository: Send + Sync {
 }
 
 /// Storage of employees, without agents. Each change is one commit together with its history entry, and applies the
-/// rules of [`EmployeeEditor`] to the locked record.
+/// rules of [`EmployeeEditor`] to the locked record. A refused change stores nothing. After
+/// [`StoreError::OutcomeUnknown`] a change may be repeated: a stored employee has the login, which is then refused.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait EmployeeRepository: Send + Sync {
     /// Returns an employee of any project.
     async fn find(&self, id: UserId) -> Result<Option<ProjectScoped<Employee>>, StoreError>;
 
-    /// Stores an employee and queues the mail with a temporary password. Refuses a login in use, references to records
-    /// of other projects, and a role with permissions that the caller lacks.
+    /// Stores an employee and queues the mail with a temporary password. Refuses a login in use in any project, also
+    /// under concurrent calls, references to records of other projects, and a role with permissions that the caller
+    /// lacks.
     async fn insert(&self, editor: EmployeeEditor, new: NewEmployee) -> Result<Employee, EmployeeError>;
 
-    /// Changes an employee of the project. Refuses the same references and roles as [`EmployeeRepository::insert`], and
-    /// another role for the last owner, also under concurrent calls.
+    /// Changes an employee of the project. Another address removes the temporary password that was sent to the former
+    /// one. Refuses the same references and roles as [`EmployeeRepository::insert`], and another role for the last
+    /// owner, also under concurrent calls.
     async fn update(
         &self,
         editor: EmployeeEditor,

@@ -188,7 +188,8 @@ impl PermissionRepository for Database {
                     return Err(Abort::Refused(PermissionError::NotFound));
                 }
             }
-            load(connection, id.get())?.ok_or(Abort::Refused(PermissionError::NotFound))
+            let found = load(connection, id.get())?.filter(|permission| permission.project_id == Some(project));
+            found.ok_or(Abort::Refused(PermissionError::NotFound))
         })
         .await
     }

@@ -39,6 +39,17 @@ promises! {
     guards_share_no_tokens
     a_ban_revokes_tokens
     a_project_keeps_an_owner
+    a_login_has_one_employee
+    an_employee_belongs_to_one_project
+    callers_assign_permissions_that_they_hold
+    colleagues_keep_an_owner
+    a_banned_employee_loses_access
+    a_temporary_password_ends_with_its_address
+    a_directory_has_the_employees_of_its_project
+    a_permission_name_is_unique_in_its_project
+    a_permission_belongs_to_its_project
+    a_permission_has_a_screen
+    a_permission_of_a_role_stays
     a_nonce_is_used_once
     a_phone_has_one_attempt
     an_attempt_is_exchanged_once
@@ -58,4 +69,6 @@ promises! {
     a_bot_token_belongs_to_its_application
     a_role_is_changed_once_per_version
     a_role_grants_its_permissions
+    the_owners_role_stays
+    a_token_has_permissions_of_its_project
 }

@@ -1,5 +1,5 @@
-//! Contract of the storage ports of logins: tokens, sessions, codes, calls, employees with their passwords and
-//! roles, and the clients and bots of applications. It holds for every implementation.
+//! Contract of the storage ports of logins: tokens, sessions, codes, calls, employees with their passwords,
+//! roles and permissions, and the clients and bots of applications. It holds for every implementation.
 //!
 //! Each function checks one promise of the ports and panics if it is broken. An adapter implements [`Fixture`]
 //! on a fresh storage and runs every function with a storage of its own. A function names the further ports that it
@@ -12,7 +12,9 @@
 )]
 
 mod applications;
+mod employees;
 mod passwords;
+mod permissions;
 mod phones;
 mod roles;
 mod sessions;
@@ -36,7 +38,9 @@ use crate::ports::{
 };
 
 pub use applications::*;
+pub use employees::*;
 pub use passwords::*;
+pub use permissions::*;
 pub use phones::*;
 pub use roles::*;
 pub use sessions::*;
@@ -189,14 +193,14 @@ pub async fn a_revoked_token_is_gone<F: Fixture>(fixture: &F) {
     assert!(!present(second).await && !present(fourth).await && present(third).await);
 }
 
-/// An owner of the project whose password has the stored form `hash`.
-async fn owner<F: Fixture>(fixture: &F, project_id: ProjectId) -> UserId {
-    let login = format!("owner-{}", fresh());
-    let new = NewEmployee {
+/// A new employee of a project whose password has the stored form `hash`.
+fn newcomer(project_id: ProjectId, role: RoleChoice) -> NewEmployee {
+    let login = format!("employee-{}", fresh());
+    NewEmployee {
         project_id,
         branch_id: None,
         department_id: None,
-        role: RoleChoice::Owner,
+        role,
         email: Email::parse(&format!("{login}@shop.example")).unwrap(),
         login: Login::parse(&login).unwrap(),
         first_name: Name::parse("Anna").unwrap(),
@@ -205,8 +209,12 @@ async fn owner<F: Fixture>(fixture: &F, project_id: ProjectId) -> UserId {
         phone: None,
         password_hash: "hash".to_owned(),
         created_at: noon(),
-    };
-    fixture.store().insert_employee(new).await.unwrap()
+    }
+}
+
+/// An owner of the project whose password has the stored form `hash`.
+async fn owner<F: Fixture>(fixture: &F, project_id: ProjectId) -> UserId {
+    fixture.store().insert_employee(newcomer(project_id, RoleChoice::Owner)).await.unwrap()
 }
 
 async fn signed_in<F: Fixture>(fixture: &F, user_id: UserId, hash: &str) -> Option<TokenId> {

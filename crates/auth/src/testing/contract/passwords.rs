@@ -12,7 +12,7 @@ fn login() -> Login {
     Login::parse(&format!("login-{}", fresh())).unwrap()
 }
 
-async fn leased<F: Fixture<Store: PasswordRequests>>(
+pub(super) async fn leased<F: Fixture<Store: PasswordRequests>>(
     fixture: &F,
     owner: &str,
     at: DateTime<Utc>,
@@ -56,23 +56,26 @@ pub async fn a_newer_password_request_stays<F: Fixture<Store: PasswordRequests>>
 }
 
 /// The login of an owner, and its recipient.
-async fn recipient<F: Fixture<Store: PasswordRequests>>(fixture: &F, user: UserId) -> (Login, PasswordRecipient) {
+pub(super) async fn recipient<F: Fixture<Store: PasswordRequests>>(
+    fixture: &F,
+    user: UserId,
+) -> (Login, PasswordRecipient) {
     let store = fixture.store();
     let login = store.employee(user).await.unwrap().unwrap().login;
     let recipient = store.recipient(&login).await.unwrap().unwrap();
     (login, recipient)
 }
 
-fn temporary(recipient: &PasswordRecipient) -> TemporaryPassword {
+pub(super) fn temporary(recipient: &PasswordRecipient) -> TemporaryPassword {
     let hash = "temporary".to_owned();
     TemporaryPassword { recipient: recipient.clone(), hash, created_at: noon(), expires_at: after(3_600) }
 }
 
-async fn credentials<F: Fixture>(fixture: &F, login: &Login, at: DateTime<Utc>) -> StaffCredentials {
+pub(super) async fn credentials<F: Fixture>(fixture: &F, login: &Login, at: DateTime<Utc>) -> StaffCredentials {
     fixture.store().credentials(login, at).await.unwrap().unwrap()
 }
 
-async fn signed_in_by_mail<F: Fixture>(fixture: &F, user_id: UserId, hash: &str) -> Option<TokenId> {
+pub(super) async fn signed_in_by_mail<F: Fixture>(fixture: &F, user_id: UserId, hash: &str) -> Option<TokenId> {
     let proved = MatchedPassword::Temporary(hash.to_owned());
     fixture.store().sign_in(SignIn { user_id, proved, token: token(noon()) }).await.unwrap()
 }

@@ -1,21 +1,22 @@
 use futures_util::future::join_all;
 use kontor_kernel::{Edit, Name, ProjectId, RecordError, Stamp};
 
+use super::permissions::defined;
 use super::{Fixture, noon, owner, signed_in};
 use crate::RoleRefusal;
-use crate::model::{RoleChange, RoleChoice, RoleDraft, StaffRole};
-use crate::ports::{RoleRepository, StaffRepository as _, TokenRepository as _};
+use crate::model::{RoleChange, RoleChoice, RoleDraft, StaffRole, TokenOwner};
+use crate::ports::{PermissionRepository, RoleRepository, StaffRepository as _, TokenRepository as _};
 
-fn stamp(project: ProjectId) -> Stamp {
+pub(super) fn stamp(project: ProjectId) -> Stamp {
     Stamp::of_system(project, noon())
 }
 
-fn name(text: &str) -> Name {
+pub(super) fn name(text: &str) -> Name {
     Name::parse(text).unwrap()
 }
 
 /// A role with every permission that roles of the project can have.
-async fn role<F: Fixture<Store: RoleRepository>>(fixture: &F, project: ProjectId) -> StaffRole {
+pub(super) async fn role<F: Fixture<Store: RoleRepository>>(fixture: &F, project: ProjectId) -> StaffRole {
     let store = fixture.store();
     let known = RoleRepository::permissions(&*store, project).await.unwrap();
     let permissions = known.iter().map(|permission| permission.id).collect();
@@ -59,4 +60,50 @@ pub async fn a_role_grants_its_permissions<F: Fixture<Store: RoleRepository>>(fi
     let emptied = RoleChange { permissions: Edit::Set(Vec::new()), ..RoleChange::default() };
     RoleRepository::update(&*store, stamp(project), role.id, role.version, emptied).await.unwrap();
     assert!(granted().await.is_empty());
+}
+
+/// The owner's role has every permission of its project. It is neither changed nor deleted.
+pub async fn the_owners_role_stays<F: Fixture<Store: RoleRepository>>(fixture: &F) {
+    let (store, [app, _], [elsewhere, _]) = (fixture.store(), fixture.apps().await, fixture.apps().await);
+    let roles: &dyn RoleRepository = &*store;
+    let project = app.project_id;
+    owner(fixture, project).await;
+    let clerks = role(fixture, project).await;
+    let listed = roles.list(project).await.unwrap();
+    let owners = listed.first().unwrap();
+    assert_eq!((owners.is_owner, listed.get(1), listed.len()), (true, Some(&clerks), 2), "oldest first");
+    assert_eq!(owners.permissions, roles.permissions(project).await.unwrap());
+    let emptied = RoleChange { permissions: Edit::Set(Vec::new()), ..RoleChange::default() };
+    let refused = roles.update(stamp(project), owners.id, owners.version, emptied).await;
+    assert!(matches!(refused, Err(RecordError::Refused(RoleRefusal::Stale))), "{refused:?}");
+    let refused = roles.delete(project, owners.id, owners.version).await;
+    assert!(matches!(refused, Err(RecordError::Refused(RoleRefusal::Stale))), "{refused:?}");
+    assert_eq!(roles.list(project).await.unwrap(), listed);
+    assert_eq!(roles.list(elsewhere.project_id).await.unwrap(), []);
+}
+
+/// A token has the project-defined permissions of its role, until it is revoked. The owner's role has all of them.
+pub async fn a_token_has_permissions_of_its_project<F>(fixture: &F)
+where
+    F: Fixture<Store: RoleRepository + PermissionRepository>,
+{
+    let (store, [app, _], [elsewhere, _]) = (fixture.store(), fixture.apps().await, fixture.apps().await);
+    let roles: &dyn RoleRepository = &*store;
+    let project = app.project_id;
+    let own = defined(fixture, project, "view-reports").await.id;
+    defined(fixture, elsewhere.project_id, "view-reports").await;
+    let (boss, clerk) = (owner(fixture, project).await, owner(fixture, project).await);
+    let draft = RoleDraft { name: name("Trainee"), description: None, permissions: Vec::new() };
+    let plain = roles.insert(stamp(project), draft).await.unwrap();
+    store.assign_role(clerk, RoleChoice::Role(plain.id), noon()).await.unwrap();
+    let bosses = signed_in(fixture, boss, "hash").await.unwrap();
+    let clerks = signed_in(fixture, clerk, "hash").await.unwrap();
+    let held = async |token| roles.project_permissions(token).await.unwrap();
+    assert_eq!(held(bosses).await, [own].into());
+    assert!(held(clerks).await.is_empty());
+    let with = RoleChange { permissions: Edit::Set(vec![own]), ..RoleChange::default() };
+    roles.update(stamp(project), plain.id, plain.version, with).await.unwrap();
+    assert_eq!(held(clerks).await, [own].into());
+    store.revoke(TokenOwner::Staff(clerk), clerks).await.unwrap();
+    assert!(held(clerks).await.is_empty());
 }

@@ -3,6 +3,9 @@
 mod applications;
 mod callbacks;
 mod customers;
+mod employees;
+mod permissions;
+mod roles;
 mod staff;
 #[cfg(test)]
 mod tests;
@@ -19,6 +22,8 @@ use crate::model::{ClientSession, ContactOwner, NewToken, TokenOwner};
 use applications::Client;
 use callbacks::{Attempt, Hold};
 use customers::{Code, Customer};
+use permissions::Permissions;
+use roles::StoredRole;
 use staff::{QueuedRequest, StaffMember};
 use tokens::Token;
 
@@ -26,11 +31,14 @@ use tokens::Token;
 ///
 /// It implements the ports of customers and their sessions, of tokens, callback attempts, mini-apps and introspection
 /// clients, and [`StaffRepository`](crate::ports::StaffRepository),
+/// [`EmployeeRepository`](crate::ports::EmployeeRepository),
+/// [`DirectoryRepository`](crate::ports::DirectoryRepository), [`RoleRepository`](crate::ports::RoleRepository),
+/// [`PermissionRepository`](crate::ports::PermissionRepository),
 /// [`PasswordRequests`](crate::ports::PasswordRequests) and [`SignInAddresses`](crate::ports::SignInAddresses). It
 /// fulfills their [contract](crate::testing::contract). Clones share their data.
 ///
-/// Limits: the owner's role is the only one, and it lists no permissions. There are no branches, departments and
-/// avatars, so it refuses employees that refer to them.
+/// Limits: it keeps no histories. There are no branches, departments and avatars, so it refuses employees that refer to
+/// them. The permissions of the service have no descriptions.
 #[derive(Clone, Default)]
 pub struct InMemoryLogins {
     state: Shared<State>,
@@ -55,6 +63,20 @@ enum Guard {
     Ban,
     /// A project keeps an owner.
     LastOwner,
+    /// A login has one employee.
+    Login,
+    /// Callers assign permissions that they hold.
+    Held,
+    /// Employees, roles and permissions belong to one project.
+    Project,
+    /// The name of a permission is unique in its project.
+    Name,
+    /// A permission that a role has, and a role that an employee has, are not deleted.
+    InUse,
+    /// A role is changed from the version that was read.
+    Version,
+    /// The owner's role is not changed.
+    OwnerRole,
     /// A nonce is used once.
     Nonce,
     /// A phone has one attempt at a time.
@@ -73,7 +95,7 @@ enum Guard {
     Request,
     /// A temporary password becomes the own one and revokes other tokens.
     Adoption,
-    /// A temporary password is stored for the address that it was sent to.
+    /// A temporary password belongs to the address that it was sent to.
     Address,
     /// An application has one client for an audience.
     Audience,
@@ -95,7 +117,8 @@ struct State {
     sessions: Vec<(TokenId, ClientSession)>,
     attempts: Vec<Attempt>,
     holds: Vec<Hold>,
-    roles: BTreeMap<ProjectId, RoleId>,
+    permissions: Permissions,
+    roles: BTreeMap<RoleId, StoredRole>,
     staff: Vec<StaffMember>,
     requests: Vec<QueuedRequest>,
     addresses: BTreeMap<String, DateTime<Utc>>,
@@ -136,6 +159,11 @@ impl State {
         let signed_out = self.guards.has(Guard::SignedOut);
         let tokens = &self.tokens;
         self.sessions.retain(|(token, _)| !signed_out || tokens.contains_key(token));
+    }
+
+    /// Returns `true` if a record of the first project may be used by the second one.
+    fn owns(&self, owner: ProjectId, project: ProjectId) -> bool {
+        owner == project || !self.guards.has(Guard::Project)
     }
 
     fn owner_of(&self, project: ProjectId, contact: &Contact) -> ContactOwner {

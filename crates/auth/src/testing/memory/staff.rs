@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::{DepartmentId, Name, ProjectId, StoreError, TokenId, UserId};
+use kontor_kernel::{DepartmentId, ProjectId, Reference, StoreError, TokenId, UserId};
 
 use super::{Guard, InMemoryLogins, State};
 use crate::StaffRegistryError;
@@ -14,7 +14,7 @@ use crate::ports::{MatchedPassword, PasswordRequests, SignIn, SignInAddresses, S
 pub(super) struct StaffMember {
     pub(super) employee: Employee,
     password_hash: String,
-    temporary: Option<TemporaryPassword>,
+    pub(super) temporary: Option<TemporaryPassword>,
 }
 
 /// Request for a temporary password in the queue.
@@ -25,7 +25,7 @@ pub(super) struct QueuedRequest {
 }
 
 impl State {
-    fn member(&mut self, user: UserId) -> Result<&mut StaffMember, StaffRegistryError> {
+    pub(super) fn member(&mut self, user: UserId) -> Result<&mut StaffMember, StaffRegistryError> {
         let found = self.staff.iter_mut().find(|member| member.employee.id == user);
         found.ok_or(StaffRegistryError::UnknownEmployee)
     }
@@ -69,26 +69,19 @@ impl State {
         Some(self.issue(owner, None, &sign_in.token))
     }
 
-    /// Returns the owner's role of a project.
-    fn owner_role(&mut self, project: ProjectId) -> Result<Role, StoreError> {
-        let known = self.roles.get(&project).copied();
-        let id = known.unwrap_or_else(|| self.ids.id());
-        self.roles.insert(project, id);
-        Ok(Role { id, name: Name::parse("Owner").map_err(StoreError::corrupt)?, description: None })
-    }
-
-    fn require_role(&mut self, project: ProjectId, role: RoleChoice) -> Result<Role, StaffRegistryError> {
-        let owner = self.owner_role(project)?;
-        if role == RoleChoice::Owner || role == RoleChoice::Role(owner.id) {
-            Ok(owner)
-        } else {
-            Err(StaffRegistryError::UnknownRole)
-        }
+    fn require_role(
+        &mut self,
+        project: ProjectId,
+        choice: RoleChoice,
+        at: DateTime<Utc>,
+    ) -> Result<Role, StaffRegistryError> {
+        let chosen = self.chosen_role(project, choice, at)?;
+        let found = chosen.and_then(|id| self.role_of_employee(id));
+        found.map(|(role, _)| role).ok_or(StaffRegistryError::UnknownRole)
     }
 
     fn insert_employee(&mut self, new: NewEmployee) -> Result<UserId, StaffRegistryError> {
-        let project_id = new.project_id;
-        if !self.apps.values().any(|app| app.project_id == project_id) {
+        if !self.apps.values().any(|app| app.project_id == new.project_id) {
             return Err(StaffRegistryError::UnknownProject);
         }
         if new.branch_id.is_some() {
@@ -97,14 +90,25 @@ impl State {
         if new.department_id.is_some() {
             return Err(StaffRegistryError::UnknownDepartment);
         }
-        let role = self.require_role(project_id, new.role)?;
-        if self.staff.iter().any(|member| member.employee.login == new.login) {
-            return Err(StaffRegistryError::LoginTaken);
+        let role = self.require_role(new.project_id, new.role, new.created_at)?;
+        self.add_member(new, role, None).ok_or(StaffRegistryError::LoginTaken)
+    }
+
+    /// Stores an employee, unless the login is in use.
+    pub(super) fn add_member(
+        &mut self,
+        new: NewEmployee,
+        role: Role,
+        creator: Option<Reference<UserId>>,
+    ) -> Option<UserId> {
+        let is_taken = self.staff.iter().any(|member| member.employee.login == new.login);
+        if is_taken && self.guards.has(Guard::Login) {
+            return None;
         }
         let id = self.ids.id();
         let employee = Employee {
             id,
-            project_id,
+            project_id: new.project_id,
             login: new.login,
             email: new.email,
             first_name: new.first_name,
@@ -115,7 +119,7 @@ impl State {
             role,
             branch: None,
             department: None,
-            creator: None,
+            creator,
             is_banned: false,
             is_sick: false,
             active_time: TimeDelta::zero(),
@@ -123,24 +127,44 @@ impl State {
             permissions: Vec::new(),
         };
         self.staff.push(StaffMember { employee, password_hash: new.password_hash, temporary: None });
-        Ok(id)
+        Some(id)
     }
 
-    fn ban(&mut self, user: UserId) -> Result<(), StaffRegistryError> {
-        let project = self.member(user)?.employee.project_id;
-        let members = self.staff.iter().map(|member| &member.employee);
-        let owners = members.filter(|member| member.project_id == project && !member.is_banned);
+    /// Returns `true` if the employee is the only owner of the project who can sign in.
+    pub(super) fn is_only_owner(&self, project: ProjectId, user: UserId) -> bool {
+        let admitted = self.staff.iter().map(|member| &member.employee).filter(|member| !member.is_banned);
+        let owners = admitted.filter(|member| member.project_id == project && self.is_owner_role(member.role.id));
         let owners: Vec<UserId> = owners.map(|member| member.id).collect();
-        if self.guards.has(Guard::LastOwner) && is_last_owner(&owners, user) {
-            return Err(StaffRegistryError::LastOwner);
-        }
-        let revokes = self.guards.has(Guard::Ban);
-        let member = self.member(user)?;
-        member.employee.is_banned = true;
+        self.guards.has(Guard::LastOwner) && is_last_owner(&owners, user)
+    }
+
+    /// Bans an employee and revokes their tokens and temporary password, or lifts the ban.
+    pub(super) fn set_banned(&mut self, user: UserId, banned: bool) {
+        let revokes = banned && self.guards.has(Guard::Ban);
+        let Ok(member) = self.member(user) else { return };
+        member.employee.is_banned = banned;
         if revokes {
             member.temporary = None;
             self.revoke(|_, token| token.owner == TokenOwner::Staff(user));
         }
+    }
+
+    fn ban(&mut self, user: UserId) -> Result<(), StaffRegistryError> {
+        let project = self.member(user)?.employee.project_id;
+        if self.is_only_owner(project, user) {
+            return Err(StaffRegistryError::LastOwner);
+        }
+        self.set_banned(user, true);
+        Ok(())
+    }
+
+    fn assign_role(&mut self, user: UserId, choice: RoleChoice, at: DateTime<Utc>) -> Result<(), StaffRegistryError> {
+        let project = self.member(user)?.employee.project_id;
+        let role = self.require_role(project, choice, at)?;
+        if !self.is_owner_role(role.id) && self.is_only_owner(project, user) {
+            return Err(StaffRegistryError::LastOwner);
+        }
+        self.member(user)?.employee.role = role;
         Ok(())
     }
 
@@ -154,6 +178,13 @@ impl State {
         member.middle_name = change.middle_name.or(member.middle_name.take());
         member.is_sick = change.is_sick.or(member.is_sick);
         Ok(member.id)
+    }
+
+    /// Queues a request and replaces an earlier one for the login.
+    pub(super) fn enqueue(&mut self, login: Login, at: DateTime<Utc>) {
+        let request = PasswordRequest { login, requested_at: at, attempts: 0 };
+        self.requests.retain(|queued| queued.request.login != request.login);
+        self.requests.push(QueuedRequest { request, next_attempt_at: at, leased_until: None });
     }
 
     fn lease_request(&mut self, at: DateTime<Utc>, until: DateTime<Utc>) -> Option<PasswordRequest> {
@@ -191,7 +222,7 @@ impl StaffRepository for InMemoryLogins {
     }
 
     async fn employee(&self, user: UserId) -> Result<Option<Employee>, StoreError> {
-        Ok(self.state.with(|state| state.member(user).ok().map(|member| member.employee.clone())))
+        Ok(self.state.with(|state| state.employee(user)))
     }
 
     async fn insert_employee(&self, employee: NewEmployee) -> Result<UserId, StaffRegistryError> {
@@ -204,16 +235,14 @@ impl StaffRepository for InMemoryLogins {
 
     async fn unban(&self, user: UserId, _: DateTime<Utc>) -> Result<(), StaffRegistryError> {
         self.state.with(|state| {
-            state.member(user)?.employee.is_banned = false;
+            state.member(user)?;
+            state.set_banned(user, false);
             Ok(())
         })
     }
 
-    async fn assign_role(&self, user: UserId, role: RoleChoice, _: DateTime<Utc>) -> Result<(), StaffRegistryError> {
-        self.state.with(|state| {
-            let project = state.member(user)?.employee.project_id;
-            state.require_role(project, role).map(|_| ())
-        })
+    async fn assign_role(&self, user: UserId, role: RoleChoice, at: DateTime<Utc>) -> Result<(), StaffRegistryError> {
+        self.state.with(|state| state.assign_role(user, role, at))
     }
 
     async fn assign_department(
@@ -239,11 +268,7 @@ impl StaffRepository for InMemoryLogins {
 #[async_trait]
 impl PasswordRequests for InMemoryLogins {
     async fn enqueue(&self, login: &Login, at: DateTime<Utc>) -> Result<(), StoreError> {
-        let request = PasswordRequest { login: login.clone(), requested_at: at, attempts: 0 };
-        self.state.with(|state| {
-            state.requests.retain(|queued| queued.request.login != request.login);
-            state.requests.push(QueuedRequest { request, next_attempt_at: at, leased_until: None });
-        });
+        self.state.with(|state| state.enqueue(login.clone(), at));
         Ok(())
     }
 

@@ -54,6 +54,21 @@ async fn failures(open: impl Fn() -> InMemoryLogins) -> Vec<&'static str> {
         guards_share_no_tokens
         a_ban_revokes_tokens
         a_project_keeps_an_owner
+        a_login_has_one_employee
+        an_employee_belongs_to_one_project
+        callers_assign_permissions_that_they_hold
+        colleagues_keep_an_owner
+        a_banned_employee_loses_access
+        a_temporary_password_ends_with_its_address
+        a_directory_has_the_employees_of_its_project
+        a_permission_name_is_unique_in_its_project
+        a_permission_belongs_to_its_project
+        a_permission_has_a_screen
+        a_permission_of_a_role_stays
+        a_role_is_changed_once_per_version
+        a_role_grants_its_permissions
+        the_owners_role_stays
+        a_token_has_permissions_of_its_project
         a_nonce_is_used_once
         a_phone_has_one_attempt
         an_attempt_is_exchanged_once
@@ -91,6 +106,20 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Kind, "guards_share_no_tokens"),
         (Guard::Ban, "a_ban_revokes_tokens"),
         (Guard::LastOwner, "a_project_keeps_an_owner"),
+        (Guard::Login, "a_login_has_one_employee"),
+        (Guard::Project, "an_employee_belongs_to_one_project"),
+        (Guard::Held, "callers_assign_permissions_that_they_hold"),
+        (Guard::LastOwner, "colleagues_keep_an_owner"),
+        (Guard::Ban, "a_banned_employee_loses_access"),
+        (Guard::Address, "a_temporary_password_ends_with_its_address"),
+        (Guard::Project, "a_directory_has_the_employees_of_its_project"),
+        (Guard::Name, "a_permission_name_is_unique_in_its_project"),
+        (Guard::Project, "a_permission_belongs_to_its_project"),
+        (Guard::InUse, "a_permission_of_a_role_stays"),
+        (Guard::Version, "a_role_is_changed_once_per_version"),
+        (Guard::InUse, "a_role_grants_its_permissions"),
+        (Guard::OwnerRole, "the_owners_role_stays"),
+        (Guard::Project, "a_token_has_permissions_of_its_project"),
         (Guard::Nonce, "a_nonce_is_used_once"),
         (Guard::Hold, "a_phone_has_one_attempt"),
         (Guard::Exchange, "an_attempt_is_exchanged_once"),
@@ -118,8 +147,11 @@ fn every_check_runs() {
     let checks = [
         include_str!("../contract.rs"),
         include_str!("../contract/applications.rs"),
+        include_str!("../contract/employees.rs"),
         include_str!("../contract/passwords.rs"),
+        include_str!("../contract/permissions.rs"),
         include_str!("../contract/phones.rs"),
+        include_str!("../contract/roles.rs"),
         include_str!("../contract/sessions.rs"),
     ];
     let (checks, here) = (checks.concat(), include_str!("tests.rs"));

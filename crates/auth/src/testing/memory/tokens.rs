@@ -1,6 +1,6 @@
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::{AppScope, CustomerScope, Permission, StoreError, TokenId};
+use kontor_kernel::{AppScope, CustomerScope, StoreError, TokenId};
 
 use super::{Guard, InMemoryLogins, State};
 use crate::model::{ClientSession, NewToken, StoredCustomerToken, StoredStaffToken, TokenOwner, TokenUse};
@@ -27,7 +27,7 @@ impl State {
             project_id: member.employee.project_id,
             is_banned: member.employee.is_banned,
             is_agent: false,
-            permissions: Permission::all().collect(),
+            permissions: self.opened_by(member.employee.role.id),
             abilities: None,
         })
     }
