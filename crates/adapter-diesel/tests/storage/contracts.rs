@@ -20,6 +20,7 @@ fn every_check_of_every_suite_runs() {
         "catalog/src/testing/contract/names.rs": "catalog/name_contract.rs"
         "catalog/src/testing/contract/offers.rs": "catalog/offer_contract.rs"
         "catalog/src/testing/contract/stock.rs": "catalog/stock_contract.rs"
+        "catalog/src/testing/contract/storefront.rs": "catalog/storefront_contract.rs"
         "content/src/testing/contract.rs": "content_contract.rs"
         "content/src/testing/contract/reading.rs": "content_contract.rs"
         "customers/src/testing/contract.rs": "customer_contract.rs"
