@@ -23,6 +23,7 @@ fn every_check_of_every_suite_runs() {
         "catalog/src/testing/contract/storefront.rs": "catalog/storefront_contract.rs"
         "content/src/testing/contract.rs": "content_contract.rs"
         "content/src/testing/contract/reading.rs": "content_contract.rs"
+        "content/src/testing/contract/slides.rs": "content_contract.rs"
         "customers/src/testing/contract.rs": "customer_contract.rs"
         "orders/src/testing/contract.rs": "orders/contract.rs"
         "orders/src/testing/contract/limits.rs": "orders/contract.rs"

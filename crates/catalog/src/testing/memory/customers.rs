@@ -15,7 +15,7 @@ impl InMemoryStock {
     pub fn add_customer(&self, app: AppScope) -> CustomerScope {
         self.state.with(|state| {
             let (counterparty_id, token_id) = (state.ids.id(), state.ids.id());
-            state.customers.insert(counterparty_id, app.project_id);
+            state.customers.insert(counterparty_id);
             CustomerScope { app, counterparty_id, token_id }
         })
     }
@@ -37,7 +37,7 @@ impl State {
 
     /// Returns `true` unless the customer is deleted.
     fn is_present(&self, customer: CounterpartyId) -> bool {
-        self.customers.contains_key(&customer) || !self.guards.has(Guard::Deleted)
+        self.customers.contains(&customer) || !self.guards.has(Guard::Deleted)
     }
 
     /// Favourites of a customer that the application shows, last added first.

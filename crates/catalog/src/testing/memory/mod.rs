@@ -104,7 +104,7 @@ struct State {
     promotions: BTreeMap<PromotionId, (ProjectId, Promotion)>,
     slides: Vec<StoredSlide>,
     views: BTreeMap<NomenclatureId, u64>,
-    customers: BTreeMap<CounterpartyId, ProjectId>,
+    customers: BTreeSet<CounterpartyId>,
     favourites: Vec<(CounterpartyId, NomenclatureId)>,
     searches: BTreeMap<SearchRequestId, (CounterpartyId, SearchRequest)>,
     guards: Guards<Guard>,

@@ -74,12 +74,7 @@ impl State {
         R::records(self).get(&id).filter(|_| is_shown).map(|(_, record)| record.clone())
     }
 
-    fn assign<R: Shown>(
-        &mut self,
-        stamp: Stamp,
-        application: ApplicationId,
-        id: R::Id,
-    ) -> Result<R, AssortmentError> {
+    fn assign<R: Shown>(&mut self, stamp: Stamp, application: ApplicationId, id: R::Id) -> Result<R, AssortmentError> {
         let own = R::records(self).get(&id).filter(|(owner, _)| self.owns(*owner, stamp));
         let (_, record) = own.cloned().ok_or(AssortmentRefusal::UnknownRecord)?;
         let again = !self.guards.has(Guard::Once);
