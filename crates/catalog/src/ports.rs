@@ -128,8 +128,8 @@ pub trait PlanRepository: Send + Sync {
     ) -> Result<Page<CatalogPlan>, StoreError>;
 
     /// Assigns a plan of the project to its application; without a position it comes last. An existing assignment is
-    /// unchanged. Of concurrent calls one creates it. Refuses `PlanRefusal::UnknownPlan`, `PlanRefusal::SlugTaken` and
-    /// `PlanRefusal::TooMany`.
+    /// unchanged. Of concurrent calls one creates it; after [`StoreError::OutcomeUnknown`] the call can be repeated.
+    /// Refuses `PlanRefusal::UnknownPlan`, `PlanRefusal::SlugTaken` and `PlanRefusal::TooMany`.
     async fn assign(
         &self,
         project: ProjectId,
@@ -295,11 +295,12 @@ pub trait PromotionRepository: Send + Sync {
     /// Returns the use of the promotion's discounts.
     async fn stats(&self, id: PromotionId) -> Result<PromotionStats, StoreError>;
 
-    /// Stores a promotion. Refuses `PromotionRefusal::UnknownReferences`.
+    /// Stores a promotion with its lists, or nothing of it. Refuses `PromotionRefusal::UnknownReferences`. After
+    /// [`StoreError::OutcomeUnknown`] a caller looks for it in the list before it repeats the call.
     async fn insert(&self, stamp: Stamp, draft: PromotionDraft) -> Result<Promotion, PromotionError>;
 
-    /// Changes a promotion of the project. Refuses `PromotionError::NotFound`, `PromotionRefusal::Period` and
-    /// `PromotionRefusal::UnknownReferences`.
+    /// Changes a promotion of the project with its lists, or nothing of it. Refuses `PromotionError::NotFound`,
+    /// `PromotionRefusal::Period` and `PromotionRefusal::UnknownReferences`.
     async fn update(&self, stamp: Stamp, id: PromotionId, change: PromotionChange)
     -> Result<Promotion, PromotionError>;
 

@@ -36,7 +36,8 @@
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port in [`ports`].
 //! - `testing` adds `testing::contract`, the promises of the stores: completion, sweeping, unique codes, trees and their
-//!   order, and content pages, as functions that the tests of an adapter run; and `testing::memory`, a storage in memory.
+//!   order, slides, and content pages, as functions that the tests of an adapter run; and `testing::memory`, a storage in
+//!   memory.
 //!
 //! ```toml
 //! [dependencies]

@@ -223,10 +223,13 @@ pub trait PartRepository<P: ApplicationPart>: Send + Sync {
     /// Returns a record of any application.
     async fn find(&self, id: P::Id) -> Result<Option<ProjectScoped<P>>, StoreError>;
 
-    /// Stores a new record. Its place in a tree is checked by [`crate::model::Tree::admit`].
+    /// Stores a new record, behind its siblings if they have an order. The commit checks that the application belongs
+    /// to the project and has fewer than [`ApplicationPart::MAX_PER_APPLICATION`] records. A place in a tree is checked
+    /// by [`crate::model::Tree::admit`].
     async fn insert(&self, stamp: Stamp, application: ApplicationId, draft: P::Draft) -> Result<P, PartError>;
 
-    /// Changes a record of the application. Its place in a tree is checked by [`crate::model::Tree::accept`].
+    /// Changes a record of the application. Its place in a tree is checked by [`crate::model::Tree::accept`]. Refuses a
+    /// slide that would end before it begins.
     async fn update(
         &self,
         stamp: Stamp,
@@ -243,7 +246,7 @@ pub trait PartRepository<P: ApplicationPart>: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait PartOrder<P: ApplicationPart>: Send + Sync {
-    /// Swaps a record of the application with its neighbour, if it has one.
+    /// Swaps a record of the application with its neighbour, if it has one. Concurrent moves lose no position.
     async fn shift(
         &self,
         stamp: Stamp,

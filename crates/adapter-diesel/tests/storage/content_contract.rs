@@ -51,4 +51,8 @@ promises! {
     a_project_has_one_fallback_page
     customers_see_active_pages
     views_are_added
+    slides_keep_their_order
+    slides_stay_in_their_application
+    a_slide_ends_after_it_begins
+    an_application_has_a_limited_number_of_slides
 }

@@ -33,7 +33,7 @@ impl ProductFilter {
     }
 }
 
-/// Order of products; equal products are ordered by identifier.
+/// Order of products; equal products are ordered by identifier, in the same direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::VariantArray, strum::IntoStaticStr, strum::EnumString)]
 pub enum ProductOrder {
     /// `name_asc`

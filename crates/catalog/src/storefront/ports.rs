@@ -15,8 +15,8 @@ use super::{
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait StorefrontReader: Send + Sync {
-    /// Returns one page of the products. The default order is by identifier, or by relevance for a query. A search
-    /// covers at most 1,000 products. `is_favourite` needs no extra statement.
+    /// Returns one page of the products that the application shows. The default order is by identifier, or by relevance
+    /// for a query. A search covers at most 1,000 products. `is_favourite` needs no extra statement.
     async fn products(
         &self,
         visitor: Visitor,
@@ -54,7 +54,7 @@ pub trait StorefrontReader: Send + Sync {
     async fn facets(&self, app: AppScope, filter: ProductFilter, at: DateTime<Utc>) -> Result<Facets, StoreError>;
 
     /// Returns the first `limit` root categories of the application by position. With `parent` it returns the direct
-    /// subcategories by name, if their root belongs to the application.
+    /// subcategories by name, if the parent or one of its ancestors belongs to the application.
     async fn categories(
         &self,
         app: AppScope,
@@ -70,7 +70,8 @@ pub trait StorefrontReader: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ViewCounter: Send + Sync {
-    /// Adds to the views of these products; deleted products are skipped.
+    /// Adds to the views of these products, or to none of them; deleted products are skipped. Concurrent calls add up.
+    /// After [`StoreError::OutcomeUnknown`] the views may be counted already, so a caller drops them.
     async fn add_views(&self, views: Vec<(NomenclatureId, u64)>) -> Result<(), StoreError>;
 }
 
@@ -103,7 +104,8 @@ pub trait Favourites: Send + Sync {
     async fn latest(&self, customer: CustomerScope, most: u32, at: DateTime<Utc>) -> Result<Vec<Product>, StoreError>;
 
     /// Adds a product that the application shows, or would show if it were not sold out. Of concurrent calls one adds
-    /// it.
+    /// it. The commit checks that the customer is not deleted. After [`StoreError::OutcomeUnknown`] the call can be
+    /// repeated: the second one finds the favourite.
     async fn add(
         &self,
         customer: CustomerScope,
@@ -121,7 +123,8 @@ pub trait Favourites: Send + Sync {
 #[async_trait]
 pub trait SearchLog: Send + Sync {
     /// Stores searches and keeps only the last `kept` of each customer. A text that the customer already searched for,
-    /// in any case, replaces the earlier search. Searches of deleted customers are skipped.
+    /// in any case, replaces the earlier search, unless that is newer. Searches of deleted customers are skipped. After
+    /// [`StoreError::OutcomeUnknown`] the call can be repeated.
     async fn store(&self, searches: Vec<Search>, kept: u32) -> Result<(), StoreError>;
 
     /// Returns the searches of a customer, newest first.
@@ -142,8 +145,9 @@ pub trait Showcase: Send + Sync {
     async fn slides(&self, app: AppScope, at: DateTime<Utc>) -> Result<Vec<Slide<Prose>>, StoreError>;
 }
 
-/// Reads the subscription plans that an application offers: assigned to it, active, and still plans of its project.
-/// They are ordered by position, then by identifier of the assignment.
+/// Reads the subscription plans that an application offers: assigned to it, active, still plans of its project, with a
+/// price above zero and a billing period that subscriptions accept. They are ordered by position, then by identifier of
+/// the assignment.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait StorefrontPlans: Send + Sync {

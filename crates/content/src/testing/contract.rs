@@ -1,4 +1,4 @@
-//! Contract of the storage ports of files, content pages, menus and blocks, for every implementation.
+//! Contract of the storage ports of files, content pages, menus, blocks and slides, for every implementation.
 //!
 //! Each function checks one promise of the ports and panics if it is broken. An adapter implements [`Fixture`]
 //! on a fresh storage and runs every function with a storage of its own.
@@ -10,6 +10,7 @@
 )]
 
 mod reading;
+mod slides;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ use crate::ports::{FileRepository, PageReader, PartOrder, PartReader, PartReposi
 use crate::{PartError, PartRefusal};
 
 pub use reading::*;
+pub use slides::*;
 
 /// Storage under test.
 #[async_trait]

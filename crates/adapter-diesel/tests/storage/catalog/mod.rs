@@ -12,4 +12,5 @@ mod services;
 mod showcase;
 mod stock;
 mod stock_contract;
+mod storefront_contract;
 mod warehouses;

@@ -1,14 +1,15 @@
 //! Contracts of the storage ports, for every implementation.
 //!
-//! Each function of [`stock`], [`names`], [`offers`] and [`customers`] checks one promise of the ports and panics if it
-//! is broken. An adapter implements the `Fixture` of a suite on a fresh storage and runs every function with a storage
-//! of its own.
+//! Each function of [`stock`], [`names`], [`offers`], [`storefront`] and [`customers`] checks one promise of the ports
+//! and panics if it is broken. An adapter implements the `Fixture` of a suite on a fresh storage and runs every function
+//! with a storage of its own.
 #![expect(clippy::unwrap_used, reason = "a broken promise fails the test that runs it")]
 
 pub mod customers;
 pub mod names;
 pub mod offers;
 pub mod stock;
+pub mod storefront;
 
 use std::sync::atomic::{AtomicI64, Ordering};
 

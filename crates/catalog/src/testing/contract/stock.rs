@@ -38,7 +38,7 @@ pub trait Fixture: Send + Sync {
     async fn reserve(&self, stock: InventoryId, units: u32);
 }
 
-fn level(units: i64) -> StockLevel {
+pub(super) fn level(units: i64) -> StockLevel {
     StockLevel::new(units).unwrap()
 }
 
@@ -50,7 +50,7 @@ fn goods() -> Card {
     Card::new(fresh("Goods"), NomenclatureKind::Goods)
 }
 
-async fn item<F: Fixture>(fixture: &F, project: ProjectId, card: Card) -> Nomenclature {
+pub(super) async fn item<F: Fixture>(fixture: &F, project: ProjectId, card: Card) -> Nomenclature {
     NomenclatureRepository::insert(&*fixture.store(), stamp(project), card).await.unwrap()
 }
 

@@ -1,31 +1,42 @@
 //! The catalog in memory, for examples and for tests of use cases.
 
+mod customers;
 mod names;
+mod offers;
 mod ports;
+mod promotions;
+mod storefront;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::DateTime;
 use kontor_kernel::history::{FieldChange, HistoryAction, HistoryEntry};
 use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{
-    BranchId, BrandId, CategoryId, DiscountId, InventoryId, Listing, Name, NomenclatureId, Page, ProjectId, Stamp,
+    AppScope, ApplicationId, BranchId, BrandId, CategoryId, CounterpartyId, DiscountId, InventoryId, Listing, Name,
+    NomenclatureId, Page, Period, PlanAssignmentId, ProjectId, PromotionId, Prose, SearchRequestId, SlideId, Stamp,
     StoreError, WarehouseId,
 };
 
 use crate::model::{
-    Brand, Category, Discount, Inventory, Nomenclature, StockEntry, StockLevel, StockReason, Tag, Warehouse,
+    Brand, Category, Discount, Inventory, Nomenclature, PlanAssignment, Promotion, StockEntry, StockLevel, StockReason,
+    Tag, Warehouse,
 };
+use crate::storefront::{SearchRequest, Slide};
 
-/// Storage of the items, the stock, the categories, brands, tags and discounts of any number of projects, in memory.
+/// Storage of the catalogs of any number of projects, in memory, with what their applications offer and what customers
+/// see and keep.
 ///
-/// It implements the ports that the contracts of [stock](crate::testing::contract::stock) and of
-/// [names](crate::testing::contract::names) check, and fulfills these. Clones share their data. A write changes a copy
-/// of the data, which replaces the data if the write succeeds.
+/// It implements the ports that the [contracts](crate::testing::contract) of stock, names, offers, the storefront and
+/// customers check, and fulfills these. Clones share their data. A write changes a copy of the data, which replaces the
+/// data if the write succeeds.
 ///
-/// Limits: it knows no dictionaries, applications and orders. It refuses items and warehouses that refer to records
-/// other than branches, and no order uses a discount. Lists are ordered by identifier and have no filters.
+/// Limits: it knows no dictionaries and orders. It refuses items that refer to records of a dictionary, no order uses a
+/// discount, and every project has the currency `RUB`. Items and promotions keep the names that records had when they
+/// were written. Subscription plans of every billing period are offered. Lists for staff are ordered by identifier, or
+/// as an application shows them; they have no filters. No list has a text search.
 #[derive(Clone, Default)]
 pub struct InMemoryStock {
     state: Shared<State>,
@@ -36,7 +47,7 @@ pub struct InMemoryStock {
 enum Guard {
     /// Stock never falls below reservations.
     Reserved,
-    /// An item has one stock level in a warehouse.
+    /// An item has one stock level in a warehouse. An application shows a record once, a customer keeps a product once.
     Once,
     /// Changes apply to the version that was read.
     Version,
@@ -50,10 +61,27 @@ enum Guard {
     Empty,
     /// Names of brands and of tags are unique.
     Name,
-    /// Codes of categories and of discounts are unique.
+    /// Codes of categories and of discounts, and slugs of plans, are unique.
     Code,
     /// No category is its own ancestor.
     Cycle,
+    /// Customers see only goods that are in stock and have a category.
+    Offered,
+    /// Plans, discounts and slides count while they are active.
+    Active,
+    /// Nothing is stored for deleted customers.
+    Deleted,
+    /// Only the last searches are kept.
+    Kept,
+}
+
+/// Slide with the time in which it is shown.
+#[derive(Clone)]
+struct StoredSlide {
+    application: ApplicationId,
+    is_active: bool,
+    period: Period,
+    slide: Slide<Prose>,
 }
 
 #[derive(Clone, Default)]
@@ -61,6 +89,7 @@ struct State {
     ids: Sequence,
     projects: BTreeSet<ProjectId>,
     branches: BTreeMap<BranchId, ProjectId>,
+    applications: BTreeMap<ApplicationId, (ProjectId, BranchId)>,
     brands: BTreeMap<BrandId, (ProjectId, Brand)>,
     categories: BTreeMap<CategoryId, (ProjectId, Category)>,
     tags: Vec<(ProjectId, Tag)>,
@@ -69,6 +98,15 @@ struct State {
     warehouses: BTreeMap<WarehouseId, (ProjectId, Warehouse)>,
     stock: BTreeMap<InventoryId, (ProjectId, Inventory)>,
     movements: BTreeMap<InventoryId, Vec<StockEntry>>,
+    shown_categories: offers::Order<CategoryId>,
+    shown_brands: offers::Order<BrandId>,
+    plans: BTreeMap<PlanAssignmentId, (ProjectId, PlanAssignment)>,
+    promotions: BTreeMap<PromotionId, (ProjectId, Promotion)>,
+    slides: Vec<StoredSlide>,
+    views: BTreeMap<NomenclatureId, u64>,
+    customers: BTreeSet<CounterpartyId>,
+    favourites: Vec<(CounterpartyId, NomenclatureId)>,
+    searches: BTreeMap<SearchRequestId, (CounterpartyId, SearchRequest)>,
     guards: Guards<Guard>,
 }
 
@@ -87,6 +125,26 @@ impl InMemoryStock {
         self.state.with(|state| {
             let id = state.ids.id();
             state.branches.insert(id, project);
+            id
+        })
+    }
+
+    /// Adds an application to a branch of a project.
+    pub fn add_application(&self, project_id: ProjectId, branch: BranchId) -> AppScope {
+        self.state.with(|state| {
+            let application_id = state.ids.id();
+            state.applications.insert(application_id, (project_id, branch));
+            AppScope { project_id, application_id, wholesale: false }
+        })
+    }
+
+    /// Adds a slide after the others of an application.
+    pub fn add_slide(&self, application: ApplicationId, title: Name, is_active: bool, period: Period) -> SlideId {
+        self.state.with(|state| {
+            let (id, position) = (state.ids.id(), state.ids.number());
+            let created_at = DateTime::UNIX_EPOCH;
+            let slide = Slide { id, title, description: None, photo: None, link: None, position, created_at };
+            state.slides.push(StoredSlide { application, is_active, period, slide });
             id
         })
     }
@@ -111,9 +169,17 @@ impl InMemoryStock {
 }
 
 impl State {
+    /// Currency of every project.
+    const CURRENCY: &'static str = "RUB";
+
     /// Returns `true` if a record of this project may be used by the project of the stamp.
     fn owns(&self, owner: ProjectId, stamp: Stamp) -> bool {
-        owner == stamp.project_id || !self.guards.has(Guard::Project)
+        self.is_own(owner, stamp.project_id)
+    }
+
+    /// Returns `true` if a record of the first project may be used by the second one.
+    fn is_own(&self, owner: ProjectId, project: ProjectId) -> bool {
+        owner == project || !self.guards.has(Guard::Project)
     }
 
     /// Records a movement of a stock level: its quantity and its price before and after.

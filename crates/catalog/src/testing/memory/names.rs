@@ -124,7 +124,7 @@ impl State {
     }
 
     /// Returns `true` if the category is this one or below it.
-    fn is_within(&self, category: CategoryId, above: CategoryId) -> bool {
+    pub(super) fn is_within(&self, category: CategoryId, above: CategoryId) -> bool {
         let parent = |id: &CategoryId| {
             self.categories.get(id).and_then(|(_, category)| category.parent.as_ref()).map(|parent| parent.id)
         };
@@ -340,6 +340,9 @@ impl DiscountRepository for InMemoryStock {
         self.state.commit(|state| {
             state.own_discount(stamp, id)?;
             state.discounts.remove(&id);
+            for (_, promotion) in state.promotions.values_mut() {
+                promotion.discounts.retain(|listed| listed.id != id);
+            }
             Ok(())
         })
     }

@@ -1,9 +1,11 @@
 //! Ports of the stock in memory.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use kontor_kernel::{
-    BranchId, Edit, InventoryId, Listing, NomenclatureId, Page, PageRequest, ProjectId, ProjectScoped, Reference,
-    Stamp, StoreError, WarehouseId,
+    ApplicationId, BranchId, Edit, InventoryId, Listing, NomenclatureId, Page, PageRequest, ProjectId, ProjectScoped,
+    Reference, Stamp, StoreError, TagId, WarehouseId,
 };
 
 use super::{Guard, InMemoryStock, State, list_of, named};
@@ -80,16 +82,22 @@ impl State {
 
     /// Checks the references and the article of an item; `but` is the item itself.
     fn admit(&self, stamp: Stamp, card: &Card, but: Option<NomenclatureId>) -> Result<CardLabels, NomenclatureError> {
+        let category = card.category_id.and_then(|id| self.categories.get(&id));
+        let category = category.filter(|(owner, _)| self.owns(*owner, stamp)).map(|(_, category)| category);
+        let brand = card.brand_id.and_then(|id| self.brands.get(&id));
+        let brand = brand.filter(|(owner, _)| self.owns(*owner, stamp)).map(|(_, brand)| brand);
+        let tag = |id: &TagId| self.tags.iter().find(|(owner, tag)| tag.id == *id && self.owns(*owner, stamp));
         let references = [
             (card.type_id.is_some(), CardReference::Type),
-            (card.category_id.is_some(), CardReference::Category),
-            (card.brand_id.is_some(), CardReference::Brand),
+            (card.category_id.is_some() && category.is_none(), CardReference::Category),
+            (card.brand_id.is_some() && brand.is_none(), CardReference::Brand),
             (card.country_id.is_some(), CardReference::Country),
             (card.storage_unit_id.is_some(), CardReference::StorageUnit),
             (card.vat_id.is_some(), CardReference::Vat),
         ];
-        let unknown = references.into_iter().filter(|(named, _)| *named).map(|(_, reference)| reference);
-        let unknown: Vec<_> = unknown.chain((0..card.tags.len()).map(CardReference::Tag)).collect();
+        let unknown = references.into_iter().filter(|(is_unknown, _)| *is_unknown).map(|(_, reference)| reference);
+        let unknown_tags = card.tags.iter().enumerate().filter(|(_, id)| tag(id).is_none());
+        let unknown: Vec<_> = unknown.chain(unknown_tags.map(|(place, _)| CardReference::Tag(place))).collect();
         if !unknown.is_empty() {
             return Err(NomenclatureRefusal::UnknownReferences(unknown).into());
         }
@@ -104,15 +112,17 @@ impl State {
             NomenclatureKind::Goods => "Goods",
             NomenclatureKind::Service => "Service",
         })?;
+        let tags: BTreeSet<TagId> = card.tags.iter().copied().collect();
+        let tags = tags.iter().filter_map(tag).map(|(_, tag)| Reference { id: tag.id, name: tag.name.clone() });
         Ok(CardLabels {
             kind,
             nomenclature_type: None,
-            category: None,
-            brand: None,
+            category: category.map(|category| Reference { id: category.id, name: category.name.clone() }),
+            brand: brand.map(|brand| Reference { id: brand.id, name: brand.name.clone() }),
             country: None,
             storage_unit: None,
             vat: None,
-            tags: Vec::new(),
+            tags: tags.collect(),
         })
     }
 
@@ -143,29 +153,36 @@ impl State {
         Ok(item)
     }
 
-    /// Checks the branch and the applications of a warehouse.
-    fn require_branch(
+    /// Checks the branch and the applications of a warehouse. Returns the applications, oldest first.
+    fn require_places(
         &self,
         stamp: Stamp,
         branch: Option<BranchId>,
-        applications: usize,
-    ) -> Result<(), WarehouseError> {
+        applications: &[ApplicationId],
+    ) -> Result<Vec<Reference<ApplicationId>>, WarehouseError> {
         let own = |branch: BranchId| self.branches.get(&branch).is_some_and(|owner| self.owns(*owner, stamp));
+        let sells = |id: &ApplicationId| self.applications.get(id).is_some_and(|(owner, _)| self.owns(*owner, stamp));
         let branch = branch.filter(|branch| !own(*branch)).map(|_| WarehouseReference::Branch);
-        let unknown: Vec<_> =
-            branch.into_iter().chain((0..applications).map(WarehouseReference::Application)).collect();
-        if unknown.is_empty() { Ok(()) } else { Err(WarehouseRefusal::UnknownReferences(unknown).into()) }
+        let unknown = applications.iter().enumerate().filter(|(_, id)| !sells(id));
+        let unknown = unknown.map(|(place, _)| WarehouseReference::Application(place));
+        let unknown: Vec<_> = branch.into_iter().chain(unknown).collect();
+        if !unknown.is_empty() {
+            return Err(WarehouseRefusal::UnknownReferences(unknown).into());
+        }
+        let ids: BTreeSet<ApplicationId> = applications.iter().copied().collect();
+        ids.into_iter().map(|id| Ok(Reference { id, name: named("Application")? })).collect()
     }
 
     fn insert_warehouse(&mut self, stamp: Stamp, draft: WarehouseDraft) -> Result<Warehouse, WarehouseError> {
-        let applications = draft.application_ids.map_or(0, |ids| ids.len());
-        self.require_branch(stamp, Some(draft.branch_id), applications)?;
+        let of_branch = self.applications.iter().filter(|(_, (_, branch))| *branch == draft.branch_id);
+        let ids = draft.application_ids.unwrap_or_else(|| of_branch.map(|(id, _)| *id).collect());
+        let applications = self.require_places(stamp, Some(draft.branch_id), &ids)?;
         let warehouse = Warehouse {
             id: self.ids.id(),
             name: draft.name,
             address: draft.address,
             branch: Reference { id: draft.branch_id, name: named("Branch")? },
-            applications: Vec::new(),
+            applications,
             version: 1,
             created_at: stamp.at,
             updated_at: stamp.at,
@@ -186,15 +203,15 @@ impl State {
         change: WarehouseChange,
     ) -> Result<Warehouse, WarehouseError> {
         let before = self.own_warehouse(stamp, id)?;
-        let applications = change.application_ids.as_set().map_or(0, Vec::len);
-        self.require_branch(stamp, change.branch_id.as_set().copied(), applications)?;
+        let wanted = change.application_ids.as_set().map(Vec::as_slice);
+        let sold_by = self.require_places(stamp, change.branch_id.as_set().copied(), wanted.unwrap_or_default())?;
+        let applications = if wanted.is_some() { sold_by } else { before.applications };
         let branch = match change.branch_id {
             Edit::Keep => before.branch,
             Edit::Set(id) => Reference { id, name: named("Branch")? },
         };
         let (name, address) = (change.name.or(before.name), change.address.or(before.address));
         let version = before.version + 1;
-        let applications = Vec::new();
         let created_at = before.created_at;
         let after = Warehouse { id, name, address, branch, applications, version, created_at, updated_at: stamp.at };
         self.warehouses.insert(id, (stamp.project_id, after.clone()));

@@ -3,6 +3,7 @@
 mod files;
 mod pages;
 mod parts;
+mod slides;
 #[cfg(test)]
 mod tests;
 
@@ -11,22 +12,22 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{
-    ApplicationId, BlockId, FileId, Listing, MenuItemId, Page, PageId, PageTagId, ProjectId, StoreError,
+    ApplicationId, BlockId, FileId, Listing, MenuItemId, Page, PageId, PageTagId, ProjectId, SlideId, StoreError,
 };
 
-use crate::model::{self, Block, FileKey, MenuItem, PageTag, PictureWidth, Slug};
+use crate::model::{self, Block, FileKey, MenuItem, PageTag, PictureWidth, Slide, Slug};
 use files::Record;
 
 /// Storage of the content of any number of projects, in memory.
 ///
 /// It implements [`FileRepository`](crate::ports::FileRepository), [`FileStore`](crate::ports::FileStore),
-/// [`PageReader`](crate::ports::PageReader), the repositories of content pages, menu items and blocks,
-/// [`PartOrder`](crate::ports::PartOrder) of menu items and [`PartReader`](crate::ports::PartReader), and fulfills their
-/// [contract](crate::testing::contract). Clones share their data.
+/// [`PageReader`](crate::ports::PageReader), the repositories of content pages, menu items, blocks and slides,
+/// [`PartOrder`](crate::ports::PartOrder) of menu items and slides, and [`PartReader`](crate::ports::PartReader), and
+/// fulfills their [contract](crate::testing::contract). Clones share their data.
 ///
-/// Limits: it keeps no histories and slides, and knows no orders, employees and addresses of applications. Every content
-/// has the same checksum. Every block type exists, and content pages have the four types of a new installation. Lists for
-/// staff have no filters and are ordered by identifier.
+/// Limits: it keeps no histories, and knows no orders, employees and addresses of applications. Every content has the
+/// same checksum. Every block type exists, and content pages have the four types of a new installation. Lists for staff
+/// have no filters and are ordered by identifier.
 #[derive(Clone, Default)]
 pub struct InMemoryContent {
     state: Shared<State>,
@@ -55,6 +56,8 @@ enum Guard {
     Fallback,
     /// Customers see active pages.
     Active,
+    /// An application has a limited number of slides.
+    Limit,
 }
 
 #[derive(Default)]
@@ -67,6 +70,7 @@ struct State {
     tags: BTreeMap<PageTagId, (ProjectId, PageTag)>,
     menu_items: BTreeMap<MenuItemId, (ProjectId, MenuItem)>,
     blocks: BTreeMap<BlockId, (ProjectId, Block)>,
+    slides: BTreeMap<SlideId, (ProjectId, Slide)>,
     guards: Guards<Guard>,
 }
 

@@ -177,7 +177,7 @@ fn parent_of<P: TreePart>(part: &P) -> Option<P::Id> {
 }
 
 impl State {
-    fn require_application(&self, stamp: Stamp, application: ApplicationId) -> Result<(), PartError> {
+    pub(super) fn require_application(&self, stamp: Stamp, application: ApplicationId) -> Result<(), PartError> {
         let owner = self.applications.get(&application);
         let own = owner.is_some_and(|owner| self.owns(*owner, stamp.project_id));
         if own { Ok(()) } else { Err(PartError::NotFound) }

@@ -58,6 +58,10 @@ async fn failures(open: impl Fn() -> InMemoryContent) -> Vec<&'static str> {
         a_project_has_one_fallback_page
         customers_see_active_pages
         views_are_added
+        slides_keep_their_order
+        slides_stay_in_their_application
+        a_slide_ends_after_it_begins
+        an_application_has_a_limited_number_of_slides
     }
 }
 
@@ -84,6 +88,9 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Neighbour, "no_position_is_lost"),
         (Guard::Fallback, "a_project_has_one_fallback_page"),
         (Guard::Active, "customers_see_active_pages"),
+        (Guard::Neighbour, "slides_keep_their_order"),
+        (Guard::Owner, "slides_stay_in_their_application"),
+        (Guard::Limit, "an_application_has_a_limited_number_of_slides"),
     ] {
         let failed = failures(|| InMemoryContent::without(guard)).await;
         assert!(failed.contains(&check), "{guard:?}: {failed:?}");
@@ -94,7 +101,12 @@ async fn a_missing_guard_is_noticed() {
 #[test]
 fn every_check_runs() {
     let here = include_str!("tests.rs");
-    let checks = [include_str!("../contract.rs"), include_str!("../contract/reading.rs")].concat();
+    let checks = [
+        include_str!("../contract.rs"),
+        include_str!("../contract/reading.rs"),
+        include_str!("../contract/slides.rs"),
+    ]
+    .concat();
     for (check, _) in checks.lines().filter_map(|line| line.strip_prefix("pub async fn ")?.split_once('<')) {
         assert!(here.contains(&format!("\n        {check}\n")), "{check} does not run");
     }
