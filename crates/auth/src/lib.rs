@@ -63,8 +63,8 @@
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port.
 //! - `testing` adds `testing::contract`, the promises of the stores of tokens, sessions, codes, calls, employees,
-//!   roles, passwords and introspection clients, as functions that the tests of an adapter run; and `testing::memory`, a storage
-//!   of logins in memory.
+//!   roles, passwords, introspection clients and agents, as functions that the tests of an adapter run; and
+//!   `testing::memory`, a storage of logins in memory.
 //!
 //! ```toml
 //! [dependencies]

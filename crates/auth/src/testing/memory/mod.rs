@@ -19,9 +19,7 @@ use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{AppScope, ApplicationId, Contact, CounterpartyId, Phone, ProjectId, RoleId, TokenId, UserId};
 
 use crate::miniapp::MiniAppProvider;
-use crate::model::{
-    AgentAction, AgentPolicy, ClientSession, ContactOwner, NewToken, StoredAccessRequest, TokenOwner,
-};
+use crate::model::{AgentAction, AgentPolicy, ClientSession, ContactOwner, NewToken, StoredAccessRequest, TokenOwner};
 use agents::StoredAgent;
 use applications::Client;
 use approval_mails::QueuedMail;
