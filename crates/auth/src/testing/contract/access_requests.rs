@@ -153,8 +153,8 @@ where
         let reviewer = if number % 2 == 0 { left } else { right };
         store.review(review(id, reviewer, Some([VIEW].into())))
     };
-    let reviewed = join_all((0..8).map(narrow)).await;
-    assert_eq!(reviewed.iter().filter(|outcome| outcome.is_ok()).count(), 4, "{reviewed:?}");
+    let outcomes = join_all((0..8).map(narrow)).await;
+    assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 4, "{outcomes:?}");
     let request = found(fixture, id).await;
     let (own, other) = if request.project_id == Some(left.0) { (left, right) } else { (right, left) };
     assert_eq!((request.project_id, request.permissions), (Some(own.0), [VIEW].into()));
