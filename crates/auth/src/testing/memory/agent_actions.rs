@@ -78,7 +78,7 @@ impl State {
     }
 
     /// Stores an ended call, or counts a failure on the newest of too many.
-    fn record(&mut self, ended: AgentAction) {
+    fn log_call(&mut self, ended: AgentAction) {
         let (agent, hour) = (ended.proposal.agent_id, ended.proposal.proposed_at - TimeDelta::hours(1));
         let is_recent = |known: &&mut AgentAction| {
             let proposal = &known.proposal;
@@ -237,7 +237,7 @@ impl AgentActionRepository for InMemoryLogins {
     }
 
     async fn record(&self, ended: AgentAction) -> Result<(), StoreError> {
-        self.state.with(|state| state.record(ended));
+        self.state.with(|state| state.log_call(ended));
         Ok(())
     }
 
