@@ -63,7 +63,7 @@
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port.
 //! - `testing` adds `testing::contract`, the promises of the stores of tokens, sessions, codes, calls, employees,
-//!   roles, permissions, passwords and introspection clients, as functions that the tests of an adapter run; and
+//!   roles, permissions, passwords, introspection clients and agents, as functions that the tests of an adapter run; and
 //!   `testing::memory`, a storage of logins in memory.
 //!
 //! ```toml

@@ -9,7 +9,7 @@ use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
 use kontor_auth::model::{
     AGENT_ACTION_LEASE, AGENT_ACTION_LIFETIME, AgentAction, AgentActionDecision, AgentActionEvent, AgentActionFilter,
     AgentActionState, AgentCall, AgentExecution, AgentLimits, AgentPolicy, AgentResult, AgentRule, AgentRules, Channel,
-    MAX_LOGGED_AGENT_FAILURES, MAX_OPEN_AGENT_ACTIONS, NewAgentAction, Reason, ToolClass,
+    NewAgentAction, Reason, ToolClass,
 };
 use kontor_auth::ports::AgentActionRepository;
 use kontor_auth::{AgentActionError, AgentActionRefusal};
@@ -152,33 +152,6 @@ database_tests! {
         let end = ended.proposal.keep_until;
         assert_eq!(db.database.sweep(swept, end - TimeDelta::seconds(1), TimeDelta::zero()).await.unwrap(), 0);
         assert_eq!(db.database.sweep(swept, end, TimeDelta::zero()).await.unwrap(), 1);
-    }
-
-    async fn failures_beyond_the_maximum_are_counted_on_the_newest_entry(db: TestDatabase) {
-        let (fixture, other) = (AgentFixture::of(&db).await, AgentFixture::of(&db).await);
-        let ended = |fixture: AgentFixture, id: u128, at: DateTime<Utc>, stored: AgentActionState| {
-            let execution = AgentExecution { finished: Some((at, result(403))), ..AgentExecution::begun(at) };
-            let proposal =
-                NewAgentAction { needs_approval: false, proposed_at: at, expires_at: at, ..fixture.call(id, "hash") };
-            AgentAction { proposal, stored, decision: None, execution: Some(execution), reported_at: None }
-        };
-        let most = u128::try_from(MAX_LOGGED_AGENT_FAILURES).unwrap();
-        let log = async |fixture, id, at, stored| db.database.record(ended(fixture, id, at, stored)).await.unwrap();
-        for id in 1..=most + 3 {
-            log(fixture, id, seconds(1), AgentActionState::Failed).await;
-        }
-        log(fixture, 1_000, seconds(2), AgentActionState::Executed).await;
-        log(other, 1_001, seconds(2), AgentActionState::Failed).await;
-        let page = PageRequest::new(1, 15, 100).unwrap();
-        let entries = async |fixture: AgentFixture| {
-            db.database.list(fixture.project, AgentActionFilter::default(), START, page).await.unwrap().total
-        };
-        let expected = u64::try_from(MAX_LOGGED_AGENT_FAILURES).unwrap();
-        assert_eq!((entries(fixture).await, entries(other).await), (expected + 1, 1));
-        let attempts = async |id| found(&db, fixture, id).await.execution.unwrap().attempts;
-        assert_eq!((attempts(most - 1).await, attempts(most).await, attempts(1_000).await), (1, 4, 1));
-        log(fixture, 1_002, seconds(3_601), AgentActionState::Failed).await;
-        assert_eq!(attempts(1_002).await, 1, "an hour later there is room again");
     }
 
     async fn entries_are_swept_when_their_own_time_ends(db: TestDatabase) {
@@ -344,39 +317,6 @@ database_tests! {
         assert_eq!(counted, 3);
         let swept = SWEPT_TABLES.iter().find(|swept| swept.table == "agent_usage").unwrap();
         assert_eq!(db.database.sweep(swept, START + TimeDelta::days(2), TimeDelta::zero()).await.unwrap(), 2);
-    }
-
-    async fn open_calls_of_an_agent_are_limited(db: TestDatabase) {
-        let fixture = AgentFixture::of(&db).await;
-        let most = u128::try_from(MAX_OPEN_AGENT_ACTIONS).unwrap();
-        for id in 1..=most {
-            db.database.propose(fixture.call(id, &format!("hash {id}"))).await.unwrap();
-        }
-        let one_more = || fixture.call(most + 1, "one more");
-        let refused = db.database.propose(one_more()).await;
-        assert!(matches!(refused, Err(AgentActionError::Refused(AgentActionRefusal::TooMany))));
-        let refusal = fixture.decision(seconds(1));
-        db.database.decide(Uuid::from_u128(1), AgentActionEvent::Refuse, refusal, MANY).await.unwrap();
-        db.database.propose(one_more()).await.unwrap();
-        let other = AgentFixture::of(&db).await;
-        let elsewhere = NewAgentAction { token_id: TokenId::new(6).unwrap(), ..other.call(99, "hash 1") };
-        assert_eq!(db.database.propose(elsewhere).await.unwrap().proposal.agent_id, other.agent);
-    }
-
-    async fn a_call_is_approved_only_under_the_policy_of_its_proposal(db: TestDatabase) {
-        let fixture = AgentFixture::of(&db).await;
-        for id in 1..=2 {
-            db.database.propose(fixture.call(id, &format!("hash {id}"))).await.unwrap();
-        }
-        let decide = async |id, event| {
-            db.database.decide(Uuid::from_u128(id), event, fixture.decision(seconds(1)), MANY).await
-        };
-        decide(1, AgentActionEvent::Approve).await.unwrap();
-        db.database.set_policy(fixture.project, AgentPolicy::default(), fixture.admin, START).await.unwrap();
-        let refused = decide(2, AgentActionEvent::Approve).await;
-        assert!(matches!(refused, Err(AgentActionError::Refused(AgentActionRefusal::PolicyChanged))));
-        assert_eq!(found(&db, fixture, 2).await.stored, AgentActionState::Proposed);
-        decide(2, AgentActionEvent::Refuse).await.unwrap();
     }
 
     async fn a_policy_is_changed_from_its_version(db: TestDatabase) {

@@ -7,8 +7,8 @@ use kontor_adapter_diesel::testing::TestDatabase;
 use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
 use kontor_adapter_diesel::{Database, database_tests};
 use kontor_auth::model::{
-    AccessRequestDraft, Agent, AgentUpdate, Approval, Consumption, Login, MAX_AGENT_TOKENS, NewAccessRequest, NewAgent,
-    NewAgentToken, Reason, Refusal, RequestStatus, Review, RoleChoice, Stage,
+    AccessRequestDraft, Agent, AgentUpdate, Approval, Consumption, Login, NewAccessRequest, NewAgent, NewAgentToken,
+    Reason, Refusal, RequestStatus, Review, RoleChoice, Stage,
 };
 use kontor_auth::ports::{AccessRequestRepository, AgentRepository, StaffRepository, TokenRepository};
 use kontor_auth::{AccessRequestError, AccessRequestRefusal, AgentError, AgentRefusal};
@@ -264,22 +264,6 @@ database_tests! {
         assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 0);
     }
 
-    async fn tokens_belong_to_their_agent_and_are_bounded(db: TestDatabase) {
-        let staff_fixture = staff_fixture(&db).await;
-        let (agent, other) = (made(&db, staff_fixture, "Bot", &[VIEW]).await, made(&db, staff_fixture, "Other", &[VIEW]).await);
-        let issued = db.database.insert_token(token(&agent, Some(&[VIEW]))).await.unwrap();
-        assert_eq!(db.database.tokens(agent.id).await.unwrap(), std::slice::from_ref(&issued));
-        assert!(db.database.tokens(other.id).await.unwrap().is_empty());
-        assert!(!db.database.delete_token(other.id, issued.id).await.unwrap());
-        assert!(db.database.delete_token(agent.id, issued.id).await.unwrap());
-        assert!(!db.database.delete_token(agent.id, issued.id).await.unwrap());
-        for _ in 0..MAX_AGENT_TOKENS {
-            db.database.insert_token(token(&agent, None)).await.unwrap();
-        }
-        let refused = db.database.insert_token(token(&agent, None)).await;
-        assert!(matches!(refused, Err(AgentError::Refused(AgentRefusal::TooManyTokens))));
-    }
-
     async fn an_approved_request_becomes_an_agent(db: TestDatabase) {
         let staff_fixture = staff_fixture(&db).await;
         AccessRequestRepository::insert(&db.database, request(1)).await.unwrap();
@@ -333,47 +317,6 @@ database_tests! {
         assert_eq!((db.statements() - before, last.items.len()), (cost, 1));
         assert_eq!((last.items[0].public_id, &last.items[0].stage), (Uuid::from_u128(1), &Stage::Pending));
         assert_eq!(db.database.handled(other.0, page(1)).await.unwrap().total, 1);
-    }
-
-    async fn one_request_gives_one_token(db: TestDatabase) {
-        let staff_fixture = staff_fixture(&db).await;
-        AccessRequestRepository::insert(&db.database, request(1)).await.unwrap();
-        db.database.approve(approval(1, staff_fixture, "a")).await.unwrap();
-        let calls = (0..50).map(|_| {
-            let database = db.database.clone();
-            tokio::spawn(async move { database.consume(consumption(1, minutes(2))).await })
-        });
-        let mut won = 0;
-        for call in calls.collect::<Vec<_>>() {
-            match call.await.unwrap() {
-                Ok(_) => won += 1,
-                lost => assert_eq!(state(lost), RequestStatus::Consumed),
-            }
-        }
-        assert_eq!(won, 1);
-        assert_eq!(fixtures::number(&db, "SELECT COUNT(*) AS value FROM access_tokens").await, 1);
-    }
-
-    async fn racing_decisions_make_one_agent_in_one_project(db: TestDatabase) {
-        let (left, right) = (staff_fixture(&db).await, staff_fixture(&db).await);
-        AccessRequestRepository::insert(&db.database, request(1)).await.unwrap();
-        let calls = (0..12).map(|index| {
-            let (database, staff_fixture) = (db.database.clone(), if index % 2 == 0 { left } else { right });
-            tokio::spawn(async move {
-                match index % 3 {
-                    0 => database.decline(refusal(1, staff_fixture)).await.is_ok(),
-                    _ => database.approve(approval(1, staff_fixture, &format!("a{index}"))).await.is_ok(),
-                }
-            })
-        });
-        let mut won = 0;
-        for call in calls.collect::<Vec<_>>() {
-            won += usize::from(call.await.unwrap());
-        }
-        assert_eq!(won, 1);
-        let made = fixtures::number(&db, "SELECT COUNT(*) AS value FROM users WHERE kind = 'agent'").await;
-        let approved = "SELECT COUNT(*) AS value FROM agent_access_requests WHERE status = 'approved'";
-        assert_eq!(made, fixtures::number(&db, approved).await);
     }
 
     async fn a_request_belongs_to_the_project_that_reviewed_it(db: TestDatabase) {

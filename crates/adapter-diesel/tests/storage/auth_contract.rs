@@ -31,6 +31,26 @@ impl Fixture for EmptyDatabase<'_> {
 
 promises! {
     EmptyDatabase:
+    a_deleted_agent_has_no_tokens
+    a_token_follows_its_agent
+    callers_change_no_stronger_agent
+    an_agent_has_a_maximum_of_tokens
+    an_access_request_is_decided_once
+    an_access_request_gives_one_token
+    a_request_belongs_to_one_project
+    an_access_request_expires
+    an_equal_call_is_proposed_once
+    an_agent_has_a_maximum_of_open_calls
+    a_call_is_decided_once
+    an_approved_call_is_executed_once
+    a_policy_is_replaced_once_per_version
+    a_new_policy_stops_waiting_calls
+    an_employee_approves_a_maximum_per_hour
+    an_agent_stays_within_its_day
+    further_failures_are_only_counted
+    an_approval_mail_has_one_lease
+    a_later_proposal_is_mailed_later
+    a_mail_is_for_approvers_of_the_project
     a_code_gives_one_token
     wrong_attempts_use_up_a_code
     a_code_is_valid_for_its_contact_and_time

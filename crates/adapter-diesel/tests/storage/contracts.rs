@@ -11,7 +11,11 @@ macro_rules! suites {
 fn every_check_of_every_suite_runs() {
     let suites = suites! {
         "auth/src/testing/contract.rs": "auth_contract.rs"
+        "auth/src/testing/contract/access_requests.rs": "auth_contract.rs"
+        "auth/src/testing/contract/agent_actions.rs": "auth_contract.rs"
+        "auth/src/testing/contract/agents.rs": "auth_contract.rs"
         "auth/src/testing/contract/applications.rs": "auth_contract.rs"
+        "auth/src/testing/contract/approval_mails.rs": "auth_contract.rs"
         "auth/src/testing/contract/passwords.rs": "auth_contract.rs"
         "auth/src/testing/contract/phones.rs": "auth_contract.rs"
         "auth/src/testing/contract/roles.rs": "auth_contract.rs"

@@ -6,12 +6,16 @@ use kontor_kernel::{Email, SendError, StoreError};
 
 use crate::approval_mails::{ApprovalMail, WaitingCall};
 
-/// Queue of employees who get a mail about calls that wait for approval. The commit that stores a proposal fills it.
+/// Queue of employees who get a mail about calls that wait for approval. The commit that stores a proposal fills it:
+/// each employee of the project who is not banned, has an address and may approve calls. The first proposal since the
+/// last mail is mailed after [`APPROVAL_MAIL_DELAY`](crate::APPROVAL_MAIL_DELAY), the later ones with it.
+///
+/// After [`StoreError::OutcomeUnknown`], callers do nothing: the mail is leased again when its lease has expired.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ApprovalMailQueue: Send + Sync {
-    /// Leases the mail that has been due longest. Under concurrent calls one gets it. An unreadable mail is put aside
-    /// and does not block others.
+    /// Leases the mail that has been due longest. Under concurrent calls one gets it, until the lease expires. An
+    /// unreadable mail is put aside and does not block others.
     async fn lease(
         &self,
         owner: &str,

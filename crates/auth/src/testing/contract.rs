@@ -1,6 +1,8 @@
 //! Contract of the storage ports of logins: tokens, sessions, codes, calls, employees with their passwords,
 //! roles and permissions, and the clients and bots of applications. It holds for every implementation.
 //!
+//! Agents are part of it: their tokens, access requests and calls, and the mails about calls that wait for approval.
+//!
 //! Each function checks one promise of the ports and panics if it is broken. An adapter implements [`Fixture`]
 //! on a fresh storage and runs every function with a storage of its own. A function names the further ports that it
 //! needs.
@@ -11,7 +13,11 @@
     reason = "a broken promise fails the test that runs it"
 )]
 
+mod access_requests;
+mod agent_actions;
+mod agents;
 mod applications;
+mod approval_mails;
 mod employees;
 mod passwords;
 mod permissions;
@@ -37,7 +43,11 @@ use crate::ports::{
     StaffRepository, TokenRepository,
 };
 
+pub use access_requests::*;
+pub use agent_actions::*;
+pub use agents::*;
 pub use applications::*;
+pub use approval_mails::*;
 pub use employees::*;
 pub use passwords::*;
 pub use permissions::*;

@@ -1,6 +1,10 @@
 //! Logins in memory, for examples and for tests of use cases.
 
+mod access_requests;
+mod agent_actions;
+mod agents;
 mod applications;
+mod approval_mails;
 mod callbacks;
 mod customers;
 mod employees;
@@ -15,11 +19,13 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
-use kontor_kernel::{AppScope, ApplicationId, Contact, CounterpartyId, Phone, ProjectId, RoleId, TokenId};
+use kontor_kernel::{AppScope, ApplicationId, Contact, CounterpartyId, Phone, ProjectId, RoleId, TokenId, UserId};
 
 use crate::miniapp::MiniAppProvider;
-use crate::model::{ClientSession, ContactOwner, NewToken, TokenOwner};
+use crate::model::{AgentAction, AgentPolicy, ClientSession, ContactOwner, NewToken, StoredAccessRequest, TokenOwner};
+use agents::StoredAgent;
 use applications::Client;
+use approval_mails::QueuedMail;
 use callbacks::{Attempt, Hold};
 use customers::{Code, Customer};
 use permissions::Permissions;
@@ -37,6 +43,11 @@ use tokens::Token;
 /// [`PasswordRequests`](crate::ports::PasswordRequests) and [`SignInAddresses`](crate::ports::SignInAddresses). It
 /// fulfills their [contract](crate::testing::contract). Clones share their data.
 ///
+/// It also implements the ports of agents: [`AgentRepository`](crate::ports::AgentRepository),
+/// [`AccessRequestRepository`](crate::ports::AccessRequestRepository),
+/// [`AgentActionRepository`](crate::ports::AgentActionRepository) and
+/// [`ApprovalMailQueue`](crate::ports::ApprovalMailQueue). The list of agents has no filters.
+///
 /// Limits: it keeps no histories. There are no branches, departments and avatars, so it refuses employees that refer to
 /// them. The permissions of the service have no descriptions.
 #[derive(Clone, Default)]
@@ -47,6 +58,50 @@ pub struct InMemoryLogins {
 /// Guard of the storage. A test removes one, to prove that the contract notices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Guard {
+    /// A token of an agent is limited to its abilities.
+    Abilities,
+    /// A deleted agent has no tokens.
+    AgentDeleted,
+    /// Callers change no agent that has more permissions than they hold.
+    AgentHeld,
+    /// An agent has a maximum number of tokens.
+    AgentTokens,
+    /// An employee approves a maximum number of calls within an hour.
+    Approvals,
+    /// A mail about calls goes to an employee who is not banned.
+    Approver,
+    /// The failure of an earlier attempt is not the result of a call.
+    CallAttempt,
+    /// A call is decided once.
+    CallDecided,
+    /// The execution of a call is continued after its lease.
+    CallLease,
+    /// An equal call is proposed once.
+    CallProposed,
+    /// A call has one result.
+    CallResult,
+    /// An agent has limits for a day.
+    DayLimits,
+    /// An access request or a call is decided in time.
+    Deadline,
+    /// Further failures of an agent are only counted.
+    Failures,
+    /// A mail about calls has one lease at a time.
+    MailLease,
+    /// A mail about calls is released by the worker that leased it.
+    MailOwner,
+    /// An agent has a maximum number of open calls.
+    OpenCalls,
+    /// A call is approved under the policy of its proposal.
+    PolicyChanged,
+    /// A policy is replaced from the version that was read.
+    PolicyVersion,
+    /// An access request belongs to the project that handled it first.
+    RequestClaim,
+    /// An access request gives one token.
+    RequestConsumed,
+    /// An access request is decided once.
+    RequestDecided,
     /// A code is used once.
     Code,
     /// A code allows a number of wrong attempts.
@@ -108,6 +163,12 @@ enum Guard {
 #[derive(Default)]
 struct State {
     ids: Sequence,
+    access_requests: Vec<StoredAccessRequest>,
+    agents: BTreeMap<UserId, StoredAgent>,
+    approval_mails: Vec<QueuedMail>,
+    calls: Vec<AgentAction>,
+    day_uses: BTreeMap<(UserId, DateTime<Utc>), (i64, i64)>,
+    policies: BTreeMap<ProjectId, AgentPolicy>,
     apps: BTreeMap<ApplicationId, AppScope>,
     customers: BTreeMap<CounterpartyId, Customer>,
     logins: Vec<(ProjectId, Contact, CounterpartyId)>,
@@ -146,7 +207,8 @@ impl State {
     /// Stores a token, and opens the session of a customer.
     fn issue(&mut self, owner: TokenOwner, app: Option<AppScope>, new: &NewToken) -> TokenId {
         let id = self.ids.id();
-        self.tokens.insert(id, Token { owner, app, new: new.clone(), last_used_at: Some(new.created_at) });
+        let last_used_at = Some(new.created_at);
+        self.tokens.insert(id, Token { owner, app, new: new.clone(), last_used_at, name: None, abilities: None });
         if matches!(owner, TokenOwner::Customer(_)) {
             self.open_session(id, new.created_at);
         }

@@ -46,6 +46,26 @@ macro_rules! failures {
 async fn failures(open: impl Fn() -> InMemoryLogins) -> Vec<&'static str> {
     failures! {
         open();
+        a_deleted_agent_has_no_tokens
+        a_token_follows_its_agent
+        callers_change_no_stronger_agent
+        an_agent_has_a_maximum_of_tokens
+        an_access_request_is_decided_once
+        an_access_request_gives_one_token
+        a_request_belongs_to_one_project
+        an_access_request_expires
+        an_equal_call_is_proposed_once
+        an_agent_has_a_maximum_of_open_calls
+        a_call_is_decided_once
+        an_approved_call_is_executed_once
+        a_policy_is_replaced_once_per_version
+        a_new_policy_stops_waiting_calls
+        an_employee_approves_a_maximum_per_hour
+        an_agent_stays_within_its_day
+        further_failures_are_only_counted
+        an_approval_mail_has_one_lease
+        a_later_proposal_is_mailed_later
+        a_mail_is_for_approvers_of_the_project
         a_code_gives_one_token
         wrong_attempts_use_up_a_code
         a_code_is_valid_for_its_contact_and_time
@@ -98,6 +118,29 @@ async fn the_logins_in_memory_fulfill_the_contract() {
 #[tokio::test]
 async fn a_missing_guard_is_noticed() {
     for (guard, check) in [
+        (Guard::AgentDeleted, "a_deleted_agent_has_no_tokens"),
+        (Guard::Abilities, "a_token_follows_its_agent"),
+        (Guard::AgentHeld, "callers_change_no_stronger_agent"),
+        (Guard::AgentTokens, "an_agent_has_a_maximum_of_tokens"),
+        (Guard::RequestDecided, "an_access_request_is_decided_once"),
+        (Guard::RequestConsumed, "an_access_request_gives_one_token"),
+        (Guard::RequestClaim, "a_request_belongs_to_one_project"),
+        (Guard::Deadline, "an_access_request_expires"),
+        (Guard::CallProposed, "an_equal_call_is_proposed_once"),
+        (Guard::OpenCalls, "an_agent_has_a_maximum_of_open_calls"),
+        (Guard::CallDecided, "a_call_is_decided_once"),
+        (Guard::Deadline, "a_call_is_decided_once"),
+        (Guard::CallLease, "an_approved_call_is_executed_once"),
+        (Guard::CallAttempt, "an_approved_call_is_executed_once"),
+        (Guard::CallResult, "an_approved_call_is_executed_once"),
+        (Guard::PolicyVersion, "a_policy_is_replaced_once_per_version"),
+        (Guard::PolicyChanged, "a_new_policy_stops_waiting_calls"),
+        (Guard::Approvals, "an_employee_approves_a_maximum_per_hour"),
+        (Guard::DayLimits, "an_agent_stays_within_its_day"),
+        (Guard::Failures, "further_failures_are_only_counted"),
+        (Guard::MailLease, "an_approval_mail_has_one_lease"),
+        (Guard::MailOwner, "an_approval_mail_has_one_lease"),
+        (Guard::Approver, "a_mail_is_for_approvers_of_the_project"),
         (Guard::Code, "a_code_gives_one_token"),
         (Guard::Attempts, "wrong_attempts_use_up_a_code"),
         (Guard::Expiry, "a_code_is_valid_for_its_contact_and_time"),
@@ -146,7 +189,11 @@ async fn a_missing_guard_is_noticed() {
 fn every_check_runs() {
     let checks = [
         include_str!("../contract.rs"),
+        include_str!("../contract/access_requests.rs"),
+        include_str!("../contract/agent_actions.rs"),
+        include_str!("../contract/agents.rs"),
         include_str!("../contract/applications.rs"),
+        include_str!("../contract/approval_mails.rs"),
         include_str!("../contract/employees.rs"),
         include_str!("../contract/passwords.rs"),
         include_str!("../contract/permissions.rs"),

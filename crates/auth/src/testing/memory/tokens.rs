@@ -1,6 +1,8 @@
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use chrono::{DateTime, TimeDelta, Utc};
-use kontor_kernel::{AppScope, CustomerScope, StoreError, TokenId};
+use kontor_kernel::{AppScope, CustomerScope, Name, Permission, StoreError, TokenId};
 
 use super::{Guard, InMemoryLogins, State};
 use crate::model::{ClientSession, NewToken, StoredCustomerToken, StoredStaffToken, TokenOwner, TokenUse};
@@ -12,11 +14,17 @@ pub(super) struct Token {
     pub(super) app: Option<AppScope>,
     pub(super) new: NewToken,
     pub(super) last_used_at: Option<DateTime<Utc>>,
+    /// Name of a token of an agent.
+    pub(super) name: Option<Name>,
+    pub(super) abilities: Option<BTreeSet<Permission>>,
 }
 
 impl State {
     fn staff_token(&self, id: TokenId) -> Option<StoredStaffToken> {
         let token = self.tokens.get(&id)?;
+        if let Some(of_agent) = self.agent_token(token) {
+            return Some(of_agent);
+        }
         let is_owner = |owner| token.owner == owner || !self.guards.has(Guard::Kind);
         let member = self.staff.iter().find(|member| is_owner(TokenOwner::Staff(member.employee.id)))?;
         Some(StoredStaffToken {
@@ -50,6 +58,7 @@ impl State {
         let Some(active) = used.active_after(token.last_used_at) else { return };
         token.last_used_at = Some(used.last);
         let owner = token.owner;
+        self.agent_was_active(owner, used.last);
         if let Some(member) = self.staff.iter_mut().find(|member| TokenOwner::Staff(member.employee.id) == owner) {
             member.employee.active_time += active;
             member.employee.last_activity_at = Some(used.last);
