@@ -38,7 +38,7 @@ pub trait Fixture: Send + Sync {
     async fn reserve(&self, stock: InventoryId, units: u32);
 }
 
-fn level(units: i64) -> StockLevel {
+pub(super) fn level(units: i64) -> StockLevel {
     StockLevel::new(units).unwrap()
 }
 
@@ -50,11 +50,11 @@ fn goods() -> Card {
     Card::new(fresh("Goods"), NomenclatureKind::Goods)
 }
 
-async fn item<F: Fixture>(fixture: &F, project: ProjectId, card: Card) -> Nomenclature {
+pub(super) async fn item<F: Fixture>(fixture: &F, project: ProjectId, card: Card) -> Nomenclature {
     NomenclatureRepository::insert(&*fixture.store(), stamp(project), card).await.unwrap()
 }
 
-async fn warehouse<F: Fixture>(fixture: &F, (project, branch_id): (ProjectId, BranchId)) -> WarehouseId {
+pub(super) async fn warehouse<F: Fixture>(fixture: &F, (project, branch_id): (ProjectId, BranchId)) -> WarehouseId {
     let draft = WarehouseDraft { name: fresh("Warehouse"), address: None, branch_id, application_ids: None };
     WarehouseRepository::insert(&*fixture.store(), stamp(project), draft).await.unwrap().id
 }

@@ -1,7 +1,9 @@
 //! The catalog in memory, for examples and for tests of use cases.
 
+mod jobs;
 mod names;
 mod ports;
+mod sheets;
 #[cfg(test)]
 mod tests;
 
@@ -24,8 +26,12 @@ use crate::model::{
 /// [names](crate::testing::contract::names) check, and fulfills these. Clones share their data. A write changes a copy
 /// of the data, which replaces the data if the write succeeds.
 ///
+/// It also imports and exports sheets in the background, as the contracts of [jobs](crate::testing::contract::jobs) and
+/// of [sheets](crate::testing::contract::sheets) check.
+///
 /// Limits: it knows no dictionaries, applications and orders. It refuses items and warehouses that refer to records
 /// other than branches, and no order uses a discount. Lists are ordered by identifier and have no filters.
+/// Only stock is exported.
 #[derive(Clone, Default)]
 pub struct InMemoryStock {
     state: Shared<State>,
@@ -48,6 +54,18 @@ enum Guard {
     Project,
     /// A warehouse with stock is not deleted.
     Empty,
+    /// A limited number of jobs of a project waits.
+    Room,
+    /// One import and one export of a project runs at a time.
+    Turn,
+    /// Only the holder of its lease works on a job.
+    Lease,
+    /// A step of a job is recorded once.
+    Step,
+    /// The author of a job may still start it.
+    Author,
+    /// A sheet with invalid rows is not written.
+    Whole,
     /// Names of brands and of tags are unique.
     Name,
     /// Codes of categories and of discounts are unique.
@@ -65,6 +83,9 @@ struct State {
     categories: BTreeMap<CategoryId, (ProjectId, Category)>,
     tags: Vec<(ProjectId, Tag)>,
     discounts: BTreeMap<DiscountId, (ProjectId, Discount)>,
+    jobs: jobs::Jobs,
+    banned: jobs::Banned,
+    column_maps: sheets::SavedMaps,
     items: BTreeMap<NomenclatureId, (ProjectId, Nomenclature)>,
     warehouses: BTreeMap<WarehouseId, (ProjectId, Warehouse)>,
     stock: BTreeMap<InventoryId, (ProjectId, Inventory)>,
