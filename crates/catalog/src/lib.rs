@@ -42,6 +42,7 @@
 //! - `mocks` adds a mock of every port except [`spreadsheet::ports::SheetReader`].
 //! - `testing` adds `testing::contract`, the promises of the storage ports, as functions that the tests of an adapter
 //!   run; and `testing::memory`, items, stock, categories, brands, tags and discounts in memory.
+//!   Jobs and spreadsheets have contracts and storage in memory as well.
 //!
 //! ```toml
 //! [dependencies]

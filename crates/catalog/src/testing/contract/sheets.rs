@@ -249,9 +249,7 @@ pub async fn stock_is_uploaded_whole_or_not_at_all<F: Fixture>(fixture: &F) {
     let (store, place) = (fixture.store(), fixture.project().await);
     let (project, near) = (place.0, warehouse(fixture, place).await);
     labelled(fixture, project, "A").await;
-    let sheet = |quantity: u32| {
-        format!("article;warehouse;quantity;price\nA;{near};{quantity};10\nNONE;{near};1;1\n")
-    };
+    let sheet = |quantity: u32| format!("article;warehouse;quantity;price\nA;{near};{quantity};10\nNONE;{near};1;1\n");
     let half = sheet(5);
     let checked = StockSheetRepository::check(&*store, project, levels(&half)).await.unwrap();
     assert_eq!(counts(&checked), [1, 0, 0, 1]);
