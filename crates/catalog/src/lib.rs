@@ -41,7 +41,8 @@
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port except [`spreadsheet::ports::SheetReader`].
 //! - `testing` adds `testing::contract`, the promises of the storage ports, as functions that the tests of an adapter
-//!   run; and `testing::memory`, the catalog with what applications offer and customers see, in memory.
+//!   run; and `testing::memory`, the catalog with what applications offer and customers see, its jobs and sheets, in
+//!   memory.
 //!
 //! ```toml
 //! [dependencies]

@@ -106,7 +106,7 @@ pub(super) fn cancel(connection: &mut AnyConnection, queue: &Queue, id: JobId, a
     Ok(canceled > 0)
 }
 
-/// Ends the lease of a held job, so that it is taken again.
+/// Ends the lease of a held job, so that it is taken again. This is no lapse.
 pub(super) async fn release(
     database: &Database,
     queue: &'static Queue,
@@ -115,7 +115,7 @@ pub(super) async fn release(
 ) -> Result<(), StoreError> {
     database
         .write(move |connection| {
-            Statement::new(format!("UPDATE {} SET tries = 0, leased_until = ", queue.table))
+            Statement::new(format!("UPDATE {} SET tries = 0, lapses = 0, leased_until = ", queue.table))
                 .value(now.naive_utc())
                 .sql(" WHERE id = ")
                 .value(held.job.get())

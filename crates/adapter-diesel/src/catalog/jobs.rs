@@ -7,8 +7,8 @@ use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_catalog::bulk::ports::JobRepository;
 use kontor_catalog::bulk::{
-    Ending, Job, JobError, JobFilter, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState, LeasedJob,
-    NewJob, PartError, PassResult, Step, Tally,
+    Ending, Job, JobError, JobFilter, JobKind, JobLease, JobOptions, JobPhase, JobProblem, JobRefusal, JobState,
+    LeasedJob, NewJob, PartError, PassResult, Step, Tally,
 };
 use kontor_catalog::spreadsheet::{ImportKind, ImportMode, ImportReport, RowPreview};
 use kontor_kernel::{JobId, Page, PageRequest, ProjectId, ProjectScoped, StoreError, TokenId, Word as _};
@@ -190,12 +190,13 @@ pub(super) fn next_number(connection: &mut AnyConnection, project: ProjectId, at
 
 /// `SELECT id ...`: jobs of a project that match the filter, imports and exports.
 fn listed(project: ProjectId, filter: &JobFilter) -> Statement {
+    let kinds = if filter.kinds.is_empty() { JobKind::all() } else { &filter.kinds };
     let states = if filter.states.is_empty() { JobState::all() } else { &filter.states };
     let of = |table: &str| {
         Statement::new(format!("SELECT id FROM {table} WHERE project_id = "))
             .value(project.get())
             .sql(" AND kind IN ")
-            .tuple(filter.kinds.iter().map(|kind| kind.word().into()))
+            .tuple(kinds.iter().map(|kind| kind.word().into()))
             .sql(" AND state IN ")
             .tuple(states.iter().map(|state| state.word().into()))
     };

@@ -72,14 +72,15 @@ impl<R: SheetReader + ?Sized> SheetBook for OneSheet<'_, R> {
     }
 }
 
-/// Storage of the column mappings of projects.
+/// Storage of the column mappings of projects, one for each kind of import. Saved mappings are for many files.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ColumnMaps: Send + Sync {
     /// Returns the mapping of a project for a kind of import; empty if none is saved.
     async fn find(&self, project: ProjectId, kind: ImportKind) -> Result<ColumnMap, StoreError>;
 
-    /// Replaces the saved mapping.
+    /// Replaces the saved mapping; an empty one removes it. Of concurrent calls the last one counts as a whole. After
+    /// [`StoreError::OutcomeUnknown`] the call can be repeated.
     async fn replace(&self, project: ProjectId, kind: ImportKind, map: ColumnMap) -> Result<(), StoreError>;
 }
 
@@ -130,19 +131,22 @@ pub trait SheetWriters: Send + Sync {
     fn piece<'a>(&self, rows: &[Vec<Content<'a>>], is_first: bool) -> Result<Vec<u8>, SheetFailed>;
 }
 
-/// Bulk access to the items of a project.
+/// Bulk access to the items of a project. A sheet refers to records of its project alone: others are unknown to it.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ItemSheetRepository: Send + Sync {
-    /// Writes the changes that [`super::Decision`] computes from the sheet, in one transaction. It includes new
-    /// categories and brands, the storefront offers and the history entries.
+    /// Writes the changes that [`super::Decision`] computes from the sheet, in one transaction, or nothing of it. It
+    /// includes new categories, brands and tags, the storefront offers and the history entries. Refuses
+    /// [`ImportError::Rows`] if rows are invalid and the mode is not partial, and [`ImportError::Stale`] if a
+    /// concurrent call wrote an article or a name of the sheet. After [`StoreError::OutcomeUnknown`] the call can be
+    /// repeated: rows that match their items change nothing.
     async fn import(&self, stamp: Stamp, sheet: Arc<CardSheet>, mode: ImportMode) -> Result<ImportReport, ImportError>;
 
     /// Returns the report of [`ItemSheetRepository::import`] without writing.
     async fn check(&self, project: ProjectId, sheet: Arc<CardSheet>) -> Result<ImportReport, ImportError>;
 
-    /// Imports a part of a job's file like [`ItemSheetRepository::import`]. The same transaction records that the step is done.
-    /// Refuses [`PartError::LeaseLost`] if the lease of the job is lost or the step was already done, and
+    /// Imports a part of a job's file like [`ItemSheetRepository::import`]. The same transaction records that the step
+    /// is done. Refuses [`PartError::LeaseLost`] if the lease of the job is lost or the step was already done, and
     /// [`PartError::AuthorDenied`] if the author may no longer start such a job.
     async fn import_part(
         &self,
@@ -162,20 +166,23 @@ pub trait ItemSheetRepository: Send + Sync {
     ) -> Result<Vec<CardLine>, StoreError>;
 }
 
-/// Bulk access to the stock levels of a project.
+/// Bulk access to the stock levels of a project. A sheet refers to records of its project alone.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait StockSheetRepository: Send + Sync {
     /// Writes the changes that [`super::StockDecision`] computes from the sheet, with stock movements and storefront
-    /// offers, in one transaction.
+    /// offers, in one transaction, or nothing of it. Refuses [`ImportError::Rows`] if rows are invalid and the mode is
+    /// not partial, and [`ImportError::Stale`] if a concurrent call created a stock level of the sheet. After
+    /// [`StoreError::OutcomeUnknown`] the caller compares the stock with the sheet before it repeats the call: orders
+    /// may have reduced it since.
     async fn upload(&self, stamp: Stamp, sheet: Arc<StockSheet>, mode: ImportMode)
     -> Result<ImportReport, ImportError>;
 
     /// Returns the report of [`StockSheetRepository::upload`] without writing.
     async fn check(&self, project: ProjectId, sheet: Arc<StockSheet>) -> Result<ImportReport, ImportError>;
 
-    /// Imports a part of a job's file like [`StockSheetRepository::upload`]. The same transaction records that the step is done.
-    /// Refuses [`PartError::LeaseLost`] if the lease of the job is lost or the step was already done, and
+    /// Imports a part of a job's file like [`StockSheetRepository::upload`]. The same transaction records that the step
+    /// is done. Refuses [`PartError::LeaseLost`] if the lease of the job is lost or the step was already done, and
     /// [`PartError::AuthorDenied`] if the author may no longer start such a job.
     async fn upload_part(
         &self,

@@ -1,4 +1,4 @@
-//! Contracts of the storage ports, for every implementation.
+//! Contracts of the storage ports, for every implementation. Those of imports and exports are [`jobs`] and [`sheets`].
 //!
 //! Each function of [`stock`], [`names`], [`offers`], [`storefront`] and [`customers`] checks one promise of the ports
 //! and panics if it is broken. An adapter implements the `Fixture` of a suite on a fresh storage and runs every function
@@ -6,8 +6,10 @@
 #![expect(clippy::unwrap_used, reason = "a broken promise fails the test that runs it")]
 
 pub mod customers;
+pub mod jobs;
 pub mod names;
 pub mod offers;
+pub mod sheets;
 pub mod stock;
 pub mod storefront;
 

@@ -54,7 +54,7 @@ pub(super) async fn item<F: Fixture>(fixture: &F, project: ProjectId, card: Card
     NomenclatureRepository::insert(&*fixture.store(), stamp(project), card).await.unwrap()
 }
 
-async fn warehouse<F: Fixture>(fixture: &F, (project, branch_id): (ProjectId, BranchId)) -> WarehouseId {
+pub(super) async fn warehouse<F: Fixture>(fixture: &F, (project, branch_id): (ProjectId, BranchId)) -> WarehouseId {
     let draft = WarehouseDraft { name: fresh("Warehouse"), address: None, branch_id, application_ids: None };
     WarehouseRepository::insert(&*fixture.store(), stamp(project), draft).await.unwrap().id
 }

@@ -1,10 +1,12 @@
 //! The catalog in memory, for examples and for tests of use cases.
 
 mod customers;
+mod jobs;
 mod names;
 mod offers;
 mod ports;
 mod promotions;
+mod sheets;
 mod storefront;
 #[cfg(test)]
 mod tests;
@@ -33,10 +35,14 @@ use crate::storefront::{SearchRequest, Slide};
 /// customers check, and fulfills these. Clones share their data. A write changes a copy of the data, which replaces the
 /// data if the write succeeds.
 ///
+/// It also imports and exports sheets in the background, as the contracts of [jobs](crate::testing::contract::jobs) and
+/// of [sheets](crate::testing::contract::sheets) check.
+///
 /// Limits: it knows no dictionaries and orders. It refuses items that refer to records of a dictionary, no order uses a
 /// discount, and every project has the currency `RUB`. Items and promotions keep the names that records had when they
 /// were written. Subscription plans of every billing period are offered. Lists for staff are ordered by identifier, or
 /// as an application shows them; they have no filters. No list has a text search.
+/// Only stock is exported.
 #[derive(Clone, Default)]
 pub struct InMemoryStock {
     state: Shared<State>,
@@ -59,6 +65,18 @@ enum Guard {
     Project,
     /// A warehouse with stock is not deleted.
     Empty,
+    /// A limited number of jobs of a project waits.
+    Room,
+    /// One import and one export of a project runs at a time.
+    Turn,
+    /// Only the holder of its lease works on a job.
+    Lease,
+    /// A step of a job is recorded once.
+    Step,
+    /// The author of a job may still start it.
+    Author,
+    /// A sheet with invalid rows is not written.
+    Whole,
     /// Names of brands and of tags are unique.
     Name,
     /// Codes of categories and of discounts, and slugs of plans, are unique.
@@ -94,6 +112,9 @@ struct State {
     categories: BTreeMap<CategoryId, (ProjectId, Category)>,
     tags: Vec<(ProjectId, Tag)>,
     discounts: BTreeMap<DiscountId, (ProjectId, Discount)>,
+    jobs: jobs::Jobs,
+    banned: jobs::Banned,
+    column_maps: sheets::SavedMaps,
     items: BTreeMap<NomenclatureId, (ProjectId, Nomenclature)>,
     warehouses: BTreeMap<WarehouseId, (ProjectId, Warehouse)>,
     stock: BTreeMap<InventoryId, (ProjectId, Inventory)>,

@@ -42,7 +42,7 @@ impl State {
         Ok(())
     }
 
-    fn insert_brand(&mut self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError> {
+    pub(super) fn insert_brand(&mut self, stamp: Stamp, draft: BrandDraft) -> Result<Brand, BrandError> {
         self.require_brand_name(stamp.project_id, &draft.name, None)?;
         let BrandDraft { name, photo } = draft;
         let brand = Brand { id: self.ids.id(), name, photo, created_at: stamp.at, updated_at: stamp.at };
@@ -60,7 +60,7 @@ impl State {
         Ok(brand)
     }
 
-    fn insert_tag(&mut self, stamp: Stamp, draft: TagDraft) -> Result<Tag, TagError> {
+    pub(super) fn insert_tag(&mut self, stamp: Stamp, draft: TagDraft) -> Result<Tag, TagError> {
         if !self.projects.contains(&stamp.project_id) {
             return Err(TagError::NotFound);
         }
@@ -107,7 +107,7 @@ impl State {
         Ok(code)
     }
 
-    fn insert_category(&mut self, stamp: Stamp, draft: CategoryDraft) -> Result<Category, CategoryError> {
+    pub(super) fn insert_category(&mut self, stamp: Stamp, draft: CategoryDraft) -> Result<Category, CategoryError> {
         let category = Category {
             parent: self.parent(stamp.project_id, draft.parent_id)?,
             code: self.category_code(stamp.project_id, draft.code, None)?,

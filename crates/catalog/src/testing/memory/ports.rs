@@ -24,7 +24,7 @@ pub(super) fn scoped<T: Clone>(found: Option<&(ProjectId, T)>) -> Option<Project
 }
 
 impl State {
-    fn insert_stock(&mut self, stamp: Stamp, draft: &InventoryDraft) -> Result<Inventory, InventoryError> {
+    pub(super) fn insert_stock(&mut self, stamp: Stamp, draft: &InventoryDraft) -> Result<Inventory, InventoryError> {
         let warehouse = self.warehouses.get(&draft.warehouse_id).filter(|(owner, _)| self.owns(*owner, stamp));
         let item = self.items.get(&draft.nomenclature_id).filter(|(owner, _)| self.owns(*owner, stamp));
         let (Some((_, warehouse)), Some((_, item))) = (warehouse, item) else {
@@ -62,7 +62,12 @@ impl State {
         Ok(stock)
     }
 
-    fn set_stock(&mut self, stamp: Stamp, id: InventoryId, change: StockChange) -> Result<Inventory, InventoryError> {
+    pub(super) fn set_stock(
+        &mut self,
+        stamp: Stamp,
+        id: InventoryId,
+        change: StockChange,
+    ) -> Result<Inventory, InventoryError> {
         let own = self.stock.get(&id).filter(|(owner, _)| self.owns(*owner, stamp));
         let (project, before) = own.cloned().ok_or(InventoryError::NotFound)?;
         let quantity = change.quantity.or(before.quantity);
@@ -126,7 +131,7 @@ impl State {
         })
     }
 
-    fn insert_item(&mut self, stamp: Stamp, card: Card) -> Result<Nomenclature, NomenclatureError> {
+    pub(super) fn insert_item(&mut self, stamp: Stamp, card: Card) -> Result<Nomenclature, NomenclatureError> {
         let labels = self.admit(stamp, &card, None)?;
         let (created_at, updated_at) = (stamp.at, stamp.at);
         let item = Nomenclature { id: self.ids.id(), card, labels, version: 1, created_at, updated_at };
@@ -134,7 +139,7 @@ impl State {
         Ok(item)
     }
 
-    fn replace_item(
+    pub(super) fn replace_item(
         &mut self,
         stamp: Stamp,
         seen: &Nomenclature,

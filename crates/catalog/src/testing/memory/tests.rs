@@ -8,13 +8,13 @@ use chrono::DateTime;
 use futures_util::FutureExt as _;
 use kontor_kernel::{
     AppScope, ApplicationId, BranchId, CustomerScope, InventoryId, Money, Name, NomenclatureId, Period, ProjectId,
-    SlideId, Stamp,
+    SlideId, Stamp, UserId,
 };
 
 use super::{Guard, InMemoryStock};
 use crate::model::{Card, NomenclatureKind};
 use crate::ports::NomenclatureRepository;
-use crate::testing::contract::{customers, names, offers, stock, storefront};
+use crate::testing::contract::{customers, jobs, names, offers, sheets, stock, storefront};
 
 #[async_trait]
 impl names::Fixture for InMemoryStock {
@@ -28,6 +28,19 @@ impl names::Fixture for InMemoryStock {
         self.add_project()
     }
 }
+
+#[async_trait]
+impl jobs::Fixture for InMemoryStock {
+    async fn author(&self, _: ProjectId) -> UserId {
+        self.state.with(|state| state.ids.id())
+    }
+
+    async fn ban(&self, author: UserId) {
+        Self::ban(self, author);
+    }
+}
+
+impl sheets::Fixture for InMemoryStock {}
 
 #[async_trait]
 impl stock::Fixture for InMemoryStock {
@@ -132,6 +145,33 @@ async fn failures(open: impl Fn() -> InMemoryStock) -> Vec<&'static str> {
         no_stock_is_lost_with_a_warehouse
     };
     failed.extend(failures! {
+        jobs, open();
+        only_so_many_jobs_wait
+        an_import_has_one_runner
+        an_expired_lease_is_taken_over
+        a_released_job_is_available_at_once
+        a_step_is_recorded_once
+        an_author_without_rights_writes_nothing
+        a_canceled_job_writes_nothing
+        an_export_has_one_runner
+        files_are_kept_until_they_are_forgotten
+        jobs_are_listed_newest_first
+    });
+    failed.extend(failures! {
+        sheets, open();
+        a_sheet_is_written_whole_or_not_at_all
+        an_article_is_imported_once
+        foreign_items_are_not_imported
+        items_are_read_in_pages
+        a_part_is_written_with_its_step
+        a_part_of_stock_is_written_with_its_step
+        stock_is_uploaded_whole_or_not_at_all
+        stock_is_uploaded_once
+        stock_of_foreign_records_is_not_uploaded
+        exported_stock_uploads_unchanged
+        a_column_map_belongs_to_a_project_and_a_kind
+    });
+    failed.extend(failures! {
         names, open();
         a_brand_name_is_unique_in_its_project
         a_tag_name_is_unique_in_its_project
@@ -187,6 +227,21 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Project, "stock_stays_in_its_project"),
         (Guard::Empty, "a_warehouse_with_stock_stays"),
         (Guard::Empty, "no_stock_is_lost_with_a_warehouse"),
+        (Guard::Room, "only_so_many_jobs_wait"),
+        (Guard::Turn, "an_import_has_one_runner"),
+        (Guard::Turn, "an_export_has_one_runner"),
+        (Guard::Lease, "an_expired_lease_is_taken_over"),
+        (Guard::Lease, "a_canceled_job_writes_nothing"),
+        (Guard::Lease, "a_part_is_written_with_its_step"),
+        (Guard::Lease, "a_part_of_stock_is_written_with_its_step"),
+        (Guard::Step, "a_step_is_recorded_once"),
+        (Guard::Step, "a_part_is_written_with_its_step"),
+        (Guard::Step, "a_part_of_stock_is_written_with_its_step"),
+        (Guard::Author, "an_author_without_rights_writes_nothing"),
+        (Guard::Whole, "a_sheet_is_written_whole_or_not_at_all"),
+        (Guard::Whole, "stock_is_uploaded_whole_or_not_at_all"),
+        (Guard::Project, "foreign_items_are_not_imported"),
+        (Guard::Project, "stock_of_foreign_records_is_not_uploaded"),
         (Guard::Name, "a_brand_name_is_unique_in_its_project"),
         (Guard::Name, "a_tag_name_is_unique_in_its_project"),
         (Guard::Code, "a_category_code_is_unique_in_its_project"),
@@ -219,11 +274,13 @@ async fn a_missing_guard_is_noticed() {
 fn every_check_runs() {
     let here = include_str!("tests.rs");
     let checks = [
-        include_str!("../contract/stock.rs"),
+        include_str!("../contract/customers.rs"),
+        include_str!("../contract/jobs.rs"),
         include_str!("../contract/names.rs"),
         include_str!("../contract/offers.rs"),
+        include_str!("../contract/sheets.rs"),
+        include_str!("../contract/stock.rs"),
         include_str!("../contract/storefront.rs"),
-        include_str!("../contract/customers.rs"),
     ]
     .concat();
     let named = checks.lines().filter_map(|line| line.strip_prefix("pub async fn ")?.split_once('<'));
