@@ -117,6 +117,7 @@ mod policies;
 mod preconditions;
 mod process;
 mod project_fixture;
+mod project_move;
 mod receipts;
 mod redaction;
 mod reference;

@@ -36,9 +36,11 @@ const MAX_FREEZES: u32 = 3;
 /// Comparison of all rows is repeated within the freeze if it took no longer than this before.
 const QUICK_COMPARISON: Duration = Duration::from_millis(500);
 
-/// Settings of both connections: no limits of time, except for locks that others wait behind.
+/// Settings of both connections: no limits of time, except for locks that others wait behind. If the host of the
+/// command is lost, its transaction ends within a minute; until then no other run can begin.
 const SETTINGS: &str = "SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0; \
-     SET lock_timeout = '1s'; SET DateStyle = 'ISO'; SET default_transaction_isolation = 'read committed'";
+     SET lock_timeout = '1s'; SET DateStyle = 'ISO'; SET default_transaction_isolation = 'read committed'; \
+     SET tcp_keepalives_idle = 15; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3";
 
 /// Errors of a move. The source goes on as before, except after [`ProjectMoveError::Unknown`].
 #[derive(Debug, thiserror::Error)]
@@ -156,6 +158,22 @@ impl Ends {
         if Statement::new("SELECT id FROM installation WHERE held_since IS NOT NULL").finds(source)? {
             let held = "subscription charges of the source are held; run `kontor reconcile` first";
             return Err(ProjectMoveError::Refused(held.to_owned()));
+        }
+        // Keys at the acquirer contain the name of the installation, so the target would charge these periods again.
+        let taken_over = Statement::new(
+            "SELECT s.id FROM known_renewals k JOIN subscriptions s ON s.id = k.subscription_id AND s.project_id = ",
+        )
+        .value(*project)
+        .sql(
+            " WHERE s.status <> 'canceled' AND NOT k.is_canceled \
+             AND NOT EXISTS (SELECT 1 FROM charges c WHERE c.provider_payment_id = k.provider_payment_id) \
+             AND NOT EXISTS (SELECT 1 FROM subscription_payments p WHERE p.project_id = s.project_id \
+             AND p.subscription_id = s.id AND p.period = k.period AND p.state = 'succeeded') ORDER BY s.id LIMIT 1",
+        );
+        if let Some(subscription) = taken_over.scalars::<i64>(source)?.first() {
+            return Err(ProjectMoveError::Refused(format!(
+                "the next charge of subscription {subscription} takes over a payment of before a restore; move after it"
+            )));
         }
         Ok(())
     }

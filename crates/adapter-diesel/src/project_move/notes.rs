@@ -120,11 +120,16 @@ pub(super) fn thaw(source: &mut AnyConnection, project: i64) -> Result<(), Proje
 
 /// Refuses changes for good, if the freeze has not ended. Returns `false` if it has.
 pub(super) fn close(source: &mut AnyConnection, project: i64) -> Result<bool, ProjectMoveError> {
-    let now = if source.is_postgres() {
-        "clock_timestamp() AT TIME ZONE 'UTC'"
+    // Writers who saw the end of the freeze end first, and the time is read after them.
+    let (lock, now) = if source.is_postgres() {
+        ("LOCK TABLE project_moves IN EXCLUSIVE MODE; ", "clock_timestamp() AT TIME ZONE 'UTC'")
     } else {
-        "strftime('%Y-%m-%d %H:%M:%f', 'now')"
+        ("", "strftime('%Y-%m-%d %H:%M:%f', 'now')")
     };
-    let close = "UPDATE project_moves SET state = 'moved' WHERE state = 'copying' AND project_id = ";
-    Ok(Statement::new(close).value(project).sql(format!(" AND frozen_until > {now}")).once().run(source)? == 1)
+    source.batch_execute(&format!(
+        "{lock}UPDATE project_moves SET state = 'moved' WHERE state = 'copying' AND project_id = {project} \
+         AND frozen_until > {now};"
+    ))?;
+    let closed = Statement::new("SELECT project_id FROM project_moves WHERE state = 'moved' AND project_id = ");
+    Ok(closed.value(project).finds(source)?)
 }

@@ -272,9 +272,11 @@ impl Table {
 
 /// Moves the sequence of the ids of a table past an id.
 pub(super) fn raise_sequence(target: &mut AnyConnection, table: &str, id: i64) -> QueryResult<()> {
+    // The table of imports issues the ids of exports too.
+    let issuer = if table == "exports" { "jobs" } else { table };
     let raise = format!(
         "SELECT setval(CAST(s AS regclass), GREATEST(nextval(CAST(s AS regclass)), {id})) \
-         FROM (SELECT pg_get_serial_sequence('{table}', 'id')) AS q(s) WHERE s IS NOT NULL"
+         FROM (SELECT pg_get_serial_sequence('{issuer}', 'id')) AS q(s) WHERE s IS NOT NULL"
     );
     Statement::new(raise).once().scalars::<i64>(target).map(drop)
 }

@@ -11,6 +11,7 @@ mod postgres;
 mod script;
 mod sql;
 pub mod stock_fixture;
+pub mod tenant_rows;
 mod waiting;
 pub mod wire;
 

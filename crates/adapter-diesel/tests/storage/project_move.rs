@@ -1,13 +1,14 @@
 //! A project moves to another database: whole, while it is in use, or not at all.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta};
 use diesel::RunQueryDsl;
-use kontor_adapter_diesel::testing::{Kind, TestDatabase};
+use kontor_adapter_diesel::testing::tenant_rows::TenantTables;
+use kontor_adapter_diesel::testing::wire::{Break, Wire};
+use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
 use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
 use kontor_adapter_diesel::{Abort, Database, MOVING, ProjectMoveError, ProjectMoved, retry_until, tests_with};
 use kontor_kernel::{ProjectId, StoreError};
@@ -16,7 +17,8 @@ use crate::stock_fixture::{Item, StockFixture};
 
 const AT: &str = "'2026-01-01 00:00:00.25'";
 
-/// Tables, and columns and values of a row beside its project. A name in braces is the id of a record.
+/// Tables, and columns and values of a row beside its project. A name in braces is the id of a record. The other tables
+/// are filled by their columns.
 const ROWS: &[(&str, &str, &str)] = &[
     ("roles", "id, name, is_owner, created_at, updated_at", "500, 'Clerk', FALSE, {at}, {at}"),
     ("role_permissions", "role_id, permission_id", "500, 1"),
@@ -57,13 +59,18 @@ const ROWS: &[(&str, &str, &str)] = &[
         "contact, fingerprint, attempts_left, expires_at, created_at",
         "'79005550001', 'f', 3, {at}, {at}",
     ),
+    (
+        "exports",
+        "id, kind, format, created_from, state, done_rows, file_bytes, tries, created_at",
+        "700, 'orders_export', 'csv', '2026-01-31', 'queued', 0, 0, 0, {at}",
+    ),
 ];
 
 /// Number of a request with an idempotency key.
 const KEY_NUMBER: i64 = 1_769_904_000_000 << 21;
 
-/// Returns a project with records that refer to each other, also in circles.
-async fn project(db: &TestDatabase) -> ProjectId {
+/// Returns a project with rows in every table that refer to each other, also in circles.
+async fn project(db: &TestDatabase, tables: &TenantTables) -> ProjectId {
     let fixture = StockFixture::open(db).await;
     let top = fixture.category("Vases", None).await;
     // A parent with a greater id than its child.
@@ -93,38 +100,12 @@ async fn project(db: &TestDatabase) -> ProjectId {
     }
     fixture.run("UPDATE users SET avatar_id = 500, creator_id = 500 WHERE id = 500".to_owned()).await;
     fixture.run("UPDATE files SET order_id = 500 WHERE id = 500".to_owned()).await;
+    tables.fill(db, fixture.project).await;
     fixture.project
 }
 
 fn bytes(db: &TestDatabase) -> &'static str {
     if db.kind == Kind::Sqlite { "X'00ff'" } else { r"'\x00ff'" }
-}
-
-/// Returns the tables with a project, by the target.
-async fn tables(target: &TestDatabase) -> Vec<String> {
-    let all = "SELECT table_name::text AS name, CAST(0 AS BIGINT) AS number FROM information_schema.columns \
-         WHERE column_name = 'project_id' AND table_schema = current_schema() AND table_name NOT LIKE 'project_move%'";
-    target.named_numbers(all.to_owned()).await.into_iter().map(|(name, _)| name).collect()
-}
-
-/// Returns the number of rows of each table, and their digest if both databases have the same text forms.
-async fn rows(
-    db: &TestDatabase,
-    tables: &[String],
-    project: ProjectId,
-    digests: bool,
-) -> BTreeMap<String, (String, i64)> {
-    let digest = if digests {
-        "coalesce(md5(string_agg(row_to_json(t)::text, ',' ORDER BY row_to_json(t)::text)), '')"
-    } else {
-        "''"
-    };
-    let mut found = BTreeMap::new();
-    for (table, tenant) in tables.iter().map(|table| (table.as_str(), "project_id")).chain([("projects", "id")]) {
-        let query = format!("SELECT {digest} AS name, count(*) AS number FROM {table} t WHERE {tenant} = {project}");
-        found.insert(table.to_owned(), db.named_numbers(query).await.remove(0));
-    }
-    found
 }
 
 async fn moved(
@@ -156,17 +137,20 @@ const VALUES: &str = "SELECT u.login || ' ' || f.name || ' ' || CASE WHEN u.is_s
 
 async fn everything_moves(kind: Kind) {
     let (source, target) = (TestDatabase::fresh(kind), TestDatabase::fresh(Kind::Postgres));
-    let (project, other) = (project(&source).await, crate::fixtures::project(&source).await);
-    let (tables, digests) = (tables(&target).await, kind == Kind::Postgres);
-    let before = rows(&source, &tables, project, digests).await;
+    let tables = TenantTables::read(&target).await;
+    let (project, other) = (project(&source, &tables).await, crate::fixtures::project(&source).await);
+    let before = tables.rows(&source, project).await;
+    let empty: Vec<&String> = before.iter().filter(|(_, rows)| rows.is_empty()).map(|(table, _)| table).collect();
+    assert!(empty.is_empty() && before.len() > 100, "{empty:?} of {} tables are empty", before.len());
     let done = moved(&source, &target, project).await.unwrap();
-    assert!(done.rows > 20 && done.frozen < Duration::from_secs(5), "{done:?}");
-    assert_eq!(rows(&target, &tables, project, digests).await, before);
-    assert_eq!(rows(&source, &tables, project, digests).await, before, "reads go on");
+    assert!(done.frozen < Duration::from_secs(5), "{done:?}");
+    assert_eq!(usize::try_from(done.rows), Ok(before.values().map(Vec::len).sum::<usize>()));
+    assert_eq!(tables.rows(&target, project).await, before);
+    assert_eq!(tables.rows(&source, project).await, before, "reads go on");
     let values = target.named_numbers(VALUES.to_owned()).await;
     assert_eq!(values, source.named_numbers(VALUES.to_owned()).await);
     assert!(values[0].0.starts_with("anna a \"b\" \\ c sick 2026-01-01 00:00:00.25 Ёж 2 It's"), "{values:?}");
-    assert_eq!(rows(&target, &tables, other, false).await.values().map(|(_, count)| count).sum::<i64>(), 0);
+    assert!(tables.rows(&target, other).await.values().all(Vec::is_empty));
 
     let keys = format!(
         "SELECT k.id AS name, CAST(length(a.answer) AS BIGINT) AS number FROM idempotency_keys k JOIN idempotency_answers a ON a.number = k.number \
@@ -178,8 +162,11 @@ async fn everything_moves(kind: Kind) {
     let new = format!(
         "INSERT INTO brands (project_id, name, name_key, created_at, updated_at) VALUES ({project}, 'N', 'n', {AT}, {AT})"
     );
-    let user = "SELECT nextval(pg_get_serial_sequence('users', 'id')) AS number".to_owned();
-    assert!(target.number(user).await > 500);
+    // Imports and exports share theirs.
+    for (table, last) in [("users", 500), ("jobs", 700)] {
+        let next = format!("SELECT nextval(pg_get_serial_sequence('{table}', 'id')) AS number");
+        assert!(target.number(next).await > last, "{table}");
+    }
     assert!(is_moving(&write(&source.database, new.clone()).await.unwrap_err()));
     assert_eq!(write(&target.database, new.clone()).await.unwrap(), 1);
     assert_eq!(write(&source.database, new.replace(&format!("({project},"), &format!("({other},"))).await.unwrap(), 1);
@@ -199,7 +186,10 @@ async fn everything_moves(kind: Kind) {
 
 async fn nothing_written_meanwhile_is_lost(kind: Kind) {
     let (source, target) = (TestDatabase::fresh(kind), TestDatabase::fresh(Kind::Postgres));
-    let project = project(&source).await;
+    let tables = TenantTables::read(&target).await;
+    let project = project(&source, &tables).await;
+    let count = format!("SELECT count(*) AS number FROM brands WHERE project_id = {project}");
+    let before = source.number(count.clone()).await;
     let written = Arc::new(AtomicI64::new(0));
     let writers: Vec<_> = (0..4)
         .map(|writer| {
@@ -241,21 +231,48 @@ async fn nothing_written_meanwhile_is_lost(kind: Kind) {
     }
     let done = moved(&source, &target, project).await.unwrap();
     assert!(done.frozen < Duration::from_secs(5), "{done:?}");
-    let mut kept = 0;
+    let mut kept = before;
     for writer in writers {
         kept += writer.await.unwrap();
     }
-    let count = format!("SELECT count(*) AS number FROM brands WHERE project_id = {project}");
     assert_eq!((source.number(count.clone()).await, target.number(count).await), (kept, kept));
-    let (tables, digests) = (tables(&target).await, kind == Kind::Postgres);
-    assert_eq!(rows(&target, &tables, project, digests).await, rows(&source, &tables, project, digests).await);
+    assert_eq!(tables.rows(&target, project).await, tables.rows(&source, project).await);
+}
+
+/// Makes the first copy wait where it writes the project.
+const SLOW_COPY: &str = "CREATE SEQUENCE pauses; \
+     CREATE FUNCTION pause_once() RETURNS trigger LANGUAGE plpgsql AS $pause$ BEGIN \
+     IF nextval('pauses') = 1 THEN PERFORM pg_sleep(3); END IF; RETURN NULL; END $pause$; \
+     CREATE TRIGGER pause_once AFTER INSERT ON projects FOR EACH STATEMENT EXECUTE FUNCTION pause_once()";
+
+async fn changes_of_all_tables_during_the_copy_are_copied(kind: Kind) {
+    let (source, target) = (TestDatabase::fresh(kind), TestDatabase::fresh(Kind::Postgres));
+    let tables = TenantTables::read(&target).await;
+    let project = project(&source, &tables).await;
+    let before = tables.rows(&source, project).await;
+    target.run(SLOW_COPY.to_owned()).await;
+    let (from, to) = (source.database.clone(), target.database.clone());
+    let moving = tokio::spawn(async move { from.move_project(&to, project, DateTime::UNIX_EPOCH).await });
+    let until = Instant::now() + Duration::from_secs(20);
+    let paused = "SELECT count(*) AS number FROM pg_stat_activity \
+         WHERE datname = current_database() AND wait_event = 'PgSleep'";
+    while target.number(paused.to_owned()).await == 0 {
+        retry_until!(until, "the copy does not begin");
+    }
+    source.run(tables.changes(project).join("; ")).await;
+    let done = moving.await.unwrap().unwrap();
+    let after = tables.rows(&source, project).await;
+    let same: Vec<&String> = before.keys().filter(|table| before.get(*table) == after.get(*table)).collect();
+    assert!(same.is_empty(), "these were not changed: {same:?}");
+    assert!(usize::try_from(done.changes).unwrap() >= before.len(), "{done:?}");
+    assert_eq!(tables.rows(&target, project).await, after);
 }
 
 async fn a_refused_move_leaves_no_trace(kind: Kind) {
     let (source, target) = (TestDatabase::fresh(kind), TestDatabase::fresh(Kind::Postgres));
-    let project = project(&source).await;
-    let tables = tables(&target).await;
-    let before = rows(&target, &tables, project, true).await;
+    let tables = TenantTables::read(&target).await;
+    let project = project(&source, &tables).await;
+    let before = tables.rows(&target, project).await;
     // A token of another project is equal, and later the same ids belong to another project.
     let obstacles = [
         (
@@ -287,7 +304,7 @@ async fn a_refused_move_leaves_no_trace(kind: Kind) {
         target.run(obstacle).await;
         let refused = moved(&source, &target, project).await.unwrap_err().to_string();
         assert!(refused.contains(why), "{refused}");
-        assert_eq!(rows(&target, &tables, project, true).await, before);
+        assert_eq!(tables.rows(&target, project).await, before);
         assert_eq!(write(&source.database, brand(&number.to_string())).await.unwrap(), 1, "the shop goes on");
         for table in ["project_moves", "project_move_changes"] {
             assert_eq!(source.number(format!("SELECT count(*) AS number FROM {table}")).await, 0, "{table}");
@@ -295,12 +312,12 @@ async fn a_refused_move_leaves_no_trace(kind: Kind) {
         target.run(removal.to_owned()).await;
     }
     moved(&source, &target, project).await.unwrap();
-    assert_eq!(rows(&target, &tables, project, false).await, rows(&source, &tables, project, false).await);
+    assert_eq!(tables.rows(&target, project).await, tables.rows(&source, project).await);
 }
 
 async fn a_move_that_died_begins_again_or_ends(kind: Kind) {
     let (source, target) = (TestDatabase::fresh(kind), TestDatabase::fresh(Kind::Postgres));
-    let project = project(&source).await;
+    let project = project(&source, &TenantTables::read(&target).await).await;
     let abort = async || source.database.abort_project_move(&target.database, project).await.unwrap();
     assert!(!abort().await, "none was begun");
     for state in ["copying", "moved"] {
@@ -325,9 +342,62 @@ async fn a_move_that_died_begins_again_or_ends(kind: Kind) {
     assert!(moved(&source, &target, project).await.unwrap().rows > 20);
 }
 
+/// Repeats a run while the server still ends the transaction of one whose connection was lost.
+async fn repeated<T>(run: impl AsyncFn() -> Result<T, ProjectMoveError>) -> Result<T, ProjectMoveError> {
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        match run().await {
+            Err(ProjectMoveError::Refused(why)) if why.contains("another move") => {
+                retry_until!(until, "{why}");
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+async fn a_lost_commit_is_settled_by_the_next_run(kind: Kind) {
+    for (way, is_there) in [(Break::Before, false), (Break::After, true)] {
+        let (source, target) = (TestDatabase::fresh(kind), TestDatabase::fresh(Kind::Postgres));
+        let tables = TenantTables::read(&target).await;
+        let project = project(&source, &tables).await;
+        let wire = Wire::before(&target.url());
+        let to = Database::open(wire.url(), pool_options()).unwrap();
+        wire.lose("COMMIT", way, 1);
+        let unknown = source.database.move_project(&to, project, DateTime::UNIX_EPOCH).await.unwrap_err();
+        assert!(matches!(unknown, ProjectMoveError::Unknown(_)) && wire.lost() == 1, "{unknown}");
+        let change = format!("UPDATE brands SET name = 'changed' WHERE project_id = {project}");
+        assert!(is_moving(&write(&source.database, change.clone()).await.unwrap_err()), "only one may take orders");
+        let aborted = repeated(async || source.database.abort_project_move(&to, project).await).await;
+        if is_there {
+            assert!(aborted.unwrap_err().to_string().contains("has been moved"));
+            assert!(is_moving(&write(&source.database, change).await.unwrap_err()));
+        } else {
+            assert!(aborted.unwrap());
+            assert_eq!(write(&source.database, change).await.unwrap(), 1, "the shop goes on");
+        }
+        let done = source.database.move_project(&to, project, DateTime::UNIX_EPOCH).await.unwrap();
+        assert_eq!(done.rows == 0, is_there, "{done:?}");
+        assert_eq!(tables.rows(&target, project).await, tables.rows(&source, project).await);
+    }
+}
+
+async fn a_payment_that_waits_for_its_subscription_prevents_a_move(kind: Kind) {
+    let (source, target) = (TestDatabase::fresh(kind), TestDatabase::fresh(Kind::Postgres));
+    let project = project(&source, &TenantTables::read(&target).await).await;
+    let known = format!(
+        "INSERT INTO known_renewals (provider_payment_id, subscription_id, period, number, idempotence_key, \
+         is_canceled, created_at) SELECT 'known', id, 7, 1, 'k', FALSE, {AT} FROM subscriptions WHERE project_id = {project}"
+    );
+    source.run(known).await;
+    let refused = moved(&source, &target, project).await.unwrap_err().to_string();
+    assert!(refused.contains("takes over a payment"), "{refused}");
+    source.run("UPDATE charges SET provider_payment_id = 'known' WHERE id = 500".to_owned()).await;
+    moved(&source, &target, project).await.unwrap();
+}
+
 async fn only_postgresql_is_a_target() {
     let (source, target) = (TestDatabase::fresh(Kind::Postgres), TestDatabase::fresh(Kind::Sqlite));
-    let project = project(&source).await;
+    let project = project(&source, &TenantTables::read(&source).await).await;
     let refused = moved(&source, &target, project).await.unwrap_err();
     assert!(matches!(&refused, ProjectMoveError::Refused(why) if why.contains("PostgreSQL")), "{refused}");
     let unknown = ProjectId::new(77).unwrap();
@@ -357,8 +427,11 @@ macro_rules! from_each {
 from_each! {
     everything_moves
     nothing_written_meanwhile_is_lost
+    changes_of_all_tables_during_the_copy_are_copied
     a_refused_move_leaves_no_trace
     a_move_that_died_begins_again_or_ends
+    a_lost_commit_is_settled_by_the_next_run
+    a_payment_that_waits_for_its_subscription_prevents_a_move
 }
 
 tests_with!(postgres: only_postgresql_is_a_target);
