@@ -80,7 +80,9 @@ pub(crate) fn wake_subscriptions(
         .value(at)
         .sql(", wake_at = ")
         .value(at)
-        .sql(" WHERE id")
+        .sql(" WHERE project_id = ")
+        .value(project)
+        .sql(" AND id")
         .among(&its)
         .run(connection)
 }

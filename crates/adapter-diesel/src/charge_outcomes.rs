@@ -46,7 +46,8 @@ impl ChargeConsequences for AnyConnection {
             ChargePurpose::Order(order) => apply_to_order(self, order, &recorded, at)?,
             ChargePurpose::Verification(_) => {
                 if matches!(change, ChargeChange::Succeeded { .. }) {
-                    customer_data::mark_verified(self, recorded.charge.counterparty_id.get(), at.naive_utc())?;
+                    let Charge { project_id, counterparty_id, .. } = recorded.charge;
+                    customer_data::mark_verified(self, project_id, counterparty_id.get(), at.naive_utc())?;
                 }
             }
             ChargePurpose::MethodBinding(binding) => subscriptions::save_method(self, binding, &recorded, at)?,

@@ -319,7 +319,7 @@ fn apply_charge_outcome(
         },
     };
     new.insert(connection)?;
-    Ok(delete_receipts_if_deleted(connection, charge.counterparty_id.get())?)
+    Ok(delete_receipts_if_deleted(connection, about.project, charge.counterparty_id.get())?)
 }
 
 /// Returns the prepaid lines that are handed over, without refunded and pending amounts.
