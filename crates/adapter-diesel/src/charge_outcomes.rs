@@ -191,8 +191,8 @@ fn record_refund(
         _ => return Ok(recorded),
     };
     let refund = payments::load_refund(connection, id)?;
-    if let Some(Refund { purpose: ChargePurpose::Order(order), .. }) = refund {
-        orders::apply_refund_outcome(connection, order, id, state, at)?;
+    if let Some(Refund { purpose: ChargePurpose::Order(order), project_id, .. }) = refund {
+        orders::apply_refund_outcome(connection, project_id, order, id, state, at)?;
     }
     Ok(recorded)
 }

@@ -208,11 +208,7 @@ pub(super) fn set_banned(
     Ok(changed)
 }
 
-pub(super) fn delete_temporary_password(
-    connection: &mut AnyConnection,
-    project: i64,
-    user: UserId,
-) -> QueryResult<()> {
+pub(super) fn delete_temporary_password(connection: &mut AnyConnection, project: i64, user: UserId) -> QueryResult<()> {
     let password = temporary_passwords::table.find(user.get()).filter(temporary_passwords::project_id.eq(project));
     diesel::delete(password).execute(connection)?;
     Ok(())

@@ -126,6 +126,7 @@ pub(crate) fn end_subscriptions(
     customer: i64,
     at: NaiveDateTime,
 ) -> QueryResult<()> {
+    // With the project too, SQLite may walk all subscriptions of the project.
     Statement::new(
         "UPDATE subscriptions SET version = version + 1, status = 'canceled', wake_at = NULL, next_charge_at = NULL, \
          canceled_at = coalesce(canceled_at, ",
@@ -135,8 +136,6 @@ pub(crate) fn end_subscriptions(
     .value(at)
     .sql(" WHERE counterparty_id = ")
     .value(customer)
-    .sql(" AND project_id = ")
-    .value(project)
     .run(connection)?;
     for table in ["subscription_consents", "method_bindings"] {
         Statement::new("UPDATE ")
@@ -145,8 +144,6 @@ pub(crate) fn end_subscriptions(
             .value(project)
             .sql(" AND subscription_id IN (SELECT id FROM subscriptions WHERE counterparty_id = ")
             .value(customer)
-            .sql(" AND project_id = ")
-            .value(project)
             .sql(")")
             .run(connection)?;
     }

@@ -100,6 +100,7 @@ pub(super) fn delete_account(
 
 /// Deletes the files of the customer's orders. Their contents are swept from this time on.
 fn delete_files(connection: &mut AnyConnection, customer: i64, at: NaiveDateTime) -> Result<(), QueryError> {
+    // With the project too, SQLite may walk all files of the project.
     Statement::new("UPDATE files SET state = 'deleted', sweep_at = ")
         .value(at)
         .sql(" WHERE state <> 'deleted' AND order_id IN (SELECT id FROM orders WHERE counterparty_id = ")

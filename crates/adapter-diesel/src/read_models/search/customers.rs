@@ -83,9 +83,9 @@ fn note<R>(connection: &mut AnyConnection, rows: Vec<CustomerRow>) -> Result<(),
         let own = contacts.iter().filter(|contact| contact.customer == row.id).map(|contact| contact.value.as_str());
         entries.push((row, row.found_by(own)));
     }
-    let values = entries.iter().map(|(row, text)| {
-        [row.id.into(), text.line().into(), sort_key(&row.title()).into(), row.project_id.into()]
-    });
+    let values = entries
+        .iter()
+        .map(|(row, text)| [row.id.into(), text.line().into(), sort_key(&row.title()).into(), row.project_id.into()]);
     let update =
         Statement::new("UPDATE counterparties SET search_text = v.column2, sort_key = v.column3 FROM (VALUES ")
             .tuples(values)
