@@ -2,8 +2,8 @@
 """Counts what engines with PostgreSQL's protocol refuse in the migrations and the statements of the storage adapter.
 
 The counts of .ci/dialects.tsv may only fall: a higher one fails. `--lower` writes lower ones. `--tenant` prints the
-keys, references, joins and writes without the project instead. The rules follow the engines' public documentation (SOURCES);
-no engine is asked, so a count of 0 proves nothing about an engine.
+keys, references, joins and writes without the project instead. The rules follow the engines' public documentation
+(SOURCES); no engine is asked, so a count of 0 proves nothing about an engine.
 """
 
 import collections
