@@ -2,8 +2,8 @@
 """Counts what engines with PostgreSQL's protocol refuse in the migrations and the statements of the storage adapter.
 
 The counts of .ci/dialects.tsv may only fall: a higher one fails. `--lower` writes lower ones. `--tenant` prints the
-keys, references and joins without the project instead. The rules follow the engines' public documentation (SOURCES);
-no engine is asked, so a count of 0 proves nothing about an engine.
+keys, references, joins and writes without the project instead. The rules follow the engines' public documentation
+(SOURCES); no engine is asked, so a count of 0 proves nothing about an engine.
 """
 
 import collections
@@ -12,9 +12,12 @@ import os
 import re
 import sys
 
+import tenant_writes
+
 os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 BASELINE = ".ci/dialects.tsv"
-TENANT = "project_id"
+TENANT = tenant_writes.TENANT
+SCHEMA = "crates/adapter-diesel/src/schema.rs"
 
 # Titles of the pages, read in 2026-11.
 SOURCES = {
@@ -151,7 +154,8 @@ class Sources:
         read = lambda path: open(path, encoding="utf-8").read()
         self.migrations = [list(statements(read(path))) for path in sorted(glob.glob("migrations/postgres/*/up.sql"))]
         paths = glob.glob("crates/adapter-diesel/src/**/*.rs", recursive=True)
-        self.shipped = [read(path) for path in sorted(paths) if "/testing/" not in path]
+        self.files = {path: read(path) for path in sorted(paths) if "/testing/" not in path}
+        self.shipped = list(self.files.values())
         texts = (text for source in self.shipped for text in rust_texts(source))
         self.texts = [text for text in texts if re.search(r"\b[A-Z]{2,} ", text)]
         self.tables = schema(self.migrations)
@@ -164,6 +168,13 @@ class Sources:
 
     def joins(self):
         return joins_without_tenant(self.tables, self.texts, self.shipped)
+
+    def writes(self):
+        """Updates and deletes without the project."""
+        of_tenants = {name for name, table in self.tables.items() if TENANT in table.columns}
+        keys = re.findall(r"^    (\w+) \(([^)]*)\) \{", self.files[SCHEMA], re.MULTILINE)
+        by_tenant = {name for name, columns in keys if TENANT in columns}
+        return tenant_writes.find(of_tenants, by_tenant, self.files)
 
     def everywhere(self, pattern):
         return self.of_migrations(pattern) + self.of_texts(pattern)
@@ -216,6 +227,7 @@ RULES = [
     ("citus", "key-without-tenant", "refused", "citus-ddl", lambda s: len(keys_without_tenant(s.tables))),
     ("citus", "reference-without-tenant", "refused", "citus-ddl", lambda s: len(references_without_tenant(s.tables))),
     ("citus", "join-without-tenant", "refused", "citus-sql", lambda s: len(s.joins())),
+    ("citus", "write-without-tenant", "differs", "citus-sql", lambda s: len(s.writes())),
     ("citus", "recursive", "differs", "citus-sql", lambda s: s.of_texts(r"WITH RECURSIVE")),
     ("citus", "row-lock", "differs", "citus-sql", lambda s: s.of_texts(r"\bFOR (?:NO KEY |KEY )?(?:UPDATE|SHARE)\b")),
 ]
@@ -244,6 +256,8 @@ def tenant(sources):
         print(f"reference {name} ({', '.join(key)}) to {target}")
     for name, condition in sources.joins():
         print(f"join {name} {' '.join(condition.split())}")
+    for path, line, name, start in sources.writes():
+        print(f"write {name} {path}:{line} {start}")
 
 
 def main():

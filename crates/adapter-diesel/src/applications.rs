@@ -80,23 +80,32 @@ pub(crate) fn wake_subscriptions(
         .value(at)
         .sql(", wake_at = ")
         .value(at)
-        .sql(" WHERE id")
+        .sql(" WHERE project_id = ")
+        .value(project)
+        .sql(" AND id")
         .among(&its)
         .run(connection)
 }
 
-/// Deletes the integration parameters, which include secrets, and then the integration links of owners of this kind.
-/// `numbers` selects the owners.
+/// Deletes the integration parameters, which include secrets, and then the integration links of owners of this kind in
+/// the project. `numbers` selects the owners.
 pub(crate) fn delete_integration_links(
     connection: &mut AnyConnection,
+    project: ProjectId,
     kind: IntegrationKind,
     numbers: &Statement,
 ) -> QueryResult<()> {
     let of_owners = |statement: &'static str| {
-        Statement::new(statement).value(kind.word()).sql(" AND owner_id IN (").then(numbers.clone()).sql(")")
+        Statement::new(statement)
+            .value(kind.word())
+            .sql(" AND owner_id IN (")
+            .then(numbers.clone())
+            .sql(") AND project_id = ")
+            .value(project.get())
     };
     of_owners("DELETE FROM integration_parameters WHERE link_id IN (SELECT id FROM integration_links WHERE owner = ")
-        .sql(")")
+        .sql(") AND project_id = ")
+        .value(project.get())
         .run(connection)?;
     of_owners("DELETE FROM integration_links WHERE owner = ").run(connection)?;
     Ok(())

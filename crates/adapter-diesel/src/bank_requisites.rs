@@ -2,7 +2,7 @@
 
 use chrono::NaiveDateTime;
 use diesel::result::QueryResult;
-use kontor_kernel::{BankRequisite, BankRequisiteDraft, Stamp, StoreError};
+use kontor_kernel::{BankRequisite, BankRequisiteDraft, ProjectId, Stamp, StoreError};
 
 use crate::database::{Abort, AnyConnection};
 use crate::statement::{Statement, by_place};
@@ -154,8 +154,9 @@ impl Requisites {
     }
 
     /// Deletes the accounts of an owner.
-    pub fn delete_of(&self, connection: &mut AnyConnection, owner: i64) -> QueryResult<usize> {
+    pub fn delete_of(&self, connection: &mut AnyConnection, project: ProjectId, owner: i64) -> QueryResult<usize> {
         let Self { table, owner: column } = self;
-        Statement::new(format!("DELETE FROM {table} WHERE {column} = ")).value(owner).run(connection)
+        let own = Statement::new(format!("DELETE FROM {table} WHERE project_id = ")).value(project.get());
+        own.sql(format!(" AND {column} = ")).value(owner).run(connection)
     }
 }

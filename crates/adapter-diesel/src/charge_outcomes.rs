@@ -46,7 +46,8 @@ impl ChargeConsequences for AnyConnection {
             ChargePurpose::Order(order) => apply_to_order(self, order, &recorded, at)?,
             ChargePurpose::Verification(_) => {
                 if matches!(change, ChargeChange::Succeeded { .. }) {
-                    customer_data::mark_verified(self, recorded.charge.counterparty_id.get(), at.naive_utc())?;
+                    let Charge { project_id, counterparty_id, .. } = recorded.charge;
+                    customer_data::mark_verified(self, project_id, counterparty_id.get(), at.naive_utc())?;
                 }
             }
             ChargePurpose::MethodBinding(binding) => subscriptions::save_method(self, binding, &recorded, at)?,
@@ -190,8 +191,8 @@ fn record_refund(
         _ => return Ok(recorded),
     };
     let refund = payments::load_refund(connection, id)?;
-    if let Some(Refund { purpose: ChargePurpose::Order(order), .. }) = refund {
-        orders::apply_refund_outcome(connection, order, id, state, at)?;
+    if let Some(Refund { purpose: ChargePurpose::Order(order), project_id, .. }) = refund {
+        orders::apply_refund_outcome(connection, project_id, order, id, state, at)?;
     }
     Ok(recorded)
 }

@@ -31,6 +31,7 @@ pub(crate) fn sort_key(name: &str) -> Vec<u8> {
 by_place! {
     struct NameRow {
         id: i64,
+        project: i64,
         name: String,
     }
 }
@@ -56,13 +57,13 @@ fn fill<R>(
     key: fn(&str) -> Value,
 ) -> Result<(), Abort<R>> {
     repeat_until_zero(connection, |connection| {
-        let missing = format!("SELECT id, name FROM {table} WHERE {column} IS NULL ORDER BY id LIMIT 500");
+        let missing = format!("SELECT id, project_id, name FROM {table} WHERE {column} IS NULL ORDER BY id LIMIT 500");
         let rows: Vec<NameRow> = Statement::new(missing).rows(connection)?;
         if !rows.is_empty() {
             Statement::new(format!("UPDATE {table} SET {column} = v.column2 FROM (VALUES "))
-                .tuples(rows.iter().map(|row| [row.id.into(), key(&row.name)]))
+                .tuples(rows.iter().map(|row| [row.id.into(), key(&row.name), row.project.into()]))
                 .once()
-                .sql(format!(") AS v WHERE {table}.id = v.column1"))
+                .sql(format!(") AS v WHERE {table}.id = v.column1 AND {table}.project_id = v.column3"))
                 .run(connection)?;
         }
         Ok(rows.len())

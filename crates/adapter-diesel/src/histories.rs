@@ -234,12 +234,13 @@ pub(crate) fn rewrite<R>(
         .value(resource.name())
         .sql(" AND resource_id = ")
         .value(number);
-    rewrite_lines(connection, "histories", lines, rewrite)
+    rewrite_lines(connection, project.get(), "histories", lines, rewrite)
 }
 
-/// As [`rewrite`], for the rows of a table that `which` selects.
+/// As [`rewrite`], for the rows of a table that `which` selects. They belong to the project.
 pub(crate) fn rewrite_lines<R>(
     connection: &mut AnyConnection,
+    project: i64,
     table: &'static str,
     which: Statement,
     rewrite: impl Fn(Vec<FieldChange>) -> Vec<FieldChange>,
@@ -257,7 +258,8 @@ pub(crate) fn rewrite_lines<R>(
         Statement::new(format!("UPDATE {table} SET changes = v.column2 FROM (VALUES "))
             .tuples(chunk.iter().map(|(id, changes)| [(*id).into(), changes.as_str().into()]))
             .once()
-            .sql(format!(") AS v WHERE {table}.id = v.column1"))
+            .sql(format!(") AS v WHERE {table}.id = v.column1 AND {table}.project_id = "))
+            .value(project)
             .run(connection)?;
     }
     Ok(())

@@ -214,7 +214,7 @@ impl AccessRequestRepository for Database {
                 expires_at: consumption.expires_at,
             };
             let token = agents::insert_token(connection, &token)?;
-            diesel::update(one!(consumption.public_id))
+            diesel::update(one!(consumption.public_id).filter(requests::project_id.eq(project)))
                 .set((
                     requests::status.eq(RequestStatus::Consumed.word()),
                     requests::consumed_at.eq(consumption.at.naive_utc()),

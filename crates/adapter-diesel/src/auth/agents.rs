@@ -354,7 +354,7 @@ impl AgentRepository for Database {
         self.write(move |connection| {
             let (role, project) = lock_unless_stronger(connection, agent, &held)?;
             let at = at.naive_utc();
-            end_staff_tokens(connection, agent)?;
+            end_staff_tokens(connection, project, agent)?;
             revoke(connection, project, role)?;
             diesel::update(users::table.find(agent.get()).filter(users::project_id.eq(project)))
                 .set((

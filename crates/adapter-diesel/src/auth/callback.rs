@@ -130,6 +130,7 @@ fn consume_attempt(connection: &mut AnyConnection, exchange: &AttemptExchange) -
     let now = exchange.token.created_at.naive_utc();
     let verified = callback_attempts::table
         .find(exchange.attempt.get())
+        .filter(callback_attempts::project_id.eq(exchange.app.project_id.get()))
         .filter(callback_attempts::application_id.eq(exchange.app.application_id.get()))
         .filter(callback_attempts::state.eq(state::VERIFIED))
         .filter(callback_attempts::expires_at.gt(now));

@@ -343,7 +343,7 @@ fn update(
         return Err(Abort::refused(EmployeeRefusal::LastOwner));
     }
     if change.email.as_set().is_some_and(|email| *email != before.email) {
-        registry::delete_temporary_password(connection, before.id)?;
+        registry::delete_temporary_password(connection, project, before.id)?;
     }
     Ok(diesel::update(keyed!(users, before.id.get(), editor.stamp.project_id))
         .set((
@@ -374,7 +374,7 @@ fn set_banned(
     if banned && registry::is_only_owner::<EmployeeError>(connection, project, employee.id)? {
         return Err(Abort::refused(EmployeeRefusal::LastOwner));
     }
-    Ok(registry::set_banned(connection, employee.id, banned, editor.stamp.at.naive_utc())?)
+    Ok(registry::set_banned(connection, project, employee.id, banned, editor.stamp.at.naive_utc())?)
 }
 
 #[async_trait]

@@ -39,8 +39,9 @@ enum Holder {
 }
 
 /// Ends every token of an employee or agent. These tokens are never cached.
-fn end_staff_tokens(connection: &mut AnyConnection, user: UserId) -> Result<(), QueryError> {
+fn end_staff_tokens(connection: &mut AnyConnection, project: i64, user: UserId) -> Result<(), QueryError> {
     let tokens = access_tokens::table
+        .filter(access_tokens::project_id.eq(project))
         .filter(access_tokens::guard.eq(guard::USER))
         .filter(access_tokens::subject_id.eq(user.get()));
     connection.declare_unchanged(Topic::Access);

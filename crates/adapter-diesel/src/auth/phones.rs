@@ -13,7 +13,7 @@ use crate::customer_data::{
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::histories;
 use crate::read_models::search::index_customer;
-use crate::schema::{counterparties, phone_change_codes};
+use crate::schema::{counterparties, keyed, phone_change_codes};
 
 /// Returns `true` if another customer has the phone.
 fn taken(
@@ -38,7 +38,7 @@ fn take(connection: &mut AnyConnection, attempt: &PhoneChangeAttempt) -> Result<
     }
     let before: Option<String> =
         counterparties::table.find(customer).select(counterparties::phone_1).first(connection)?;
-    diesel::update(counterparties::table.find(customer))
+    diesel::update(keyed!(counterparties, customer, project))
         .set((
             counterparties::phone_1.eq(phone.as_str()),
             counterparties::version.eq(counterparties::version + 1),
@@ -115,6 +115,7 @@ impl PhoneRepository for Database {
             let now = attempt.at.naive_utc();
             let live = phone_change_codes::table
                 .find(attempt.customer.get())
+                .filter(phone_change_codes::project_id.eq(attempt.project_id.get()))
                 .filter(phone_change_codes::phone.eq(attempt.phone.as_str()))
                 .filter(phone_change_codes::consumed_at.is_null())
                 .filter(phone_change_codes::attempts_left.gt(0))

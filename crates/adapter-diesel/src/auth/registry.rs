@@ -193,35 +193,37 @@ pub(super) fn insert_row(
 /// rows.
 pub(super) fn set_banned(
     connection: &mut AnyConnection,
+    project: i64,
     user: UserId,
     banned: bool,
     at: NaiveDateTime,
 ) -> QueryResult<usize> {
-    let changed = diesel::update(users::table.find(user.get()))
+    let changed = diesel::update(users::table.find(user.get()).filter(users::project_id.eq(project)))
         .set((users::is_banned.eq(banned), users::version.eq(users::version + 1), users::updated_at.eq(at)))
         .execute(connection)?;
     if banned {
-        end_staff_tokens(connection, user)?;
-        delete_temporary_password(connection, user)?;
+        end_staff_tokens(connection, project, user)?;
+        delete_temporary_password(connection, project, user)?;
     }
     Ok(changed)
 }
 
-pub(super) fn delete_temporary_password(connection: &mut AnyConnection, user: UserId) -> QueryResult<()> {
-    diesel::delete(temporary_passwords::table.find(user.get())).execute(connection)?;
+pub(super) fn delete_temporary_password(connection: &mut AnyConnection, project: i64, user: UserId) -> QueryResult<()> {
+    let password = temporary_passwords::table.find(user.get()).filter(temporary_passwords::project_id.eq(project));
+    diesel::delete(password).execute(connection)?;
     Ok(())
 }
 
 pub(super) fn ban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTime) -> Outcome {
     let project = lock_project_of(connection, user)?;
     require_another_owner(connection, project, user)?;
-    set_banned(connection, user, true, at)?;
+    set_banned(connection, project, user, true, at)?;
     Ok(())
 }
 
 pub(super) fn unban(connection: &mut AnyConnection, user: UserId, at: NaiveDateTime) -> Outcome {
-    lock_project_of(connection, user)?;
-    set_banned(connection, user, false, at)?;
+    let project = lock_project_of(connection, user)?;
+    set_banned(connection, project, user, false, at)?;
     Ok(())
 }
 
@@ -236,7 +238,7 @@ pub(super) fn assign_role(
     if !owns {
         require_another_owner(connection, project, user)?;
     }
-    diesel::update(users::table.find(user.get()))
+    diesel::update(users::table.find(user.get()).filter(users::project_id.eq(project)))
         .set((users::role_id.eq(role), users::version.eq(users::version + 1), users::updated_at.eq(at)))
         .execute(connection)?;
     Ok(())
@@ -250,7 +252,7 @@ pub(super) fn assign_department(
 ) -> Outcome {
     let project = lock_project_of(connection, user)?;
     require_department(connection, project, department)?;
-    diesel::update(users::table.find(user.get()))
+    diesel::update(users::table.find(user.get()).filter(users::project_id.eq(project)))
         .set((
             users::department_id.eq(department.map(DepartmentId::get)),
             users::version.eq(users::version + 1),
@@ -278,7 +280,7 @@ pub(super) fn update(
     {
         return refused(StaffRegistryError::UnknownAvatar);
     }
-    diesel::update(users::table.find(user))
+    diesel::update(users::table.find(user).filter(users::project_id.eq(project)))
         .set((
             change.phone.as_set().map(|phone| users::phone.eq(phone.as_ref().map(Phone::as_str))),
             change.middle_name.as_set().map(|name| users::middle_name.eq(name.as_ref().map(Name::as_str))),

@@ -259,6 +259,7 @@ impl ClientSessions for Database {
             if let Some(before) = before {
                 let unseen = client_sessions::id
                     .eq(before.id.get())
+                    .and(client_sessions::project_id.eq(customer.app.project_id.get()))
                     .and(client_sessions::last_seen_at.eq(before.last_seen_at.naive_utc()));
                 if close_sessions!(connection, unseen)? == 0 {
                     return Ok(SessionStart::Superseded);

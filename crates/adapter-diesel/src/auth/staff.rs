@@ -67,15 +67,15 @@ impl StaffRepository for Database {
                     let first = diesel::delete(temporary).execute(connection)? == 1;
                     // A second call with the same password finds it adopted already.
                     let right = users::password_hash.eq(hash).or(first.into_sql::<diesel::sql_types::Bool>());
-                    let project = diesel::update(admitted.filter(right))
+                    let project: Option<i64> = diesel::update(admitted.filter(right))
                         .set((users::password_hash.eq(hash), users::last_activity_at.eq(at), users::updated_at.eq(at)))
                         .returning(users::project_id)
                         .get_result(connection)
                         .optional()?;
-                    if first && project.is_some() {
+                    if let (true, Some(project)) = (first, project) {
                         // The row of the employee is locked by now. A concurrent login with the former password either
                         // has stored a token that ends here, or finds another password.
-                        end_staff_tokens(connection, user)?;
+                        end_staff_tokens(connection, project, user)?;
                     }
                     project
                 }

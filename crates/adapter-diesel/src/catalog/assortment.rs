@@ -82,7 +82,7 @@ impl Links {
     pub fn shift(
         &self,
         connection: &mut AnyConnection,
-        application: i64,
+        (project, application): (i64, i64),
         id: i64,
         shift: MoveDirection,
     ) -> QueryResult<MoveOutcome> {
@@ -90,7 +90,7 @@ impl Links {
             return Ok(MoveOutcome::NotShown);
         };
         if spot.neighbour_place == Some(spot.place) {
-            self.spread(connection, application)?;
+            self.spread(connection, project, application)?;
             let Some(spread) = self.position_and_neighbour(connection, application, id, shift)? else {
                 return Ok(MoveOutcome::NotShown);
             };
@@ -106,7 +106,9 @@ impl Links {
             .value(place)
             .sql(" ELSE ")
             .value(spot.place)
-            .sql(" END WHERE application_id = ")
+            .sql(" END WHERE project_id = ")
+            .value(project)
+            .sql(" AND application_id = ")
             .value(application)
             .sql(format!(" AND {item}"))
             .among(&[id, neighbour])
@@ -115,7 +117,7 @@ impl Links {
     }
 
     /// Assigns a distinct position to every record, keeping the order.
-    fn spread(&self, connection: &mut AnyConnection, application: i64) -> QueryResult<()> {
+    fn spread(&self, connection: &mut AnyConnection, project: i64, application: i64) -> QueryResult<()> {
         let Self { table, item, place, lowest_first } = self;
         let sign = if *lowest_first { "" } else { "-" };
         let order = self.order();
@@ -126,6 +128,8 @@ impl Links {
         .value(application)
         .sql(format!(") AS spread WHERE {table}.{item} = spread.item AND {table}.application_id = "))
         .value(application)
+        .sql(format!(" AND {table}.project_id = "))
+        .value(project)
         .run(connection)?;
         Ok(())
     }
@@ -227,7 +231,8 @@ macro_rules! assortment {
                 self.write(move |connection| {
                     connection.invalidate(Topic::Storefront, stamp.project_id.get());
                     lock_rows(connection, "applications", &[application.get()])?;
-                    match links.shift(connection, application.get(), id.get(), shift)? {
+                    let of_application = (stamp.project_id.get(), application.get());
+                    match links.shift(connection, of_application, id.get(), shift)? {
                         MoveOutcome::NotShown => return Err(Abort::Refused(AssortmentError::NotFound)),
                         MoveOutcome::AtEnd => {}
                         MoveOutcome::SwappedWith(neighbour) => {
@@ -247,7 +252,9 @@ macro_rules! assortment {
                 self.write(move |connection| {
                     connection.invalidate(Topic::Storefront, stamp.project_id.get());
                     lock_rows(connection, "applications", &[application.get()])?;
-                    let gone = diesel::delete($links::table.find((application.get(), id.get()))).execute(connection)?;
+                    let link = $links::table.find((application.get(), id.get()));
+                    let own = link.filter($links::project_id.eq(stamp.project_id.get()));
+                    let gone = diesel::delete(own).execute(connection)?;
                     if gone == 0 {
                         return Err(Abort::Refused(AssortmentError::NotFound));
                     }

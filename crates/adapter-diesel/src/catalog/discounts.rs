@@ -346,6 +346,7 @@ impl DiscountRepository for Database {
             let code = promo.map_or("", |promo| promo.code.as_str());
             let seen = discounts::table
                 .find(rewrite.id.get())
+                .filter(discounts::project_id.eq(stamp.project_id.get()))
                 .filter(discounts::version.eq(version))
                 .filter(discounts::used_count.le(most))
                 .filter(discounts::used_count.eq(0).or(discounts::code.assume_not_null().eq(code)));

@@ -296,7 +296,8 @@ fn write(
         }
     }
     stock::create(connection, project.get(), &new, cause).map_err(on_duplicate(ImportError::Stale))?;
-    if stock::set(connection, &known, cause)? == known.len() { Ok(()) } else { Err(Abort::Refused(ImportError::Stale)) }
+    let written = stock::set(connection, project.get(), &known, cause)?;
+    if written == known.len() { Ok(()) } else { Err(Abort::Refused(ImportError::Stale)) }
 }
 
 /// Writes the decisions about the rows, within the caller's transaction.

@@ -191,7 +191,8 @@ pub(super) fn store_tags<'a>(
         known.iter().filter(|(_, resolved)| resolved.new_tags).map(|(id, resolved)| (*id, &resolved.card)).collect();
     for cards in known.chunks(ROWS) {
         let ids: Vec<i64> = cards.iter().map(|(id, _)| *id).collect();
-        Statement::new("DELETE FROM nomenclature_tags WHERE nomenclature_id").among(&ids).run(connection)?;
+        let old = Statement::new("DELETE FROM nomenclature_tags WHERE project_id = ").value(project.get());
+        old.sql(" AND nomenclature_id").among(&ids).run(connection)?;
     }
     let rows: Vec<(i64, i64)> =
         new.chain(known).flat_map(|(id, card)| card.tags.iter().map(move |tag| (id, tag.get()))).collect();

@@ -118,11 +118,12 @@ pub(super) fn write(
     for chunk in known.chunks(ROWS) {
         let found: Vec<(i64, SearchText)> =
             chunk.iter().map(|(id, resolved)| (*id, found_by(&resolved.card))).collect();
-        update(connection, chunk, &found, at)?;
+        update(connection, project, chunk, &found, at)?;
         search::update_index(connection, project, &found)?;
         let ids: Vec<i64> = chunk.iter().filter(|(_, resolved)| resolved.new_photos).map(|(id, _)| *id).collect();
         if !ids.is_empty() {
-            Statement::new("DELETE FROM nomenclature_photos WHERE nomenclature_id").among(&ids).run(connection)?;
+            let old = Statement::new("DELETE FROM nomenclature_photos WHERE project_id = ").value(project.get());
+            old.sql(" AND nomenclature_id").among(&ids).run(connection)?;
         }
         photos.extend(
             chunk.iter().filter(|(_, resolved)| resolved.new_photos).map(|(id, resolved)| (*id, &resolved.card)),
@@ -171,6 +172,7 @@ fn insert(
 
 fn update(
     connection: &mut AnyConnection,
+    project: ProjectId,
     cards: &[(i64, &ResolvedCard)],
     found: &[(i64, SearchText)],
     at: DateTime<Utc>,
@@ -186,7 +188,8 @@ fn update(
         .value(at.naive_utc())
         .sql(format!(", {} FROM (VALUES ", settings.join(", ")))
         .tuples(rows)
-        .sql(") AS v WHERE nomenclatures.id = v.column1")
+        .sql(") AS v WHERE nomenclatures.id = v.column1 AND nomenclatures.project_id = ")
+        .value(project.get())
         .once()
         .run(connection)
         .map_err(on_duplicate(ImportError::Stale))?;

@@ -213,7 +213,7 @@ impl InventoryRepository for Database {
             };
             let comment = change.comment.as_deref().map(str::to_owned);
             let cause = Cause { comment, ..Cause::new(Reason::Edit, &stamp) };
-            if stock::set(connection, &[wanted], &cause)? == 0 {
+            if stock::set(connection, stamp.project_id.get(), &[wanted], &cause)? == 0 {
                 return Err(Abort::refused(InventoryRefusal::BelowReserved { reserved }));
             }
             let record = one(connection, stamp.project_id, &[id.get()])?;

@@ -19,7 +19,7 @@ use super::job_order::{self, held_by, stored as count, take_next};
 use crate::database::{Abort, AnyConnection, Database, found};
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::locks::lock_project;
-use crate::schema::{job_errors, jobs, projects};
+use crate::schema::{job_errors, jobs, keyed, projects};
 use crate::statement::Statement;
 use crate::{decode, records, unreadable};
 
@@ -184,7 +184,7 @@ fn waiting(connection: &mut AnyConnection, project: ProjectId) -> QueryResult<i6
 pub(super) fn next_number(connection: &mut AnyConnection, project: ProjectId, at: NaiveDateTime) -> QueryResult<i64> {
     let row = NewJobRow::queued(project, ImportKind::Nomenclatures, at);
     let id = diesel::insert_into(jobs::table).values(row).returning(jobs::id).get_result(connection)?;
-    diesel::delete(jobs::table.find(id)).execute(connection)?;
+    diesel::delete(keyed!(jobs, id, project)).execute(connection)?;
     Ok(id)
 }
 

@@ -235,19 +235,30 @@ impl WarehouseRepository for Database {
     async fn delete(&self, stamp: Stamp, id: WarehouseId) -> Result<(), WarehouseError> {
         records::delete(self, stamp, id.get(), move |connection, _: &Warehouse| {
             let at = stamp.at.naive_utc();
-            if !stock::retire(connection, id.get(), at)? {
+            if !stock::retire(connection, stamp.project_id.get(), id.get(), at)? {
                 return Err(Abort::refused(WarehouseRefusal::Stocked));
             }
             // The warehouse has no stock, so none of it is shown.
-            let links = warehouse_applications::table.filter(warehouse_applications::warehouse_id.eq(id.get()));
-            diesel::delete(links).execute(connection)?;
-            delete_integration_links(connection, IntegrationKind::Warehouse, &Statement::default().value(id.get()))?;
+            let project = stamp.project_id;
+            diesel::delete(links_of(project, id)).execute(connection)?;
+            let owner = Statement::default().value(id.get());
+            delete_integration_links(connection, project, IntegrationKind::Warehouse, &owner)?;
             let gone =
                 diesel::update(keyed!(warehouses, id.get(), stamp.project_id)).set(warehouses::deleted_at.eq(at));
             Ok(gone.execute(connection)?)
         })
         .await
     }
+}
+
+/// Selects the links of a warehouse to the applications that sell from it.
+#[diesel::dsl::auto_type]
+fn links_of(project: ProjectId, warehouse: WarehouseId) -> _ {
+    let owner: i64 = project.get();
+    let number: i64 = warehouse.get();
+    warehouse_applications::table
+        .filter(warehouse_applications::warehouse_id.eq(number))
+        .filter(warehouse_applications::project_id.eq(owner))
 }
 
 /// Limits sales from the warehouse to these applications. [`Database::refresh_offers`] does the rest after the commit.
@@ -257,7 +268,7 @@ fn relink(
     warehouse: WarehouseId,
     wanted: &BTreeSet<i64>,
 ) -> QueryResult<()> {
-    let links = warehouse_applications::table.filter(warehouse_applications::warehouse_id.eq(warehouse.get()));
+    let links = links_of(project, warehouse);
     let current: Vec<i64> = links.select(warehouse_applications::application_id).load(connection)?;
     if current.into_iter().collect::<BTreeSet<_>>() == *wanted {
         return Ok(());
@@ -293,12 +304,12 @@ fn begin_refresh(connection: &mut AnyConnection, project: ProjectId, warehouse: 
         .tuple([warehouse.get().into(), project.get().into(), 0_i64.into()])
         .sql(" ON CONFLICT (warehouse_id, project_id) DO UPDATE SET after_id = 0")
         .run(connection)?;
-    step(connection, warehouse.get(), 0)
+    step(connection, project.get(), warehouse.get(), 0)
 }
 
 /// Refreshes one batch. Stock levels without available units are skipped: their items are shown neither before nor
 /// after.
-fn step(connection: &mut AnyConnection, warehouse: i64, after: i64) -> QueryResult<()> {
+fn step(connection: &mut AnyConnection, project: i64, warehouse: i64, after: i64) -> QueryResult<()> {
     let rows: Vec<StockRow> =
         Statement::new("SELECT id, nomenclature_id FROM inventories WHERE quantity > reserved AND warehouse_id = ")
             .value(warehouse)
@@ -312,7 +323,7 @@ fn step(connection: &mut AnyConnection, warehouse: i64, after: i64) -> QueryResu
         Some(last) if rows.len() == STEP => Statement::new("UPDATE shelving SET after_id = ").value(last.id),
         _ => Statement::new("DELETE FROM shelving"),
     };
-    reached.sql(" WHERE warehouse_id = ").value(warehouse).run(connection)?;
+    reached.sql(" WHERE warehouse_id = ").value(warehouse).sql(" AND project_id = ").value(project).run(connection)?;
     Ok(())
 }
 
@@ -354,7 +365,7 @@ impl Database {
             let next: Option<BegunRow> = next.row(connection).optional()?;
             let Some(BegunRow { warehouse, project, after }) = next else { return Ok(false) };
             connection.invalidate(Topic::Storefront, project);
-            step(connection, warehouse, after)?;
+            step(connection, project, warehouse, after)?;
             Ok::<_, Abort<StoreError>>(true)
         })
         .await

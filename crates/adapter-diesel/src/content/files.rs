@@ -9,7 +9,7 @@ use kontor_content::ports::{FileRepository, OrphanedFile};
 use kontor_kernel::{FileId, Listing, OrderId, Page, ProjectId, ProjectScoped, Stamp, StoreError};
 
 use crate::customer_data::READY;
-use crate::database::{Abort, AnyConnection, Database, Extent, found};
+use crate::database::{Abort, AnyConnection, Database, Extent};
 use crate::lease::{LeaseRequest, Leased, Queue};
 use crate::listing::{Source, Totals, in_order, key_contains, unsearched};
 use crate::records::{self, StoredRecord};
@@ -307,8 +307,9 @@ impl FileRepository for Database {
 
     async fn forget(&self, id: FileId, at: DateTime<Utc>) -> Result<(), StoreError> {
         self.write(move |connection| {
-            let deleted = || files::table.find(id.get()).filter(files::state.eq(DELETED));
-            if found!(connection, deleted())? {
+            let deleted = files::table.find(id.get()).filter(files::state.eq(DELETED));
+            let project: Option<i64> = deleted.select(files::project_id).first(connection).optional()?;
+            if let Some(project) = project {
                 for owner in ["users", "counterparties"] {
                     Statement::new(format!(
                         "UPDATE {owner} SET avatar_id = NULL, version = version + 1, updated_at = "
@@ -316,9 +317,11 @@ impl FileRepository for Database {
                     .value(at.naive_utc())
                     .sql(" WHERE avatar_id = ")
                     .value(id.get())
+                    .sql(" AND project_id = ")
+                    .value(project)
                     .run(connection)?;
                 }
-                diesel::delete(deleted()).execute(connection)?;
+                diesel::delete(deleted.filter(files::project_id.eq(project))).execute(connection)?;
             }
             Ok::<_, Abort<StoreError>>(())
         })

@@ -185,7 +185,7 @@ fn tags(connection: &mut AnyConnection, stamp: &Stamp, names: &TagNames) -> Quer
 }
 
 fn link_tags(connection: &mut AnyConnection, stamp: &Stamp, page: i64, names: &TagNames) -> QueryResult<()> {
-    unlink_tags(connection, page)?;
+    unlink_tags(connection, stamp, page)?;
     let tags = tags(connection, stamp, names)?;
     if tags.is_empty() {
         return Ok(());
@@ -199,8 +199,9 @@ fn link_tags(connection: &mut AnyConnection, stamp: &Stamp, page: i64, names: &T
     Ok(())
 }
 
-fn unlink_tags(connection: &mut AnyConnection, page: i64) -> QueryResult<usize> {
-    Statement::new("DELETE FROM page_tag_links WHERE page_id = ").value(page).run(connection)
+fn unlink_tags(connection: &mut AnyConnection, stamp: &Stamp, page: i64) -> QueryResult<usize> {
+    let linked = Statement::new("DELETE FROM page_tag_links WHERE project_id = ").value(stamp.project_id.get());
+    linked.sql(" AND page_id = ").value(page).run(connection)
 }
 
 impl RepositoryRecord for Page {
@@ -319,7 +320,7 @@ impl RepositoryRecord for Page {
 impl DeletableRecord for Page {
     fn delete(connection: &mut AnyConnection, stamp: &Stamp, before: &Self) -> Result<usize, Abort<PageError>> {
         let id = before.id.get();
-        unlink_tags(connection, id)?;
+        unlink_tags(connection, stamp, id)?;
         delete_page(connection, id)?;
         Ok(diesel::delete(keyed!(pages, id, stamp.project_id)).execute(connection)?)
     }

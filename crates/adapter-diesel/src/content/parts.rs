@@ -291,7 +291,8 @@ impl<P: StoredPart> PartRepository<P> for Database {
             lock_application(connection, &stamp, application)?;
             records::deleted(connection, &stamp, number, |connection, before: &P| {
                 require_within(before, application)?;
-                let gone = Statement::new("DELETE FROM ").sql(P::TABLE).sql(" WHERE id = ").value(number);
+                let gone = Statement::new("DELETE FROM ").sql(P::TABLE).sql(" WHERE project_id = ");
+                let gone = gone.value(stamp.project_id.get()).sql(" AND id = ").value(number);
                 // Only children refer to a part.
                 gone.run(connection).map_err(on_reference(PartRefusal::HasChildren))
             })
@@ -365,7 +366,9 @@ fn arrange<P: StoredPart>(connection: &mut AnyConnection, stamp: &Stamp, order: 
             .value(place)
             .sql(", updated_at = ")
             .value(stamp.at.naive_utc())
-            .sql(" WHERE id = ")
+            .sql(" WHERE project_id = ")
+            .value(stamp.project_id.get())
+            .sql(" AND id = ")
             .value(*id)
             .sql(" AND position <> ")
             .value(place)

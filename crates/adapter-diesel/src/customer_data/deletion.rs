@@ -61,10 +61,12 @@ pub(crate) fn remove_logins(
 ) -> Result<(), QueryError> {
     close_sessions_of_customer(connection, customer)?;
     delete_login_contacts(connection, project, contacts)?;
-    diesel::delete(phone_change_codes::table.find(customer)).execute(connection)?;
+    let codes = phone_change_codes::table.find(customer).filter(phone_change_codes::project_id.eq(project));
+    diesel::delete(codes).execute(connection)?;
     // Stored responses of the customer's requests contain personal data, and the customer cannot repeat these requests.
     delete_keys_of_owner(connection, KeyOwner { guard: guard::COUNTERPARTY, id: Some(customer) })?;
     let tokens = access_tokens::table
+        .filter(access_tokens::project_id.eq(project))
         .filter(access_tokens::guard.eq(guard::COUNTERPARTY))
         .filter(access_tokens::subject_id.eq(customer));
     connection.invalidate(Topic::Access, project);
@@ -76,6 +78,7 @@ pub(crate) fn remove_logins(
 /// Deletes the names entered in contact forms, and the comments and addresses in history entries.
 pub(crate) fn delete_remarks<R>(
     connection: &mut AnyConnection,
+    project: i64,
     customer: i64,
     at: NaiveDateTime,
 ) -> Result<(), Abort<R>> {
@@ -84,32 +87,46 @@ pub(crate) fn delete_remarks<R>(
         .value(at)
         .sql(" WHERE counterparty_id = ")
         .value(customer)
+        .sql(" AND project_id = ")
+        .value(project)
         .sql(
             " AND comment IS NOT NULL AND id IN (SELECT e.order_id FROM order_events e \
              WHERE e.event = 'created' AND e.actor = 'system' AND e.order_id = orders.id \
              AND e.project_id = orders.project_id)",
         )
         .run(connection)?;
-    let entries = Statement::new(" WHERE order_id IN (SELECT id FROM orders WHERE counterparty_id = ")
+    let entries = Statement::new(" WHERE project_id = ")
+        .value(project)
+        .sql(" AND order_id IN (SELECT id FROM orders WHERE counterparty_id = ")
         .value(customer)
+        .sql(" AND project_id = ")
+        .value(project)
         .sql(") AND (changes LIKE '%\"field\":\"comment\"%' OR changes LIKE '%\"field\":\"address\"%')");
-    histories::rewrite_lines(connection, "order_events", entries, without_personal_values)
+    histories::rewrite_lines(connection, project, "order_events", entries, without_personal_values)
 }
 
 /// Deletes the ticket codes of a customer. Redeemed tickets stay counted.
-pub(crate) fn delete_ticket_codes(connection: &mut AnyConnection, customer: i64) -> QueryResult<()> {
-    Statement::new(
-        "UPDATE order_tickets SET reference = NULL WHERE order_id IN (SELECT id FROM orders WHERE counterparty_id = ",
-    )
-    .value(customer)
-    .sql(")")
-    .run(connection)?;
+pub(crate) fn delete_ticket_codes(connection: &mut AnyConnection, project: i64, customer: i64) -> QueryResult<()> {
+    Statement::new("UPDATE order_tickets SET reference = NULL WHERE project_id = ")
+        .value(project)
+        .sql(" AND order_id IN (SELECT id FROM orders WHERE counterparty_id = ")
+        .value(customer)
+        .sql(" AND project_id = ")
+        .value(project)
+        .sql(")")
+        .run(connection)?;
     Ok(())
 }
 
 /// Ends the subscriptions of a deleted customer: nothing is charged any more, and the addresses of consents are
 /// removed.
-pub(crate) fn end_subscriptions(connection: &mut AnyConnection, customer: i64, at: NaiveDateTime) -> QueryResult<()> {
+pub(crate) fn end_subscriptions(
+    connection: &mut AnyConnection,
+    project: i64,
+    customer: i64,
+    at: NaiveDateTime,
+) -> QueryResult<()> {
+    // With the project too, SQLite may walk all subscriptions of the project.
     Statement::new(
         "UPDATE subscriptions SET version = version + 1, status = 'canceled', wake_at = NULL, next_charge_at = NULL, \
          canceled_at = coalesce(canceled_at, ",
@@ -123,7 +140,9 @@ pub(crate) fn end_subscriptions(connection: &mut AnyConnection, customer: i64, a
     for table in ["subscription_consents", "method_bindings"] {
         Statement::new("UPDATE ")
             .sql(table)
-            .sql(" SET address = NULL WHERE subscription_id IN (SELECT id FROM subscriptions WHERE counterparty_id = ")
+            .sql(" SET address = NULL WHERE project_id = ")
+            .value(project)
+            .sql(" AND subscription_id IN (SELECT id FROM subscriptions WHERE counterparty_id = ")
             .value(customer)
             .sql(")")
             .run(connection)?;
@@ -140,7 +159,7 @@ by_place! {
 
 /// Removes receipts of a customer that are no longer needed. These are receipts of charges that failed, were refunded,
 /// or whose goods were handed over. The register keeps them.
-pub(crate) fn delete_receipts(connection: &mut AnyConnection, customer: i64) -> QueryResult<()> {
+pub(crate) fn delete_receipts(connection: &mut AnyConnection, project: i64, customer: i64) -> QueryResult<()> {
     let over: Vec<RequestRow> = Statement::new("SELECT c.id, c.request FROM charges c WHERE c.counterparty_id = ")
         .value(customer)
         .sql(
@@ -154,8 +173,10 @@ pub(crate) fn delete_receipts(connection: &mut AnyConnection, customer: i64) -> 
         let Ok(Value::Object(mut request)) = serde_json::from_str(&request) else { continue };
         request.remove("receipt");
         let request = Value::Object(request).to_string();
-        diesel::update(charges::table.find(id)).set(charges::request.eq(request)).execute(connection)?;
+        let charge = charges::table.find(id).filter(charges::project_id.eq(project));
+        diesel::update(charge).set(charges::request.eq(request)).execute(connection)?;
         let settled = refunds::table
+            .filter(refunds::project_id.eq(project))
             .filter(refunds::charge_id.eq(id))
             .filter(refunds::settled_at.is_not_null())
             .filter(refunds::receipt.is_not_null());
@@ -165,8 +186,12 @@ pub(crate) fn delete_receipts(connection: &mut AnyConnection, customer: i64) -> 
 }
 
 /// Applies [`delete_receipts`] to a customer who was deleted before the goods were handed over.
-pub(crate) fn delete_receipts_if_deleted(connection: &mut AnyConnection, customer: i64) -> QueryResult<()> {
+pub(crate) fn delete_receipts_if_deleted(
+    connection: &mut AnyConnection,
+    project: i64,
+    customer: i64,
+) -> QueryResult<()> {
     let left =
         counterparties::table.filter(counterparties::id.eq(customer)).filter(counterparties::deleted_at.is_not_null());
-    if found!(connection, left)? { delete_receipts(connection, customer) } else { Ok(()) }
+    if found!(connection, left)? { delete_receipts(connection, project, customer) } else { Ok(()) }
 }

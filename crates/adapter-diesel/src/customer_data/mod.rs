@@ -21,7 +21,7 @@ use kontor_content::model::FileType;
 use kontor_kernel::{FileId, FileKey, ProjectId, StoreError, UserId};
 
 use crate::database::{AnyConnection, found};
-use crate::schema::{client_sessions, counterparties, files, users};
+use crate::schema::{client_sessions, counterparties, files, keyed, users};
 use crate::statement::Statement;
 
 /// Values of the column `guard` for the two kinds of tokens.
@@ -88,11 +88,11 @@ pub(crate) fn lock_customer_of(connection: &mut AnyConnection, of: CustomerOf) -
 /// Stores that a customer has proved their identity, unless they are deleted.
 pub(crate) fn mark_verified(
     connection: &mut AnyConnection,
+    project: ProjectId,
     customer: i64,
     at: NaiveDateTime,
 ) -> Result<(), QueryError> {
-    let present =
-        counterparties::table.filter(counterparties::id.eq(customer)).filter(counterparties::deleted_at.is_null());
+    let present = keyed!(counterparties, customer, project).filter(counterparties::deleted_at.is_null());
     diesel::update(present).set(counterparties::verified_at.eq(at)).execute(connection)?;
     Ok(())
 }

@@ -16,7 +16,7 @@ use crate::database::{Abort, AnyConnection, found};
 use crate::histories;
 use crate::read_models::search::index_customer;
 use crate::records::StoredRecord as _;
-use crate::schema::{charges, counterparties, favourites, saved_payment_methods, search_requests};
+use crate::schema::{charges, counterparties, favourites, keyed, saved_payment_methods, search_requests};
 use crate::statement::Statement;
 
 /// Reason why a customer is not deleted.
@@ -67,16 +67,18 @@ pub(super) fn delete_account(
     if has_open_payment(connection, customer)? {
         return Err(Abort::Refused(DeleteError::PaymentOpen));
     }
-    diesel::delete(saved_payment_methods::table.filter(saved_payment_methods::counterparty_id.eq(customer)))
-        .execute(connection)?;
-    end_subscriptions(connection, customer, at)?;
-    delete_receipts(connection, customer)?;
-    delete_ticket_codes(connection, customer)?;
-    delete_remarks(connection, customer, at)?;
+    let methods = saved_payment_methods::table
+        .filter(saved_payment_methods::project_id.eq(project))
+        .filter(saved_payment_methods::counterparty_id.eq(customer));
+    diesel::delete(methods).execute(connection)?;
+    end_subscriptions(connection, project, customer, at)?;
+    delete_receipts(connection, project, customer)?;
+    delete_ticket_codes(connection, project, customer)?;
+    delete_remarks(connection, project, customer, at)?;
     delete_favourites_and_searches(connection, project, customer)?;
-    parts::delete_all(connection, customer)?;
+    parts::delete_all(connection, project, customer)?;
     delete_files(connection, customer, at)?;
-    notifications::delete_all(connection, customer)?;
+    notifications::delete_all(connection, project, customer)?;
     if !before.is_company {
         let numbers = (
             counterparties::name.eq(None::<String>),
@@ -85,7 +87,7 @@ pub(super) fn delete_account(
             counterparties::version.eq(counterparties::version + 1),
             counterparties::updated_at.eq(at),
         );
-        diesel::update(counterparties::table.find(customer)).set(numbers).execute(connection)?;
+        diesel::update(keyed!(counterparties, customer, stamp.project_id)).set(numbers).execute(connection)?;
     }
     index_customer(connection, customer)?;
     let is_company = before.is_company;
@@ -98,6 +100,7 @@ pub(super) fn delete_account(
 
 /// Deletes the files of the customer's orders. Their contents are swept from this time on.
 fn delete_files(connection: &mut AnyConnection, customer: i64, at: NaiveDateTime) -> Result<(), QueryError> {
+    // With the project too, SQLite may walk all files of the project.
     Statement::new("UPDATE files SET state = 'deleted', sweep_at = ")
         .value(at)
         .sql(" WHERE state <> 'deleted' AND order_id IN (SELECT id FROM orders WHERE counterparty_id = ")

@@ -62,7 +62,10 @@ impl NotificationReader for Database {
 }
 
 /// Deletes the notifications of a customer.
-pub(super) fn delete_all(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
-    diesel::delete(notifications::table.filter(notifications::counterparty_id.eq(customer))).execute(connection)?;
+pub(super) fn delete_all(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<(), QueryError> {
+    let own = notifications::table
+        .filter(notifications::project_id.eq(project))
+        .filter(notifications::counterparty_id.eq(customer));
+    diesel::delete(own).execute(connection)?;
     Ok(())
 }

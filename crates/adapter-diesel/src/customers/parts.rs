@@ -146,11 +146,14 @@ impl<P: StoredPart> CustomerPartRepository<P> for Database {
 }
 
 /// Deletes everything that belongs to a customer.
-pub(super) fn delete_all(connection: &mut AnyConnection, customer: i64) -> Result<(), QueryError> {
-    let contacts = counterparty_contacts::table.filter(counterparty_contacts::counterparty_id.eq(customer));
+pub(super) fn delete_all(connection: &mut AnyConnection, project: i64, customer: i64) -> Result<(), QueryError> {
+    let contacts = counterparty_contacts::table
+        .filter(counterparty_contacts::project_id.eq(project))
+        .filter(counterparty_contacts::counterparty_id.eq(customer));
     diesel::delete(contacts).execute(connection)?;
-    let requisites =
-        counterparty_bank_requisites::table.filter(counterparty_bank_requisites::counterparty_id.eq(customer));
+    let requisites = counterparty_bank_requisites::table
+        .filter(counterparty_bank_requisites::project_id.eq(project))
+        .filter(counterparty_bank_requisites::counterparty_id.eq(customer));
     diesel::delete(requisites).execute(connection)?;
     Ok(())
 }

@@ -240,7 +240,7 @@ fn set_avatar(
     {
         return Err(Abort::Refused(CustomerError::UnknownAvatar));
     }
-    let changed = diesel::update(present)
+    let changed = diesel::update(present.filter(counterparties::project_id.eq(project)))
         .set((
             counterparties::avatar_id.eq(avatar.map(FileId::get)),
             counterparties::version.eq(counterparties::version + 1),

@@ -20,7 +20,7 @@ use crate::database::{Abort, AnyConnection, Database, found};
 use crate::listing::{Source, Totals, in_order, of_project, unsearched};
 use crate::read_models::search::{customers_found, index_customer};
 use crate::records::{self, StoredRecord};
-use crate::schema::{counterparties, dictionary_items, files, login_contacts, orders, referred, users};
+use crate::schema::{counterparties, dictionary_items, files, keyed, login_contacts, orders, referred, users};
 use crate::statement::Statement;
 use crate::{decode, unreadable};
 
@@ -275,7 +275,7 @@ fn update(
         change.decide(before, stamp.at).map_err(|wrong| Abort::refused(StaffCustomerRefusal::Invalid(wrong)))?;
     require_available(connection, project, Some(before), &draft)?;
     let changed_email = draft.email != record.email;
-    let written = diesel::update(counterparties::table.find(id).filter(counterparties::deleted_at.is_null()))
+    let written = diesel::update(keyed!(counterparties, id, project).filter(counterparties::deleted_at.is_null()))
         // Contacts entered by staff count as verified.
         .set((
             Columns::of(&draft, stamp),

@@ -194,11 +194,11 @@ fn apply_transition(
         StockEffect::Keep => {}
         StockEffect::Release => {
             connection.invalidate(Topic::Storefront, project);
-            reservations::release(connection, id, Author::System, moment)?;
+            reservations::release(connection, project, id, Author::System, moment)?;
         }
         StockEffect::Sell => {
             connection.invalidate(Topic::Storefront, project);
-            reservations::sell(connection, id, Author::System, moment)?;
+            reservations::sell(connection, project, id, Author::System, moment)?;
         }
     }
     Ok(())

@@ -86,6 +86,7 @@ fn used_by(connection: &mut AnyConnection, discount: i64, customer: i64) -> Resu
 /// invalidate the count of the customer's orders that follows.
 pub(super) fn take_promo_use(
     connection: &mut AnyConnection,
+    project: i64,
     promo: &PromoUse,
     amount: Money,
     customer: i64,
@@ -96,6 +97,7 @@ pub(super) fn take_promo_use(
     let taken: Option<Option<i64>> = diesel::update(
         discounts::table
             .filter(discounts::id.eq(id))
+            .filter(discounts::project_id.eq(project))
             .filter(discounts::status.eq("active"))
             .filter(discounts::version.eq(version))
             .filter(left),
@@ -128,6 +130,7 @@ pub(super) fn take_promo_use(
 /// priced.
 pub(super) fn update_promo_use(
     connection: &mut AnyConnection,
+    project: i64,
     promo: &PromoUse,
     order: i64,
     amount: Money,
@@ -136,6 +139,7 @@ pub(super) fn update_promo_use(
     let before: i64 = orders::table.find(order).select(orders::promo_discount).first(connection)?;
     let kept = discounts::table
         .filter(discounts::id.eq(promo.discount_id.get()))
+        .filter(discounts::project_id.eq(project))
         .filter(discounts::status.eq("active"))
         .filter(discounts::version.eq(version));
     let more = discounts::used_amount.eq(discounts::used_amount + amount.minor() - before);
@@ -143,8 +147,13 @@ pub(super) fn update_promo_use(
 }
 
 /// Releases the use of a canceled order.
-pub(super) fn return_use(connection: &mut AnyConnection, order: i64) -> Result<(), diesel::result::Error> {
-    let used: Option<i64> = diesel::delete(discount_usages::table.find(order))
+pub(super) fn return_use(
+    connection: &mut AnyConnection,
+    project: i64,
+    order: i64,
+) -> Result<(), diesel::result::Error> {
+    let of_order = discount_usages::table.find(order).filter(discount_usages::project_id.eq(project));
+    let used: Option<i64> = diesel::delete(of_order)
         .returning(discount_usages::discount_id)
         .get_result(connection)
         .optional()?;
@@ -157,6 +166,8 @@ pub(super) fn return_use(connection: &mut AnyConnection, order: i64) -> Result<(
             .value(amount)
             .sql(" ELSE 0 END WHERE used_count > 0 AND id = ")
             .value(discount)
+            .sql(" AND project_id = ")
+            .value(project)
             .run(connection)?;
     }
     Ok(())

@@ -50,7 +50,7 @@ pub(super) fn place(
         return Err(Abort::Refused(PlaceRefused::Stale));
     }
     if let Some(promo) = &order.promo {
-        discounts::take_promo_use(connection, promo, order.promo_discount, customer.get())?;
+        discounts::take_promo_use(connection, order.project_id.get(), promo, order.promo_discount, customer.get())?;
     }
     let (id, exhausted) = store(connection, order, customer, &items, at)?;
     tickets::insert(connection, order, id)?;
@@ -135,7 +135,7 @@ fn store(
     let reserved: Vec<(i64, i64, i64)>;
     let (id, is_current) = if connection.is_postgres() && order.lines.len() <= MAX_LINES_PER_STATEMENT {
         let rows: Vec<StoredRow> = Statement::new("WITH taken AS (")
-            .then(stock::reserving(&claims, at))
+            .then(stock::reserving(project, &claims, at))
             .sql("), placed AS (")
             .then(placed)
             .sql("), held AS (")
@@ -152,7 +152,7 @@ fn store(
         reserved = rows.iter().filter_map(|row| Some((row.inventory?, row.item?, row.left?))).collect();
         (first.order, first.automatic == discounts::seen_text(&order.automatic))
     } else {
-        let movements = stock::reserve(connection, &claims, at)?;
+        let movements = stock::reserve(connection, project, &claims, at)?;
         let id: i64 = placed.scalar(connection)?;
         insert_lines(connection, project, id, &order.lines, at)?;
         stock::write_movements(connection, &movements, &cause(id.into()))?;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::history::Author;
-use kontor_kernel::{ChargeId, OrderId, RefundId, StoreError, Word};
+use kontor_kernel::{ChargeId, OrderId, ProjectId, RefundId, StoreError, Word};
 use kontor_orders::change::OrderedRefund;
 use kontor_orders::model::{Order, OrderRefund, OrderRefundState, OrderStatus, ReservationState};
 use kontor_orders::refund::{OutsideRefund, RefundRefused, ReturnEffect, ReturnedLine, SettledRefund};
@@ -21,7 +21,7 @@ use crate::decode;
 use crate::locks::lock_items;
 use crate::payments::{self, Key};
 use crate::read_models::offers;
-use crate::schema::{order_refunds, orders};
+use crate::schema::{keyed, order_refunds, orders};
 use crate::statement::{Statement, Value, by_place};
 use crate::stock::{self, Cause, Movement, Reason};
 
@@ -109,7 +109,7 @@ fn store_line_refund(
 ) -> Result<(), Refused> {
     let (order, at) = (context.order.get(), context.at);
     return_lines(connection, context, &refund.decided.lines)?;
-    tickets::recount(connection, order)?;
+    tickets::recount(connection, context.project, order)?;
     let amount = refund.decided.amount.minor();
     let (state, settled_at, refunding, refunded) = match way {
         RefundChannel::Requested(_) => (OrderRefundState::Pending, None, amount, 0),
@@ -117,6 +117,7 @@ fn store_line_refund(
     };
     let enough = orders::table
         .find(order)
+        .filter(orders::project_id.eq(context.project))
         .filter((orders::refunded + orders::refunding + refunding + refunded).le(orders::captured));
     let set_aside = diesel::update(enough)
         .set((
@@ -207,6 +208,8 @@ fn return_lines(connection: &mut AnyConnection, context: RefundContext, lines: &
             .value(line.line.get())
             .sql(" AND order_id = ")
             .value(context.order.get())
+            .sql(" AND project_id = ")
+            .value(context.project)
             .sql(" RETURNING inventory_id, nomenclature_id");
         let LineRow { inventory, item } = statement.row(connection)?;
         if let Some(inventory) = inventory.filter(|_| line.effect != ReturnEffect::None) {
@@ -221,7 +224,7 @@ fn return_lines(connection: &mut AnyConnection, context: RefundContext, lines: &
     lock_items(connection, &moving.iter().map(|(_, item, _)| *item).collect::<Vec<_>>())?;
     let mut moved: BTreeMap<&str, (Reason, Vec<Movement>)> = BTreeMap::new();
     for (inventory, _, line) in moving {
-        let (reason, movement) = move_goods(connection, inventory, &line, context.at)?;
+        let (reason, movement) = move_goods(connection, (context.project, inventory), &line, context.at)?;
         moved.entry(reason.word()).or_insert_with(|| (reason, Vec::new())).1.push(movement);
     }
     let mut returned = Vec::new();
@@ -237,17 +240,17 @@ fn return_lines(connection: &mut AnyConnection, context: RefundContext, lines: &
 
 fn move_goods(
     connection: &mut AnyConnection,
-    inventory: i64,
+    (project, inventory): (i64, i64),
     line: &ReturnedLine,
     at: NaiveDateTime,
 ) -> Result<(Reason, Movement), Refused> {
-    let pieces = i64::from(line.quantity);
+    let (pieces, stocked) = (i64::from(line.quantity), (project, inventory));
     Ok(match line.effect {
-        ReturnEffect::Release => (Reason::Release, stock::release_reserved(connection, inventory, pieces, at)?),
-        ReturnEffect::WriteOff => (Reason::WriteOff, stock::remove_reserved(connection, inventory, pieces, at)?),
+        ReturnEffect::Release => (Reason::Release, stock::release_reserved(connection, stocked, pieces, at)?),
+        ReturnEffect::WriteOff => (Reason::WriteOff, stock::remove_reserved(connection, stocked, pieces, at)?),
         ReturnEffect::Restock | ReturnEffect::None => {
             let gone = RefundRefused::WarehouseDeleted { line: line.line };
-            let back = stock::put_back(connection, inventory, pieces, at)?;
+            let back = stock::put_back(connection, stocked, pieces, at)?;
             (Reason::Return, back.ok_or(Abort::Refused(OrderRefusal::Refund(gone).into()))?)
         }
     })
@@ -257,6 +260,7 @@ fn move_goods(
 /// be refunded again.
 pub(crate) fn apply_refund_outcome(
     connection: &mut AnyConnection,
+    project: ProjectId,
     order: OrderId,
     refund: RefundId,
     state: OrderRefundState,
@@ -265,6 +269,7 @@ pub(crate) fn apply_refund_outcome(
     let known: Option<(i64, i64)> = diesel::update(
         order_refunds::table
             .filter(order_refunds::refund_id.eq(refund.get()))
+            .filter(order_refunds::project_id.eq(project.get()))
             .filter(order_refunds::state.eq(OrderRefundState::Pending.word())),
     )
     .set((order_refunds::state.eq(state.word()), order_refunds::settled_at.eq(at)))
@@ -273,14 +278,14 @@ pub(crate) fn apply_refund_outcome(
     .optional()?;
     let Some((id, amount)) = known else { return Ok(()) };
     let gone = if state == OrderRefundState::Succeeded { amount } else { 0 };
-    let (project, status, refunding, refunded): (i64, i64, i64, i64) = diesel::update(orders::table.find(order.get()))
+    let (status, refunding, refunded): (i64, i64, i64) = diesel::update(keyed!(orders, order.get(), project))
         .set((
             orders::refunding.eq(orders::refunding - amount),
             orders::refunded.eq(orders::refunded + gone),
             orders::version.eq(orders::version + 1),
             orders::updated_at.eq(at),
         ))
-        .returning((orders::project_id, orders::status_id, orders::refunding, orders::refunded))
+        .returning((orders::status_id, orders::refunding, orders::refunded))
         .get_result(connection)?;
     if state == OrderRefundState::Failed {
         Statement::new(
@@ -293,7 +298,8 @@ pub(crate) fn apply_refund_outcome(
               WHERE order_refund_id = ",
         )
         .value(id)
-        .sql(")")
+        .sql(") AND project_id = ")
+        .value(project.get())
         .run(connection)?;
     }
     let status =
@@ -308,7 +314,7 @@ pub(crate) fn apply_refund_outcome(
     if let Some(notice) = settled.notice() {
         notify_customer(connection, order, notice, Some(settled.amount), at)?;
     }
-    add_entry(connection, project, order, &settled.entry(), at)
+    add_entry(connection, project.get(), order, &settled.entry(), at)
 }
 
 fn refuse(refused: RefundRefused) -> Refused {

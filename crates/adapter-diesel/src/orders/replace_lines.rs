@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use chrono::NaiveDateTime;
 use diesel::prelude::*;
 use kontor_kernel::{OrderId, Stamp, StoreError};
 use kontor_orders::change::{ChangedLine, LineChangeSet, PlacedLine, PromoEffect, StockClaim};
@@ -15,7 +14,7 @@ use super::tickets;
 use crate::database::{Abort, AnyConnection, Topic};
 use crate::locks::lock_items;
 use crate::read_models::offers;
-use crate::schema::orders;
+use crate::schema::{keyed, orders};
 use crate::statement::{Statement, Value};
 use crate::stock::{self, Cause, Claim, Movement, Reason};
 
@@ -45,10 +44,10 @@ pub(super) fn apply(
     {
         return Err(stale());
     }
-    keep_promo(connection, order, rework)?;
-    write_totals(connection, order, rework, at)?;
-    remove(connection, order, rework)?;
-    update(connection, order, rework, at)?;
+    keep_promo(connection, project, order, rework)?;
+    write_totals(connection, order, rework, stamp)?;
+    remove(connection, project, order, rework)?;
+    update(connection, order, rework, stamp)?;
     let new: Vec<PlacedLine> =
         rework.lines.iter().filter(|line| line.id.is_none()).map(|line| line.placed(0)).collect();
     if !new.is_empty() {
@@ -67,19 +66,20 @@ fn claim(
     claims: &[StockClaim],
     stamp: &Stamp,
 ) -> Result<Vec<i64>, Refused> {
-    let at = stamp.at.naive_utc();
+    let (project, at) = (stamp.project_id.get(), stamp.at.naive_utc());
     let wanted = |claim: &StockClaim| -> Option<Claim> {
         let price = claim.price.filter(|_| claim.pieces > 0)?;
         Some(Claim { inventory: claim.inventory.get(), pieces: claim.pieces, price })
     };
     let more: Vec<Claim> = claims.iter().filter_map(wanted).collect();
-    let taken = if more.is_empty() { Vec::new() } else { stock::reserve(connection, &more, at)? };
+    let taken = if more.is_empty() { Vec::new() } else { stock::reserve(connection, project, &more, at)? };
     if taken.len() < more.len() {
         return Err(stale());
     }
     let mut given = Vec::new();
     for claim in claims.iter().filter(|claim| wanted(claim).is_none()) {
-        given.push(stock::release_reserved(connection, claim.inventory.get(), -claim.pieces, at)?);
+        let stocked = (project, claim.inventory.get());
+        given.push(stock::release_reserved(connection, stocked, -claim.pieces, at)?);
     }
     for (reason, movements) in [(Reason::Reservation, &taken), (Reason::Release, &given)] {
         if !movements.is_empty() {
@@ -92,14 +92,19 @@ fn claim(
     Ok(sold_out.chain(back).map(|movement: &Movement| movement.item).collect())
 }
 
-fn keep_promo(connection: &mut AnyConnection, order: OrderId, rework: &LineChangeSet) -> Result<(), Refused> {
+fn keep_promo(
+    connection: &mut AnyConnection,
+    project: i64,
+    order: OrderId,
+    rework: &LineChangeSet,
+) -> Result<(), Refused> {
     match &rework.promo {
         PromoEffect::None => Ok(()),
-        PromoEffect::Return(_) => Ok(discounts::return_use(connection, order.get())?),
+        PromoEffect::Return(_) => Ok(discounts::return_use(connection, project, order.get())?),
         PromoEffect::Keep(promo) => {
             let amount = rework.totals.promo_discount;
-            let kept =
-                discounts::update_promo_use(connection, promo, order.get(), amount).map_err(Abort::into_store)?;
+            let kept = discounts::update_promo_use(connection, project, promo, order.get(), amount)
+                .map_err(Abort::into_store)?;
             if kept { Ok(()) } else { Err(stale()) }
         }
     }
@@ -109,10 +114,10 @@ fn write_totals(
     connection: &mut AnyConnection,
     order: OrderId,
     rework: &LineChangeSet,
-    at: NaiveDateTime,
+    stamp: &Stamp,
 ) -> QueryResult<()> {
     let (totals, returned) = (rework.totals, matches!(rework.promo, PromoEffect::Return(_)));
-    diesel::update(orders::table.find(order.get()))
+    diesel::update(keyed!(orders, order.get(), stamp.project_id))
         .set((
             orders::original_price.eq(totals.original_price.minor()),
             orders::product_discount.eq(totals.product_discount.minor()),
@@ -120,7 +125,7 @@ fn write_totals(
             orders::final_price.eq(totals.final_price.minor()),
             returned.then_some((orders::discount_id.eq(None::<i64>), orders::promo_code.eq(None::<String>))),
             orders::version.eq(orders::version + 1),
-            orders::updated_at.eq(at),
+            orders::updated_at.eq(stamp.at.naive_utc()),
         ))
         .execute(connection)?;
     Ok(())
@@ -134,12 +139,15 @@ fn written(order: OrderId, rows: &[i64], expected: usize) -> Result<(), Refused>
     }
 }
 
-fn remove(connection: &mut AnyConnection, order: OrderId, rework: &LineChangeSet) -> Result<(), Refused> {
+fn remove(connection: &mut AnyConnection, project: i64, order: OrderId, rework: &LineChangeSet) -> Result<(), Refused> {
     if rework.removed.is_empty() {
         return Ok(());
     }
     let ids: Vec<i64> = rework.removed.iter().map(|line| line.get()).collect();
-    let held = Statement::new("DELETE FROM reservations WHERE state = 'held' AND order_id = ").value(order.get());
+    let held = Statement::new("DELETE FROM reservations WHERE state = 'held' AND order_id = ")
+        .value(order.get())
+        .sql(" AND project_id = ")
+        .value(project);
     let gone: Vec<i64> = held.sql(" AND id").among(&ids).sql(" RETURNING id").scalars(connection)?;
     written(order, &gone, ids.len())
 }
@@ -148,7 +156,7 @@ fn update(
     connection: &mut AnyConnection,
     order: OrderId,
     rework: &LineChangeSet,
-    at: NaiveDateTime,
+    stamp: &Stamp,
 ) -> Result<(), Refused> {
     let known = |line: &&ChangedLine| line.is_changed && line.id.is_some();
     let changed: Vec<&ChangedLine> = rework.lines.iter().filter(known).collect();
@@ -169,11 +177,13 @@ fn update(
         "UPDATE reservations SET quantity = v.column2, unit_price = v.column3, product_discount = v.column4, \
          promo_discount = v.column5, total = v.column6, updated_at = ",
     )
-    .value(at)
+    .value(stamp.at.naive_utc())
     .sql(" FROM (VALUES ")
     .tuples(values)
     .sql(") AS v WHERE reservations.id = v.column1 AND reservations.state = 'held' AND reservations.order_id = ")
     .value(order.get())
+    .sql(" AND reservations.project_id = ")
+    .value(stamp.project_id.get())
     .sql(" RETURNING reservations.id");
     let rows: Vec<i64> = statement.of_lines(changed.len()).scalars(connection)?;
     written(order, &rows, changed.len())

@@ -124,6 +124,7 @@ fn held(connection: &mut AnyConnection, order: i64) -> QueryResult<Vec<(i64, i64
 
 fn set_state(
     connection: &mut AnyConnection,
+    project: i64,
     order: i64,
     state: ReservationState,
     at: NaiveDateTime,
@@ -131,6 +132,7 @@ fn set_state(
     diesel::update(
         reservations::table
             .filter(reservations::order_id.eq(order))
+            .filter(reservations::project_id.eq(project))
             .filter(reservations::state.eq(ReservationState::Held.word())),
     )
     .set((reservations::state.eq(state.word()), reservations::updated_at.eq(at)))
@@ -140,26 +142,38 @@ fn set_state(
 
 /// Releases the reserved stock of an order and its use of a discount. Items that become available return to the
 /// storefront.
-pub(super) fn release(connection: &mut AnyConnection, order: i64, by: Author, at: NaiveDateTime) -> QueryResult<()> {
+pub(super) fn release(
+    connection: &mut AnyConnection,
+    project: i64,
+    order: i64,
+    by: Author,
+    at: NaiveDateTime,
+) -> QueryResult<()> {
     let mut movements = Vec::new();
     for (inventory, pieces) in held(connection, order)? {
-        movements.push(release_reserved(connection, inventory, pieces, at)?);
+        movements.push(release_reserved(connection, (project, inventory), pieces, at)?);
     }
     write_movements(connection, &movements, &Cause::of_order(Reason::Release, order, by, at))?;
-    set_state(connection, order, ReservationState::Released, at)?;
+    set_state(connection, project, order, ReservationState::Released, at)?;
     let returned = movements.iter().filter(|movement| movement.left() == -movement.reserved);
     let returned: Vec<i64> = returned.map(|movement| movement.item).collect();
-    discounts::return_use(connection, order)?;
+    discounts::return_use(connection, project, order)?;
     offers::refresh_locked(connection, &returned)?;
     Ok(())
 }
 
 /// Removes the sold units of an order from the warehouses.
-pub(super) fn sell(connection: &mut AnyConnection, order: i64, by: Author, at: NaiveDateTime) -> QueryResult<()> {
+pub(super) fn sell(
+    connection: &mut AnyConnection,
+    project: i64,
+    order: i64,
+    by: Author,
+    at: NaiveDateTime,
+) -> QueryResult<()> {
     let mut movements = Vec::new();
     for (inventory, pieces) in held(connection, order)? {
-        movements.push(remove_reserved(connection, inventory, pieces, at)?);
+        movements.push(remove_reserved(connection, (project, inventory), pieces, at)?);
     }
     write_movements(connection, &movements, &Cause::of_order(Reason::Sale, order, by, at))?;
-    set_state(connection, order, ReservationState::Sold, at)
+    set_state(connection, project, order, ReservationState::Sold, at)
 }

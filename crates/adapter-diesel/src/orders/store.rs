@@ -173,8 +173,8 @@ pub(super) fn apply(connection: &mut AnyConnection, before: &Order, change: &Ord
         connection.invalidate(Topic::Storefront, project);
     }
     match change.transition.map(|step| step.stock) {
-        Some(StockEffect::Release) => reservations::release(connection, order.get(), change.stamp.author, at)?,
-        Some(StockEffect::Sell) => reservations::sell(connection, order.get(), change.stamp.author, at)?,
+        Some(StockEffect::Release) => reservations::release(connection, project, order.get(), change.stamp.author, at)?,
+        Some(StockEffect::Sell) => reservations::sell(connection, project, order.get(), change.stamp.author, at)?,
         Some(StockEffect::Keep) | None => {}
     }
     if let Some(event) = change.captured.as_ref().and_then(|captured| captured.event.as_ref()) {

@@ -19,7 +19,7 @@ use crate::database::{Abort, AnyConnection, Database};
 use crate::decode;
 use crate::locks::lock_rows;
 use crate::order_history::{self, Entry, figure};
-use crate::schema::{order_tickets, orders};
+use crate::schema::{keyed, order_tickets, orders};
 use crate::statement::{Statement, Value, by_place};
 use crate::unreadable;
 
@@ -232,11 +232,14 @@ fn count(connection: &mut AnyConnection, batch: &ScanBatch, scan: &CheckedScan, 
         .value(at)
         .sql(" END WHERE order_id = ")
         .value(order.id)
+        .sql(" AND project_id = ")
+        .value(batch.stamp.project_id.get())
         .sql(" AND redeemed + ")
         .value(entering)
         .sql(" <= total")
         .run(connection)?;
-    let open = orders::table.find(order.id).filter(orders::status_id.ne(OrderStatus::Canceled.id()));
+    let open = keyed!(orders, order.id, batch.stamp.project_id);
+    let open = open.filter(orders::status_id.ne(OrderStatus::Canceled.id()));
     let noted = diesel::update(open)
         .set((orders::version.eq(orders::version + 1), orders::updated_at.eq(now)))
         .execute(connection)?;
@@ -360,17 +363,19 @@ pub(super) fn update_tickets(
             .sql(" ON CONFLICT (order_id, project_id) DO NOTHING")
             .run(connection)?;
     }
-    recount(connection, order)
+    recount(connection, project, order)
 }
 
 /// Recounts the tickets of an order after a change of its lines. The caller has locked the order.
-pub(super) fn recount(connection: &mut AnyConnection, order: i64) -> QueryResult<()> {
+pub(super) fn recount(connection: &mut AnyConnection, project: i64, order: i64) -> QueryResult<()> {
     Statement::new(
         "UPDATE order_tickets SET total = CAST(COALESCE((SELECT sum(r.quantity - r.refunded_quantity) FROM reservations r \
          WHERE r.project_id = order_tickets.project_id AND r.order_id = order_tickets.order_id \
          AND r.is_ticket), 0) AS BIGINT) WHERE order_id = ",
     )
     .value(order)
+    .sql(" AND project_id = ")
+    .value(project)
     .run(connection)?;
     Ok(())
 }

@@ -120,8 +120,9 @@ impl DeletableRecord for Branch {
     /// Deletes a branch with its bank accounts and their integrations.
     fn delete(connection: &mut AnyConnection, stamp: &Stamp, before: &Self) -> Written<Self> {
         let id = before.id.get();
-        delete_integration_links(connection, IntegrationKind::BankRequisite, &REQUISITES.numbers(id))?;
-        REQUISITES.delete_of(connection, id)?;
+        let accounts = REQUISITES.numbers(id);
+        delete_integration_links(connection, stamp.project_id, IntegrationKind::BankRequisite, &accounts)?;
+        REQUISITES.delete_of(connection, stamp.project_id, id)?;
         diesel::delete(keyed!(branches, id, stamp.project_id))
             .execute(connection)
             .map_err(on_reference(BranchRefusal::InUse))

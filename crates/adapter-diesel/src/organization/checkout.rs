@@ -224,7 +224,9 @@ fn choose(
     if usize::try_from(known) != Ok(ids.len()) {
         return Err(Abort::refused(ApplicationRefusal::UnknownPaymentType));
     }
-    let linked = application_payment_types::table.filter(application_payment_types::application_id.eq(application));
+    let linked = application_payment_types::table
+        .filter(application_payment_types::application_id.eq(application))
+        .filter(application_payment_types::project_id.eq(project));
     diesel::delete(linked).execute(connection)?;
     for id in ids {
         diesel::insert_into(application_payment_types::table)

@@ -306,6 +306,8 @@ impl IntegrationRepository for Database {
         self.write(move |connection| {
             let removed: Vec<ParameterRow> = Statement::new("DELETE FROM integration_parameters WHERE id = ")
                 .value(parameter.get())
+                .sql(" AND project_id = ")
+                .value(stamp.project_id.get())
                 .sql(" AND link_id IN (SELECT l.id FROM integration_links l WHERE l.owner = ")
                 .value(owner.kind().word())
                 .sql(" AND l.owner_id = ")

@@ -183,6 +183,8 @@ fn attach(
         .value(kind)
         .sql(" AND owner_id = ")
         .value(number)
+        .sql(" AND project_id = ")
+        .value(project.get())
         .run(connection)?;
     let Some(menu) = menu else { return Ok(()) };
     let used = Statement::new("INSERT INTO staff_menu_uses (owner, owner_id, project_id, menu_id) SELECT ")

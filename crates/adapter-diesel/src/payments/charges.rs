@@ -14,8 +14,8 @@ use super::refunds::insert_refund;
 use super::saved_methods;
 use crate::database::{Abort, AnyConnection, Database, on_each};
 use crate::decode;
-use crate::schema::charges;
-use crate::statement::Statement;
+use crate::schema::{charges, keyed};
+use crate::statement::{Statement, by_place};
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = charges)]
@@ -243,6 +243,13 @@ impl LearnedColumns {
     }
 }
 
+by_place! {
+    struct LockedRow {
+        project: i64,
+        reason: Option<String>,
+    }
+}
+
 /// Writes a change of a charge, with the refund that is due and the method to be saved. Returns `None` if its outcome
 /// was known before: duplicate, late and reordered notifications change nothing.
 pub(crate) fn record<'a>(
@@ -252,13 +259,14 @@ pub(crate) fn record<'a>(
     at: DateTime<Utc>,
 ) -> Result<Option<RecordedChange<'a>>, Abort<StoreError>> {
     let moment = at.naive_utc();
-    let reason = Statement::new("SELECT reason FROM charges WHERE id = ").value(id);
-    let reason = reason.locked(connection, " FOR NO KEY UPDATE").scalar::<Option<String>>(connection);
-    let before = reason.optional()?.flatten();
+    let before = Statement::new("SELECT project_id, reason FROM charges WHERE id = ").value(id);
+    let before = before.locked(connection, " FOR NO KEY UPDATE").row::<LockedRow>(connection).optional()?;
+    let Some(before) = before else { return Ok(None) };
     let learned = LearnedColumns::of(change, moment);
-    let repeated = learned.reason.is_some() && before == learned.reason;
+    let repeated = learned.reason.is_some() && before.reason == learned.reason;
     let open = charges::table
         .filter(charges::id.eq(id))
+        .filter(charges::project_id.eq(before.project))
         .filter(charges::state.eq_any(ChargeState::OPEN.map(ChargeState::word)));
     let returned = (
         charges::next_check_at.eq(change.next_check_at().map(|next| next.naive_utc())),
@@ -285,7 +293,7 @@ pub(crate) fn record<'a>(
         }
         if let Some(order) = refund {
             let set_aside = charges::refunding.eq(charges::refunding + order.amount().minor());
-            diesel::update(charges::table.find(id)).set(set_aside).execute(connection)?;
+            diesel::update(keyed!(charges, id, stored.project_id)).set(set_aside).execute(connection)?;
             insert_refund(connection, stored.project_id.get(), id, order, moment, moment)?;
         }
         if let Some(method) = method {
@@ -317,6 +325,13 @@ pub(crate) fn contradict(
     Ok(Some(Charge::try_from(row)?))
 }
 
+by_place! {
+    struct SendingRow {
+        project: i64,
+        method: i64,
+    }
+}
+
 /// Marks the request of an open charge as being sent, unless its method is no longer active. The charge is locked
 /// before the method, as where an outcome deactivates a method. A concurrent deactivation waits for this transaction,
 /// or is visible to it.
@@ -325,14 +340,18 @@ pub(crate) fn mark_sending(connection: &mut AnyConnection, id: i64, until: Naive
         .value(until)
         .sql(" WHERE id = ")
         .value(id)
-        .sql(" AND state IN ('prepared', 'pending') RETURNING saved_method_id AS id");
-    let method: Option<i64> = let_go.scalar(connection).optional()?;
-    let Some(method) = method else { return Ok(false) };
+        .sql(" AND state IN ('prepared', 'pending') RETURNING project_id, saved_method_id");
+    let sending: Option<SendingRow> = let_go.row(connection).optional()?;
+    let Some(SendingRow { project, method }) = sending else { return Ok(false) };
     let active = Statement::new("SELECT id FROM saved_payment_methods WHERE is_active = TRUE AND id = ").value(method);
     if active.locked(connection, " FOR SHARE").finds(connection)? {
         return Ok(true);
     }
-    Statement::new("UPDATE charges SET departing_until = NULL WHERE id = ").value(id).run(connection)?;
+    Statement::new("UPDATE charges SET departing_until = NULL WHERE id = ")
+        .value(id)
+        .sql(" AND project_id = ")
+        .value(project)
+        .run(connection)?;
     Ok(false)
 }
 

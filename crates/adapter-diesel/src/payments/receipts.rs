@@ -319,7 +319,7 @@ fn apply_charge_outcome(
         },
     };
     new.insert(connection)?;
-    Ok(delete_receipts_if_deleted(connection, charge.counterparty_id.get())?)
+    Ok(delete_receipts_if_deleted(connection, about.project, charge.counterparty_id.get())?)
 }
 
 /// Returns the prepaid lines that are handed over, without refunded and pending amounts.
@@ -398,13 +398,13 @@ fn record(
         receipts::lease_owner.eq(None::<String>),
         receipts::updated_at.eq(at),
     );
-    let written = diesel::update(under_way)
+    let project: Option<i64> = diesel::update(under_way)
         .set((LearnedColumns::of(change, at), returned, receipts::checks.eq(receipts::checks + 1)))
-        .execute(connection)?;
-    if written == 0 {
-        return Ok(Change::Stale);
-    }
-    let row = receipts::table.find(id);
+        .returning(receipts::project_id)
+        .get_result(connection)
+        .optional()?;
+    let Some(project) = project else { return Ok(Change::Stale) };
+    let row = receipts::table.find(id).filter(receipts::project_id.eq(project));
     match change {
         // No operator needs to check it any more, and its content is no longer needed.
         ReceiptChange::Succeeded { .. } => {
@@ -493,14 +493,14 @@ impl Database {
 }
 
 fn retry_review(connection: &mut AnyConnection, id: i64, at: NaiveDateTime) -> Result<bool, Abort<StoreError>> {
-    let found: Option<(String, Option<String>, i32, String)> = receipts::table
+    let found: Option<(i64, String, Option<String>, i32, String)> = receipts::table
         .inner_join(referred!(charges, receipts::charge_id))
         .filter(receipts::id.eq(id))
         .filter(receipts::state.eq(ReceiptState::Canceled.word()))
-        .select((receipts::kind, receipts::body, receipts::tries, charges::idempotence_key))
+        .select((receipts::project_id, receipts::kind, receipts::body, receipts::tries, charges::idempotence_key))
         .first(connection)
         .optional()?;
-    let Some((kind, body, tries, charge)) = found else { return Ok(false) };
+    let Some((project, kind, body, tries, charge)) = found else { return Ok(false) };
     let kind: ReceiptKind = decode::word("receipts", id, "kind", &kind)?;
     let (state, key) = match kind {
         ReceiptKind::Payment | ReceiptKind::Refund => (ReceiptState::Pending, None),
@@ -512,6 +512,7 @@ fn retry_review(connection: &mut AnyConnection, id: i64, at: NaiveDateTime) -> R
     };
     let canceled = receipts::table
         .filter(receipts::id.eq(id))
+        .filter(receipts::project_id.eq(project))
         .filter(receipts::tries.eq(tries))
         .filter(receipts::state.eq(ReceiptState::Canceled.word()));
     let asked = diesel::update(canceled)

@@ -15,7 +15,7 @@ use super::charges::{provider_id, purpose};
 use super::receipts::{self, About};
 use crate::database::{Abort, AnyConnection, on_each};
 use crate::decode;
-use crate::schema::{charges, referred, refunds};
+use crate::schema::{charges, keyed, referred, refunds};
 use crate::statement::Statement;
 
 #[derive(Queryable, Selectable)]
@@ -182,13 +182,14 @@ fn reserve_money(
 /// Ends the reservation of the money: it was refunded or not.
 fn release_money(
     connection: &mut AnyConnection,
+    project: i64,
     charge: i64,
     amount: i64,
     refunded: bool,
     at: NaiveDateTime,
 ) -> QueryResult<()> {
     let gone = if refunded { amount } else { 0 };
-    diesel::update(charges::table.find(charge))
+    diesel::update(charges::table.find(charge).filter(charges::project_id.eq(project)))
         .set((
             charges::refunding.eq(charges::refunding - amount),
             charges::refunded.eq(charges::refunded + gone),
@@ -223,7 +224,7 @@ pub(crate) fn store(connection: &mut AnyConnection, new: &NewRefund) -> Result<R
         let stored = load(connection, &Key::Ids(vec![id]))?.pop();
         return stored.map(RefundStored::New).ok_or_else(|| StoreError::corrupt("a refund was not found").into());
     }
-    release_money(connection, charge, amount, false, at)?;
+    release_money(connection, project, charge, amount, false, at)?;
     let known = by_request(connection, order)?;
     known
         .map(RefundStored::Existing)
@@ -290,7 +291,7 @@ pub(crate) fn record(
         .get_result(connection)
         .optional()?;
     let Some((project, charge_id, amount)) = written else { return Ok(Change::Stale) };
-    let row = refunds::table.find(id);
+    let row = refunds::table.find(id).filter(refunds::project_id.eq(project));
     match change {
         RefundChange::Pending { provider_id, .. } | RefundChange::Succeeded { provider_id, .. } => {
             diesel::update(row).set(refunds::provider_refund_id.eq(provider_id.as_str())).execute(connection)?;
@@ -308,13 +309,13 @@ pub(crate) fn record(
     }
     match change {
         RefundChange::Succeeded { receipt, .. } => {
-            release_money(connection, charge_id, amount, true, at)?;
+            release_money(connection, project, charge_id, amount, true, at)?;
             if let Some(registration) = receipt {
                 let about = About { project, charge: charge_id, refund: Some(id) };
                 receipts::store_sent_receipt(connection, &about, *registration, at)?;
             }
         }
-        RefundChange::Failed { .. } => release_money(connection, charge_id, amount, false, at)?,
+        RefundChange::Failed { .. } => release_money(connection, project, charge_id, amount, false, at)?,
         _ => {}
     }
     Ok(Change::Done)
@@ -335,7 +336,7 @@ pub(crate) fn insert_outside(
     }
     let id = insert_refund(connection, project, charge_id, intent, at, at)?;
     let id = id.ok_or_else(|| StoreError::corrupt("the key of a refund is already in use"))?;
-    diesel::update(refunds::table.find(id))
+    diesel::update(keyed!(refunds, id, charge.project_id))
         .set((
             refunds::state.eq(RefundState::Succeeded.word()),
             refunds::provider_refund_id.eq(known.id.as_str()),
@@ -343,7 +344,7 @@ pub(crate) fn insert_outside(
             refunds::settled_at.eq(at),
         ))
         .execute(connection)?;
-    release_money(connection, charge_id, amount, true, at)?;
+    release_money(connection, project, charge_id, amount, true, at)?;
     if let Some(registration) = known.receipt {
         receipts::store_sent_receipt(
             connection,

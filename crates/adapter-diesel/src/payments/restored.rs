@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use kontor_kernel::{StoreError, SubscriptionId};
-use kontor_payments::model::{GatewayPayment, GatewayStatus, ProviderId, Renewal};
+use kontor_payments::model::{Charge, GatewayPayment, GatewayStatus, ProviderId, Renewal};
 use ring::digest;
 use uuid::Uuid;
 
@@ -100,11 +100,13 @@ pub(crate) fn count_charge(connection: &mut AnyConnection) -> QueryResult<bool> 
 }
 
 /// Assigns a payment that the acquirer already has to a charge.
-pub(crate) fn assign_payment(connection: &mut AnyConnection, charge: i64, payment: &ProviderId) -> QueryResult<()> {
+pub(crate) fn assign_payment(connection: &mut AnyConnection, charge: &Charge, payment: &ProviderId) -> QueryResult<()> {
     Statement::new("UPDATE charges SET state = 'pending', provider_payment_id = ")
         .value(payment.as_str())
         .sql(" WHERE id = ")
-        .value(charge)
+        .value(charge.id.get())
+        .sql(" AND project_id = ")
+        .value(charge.project_id.get())
         .run(connection)
         .map(|_| ())
 }

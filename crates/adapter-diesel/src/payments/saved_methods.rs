@@ -13,7 +13,7 @@ use kontor_payments::verification::{NewVerification, Verification};
 use super::charges::{ChargeRow, insert};
 use crate::customer_data::lock_customer;
 use crate::database::{Abort, AnyConnection, Database, on_each};
-use crate::schema::{charges, saved_payment_methods as table, verifications};
+use crate::schema::{charges, keyed, saved_payment_methods as table, verifications};
 use crate::statement::Statement;
 use crate::{decode, unreadable};
 
@@ -82,7 +82,11 @@ pub(super) fn save(
 fn of_customer(customer: CustomerScope) -> _ {
     let counterparty: i64 = customer.counterparty_id.get();
     let application: i64 = customer.app.application_id.get();
-    table::table.filter(table::counterparty_id.eq(counterparty)).filter(table::application_id.eq(application))
+    let project: i64 = customer.app.project_id.get();
+    table::table
+        .filter(table::counterparty_id.eq(counterparty))
+        .filter(table::application_id.eq(application))
+        .filter(table::project_id.eq(project))
 }
 
 /// Locks a method against deactivation until the transaction ends. Returns `false` if it belongs to another customer or
@@ -263,7 +267,7 @@ fn start(connection: &mut AnyConnection, new: &NewVerification) -> Result<Verifi
         return Ok(VerificationStored::New(Verification { id: number, charge, expires_at: new.expires_at() }));
     }
     // The customer got an open verification in the meantime.
-    diesel::delete(verifications::table.find(id)).execute(connection)?;
+    diesel::delete(keyed!(verifications, id, new.project_id)).execute(connection)?;
     let known = present(connection, customer, since)?;
     known.map(VerificationStored::Existing).ok_or_else(|| {
         StoreError::Unavailable("a verification was opened and closed by concurrent requests; retry".to_owned()).into()

@@ -258,7 +258,8 @@ impl CopyPlan {
         }
         // Transactions commit in any order, so a later one may have noted a smaller number.
         for chunk in ids.chunks(PAGE) {
-            Statement::new("DELETE FROM project_move_changes WHERE id").among(chunk).run(source)?;
+            let copied = Statement::new("DELETE FROM project_move_changes WHERE project_id = ").value(self.project);
+            copied.sql(" AND id").among(chunk).run(source)?;
         }
         Ok(Round { done: ids.len(), is_complete })
     }

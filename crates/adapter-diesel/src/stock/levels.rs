@@ -75,9 +75,14 @@ pub(crate) fn create(
     Ok(ids)
 }
 
-/// Sets figures, never below the reserved quantity. Returns the number of changed stock levels; the caller rolls back
-/// if it is smaller than requested.
-pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause: &Cause) -> QueryResult<usize> {
+/// Sets figures of stock levels of a project, never below the reserved quantity. Returns the number of changed stock
+/// levels; the caller rolls back if it is smaller than requested.
+pub(crate) fn set(
+    connection: &mut AnyConnection,
+    project: i64,
+    wanted: &[StockLevels],
+    cause: &Cause,
+) -> QueryResult<usize> {
     let mut written = 0;
     for wanted in wanted.chunks(ROWS) {
         lock_rows(connection, "inventories", &wanted.iter().map(|to| to.inventory).collect::<Vec<_>>())?;
@@ -111,8 +116,9 @@ pub(crate) fn set(connection: &mut AnyConnection, wanted: &[StockLevels], cause:
             .tuples(values())
             .sql(
                 ") AS v WHERE inventories.id = v.column1 AND inventories.deleted_at IS NULL \
-                 AND inventories.reserved <= COALESCE(v.column2, inventories.quantity)",
+                 AND inventories.reserved <= COALESCE(v.column2, inventories.quantity) AND inventories.project_id = ",
             )
+            .value(project)
             .once()
             .run(connection)?;
     }

@@ -203,9 +203,16 @@ pub(crate) fn correct(connection: &mut AnyConnection, ids: &[i64], at: NaiveDate
 
 /// Deletes the stock levels of a warehouse if all are empty. Waits for concurrent writes of stock; later writes are
 /// refused. The caller has locked the warehouse. Returns `true` if it was empty.
-pub(crate) fn retire(connection: &mut AnyConnection, warehouse: i64, at: NaiveDateTime) -> QueryResult<bool> {
-    let present =
-        inventories::table.filter(inventories::warehouse_id.eq(warehouse)).filter(inventories::deleted_at.is_null());
+pub(crate) fn retire(
+    connection: &mut AnyConnection,
+    project: i64,
+    warehouse: i64,
+    at: NaiveDateTime,
+) -> QueryResult<bool> {
+    let present = inventories::table
+        .filter(inventories::warehouse_id.eq(warehouse))
+        .filter(inventories::project_id.eq(project))
+        .filter(inventories::deleted_at.is_null());
     let stocked = diesel::dsl::exists(present.filter(inventories::quantity.gt(0)));
     if diesel::select(stocked).get_result(connection)? {
         return Ok(false);

@@ -56,7 +56,7 @@ impl FiguresRow {
 /// there is no such stock level or a condition is not met.
 fn change(
     connection: &mut AnyConnection,
-    inventory: i64,
+    (project, inventory): (i64, i64),
     set: Statement,
     conditions: Statement,
     quantity: i64,
@@ -68,6 +68,8 @@ fn change(
         .then(set)
         .sql(" WHERE id = ")
         .value(inventory)
+        .sql(" AND project_id = ")
+        .value(project)
         .then(conditions)
         .sql(RETURNING)
         .row(connection)
@@ -75,9 +77,9 @@ fn change(
     Ok(changed.map(|after| after.movement(quantity, reserved)))
 }
 
-/// Returns the statement that reserves units of different stock levels, where enough are available at the price. It
-/// returns these with their new figures. The caller compares their number, and rolls back.
-pub(crate) fn reserving(claims: &[Claim], at: NaiveDateTime) -> Statement {
+/// Returns the statement that reserves units of different stock levels of a project, where enough are available at the
+/// price. It returns these with their new figures. The caller compares their number, and rolls back.
+pub(crate) fn reserving(project: i64, claims: &[Claim], at: NaiveDateTime) -> Statement {
     let row =
         |claim: &Claim| -> [Value; 3] { [claim.inventory.into(), claim.pieces.into(), claim.price.minor().into()] };
     // A list of values has at least one row; this one matches no stock level.
@@ -88,8 +90,9 @@ pub(crate) fn reserving(claims: &[Claim], at: NaiveDateTime) -> Statement {
         .tuples(claims.iter().map(row).chain(none))
         .sql(
             ") AS v WHERE inventories.id = v.column1 AND inventories.quantity - inventories.reserved >= v.column2 \
-             AND inventories.price = v.column3",
+             AND inventories.price = v.column3 AND inventories.project_id = ",
         )
+        .value(project)
         .sql(RETURNING)
         .of_lines(claims.len())
 }
@@ -97,10 +100,11 @@ pub(crate) fn reserving(claims: &[Claim], at: NaiveDateTime) -> Statement {
 /// Reserves units of different stock levels, as [`reserving`].
 pub(crate) fn reserve(
     connection: &mut AnyConnection,
+    project: i64,
     claims: &[Claim],
     at: NaiveDateTime,
 ) -> QueryResult<Vec<Movement>> {
-    let rows: Vec<FiguresRow> = reserving(claims, at).rows(connection)?;
+    let rows: Vec<FiguresRow> = reserving(project, claims, at).rows(connection)?;
     let pieces: BTreeMap<i64, i64> = claims.iter().map(|claim| (claim.inventory, claim.pieces)).collect();
     let movement = |row: FiguresRow| {
         let pieces = pieces.get(&row.inventory).copied().unwrap_or_default();
@@ -128,21 +132,21 @@ pub(crate) fn has_price(connection: &mut AnyConnection, claim: &Claim) -> QueryR
     Ok(current.scalar::<Option<i64>>(connection).optional()?.flatten() == Some(claim.price.minor()))
 }
 
-/// Releases reserved units.
+/// Releases reserved units of a stock level of the project.
 pub(crate) fn release_reserved(
     connection: &mut AnyConnection,
-    inventory: i64,
+    (project, inventory): (i64, i64),
     pieces: i64,
     at: NaiveDateTime,
 ) -> QueryResult<Movement> {
     let set = Statement::new(", reserved = reserved - ").value(pieces);
-    change(connection, inventory, set, Statement::default(), 0, -pieces, at)?.ok_or(diesel::NotFound)
+    change(connection, (project, inventory), set, Statement::default(), 0, -pieces, at)?.ok_or(diesel::NotFound)
 }
 
 /// Removes reserved units from the warehouse. The available quantity does not change.
 pub(crate) fn remove_reserved(
     connection: &mut AnyConnection,
-    inventory: i64,
+    (project, inventory): (i64, i64),
     pieces: i64,
     at: NaiveDateTime,
 ) -> QueryResult<Movement> {
@@ -150,16 +154,16 @@ pub(crate) fn remove_reserved(
         .value(pieces)
         .sql(", reserved = reserved - ")
         .value(pieces);
-    change(connection, inventory, set, Statement::default(), -pieces, -pieces, at)?.ok_or(diesel::NotFound)
+    change(connection, (project, inventory), set, Statement::default(), -pieces, -pieces, at)?.ok_or(diesel::NotFound)
 }
 
 /// Returns sold units to the warehouse. Returns `None` if the warehouse is deleted together with its stock.
 pub(crate) fn put_back(
     connection: &mut AnyConnection,
-    inventory: i64,
+    (project, inventory): (i64, i64),
     pieces: i64,
     at: NaiveDateTime,
 ) -> QueryResult<Option<Movement>> {
     let set = Statement::new(", version = version + 1, quantity = quantity + ").value(pieces);
-    change(connection, inventory, set, Statement::new(" AND deleted_at IS NULL"), pieces, 0, at)
+    change(connection, (project, inventory), set, Statement::new(" AND deleted_at IS NULL"), pieces, 0, at)
 }

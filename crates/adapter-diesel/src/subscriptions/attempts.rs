@@ -275,7 +275,7 @@ pub(super) fn attempt(
     let charge = payments::insert(connection, &new).map_err(Abort::into_store)?;
     let mut charge = charge.ok_or_else(|| StoreError::corrupt("the key of a charge is already in use"))?;
     if let Some(payment) = marked.and_then(|marked| marked.payment) {
-        payments::assign_payment(connection, charge.id.get(), &payment)?;
+        payments::assign_payment(connection, &charge, &payment)?;
         charge = Charge { state: ChargeState::Pending, provider_id: Some(payment), ..charge };
     }
     for (subscription, attempt) in attempts {

@@ -118,6 +118,8 @@ pub(crate) fn save_method(
         .value(saved)
         .sql(" WHERE id = ")
         .value(binding.get())
+        .sql(" AND project_id = ")
+        .value(recorded.charge.project_id.get())
         .run(connection)?;
     let agreed: Option<AgreedRow> =
         Statement::new("SELECT subscription_id, text_version, address, created_at FROM method_bindings WHERE id = ")

@@ -104,6 +104,8 @@ pub(crate) fn claim<R>(
     }
     Statement::new("DELETE FROM subscription_claims WHERE counterparty_id = ")
         .value(customer.get())
+        .sql(" AND project_id = ")
+        .value(project.get())
         .sql(" AND nomenclature_id")
         .among(&numbers(plans))
         .sql(

@@ -146,17 +146,19 @@ pub(super) fn write(
     let agreed = change.consent.as_ref().map(|agreed| consent(connection, project, id, agreed)).transpose()?;
     update(connection, since.before, change, agreed)?;
     if let Some(end) = &change.ended {
-        end_open(connection, id, end, at)?;
+        end_open(connection, &change.subscription, end, at)?;
     }
     if let Some(method) = change.stopped_method {
         Statement::new("UPDATE saved_payment_methods SET is_active = FALSE, updated_at = ")
             .value(at)
             .sql(" WHERE id = ")
             .value(method.get())
+            .sql(" AND project_id = ")
+            .value(project.get())
             .run(connection)?;
     }
     if let Some(state) = change.open_attempt() {
-        set_open_state(connection, id, state)?;
+        set_open_state(connection, &change.subscription, state)?;
     }
     add_entry(connection, since, change)?;
     for notice in &change.notices {
@@ -216,13 +218,18 @@ fn update(
         let parked_at = one.parked.map(|_| change.at.naive_utc());
         statement = statement.sql(", parked_at = ").value(parked_at);
     }
-    let written = statement.sql(" WHERE id = ").value(one.id.get()).run(connection)?;
+    let written = statement
+        .sql(" WHERE id = ")
+        .value(one.id.get())
+        .sql(" AND project_id = ")
+        .value(one.project_id.get())
+        .run(connection)?;
     if written == 1 { Ok(()) } else { Err(StoreError::corrupt("a subscription was not found").into()) }
 }
 
 fn end_open(
     connection: &mut AnyConnection,
-    subscription: SubscriptionId,
+    subscription: &Subscription,
     end: &AttemptEnd,
     at: NaiveDateTime,
 ) -> QueryResult<usize> {
@@ -237,7 +244,9 @@ fn end_open(
         .sql(", ended_at = ")
         .value(at)
         .sql(" WHERE subscription_id = ")
-        .value(subscription.get())
+        .value(subscription.id.get())
+        .sql(" AND project_id = ")
+        .value(subscription.project_id.get())
         .sql(" AND state IN ('processing', 'needs_reconciliation')")
         .run(connection)
 }
@@ -413,13 +422,15 @@ fn notify(
 /// Stores the state of the open attempt.
 fn set_open_state(
     connection: &mut AnyConnection,
-    subscription: SubscriptionId,
+    subscription: &Subscription,
     state: AttemptState,
 ) -> QueryResult<usize> {
     Statement::new("UPDATE subscription_payments SET state = ")
         .value(state.word())
         .sql(" WHERE subscription_id = ")
-        .value(subscription.get())
+        .value(subscription.id.get())
+        .sql(" AND project_id = ")
+        .value(subscription.project_id.get())
         .sql(" AND state IN ('processing', 'needs_reconciliation')")
         .run(connection)
 }

@@ -387,9 +387,11 @@ impl DeliveryLog for Database {
                 .execute(connection)?;
             if revived > 0 {
                 // A retry by an employee does not wait for the end of a pause.
-                let endpoint = webhook_deliveries::table.find(id.get()).select(webhook_deliveries::webhook_id);
-                let endpoint: i64 = endpoint.first(connection)?;
-                diesel::update(webhooks::table.find(endpoint))
+                let (endpoint, project): (i64, i64) = webhook_deliveries::table
+                    .find(id.get())
+                    .select((webhook_deliveries::webhook_id, webhook_deliveries::project_id))
+                    .first(connection)?;
+                diesel::update(webhooks::table.find(endpoint).filter(webhooks::project_id.eq(project)))
                     .set(webhooks::paused_until.eq(None::<NaiveDateTime>))
                     .execute(connection)?;
             }

@@ -20,22 +20,25 @@ use kontor_kernel::{Page, PageRequest, ProjectId, ProjectScoped, StoreError, Tok
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use self::rows::{ActionRow, TABLE, insert, load, lock_action, matching, moved, newest, one};
+use self::rows::{ActionRow, TABLE, insert, load, lock_action, matching, moved, newest, one, row_of};
 use super::{AGENT, agents, approval_mails, guard};
 use crate::database::{Abort, AnyConnection, Database, Extent, on_duplicate};
 use crate::lease::is_here;
 use crate::locks::lock_project;
-use crate::schema::{access_tokens, agent_actions as actions, agent_policies as policies, agent_usage as usage, users};
+use crate::schema::{
+    access_tokens, agent_actions as actions, agent_policies as policies, agent_usage as usage, keyed, users,
+};
 use crate::{decode, records, unreadable};
 
 /// Refuses an approval beyond the maximum of the employee within an hour. The lock of the employee orders their
 /// concurrent approvals.
 fn require_approvals_left(
     connection: &mut AnyConnection,
+    project: ProjectId,
     decision: &AgentActionDecision,
     most: i64,
 ) -> Result<(), Abort<AgentActionError>> {
-    let employee = users::table.filter(users::id.eq(decision.by.get()));
+    let employee = keyed!(users, decision.by.get(), project);
     diesel::update(employee).set(users::is_banned.eq(users::is_banned)).execute(connection)?;
     let approved: i64 = actions::table
         .filter(actions::decided_by.eq(decision.by.get()))
@@ -79,7 +82,7 @@ fn is_only_counted(connection: &mut AnyConnection, new: &NewAgentAction) -> Resu
         return Ok(false);
     }
     let newest: i64 = recent().order(actions::id.desc()).select(actions::id).first(connection)?;
-    diesel::update(actions::table.filter(actions::id.eq(newest)))
+    diesel::update(keyed!(actions, newest, new.project_id))
         .set(actions::attempts.eq(actions::attempts + 1))
         .execute(connection)?;
     Ok(true)
@@ -216,9 +219,9 @@ impl AgentActionRepository for Database {
             let execution = (stored == AgentActionState::Approved).then(|| AgentExecution::begun(decision.at));
             if execution.is_some() {
                 require_same_policy(connection, &action.proposal)?;
-                require_approvals_left(connection, &decision, approvals_per_hour)?;
+                require_approvals_left(connection, action.proposal.project_id, &decision, approvals_per_hour)?;
             }
-            diesel::update(one!(public_id))
+            diesel::update(row_of!(public_id, action))
                 .set((
                     actions::state.eq(stored.word()),
                     actions::decided_by.eq(decision.by.get()),
@@ -254,7 +257,7 @@ impl AgentActionRepository for Database {
         self.write(move |connection| {
             let (action, stored) = moved(connection, public_id, AgentActionEvent::Start, at)?;
             let begun = action.execution.map_or_else(|| AgentExecution::begun(at), |begun| begun.continued(at));
-            diesel::update(one!(public_id))
+            diesel::update(row_of!(public_id, action))
                 .set((
                     actions::state.eq(stored.word()),
                     actions::leased_until.eq(begun.leased_until.naive_utc()),
@@ -278,7 +281,7 @@ impl AgentActionRepository for Database {
             let is_latest = action.execution.as_ref().is_none_or(|execution| execution.attempts == attempt);
             let counts = is_latest || result.event() == AgentActionEvent::Succeed;
             if let (true, Ok(state)) = (counts, action.after(result.event(), at)) {
-                diesel::update(one!(public_id))
+                diesel::update(row_of!(public_id, action))
                     .set((
                         actions::state.eq(state.word()),
                         actions::finished_at.eq(at.naive_utc()),
@@ -297,7 +300,7 @@ impl AgentActionRepository for Database {
         self.write(move |connection| {
             let Some(action) = lock_action(connection, public_id)? else { return Ok(()) };
             if let Ok(state) = action.after(AgentActionEvent::Report, at) {
-                diesel::update(one!(public_id))
+                diesel::update(row_of!(public_id, action))
                     .set((actions::state.eq(state.word()), actions::reported_at.eq(at.naive_utc())))
                     .execute(connection)?;
             }
@@ -472,7 +475,8 @@ fn count_use(
     }
     let values = (usage::calls.eq(calls), usage::money.eq(money));
     if used.is_some() {
-        diesel::update(usage::table.find(day)).set(values).execute(connection)?;
+        let counted = usage::table.find(day).filter(usage::project_id.eq(project));
+        diesel::update(counted).set(values).execute(connection)?;
     } else {
         let key = (usage::project_id.eq(project), usage::agent_id.eq(day.0), usage::day_end.eq(day.1));
         diesel::insert_into(usage::table).values((key, values)).execute(connection)?;

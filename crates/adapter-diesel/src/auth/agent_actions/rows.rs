@@ -122,6 +122,14 @@ macro_rules! one {
 }
 pub(super) use one;
 
+/// Selects the row of a call that was read.
+macro_rules! row_of {
+    ($public_id:expr, $action:expr) => {
+        one!($public_id).filter(actions::project_id.eq($action.proposal.project_id.get()))
+    };
+}
+pub(super) use row_of;
+
 pub(super) fn load<R>(connection: &mut AnyConnection, public_id: Uuid) -> Result<Option<ActionRow>, Abort<R>> {
     Ok(one!(public_id).select(ActionRow::as_select()).first(connection).optional()?)
 }

@@ -83,11 +83,13 @@ fn note<R>(connection: &mut AnyConnection, rows: Vec<CustomerRow>) -> Result<(),
         let own = contacts.iter().filter(|contact| contact.customer == row.id).map(|contact| contact.value.as_str());
         entries.push((row, row.found_by(own)));
     }
-    let values = entries.iter().map(|(row, text)| [row.id.into(), text.line().into(), sort_key(&row.title()).into()]);
+    let values = entries
+        .iter()
+        .map(|(row, text)| [row.id.into(), text.line().into(), sort_key(&row.title()).into(), row.project_id.into()]);
     let update =
         Statement::new("UPDATE counterparties SET search_text = v.column2, sort_key = v.column3 FROM (VALUES ")
             .tuples(values)
-            .sql(") AS v WHERE counterparties.id = v.column1");
+            .sql(") AS v WHERE counterparties.id = v.column1 AND counterparties.project_id = v.column4");
     // One customer is the common case, and stays prepared.
     if rows.len() == 1 { update } else { update.once() }.run(connection)?;
     if connection.is_postgres() {

@@ -76,14 +76,14 @@ pub(crate) fn refill<R>(connection: &mut AnyConnection, items: &[i64]) -> Result
                 sort_key(&name),
             ));
         }
-        let values = entries
-            .iter()
-            .map(|(_, id, text, key)| [(*id).into(), text.line().into(), text.article().into(), key.clone().into()]);
+        let values = entries.iter().map(|(project, id, text, key)| {
+            [(*id).into(), text.line().into(), text.article().into(), key.clone().into(), project.get().into()]
+        });
         Statement::new(
             "UPDATE nomenclatures SET search_text = v.column2, article_search = v.column3, sort_key = v.column4 FROM (VALUES ",
         )
         .tuples(values)
-        .sql(") AS v WHERE nomenclatures.id = v.column1")
+        .sql(") AS v WHERE nomenclatures.id = v.column1 AND nomenclatures.project_id = v.column5")
         .once()
         .run(connection)?;
         Statement::new(
