@@ -153,10 +153,8 @@ pub(super) fn return_use(
     order: i64,
 ) -> Result<(), diesel::result::Error> {
     let of_order = discount_usages::table.find(order).filter(discount_usages::project_id.eq(project));
-    let used: Option<i64> = diesel::delete(of_order)
-        .returning(discount_usages::discount_id)
-        .get_result(connection)
-        .optional()?;
+    let used: Option<i64> =
+        diesel::delete(of_order).returning(discount_usages::discount_id).get_result(connection).optional()?;
     if let Some(discount) = used {
         let amount: i64 = orders::table.find(order).select(orders::promo_discount).first(connection)?;
         // Never below zero: the use may have been stored by a version that did not yet sum these amounts.

@@ -171,9 +171,8 @@ pub async fn an_agent_has_a_maximum_of_tokens<F: Fixture<Store: AgentRepository>
     }
     let outcomes = join_all((0..4).map(|_| store.insert_token(new_token(bot.id)))).await;
     assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 1, "{outcomes:?}");
-    let full = |outcome: &&Result<_, AgentError>| {
-        matches!(outcome, Err(AgentError::Refused(AgentRefusal::TooManyTokens)))
-    };
+    let full =
+        |outcome: &&Result<_, AgentError>| matches!(outcome, Err(AgentError::Refused(AgentRefusal::TooManyTokens)));
     assert_eq!(outcomes.iter().filter(full).count(), 3, "{outcomes:?}");
     issued(fixture, other.id).await;
     assert!(!store.delete_token(other.id, first).await.unwrap());

@@ -205,9 +205,8 @@ pub async fn items_are_read_in_pages<F: Fixture>(fixture: &F) {
 pub async fn a_part_is_written_with_its_step<F: Fixture>(fixture: &F) {
     let (store, project) = (fixture.store(), fixture.project().await.0);
     let held = leased(fixture, project, ImportKind::Nomenclatures).await;
-    let part = async |step: Step, text: &str| {
-        store.import_part(held.clone(), step, cards(text), STRICT, stamp(project)).await
-    };
+    let part =
+        async |step: Step, text: &str| store.import_part(held.clone(), step, cards(text), STRICT, stamp(project)).await;
     assert_eq!(refused(part(step(0, 2), "article;name\nA;\n").await), [(2, "name")]);
     assert_eq!(progress(fixture, &held).await, (0, 0, 0));
     assert_eq!(counts(&part(step(0, 2), "article;name\nA;Vase\n").await.unwrap()), [1, 0, 0, 0]);

@@ -360,8 +360,7 @@ pub async fn categories_and_brands_are_those_of_the_application<F: Fixture>(fixt
         brands.assign(stamp(place.0), app.application_id, id).await.unwrap();
     }
     brands.shift(stamp(place.0), app.application_id, rhine, MoveDirection::Up).await.unwrap();
-    for (app, limit, expected) in
-        [(app, None, vec![rhine, elbe]), (app, Some(1), vec![rhine]), (beside, None, vec![])]
+    for (app, limit, expected) in [(app, None, vec![rhine, elbe]), (app, Some(1), vec![rhine]), (beside, None, vec![])]
     {
         let found = store.brands(app, limit).await.unwrap();
         assert_eq!(found.iter().map(|brand| brand.id).collect::<Vec<_>>(), expected);

@@ -141,9 +141,8 @@ impl State {
         if let Some(known) = known.filter(|_| self.guards.has(Guard::Once)) {
             return Ok(AssignOutcome::Existing(known.clone()));
         }
-        let is_counted = |plan: &&PlanAssignment| {
-            self.items.get(&plan.nomenclature_id).is_some_and(|(_, item)| is_plan(item))
-        };
+        let is_counted =
+            |plan: &&PlanAssignment| self.items.get(&plan.nomenclature_id).is_some_and(|(_, item)| is_plan(item));
         let count = i64::try_from(self.plans_of(application_id).filter(is_counted).count()).unwrap_or(i64::MAX);
         if count >= PlanAssignment::MAX_PER_APPLICATION {
             return Err(PlanRefusal::TooMany.into());
@@ -248,9 +247,8 @@ impl PlanRepository for InMemoryStock {
     ) -> Result<Page<CatalogPlan>, StoreError> {
         let all: Vec<CatalogPlan> = self.state.with(|state| {
             let own = state.items.values().filter(|(owner, item)| *owner == project && is_plan(item));
-            let assignment = |item: &Nomenclature| {
-                state.plans_of(application).find(|plan| plan.nomenclature_id == item.id).cloned()
-            };
+            let assignment =
+                |item: &Nomenclature| state.plans_of(application).find(|plan| plan.nomenclature_id == item.id).cloned();
             own.map(|(_, item)| CatalogPlan {
                 item: item.clone(),
                 currency: State::CURRENCY.to_owned(),

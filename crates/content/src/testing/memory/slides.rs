@@ -1,7 +1,9 @@
 //! Slides.
 
 use async_trait::async_trait;
-use kontor_kernel::{ApplicationId, Listing, MoveDirection, Page, ProjectId, ProjectScoped, SlideId, Stamp, StoreError};
+use kontor_kernel::{
+    ApplicationId, Listing, MoveDirection, Page, ProjectId, ProjectScoped, SlideId, Stamp, StoreError,
+};
 
 use super::{Guard, InMemoryContent, State, list_of};
 use crate::model::{ApplicationPart as _, Slide, SlideChange, SlideContent, TreeRefusal, shifted};

@@ -101,12 +101,9 @@ async fn a_missing_guard_is_noticed() {
 #[test]
 fn every_check_runs() {
     let here = include_str!("tests.rs");
-    let checks = [
-        include_str!("../contract.rs"),
-        include_str!("../contract/reading.rs"),
-        include_str!("../contract/slides.rs"),
-    ]
-    .concat();
+    let checks =
+        [include_str!("../contract.rs"), include_str!("../contract/reading.rs"), include_str!("../contract/slides.rs")]
+            .concat();
     for (check, _) in checks.lines().filter_map(|line| line.strip_prefix("pub async fn ")?.split_once('<')) {
         assert!(here.contains(&format!("\n        {check}\n")), "{check} does not run");
     }
