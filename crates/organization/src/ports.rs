@@ -101,14 +101,14 @@ pub trait ApplicationRepository: Send + Sync {
     async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError>;
 }
 
-/// System-wide dictionaries.
+/// System-wide dictionaries. Entries with a fixed meaning always exist, see [`Dictionary`].
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait DictionaryRepository: Send + Sync {
     /// Returns every entry, by number.
     async fn items(&self, dictionary: Dictionary) -> Result<Vec<DictionaryItem>, StoreError>;
 
-    /// Returns one entry of a dictionary.
+    /// Returns one entry of this dictionary; entries of others may have the same number.
     async fn item(&self, dictionary: Dictionary, id: DictionaryItemId) -> Result<Option<DictionaryItem>, StoreError>;
 
     /// Returns every storage unit, by number.
@@ -165,8 +165,10 @@ pub trait CheckoutOptionRepository: Send + Sync {
         id: ApplicationId,
     ) -> Result<Option<ProjectScoped<Vec<PaymentChoice>>>, StoreError>;
 
-    /// Sets the payment types that an application accepts. An empty set means all of its project, including
-    /// future ones. Refuses with [`ApplicationError::NotFound`], and refuses payment types of other projects.
+    /// Sets the payment types that an application accepts, in one commit or not at all. An empty set means all of its
+    /// project, including future ones. Refuses with [`ApplicationError::NotFound`]. The commit checks that the payment
+    /// types belong to the project of the application. One of concurrent choices is stored as a whole. After
+    /// [`StoreError::OutcomeUnknown`] the call can be repeated.
     async fn choose_payment_types(
         &self,
         id: ApplicationId,
@@ -175,7 +177,7 @@ pub trait CheckoutOptionRepository: Send + Sync {
     ) -> Result<(), ApplicationError>;
 }
 
-/// Shops of a project.
+/// Shops of a project, as customers see them.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ShopRepository: Send + Sync {
@@ -190,7 +192,9 @@ pub trait ShopRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ProjectRepository: Send + Sync {
-    /// Stores a project with everything in the plan, or nothing.
+    /// Stores a project with everything in the plan, or nothing. A plan that repeats an identifier, or whose token
+    /// belongs to another application, fails. After [`StoreError::OutcomeUnknown`] the project exists if an application
+    /// has the token.
     async fn create_project(&self, plan: ProjectPlan, at: DateTime<Utc>) -> Result<ProjectRecords, StoreError>;
 
     /// Sets the time zone of a project. `false` if there is no such project.
@@ -203,18 +207,21 @@ pub trait ProjectRepository: Send + Sync {
     /// project.
     async fn require_if_match(&self, project: ProjectId, required: bool) -> Result<bool, StoreError>;
 
-    /// Deletes a project that was just created. A project with an employee is kept.
+    /// Deletes a project that was just created, with everything in its plan, or nothing. The commit checks that it has
+    /// no employee; otherwise it is kept. After [`StoreError::OutcomeUnknown`] the call can be repeated.
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError>;
 }
 
-/// Settings of projects, for staff.
+/// Settings of projects, for staff. Each change is one commit with its history entry, or nothing. Concurrent changes
+/// run one after the other, and each keeps the fields that it does not name. After [`StoreError::OutcomeUnknown`], the
+/// change can be repeated.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ProjectSettingsStore: Send + Sync {
     /// Returns the settings of a project.
     async fn project_settings(&self, project: ProjectId) -> Result<Option<ProjectSettings>, StoreError>;
 
-    /// Changes the settings of the project of the stamp, with an entry in their history.
+    /// Changes the settings of the project of the stamp. Refuses a missing project with [`RecordError::NotFound`].
     async fn change_project_settings(
         &self,
         stamp: Stamp,
@@ -224,8 +231,9 @@ pub trait ProjectSettingsStore: Send + Sync {
     /// Returns the prices of every delivery type, each followed by those of its subtypes, by number.
     async fn delivery_prices(&self, project: ProjectId) -> Result<Vec<DeliveryPrice>, StoreError>;
 
-    /// Sets prices of the project of the stamp after [`DeliveryPrice::changed_by`], with an entry in the history of its
-    /// settings. Others keep their values. Returns all prices.
+    /// Sets prices of the project of the stamp, with an entry in the history of its settings. The commit checks them by
+    /// [`DeliveryPrice::changed_by`]: an unknown delivery refuses all of them. Others keep their values. Returns all
+    /// prices.
     async fn set_delivery_prices(
         &self,
         stamp: Stamp,
@@ -305,9 +313,10 @@ pub trait IntegrationRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OpeningTimesStore: Send + Sync {
-    /// Changes the times of a shop of the project after
-    /// [`OpeningTimes::check`](crate::model::OpeningTimes::check), with an entry in the shop's history. Returns
-    /// the shop and the number of the added, changed or removed record.
+    /// Changes the times of a shop of the project, in one commit with an entry in the shop's history, or not at all. The
+    /// commit checks the change by [`OpeningTimes::check`](crate::model::OpeningTimes::check). Returns the shop and the
+    /// number of the added, changed or removed record. After [`StoreError::OutcomeUnknown`], read the shop before the
+    /// change is repeated.
     async fn change_times(&self, stamp: Stamp, id: ShopId, change: TimesChange) -> Result<(StaffShop, i64), ShopError>;
 }
 
