@@ -272,7 +272,9 @@ pub trait IntegrationRepository: Send + Sync {
     /// Returns every integration for records of this kind, with its state for this record.
     async fn used(&self, owner: IntegrationOwner) -> Result<Vec<UsedIntegration>, StoreError>;
 
-    /// Turns an integration of a record of the project on or off. Refuses with [`IntegrationError::NotFound`].
+    /// Turns an integration of a record of the project on or off, in one commit with an entry in the record's history,
+    /// or not at all. Refuses an integration for another kind of records with [`IntegrationError::NotFound`]. After
+    /// [`StoreError::OutcomeUnknown`] the call can be repeated.
     async fn switch(
         &self,
         stamp: Stamp,
@@ -288,8 +290,10 @@ pub trait IntegrationRepository: Send + Sync {
         id: IntegrationId,
     ) -> Result<Vec<IntegrationParameter>, StoreError>;
 
-    /// Stores a parameter. Refuses with [`IntegrationError::NotFound`], and refuses a key that exists and a
-    /// parameter above the maximum.
+    /// Stores a parameter, in one commit with an entry in the record's history, or not at all. Refuses with
+    /// [`IntegrationError::NotFound`] as [`IntegrationRepository::switch`] does. The commit checks that the key is not
+    /// set and the maximum is not reached: under concurrent calls, one sets a key. After
+    /// [`StoreError::OutcomeUnknown`] the parameter is stored if its key is listed.
     async fn add_parameter(
         &self,
         stamp: Stamp,
@@ -313,9 +317,9 @@ pub trait IntegrationRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OpeningTimesStore: Send + Sync {
-    /// Changes the times of a shop of the project, in one commit with an entry in the shop's history, or not at all. The
-    /// commit checks the change by [`OpeningTimes::check`](crate::model::OpeningTimes::check). Returns the shop and the
-    /// number of the added, changed or removed record. After [`StoreError::OutcomeUnknown`], read the shop before the
+    /// Changes the times of a shop of the project, in one commit with an entry in the shop's history, or not at all.
+    /// The commit checks the change by [`OpeningTimes::check`](crate::model::OpeningTimes::check). Returns the shop and
+    /// the number of the added, changed or removed record. After [`StoreError::OutcomeUnknown`], read the shop before the
     /// change is repeated.
     async fn change_times(&self, stamp: Stamp, id: ShopId, change: TimesChange) -> Result<(StaffShop, i64), ShopError>;
 }

@@ -65,6 +65,8 @@ impl State {
             return Err(BranchRefusal::InUse.into());
         }
         self.accounts.retain(|_, (_, (branch, _))| *branch != id);
+        let accounts = &self.accounts;
+        self.links.retain(|(_, number, _), _| accounts.keys().any(|account| account.get() == *number));
         self.branches.remove(&id);
         Ok(())
     }

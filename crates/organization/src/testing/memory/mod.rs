@@ -5,6 +5,7 @@ mod branches;
 mod checkout;
 mod departments;
 mod dictionaries;
+mod integrations;
 mod menus;
 mod projects;
 mod shops;
@@ -15,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{
-    ApplicationId, BankRequisite, BankRequisiteId, BranchId, DeliverySubtypeId, DeliveryTypeId, DepartmentId, Name,
-    PaymentTypeId, ProjectId, ProjectScoped, ShopId, StaffMenuId, Stamp, UserId,
+    ApplicationId, BankRequisite, BankRequisiteId, BranchId, DeliverySubtypeId, DeliveryTypeId, DepartmentId,
+    IntegrationId, Name, PaymentTypeId, ProjectId, ProjectScoped, ShopId, StaffMenuId, Stamp, UserId,
 };
 
 use crate::model::{
@@ -24,6 +25,7 @@ use crate::model::{
 };
 use crate::ports::MenuOwner;
 use applications::StoredApplication;
+use integrations::Link;
 
 /// Storage of any number of projects, in memory.
 ///
@@ -32,6 +34,7 @@ use applications::StoredApplication;
 /// [`ApplicationRepository`](crate::ports::ApplicationRepository),
 /// [`CheckoutOptionRepository`](crate::ports::CheckoutOptionRepository),
 /// [`DictionaryRepository`](crate::ports::DictionaryRepository),
+/// [`IntegrationRepository`](crate::ports::IntegrationRepository) of bank accounts,
 /// [`ProjectRepository`](crate::ports::ProjectRepository),
 /// [`ProjectSettingsStore`](crate::ports::ProjectSettingsStore), [`ShopRepository`](crate::ports::ShopRepository),
 /// [`OpeningTimesStore`](crate::ports::OpeningTimesStore) and [`StaffMenuStore`](crate::ports::StaffMenuStore), and
@@ -76,6 +79,8 @@ enum Guard {
     ActiveShop,
     /// Opening times are checked.
     Times,
+    /// A parameter of an integration is set once.
+    Key,
 }
 
 #[derive(Clone, Default)]
@@ -95,6 +100,8 @@ struct State {
     payment_types: BTreeMap<PaymentTypeId, (ProjectId, PaymentType)>,
     accepted: BTreeMap<ApplicationId, BTreeSet<PaymentTypeId>>,
     shops: BTreeMap<ShopId, (ProjectId, StaffShop)>,
+    /// By kind and number of the record.
+    links: BTreeMap<(&'static str, i64, IntegrationId), Link>,
     guards: Guards<Guard>,
 }
 

@@ -58,6 +58,8 @@ async fn failures(open: impl Fn() -> InMemoryOrganization) -> Vec<&'static str> 
         a_bank_account_stays_valid
         a_menu_name_is_unique_in_its_project
         a_menu_is_used_in_its_project
+        a_parameter_is_set_once
+        an_integration_is_on_for_its_record
         delivery_options_belong_to_their_project
         a_payment_type_belongs_to_its_project
         an_application_accepts_its_payment_types
@@ -104,6 +106,8 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Payment, "an_application_accepts_its_payment_types"),
         (Guard::ActiveShop, "customers_see_active_shops"),
         (Guard::Times, "opening_hours_do_not_overlap"),
+        (Guard::Key, "a_parameter_is_set_once"),
+        (Guard::Project, "an_integration_is_on_for_its_record"),
     ] {
         let failed = failures(|| InMemoryOrganization::without(guard)).await;
         assert!(failed.contains(&check), "{guard:?}: {failed:?}");
