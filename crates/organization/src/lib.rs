@@ -44,7 +44,7 @@
 //! - `testing` adds `testing::contract`, the promises of the stores: App Tokens, branches with their bank accounts,
 //!   checkout options, departments, dictionaries, integrations, projects with their settings, shops with their opening
 //!   hours, staff menus and task mails, as functions that the tests of an adapter run; and `testing::memory`, the
-//!   organization in memory without tasks.
+//!   organization in memory.
 //!
 //! ```toml
 //! [dependencies]

@@ -319,8 +319,8 @@ pub trait IntegrationRepository: Send + Sync {
 pub trait OpeningTimesStore: Send + Sync {
     /// Changes the times of a shop of the project, in one commit with an entry in the shop's history, or not at all.
     /// The commit checks the change by [`OpeningTimes::check`](crate::model::OpeningTimes::check). Returns the shop and
-    /// the number of the added, changed or removed record. After [`StoreError::OutcomeUnknown`], read the shop before the
-    /// change is repeated.
+    /// the number of the added, changed or removed record. After [`StoreError::OutcomeUnknown`], read the shop before
+    /// the change is repeated.
     async fn change_times(&self, stamp: Stamp, id: ShopId, change: TimesChange) -> Result<(StaffShop, i64), ShopError>;
 }
 

@@ -3,7 +3,7 @@ use chrono::DateTime;
 use kontor_kernel::{CountryId, DictionaryItemId, Name, ProjectId, StorageUnit, StorageUnitId, StoreError};
 
 use super::{Guard, InMemoryOrganization};
-use crate::model::{Country, Dictionary, DictionaryItem, ProjectInfo};
+use crate::model::{Country, Dictionary, DictionaryItem, ProjectInfo, TaskStatus};
 use crate::ports::DictionaryRepository;
 
 /// Entries with a fixed meaning, named as in a new installation.
@@ -47,6 +47,13 @@ fn unit((id, name, abbreviation): (i64, &str, &str)) -> Result<StorageUnit, Stor
 fn country((id, name): (i64, &str)) -> Result<Country, StoreError> {
     let id = CountryId::new(id).map_err(StoreError::corrupt)?;
     Ok(Country { id, name: named(name)?, photo: None, created_at: DateTime::UNIX_EPOCH })
+}
+
+/// Returns the name of a task status.
+pub(super) fn task_status(status: TaskStatus) -> Result<Name, StoreError> {
+    let own = ITEMS.iter().filter(|(of, _)| *of == Dictionary::TaskStatuses);
+    let name = own.flat_map(|(_, items)| items.iter()).find(|(number, _)| *number == status.id());
+    named(name.map(|(_, name)| *name).unwrap_or_default())
 }
 
 #[async_trait]

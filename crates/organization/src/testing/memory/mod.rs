@@ -9,6 +9,8 @@ mod integrations;
 mod menus;
 mod projects;
 mod shops;
+mod task_mails;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
@@ -17,19 +19,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{
     ApplicationId, BankRequisite, BankRequisiteId, BranchId, DeliverySubtypeId, DeliveryTypeId, DepartmentId,
-    IntegrationId, Name, PaymentTypeId, ProjectId, ProjectScoped, ShopId, StaffMenuId, Stamp, UserId,
+    IntegrationId, Name, PaymentTypeId, ProjectId, ProjectScoped, ShopId, StaffMenuId, Stamp, TaskId, UserId,
 };
 
 use crate::model::{
-    Branch, DeliverySubtype, DeliveryType, Department, PaymentType, ProjectSettings, StaffMenu, StaffShop,
+    Branch, DeliverySubtype, DeliveryType, Department, PaymentType, ProjectSettings, StaffMenu, StaffShop, Task,
 };
 use crate::ports::MenuOwner;
 use applications::StoredApplication;
 use integrations::Link;
+use task_mails::{Mail, Notification};
 
 /// Storage of any number of projects, in memory.
 ///
-/// It implements the repositories of branches, departments, payment types and shops,
+/// It implements the repositories of branches, departments, payment types, shops and tasks,
 /// [`BranchRequisiteRepository`](crate::ports::BranchRequisiteRepository),
 /// [`ApplicationRepository`](crate::ports::ApplicationRepository),
 /// [`CheckoutOptionRepository`](crate::ports::CheckoutOptionRepository),
@@ -37,11 +40,13 @@ use integrations::Link;
 /// [`IntegrationRepository`](crate::ports::IntegrationRepository) of bank accounts,
 /// [`ProjectRepository`](crate::ports::ProjectRepository),
 /// [`ProjectSettingsStore`](crate::ports::ProjectSettingsStore), [`ShopRepository`](crate::ports::ShopRepository),
-/// [`OpeningTimesStore`](crate::ports::OpeningTimesStore) and [`StaffMenuStore`](crate::ports::StaffMenuStore), and
-/// fulfills their [contract](crate::testing::contract). Clones share their data.
+/// [`OpeningTimesStore`](crate::ports::OpeningTimesStore), [`StaffMenuStore`](crate::ports::StaffMenuStore) and
+/// [`TaskMailQueue`](crate::ports::TaskMailQueue), and fulfills their [contract](crate::testing::contract). Clones
+/// share their data.
 ///
 /// Limits: it keeps no histories. Lists are ordered by identifier and have no filters. Dictionaries have the entries
-/// with a fixed meaning, three units and two countries. Delivery subtypes have no parameters. Applications, departments
+/// with a fixed meaning, three units and two countries. Delivery subtypes have no parameters. Tasks refer to no orders
+/// and customers. Applications, departments
 /// and shops keep a branch from being deleted; other records do not.
 #[derive(Clone, Default)]
 pub struct InMemoryOrganization {
@@ -81,6 +86,12 @@ enum Guard {
     Times,
     /// A parameter of an integration is set once.
     Key,
+    /// A mail has one lease at a time.
+    Lease,
+    /// Notifications that a mail does not settle stay.
+    Newer,
+    /// Only the owner of a lease releases it.
+    LeaseOwner,
 }
 
 #[derive(Clone, Default)]
@@ -102,6 +113,9 @@ struct State {
     shops: BTreeMap<ShopId, (ProjectId, StaffShop)>,
     /// By kind and number of the record.
     links: BTreeMap<(&'static str, i64, IntegrationId), Link>,
+    tasks: BTreeMap<TaskId, (ProjectId, Task)>,
+    notifications: Vec<Notification>,
+    mails: BTreeMap<UserId, Mail>,
     guards: Guards<Guard>,
 }
 

@@ -54,6 +54,8 @@ async fn failures(open: impl Fn() -> InMemoryOrganization) -> Vec<&'static str> 
         a_replaced_token_is_invalid
         a_branch_in_use_stays
         opening_hours_do_not_overlap
+        a_mail_has_one_lease
+        no_notification_is_lost
         a_branch_has_a_maximum_of_accounts
         a_bank_account_stays_valid
         a_menu_name_is_unique_in_its_project
@@ -106,6 +108,9 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Payment, "an_application_accepts_its_payment_types"),
         (Guard::ActiveShop, "customers_see_active_shops"),
         (Guard::Times, "opening_hours_do_not_overlap"),
+        (Guard::Lease, "a_mail_has_one_lease"),
+        (Guard::Newer, "no_notification_is_lost"),
+        (Guard::LeaseOwner, "no_notification_is_lost"),
         (Guard::Key, "a_parameter_is_set_once"),
         (Guard::Project, "an_integration_is_on_for_its_record"),
     ] {
