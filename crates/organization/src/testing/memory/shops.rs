@@ -158,12 +158,7 @@ impl State {
         Ok(self.replace_shop(stamp, project, shop))
     }
 
-    fn change_times(
-        &mut self,
-        stamp: Stamp,
-        id: ShopId,
-        change: TimesChange,
-    ) -> Result<(StaffShop, i64), ShopError> {
+    fn change_times(&mut self, stamp: Stamp, id: ShopId, change: TimesChange) -> Result<(StaffShop, i64), ShopError> {
         let (project, mut shop) = self.own_shop(stamp, id)?;
         if self.guards.has(Guard::Times) {
             shop.times.check(&change, stamp.at).map_err(ShopRefusal::from)?;
