@@ -361,7 +361,8 @@ pub trait StaffMenuStore: Send + Sync {
     ) -> Result<(), StaffMenuError>;
 }
 
-/// Queue of task notifications to employees. It is filled in the commit that changes a task.
+/// Queue of task notifications to employees. It is filled in the commit that changes a task. Each call is one commit.
+/// After [`StoreError::OutcomeUnknown`], a mail that was not settled is leased again when its lease has run out.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TaskMailQueue: Send + Sync {

@@ -46,8 +46,8 @@ use task_mails::{Mail, Notification};
 ///
 /// Limits: it keeps no histories. Lists are ordered by identifier and have no filters. Dictionaries have the entries
 /// with a fixed meaning, three units and two countries. Delivery subtypes have no parameters. Tasks refer to no orders
-/// and customers. Applications, departments
-/// and shops keep a branch from being deleted; other records do not.
+/// and customers. Names and addresses of employees are made up. Applications, departments and shops keep a branch from
+/// being deleted; other records do not.
 #[derive(Clone, Default)]
 pub struct InMemoryOrganization {
     state: Shared<State>,
