@@ -52,7 +52,8 @@ impl Refusal for DepartmentRefusal {}
 /// Error of a use case of departments.
 pub type DepartmentError = RecordError<DepartmentRefusal>;
 
-/// Use cases of departments. A department with employees cannot be deleted.
+/// Use cases of departments. The storage checks in the commit that the branch belongs to the project, and that a
+/// deleted department has no employees.
 pub type DepartmentService = RecordService<Department, dyn DeletableRepository<Department>>;
 
 impl Record for Department {

@@ -42,8 +42,9 @@
 //! **Features**, none by default
 //! - `mocks` adds a mock of every port in [`ports`].
 //! - `testing` adds `testing::contract`, the promises of the stores: App Tokens, branches with their bank accounts,
-//!   integrations, opening hours, staff menus and task mails, as functions that the tests of an adapter run; and `testing::memory`, a
-//!   storage of branches, applications and menus in memory.
+//!   checkout options, departments, dictionaries, integrations, projects with their settings, shops with their opening
+//!   hours, staff menus and task mails, as functions that the tests of an adapter run; and `testing::memory`, the
+//!   organization in memory.
 //!
 //! ```toml
 //! [dependencies]

@@ -101,14 +101,14 @@ pub trait ApplicationRepository: Send + Sync {
     async fn by_token(&self, fingerprint: &str) -> Result<Option<AppScope>, StoreError>;
 }
 
-/// System-wide dictionaries.
+/// System-wide dictionaries. Entries with a fixed meaning always exist, see [`Dictionary`].
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait DictionaryRepository: Send + Sync {
     /// Returns every entry, by number.
     async fn items(&self, dictionary: Dictionary) -> Result<Vec<DictionaryItem>, StoreError>;
 
-    /// Returns one entry of a dictionary.
+    /// Returns one entry of this dictionary; entries of others may have the same number.
     async fn item(&self, dictionary: Dictionary, id: DictionaryItemId) -> Result<Option<DictionaryItem>, StoreError>;
 
     /// Returns every storage unit, by number.
@@ -165,8 +165,10 @@ pub trait CheckoutOptionRepository: Send + Sync {
         id: ApplicationId,
     ) -> Result<Option<ProjectScoped<Vec<PaymentChoice>>>, StoreError>;
 
-    /// Sets the payment types that an application accepts. An empty set means all of its project, including
-    /// future ones. Refuses with [`ApplicationError::NotFound`], and refuses payment types of other projects.
+    /// Sets the payment types that an application accepts, in one commit or not at all. An empty set means all of its
+    /// project, including future ones. Refuses with [`ApplicationError::NotFound`]. The commit checks that the payment
+    /// types belong to the project of the application. One of concurrent choices is stored as a whole. After
+    /// [`StoreError::OutcomeUnknown`] the call can be repeated.
     async fn choose_payment_types(
         &self,
         id: ApplicationId,
@@ -175,7 +177,7 @@ pub trait CheckoutOptionRepository: Send + Sync {
     ) -> Result<(), ApplicationError>;
 }
 
-/// Shops of a project.
+/// Shops of a project, as customers see them.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ShopRepository: Send + Sync {
@@ -190,7 +192,9 @@ pub trait ShopRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ProjectRepository: Send + Sync {
-    /// Stores a project with everything in the plan, or nothing.
+    /// Stores a project with everything in the plan, or nothing. A plan that repeats an identifier, or whose token
+    /// belongs to another application, fails. After [`StoreError::OutcomeUnknown`] the project exists if an application
+    /// has the token.
     async fn create_project(&self, plan: ProjectPlan, at: DateTime<Utc>) -> Result<ProjectRecords, StoreError>;
 
     /// Sets the time zone of a project. `false` if there is no such project.
@@ -203,18 +207,21 @@ pub trait ProjectRepository: Send + Sync {
     /// project.
     async fn require_if_match(&self, project: ProjectId, required: bool) -> Result<bool, StoreError>;
 
-    /// Deletes a project that was just created. A project with an employee is kept.
+    /// Deletes a project that was just created, with everything in its plan, or nothing. The commit checks that it has
+    /// no employee; otherwise it is kept. After [`StoreError::OutcomeUnknown`] the call can be repeated.
     async fn abandon(&self, project: ProjectId) -> Result<(), StoreError>;
 }
 
-/// Settings of projects, for staff.
+/// Settings of projects, for staff. Each change is one commit with its history entry, or nothing. Concurrent changes
+/// run one after the other, and each keeps the fields that it does not name. After [`StoreError::OutcomeUnknown`], the
+/// change can be repeated.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ProjectSettingsStore: Send + Sync {
     /// Returns the settings of a project.
     async fn project_settings(&self, project: ProjectId) -> Result<Option<ProjectSettings>, StoreError>;
 
-    /// Changes the settings of the project of the stamp, with an entry in their history.
+    /// Changes the settings of the project of the stamp. Refuses a missing project with [`RecordError::NotFound`].
     async fn change_project_settings(
         &self,
         stamp: Stamp,
@@ -224,8 +231,9 @@ pub trait ProjectSettingsStore: Send + Sync {
     /// Returns the prices of every delivery type, each followed by those of its subtypes, by number.
     async fn delivery_prices(&self, project: ProjectId) -> Result<Vec<DeliveryPrice>, StoreError>;
 
-    /// Sets prices of the project of the stamp after [`DeliveryPrice::changed_by`], with an entry in the history of its
-    /// settings. Others keep their values. Returns all prices.
+    /// Sets prices of the project of the stamp, with an entry in the history of its settings. The commit checks them by
+    /// [`DeliveryPrice::changed_by`]: an unknown delivery refuses all of them. Others keep their values. Returns all
+    /// prices.
     async fn set_delivery_prices(
         &self,
         stamp: Stamp,
@@ -264,7 +272,9 @@ pub trait IntegrationRepository: Send + Sync {
     /// Returns every integration for records of this kind, with its state for this record.
     async fn used(&self, owner: IntegrationOwner) -> Result<Vec<UsedIntegration>, StoreError>;
 
-    /// Turns an integration of a record of the project on or off. Refuses with [`IntegrationError::NotFound`].
+    /// Turns an integration of a record of the project on or off, in one commit with an entry in the record's history,
+    /// or not at all. Refuses an integration for another kind of records with [`IntegrationError::NotFound`]. After
+    /// [`StoreError::OutcomeUnknown`] the call can be repeated.
     async fn switch(
         &self,
         stamp: Stamp,
@@ -280,8 +290,10 @@ pub trait IntegrationRepository: Send + Sync {
         id: IntegrationId,
     ) -> Result<Vec<IntegrationParameter>, StoreError>;
 
-    /// Stores a parameter. Refuses with [`IntegrationError::NotFound`], and refuses a key that exists and a
-    /// parameter above the maximum.
+    /// Stores a parameter, in one commit with an entry in the record's history, or not at all. Refuses with
+    /// [`IntegrationError::NotFound`] as [`IntegrationRepository::switch`] does. The commit checks that the key is not
+    /// set and the maximum is not reached: under concurrent calls, one sets a key. After
+    /// [`StoreError::OutcomeUnknown`] the parameter is stored if its key is listed.
     async fn add_parameter(
         &self,
         stamp: Stamp,
@@ -305,9 +317,10 @@ pub trait IntegrationRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait OpeningTimesStore: Send + Sync {
-    /// Changes the times of a shop of the project after
-    /// [`OpeningTimes::check`](crate::model::OpeningTimes::check), with an entry in the shop's history. Returns
-    /// the shop and the number of the added, changed or removed record.
+    /// Changes the times of a shop of the project, in one commit with an entry in the shop's history, or not at all.
+    /// The commit checks the change by [`OpeningTimes::check`](crate::model::OpeningTimes::check). Returns the shop and
+    /// the number of the added, changed or removed record. After [`StoreError::OutcomeUnknown`], read the shop before
+    /// the change is repeated.
     async fn change_times(&self, stamp: Stamp, id: ShopId, change: TimesChange) -> Result<(StaffShop, i64), ShopError>;
 }
 
@@ -348,7 +361,8 @@ pub trait StaffMenuStore: Send + Sync {
     ) -> Result<(), StaffMenuError>;
 }
 
-/// Queue of task notifications to employees. It is filled in the commit that changes a task.
+/// Queue of task notifications to employees. It is filled in the commit that changes a task. Each call is one commit.
+/// After [`StoreError::OutcomeUnknown`], a mail that was not settled is leased again when its lease has run out.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait TaskMailQueue: Send + Sync {

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use kontor_adapter_diesel::Database;
 use kontor_auth::model::RoleChoice;
 use kontor_auth::ports::StaffRepository;
-use kontor_kernel::{ProjectId, UserId};
-use kontor_organization::testing::contract::{self, Fixture};
+use kontor_kernel::{DepartmentId, ProjectId, UserId};
+use kontor_organization::testing::contract::{self, DepartmentFixture, Fixture};
 
 use crate::fixtures::{self, EmptyDatabase};
 use crate::staff;
@@ -32,6 +32,13 @@ impl Fixture for EmptyDatabase<'_> {
     }
 }
 
+#[async_trait]
+impl DepartmentFixture for EmptyDatabase<'_> {
+    async fn assign(&self, user: UserId, department: Option<DepartmentId>) {
+        self.0.database.assign_department(user, department, staff::START).await.unwrap();
+    }
+}
+
 promises! {
     EmptyDatabase:
     a_replaced_token_is_invalid
@@ -45,4 +52,18 @@ promises! {
     a_menu_is_used_in_its_project
     a_parameter_is_set_once
     an_integration_is_on_for_its_record
+    delivery_options_belong_to_their_project
+    a_payment_type_belongs_to_its_project
+    an_application_accepts_its_payment_types
+    one_of_concurrent_choices_is_stored
+    a_department_belongs_to_its_project
+    a_department_with_employees_stays
+    an_entry_belongs_to_its_dictionary
+    units_and_countries_are_listed_by_number
+    a_project_is_created_whole
+    a_project_with_employees_is_kept
+    settings_belong_to_their_project
+    delivery_prices_are_set_together
+    a_shop_has_a_branch_of_its_project
+    customers_see_active_shops
 }

@@ -1,5 +1,6 @@
-//! Contract of the storage ports of applications, branches with their bank accounts, integrations, shops, staff menus
-//! and task mails, for every implementation.
+//! Contract of the storage ports of applications, branches with their bank accounts, checkout options, departments,
+//! dictionaries, integrations, projects with their settings, shops, staff menus and task mails, for every
+//! implementation.
 //!
 //! Each function checks one promise of the ports and panics if it is broken. An adapter implements [`Fixture`]
 //! on a fresh storage and runs every function with a storage of its own. A function names the further ports that it
@@ -7,8 +8,13 @@
 #![expect(clippy::unwrap_used, clippy::missing_panics_doc, reason = "a broken promise fails the test that runs it")]
 
 mod bank_accounts;
+mod checkout;
+mod departments;
+mod dictionaries;
 mod integrations;
 mod menus;
+mod projects;
+mod shops;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -28,8 +34,13 @@ use crate::ports::{ApplicationRepository, OpeningTimesStore, TaskMailQueue};
 use crate::{ApplicationError, ApplicationRefusal, BranchRefusal, COLLECTION_PERIOD, ShopRefusal};
 
 pub use bank_accounts::*;
+pub use checkout::*;
+pub use departments::*;
+pub use dictionaries::*;
 pub use integrations::*;
 pub use menus::*;
+pub use projects::*;
+pub use shops::*;
 
 /// Storage under test.
 #[async_trait]
@@ -122,9 +133,9 @@ pub async fn a_branch_in_use_stays<F: Fixture>(fixture: &F) {
     assert_eq!(left.iter().map(|branch| branch.id).collect::<Vec<_>>(), [used]);
 }
 
-async fn shop<F: Fixture<Store: RecordRepository<StaffShop>>>(fixture: &F, project: ProjectId) -> ShopId {
-    let details = ShopDetails {
-        branch_id: branch(fixture, project).await,
+fn shop_details(branch_id: BranchId) -> ShopDetails {
+    ShopDetails {
+        branch_id,
         name: name("Shop"),
         address: Line::parse("Square 1").unwrap(),
         phone: None,
@@ -133,7 +144,11 @@ async fn shop<F: Fixture<Store: RecordRepository<StaffShop>>>(fixture: &F, proje
         longitude: None,
         zone: None,
         is_active: true,
-    };
+    }
+}
+
+async fn shop<F: Fixture<Store: RecordRepository<StaffShop>>>(fixture: &F, project: ProjectId) -> ShopId {
+    let details = shop_details(branch(fixture, project).await);
     RecordRepository::<StaffShop>::insert(&*fixture.store(), stamp(project), details).await.unwrap().id
 }
 

@@ -7,13 +7,14 @@ use crate::ports::ApplicationRepository;
 use crate::{ApplicationError, ApplicationRefusal};
 
 /// Application with its token, which only the storage reads.
+#[derive(Clone)]
 pub(super) struct StoredApplication {
     pub(super) application: Application,
     token_fingerprint: String,
 }
 
 impl State {
-    fn insert_application(
+    pub(super) fn insert_application(
         &mut self,
         stamp: Stamp,
         details: ApplicationDraft,
@@ -21,6 +22,9 @@ impl State {
     ) -> Result<Application, ApplicationError> {
         if !self.has_branch(stamp, details.branch_id) {
             return Err(ApplicationRefusal::UnknownBranch.into());
+        }
+        if self.applications.values().any(|(_, stored)| stored.token_fingerprint == token_fingerprint) {
+            return Err(StoreError::Failed("the token belongs to another application".to_owned()).into());
         }
         let application = Application {
             id: self.ids.id(),

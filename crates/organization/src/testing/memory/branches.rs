@@ -5,7 +5,7 @@ use kontor_kernel::{
 };
 
 use super::{Guard, InMemoryOrganization, State, of_project, scoped};
-use crate::model::{Branch, BranchChange, BranchDraft};
+use crate::model::{Branch, BranchChange, BranchDraft, Department};
 use crate::ports::BranchRequisiteRepository;
 use crate::{BranchError, BranchRefusal, BranchRequisiteError, BranchRequisiteRefusal};
 
@@ -15,7 +15,7 @@ fn stored<const MAX: usize>(number: Option<&str>) -> Result<Option<Line<MAX>>, S
 }
 
 impl State {
-    fn insert_branch(&mut self, stamp: Stamp, draft: BranchDraft) -> Result<Branch, BranchError> {
+    pub(super) fn insert_branch(&mut self, stamp: Stamp, draft: BranchDraft) -> Result<Branch, BranchError> {
         draft.check().map_err(BranchRefusal::Invalid)?;
         let branch = Branch {
             id: self.ids.id(),
@@ -57,11 +57,16 @@ impl State {
         if !self.has_branch(stamp, id) {
             return Err(RecordError::NotFound);
         }
-        let is_used = self.applications.values().any(|(_, stored)| stored.application.details.branch_id == id);
+        let of_department = |department: &Department| department.branch.as_ref().map(|(branch, _)| *branch);
+        let is_used = self.applications.values().any(|(_, stored)| stored.application.details.branch_id == id)
+            || self.departments.values().any(|(_, department)| of_department(department) == Some(id))
+            || self.shops.values().any(|(_, shop)| shop.details.branch_id == id);
         if is_used && self.guards.has(Guard::InUse) {
             return Err(BranchRefusal::InUse.into());
         }
         self.accounts.retain(|_, (_, (branch, _))| *branch != id);
+        let accounts = &self.accounts;
+        self.links.retain(|(_, number, _), _| accounts.keys().any(|account| account.get() == *number));
         self.branches.remove(&id);
         Ok(())
     }

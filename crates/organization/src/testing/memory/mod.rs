@@ -1,30 +1,53 @@
-//! Branches, applications and staff menus in memory, for examples and for tests of use cases.
+//! The organization in memory, for examples and for tests of use cases.
 
 mod applications;
 mod branches;
+mod checkout;
+mod departments;
+mod dictionaries;
+mod integrations;
 mod menus;
+mod projects;
+mod shops;
+mod task_mails;
+mod tasks;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{
-    ApplicationId, BankRequisite, BankRequisiteId, BranchId, ProjectId, ProjectScoped, StaffMenuId, Stamp, UserId,
+    ApplicationId, BankRequisite, BankRequisiteId, BranchId, DeliverySubtypeId, DeliveryTypeId, DepartmentId,
+    IntegrationId, Name, PaymentTypeId, ProjectId, ProjectScoped, ShopId, StaffMenuId, Stamp, TaskId, UserId,
 };
 
-use crate::model::{Branch, StaffMenu};
+use crate::model::{
+    Branch, DeliverySubtype, DeliveryType, Department, PaymentType, ProjectSettings, StaffMenu, StaffShop, Task,
+};
 use crate::ports::MenuOwner;
 use applications::StoredApplication;
+use integrations::Link;
+use task_mails::{Mail, Notification};
 
 /// Storage of any number of projects, in memory.
 ///
-/// It implements the ports of branches, [`BranchRequisiteRepository`](crate::ports::BranchRequisiteRepository),
-/// [`ApplicationRepository`](crate::ports::ApplicationRepository) and [`StaffMenuStore`](crate::ports::StaffMenuStore),
-/// and fulfills their [contract](crate::testing::contract). Clones share their data.
+/// It implements the repositories of branches, departments, payment types, shops and tasks,
+/// [`BranchRequisiteRepository`](crate::ports::BranchRequisiteRepository),
+/// [`ApplicationRepository`](crate::ports::ApplicationRepository),
+/// [`CheckoutOptionRepository`](crate::ports::CheckoutOptionRepository),
+/// [`DictionaryRepository`](crate::ports::DictionaryRepository),
+/// [`IntegrationRepository`](crate::ports::IntegrationRepository) of bank accounts,
+/// [`ProjectRepository`](crate::ports::ProjectRepository),
+/// [`ProjectSettingsStore`](crate::ports::ProjectSettingsStore), [`ShopRepository`](crate::ports::ShopRepository),
+/// [`OpeningTimesStore`](crate::ports::OpeningTimesStore), [`StaffMenuStore`](crate::ports::StaffMenuStore) and
+/// [`TaskMailQueue`](crate::ports::TaskMailQueue), and fulfills their [contract](crate::testing::contract). Clones
+/// share their data.
 ///
-/// Limits: it keeps no histories. Lists are ordered by identifier and have no filters. Only applications keep a branch
-/// from being deleted.
+/// Limits: it keeps no histories. Lists are ordered by identifier and have no filters. Dictionaries have the entries
+/// with a fixed meaning, three units and two countries. Delivery subtypes have no parameters. Tasks refer to no orders
+/// and customers. Names and addresses of employees are made up. Applications, departments and shops keep a branch from
+/// being deleted; other records do not.
 #[derive(Clone, Default)]
 pub struct InMemoryOrganization {
     state: Shared<State>,
@@ -37,7 +60,7 @@ enum Guard {
     Active,
     /// Records belong to one project.
     Project,
-    /// A branch with applications is not deleted.
+    /// A branch with other records is not deleted.
     InUse,
     /// A branch has a maximum number of bank accounts.
     Maximum,
@@ -47,9 +70,31 @@ enum Guard {
     Name,
     /// A menu is used in its project.
     Menu,
+    /// A department with employees is not deleted.
+    Employees,
+    /// An entry belongs to one dictionary.
+    Dictionary,
+    /// A refused change changes nothing.
+    Whole,
+    /// A project with employees is kept.
+    Staffed,
+    /// An application accepts payment types of its project.
+    Payment,
+    /// Customers see active shops.
+    ActiveShop,
+    /// Opening times are checked.
+    Times,
+    /// A parameter of an integration is set once.
+    Key,
+    /// A mail has one lease at a time.
+    Lease,
+    /// Notifications that a mail does not settle stay.
+    Newer,
+    /// Only the owner of a lease releases it.
+    LeaseOwner,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     ids: Sequence,
     branches: BTreeMap<BranchId, (ProjectId, Branch)>,
@@ -58,6 +103,19 @@ struct State {
     employees: BTreeMap<UserId, ProjectId>,
     menus: BTreeMap<StaffMenuId, (ProjectId, StaffMenu)>,
     uses: Vec<((ProjectId, MenuOwner), StaffMenuId)>,
+    departments: BTreeMap<DepartmentId, (ProjectId, Department)>,
+    assigned: BTreeMap<UserId, DepartmentId>,
+    projects: BTreeMap<ProjectId, ProjectSettings>,
+    delivery_types: BTreeMap<(ProjectId, DeliveryTypeId), DeliveryType>,
+    delivery_subtypes: BTreeMap<(ProjectId, DeliverySubtypeId), (DeliveryTypeId, DeliverySubtype)>,
+    payment_types: BTreeMap<PaymentTypeId, (ProjectId, PaymentType)>,
+    accepted: BTreeMap<ApplicationId, BTreeSet<PaymentTypeId>>,
+    shops: BTreeMap<ShopId, (ProjectId, StaffShop)>,
+    /// By kind and number of the record.
+    links: BTreeMap<(&'static str, i64, IntegrationId), Link>,
+    tasks: BTreeMap<TaskId, (ProjectId, Task)>,
+    notifications: Vec<Notification>,
+    mails: BTreeMap<UserId, Mail>,
     guards: Guards<Guard>,
 }
 
@@ -69,6 +127,23 @@ impl InMemoryOrganization {
             state.employees.insert(id, project);
             id
         })
+    }
+
+    /// Assigns an employee to a department, or to none.
+    pub fn assign_department(&self, user: UserId, department: Option<DepartmentId>) {
+        self.state.with(|state| {
+            state.assigned.remove(&user);
+            state.assigned.extend(department.map(|id| (user, id)));
+        });
+    }
+
+    /// Changes the data, or nothing if the result is an error.
+    fn commit<T, E>(&self, change: impl FnOnce(&mut State) -> Result<T, E>) -> Result<T, E> {
+        if self.state.with(|state| state.guards.has(Guard::Whole)) {
+            self.state.commit(change)
+        } else {
+            self.state.with(change)
+        }
     }
 
     /// Returns an empty storage without one guard.
@@ -87,7 +162,13 @@ impl State {
     }
 
     fn has_branch(&self, stamp: Stamp, id: BranchId) -> bool {
-        self.branches.get(&id).is_some_and(|(owner, _)| self.owns(*owner, stamp))
+        self.branch_name(stamp, id).is_some()
+    }
+
+    /// Returns the name of a branch of the project.
+    fn branch_name(&self, stamp: Stamp, id: BranchId) -> Option<Name> {
+        let found = self.branches.get(&id).filter(|(owner, _)| self.owns(*owner, stamp));
+        found.map(|(_, branch)| branch.name.clone())
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures_util::FutureExt as _;
-use kontor_kernel::{ProjectId, UserId};
+use kontor_kernel::{DepartmentId, ProjectId, UserId};
 
 use super::{Guard, InMemoryOrganization};
-use crate::testing::contract::{self, Fixture};
+use crate::testing::contract::{self, DepartmentFixture, Fixture};
 
 #[async_trait]
 impl Fixture for InMemoryOrganization {
@@ -24,6 +24,13 @@ impl Fixture for InMemoryOrganization {
 
     async fn employee(&self, project: ProjectId) -> UserId {
         self.add_employee(project)
+    }
+}
+
+#[async_trait]
+impl DepartmentFixture for InMemoryOrganization {
+    async fn assign(&self, user: UserId, department: Option<DepartmentId>) {
+        self.assign_department(user, department);
     }
 }
 
@@ -46,10 +53,29 @@ async fn failures(open: impl Fn() -> InMemoryOrganization) -> Vec<&'static str> 
         open();
         a_replaced_token_is_invalid
         a_branch_in_use_stays
+        opening_hours_do_not_overlap
+        a_mail_has_one_lease
+        no_notification_is_lost
         a_branch_has_a_maximum_of_accounts
         a_bank_account_stays_valid
         a_menu_name_is_unique_in_its_project
         a_menu_is_used_in_its_project
+        a_parameter_is_set_once
+        an_integration_is_on_for_its_record
+        delivery_options_belong_to_their_project
+        a_payment_type_belongs_to_its_project
+        an_application_accepts_its_payment_types
+        one_of_concurrent_choices_is_stored
+        a_department_belongs_to_its_project
+        a_department_with_employees_stays
+        an_entry_belongs_to_its_dictionary
+        units_and_countries_are_listed_by_number
+        a_project_is_created_whole
+        a_project_with_employees_is_kept
+        settings_belong_to_their_project
+        delivery_prices_are_set_together
+        a_shop_has_a_branch_of_its_project
+        customers_see_active_shops
     }
 }
 
@@ -71,6 +97,22 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Account, "a_bank_account_stays_valid"),
         (Guard::Name, "a_menu_name_is_unique_in_its_project"),
         (Guard::Menu, "a_menu_is_used_in_its_project"),
+        (Guard::Project, "a_payment_type_belongs_to_its_project"),
+        (Guard::Project, "a_department_belongs_to_its_project"),
+        (Guard::Project, "a_shop_has_a_branch_of_its_project"),
+        (Guard::Employees, "a_department_with_employees_stays"),
+        (Guard::Dictionary, "an_entry_belongs_to_its_dictionary"),
+        (Guard::Whole, "a_project_is_created_whole"),
+        (Guard::Whole, "delivery_prices_are_set_together"),
+        (Guard::Staffed, "a_project_with_employees_is_kept"),
+        (Guard::Payment, "an_application_accepts_its_payment_types"),
+        (Guard::ActiveShop, "customers_see_active_shops"),
+        (Guard::Times, "opening_hours_do_not_overlap"),
+        (Guard::Lease, "a_mail_has_one_lease"),
+        (Guard::Newer, "no_notification_is_lost"),
+        (Guard::LeaseOwner, "no_notification_is_lost"),
+        (Guard::Key, "a_parameter_is_set_once"),
+        (Guard::Project, "an_integration_is_on_for_its_record"),
     ] {
         let failed = failures(|| InMemoryOrganization::without(guard)).await;
         assert!(failed.contains(&check), "{guard:?}: {failed:?}");
