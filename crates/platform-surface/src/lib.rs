@@ -64,7 +64,7 @@ pub use agent_tools::agent_tools;
 pub use policies::POLICIES;
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::routes::below;
+use kontor_web::path::below;
 
 /// Registers the platform surface.
 pub fn routes(config: &mut ServiceConfig<'_>) {

@@ -12,8 +12,8 @@ use std::sync::{Arc, Once};
 use super::counters::Counters;
 use super::supervision::Supervisor;
 use kontor_web::BodyReader;
-use kontor_web::blocking::blocking;
 use kontor_web::response_cache::ResponseCache;
+use kontor_web::upload::blocking;
 
 /// `GET /healthz`: the process responds.
 #[get("/healthz")]

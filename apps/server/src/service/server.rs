@@ -29,10 +29,10 @@ use crate::config::{Config, ConfigError};
 use kontor_web::client_ip::TrustedProxies;
 use kontor_web::in_process::{InProcessQueue, InProcessThread};
 use kontor_web::password_queue::{PasswordQueue, QueueBounds};
+use kontor_web::path::is_below;
 use kontor_web::preconditions::check_preconditions;
 use kontor_web::request_id::RequestIds;
 use kontor_web::review_page::review_page;
-use kontor_web::routes::is_below;
 use kontor_web::{ApiError, BodyReader, InProcess, ResizeQueue, file_contents};
 
 /// Reason why the server cannot start.

@@ -13,7 +13,6 @@
 mod answer;
 mod key;
 pub mod recovery;
-mod response_cipher;
 mod store;
 
 use std::sync::Arc;
@@ -36,9 +35,9 @@ use self::key::{PresentedKey, presented};
 pub use self::store::IdempotencyStore;
 use self::store::{ExecutionGuard, KeyState, end_of};
 use super::body::unreadable;
+use super::error::whole_seconds;
+use super::path::is_below;
 use super::policy::{Endpoint, Policy, Repeatability};
-use super::retry_after::whole_seconds;
-use super::routes::is_below;
 use super::scopes::Admitted;
 use super::{ApiError, NamedError, NextAction};
 
