@@ -10,11 +10,10 @@ use diesel::{PgConnection, RunQueryDsl as _};
 use crate::Failure;
 use crate::load::{self, Sample, Target};
 use crate::login::Logins;
-use crate::on_server::OnServer;
 use crate::orders::{commits, open, order};
 use crate::report::{Figure, Goal, Report};
 use crate::rounds::{Pair, RunLengths, in_turns};
-use crate::shop::Shop;
+use crate::shop::{OnServer, Shop};
 
 /// Number of concurrent customers.
 pub const CUSTOMERS: usize = 64;

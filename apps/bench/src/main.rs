@@ -3,8 +3,6 @@
 //! Absolute figures of one machine do not carry over to another. A ratio to the same work without the service does.
 //! `docs/performance.md` explains the figures.
 
-mod bare;
-mod bulk;
 mod catalogue;
 mod crowd;
 mod flash;
@@ -14,7 +12,6 @@ mod load;
 mod login;
 mod mcp;
 mod mixed;
-mod on_server;
 mod orders;
 mod release;
 mod report;
@@ -190,7 +187,7 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     }
     // A million rows take minutes, so this part runs only on request.
     if arguments.only.contains(&Part::Bulk) {
-        bulk::measure(&lengths, &mut report)?;
+        import::measure_many(&lengths, &mut report)?;
     }
     report.resident = report::resident("self")?;
     Ok(report)

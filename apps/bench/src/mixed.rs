@@ -6,11 +6,10 @@ use std::time::Duration;
 
 use crate::Failure;
 use crate::load::{self, Answer, Request, Sample, Target};
-use crate::on_server::OnServer;
 use crate::orders::order;
 use crate::report::{Figure, Goal, Report};
 use crate::rounds::RunLengths;
-use crate::shop::Shop;
+use crate::shop::{OnServer, Shop};
 use crate::storefront::{basket, card, categories, list};
 
 /// One of this many requests is an order.

@@ -20,8 +20,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::endpoints::handlers;
-use crate::import_rows::{HeaderRecord, RowRecord};
-use crate::sheets::{ExportQuery, RowProblemRecord, SheetFormatName, download, format_of};
+use crate::sheets::{ExportQuery, HeaderRecord, RowProblemRecord, RowRecord, SheetFormatName, download, format_of};
 
 handlers! {
     fn usual_routes; BulkService, "Jobs";

@@ -30,7 +30,6 @@ mod discounts;
 mod employees;
 mod endpoints;
 mod files;
-pub mod import_rows;
 mod integrations;
 mod inventories;
 mod jobs;
@@ -45,7 +44,6 @@ mod project_settings;
 mod promotions;
 mod reports;
 mod reservations;
-mod resource_page;
 mod roles;
 mod session;
 mod sheets;
@@ -62,6 +60,7 @@ mod webhooks;
 
 pub use agent_tools::agent_tools;
 pub use policies::POLICIES;
+pub use sheets::{HeaderRecord, RowRecord};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::path::below;

@@ -15,10 +15,9 @@ use kontor_kernel::Clock;
 use self::market::{Item, Market, Place};
 use crate::Failure;
 use crate::load::{self, Request, Sample, Target};
-use crate::on_server::OnServer;
 use crate::report::{Figure, Goal, Report};
 use crate::rounds::{Pair, RunLengths};
-use crate::shop::Shop;
+use crate::shop::{OnServer, Shop};
 
 /// Sizes of the measured data.
 pub struct Sizes {

@@ -9,8 +9,8 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::json;
 use std::sync::{Arc, Once};
 
-use super::counters::Counters;
 use super::supervision::Supervisor;
+use super::wiring::Counters;
 use kontor_web::BodyReader;
 use kontor_web::response_cache::ResponseCache;
 use kontor_web::upload::blocking;

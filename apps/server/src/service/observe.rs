@@ -128,7 +128,7 @@ pub async fn observe(
     }
 
     let endpoint = endpoint_of(&response);
-    declare(&mut response, endpoint.as_deref().map(|endpoint| endpoint.policy));
+    declare_caching(&mut response, endpoint.as_deref().map(|endpoint| endpoint.policy));
 
     let (status, elapsed) = (response.status(), started.elapsed());
     let finish = |route: &str| {
