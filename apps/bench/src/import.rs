@@ -11,9 +11,8 @@ use serde_json::Value;
 
 use crate::Failure;
 use crate::catalogue::{self, ROWS};
-use crate::load::Sample;
+use crate::load::{RunLengths, Sample, in_turns};
 use crate::report::{Figure, Goal, Report, most_resident};
-use crate::rounds::{RunLengths, in_turns};
 use crate::shop::{Data, importer};
 use crate::start::own_binary;
 

@@ -4,9 +4,8 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::Failure;
-use crate::load::{Request, Target};
+use crate::load::{Request, RunLengths, Target};
 use crate::report::{Goal, Report};
-use crate::rounds::RunLengths;
 use crate::shop::{AT, OnServer, Shop, in_one_commit, sha256};
 use crate::storefront::beside;
 

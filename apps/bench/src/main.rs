@@ -15,7 +15,6 @@ mod mixed;
 mod orders;
 mod release;
 mod report;
-mod rounds;
 mod scale;
 mod shop;
 mod site;
@@ -29,8 +28,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 
+use crate::load::RunLengths;
 use crate::report::Report;
-use crate::rounds::RunLengths;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

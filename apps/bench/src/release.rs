@@ -15,10 +15,9 @@ use tempfile::TempDir;
 use crate::Failure;
 use crate::catalogue::{self, ROWS, WAREHOUSE};
 use crate::crowd::CUSTOMERS;
-use crate::load::{self, Request, Target};
+use crate::load::{self, Request, RunLengths, Target, in_turns};
 use crate::orders::order_in;
 use crate::report::{Figure, Goal, Report};
-use crate::rounds::{RunLengths, in_turns};
 use crate::shop::{customer_rows, owner_row};
 use crate::start::{Running, own_binary};
 

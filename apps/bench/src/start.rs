@@ -7,8 +7,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Failure;
+use crate::load::RunLengths;
 use crate::report::{Figure, Goal, Report, resident};
-use crate::rounds::RunLengths;
 use crate::shop::Data;
 
 const TIMEOUT: Duration = Duration::from_secs(20);

@@ -10,9 +10,8 @@ use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::Failure;
-use crate::load::{self, Request, Target};
+use crate::load::{self, Request, RunLengths, Target, in_turns};
 use crate::report::{Figure, Goal, Report};
-use crate::rounds::{RunLengths, in_turns};
 use crate::shop::{Offer, Shop};
 
 /// Number of distinct carts.

@@ -24,7 +24,6 @@ mod bulk_upload;
 mod categories;
 mod changes;
 mod customers;
-mod departments;
 mod dictionaries;
 mod discounts;
 mod employees;
@@ -52,7 +51,6 @@ mod staff_menus;
 mod subscriptions;
 mod suggestions;
 pub mod table;
-mod tags;
 mod tasks;
 mod tickets;
 mod warehouses;
@@ -74,7 +72,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     agent_policy::routes(config);
     employees::directory_routes(config);
     employees::routes(config);
-    below(config, "/api/departments", departments::routes);
+    below(config, "/api/departments", roles::department_routes);
     below(config, "/api/roles", roles::routes);
     below(config, "/api/permissions", roles::permission_routes);
     below(config, "/api/screens", roles::screen_routes);
@@ -113,7 +111,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     pages::outer_routes(config);
     below(config, "/api/pages", pages::routes);
     below(config, "/api/brands", brands::routes);
-    tags::routes(config);
+    brands::tag_routes(config);
     below(config, "/api/warehouses", |config| {
         warehouses::routes(config);
         integrations::warehouse_routes(config);

@@ -14,9 +14,8 @@ use kontor_kernel::Clock;
 
 use self::market::{Item, Market, Place};
 use crate::Failure;
-use crate::load::{self, Request, Sample, Target};
+use crate::load::{self, Pair, Request, RunLengths, Sample, Target};
 use crate::report::{Figure, Goal, Report};
-use crate::rounds::{Pair, RunLengths};
 use crate::shop::{OnServer, Shop};
 
 /// Sizes of the measured data.

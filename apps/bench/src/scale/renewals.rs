@@ -13,9 +13,8 @@ use kontor_subscriptions::ports::SubscriptionStore as _;
 
 use super::{GROWTH, middle};
 use crate::Failure;
-use crate::load::Sample;
+use crate::load::{Pair, RunLengths, Sample};
 use crate::report::{Figure, Goal, Report};
-use crate::rounds::{Pair, RunLengths};
 use crate::shop::{AT, Data, OnServer, in_one_commit};
 
 /// Rows of one statement, and statements of one commit.
