@@ -13,7 +13,6 @@ mod login;
 mod mcp;
 mod mixed;
 mod orders;
-mod release;
 mod report;
 mod scale;
 mod shop;
@@ -165,7 +164,7 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     if arguments.wants(Part::Crowd) {
         crowd::measure(&lengths, arguments.postgres.as_deref(), &mut report)?;
         match &arguments.beside {
-            Some(other) => release::measure(&lengths, other, &mut report)?,
+            Some(other) => start::measure_release(&lengths, other, &mut report)?,
             None => eprintln!("SKIPPED comparison with another release: set --beside to its binary"),
         }
     }

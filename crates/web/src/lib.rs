@@ -8,8 +8,7 @@
 //! - Invalid input is rejected with all field errors at once.
 //! - No code here knows the configuration or an endpoint: [`Settings`] and the policies are passed in.
 
-pub mod agent_action_record;
-pub mod agent_execution;
+pub mod agent_actions;
 pub mod agent_gate;
 pub mod body;
 pub mod body_budget;

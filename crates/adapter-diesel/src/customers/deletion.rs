@@ -8,7 +8,7 @@ use kontor_kernel::history::Audited as _;
 use kontor_kernel::{CounterpartyId, Stamp, Word};
 use kontor_payments::model::ChargeState;
 
-use super::{delete_notifications, parts};
+use super::{notifications, parts};
 use crate::customer_data::{
     delete_logins, delete_receipts, delete_remarks, delete_ticket_codes, end_subscriptions, lock_customer_exclusively,
 };
@@ -76,7 +76,7 @@ pub(super) fn delete_account(
     delete_favourites_and_searches(connection, project, customer)?;
     parts::delete_all(connection, customer)?;
     delete_files(connection, customer, at)?;
-    delete_notifications(connection, customer)?;
+    notifications::delete_all(connection, customer)?;
     if !before.is_company {
         let numbers = (
             counterparties::name.eq(None::<String>),
