@@ -9,8 +9,9 @@ use kontor_customers::ports::NotificationReader;
 use kontor_kernel::{CustomerScope, Page, PageRequest, StoreError};
 
 use crate::database::{AnyConnection, Database};
+use crate::decode;
 use crate::schema::{applications, notifications};
-use crate::{decode, unreadable};
+use crate::unreadable;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = notifications)]
