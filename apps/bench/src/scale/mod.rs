@@ -16,7 +16,7 @@ use self::market::{Item, Market, Place};
 use crate::Failure;
 use crate::load::{self, Pair, Request, RunLengths, Sample, Target};
 use crate::report::{Figure, Goal, Report};
-use crate::shop::{OnServer, Shop};
+use crate::shop::{Data, OnServer, Shop, in_one_commit};
 
 /// Sizes of the measured data.
 pub struct Sizes {
@@ -66,6 +66,27 @@ const DEEP: usize = 1_000;
 const PAGE: usize = 10;
 /// Number of different requests of one kind.
 const KINDS: usize = 500;
+
+/// Rows of one statement, and statements of one commit.
+const ROWS: usize = 500;
+const STATEMENTS: usize = 40;
+
+/// Stores the statements and the rows of this many places, in several commits.
+fn store_in_batches<const N: usize>(
+    data: &Data,
+    mut statements: Vec<String>,
+    size: usize,
+    rows: impl Fn(&[usize]) -> Result<[String; N], Failure>,
+) -> Result<(), Failure> {
+    let places: Vec<usize> = (0..size).collect();
+    for chunk in places.chunks(ROWS) {
+        statements.extend(rows(chunk)?);
+        if statements.len() >= STATEMENTS {
+            in_one_commit(data, std::mem::take(&mut statements))?;
+        }
+    }
+    in_one_commit(data, statements)
+}
 
 /// A service on a separate database, and the data that its project was filled with.
 struct Filled<D> {
