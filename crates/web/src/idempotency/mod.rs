@@ -40,8 +40,6 @@ use super::path::is_below;
 use super::policy::{Endpoint, Policy, Repeatability};
 use super::scopes::Admitted;
 use super::{ApiError, NamedError, NextAction};
-use crate::scopes::Admitted;
-use crate::{ApiError, NamedError, NextAction};
 
 /// Request header with the key.
 pub const KEY: HeaderName = HeaderName::from_static("idempotency-key");
