@@ -1,5 +1,5 @@
-//! The load generator: requests over keep-alive connections, in sequence on each, as fast as they are answered. Also the
-//! lengths and numbers of measurements, and the alternation of two sides.
+//! The load generator: requests over keep-alive connections, in sequence on each, as fast as they are answered. Also
+//! the lengths and numbers of measurements, and the alternation of two sides.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -1,5 +1,5 @@
-//! Writers of xlsx files, and of csv files. Csv is protected against formula injection, for programs that separate cells
-//! by commas or by semicolons.
+//! Writers of xlsx files, and of csv files. Csv is protected against formula injection, for programs that separate
+//! cells by commas or by semicolons.
 
 use std::borrow::Cow;
 use std::fs::File;

@@ -138,8 +138,8 @@ impl SuggestionProvider for Suggestions {
     }
 }
 
-/// `{"suggestions": [{"value", "unrestricted_value", "data"}]}`: the used fields. Records of the provider have many more
-/// fields, and may lack any of these.
+/// `{"suggestions": [{"value", "unrestricted_value", "data"}]}`: the used fields. Records of the provider have many
+/// more fields, and may lack any of these.
 #[derive(Deserialize)]
 struct Answer<Data> {
     suggestions: Vec<Suggestion<Data>>,
