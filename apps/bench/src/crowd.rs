@@ -8,13 +8,11 @@ use diesel::sql_types::Text;
 use diesel::{PgConnection, RunQueryDsl as _};
 
 use crate::Failure;
-use crate::load::{self, Sample, Target};
+use crate::load::{self, Pair, RunLengths, Sample, Target, in_turns};
 use crate::login::Logins;
-use crate::on_server::OnServer;
 use crate::orders::{commits, open, order};
 use crate::report::{Figure, Goal, Report};
-use crate::rounds::{Pair, RunLengths, in_turns};
-use crate::shop::Shop;
+use crate::shop::{OnServer, Shop};
 use crate::storefront::basket;
 
 /// Number of concurrent customers.

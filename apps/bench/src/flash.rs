@@ -4,12 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Failure;
-use crate::load::{self, Arrival, Request, Sample, Target};
-use crate::on_server::OnServer;
+use crate::load::{self, Arrival, Pair, Request, RunLengths, Sample, Target};
 use crate::orders::order;
 use crate::report::{Figure, Goal, Report};
-use crate::rounds::{Pair, RunLengths};
-use crate::shop::{Offer, Shop, in_one_commit};
+use crate::shop::{Offer, OnServer, Shop, in_one_commit};
 use crate::storefront::{card, categories, list};
 
 /// Size of the sale.

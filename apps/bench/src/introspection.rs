@@ -4,11 +4,9 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use crate::Failure;
-use crate::load::{Request, Target};
-use crate::on_server::OnServer;
+use crate::load::{Request, RunLengths, Target};
 use crate::report::{Goal, Report};
-use crate::rounds::RunLengths;
-use crate::shop::{AT, Shop, in_one_commit, sha256};
+use crate::shop::{AT, OnServer, Shop, in_one_commit, sha256};
 use crate::storefront::beside;
 
 /// Number of clients, each with a token to introspect: so many that none reaches its limit.

@@ -6,10 +6,9 @@ use kontor_kernel::SecretCipher as _;
 use serde_json::json;
 
 use crate::Failure;
-use crate::load::{self, Request, Sample, Target};
+use crate::load::{self, Request, RunLengths, Sample, Target, in_turns};
 use crate::orders::{commits, open};
 use crate::report::{Figure, Goal};
-use crate::rounds::{RunLengths, in_turns};
 use crate::shop::{AT, Shop, in_one_commit};
 
 /// Codes for one round: more than it uses up. Every code is valid for one login.

@@ -3,8 +3,6 @@
 //! Absolute figures of one machine do not carry over to another. A ratio to the same work without the service does.
 //! `docs/performance.md` explains the figures.
 
-mod bare;
-mod bulk;
 mod catalogue;
 mod crowd;
 mod flash;
@@ -14,11 +12,8 @@ mod load;
 mod login;
 mod mcp;
 mod mixed;
-mod on_server;
 mod orders;
-mod release;
 mod report;
-mod rounds;
 mod scale;
 mod shop;
 mod site;
@@ -32,8 +27,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, ValueEnum};
 
+use crate::load::RunLengths;
 use crate::report::Report;
-use crate::rounds::RunLengths;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -169,7 +164,7 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     if arguments.wants(Part::Crowd) {
         crowd::measure(&lengths, arguments.postgres.as_deref(), &mut report)?;
         match &arguments.beside {
-            Some(other) => release::measure(&lengths, other, &mut report)?,
+            Some(other) => start::measure_release(&lengths, other, &mut report)?,
             None => eprintln!("SKIPPED comparison with another release: set --beside to its binary"),
         }
     }
@@ -190,7 +185,7 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     }
     // A million rows take minutes, so this part runs only on request.
     if arguments.only.contains(&Part::Bulk) {
-        bulk::measure(&lengths, &mut report)?;
+        import::measure_many(&lengths, &mut report)?;
     }
     report.resident = report::resident("self")?;
     Ok(report)

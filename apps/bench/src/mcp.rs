@@ -6,9 +6,8 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::Failure;
-use crate::load::{self, Request, Target};
+use crate::load::{self, Request, RunLengths, Target, in_turns};
 use crate::report::{Figure, Goal, Report};
-use crate::rounds::{RunLengths, in_turns};
 use crate::shop::{AT, Shop, in_one_commit, sha256};
 use crate::site::write_pages;
 

@@ -5,12 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Failure;
-use crate::load::{self, Answer, Request, Sample, Target};
-use crate::on_server::OnServer;
+use crate::load::{self, Answer, Request, RunLengths, Sample, Target};
 use crate::orders::order;
 use crate::report::{Figure, Goal, Report};
-use crate::rounds::RunLengths;
-use crate::shop::Shop;
+use crate::shop::{OnServer, Shop};
 use crate::storefront::{basket, card, categories, list};
 
 /// One of this many requests is an order.

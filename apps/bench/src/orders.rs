@@ -7,9 +7,8 @@ use diesel::prelude::*;
 use serde_json::json;
 
 use crate::Failure;
-use crate::load::{self, Request, Sample, Target};
+use crate::load::{self, Request, RunLengths, Sample, Target, in_turns};
 use crate::report::{Figure, Goal};
-use crate::rounds::{RunLengths, in_turns};
 use crate::shop::Shop;
 
 diesel::table! {

@@ -4,8 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::Failure;
-use crate::load::Sample;
-use crate::rounds::Pair;
+use crate::load::{Pair, Sample};
 
 /// Target of a figure.
 #[derive(Debug, Clone, Copy)]

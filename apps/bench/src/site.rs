@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 
 use crate::Failure;
 use crate::catalogue::TestRng;
-use crate::load::{self, Request, Target};
+use crate::load::{self, Request, RunLengths, Target};
 use crate::report::{Goal, Report};
-use crate::rounds::RunLengths;
 use crate::shop::Shop;
 use crate::storefront::beside;
 

@@ -26,9 +26,9 @@ use kontor_webhooks::model::{EndpointUrl, SendOutcome, WebhookDraft};
 use kontor_webhooks::ports::{AttemptRecord, DeliveryQueue, Lease, NewWebhook, WebhookRepository};
 
 use crate::Failure;
+use crate::load::RunLengths;
 use crate::login::{self, code, phone};
 use crate::report::{Budget, Report};
-use crate::rounds::RunLengths;
 use crate::shop::{Data, Shop};
 use crate::till::PayingAcquirer;
 

@@ -14,8 +14,8 @@ use object_store::path::Path;
 use ring::digest::{Context, SHA256};
 use tokio::io::AsyncWriteExt;
 
-use crate::location::{FileStorage, failed};
 use crate::store::copy;
+use crate::{FileStorage, failed};
 
 /// Folder of the backups.
 const PREFIX: &str = "backups";

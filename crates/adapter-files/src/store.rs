@@ -16,7 +16,7 @@ use object_store::{Error, GetOptions, ObjectStoreExt};
 use ring::digest::{Context, SHA256, digest};
 use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-use crate::location::{FileStorage, failed};
+use crate::{FileStorage, failed};
 
 /// Bytes of a part of a content in memory; buckets accept smaller parts only at the end.
 pub const PART_BYTES: usize = 5 * 1024 * 1024;

@@ -10,7 +10,7 @@ use kontor_kernel::{Phone, hex};
 use ring::digest::{Context, SHA256};
 use serde_json::Value;
 
-use crate::http::ClientError;
+use crate::ClientError;
 use crate::smsru::{CallSettings, ProviderError, SmsRu, number, unexpected_response};
 
 /// Client that starts checks, reads their state, and parses the provider's notices about them.

@@ -7,7 +7,7 @@ use kontor_auth::ports::CodeSender;
 use kontor_kernel::{Email, Phone, SendError};
 use serde_json::Value;
 
-use crate::http::ClientError;
+use crate::ClientError;
 use crate::mail::Mailer;
 use crate::smsru::{CallSettings, FlashCalls, ProviderError, SmsRu, refusal, unexpected_response};
 

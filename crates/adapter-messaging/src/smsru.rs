@@ -6,7 +6,7 @@ use std::time::Duration;
 use kontor_kernel::{ExposeSecret, Phone, SecretString, SendError};
 use serde_json::Value;
 
-use crate::http::{ClientError, client, read_start};
+use crate::{ClientError, client, read_start};
 
 const CONNECT: Duration = Duration::from_secs(5);
 const TIMEOUT: Duration = Duration::from_secs(10);

@@ -14,7 +14,7 @@ use kontor_webhooks::ports::{SEND_TIMEOUT, Signer, WebhookSender};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use ring::hmac;
 
-use crate::http::{ClientError, client, read_start};
+use crate::{ClientError, client, read_start};
 
 /// Maximum bytes read of a response, so that the connection can be reused; they are discarded.
 const MAX_RESPONSE_BYTES: usize = 64 * 1024;

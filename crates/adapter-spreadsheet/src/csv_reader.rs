@@ -1,17 +1,19 @@
-//! Text with commas, semicolons or tabs.
+//! Reader of csv files: text with commas, semicolons or tabs. Its encoding is UTF-8 or UTF-16 by the byte order mark,
+//! otherwise UTF-8 or Windows-1251 by the bytes.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek};
 
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use csv::{ByteRecord, ReaderBuilder};
-use encoding_rs::Encoding;
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1251};
+use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
 use kontor_catalog::spreadsheet::ports::{HeaderRow, RowSink, SheetBook};
 use kontor_catalog::spreadsheet::{Cell, SheetError, SheetRow};
 
-use crate::csv_encoding;
 use crate::csv_torn::{Quotes, Whole, quotes};
-use crate::csv_writer::unguarded;
 use crate::limits::{Limits, checked_cell};
+use crate::writers::unguarded;
 
 /// Size of a read, in bytes.
 const BUFFER: usize = 64 << 10;
@@ -29,7 +31,7 @@ pub(crate) struct Csv {
 
 /// Opens a file. The separator is detected in the row of headers, if the sender specified it.
 pub(crate) fn open(mut file: File, header_row: Option<u32>, limits: &Limits) -> Result<Csv, SheetError> {
-    let encoding = csv_encoding::encoding(&mut file)?;
+    let encoding = detect_encoding(&mut file)?;
     let mut book = Csv { file, encoding, delimiter: b',', limits: limits.clone() };
     let mut start = Vec::new();
     book.text()?.take(START).read_to_end(&mut start).map_err(crate::broken)?;
@@ -40,7 +42,7 @@ pub(crate) fn open(mut file: File, header_row: Option<u32>, limits: &Limits) -> 
 
 impl Csv {
     fn text(&self) -> Result<impl Read, SheetError> {
-        csv_encoding::text(self.file.try_clone().map_err(crate::broken)?, self.encoding)
+        decoded(self.file.try_clone().map_err(crate::broken)?, self.encoding)
     }
 }
 
@@ -205,6 +207,50 @@ fn cell(field: &[u8], limits: &Limits) -> Cell {
         Ok(text) => checked_cell(unguarded(text), limits),
         Err(_) => Cell::Fault("is not UTF-8 text; save the file as CSV UTF-8".to_owned()),
     }
+}
+
+/// Longest part of a line that is examined at once, in bytes.
+const MAX_LINE_BYTES: u64 = 64 << 10;
+
+/// Returns the file from its start as UTF-8 without a byte order mark. Invalid UTF-8 is kept and reported for its cell.
+fn decoded(mut file: File, encoding: &'static Encoding) -> Result<DecodeReaderBytes<File, Vec<u8>>, SheetError> {
+    file.rewind().map_err(crate::broken)?;
+    let mut builder = DecodeReaderBytesBuilder::new();
+    builder.encoding(Some(encoding).filter(|encoding| *encoding != UTF_8)).strip_bom(true).utf8_passthru(true);
+    Ok(builder.build(file))
+}
+
+/// Detects the encoding of a file by reading it to its end.
+fn detect_encoding(file: &mut File) -> Result<&'static Encoding, SheetError> {
+    let mut lines = BufReader::with_capacity(BUFFER, file);
+    if let Some((encoding, _)) = Encoding::for_bom(lines.fill_buf().map_err(crate::broken)?) {
+        return Ok(encoding);
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    let (mut letters, mut damages) = (0_u64, 0_u64);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        if lines.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line).map_err(crate::broken)? == 0 {
+            break;
+        }
+        if let Ok(text) = std::str::from_utf8(&line) {
+            letters += u64::from(!text.is_ascii());
+            continue;
+        }
+        detector.feed(&line, false);
+        for chunk in line.utf8_chunks() {
+            letters += u64::try_from(chunk.valid().chars().filter(|sign| !sign.is_ascii()).count()).unwrap_or_default();
+            damages += u64::from(!chunk.invalid().is_empty());
+        }
+    }
+    // Bytes of Windows-1251 are rarely valid UTF-8. A valid line counts as one letter.
+    if damages == 0 || letters > damages.saturating_mul(3) {
+        return Ok(UTF_8);
+    }
+    detector.feed(&[], true);
+    let guess = detector.guess(Some(b"ru"), Utf8Detection::Deny);
+    if guess == WINDOWS_1251 { Ok(guess) } else { Err(SheetError::Encoding) }
 }
 
 #[cfg(test)]

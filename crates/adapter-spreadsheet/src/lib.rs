@@ -22,17 +22,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod csv_encoding;
 mod csv_reader;
 mod csv_torn;
-mod csv_writer;
 mod limits;
 mod number_format;
+mod writers;
 mod xlsx_guard;
 mod xlsx_reader;
 mod xlsx_scan;
 mod xlsx_texts;
-mod xlsx_writer;
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -104,12 +102,12 @@ impl SheetReader for Spreadsheets {
 impl SheetWriters for Spreadsheets {
     fn open(&self, format: SheetFormat) -> Result<Box<dyn SheetWriter>, SheetFailed> {
         Ok(match format {
-            SheetFormat::Xlsx => Box::new(xlsx_writer::Xlsx::open()?),
-            SheetFormat::Csv => Box::new(csv_writer::Csv::open()?),
+            SheetFormat::Xlsx => Box::new(writers::Xlsx::open()?),
+            SheetFormat::Csv => Box::new(writers::Csv::open()?),
         })
     }
 
     fn piece(&self, rows: &[Vec<Content<'_>>], is_first: bool) -> Result<Vec<u8>, SheetFailed> {
-        csv_writer::piece(rows, is_first)
+        writers::piece(rows, is_first)
     }
 }

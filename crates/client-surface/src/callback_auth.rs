@@ -16,10 +16,10 @@ use utoipa::ToSchema;
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use kontor_web::envelope::{Answer, answer};
+use kontor_web::error::{seconds_to_wait, whole_seconds};
 use kontor_web::limits::{CALLBACK_INIT_IP, CALLBACK_INIT_PHONE, PHONE_CODES_PROJECT};
 use kontor_web::named::NamedErrorBody;
 use kontor_web::records::AccessTokenRecord;
-use kontor_web::retry_after::{seconds_to_wait, whole_seconds};
 use kontor_web::wire::{self, InputErrors};
 use kontor_web::{ApiError, Body, CallingApp, ClientIp, NamedError, NextAction, Service, Throttle};
 

@@ -27,7 +27,7 @@ mod subscriptions;
 
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::routes::below;
+use kontor_web::path::below;
 
 pub use policies::POLICIES;
 

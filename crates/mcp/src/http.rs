@@ -1,4 +1,4 @@
-//! `POST /mcp`, and the document about its tokens.
+//! `POST /mcp`, the document about its tokens, and the documents for agents: `/llms.txt`, the guides and the skill.
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -17,7 +17,7 @@ use kontor_web::scopes::{Admitted, admit};
 use kontor_web::{ApiError, BodyReader, ClientIp, InProcess, Settings, Throttle};
 use serde_json::{Value, json};
 
-use crate::agent::Agent;
+use crate::api::Agent;
 use crate::server::Challenge;
 use crate::trade::{Caller, Mcp};
 
@@ -26,10 +26,14 @@ const PATH: &str = "/mcp";
 /// Path of the document that describes the endpoint to clients without a token.
 const METADATA: &str = "/.well-known/oauth-protected-resource";
 
-/// Registers the endpoint and its document.
+/// Registers the endpoint, the document about its tokens, and the documents for agents.
 pub fn routes(config: &mut ServiceConfig) {
     let endpoint = web::resource(PATH).wrap(from_fn(check)).route(web::post().to(serve));
     config.service(endpoint).service(metadata).service(metadata_of_path);
+    for (path, text) in PAGES {
+        let show = move || async move { HttpResponse::Ok().content_type("text/markdown; charset=utf-8").body(*text) };
+        config.route(path, web::get().to(show));
+    }
 }
 
 /// Returns the header that leads a caller to another token.
@@ -173,6 +177,26 @@ async fn metadata_of_path(mcp: Data<Mcp>, settings: Data<Settings>) -> HttpRespo
     described(&mcp, &settings)
 }
 
+macro_rules! pages {
+    ($($path:literal => $file:literal,)+) => {
+        /// Address and text of every document.
+        pub const PAGES: &[(&str, &str)] = &[$(($path, include_str!(concat!("../../../docs/", $file))),)+];
+    };
+}
+
+pages! {
+    "/llms.txt" => "agents/llms.txt",
+    "/skills/kontor/SKILL.md" => "agents/SKILL.md",
+    "/guides/agents.md" => "guides/agents.md",
+    "/guides/idempotency.md" => "guides/idempotency.md",
+    "/guides/orders.md" => "guides/orders.md",
+    "/guides/receipts.md" => "guides/receipts.md",
+    "/guides/preconditions.md" => "guides/preconditions.md",
+    "/guides/subscriptions.md" => "guides/subscriptions.md",
+    "/guides/synchronization.md" => "guides/synchronization.md",
+    "/guides/webhooks.md" => "guides/webhooks.md",
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,5 +227,27 @@ mod tests {
         ] {
             assert!(!is_own_origin(origin, public_url), "{origin}");
         }
+    }
+
+    /// Targets of the Markdown links in a text.
+    fn links(text: &str) -> impl Iterator<Item = &str> {
+        text.split("](").skip(1).filter_map(|rest| rest.split(')').next())
+    }
+
+    #[test]
+    fn links_for_agents_resolve() {
+        // The process serves the description.
+        let elsewhere = ["/openapi.json"];
+        let (mut seen, is_served) = (0, |path: &str| PAGES.iter().any(|(served, _)| *served == path));
+        for (page, text) in PAGES.iter().filter(|(page, _)| !page.starts_with("/guides/")) {
+            for link in links(text) {
+                seen += 1;
+                assert!(is_served(link) || elsewhere.contains(&link), "{page} leads to {link}");
+            }
+        }
+        assert!(seen > 8, "{seen}");
+        let mut guides = PAGES.iter().filter(|(page, _)| page.starts_with("/guides/"));
+        let index = PAGES.iter().find(|(page, _)| *page == "/llms.txt").unwrap().1;
+        assert!(guides.all(|(page, _)| index.contains(page)), "every guide is in the index");
     }
 }

@@ -16,12 +16,10 @@
 //! - The list of tools has exactly those that the token may use.
 //! - Records are data: they follow a fixed line that says so.
 
-pub mod agent;
 pub mod api;
 pub mod arguments;
 pub mod http;
 pub mod offer;
-pub mod pages;
 pub mod previews;
 pub mod prompts;
 pub mod protocol;
@@ -29,19 +27,11 @@ pub mod resources;
 pub mod results;
 pub mod schema;
 pub mod server;
-pub mod tool;
 pub mod tools;
 pub mod trade;
 
-use actix_web::web::ServiceConfig;
-
 pub use api::{Api, ApiAnswer, ApiBody, ApiRequest, Headers};
+pub use http::routes;
 pub use offer::{Offer, ToolMismatch};
 pub use server::{Challenge, Content, Reply, Stop};
 pub use trade::{Caller, Mcp};
-
-/// Registers the endpoint, the document about its tokens, and the documents for agents.
-pub fn routes(config: &mut ServiceConfig) {
-    http::routes(config);
-    pages::routes(config);
-}

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::arguments::{Argument, Arguments, DRY_RUN, Form, Place};
 use crate::schema::{Description, described, object_of, texts_of};
-use crate::tool::{Class, Tool};
+use crate::tools::{Class, Tool};
 
 /// Field of a result that says that the call waits for approval.
 pub const PENDING: &str = "pending_approval";

@@ -19,8 +19,7 @@ use crate::resources::Resource;
 use crate::results::{Approval, Outcome, failed, invalid, outcome};
 use crate::schema::Description;
 use crate::server::{Challenge, Content, Reply, Stop, answer};
-use crate::tool::Class;
-use crate::tools::GROUPS;
+use crate::tools::{Class, GROUPS};
 
 /// Key of the request for an approval in the answer to a call.
 const APPROVAL: &str = "approval";

@@ -9,8 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 use uuid::Uuid;
 
-use kontor_web::agent_action_record::{AgentActionRecord, AgentActionResponse};
-use kontor_web::agent_execution::execute;
+use kontor_web::agent_actions::{AgentActionRecord, AgentActionResponse, execute};
 use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::limits::{STAFF_LOGIN, STAFF_LOGIN_HOUR};
 use kontor_web::named::NamedErrorBody;

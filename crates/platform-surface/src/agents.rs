@@ -14,9 +14,9 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Created, created, list, one};
+use kontor_web::path::below;
 use kontor_web::records::AccessTokenRecord;
 use kontor_web::refusals::agent_refused;
-use kontor_web::routes::below;
 use kontor_web::wire::{self, InputErrors, NamedRecord, change_body};
 use kontor_web::{ApiError, Body, PathId, Service, SignedInStaff};
 

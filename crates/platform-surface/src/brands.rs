@@ -1,16 +1,16 @@
-//! Brands of a project.
+//! Brands and tags of a project.
 
 use actix_web::{get, post, put};
 use chrono::{DateTime, Utc};
 use deserr::Deserr;
-use kontor_catalog::BrandService;
-use kontor_catalog::model::{Brand, BrandChange, BrandDraft};
+use kontor_catalog::model::{Brand, BrandChange, BrandDraft, Tag};
+use kontor_catalog::{BrandService, TagService};
+use kontor_web::envelope::{list, one};
+use kontor_web::wire::{self, InputErrors, PhotoRecord, change_body, into_domain};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::endpoints::handlers;
-use kontor_web::envelope::{list, one};
-use kontor_web::wire::{self, InputErrors, PhotoRecord, change_body, into_domain};
 
 handlers! {
     BrandService, "Dictionaries";
@@ -71,5 +71,31 @@ change_body! {
         /// Unique in the project, ignoring case.
         name: wire::Name,
         photo: wire::PhotoUrl | null,
+    }
+}
+
+handlers! {
+    fn tag_routes;
+    TagService, "Catalog";
+
+    /// List tags
+    ///
+    /// Returns every tag of the project.
+    list "/api/tags" as list_tags -> StaffTagList;
+}
+
+list!(StaffTagList { tags: [StaffTagRecord], tags_count });
+
+#[derive(Serialize, ToSchema)]
+struct StaffTagRecord {
+    id: i64,
+    name: String,
+    photo: Option<PhotoRecord>,
+    created_at: DateTime<Utc>,
+}
+
+impl From<Tag> for StaffTagRecord {
+    fn from(tag: Tag) -> Self {
+        Self { id: tag.id.get(), name: tag.name.into(), photo: tag.photo.map(Into::into), created_at: tag.created_at }
     }
 }

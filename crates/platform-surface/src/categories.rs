@@ -9,7 +9,7 @@ use kontor_catalog::{AssortmentService, CategoryService};
 use kontor_kernel::CategoryId;
 use kontor_kernel::listing::Sort;
 use kontor_web::envelope::{Answer, answer, list, one};
-use kontor_web::routes::below;
+use kontor_web::path::below;
 use kontor_web::wire::{self, InputErrors, NamedRecord, PhotoRecord, ZeroIsNull, change_body, into_domain};
 use kontor_web::{HistoryList, PathId, Service, SignedInStaff};
 use serde::Serialize;

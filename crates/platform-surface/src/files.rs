@@ -15,13 +15,11 @@ use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, TableRequest, list_params};
-use kontor_web::Settings;
-use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Answer, Created, answer, created, list, one};
 use kontor_web::records::Message;
-use kontor_web::upload::{Parts, Upload};
+use kontor_web::upload::{Parts, Upload, blocking};
 use kontor_web::wire::NamedRecord;
-use kontor_web::{PathId, Service, SignedInStaff, file_contents};
+use kontor_web::{PathId, Service, Settings, SignedInStaff, file_contents};
 
 handlers! {
     fn table_routes; FileService, "Files";

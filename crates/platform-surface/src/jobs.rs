@@ -10,9 +10,9 @@ use kontor_catalog::bulk::{BulkService, ExportDownload, ExportKind, ExportScope,
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_catalog::spreadsheet::{ImportMode, ProblemLine, SpreadsheetService};
 use kontor_kernel::{PageRequest, StoreError, UserId, Violations, Word as _};
-use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Answer, answer, list, one};
 use kontor_web::paging::{PageNumber, PageSize, page_of};
+use kontor_web::upload::blocking;
 use kontor_web::wire::{self, InputErrors, Many};
 use kontor_web::{ApiError, PathId, Query, Service, SignedInStaff};
 use serde::Serialize;
@@ -20,8 +20,7 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
 use crate::endpoints::handlers;
-use crate::import_rows::{HeaderRecord, RowRecord};
-use crate::sheets::{ExportQuery, RowProblemRecord, SheetFormatName, download, format_of};
+use crate::sheets::{ExportQuery, HeaderRecord, RowProblemRecord, RowRecord, SheetFormatName, download, format_of};
 
 handlers! {
     fn usual_routes; BulkService, "Jobs";

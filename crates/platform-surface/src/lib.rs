@@ -24,13 +24,11 @@ mod bulk_upload;
 mod categories;
 mod changes;
 mod customers;
-mod departments;
 mod dictionaries;
 mod discounts;
 mod employees;
 mod endpoints;
 mod files;
-pub mod import_rows;
 mod integrations;
 mod inventories;
 mod jobs;
@@ -45,7 +43,6 @@ mod project_settings;
 mod promotions;
 mod reports;
 mod reservations;
-mod resource_page;
 mod roles;
 mod session;
 mod sheets;
@@ -54,7 +51,6 @@ mod staff_menus;
 mod subscriptions;
 mod suggestions;
 pub mod table;
-mod tags;
 mod tasks;
 mod tickets;
 mod warehouses;
@@ -62,9 +58,10 @@ mod webhooks;
 
 pub use agent_tools::agent_tools;
 pub use policies::POLICIES;
+pub use sheets::{HeaderRecord, RowRecord};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use kontor_web::routes::below;
+use kontor_web::path::below;
 
 /// Registers the platform surface.
 pub fn routes(config: &mut ServiceConfig<'_>) {
@@ -75,7 +72,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     agent_policy::routes(config);
     employees::directory_routes(config);
     employees::routes(config);
-    below(config, "/api/departments", departments::routes);
+    below(config, "/api/departments", roles::department_routes);
     below(config, "/api/roles", roles::routes);
     below(config, "/api/permissions", roles::permission_routes);
     below(config, "/api/screens", roles::screen_routes);
@@ -114,7 +111,7 @@ pub fn routes(config: &mut ServiceConfig<'_>) {
     pages::outer_routes(config);
     below(config, "/api/pages", pages::routes);
     below(config, "/api/brands", brands::routes);
-    tags::routes(config);
+    brands::tag_routes(config);
     below(config, "/api/warehouses", |config| {
         warehouses::routes(config);
         integrations::warehouse_routes(config);

@@ -12,10 +12,8 @@ use utoipa_actix_web::service_config::ServiceConfig;
 use super::bulk_upload::{self, Importers, SheetUpload};
 use super::jobs::JobResponse;
 use crate::sheets::{ExportQuery, ImportAnswer, ImportRefusal, download, send_csv};
-use kontor_web::Settings;
-use kontor_web::blocking::blocking;
-use kontor_web::upload::Upload;
-use kontor_web::{ApiError, Query, Service, SignedInStaff};
+use kontor_web::upload::{Upload, blocking};
+use kontor_web::{ApiError, Query, Service, Settings, SignedInStaff};
 
 pub(super) fn routes(config: &mut ServiceConfig<'_>) {
     config.service(import_nomenclatures).service(export_nomenclatures);

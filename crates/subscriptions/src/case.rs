@@ -7,10 +7,9 @@ pub use planning::{NewSchedule, ScheduleCommand};
 use chrono::{DateTime, TimeDelta, Utc};
 use kontor_kernel::{SavedMethodId, Zone};
 
-use crate::change::{AttemptEnd, SubscriptionChange};
 use crate::downtime::{MissedPeriodDue, MissedPeriods, after_downtime};
 use crate::dunning::{Decline, NextAttempt, PastAttempt, allows_unplanned_try, next_try};
-use crate::effect::{Effect, SubscriptionNotice};
+use crate::effect::{AttemptEnd, Effect, SubscriptionChange, SubscriptionNotice};
 use crate::error::MoveRefused;
 use crate::model::{
     Announcement, Attempt, AttemptState, NewAttempt, Subscription, SubscriptionPolicy, SubscriptionView,

@@ -8,7 +8,7 @@ use kontor_kernel::{ApplicationId, SavedMethodId};
 use kontor_payments::change::ChargeChange;
 
 use crate::case::{EventContext, SubscriptionCase};
-use crate::change::SubscriptionChange;
+use crate::effect::SubscriptionChange;
 use crate::error::MoveRefused;
 use crate::retry::PaymentStanding;
 use crate::state::SubscriptionEvent;
@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
     use crate::case::tests::at;
-    use crate::change::AttemptEnd;
+    use crate::effect::AttemptEnd;
     use crate::model::{AttemptState, NewAttempt};
     use crate::state::SubscriptionStatus::{self, Active, Canceled, Charging, PastDue};
     use crate::testing::samples::{active, begun};

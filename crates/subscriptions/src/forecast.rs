@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use kontor_kernel::{Money, SubscriptionId};
 
 use crate::case::{EventContext, SubscriptionCase};
-use crate::change::SubscriptionChange;
+use crate::effect::SubscriptionChange;
 use crate::model::{Attempt, AttemptState, NewAttempt};
 use crate::retry::PaymentStanding;
 

@@ -26,8 +26,8 @@
 //!
 //! **For implementations of the ports**: the commit that records the outcome of a charge
 //! ([`ChargeStore::record`](kontor_payments::ports::ChargeStore::record)) calls the functions of [`charge_outcome`] with
-//! the locked subscriptions and writes the [`SubscriptionChange`](change::SubscriptionChange)s. Implementations do not
-//! decide themselves about periods, attempts and late money.
+//! the locked subscriptions and writes the [`SubscriptionChange`]s. Implementations do not decide themselves about
+//! periods, attempts and late money.
 //!
 //! **Services and their ports**; most also take a `Clock`, a `Random` or a `SecretCipher` of the kernel:
 //!
@@ -152,7 +152,6 @@
 //! ```
 
 mod case;
-pub mod change;
 pub mod charge_outcome;
 mod checkout;
 mod downtime;
@@ -188,7 +187,7 @@ pub use case::{EventContext, NewSchedule, ScheduleCommand, SubscriptionCase};
 pub use checkout::{Checkout, CheckoutResult, MAX_PLANS, Purchase};
 pub use downtime::{Due, MissedPeriodDue, MissedPeriods, after_downtime};
 pub use dunning::{Decline, DeclineClass, Exhausted, NextAttempt, PastAttempt, allows_unplanned_try, next_try};
-pub use effect::{Condition, Effect, SubscriptionNotice};
+pub use effect::{AttemptEnd, Condition, Effect, SubscriptionChange, SubscriptionNotice};
 pub use error::{MoveRefused, RefusalKind, RefusalReason, SubscriptionError, SubscriptionRefusal};
 pub use forecast::{Forecast, forecast};
 pub use method_change::{MethodChange, MethodChangeBegun, MethodChangeService, MethodChangeStatus, NewMethodChange};

@@ -12,7 +12,7 @@ use kontor_payments::model::{Charge, PaymentMethod};
 use uuid::Uuid;
 
 use crate::case::SubscriptionCase;
-use crate::change::SubscriptionChange;
+use crate::effect::SubscriptionChange;
 use crate::error::SubscriptionError;
 use crate::method_change::{MethodChange, MethodChangeBegun, NewMethodChange};
 use crate::model::{

@@ -7,13 +7,12 @@ use kontor_kernel::history::Author;
 use kontor_kernel::{
     Clock, CustomerScope, Page, PageRequest, Random, SavedMethodId, StoreError, SubscriptionId, SubscriptionPaymentId,
 };
-use kontor_payments::ChargeService;
-use kontor_payments::TAKEOVER_DELAY;
 use kontor_payments::model::PaymentMethod;
+use kontor_payments::{ChargeService, TAKEOVER_DELAY};
 
 use crate::case::{EventContext, SubscriptionCase};
-use crate::change::SubscriptionChange;
 use crate::checkout::{offer, terms};
+use crate::effect::SubscriptionChange;
 use crate::error::{SubscriptionError, SubscriptionRefusal};
 use crate::model::{Attempt, PlanChoice, PlanOffer, SubscriptionView};
 use crate::ports::{ChargeTerms, CommitContext, CommitResult, Decision, SubscriptionSelector, SubscriptionStore};

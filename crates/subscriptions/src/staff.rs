@@ -11,7 +11,7 @@ use kontor_kernel::{
 use kontor_payments::ChargeService;
 
 use crate::case::{EventContext, ScheduleCommand, SubscriptionCase};
-use crate::change::SubscriptionChange;
+use crate::effect::SubscriptionChange;
 use crate::error::{SubscriptionError, SubscriptionRefusal};
 use crate::model::{Attempt, SubscriptionEntry, SubscriptionPolicy, SubscriptionRecord};
 use crate::ports::{ChargeTerms, CommitContext, SubscriptionReader, SubscriptionSelector, SubscriptionStore};

@@ -4,7 +4,7 @@
 //! read from storage for each write, so that a kill switch acts at once on every instance.
 //!
 //! **Approval.** A call that needs it is stored and answered with `202`; nothing is changed. The approval executes it
-//! ([`super::agent_execution`]). The agent that repeats its call gets the stored result.
+//! ([`super::agent_actions`]). The agent that repeats its call gets the stored result.
 //!
 //! **Log.** Every other write of an agent leaves an entry with its outcome, also if it is refused here or before.
 
@@ -22,8 +22,7 @@ use serde_json::Value;
 use tracing::Instrument;
 use uuid::Uuid;
 
-use super::agent_action_record::AgentActionResponse;
-use super::agent_execution::execute;
+use super::agent_actions::{AgentActionResponse, execute};
 use super::body::{BYTE_ORDER_MARK, unreadable};
 use super::idempotency::{Execution, REPLAYED, accepts_keys, is_repeated, sent_key};
 use super::in_process::{InProcess, Origin};

@@ -15,9 +15,9 @@ use utoipa::openapi::schema::{AnyOfBuilder, KnownFormat, SchemaFormat, Type};
 use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
 
 use crate::idempotency::accepts_keys;
+use crate::path::is_below;
 use crate::policy::{Access, Policy};
 use crate::preconditions::{accepts_if_match, accepts_if_none_match, creates_versioned, may_require_if_match};
-use crate::routes::is_below;
 
 const MESSAGE: &str = "Message";
 const ERRORS: &str = "ValidationErrors";

@@ -11,7 +11,6 @@ use kontor_auth::model::PermissionsNotHeld;
 use kontor_kernel::{AccessDenied, ChangesError, Quota, ReadError, RecordError, Refusal, StoreError, Violations};
 use serde_json::json;
 
-use super::retry_after::{seconds_to_wait, whole_seconds};
 use super::{NamedError, NextAction};
 
 const OVERLOADED: &str = "The service is overloaded. Try again later.";
@@ -250,6 +249,16 @@ impl ResponseError for ApiError {
     }
 }
 
+/// Rounds a waiting time up to whole seconds, at least one, so that a retry after it is not too early.
+pub fn whole_seconds(wait: Duration) -> u64 {
+    u64::try_from(wait.as_millis().div_ceil(1000)).unwrap_or(u64::MAX).max(1)
+}
+
+/// Returns the time until the quota resets, in whole seconds.
+pub fn seconds_to_wait(quota: &Quota) -> u64 {
+    whole_seconds(quota.resets_in)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,5 +276,14 @@ mod tests {
         assert_eq!((status, message.contains("Try again later")), (503, true));
         let (status, message) = reported(StoreError::Unavailable(format!("trigger: {MOVING}")));
         assert_eq!((status, message.contains("moved to another database")), (503, true));
+    }
+
+    #[test]
+    fn a_part_of_a_second_is_waited_for_whole() {
+        let wait = |millis| {
+            let resets_in = Duration::from_millis(millis);
+            seconds_to_wait(&Quota { allowed: false, limit: 5, remaining: 0, resets_in })
+        };
+        assert_eq!([0, 1, 999, 1_000, 1_001, 60_000].map(wait), [1, 1, 1, 1, 2, 60]);
     }
 }

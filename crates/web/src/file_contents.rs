@@ -22,11 +22,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::ApiError;
-use super::blocking::blocking;
 use super::policy::Access;
 use super::records::Picture;
 use super::request_services::Service;
 use super::scopes::{Admitted, admit};
+use super::upload::blocking;
 use crate::Settings;
 
 /// Access needed for files that are not public.

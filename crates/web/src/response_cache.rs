@@ -31,7 +31,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::ClientIp;
-use super::throttle::TightestQuota;
+use super::limits::TightestQuota;
 
 /// Viewed record.
 #[derive(Debug, Clone, Copy)]

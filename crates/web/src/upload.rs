@@ -6,9 +6,10 @@ use std::io;
 use std::sync::Arc;
 
 use actix_multipart::{Field, Multipart, MultipartError};
+use actix_web::dev::Payload;
 use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_LENGTH;
-use actix_web::{FromRequest, HttpMessage, HttpRequest, dev::Payload, web};
+use actix_web::{FromRequest, HttpMessage, HttpRequest, web};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt};
 use kontor_kernel::{Line, StoreError, Violations};
@@ -16,7 +17,6 @@ use tempfile::NamedTempFile;
 use tokio::io::AsyncWriteExt;
 
 use super::ApiError;
-use super::blocking::blocking;
 use super::body_buffer::{BodyTimeLimits, TimeLimitedBody, is_late, too_late};
 use super::policy::Endpoint;
 use super::scopes::{SignedInStaff, reauthenticate_staff};
@@ -244,6 +244,11 @@ fn refused(error: MultipartError) -> ApiError {
         MultipartError::Payload(error) if is_late(&error) => too_late(),
         error => ApiError::bad_request(format!("The body could not be read: {error}")),
     }
+}
+
+/// Runs blocking work on the thread pool for it.
+pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
+    web::block(work).await.map_err(|error| ApiError::internal(&error))
 }
 
 #[cfg(test)]

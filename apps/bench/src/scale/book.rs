@@ -3,9 +3,10 @@
 
 use std::fmt::Write as _;
 
+use super::store_in_batches;
 use crate::Failure;
 use crate::catalogue::TestRng;
-use crate::shop::{Data, Shop, in_one_commit};
+use crate::shop::{Data, Shop};
 
 const FAMILIES: [&str; 16] = [
     "Иванов",
@@ -43,10 +44,6 @@ const PLACES: [&str; 12] = [
     "Амурский",
 ];
 
-/// Rows of one statement.
-const ROWS: usize = 500;
-/// Statements of one commit.
-const STATEMENTS: usize = 40;
 /// First identifier, far above those that the service assigned.
 const ABOVE: i64 = 1_000;
 /// Number of items that are ordered.
@@ -131,14 +128,7 @@ pub fn fill(shop: &Shop, size: usize) -> Result<(), Failure> {
              updated_at) VALUES ({item}, {project}, {ABOVE}, {item}, 0, 0, 100, '{at}', '{at}')"
         ));
     }
-    let places: Vec<usize> = (0..size).collect();
-    for chunk in places.chunks(ROWS) {
-        statements.extend(rows(shop, chunk)?);
-        if statements.len() >= STATEMENTS {
-            in_one_commit(shop, std::mem::take(&mut statements))?;
-        }
-    }
-    in_one_commit(shop, statements)
+    store_in_batches(shop, statements, size, |places| rows(shop, places))
 }
 
 /// Returns the time of the order at this position.

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use kontor::cli::project::CreatedProject;
 
+use super::store_in_batches;
 use crate::Failure;
 use crate::catalogue::{BRANDS, COLOURS, MATERIALS, SERIES, TestRng};
-use crate::shop::{AT, Data, in_one_commit};
+use crate::shop::{AT, Data};
 
 /// Kinds of item in names; each is a category.
 const THINGS: [&str; 20] = [
@@ -35,15 +36,6 @@ const THINGS: [&str; 20] = [
 
 /// Warehouses of a project.
 const WAREHOUSES: usize = 3;
-
-/// Rows of one statement.
-const ROWS: usize = 500;
-
-/// Statements of one commit.
-const STATEMENTS: usize = 40;
-
-/// Items after which the server has statistics by itself, a minute later.
-const MANY: usize = 50_000;
 
 /// A generated item.
 pub struct Item {
@@ -192,17 +184,7 @@ impl Place {
                  VALUES ({project}, {warehouse}, {application})"
             ));
         }
-        let places: Vec<usize> = (0..size).collect();
-        for chunk in places.chunks(ROWS) {
-            statements.extend(market.rows(chunk, first_warehouse)?);
-            if statements.len() >= STATEMENTS {
-                in_one_commit(data, std::mem::take(&mut statements))?;
-                if self.items == 0 && chunk.last() < Some(&MANY) {
-                    data.analyze()?;
-                }
-            }
-        }
-        in_one_commit(data, statements)?;
+        store_in_batches(data, statements, size, |places| market.rows(places, first_warehouse))?;
         self.projects += 1;
         self.items += i64::try_from(size)?;
         Ok(market)

@@ -14,11 +14,9 @@ use kontor_kernel::Clock;
 
 use self::market::{Item, Market, Place};
 use crate::Failure;
-use crate::load::{self, Request, Sample, Target};
-use crate::on_server::OnServer;
+use crate::load::{self, Pair, Request, RunLengths, Sample, Target};
 use crate::report::{Figure, Goal, Report};
-use crate::rounds::{Pair, RunLengths};
-use crate::shop::Shop;
+use crate::shop::{Data, OnServer, Shop, in_one_commit};
 
 /// Sizes of the measured data.
 pub struct Sizes {
@@ -68,6 +66,33 @@ const DEEP: usize = 1_000;
 const PAGE: usize = 10;
 /// Number of different requests of one kind.
 const KINDS: usize = 500;
+
+/// Rows of one statement, and statements of one commit.
+const ROWS: usize = 500;
+const STATEMENTS: usize = 40;
+
+/// Rows after which a server has statistics by itself, a minute later.
+const MANY: usize = 50_000;
+
+/// Stores the statements and the rows of this many places, in several commits.
+fn store_in_batches<const N: usize>(
+    data: &Data,
+    mut statements: Vec<String>,
+    size: usize,
+    rows: impl Fn(&[usize]) -> Result<[String; N], Failure>,
+) -> Result<(), Failure> {
+    let places: Vec<usize> = (0..size).collect();
+    for chunk in places.chunks(ROWS) {
+        statements.extend(rows(chunk)?);
+        if statements.len() >= STATEMENTS {
+            in_one_commit(data, std::mem::take(&mut statements))?;
+            if size >= MANY && chunk.last() < Some(&MANY) {
+                data.analyze()?;
+            }
+        }
+    }
+    in_one_commit(data, statements)
+}
 
 /// A service on a separate database, and the data that its project was filled with.
 struct Filled<D> {

@@ -11,17 +11,12 @@ use kontor_adapter_diesel::Abort;
 use kontor_kernel::StoreError;
 use kontor_subscriptions::ports::SubscriptionStore as _;
 
-use super::{GROWTH, middle};
+use super::{GROWTH, ROWS, STATEMENTS, middle};
 use crate::Failure;
-use crate::load::Sample;
-use crate::on_server::OnServer;
+use crate::load::{Pair, RunLengths, Sample};
 use crate::report::{Figure, Goal, Report};
-use crate::rounds::{Pair, RunLengths};
-use crate::shop::{AT, Data, in_one_commit};
+use crate::shop::{AT, Data, OnServer, in_one_commit};
 
-/// Rows of one statement, and statements of one commit.
-const ROWS: usize = 500;
-const STATEMENTS: usize = 40;
 /// Number of customers who have the subscriptions.
 const CUSTOMERS: usize = 1_000;
 /// Number of subscriptions a worker leases at once.

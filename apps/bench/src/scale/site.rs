@@ -2,9 +2,8 @@
 
 use super::{Filled, GROWTH, KINDS, MORE, Sizes, compare, encoded};
 use crate::Failure;
-use crate::load::{Request, Target};
+use crate::load::{Request, RunLengths, Target};
 use crate::report::{Goal, Report};
-use crate::rounds::RunLengths;
 use crate::shop::Shop;
 use crate::site::{self, Text};
 

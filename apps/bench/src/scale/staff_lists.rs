@@ -3,9 +3,8 @@
 use super::book::{self, Buyer};
 use super::{Filled, GROWTH, KINDS, MORE, Sizes, compare, encoded, run};
 use crate::Failure;
-use crate::load::{Request, Target};
+use crate::load::{Request, RunLengths, Target};
 use crate::report::{Figure, Goal, Report};
-use crate::rounds::RunLengths;
 use crate::shop::Shop;
 
 /// Customers and orders of a project, and the header `Authorization` of its owner.

@@ -14,11 +14,9 @@ use tokio::runtime::Runtime;
 
 use super::renewals::{AT_ONCE, LEASE, Row, text, write_rows};
 use crate::Failure;
-use crate::load::{self, Request, Target};
-use crate::on_server::OnServer;
+use crate::load::{self, Pair, Request, RunLengths, Target};
 use crate::report::{Figure, Goal, Report};
-use crate::rounds::{Pair, RunLengths};
-use crate::shop::{AT, Data, Shop, in_one_commit};
+use crate::shop::{AT, Data, OnServer, Shop, in_one_commit};
 use crate::storefront::{card, categories, list};
 
 /// Size of the wave.

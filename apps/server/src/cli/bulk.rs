@@ -17,7 +17,7 @@ use kontor_catalog::spreadsheet::{
     ColumnMap, ImportColumns, ImportKind, ImportMode, Layout, ProblemLine, ReadOptions, RowPreview,
 };
 use kontor_kernel::{JobId, Line, ProjectId, Word as _};
-use kontor_platform_surface::import_rows::{HeaderRecord, RowRecord};
+use kontor_platform_surface::{HeaderRecord, RowRecord};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

@@ -1,14 +1,15 @@
 //! `kontor project create`, `time-zone`, `language`, `if-match`, `contact-orders`, `delivery-charge` and `move`
 
-mod moving;
-
+use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use kontor_adapter_diesel::Database;
+use kontor_adapter_diesel::{Database, DatabaseUrl, ProjectMoved};
 use kontor_auth::model::{Login, NewPassword};
 use kontor_auth::{StaffRegistry, StaffRegistryError};
-use kontor_kernel::{DeliverySubtypeId, DeliveryTypeId, Email, Language, Money, Name, StoreError, Word as _, Zone};
+use kontor_kernel::{
+    Clock as _, DeliverySubtypeId, DeliveryTypeId, Email, Language, Money, Name, StoreError, Word as _, Zone,
+};
 use kontor_orders::model::DeliveryChoice;
 use kontor_orders::ports::{ContactSettings as _, DeliveryOption, DeliverySettings as _, DeliveryTerms};
 use kontor_orders::{ContactTerms, HoldHours};
@@ -16,11 +17,11 @@ use kontor_organization::ProjectCreation;
 use kontor_organization::model::ProjectRecords;
 use serde::Serialize;
 
+use super::Failure;
 use super::operate::open_migrated;
-use super::process::Output;
-use super::{Failure, process};
+use super::process::{self, Output};
 use crate::adapters::SystemClock;
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, database_url_in};
 use crate::service::wiring::Adapters;
 
 /// Subcommands of `kontor project`.
@@ -39,7 +40,7 @@ pub enum ProjectCommand {
     /// Show or set the delivery charge: included in orders or not, and the price of each way of delivery.
     DeliveryCharge(DeliveryChargeArguments),
     /// Move a project with all its records to another database while it is in use.
-    Move(moving::MoveArguments),
+    Move(MoveArguments),
 }
 
 /// Settings of `kontor project create`.
@@ -167,7 +168,7 @@ pub fn run(
         ProjectCommand::IfMatch(arguments) => return require_if_match(load, arguments),
         ProjectCommand::ContactOrders(arguments) => return contact_orders(load, arguments),
         ProjectCommand::DeliveryCharge(arguments) => return delivery_charge(load, arguments),
-        ProjectCommand::Move(arguments) => return moving::run(load, arguments),
+        ProjectCommand::Move(arguments) => return run_move(load, arguments),
     };
     let config = load(arguments.output.database)?;
     let database = open_migrated(&config)?;
@@ -395,4 +396,59 @@ pub async fn create(
         login: login.to_string(),
         password,
     })
+}
+
+/// Settings of `kontor project move`.
+#[derive(Args)]
+pub struct MoveArguments {
+    /// Id of the project.
+    project: i64,
+    /// PostgreSQL database to move it to: an address, or a configuration file with `database_url`. It must be migrated.
+    #[arg(long, value_name = "DATABASE")]
+    to: String,
+    /// End a move that died, instead: the old database goes on without it.
+    #[arg(long)]
+    abort: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Runs `kontor project move`.
+fn run_move(
+    load: impl FnOnce(Option<String>) -> Result<Config, ConfigError>,
+    arguments: MoveArguments,
+) -> Result<(), Failure> {
+    let MoveArguments { project, to, abort, output } = arguments;
+    let project = process::project(project)?;
+    let config = load(output.database)?;
+    let source = open_migrated(&config)?;
+    let to = if to.parse::<DatabaseUrl>().is_ok() { to } else { database_url_in(Path::new(&to))? };
+    let target = open_migrated(&Config { database_url: to.into(), ..config })?;
+    let runtime = process::runtime()?;
+    if abort {
+        let was_begun = runtime.block_on(source.abort_project_move(&target, project))?;
+        if output.json {
+            println!("{}", serde_json::json!({ "project_id": project.get(), "aborted": was_begun }));
+        } else {
+            println!("project_id  {project}");
+            println!("aborted     {was_begun}");
+        }
+        return Ok(());
+    }
+    let moved = runtime.block_on(source.move_project(&target, project, SystemClock.now()))?;
+    let ProjectMoved { rows, changes, frozen } = moved;
+    let (frozen, target) = (u64::try_from(frozen.as_millis()).unwrap_or(u64::MAX), target.url().to_string());
+    if output.json {
+        let reported = serde_json::json!({
+            "project_id": project.get(), "target": target, "rows": rows, "changes": changes, "frozen_ms": frozen,
+        });
+        println!("{reported}");
+    } else {
+        println!("project_id  {project}");
+        println!("target      {target}");
+        println!("rows        {rows}");
+        println!("changes     {changes}");
+        println!("frozen_ms   {frozen}");
+    }
+    Ok(())
 }

@@ -9,11 +9,11 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use serde_json::json;
 use std::sync::{Arc, Once};
 
-use super::counters::Counters;
 use super::supervision::Supervisor;
+use super::wiring::Counters;
 use kontor_web::BodyReader;
-use kontor_web::blocking::blocking;
 use kontor_web::response_cache::ResponseCache;
+use kontor_web::upload::blocking;
 
 /// `GET /healthz`: the process responds.
 #[get("/healthz")]

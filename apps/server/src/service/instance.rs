@@ -16,10 +16,9 @@ use tokio_util::sync::CancellationToken;
 use super::background_writes::{BackgroundWriter, release_startup_memory};
 use super::health::BackgroundTasks;
 use super::landing::LandingMarkup;
-use super::messaging::MessagingError;
 use super::server::{Api, ServeError, Sockets, build, build_for_worker};
 use super::supervision::Supervisor;
-use super::wiring::{Adapters, AdaptersError, Services, delivery_worker};
+use super::wiring::{Adapters, AdaptersError, MessagingError, Services, delivery_worker};
 use super::worker::{RunningWorker, TimeLock, Worker};
 use crate::config::Config;
 

@@ -15,12 +15,11 @@ use tracing::{Instrument, Span};
 use uuid::Uuid;
 
 use kontor_web::body_buffer::{HeldBody, holding};
-use kontor_web::caching::declare;
 use kontor_web::error::quota_headers;
 use kontor_web::idempotency::has_key;
-use kontor_web::policy::Endpoint;
+use kontor_web::limits::TightestQuota;
+use kontor_web::policy::{Endpoint, declare_caching};
 use kontor_web::request_id::{RequestId, RequestIds};
-use kontor_web::throttle::TightestQuota;
 use kontor_web::traffic::{count_unrouted, method_label};
 use kontor_web::{ApiError, RefusalLog, TrustedProxies};
 
@@ -129,7 +128,7 @@ pub async fn observe(
     }
 
     let endpoint = endpoint_of(&response);
-    declare(&mut response, endpoint.as_deref().map(|endpoint| endpoint.policy));
+    declare_caching(&mut response, endpoint.as_deref().map(|endpoint| endpoint.policy));
 
     let (status, elapsed) = (response.status(), started.elapsed());
     let finish = |route: &str| {

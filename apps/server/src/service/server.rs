@@ -20,19 +20,18 @@ use utoipa_swagger_ui::SwaggerUi;
 use super::health::{BackgroundTasks, healthz, metrics_text, readyz};
 use super::landing::{LandingMarkup, Pages, landing};
 use super::observe::observe;
-use super::openapi::{as_json, declared, openapi_json};
+use super::openapi::{KnownPaths, as_json, declared, openapi_json, routes, unrouted};
 use super::policies::{self, Policies, PoliciesIncomplete, enforce};
-use super::routes::{KnownPaths, routes, unrouted};
 use super::wiring::Services;
 use crate::callbacks::AcquirerAddresses;
 use crate::config::{Config, ConfigError};
 use kontor_web::client_ip::TrustedProxies;
 use kontor_web::in_process::{InProcessQueue, InProcessThread};
 use kontor_web::password_queue::{PasswordQueue, QueueBounds};
+use kontor_web::path::is_below;
 use kontor_web::preconditions::check_preconditions;
 use kontor_web::request_id::RequestIds;
 use kontor_web::review_page::review_page;
-use kontor_web::routes::is_below;
 use kontor_web::{ApiError, BodyReader, InProcess, ResizeQueue, file_contents};
 
 /// Reason why the server cannot start.

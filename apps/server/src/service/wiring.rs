@@ -1,16 +1,23 @@
-//! Wiring of adapters to ports.
+//! Wiring of adapters to ports, and their creation from the configuration.
 
 mod factory;
 mod handlers;
 
+pub(crate) use self::factory::ServiceFactory;
+
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix_web::web::{Data, ServiceConfig};
 use chrono::TimeDelta;
 use kontor_adapter_acquirer::{AcquirerClient, AcquirerConfig, ClientError};
 use kontor_adapter_diesel::Database;
 use kontor_adapter_files::{FileStorage, FolderUploads};
-use kontor_adapter_messaging::{HmacSigner, HttpWebhookSender};
+use kontor_adapter_limits::{MemoryLimiter, RedisLimiter, RedisOptions};
+use kontor_adapter_messaging::{
+    CallChecks, CallSettings, ClientError as MessageClientError, CodeMessenger, FlashCalls, HmacSigner,
+    HttpWebhookSender, Mailer, MailerError, PhoneCodes, SmsCodes, SmtpCredentials, SmtpSettings, SmtpTls,
+};
 use kontor_adapter_suggest::{ClientError as SuggestClientError, SuggestSettings, Suggestions};
 use kontor_auth::model::TokenLifetimes;
 use kontor_auth::ports::{
@@ -22,30 +29,25 @@ use kontor_catalog::storefront::{SearchHistory, StorefrontService};
 use kontor_content::{FileSweeper, PageViewer};
 use kontor_kernel::{Clock, HtmlCleaner, Random, RateLimiter, SecretCipher};
 use kontor_orders::PaymentPage;
-use kontor_organization::TaskMailWorker;
+use kontor_organization::ports::{SuggestionProvider, TaskMailSender};
+use kontor_organization::{SuggestionService, TaskMailWorker};
 use kontor_payments::ports::PaymentGateway;
 use kontor_payments::verification::VerificationTerms;
 use kontor_payments::{ChargeService, ReceiptService, RefundService};
 use kontor_platform_surface::agent_tools;
 use kontor_subscriptions::ports::SubscriptionForecastReader;
 use kontor_subscriptions::{ChargeLimiter, SubscriptionScheduler};
-use kontor_webhooks::DeliveryWorker;
-use kontor_webhooks::model::OutboundPolicy;
-
-pub(crate) use self::factory::ServiceFactory;
-use self::handlers::HandlerServices;
-use kontor_organization::SuggestionService;
-use kontor_organization::ports::{SuggestionProvider, TaskMailSender};
-
-use super::background_writes::BufferedWrites;
-use super::counters::Counters;
-use super::messaging::{MessagingError, call_checks, code_messenger, mailer, outbound_policy};
-use crate::adapters::{Argon2Passwords, HtmlAllowList, ServiceKey, SystemRandom};
-use crate::config::{Config, ConfigError};
 use kontor_web::idempotency::IdempotencyStore;
 use kontor_web::limits::LimitSettings;
 use kontor_web::response_cache::ResponseCache;
 use kontor_web::{RefusalLog, Throttle};
+use kontor_webhooks::DeliveryWorker;
+use kontor_webhooks::model::OutboundPolicy;
+
+use self::handlers::HandlerServices;
+use super::background_writes::BufferedWrites;
+use crate::adapters::{Argon2Passwords, HtmlAllowList, ServiceKey, SystemRandom};
+use crate::config::{self, Config, ConfigError};
 
 /// Adapters of all ports except persistence.
 #[derive(Clone)]
@@ -345,6 +347,104 @@ impl Services {
             staff: shared.staff_guard.into_inner(),
             customers: shared.customer_guard.into_inner(),
             answers: shared.keys.into_inner(),
+        }
+    }
+}
+
+/// Reason why messages cannot be sent with this configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum MessagingError {
+    /// The HTTP client cannot be created.
+    #[error(transparent)]
+    Client(#[from] MessageClientError),
+    /// The mailer cannot be created.
+    #[error(transparent)]
+    Mailer(#[from] MailerError),
+}
+
+/// Returns the policy for webhook targets.
+pub fn outbound_policy(config: &Config) -> OutboundPolicy {
+    if config.webhook_allow_internal { OutboundPolicy::unrestricted() } else { OutboundPolicy::default() }
+}
+
+fn telephony(config: &Config) -> CallSettings {
+    CallSettings { base_url: config.telephony_url.clone(), api_id: config.telephony_api_id.clone() }
+}
+
+/// Returns the adapter that verifies phones by an incoming call.
+pub fn call_checks(config: &Config) -> Result<CallChecks, MessagingError> {
+    Ok(CallChecks::new(telephony(config))?)
+}
+
+/// Returns the adapter that sends one-time codes to customers.
+pub fn code_messenger(config: &Config) -> Result<CodeMessenger, MessagingError> {
+    let phones = match config.phone_codes {
+        config::PhoneCodes::Call => PhoneCodes::Calls(FlashCalls::new(telephony(config))?),
+        config::PhoneCodes::Sms => PhoneCodes::Sms(SmsCodes::new(telephony(config))?),
+    };
+    Ok(CodeMessenger::new(phones, mailer(config)?))
+}
+
+/// Returns the adapter that sends e-mails.
+pub fn mailer(config: &Config) -> Result<Mailer, MessagingError> {
+    let account = SmtpCredentials { user: config.smtp_user.clone(), password: config.smtp_password.clone() };
+    let mail = SmtpSettings {
+        host: config.smtp_host.clone(),
+        port: config.smtp_port,
+        tls: match config.smtp_tls {
+            config::SmtpTls::None => SmtpTls::None,
+            config::SmtpTls::Starttls => SmtpTls::StartTls,
+            config::SmtpTls::Tls => SmtpTls::Tls,
+        },
+        credentials: (!account.user.is_empty()).then_some(account),
+        from: config.smtp_from.clone(),
+    };
+    Ok(Mailer::new(mail)?)
+}
+
+/// Configured storage of the counters.
+#[derive(Clone)]
+pub enum Counters {
+    /// Memory of this process.
+    Memory(Arc<MemoryLimiter>),
+    /// Redis, or memory while Redis is unavailable.
+    Redis(Arc<RedisLimiter>),
+}
+
+impl Counters {
+    /// Creates the configured adapter.
+    pub fn new(config: &Config, clock: Arc<dyn Clock>, cipher: Arc<dyn SecretCipher>) -> Result<Self, ConfigError> {
+        Ok(match config.redis()? {
+            None => Self::Memory(Arc::new(MemoryLimiter::new(clock))),
+            Some(url) => {
+                let patience = Duration::from_millis(config.redis_timeout_ms.into());
+                let options = RedisOptions { patience, ..RedisOptions::default() };
+                Self::Redis(Arc::new(RedisLimiter::new(url, options, clock, cipher)))
+            }
+        })
+    }
+
+    /// Connects to Redis, if configured. Needs a tokio runtime.
+    pub fn start(&self) {
+        if let Self::Redis(limiter) = self {
+            limiter.start();
+        }
+    }
+
+    /// Returns the port.
+    pub fn limiter(&self) -> Arc<dyn RateLimiter> {
+        match self {
+            Self::Memory(limiter) => limiter.clone(),
+            Self::Redis(limiter) => limiter.clone(),
+        }
+    }
+
+    /// Returns `memory`, `redis`, or `fallback` while memory replaces Redis.
+    pub fn place(&self) -> &'static str {
+        match self {
+            Self::Memory(_) => "memory",
+            Self::Redis(limiter) if limiter.is_connected() => "redis",
+            Self::Redis(_) => "fallback",
         }
     }
 }

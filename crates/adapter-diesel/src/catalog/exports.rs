@@ -12,7 +12,6 @@ use kontor_catalog::spreadsheet::ReadOptions;
 use kontor_catalog::spreadsheet::ports::SheetFormat;
 use kontor_kernel::{JobId, ProjectId, ProjectScoped, StoreError, TokenId, Word as _};
 
-use super::job_authors;
 use super::job_order::{self, held_by, stored as count, take_next};
 use super::jobs::{next_number, require_room};
 use crate::database::{Abort, AnyConnection, Database};
@@ -206,7 +205,7 @@ impl ExportRepository for Database {
             if diesel::update(held_by!(exports, held)).set(set).execute(connection)? == 0 {
                 return Err(Abort::Refused(ExportAbort::LeaseLost));
             }
-            if job_authors::may_continue(connection, "exports", held.job)? {
+            if job_order::may_continue(connection, "exports", held.job)? {
                 Ok(())
             } else {
                 Err(Abort::Refused(ExportAbort::AuthorDenied))

@@ -1,18 +1,22 @@
 //! Queues of imports and exports: one job of a project and queue runs at a time; the others wait in order of arrival.
-//! The progress of a job is recorded in the transaction that does the work.
+//! The progress of a job is recorded in the transaction that does the work. The rights of its author are checked again
+//! while it runs.
+
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
 use diesel::result::{Error as QueryError, QueryResult};
-use kontor_catalog::bulk::{JobLease, JobState, PartError, Step, Tally};
+use kontor_catalog::bulk::{JobKind, JobLease, JobState, PartError, Step, Tally};
 use kontor_catalog::spreadsheet::{ImportError, ImportReport, RowProblems};
-use kontor_kernel::{JobId, ProjectId, StoreError, Word as _};
+use kontor_kernel::{JobId, Permission, ProjectId, StoreError, Word as _};
 
-use super::job_authors;
+use crate::customer_data::guard;
 use crate::database::{Abort, AnyConnection, Database, on_duplicate};
+use crate::decode;
 use crate::lease::{LeaseRequest, Leased, Queue, is_here};
 use crate::schema::jobs;
-use crate::statement::Statement;
+use crate::statement::{Statement, by_place};
 
 /// Jobs that may be taken: those whose lease has expired, and the first queued ones of projects where none runs. They
 /// are not sorted, because that would keep SQLite from using the partial indexes. These are two statements, because
@@ -201,7 +205,7 @@ pub(super) fn commit_step(
         .get_result(connection)
         .optional()?;
     let known = known.ok_or(Abort::Refused(PartError::LeaseLost))?;
-    if !job_authors::may_continue(connection, "jobs", held.job)? {
+    if !may_continue(connection, "jobs", held.job)? {
         return Err(Abort::Refused(PartError::AuthorDenied));
     }
     store_problems(connection, held, &report.problems, known)?;
@@ -238,4 +242,82 @@ pub(super) fn store_problems(
 /// Converts the refusal of an import into the refusal of a part.
 pub(super) fn of_part(abort: Abort<ImportError>) -> Abort<PartError> {
     abort.map(PartError::from)
+}
+
+by_place! {
+    struct JobRow {
+        project: i64,
+        kind: String,
+        user: Option<i64>,
+        token: Option<i64>,
+    }
+}
+
+by_place! {
+    struct RoleRow {
+        id: i64,
+        is_owner: bool,
+    }
+}
+
+/// Returns `true` if these names include every needed permission.
+fn cover(names: &[String], needed: &[Permission]) -> bool {
+    let granted: BTreeSet<Permission> =
+        Permission::all().filter(|permission| names.contains(&permission.to_string())).collect();
+    needed.iter().all(|permission| permission.is_covered_by(&granted))
+}
+
+/// Returns `true` if the author of a job of this table may still start it. A job from the command line has no author.
+/// An agent needs the token that started the job and, for imports, a policy that lets agents write.
+pub(super) fn may_continue<R>(
+    connection: &mut AnyConnection,
+    table: &'static str,
+    id: JobId,
+) -> Result<bool, Abort<R>> {
+    let job: JobRow = Statement::new(format!("SELECT project_id, kind, user_id, token_id FROM {table} WHERE id = "))
+        .value(id.get())
+        .row(connection)?;
+    let Some(user) = job.user else { return Ok(true) };
+    let kind: JobKind = decode::word(table, id, "kind", &job.kind)?;
+    let needed = kind.to_start();
+    let role: Option<RoleRow> = Statement::new(
+        "SELECT r.id, r.is_owner FROM users u JOIN roles r ON r.id = u.role_id AND r.project_id = u.project_id \
+         WHERE u.is_banned = FALSE AND u.id = ",
+    )
+    .value(user)
+    .sql(" AND u.project_id = ")
+    .value(job.project)
+    .row(connection)
+    .optional()?;
+    let Some(role) = role else { return Ok(false) };
+    if !role.is_owner {
+        let names: Vec<String> = Statement::new(
+            "SELECT p.name FROM role_permissions g JOIN permissions p ON p.id = g.permission_id WHERE g.role_id = ",
+        )
+        .value(role.id)
+        .scalars(connection)?;
+        if !cover(&names, needed) {
+            return Ok(false);
+        }
+    }
+    let Some(token) = job.token else { return Ok(true) };
+    let abilities: Option<Option<String>> = Statement::new("SELECT abilities FROM access_tokens WHERE guard = ")
+        .value(guard::USER)
+        .sql(" AND id = ")
+        .value(token)
+        .sql(" AND subject_id = ")
+        .value(user)
+        .scalar(connection)
+        .optional()?;
+    let Some(abilities) = abilities else { return Ok(false) };
+    let names: Option<Vec<String>> =
+        abilities.map(|text| serde_json::from_str(&text).map_err(StoreError::corrupt)).transpose()?;
+    if names.is_some_and(|names| !cover(&names, needed)) {
+        return Ok(false);
+    }
+    let refuses_writes: Option<bool> = Statement::new("SELECT refuses_writes FROM agent_policies WHERE project_id = ")
+        .value(job.project)
+        .scalar(connection)
+        .optional()?;
+    Ok(!(matches!(kind, JobKind::Import(_)) && refuses_writes.unwrap_or_default()))
 }

@@ -12,7 +12,6 @@ mod import_columns;
 mod import_words;
 pub(crate) mod import_writes;
 mod inventories;
-mod job_authors;
 mod job_order;
 mod jobs;
 mod plans;

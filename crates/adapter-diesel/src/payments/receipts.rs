@@ -14,8 +14,8 @@ use kontor_payments::ports::{ReceiptSettings, ReceiptStore};
 use uuid::Uuid;
 
 use super::charges::{Key, load as load_charge, provider_id, purpose};
-use super::queues::{LEASED_RECEIPTS, RECEIPTS};
 use super::refunds::{of_charge, receipt};
+use super::{LEASED_RECEIPTS, RECEIPTS};
 use crate::customer_data::delete_receipts_if_deleted;
 use crate::database::{Abort, AnyConnection, Database, found, on_each};
 use crate::decode;

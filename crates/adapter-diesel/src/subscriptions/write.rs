@@ -7,11 +7,11 @@ use kontor_kernel::{
     ApplicationId, ChargeId, CustomerScope, Language, OrderId, ProjectId, SavedMethodId, StoreError, SubscriptionId,
     Word as _, Zone,
 };
-use kontor_subscriptions::change::{AttemptEnd, SubscriptionChange};
 use kontor_subscriptions::model::{AttemptState, NewAttempt, Subscription};
 use kontor_subscriptions::ports::LeasedSubscription;
 use kontor_subscriptions::{
-    ConsentedTerms, Park, SubscriptionCase, SubscriptionNotice, SubscriptionStatus, SubscriptionSubject, Terms,
+    AttemptEnd, ConsentedTerms, Park, SubscriptionCase, SubscriptionChange, SubscriptionNotice, SubscriptionStatus,
+    SubscriptionSubject, Terms,
 };
 
 use super::cases::{Selection, cases, schedule_text};

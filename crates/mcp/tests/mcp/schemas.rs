@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use kontor_auth::model::ToolClass;
 use kontor_mcp::Mcp;
-use kontor_mcp::tool::Class;
-use kontor_mcp::tools::GROUPS;
+use kontor_mcp::tools::{Class, GROUPS};
 use kontor_platform_surface::{POLICIES, agent_tools};
 use serde_json::{Value, json};
 

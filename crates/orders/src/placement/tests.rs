@@ -15,7 +15,6 @@ use kontor_payments::ports::{MockChargeStore, MockPaymentGateway};
 use uuid::Uuid;
 
 use super::decide::{Buyer, OrderContext, decide};
-use super::service::{PaymentPage, PlacementService};
 use super::*;
 use crate::change::Orderer;
 use crate::error::{CartError, PlacementError};

@@ -14,9 +14,10 @@ use kontor_kernel::{Clock, DiscountStatus, Listing, Violations, Word as _};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_actix_web::service_config::ServiceConfig;
 
-use self::record::{DiscountFigures, DiscountList, DiscountParams, DiscountRecord, DiscountResponse, TABLE, UsageList};
+use self::record::{
+    DiscountFigures, DiscountList, DiscountParams, DiscountRecord, DiscountResponse, ListAddress, TABLE, UsageList,
+};
 use crate::endpoints::handlers;
-use crate::resource_page::ListAddress;
 use crate::table::{TableAnswer, TableRequest};
 use kontor_web::envelope::{Answer, Created, answer, created};
 use kontor_web::paging::{PageNumber, PageSize, page_of};

@@ -12,12 +12,10 @@ use utoipa::ToSchema;
 use crate::endpoints::handlers;
 use crate::files::{self, FileRecord, FileResponse};
 use crate::table::{Table, list_params};
-use kontor_web::Settings;
-use kontor_web::blocking::blocking;
 use kontor_web::envelope::{Created, created};
 use kontor_web::records::Message;
-use kontor_web::upload::{Parts, Upload};
-use kontor_web::{PathId, Service, SignedInStaff};
+use kontor_web::upload::{Parts, Upload, blocking};
+use kontor_web::{PathId, Service, Settings, SignedInStaff};
 
 handlers! {
     fn table_routes; FileService, "Orders";

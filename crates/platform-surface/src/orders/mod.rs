@@ -27,8 +27,8 @@ use crate::endpoints::handlers;
 use crate::table::{Cell, Column, Filter, Table, list_params};
 use kontor_web::envelope::{Answer, answer, list};
 use kontor_web::order_record::{OrderRecord, OrderStatusId};
+use kontor_web::path::below;
 use kontor_web::records::HistoryRecord;
-use kontor_web::routes::below;
 use kontor_web::wire::{self, InputErrors, NamedRecord, change_body};
 use kontor_web::{Body, DryRun, PageQuery, PathId, Query, Service, SignedInStaff};
 

@@ -4,9 +4,8 @@
 use chrono::{DateTime, Days, NaiveTime, TimeDelta, Utc};
 
 use super::{EventContext, SubscriptionCase};
-use crate::change::{AttemptEnd, SubscriptionChange};
 use crate::dunning::NextAttempt;
-use crate::effect::SubscriptionNotice;
+use crate::effect::{AttemptEnd, SubscriptionChange, SubscriptionNotice};
 use crate::error::{MoveRefused, SubscriptionError, SubscriptionRefusal};
 use crate::model::{Announcement, AttemptState, Subscription};
 use crate::schedule::{Schedule, ScheduleRefused};

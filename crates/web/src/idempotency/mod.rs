@@ -11,34 +11,33 @@
 //! record ([`recovery`]).
 
 mod answer;
-mod key;
 pub mod recovery;
-mod response_cipher;
 mod store;
+
+pub use self::store::IdempotencyStore;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::body::{BoxBody, MessageBody};
 use actix_web::dev::{Payload, ServiceRequest, ServiceResponse};
-use actix_web::http::header::{HeaderMap, HeaderName, HeaderValue};
+use actix_web::http::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::middleware::Next;
 use actix_web::web::Bytes;
 use actix_web::{Error, HttpMessage, web};
 use chrono::TimeDelta;
-use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, RequestContext};
+use kontor_adapter_diesel::{IdempotentRequest, KeyClaim, KeyOwner, RequestContext};
+use kontor_kernel::{AppScope, CustomerScope, Visitor};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use self::answer::capture;
-use self::key::{PresentedKey, presented};
-pub use self::store::IdempotencyStore;
 use self::store::{ExecutionGuard, KeyState, end_of};
 use super::body::unreadable;
+use super::error::whole_seconds;
+use super::path::is_below;
 use super::policy::{Endpoint, Policy, Repeatability};
-use super::retry_after::whole_seconds;
-use super::routes::is_below;
 use super::scopes::Admitted;
 use super::{ApiError, NamedError, NextAction};
 
@@ -67,7 +66,7 @@ pub fn has_key(headers: &HeaderMap) -> bool {
 
 /// Returns the key of a request, if it has one.
 pub(crate) fn sent_key(request: &ServiceRequest) -> Result<Option<String>, ApiError> {
-    if has_key(request.headers()) { key::key(request).map(Some) } else { Ok(None) }
+    if has_key(request.headers()) { read_key(request).map(Some) } else { Ok(None) }
 }
 
 /// Returns `true` if a request repeats one that is known by its key. It is not executed again. A malformed key is
@@ -322,4 +321,75 @@ fn marked(mut response: ServiceResponse<BoxBody>, end: HeaderValue) -> ServiceRe
     response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
     response.headers_mut().insert(EXPIRES, end);
     response
+}
+
+/// Maximum length of a key, in characters.
+const MAX_KEY_LENGTH: usize = 255;
+
+/// Key of a request with its owner and scope.
+struct PresentedKey {
+    key: String,
+    owner: KeyOwner,
+    /// Values that a key is unique within, joined by line breaks.
+    scope: String,
+}
+
+fn refused(text: &str) -> ApiError {
+    NamedError::new(StatusCode::BAD_REQUEST, "idempotency_key_invalid", NextAction::FixInput, text).into()
+}
+
+/// Returns the key of a request. Exactly one well-formed key is allowed.
+fn read_key(request: &ServiceRequest) -> Result<String, ApiError> {
+    let mut keys = request.headers().get_all(KEY);
+    let (Some(key), None) = (keys.next(), keys.next()) else {
+        return Err(refused("The `Idempotency-Key` header must be sent only once."));
+    };
+    let key = key.as_bytes();
+    if key.is_empty() || key.len() > MAX_KEY_LENGTH || !key.iter().all(u8::is_ascii_graphic) {
+        return Err(refused("The `Idempotency-Key` header must have 1 to 255 visible ASCII characters."));
+    }
+    Ok(key.iter().copied().map(char::from).collect())
+}
+
+/// Returns the owner of a key, and the project, application and token that it is unique within.
+fn owner_of(admitted: &Admitted) -> (KeyOwner, [String; 3]) {
+    let of = |guard, id: Option<i64>, within| (KeyOwner { guard, id }, within);
+    let none = String::new;
+    let in_application = |app: &AppScope| [app.project_id.to_string(), app.application_id.to_string(), none()];
+    let application = |app: &AppScope| of("application", Some(app.application_id.get()), in_application(app));
+    match admitted {
+        Admitted::Public => of("anybody", None, [none(), none(), none()]),
+        Admitted::App(app) => application(app),
+        // No endpoint for visitors writes.
+        Admitted::Visitor(Visitor { app, counterparty_id }) => match counterparty_id {
+            Some(customer) => of("counterparty", Some(customer.get()), in_application(app)),
+            None => application(app),
+        },
+        Admitted::Customer(CustomerScope { app, counterparty_id, token_id }) => {
+            let [project, application, _] = in_application(app);
+            of("counterparty", Some(counterparty_id.get()), [project, application, token_id.to_string()])
+        }
+        Admitted::Staff(staff) => {
+            let within = [staff.project_id.to_string(), none(), staff.token_id.to_string()];
+            of("user", Some(staff.user_id.get()), within)
+        }
+        // The `Authorization` header identifies the backend. No endpoint for backends writes.
+        Admitted::Backend(_) => of("backend", None, [none(), none(), none()]),
+    }
+}
+
+/// Returns the key with its owner and scope, or the error of a malformed one.
+fn presented(request: &ServiceRequest, admitted: &Admitted) -> Result<PresentedKey, ApiError> {
+    let key = read_key(request)?;
+    let content_type = request.headers().get(CONTENT_TYPE).map(|value| value.as_bytes().to_ascii_lowercase());
+    if content_type.is_some_and(|media| media.trim_ascii_start().starts_with(b"multipart/")) {
+        return Err(refused("Uploads do not support `Idempotency-Key`. Send the request without it."));
+    }
+    let (owner, [project, application, token]) = owner_of(admitted);
+    let path = request.uri().path_and_query().map_or("", |path| path.as_str());
+    let id = owner.id.map(|id| id.to_string()).unwrap_or_default();
+    // None of these contains a line break.
+    let within = [&project, &application, owner.guard, &id, &token, request.method().as_str(), path];
+    let scope = within.join("\n");
+    Ok(PresentedKey { key, owner, scope })
 }

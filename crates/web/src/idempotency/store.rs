@@ -11,8 +11,7 @@ use kontor_kernel::{Clock, Random, SecretCipher, StoreError, hex};
 use ring::digest;
 use tokio::sync::watch;
 
-use super::answer::StoredAnswer;
-use super::response_cipher::ResponseCipher;
+use super::answer::{ResponseCipher, StoredAnswer};
 
 /// Lease of a running request. After it other processes assume that its process died.
 const LEASE: TimeDelta = TimeDelta::seconds(10);

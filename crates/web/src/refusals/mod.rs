@@ -4,7 +4,6 @@
 mod auth;
 mod catalog;
 mod orders;
-mod subscriptions;
 
 use actix_web::http::StatusCode;
 use kontor_content::model::TreeRefusal;
@@ -20,7 +19,7 @@ use kontor_webhooks::{DeliveryRefusal, WebhookRefusal};
 
 use crate::{ApiError, NamedError, NextAction};
 pub use auth::{POLL_SECONDS, agent_refused};
-pub use subscriptions::SubscriptionFields;
+pub use orders::SubscriptionFields;
 
 /// Errors shared by blocks, menu items and slides. Only the slug has different field names: it is the `identifier` of a block,
 /// so each module maps it itself.

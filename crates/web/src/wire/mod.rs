@@ -4,25 +4,22 @@
 //! path. A parsed value already has the domain's own validated type.
 
 mod access;
-mod catalog;
 mod input;
 mod into_domain;
-mod output;
 mod types;
 mod words;
 
 pub use access::*;
-pub use catalog::*;
 pub use input::{InputErrors, violations_of};
 pub use into_domain::{IntoDomain, change_body, into_domain};
-pub use output::{NamedRecord, PhotoRecord};
 pub use types::*;
 pub use words::*;
 
 use std::borrow::Cow;
 
 use deserr::{DeserializeError, Deserr, ErrorKind, IntoValue, Map as _, Value, ValuePointerRef, take_cf_content};
-use kontor_kernel::Edit;
+use kontor_kernel::{self as kernel, Edit, Reference};
+use serde::Serialize;
 use utoipa::openapi::schema::Schema;
 use utoipa::openapi::{ObjectBuilder, RefOr};
 use utoipa::{PartialSchema, ToSchema};
@@ -241,6 +238,51 @@ impl<T> From<NonNullPatch<In<T>>> for Edit<T> {
 impl<T> From<NonNullPatch<Vec<In<T>>>> for Edit<Vec<T>> {
     fn from(given: NonNullPatch<Vec<In<T>>>) -> Self {
         given.0.map(|list| list.into_iter().map(|value| value.0).collect()).into()
+    }
+}
+
+/// Photo, as nested in other records. Photos given by URL have no id.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct PhotoRecord {
+    id: Option<i64>,
+    url: String,
+}
+
+impl From<kernel::PhotoUrl> for PhotoRecord {
+    fn from(photo: kernel::PhotoUrl) -> Self {
+        Self { id: None, url: photo.into() }
+    }
+}
+
+impl From<&kernel::PhotoUrl> for PhotoRecord {
+    fn from(photo: &kernel::PhotoUrl) -> Self {
+        Self { id: None, url: photo.to_string() }
+    }
+}
+
+/// Reference to another record, by id and name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct NamedRecord {
+    id: i64,
+    name: String,
+}
+
+impl NamedRecord {
+    /// Creates a reference.
+    pub fn new(id: impl Into<i64>, name: impl Into<String>) -> Self {
+        Self { id: id.into(), name: name.into() }
+    }
+}
+
+impl<Id: Into<i64>> From<Reference<Id>> for NamedRecord {
+    fn from(reference: Reference<Id>) -> Self {
+        Self::new(reference.id, reference.name)
+    }
+}
+
+impl<Id: Into<i64>> From<kernel::Named<Id>> for NamedRecord {
+    fn from(named: kernel::Named<Id>) -> Self {
+        Self::new(named.id, named.name)
     }
 }
 

@@ -1,10 +1,11 @@
 //! `kontor demo`: a complete shop with one command.
 
-mod client;
 mod restore;
 mod seed;
 mod tour;
 mod travel;
+
+pub use tour::tour;
 
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
@@ -16,9 +17,13 @@ use kontor_adapter_diesel::DatabaseUrl;
 use kontor_kernel::{AdjustableClock, ExposeSecret};
 use kontor_sandbox::{Sandbox, SandboxConfig, SandboxHandle, reachable};
 use kontor_traces::SpanExporter;
+use reqwest::multipart::{Form, Part};
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
+use self::travel::DemoClock;
 use super::{Failure, operate, process};
 use crate::adapters::SystemClock;
 use crate::config::{Config, Development, Flags, Layers, SmtpTls};
@@ -26,10 +31,6 @@ use crate::service::instance::{DemoParts, Instance};
 use crate::service::landing::LandingMarkup;
 use crate::service::wiring::Adapters;
 use crate::service::worker::TimeLock;
-
-use travel::DemoClock;
-
-pub use tour::tour;
 
 /// Lifetime of tokens. The clock may be moved by years, and earlier logins must stay valid.
 const TOKEN_HOURS: u32 = 50 * 366 * 24;
@@ -279,6 +280,68 @@ fn write(path: &Path, file: &impl Serialize) -> Result<(), Failure> {
     draft.write_all((serde_json::to_string_pretty(file)? + "\n").as_bytes())?;
     draft.persist(path)?;
     Ok(())
+}
+
+/// API client of the demo's employee, who is logged in.
+struct ApiClient<'a> {
+    /// Client that ignores proxy settings, because everything runs on this machine.
+    http: Client,
+    base_url: &'a str,
+    bearer: String,
+}
+
+impl<'a> ApiClient<'a> {
+    /// Logs in. Returns `None` if the service rejects the login or password.
+    async fn open(base_url: &'a str, login: &str, password: &str) -> Result<Option<Self>, Failure> {
+        let http = Client::builder().no_proxy().build()?;
+        let body = json!({ "login": login, "password": password });
+        let response = http.post(format!("{base_url}/api/login")).json(&body).send().await?;
+        if matches!(response.status(), StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+            return Ok(None);
+        }
+        let answer: Value = response.error_for_status()?.json().await?;
+        let bearer = at(&answer, "/user/access_token/value")?.as_str().unwrap_or_default().to_owned();
+        Ok(Some(Self { http, base_url, bearer }))
+    }
+
+    /// Sends a body by `POST`.
+    async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
+        self.send(Method::POST, path, |request| request.json(body)).await
+    }
+
+    /// Creates a record and returns its id, which the response has at the JSON pointer.
+    async fn make(&self, path: &str, body: &Value, pointer: &str) -> Result<i64, Failure> {
+        let made = self.post(path, body).await?;
+        at(&made, pointer)?.as_i64().ok_or_else(|| format!("{path}: {pointer} is not a number").into())
+    }
+
+    /// Sends a file.
+    async fn upload(&self, path: &str, name: &'static str, text: String) -> Result<Value, Failure> {
+        let form = Form::new().part("file", Part::text(text).file_name(name));
+        self.send(Method::POST, path, |request| request.multipart(form)).await
+    }
+
+    /// Sends a request, and fails unless the response is a success.
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        fill: impl FnOnce(RequestBuilder) -> RequestBuilder,
+    ) -> Result<Value, Failure> {
+        let request = self.http.request(method, format!("{}{path}", self.base_url)).bearer_auth(&self.bearer);
+        let response = fill(request).send().await?;
+        let (status, text) = (response.status(), response.text().await?);
+        if status.is_success() {
+            Ok(serde_json::from_str(&text)?)
+        } else {
+            Err(format!("{path} answered {status}: {text}").into())
+        }
+    }
+}
+
+/// Returns the value at a JSON pointer.
+fn at<'v>(value: &'v Value, pointer: &str) -> Result<&'v Value, Failure> {
+    value.pointer(pointer).ok_or_else(|| format!("an answer lacks {pointer}: {value}").into())
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use reqwest::Method;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::client::ApiClient;
+use super::ApiClient;
 use crate::cli::Failure;
 
 const WAREHOUSE: &str = "Main warehouse";

@@ -11,9 +11,8 @@ use kontor_organization::ports::ProjectRepository as _;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::client::{ApiClient, at};
 use super::restore::{MadeRecords, Restoration};
-use super::{DemoCustomer, DemoFile, DemoStaff, DemoWebhook};
+use super::{ApiClient, DemoCustomer, DemoFile, DemoStaff, DemoWebhook, at};
 use crate::cli::{Failure, project};
 use crate::config::Config;
 use crate::service::wiring::Adapters;

@@ -7,7 +7,7 @@ use kontor_adapter_diesel::upkeep::{BATCH, SWEPT_TABLES};
 use kontor_auth::{ApprovalMailOutcome, PasswordSendOutcome};
 use kontor_organization::TaskMailOutcome;
 use kontor_subscriptions::ports::SubscriptionReader;
-use kontor_web::agent_execution::execute;
+use kontor_web::agent_actions::execute;
 
 use super::{StepContext, StepError, Worker, on_a_thread, pause};
 

@@ -75,8 +75,8 @@ fn refused<T>(outcome: Result<T, AccessRequestError>) -> Option<AccessRequestRef
 }
 
 /// Refusal of a step in this state.
-fn not_in(status: RequestStatus) -> Option<AccessRequestRefusal> {
-    Some(AccessRequestRefusal::State(status))
+fn not_in(status: RequestStatus) -> AccessRequestRefusal {
+    AccessRequestRefusal::State(status)
 }
 
 async fn decided<F: Fixture<Store: AccessRequestRepository>>(
@@ -125,13 +125,13 @@ where
 {
     let (store, reviewer) = (fixture.store(), reviewer(fixture).await);
     let id = requested(fixture).await;
-    assert_eq!(refused(store.consume(consumption(id, after(1))).await), not_in(RequestStatus::Pending));
+    assert_eq!(refused(store.consume(consumption(id, after(1))).await), Some(not_in(RequestStatus::Pending)));
     let part = Approval { permissions: Some([VIEW].into()), held: [VIEW].into(), ..approval(id, reviewer, after(1)) };
     let (approved, agent) = store.approve(part).await.unwrap();
     assert_eq!((approved.permissions, &approved.stage), ([VIEW].into(), &Stage::Approved(agent.id)));
     let outcomes = join_all((0..8).map(|_| store.consume(consumption(id, after(2))))).await;
     let (fetched, lost): (Vec<_>, Vec<_>) = outcomes.into_iter().partition(Result::is_ok);
-    assert!(lost.into_iter().all(|outcome| refused(outcome) == not_in(RequestStatus::Consumed)));
+    assert!(lost.into_iter().all(|outcome| refused(outcome) == Some(not_in(RequestStatus::Consumed))));
     let mut fetched = fetched.into_iter().filter_map(Result::ok);
     let (token, holder) = fetched.next().unwrap();
     assert!(fetched.next().is_none(), "one token is fetched");
@@ -190,7 +190,7 @@ where
     let (store, reviewer) = (fixture.store(), reviewer(fixture).await);
     let (late, left, lost) = (requested(fixture).await, requested(fixture).await, requested(fixture).await);
     let end = after(1_800);
-    let expired = not_in(RequestStatus::Expired);
+    let expired = Some(not_in(RequestStatus::Expired));
     assert_eq!(refused(store.approve(approval(late, reviewer, end)).await), expired);
     assert_eq!(refused(store.decline(refusal(late, reviewer, end)).await), expired);
     assert_eq!(refused(store.review(Review { at: end, ..review(late, reviewer, None) }).await), expired);
@@ -198,5 +198,5 @@ where
     assert_eq!(refused(store.consume(consumption(left, end)).await), expired);
     let (_, agent) = store.approve(approval(lost, reviewer, after(1))).await.unwrap();
     AgentRepository::delete(&*store, agent.id, both(), after(2)).await.unwrap();
-    assert_eq!(refused(store.consume(consumption(lost, after(3))).await), not_in(RequestStatus::Declined));
+    assert_eq!(refused(store.consume(consumption(lost, after(3))).await), Some(not_in(RequestStatus::Declined)));
 }

@@ -103,8 +103,8 @@ fn refused<T>(outcome: Result<T, AgentActionError>) -> Option<AgentActionRefusal
 }
 
 /// Refusal of a step in this state.
-fn not_in(state: AgentActionState) -> Option<AgentActionRefusal> {
-    Some(AgentActionRefusal::State(state))
+fn not_in(state: AgentActionState) -> AgentActionRefusal {
+    AgentActionRefusal::State(state)
 }
 
 /// Counts the refusals of concurrent calls, of which the others succeeded.
@@ -172,7 +172,7 @@ where
     let end = noon() + AGENT_ACTION_LIFETIME;
     for event in [APPROVE, REFUSE] {
         let outcome = store.decide(late, event, decision(team, end), MANY).await;
-        assert_eq!(refused(outcome), not_in(AgentActionState::Expired));
+        assert_eq!(refused(outcome), Some(not_in(AgentActionState::Expired)));
         let unknown = store.decide(public_id(), event, decision(team, after(1)), MANY).await;
         assert!(matches!(unknown, Err(AgentActionError::NotFound)), "{unknown:?}");
     }
@@ -198,12 +198,12 @@ where
 {
     let (store, team) = (fixture.store(), team(fixture).await);
     let id = proposed(fixture, team, noon()).await;
-    assert_eq!(refused(store.start(id, after(1)).await), not_in(AgentActionState::Proposed));
+    assert_eq!(refused(store.start(id, after(1)).await), Some(not_in(AgentActionState::Proposed)));
     store.decide(id, APPROVE, decision(team, after(1)), MANY).await.unwrap();
     let lease = after(1) + AGENT_ACTION_LEASE;
     let before = lease - TimeDelta::seconds(1);
     assert_eq!(store.interrupted(before).await.unwrap(), None);
-    assert_eq!(refused(store.start(id, before).await), not_in(AgentActionState::Approved));
+    assert_eq!(refused(store.start(id, before).await), Some(not_in(AgentActionState::Approved)));
     assert_eq!(store.interrupted(lease).await.unwrap(), Some(id));
     let outcomes = join_all((0..8).map(|_| store.start(id, lease))).await;
     assert_eq!(refusals(outcomes, &AgentActionRefusal::State(AgentActionState::Approved)), 7);

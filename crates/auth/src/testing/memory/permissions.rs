@@ -98,7 +98,7 @@ impl State {
             changed.name = name.to_string();
         }
         if let Edit::Set(description) = change.description {
-            changed.description = description.as_deref().unwrap_or_default().to_owned();
+            description.as_deref().unwrap_or_default().clone_into(&mut changed.description);
         }
         self.permissions.all.insert(id, changed.clone());
         Ok(changed)

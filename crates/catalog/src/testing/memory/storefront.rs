@@ -317,9 +317,10 @@ impl StorefrontReader for InMemoryStock {
         parent: Option<CategoryId>,
         limit: Option<u32>,
     ) -> Result<Vec<StorefrontCategory>, StoreError> {
-        let found = self.state.with(|state| match parent {
-            Some(parent) => state.subcategories(app, parent),
-            None => {
+        let found = self.state.with(|state| {
+            if let Some(parent) = parent {
+                state.subcategories(app, parent)
+            } else {
                 let assigned = state.assigned::<Category>(app.application_id).into_iter();
                 assigned.filter(|category| category.parent.is_none()).collect()
             }

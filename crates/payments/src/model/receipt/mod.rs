@@ -1,7 +1,6 @@
 //! Fiscal receipts of payments and refunds.
 
 mod build;
-mod part;
 #[cfg(test)]
 mod tests;
 mod words;

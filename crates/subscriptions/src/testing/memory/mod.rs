@@ -20,7 +20,7 @@ use kontor_payments::testing::memory::ChargeGuard;
 
 use super::samples::{begun, open_attempt, subscription};
 use crate::case::SubscriptionCase;
-use crate::change::SubscriptionChange;
+use crate::effect::SubscriptionChange;
 use crate::model::{Attempt, NewAttempt, PlanOffer, Subscription, SubscriptionView};
 use crate::ports::{ChargeTerms, CheckoutStored, NewSubscriptions, UnfinishedPayment};
 use crate::state::SubscriptionStatus;
