@@ -12,7 +12,7 @@ use kontor::adapters::{ServiceKey, SystemClock, SystemRandom};
 use kontor::cli::project::{self, CreatedProject};
 use kontor::config::{Config, Environment};
 use kontor::instance::{Instance, Roles};
-use kontor_adapter_diesel::{Abort, Database, PoolOptions};
+use kontor_adapter_diesel::{Abort, Database, DatabaseUrl, PoolOptions};
 use kontor_adapter_spreadsheet::Spreadsheets;
 use kontor_catalog::WarehouseService;
 use kontor_catalog::model::WarehouseDraft;
@@ -151,10 +151,10 @@ impl Data {
 
     /// Updates the statistics of PostgreSQL. Plans that it made for empty tables read whole projects for each foreign key.
     pub fn analyze(&self) -> Result<(), Failure> {
-        if self.config.database_url.starts_with("postgres") {
-            PgConnection::establish(&self.config.database_url)?.batch_execute("ANALYZE")?;
+        match self.config.database()? {
+            DatabaseUrl::Postgres(url) => Ok(PgConnection::establish(&url)?.batch_execute("ANALYZE")?),
+            DatabaseUrl::Sqlite(_) => Ok(()),
         }
-        Ok(())
     }
 
     /// Creates a project.

@@ -85,7 +85,7 @@ impl Suggestions {
     async fn ask<Data, Record>(&self, method: &str, query: &str) -> Result<Vec<Record>, SuggestionError>
     where
         Data: DeserializeOwned,
-        Record: From<answer::Suggestion<Data>>,
+        Record: From<Suggestion<Data>>,
     {
         let authorization = self.authorization.clone().ok_or(SuggestionError::NotConfigured)?;
         let post = self

@@ -71,8 +71,10 @@ const LEASED_RECEIPTS: Leased<i64, ReceiptWithOrigin, FiscalReceipt> =
     Leased { load: receipts::with_numbers, read: receipts::read };
 
 fn load_charges(connection: &mut AnyConnection, ids: &[i64]) -> QueryResult<Vec<(i64, ChargeRow)>> {
-    let rows: Vec<ChargeRow> =
-        schema::charges::table.filter(schema::charges::id.eq_any(ids)).select(ChargeRow::as_select()).load(connection)?;
+    let rows: Vec<ChargeRow> = schema::charges::table
+        .filter(schema::charges::id.eq_any(ids))
+        .select(ChargeRow::as_select())
+        .load(connection)?;
     Ok(rows.into_iter().map(|row| (row.id, row)).collect())
 }
 

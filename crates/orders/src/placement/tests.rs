@@ -407,7 +407,7 @@ fn items_without_an_application_are_unknown_and_services_are_shown_everywhere() 
 }
 
 /// A stored order as it is read afterwards.
-fn stored() -> crate::model::Order {
+fn stored() -> Order {
     crate::model::testing::an_order(OrderStatus::Created)
 }
 
@@ -446,7 +446,7 @@ async fn each_refusal_of_the_storage_has_its_name() {
     };
     assert!(matches!(refused_by(|| PlaceRefused::CustomerDeleted).await, PlacementError::CustomerDeleted));
     let PlacementError::Refused(refused) = refused_by(|| PlaceRefused::PromoExhausted).await else { panic!() };
-    assert_eq!(refused.promo, Some(crate::model::PromoProblem::LimitReached));
+    assert_eq!(refused.promo, Some(PromoProblem::LimitReached));
     let PlacementError::Refused(refused) = refused_by(|| PlaceRefused::OutOfStock { line: 3 }).await else { panic!() };
     assert_eq!(refused.violations().fields().keys().collect::<Vec<_>>(), ["products.3.quantity"]);
 }
