@@ -1,4 +1,4 @@
-//! What storage in memory consists of: data behind a lock, a sequence of identifiers, and guards that a test can remove.
+//! Storage in memory: data behind a lock, a sequence of identifiers, and guards that a test can remove.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -241,7 +241,7 @@ impl<T> From<NonNullPatch<Vec<In<T>>>> for Edit<Vec<T>> {
     }
 }
 
-/// Photo, as nested in other records. Photos given by URL have no id.
+/// Photo. Photos given by URL have no id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PhotoRecord {
     id: Option<i64>,
