@@ -1157,6 +1157,7 @@ diesel::table! {
         user_id -> Nullable<BigInt>,
         token_id -> Nullable<BigInt>,
         tries -> Integer,
+        lapses -> BigInt,
         lease_owner -> Nullable<Text>,
         leased_until -> Nullable<Timestamp>,
         created_at -> Timestamp,

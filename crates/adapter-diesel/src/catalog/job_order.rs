@@ -199,6 +199,7 @@ pub(super) fn commit_step(
             jobs::skipped_count.eq(jobs::skipped_count + stored(tally.skipped)?),
             jobs::problems_count.eq(jobs::problems_count + stored(tally.problems)?),
             jobs::tries.eq(0),
+            jobs::lapses.eq(0),
             jobs::leased_until.eq(Some(step.until.naive_utc())),
         ))
         .returning(jobs::problems_count)

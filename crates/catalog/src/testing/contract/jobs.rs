@@ -188,6 +188,17 @@ pub async fn a_released_job_is_available_at_once<F: Fixture>(fixture: &F) {
     }
 }
 
+/// A job that goes forward is available when its lease has expired, however often that happens.
+pub async fn a_job_that_goes_forward_is_taken_over_at_once<F: Fixture>(fixture: &F) {
+    let (store, project) = (fixture.store(), fixture.project().await);
+    sent(fixture, project).await;
+    for round in 0..9 {
+        let second = i64::from(round) * 100;
+        let held = leased(fixture, "worker", second).await.unwrap();
+        store.advance(held, step(round, round + 1, second + 60), ImportReport::default()).await.unwrap();
+    }
+}
+
 /// Under concurrent calls, a step is recorded once, with its counts, problems and first rows. The second pass starts at
 /// the top.
 pub async fn a_step_is_recorded_once<F: Fixture>(fixture: &F) {

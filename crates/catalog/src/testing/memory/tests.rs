@@ -150,6 +150,7 @@ async fn failures(open: impl Fn() -> InMemoryStock) -> Vec<&'static str> {
         an_import_has_one_runner
         an_expired_lease_is_taken_over
         a_released_job_is_available_at_once
+        a_job_that_goes_forward_is_taken_over_at_once
         a_step_is_recorded_once
         an_author_without_rights_writes_nothing
         a_canceled_job_writes_nothing
