@@ -37,6 +37,7 @@ promises! {
     an_agent_has_a_maximum_of_tokens
     an_access_request_is_decided_once
     an_access_request_gives_one_token
+    an_access_request_respects_the_maximum_of_tokens
     a_request_belongs_to_one_project
     an_access_request_expires
     an_equal_call_is_proposed_once

@@ -52,6 +52,7 @@ async fn failures(open: impl Fn() -> InMemoryLogins) -> Vec<&'static str> {
         an_agent_has_a_maximum_of_tokens
         an_access_request_is_decided_once
         an_access_request_gives_one_token
+        an_access_request_respects_the_maximum_of_tokens
         a_request_belongs_to_one_project
         an_access_request_expires
         an_equal_call_is_proposed_once
@@ -122,6 +123,7 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Abilities, "a_token_follows_its_agent"),
         (Guard::AgentHeld, "callers_change_no_stronger_agent"),
         (Guard::AgentTokens, "an_agent_has_a_maximum_of_tokens"),
+        (Guard::AgentTokens, "an_access_request_respects_the_maximum_of_tokens"),
         (Guard::RequestDecided, "an_access_request_is_decided_once"),
         (Guard::RequestConsumed, "an_access_request_gives_one_token"),
         (Guard::RequestClaim, "a_request_belongs_to_one_project"),
