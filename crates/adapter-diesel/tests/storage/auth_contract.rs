@@ -48,6 +48,7 @@ promises! {
     a_new_policy_stops_waiting_calls
     an_employee_approves_a_maximum_per_hour
     an_agent_stays_within_its_day
+    an_approved_call_is_counted_once
     further_failures_are_only_counted
     an_approval_mail_has_one_lease
     a_later_proposal_is_mailed_later
