@@ -192,9 +192,9 @@ pub trait ShopRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ProjectRepository: Send + Sync {
-    /// Stores a project with everything in the plan, or nothing. A plan that repeats an identifier, or whose token
-    /// belongs to another application, fails. After [`StoreError::OutcomeUnknown`] the project exists if an application
-    /// has the token.
+    /// Stores a project with everything in the plan, or nothing. A plan that repeats an identifier, has a subtype of a
+    /// delivery type that is not in it, or whose token belongs to another application, fails. After
+    /// [`StoreError::OutcomeUnknown`] the project exists if an application has the token.
     async fn create_project(&self, plan: ProjectPlan, at: DateTime<Utc>) -> Result<ProjectRecords, StoreError>;
 
     /// Sets the time zone of a project. `false` if there is no such project.
