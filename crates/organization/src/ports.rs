@@ -165,15 +165,16 @@ pub trait CheckoutOptionRepository: Send + Sync {
         id: ApplicationId,
     ) -> Result<Option<ProjectScoped<Vec<PaymentChoice>>>, StoreError>;
 
-    /// Sets the payment types that an application accepts, in one commit or not at all. An empty set means all of its
-    /// project, including future ones. Refuses with [`ApplicationError::NotFound`]. The commit checks that the payment
-    /// types belong to the project of the application. One of concurrent choices is stored as a whole. After
-    /// [`StoreError::OutcomeUnknown`] the call can be repeated.
+    /// Sets the payment types that an application of the stamp's project accepts, with the entry of its history, or
+    /// nothing. An empty set means all of its project, including future ones. Refuses with
+    /// [`ApplicationError::NotFound`]. The commit checks that the application and the payment types belong to the
+    /// project. One of concurrent choices is stored as a whole. After [`StoreError::OutcomeUnknown`] the call can be
+    /// repeated.
     async fn choose_payment_types(
         &self,
+        stamp: Stamp,
         id: ApplicationId,
         chosen: BTreeSet<PaymentTypeId>,
-        at: DateTime<Utc>,
     ) -> Result<(), ApplicationError>;
 }
 
