@@ -304,7 +304,8 @@ pub trait IntegrationRepository: Send + Sync {
         value: StoredValue,
     ) -> Result<IntegrationParameter, IntegrationError>;
 
-    /// Removes a parameter. `false` if there was none.
+    /// Removes a parameter of a record of the stamp's project, in one commit with an entry in the record's history, or
+    /// not at all. `false` if there was none. After [`StoreError::OutcomeUnknown`] the call can be repeated.
     async fn remove_parameter(
         &self,
         stamp: Stamp,

@@ -113,6 +113,7 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Newer, "no_notification_is_lost"),
         (Guard::LeaseOwner, "no_notification_is_lost"),
         (Guard::Key, "a_parameter_is_set_once"),
+        (Guard::Project, "a_parameter_is_set_once"),
         (Guard::Project, "an_integration_is_on_for_its_record"),
     ] {
         let failed = failures(|| InMemoryOrganization::without(guard)).await;
