@@ -43,8 +43,9 @@ pub trait AgentActionRepository: Send + Sync {
         amount: i64,
     ) -> Result<bool, StoreError>;
 
-    /// Counts an approved call as [`AgentActionRepository::use_limits`] does, once: later and concurrent attempts return
-    /// `true` and count nothing. A call that a limit refused is not counted yet. Returns `false` for an unknown call.
+    /// Counts an approved call as [`AgentActionRepository::use_limits`] does, once: later and concurrent attempts
+    /// return `true` and count nothing. A call that a limit refused is not counted yet. Returns `false` for an unknown
+    /// call.
     async fn count_approved(
         &self,
         public_id: Uuid,
