@@ -1005,6 +1005,7 @@ diesel::table! {
         started_at -> Nullable<Timestamp>,
         leased_until -> Nullable<Timestamp>,
         attempts -> Integer,
+        is_counted -> Bool,
         finished_at -> Nullable<Timestamp>,
         status_code -> Nullable<Integer>,
         error_code -> Nullable<Text>,

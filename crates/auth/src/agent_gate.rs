@@ -78,6 +78,12 @@ impl JudgedCall {
             Some(field) => minor(body?.get(field)?),
         }
     }
+
+    /// Returns the amount to count. `None` for a call that exceeds the limit of money, because it must name its amount
+    /// and does not.
+    fn counted(&self, body: Option<&Value>) -> Option<i64> {
+        self.moved(body).or_else(|| self.limits.money_per_day.is_none().then_some(0))
+    }
 }
 
 impl AgentResponse {
@@ -146,12 +152,17 @@ impl AgentActionService {
         if !judged.limits.any() {
             return Ok(true);
         }
-        let amount = match judged.moved(body) {
-            Some(amount) => amount,
-            None if judged.limits.money_per_day.is_some() => return Ok(false),
-            None => 0,
-        };
+        let Some(amount) = judged.counted(body) else { return Ok(false) };
         self.actions.use_limits(agent.user_id, day_end(self.clock.now()), judged.limits, amount).await
+    }
+
+    /// Counts an approved call as [`AgentActionService::count`] does, and once, however often it is continued. An agent
+    /// without limits is counted too: it may get limits before the call is continued.
+    pub async fn count_approved(&self, action: &AgentAction, judged: JudgedCall) -> Result<bool, StoreError> {
+        let proposal = &action.proposal;
+        let Some(amount) = judged.counted(proposal.call.body.as_ref()) else { return Ok(false) };
+        let day_end = day_end(self.clock.now());
+        self.actions.count_approved(proposal.public_id, day_end, judged.limits, amount).await
     }
 
     fn new_action(&self, agent: &Staff, judged: JudgedCall, call: AgentCall, arguments_hash: String) -> NewAgentAction {

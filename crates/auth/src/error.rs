@@ -275,6 +275,9 @@ pub enum AccessRequestRefusal {
     /// The status of the request does not allow this.
     #[error("the request is {}", .0.word())]
     State(RequestStatus),
+    /// The agent of the request has the maximum number of tokens.
+    #[error("the agent has the maximum number of tokens")]
+    TooManyTokens,
 }
 
 impl Refusal for AccessRequestRefusal {}

@@ -164,7 +164,7 @@ impl ApplicationAdministration {
         id: ApplicationId,
         chosen: BTreeSet<PaymentTypeId>,
     ) -> Result<(), ApplicationError> {
-        self.options.choose_payment_types(id, chosen, self.clock.now()).await
+        self.options.choose_payment_types(self.stamp(id).await?, id, chosen).await
     }
 }
 

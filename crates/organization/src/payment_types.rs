@@ -4,7 +4,7 @@ use std::sync::Arc;
 use kontor_kernel::history::{Audited, AuditedField};
 use kontor_kernel::{
     ApplicationId, Clock, Line, Name, PaymentTypeId, Permission, PhotoUrl, Record, RecordHistory, RecordService,
-    Resource, Staff, draft_and_change,
+    Resource, Staff, Stamp, draft_and_change,
 };
 
 use crate::model::{PaymentChoice, PaymentType};
@@ -92,7 +92,7 @@ impl PaymentChoiceService {
         for choice in &mut choices {
             choice.is_taken = chosen.is_empty() || chosen.contains(&choice.payment_type.id);
         }
-        self.options.choose_payment_types(id, chosen, self.clock.now()).await?;
+        self.options.choose_payment_types(Stamp::of(staff, self.clock.now()), id, chosen).await?;
         Ok(choices)
     }
 }
@@ -140,13 +140,14 @@ mod tests {
         for (chosen, taken) in [(vec![2], [false, true]), (vec![], [true, true]), (vec![1, 2], [true, true])] {
             let chosen: BTreeSet<PaymentTypeId> = chosen.into_iter().map(number).collect();
             let mut options = knowing(1);
-            let expected = chosen.clone();
+            let (editor, expected) = (staff_with([EDIT]), chosen.clone());
+            let stamp = Stamp::of(&editor, DateTime::UNIX_EPOCH);
             options
                 .expect_choose_payment_types()
-                .withf(move |id, chosen, _| *id == application() && *chosen == expected)
+                .withf(move |given, id, chosen| *given == stamp && *id == application() && *chosen == expected)
                 .once()
                 .returning(|_, _, _| Ok(()));
-            let choices = service(options).choose(&staff_with([EDIT]), application(), chosen).await.unwrap();
+            let choices = service(options).choose(&editor, application(), chosen).await.unwrap();
             assert_eq!(choices.iter().map(|choice| choice.is_taken).collect::<Vec<_>>(), taken);
         }
     }

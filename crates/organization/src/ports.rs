@@ -165,15 +165,16 @@ pub trait CheckoutOptionRepository: Send + Sync {
         id: ApplicationId,
     ) -> Result<Option<ProjectScoped<Vec<PaymentChoice>>>, StoreError>;
 
-    /// Sets the payment types that an application accepts, in one commit or not at all. An empty set means all of its
-    /// project, including future ones. Refuses with [`ApplicationError::NotFound`]. The commit checks that the payment
-    /// types belong to the project of the application. One of concurrent choices is stored as a whole. After
-    /// [`StoreError::OutcomeUnknown`] the call can be repeated.
+    /// Sets the payment types that an application of the stamp's project accepts, with the entry of its history, or
+    /// nothing. An empty set means all of its project, including future ones. Refuses with
+    /// [`ApplicationError::NotFound`]. The commit checks that the application and the payment types belong to the
+    /// project. One of concurrent choices is stored as a whole. After [`StoreError::OutcomeUnknown`] the call can be
+    /// repeated.
     async fn choose_payment_types(
         &self,
+        stamp: Stamp,
         id: ApplicationId,
         chosen: BTreeSet<PaymentTypeId>,
-        at: DateTime<Utc>,
     ) -> Result<(), ApplicationError>;
 }
 
@@ -192,9 +193,9 @@ pub trait ShopRepository: Send + Sync {
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait ProjectRepository: Send + Sync {
-    /// Stores a project with everything in the plan, or nothing. A plan that repeats an identifier, or whose token
-    /// belongs to another application, fails. After [`StoreError::OutcomeUnknown`] the project exists if an application
-    /// has the token.
+    /// Stores a project with everything in the plan, or nothing. A plan that repeats an identifier, has a subtype of a
+    /// delivery type that is not in it, or whose token belongs to another application, fails. After
+    /// [`StoreError::OutcomeUnknown`] the project exists if an application has the token.
     async fn create_project(&self, plan: ProjectPlan, at: DateTime<Utc>) -> Result<ProjectRecords, StoreError>;
 
     /// Sets the time zone of a project. `false` if there is no such project.
@@ -303,7 +304,8 @@ pub trait IntegrationRepository: Send + Sync {
         value: StoredValue,
     ) -> Result<IntegrationParameter, IntegrationError>;
 
-    /// Removes a parameter. `false` if there was none.
+    /// Removes a parameter of a record of the stamp's project, in one commit with an entry in the record's history, or
+    /// not at all. `false` if there was none. After [`StoreError::OutcomeUnknown`] the call can be repeated.
     async fn remove_parameter(
         &self,
         stamp: Stamp,

@@ -235,6 +235,10 @@ struct ConsumedAccessRequest {
         ),
         (status = 409, description = "`agent_access_pending`, `agent_access_declined`, `agent_access_consumed` or \
             `agent_access_expired`.", body = NamedErrorBody),
+        (
+            status = 422,
+            description = "The agent has the maximum number of tokens. Retry after an employee has deleted one.",
+        ),
         (status = 429, description = "Too many attempts. Retry after `Retry-After` seconds."),
     ),
 )]

@@ -64,6 +64,8 @@ gated! {
         set_policy(project: ProjectId, policy: AgentPolicy, by: UserId, at: DateTime<Utc>)
             -> Result<AgentPolicy, AgentActionError>;
         use_limits(agent: UserId, day_end: DateTime<Utc>, limits: AgentLimits, amount: i64) -> Result<bool, StoreError>;
+        count_approved(public_id: Uuid, day_end: DateTime<Utc>, limits: AgentLimits, amount: i64)
+            -> Result<bool, StoreError>;
         latest(token: TokenId, arguments_hash: String) -> Result<Option<AgentAction>, StoreError>;
         propose(new: NewAgentAction) -> Result<AgentAction, AgentActionError>;
         record(ended: AgentAction) -> Result<(), StoreError>;

@@ -262,12 +262,13 @@ async fn pass_approved(
     if judged.rule == AgentRule::Forbidden {
         return Err(forbidden("The project does not allow this call to the agent.").into());
     }
-    // A continued call was counted when it began.
-    let is_first = action.execution.as_ref().is_none_or(|execution| execution.attempts <= 1);
-    if is_first && !service.count(agent, judged, action.proposal.call.body.as_ref()).await? {
+    let execution = if service.is_too_late(&action) {
+        Execution::Never(not_executed)
+    } else if service.count_approved(&action, judged).await? {
+        Execution::IfNew
+    } else {
         return Err(over_limit().into());
-    }
-    let execution = if service.is_too_late(&action) { Execution::Never(not_executed) } else { Execution::IfNew };
+    };
     Ok(PassedRequest { execution, log: None })
 }
 

@@ -60,6 +60,8 @@ CREATE TABLE agent_actions (
     started_at TIMESTAMP,
     leased_until TIMESTAMP,
     attempts INTEGER NOT NULL,
+    -- The execution counts toward the limits of the agent.
+    is_counted BOOLEAN NOT NULL DEFAULT FALSE,
     finished_at TIMESTAMP,
     status_code INTEGER,
     error_code TEXT,

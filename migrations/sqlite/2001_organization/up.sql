@@ -178,23 +178,25 @@ CREATE TABLE delivery_types (
 );
 
 CREATE TABLE delivery_subtypes (
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     id BIGINT NOT NULL,
     delivery_type_id BIGINT NOT NULL,
     name TEXT NOT NULL,
     price BIGINT NOT NULL CHECK (price >= 0),
     is_active BOOLEAN NOT NULL,
-    PRIMARY KEY (project_id, id)
+    PRIMARY KEY (project_id, id),
+    FOREIGN KEY (project_id, delivery_type_id) REFERENCES delivery_types (project_id, id)
 );
 
 CREATE TABLE delivery_subtype_params (
     id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
-    project_id BIGINT NOT NULL REFERENCES projects (id),
+    project_id BIGINT NOT NULL,
     delivery_subtype_id BIGINT NOT NULL,
     name TEXT NOT NULL,
     address TEXT,
     is_active BOOLEAN NOT NULL,
-    UNIQUE (project_id, id)
+    UNIQUE (project_id, id),
+    FOREIGN KEY (project_id, delivery_subtype_id) REFERENCES delivery_subtypes (project_id, id)
 );
 CREATE INDEX delivery_subtype_params_by_subtype ON delivery_subtype_params (project_id, delivery_subtype_id, id);
 

@@ -121,6 +121,19 @@ database_tests! {
         assert_eq!(fixture.server.insert(agents.to_owned()).await, 1);
     }
 
+    async fn a_full_agent_gets_no_token(db: TestDatabase) {
+        let fixture = ProjectFixture::open(db).await;
+        let asked = fixture.ask(&["view-orders"]).await;
+        let approved = fixture.post(&format!("{}/approve", asked.path), json!({})).await.expect(200);
+        let tokens = format!("/api/agents/{}/tokens", approved["agent"]["id"]);
+        for _ in 0..50 {
+            fixture.post(&tokens, json!({ "name": "Token" })).await.expect(201);
+        }
+        let refused = fixture.step(&asked, "consume").await.expect(422);
+        assert_eq!(refused["errors"]["agent"], json!(["has reached the maximum number of tokens"]));
+        assert_eq!(fixture.state(&asked).await["status"], "approved");
+    }
+
     async fn an_employee_declines(db: TestDatabase) {
         let fixture = ProjectFixture::open(db).await;
         let asked = fixture.ask(&["view-orders"]).await;

@@ -175,6 +175,14 @@ database_tests! {
                  VALUES ({id}, 1, '{name}', {address}, {active}) RETURNING id"
             )).await);
         }
+        for (table, columns, values) in
+            [("delivery_types", "id", "2"), ("delivery_subtypes", "id, delivery_type_id", "1, 2")]
+        {
+            server.execute(&format!(
+                "INSERT INTO {table} (project_id, {columns}, name, price, is_active) VALUES ({}, {values}, 'Elsewhere', 0, TRUE)",
+                other.id
+            )).await;
+        }
         server.insert(format!(
             "INSERT INTO delivery_subtype_params (project_id, delivery_subtype_id, name, is_active) \
              VALUES ({}, 1, 'Elsewhere', TRUE) RETURNING id", other.id

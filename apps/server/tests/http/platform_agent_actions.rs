@@ -508,6 +508,24 @@ database_tests! {
         assert_eq!((&failed["status_code"], &failed["error_code"]), (&json!(429), &json!("agent_limit_exceeded")));
     }
 
+    async fn an_interrupted_execution_counts_once(db: TestDatabase) {
+        let held = Supervised::without_policy(db).await;
+        let mut limited = policy(0, "needs_approval");
+        limited["rules"]["calls_per_day"] = json!(2);
+        held.set(limited).await;
+        held.proposed("1").await;
+        // The process died before the count, then after the change.
+        for _ in 0..2 {
+            held.interrupt().await;
+            held.brand("1").await.expect(201);
+        }
+        let (second, third) = (held.proposed("2").await, held.proposed("3").await);
+        assert_eq!(held.approved(&second).await["state"], "executed");
+        let failed = held.approved(&third).await;
+        assert_eq!((&failed["status_code"], &failed["error_code"]), (&json!(429), &json!("agent_limit_exceeded")));
+        assert_eq!(held.brands().await, 2);
+    }
+
     async fn calls_that_cannot_wait_are_refused(db: TestDatabase) {
         let held = Supervised::open(db).await;
         let long = "x".repeat(70_000);

@@ -203,6 +203,9 @@ impl AccessRequestRepository for Database {
             let agent = request.consumable(consumption.at).map_err(Abort::Refused)?;
             let revoked = || Abort::refused(AccessRequestRefusal::State(RequestStatus::Declined));
             let (_, project) = agents::lock_agent(connection, agent)?.ok_or_else(revoked)?;
+            if !agents::has_room(connection, agent)? {
+                return Err(Abort::refused(AccessRequestRefusal::TooManyTokens));
+            }
             let agent = agents::written(connection, agent.get())?;
             let token = TokenToStore {
                 project,

@@ -279,6 +279,12 @@ macro_rules! tokens_of {
     };
 }
 
+/// Returns `true` if a locked agent may get a further token.
+pub(super) fn has_room(connection: &mut AnyConnection, agent: UserId) -> Result<bool, QueryError> {
+    let count: i64 = tokens_of!(agent).count().get_result(connection)?;
+    Ok(count < MAX_AGENT_TOKENS)
+}
+
 #[async_trait]
 impl AgentRepository for Database {
     async fn known_permissions(&self) -> Result<BTreeMap<PermissionId, Permission>, StoreError> {
@@ -383,8 +389,7 @@ impl AgentRepository for Database {
             let (role, project) = lock_agent(connection, token.agent)?.ok_or(Abort::Refused(AgentError::NotFound))?;
             let allowed = allowed(connection, role)?;
             token.check(&allowed).map_err(Abort::refused)?;
-            let count: i64 = tokens_of!(token.agent).count().get_result(connection)?;
-            if count >= MAX_AGENT_TOKENS {
+            if !has_room(connection, token.agent)? {
                 return Err(Abort::refused(AgentRefusal::TooManyTokens));
             }
             let id = insert_token(

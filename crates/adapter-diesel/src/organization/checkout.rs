@@ -4,11 +4,11 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use chrono::{DateTime, NaiveDateTime, Utc};
 use diesel::prelude::*;
+use kontor_kernel::history::{AuditedField, changed_fields};
 use kontor_kernel::{
     AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, PaymentTypeId, PhotoUrl, ProjectId, ProjectScoped,
-    Stamp, StoreError,
+    Resource, Stamp, StoreError,
 };
 use kontor_organization::model::{DeliverySubtype, DeliverySubtypeParam, DeliveryType, PaymentChoice, PaymentType};
 use kontor_organization::ports::CheckoutOptionRepository;
@@ -22,7 +22,7 @@ use crate::schema::{
     payment_types,
 };
 use crate::statement::Statement;
-use crate::{decode, unreadable};
+use crate::{decode, histories, unreadable};
 
 type OptionRow = (i64, String, i64, bool);
 
@@ -135,11 +135,11 @@ impl CheckoutOptionRepository for Database {
 
     async fn choose_payment_types(
         &self,
+        stamp: Stamp,
         id: ApplicationId,
         chosen: BTreeSet<PaymentTypeId>,
-        at: DateTime<Utc>,
     ) -> Result<(), ApplicationError> {
-        self.write(move |connection| choose(connection, id.get(), &chosen, at.naive_utc())).await
+        self.write(move |connection| choose(connection, &stamp, id.get(), &chosen)).await
     }
 }
 
@@ -202,18 +202,19 @@ pub(super) fn choices(
 
 fn choose(
     connection: &mut AnyConnection,
+    stamp: &Stamp,
     application: i64,
     chosen: &BTreeSet<PaymentTypeId>,
-    at: NaiveDateTime,
 ) -> Result<(), Abort<ApplicationError>> {
     // Access does not change. The row lock orders concurrent changes.
     connection.declare_unchanged(Topic::Access);
-    let project: Option<i64> = diesel::update(applications::table.find(application))
-        .set((applications::version.eq(applications::version + 1), applications::updated_at.eq(at)))
-        .returning(applications::project_id)
-        .get_result(connection)
-        .optional()?;
-    let project = project.ok_or(Abort::Refused(ApplicationError::NotFound))?;
+    let project = stamp.project_id.get();
+    let written = diesel::update(keyed!(applications, application, stamp.project_id))
+        .set((applications::version.eq(applications::version + 1), applications::updated_at.eq(stamp.at.naive_utc())))
+        .execute(connection)?;
+    if written == 0 {
+        return Err(Abort::Refused(ApplicationError::NotFound));
+    }
     connection.invalidate(Topic::Storefront, project);
     let ids: Vec<i64> = chosen.iter().map(|id| id.get()).collect();
     let known: i64 = payment_types::table
@@ -224,20 +225,33 @@ fn choose(
     if usize::try_from(known) != Ok(ids.len()) {
         return Err(Abort::refused(ApplicationRefusal::UnknownPaymentType));
     }
-    let linked = application_payment_types::table
-        .filter(application_payment_types::application_id.eq(application))
-        .filter(application_payment_types::project_id.eq(project));
-    diesel::delete(linked).execute(connection)?;
-    for id in ids {
+    let linked = || {
+        application_payment_types::table
+            .filter(application_payment_types::application_id.eq(application))
+            .filter(application_payment_types::project_id.eq(project))
+    };
+    let before: Vec<i64> = linked()
+        .order(application_payment_types::payment_type_id)
+        .select(application_payment_types::payment_type_id)
+        .load(connection)?;
+    diesel::delete(linked()).execute(connection)?;
+    for id in &ids {
         diesel::insert_into(application_payment_types::table)
             .values((
                 application_payment_types::project_id.eq(project),
                 application_payment_types::application_id.eq(application),
-                application_payment_types::payment_type_id.eq(id),
+                application_payment_types::payment_type_id.eq(*id),
             ))
             .execute(connection)?;
     }
-    Ok(())
+    let changes = changed_fields(vec![accepted(&before)], vec![accepted(&ids)]);
+    histories::changed_many(connection, stamp, Resource::Applications, &[(application, changes)])
+}
+
+/// Returns the accepted payment types as the history shows them; empty if all are accepted.
+fn accepted(ids: &[i64]) -> AuditedField {
+    let list = ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    ("payment_type_ids", Some(list).filter(|list| !list.is_empty()))
 }
 
 impl StoredRecord for PaymentType {

@@ -37,6 +37,7 @@ promises! {
     an_agent_has_a_maximum_of_tokens
     an_access_request_is_decided_once
     an_access_request_gives_one_token
+    an_access_request_respects_the_maximum_of_tokens
     a_request_belongs_to_one_project
     an_access_request_expires
     an_equal_call_is_proposed_once
@@ -47,6 +48,7 @@ promises! {
     a_new_policy_stops_waiting_calls
     an_employee_approves_a_maximum_per_hour
     an_agent_stays_within_its_day
+    an_approved_call_is_counted_once
     further_failures_are_only_counted
     an_approval_mail_has_one_lease
     a_later_proposal_is_mailed_later

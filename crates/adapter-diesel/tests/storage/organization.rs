@@ -83,7 +83,7 @@ database_tests! {
         };
         let choose = async |application: &Application, ids: &[i64]| {
             let chosen = ids.iter().map(|id| PaymentTypeId::new(*id).unwrap()).collect();
-            options.choose_payment_types(application.id, chosen, DateTime::UNIX_EPOCH).await
+            options.choose_payment_types(at(mine), application.id, chosen).await
         };
         assert_eq!((taken(&one).await, taken(&two).await), (vec![1, 2], vec![1, 2]));
         choose(&one, &[2]).await.unwrap();

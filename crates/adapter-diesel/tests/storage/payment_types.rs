@@ -6,9 +6,10 @@ use std::sync::Arc;
 use chrono::DateTime;
 use kontor_adapter_diesel::database_tests;
 use kontor_adapter_diesel::testing::TestDatabase;
+use kontor_kernel::history::{FieldChange, Histories as _};
 use kontor_kernel::{
     ApplicationId, Edit, Line, Name, PaymentTypeId, PhotoUrl, ProjectId, ProjectScoped, RecordError, RecordRepository,
-    Stamp,
+    Resource, Stamp,
 };
 use kontor_organization::model::{PaymentType, PaymentTypeChange, PaymentTypeDraft};
 use kontor_organization::ports::CheckoutOptionRepository;
@@ -83,6 +84,18 @@ database_tests! {
             found.within(mine).unwrap().into_iter().map(|choice| choice.payment_type.id).collect();
         assert_eq!(ids, [cash.id]);
         assert!(options.scoped_payment_choices(ApplicationId::new(99).unwrap()).await.unwrap().is_none());
+
+        let chosen = || BTreeSet::from([cash.id]);
+        let refused = options.choose_payment_types(at(other), shop, chosen()).await;
+        assert!(matches!(refused, Err(RecordError::NotFound)), "{refused:?}");
+        for chosen in [chosen(), chosen(), BTreeSet::new()] {
+            options.choose_payment_types(at(mine), shop, chosen).await.unwrap();
+        }
+        let history = db.database.all(mine, Resource::Applications.name(), shop.get()).await.unwrap();
+        let changes = history.into_iter().map(|entry| entry.changes).collect::<Vec<_>>().concat();
+        let (field, listed) = ("payment_type_ids".to_owned(), Some(cash.id.to_string()));
+        let limited = FieldChange { field: field.clone(), old: None, new: listed.clone() };
+        assert_eq!(changes, [FieldChange { field, old: listed, new: None }, limited], "newest first");
     }
 
     async fn of_racing_choices_one_is_kept_whole(db: TestDatabase) {
@@ -97,7 +110,7 @@ database_tests! {
         let store = Arc::new(db.database.clone());
         let racers = sets.iter().cycle().take(8).cloned().map(|chosen| {
             let store = Arc::clone(&store);
-            tokio::spawn(async move { store.choose_payment_types(shop, chosen, DateTime::UNIX_EPOCH).await })
+            tokio::spawn(async move { store.choose_payment_types(at(project), shop, chosen).await })
         });
         for racer in racers.collect::<Vec<_>>() {
             racer.await.unwrap().unwrap();

@@ -14,9 +14,9 @@ use crate::model::{
 /// Storage of agents' calls and of the policies for them. Every change locks the call, so that concurrent changes apply
 /// the moves one after the other.
 ///
-/// After [`StoreError::OutcomeUnknown`], a proposal, a result and a report may be repeated. Callers read the call
-/// before they repeat a decision, and the policy before they replace it. A use of a day may have been counted; the call
-/// is not executed. An approved call is continued after its lease.
+/// After [`StoreError::OutcomeUnknown`], a proposal, the count of an approved call, a result and a report may be
+/// repeated. Callers read the call before they repeat a decision, and the policy before they replace it. A use of a day
+/// may have been counted; the call is not executed. An approved call is continued after its lease.
 #[cfg_attr(feature = "mocks", mockall::automock)]
 #[async_trait]
 pub trait AgentActionRepository: Send + Sync {
@@ -38,6 +38,17 @@ pub trait AgentActionRepository: Send + Sync {
     async fn use_limits(
         &self,
         agent: UserId,
+        day_end: DateTime<Utc>,
+        limits: AgentLimits,
+        amount: i64,
+    ) -> Result<bool, StoreError>;
+
+    /// Counts an approved call as [`AgentActionRepository::use_limits`] does, once: later and concurrent attempts
+    /// return `true` and count nothing. A call that a limit refused is not counted yet. Returns `false` for an unknown
+    /// call.
+    async fn count_approved(
+        &self,
+        public_id: Uuid,
         day_end: DateTime<Utc>,
         limits: AgentLimits,
         amount: i64,

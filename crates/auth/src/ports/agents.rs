@@ -84,6 +84,7 @@ pub trait AccessRequestRepository: Send + Sync {
     async fn decline(&self, refusal: Refusal) -> Result<AccessRequest, AccessRequestError>;
 
     /// Stores the one token of an approved request, and that it was fetched, or neither of them. A request whose agent
-    /// was deleted in the meantime counts as declined.
+    /// was deleted in the meantime counts as declined. Refuses a token beyond the maximum of the agent, also under
+    /// concurrent calls; the request stays approved.
     async fn consume(&self, consumption: Consumption) -> Result<(TokenId, Agent), AccessRequestError>;
 }

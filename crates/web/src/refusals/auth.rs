@@ -124,6 +124,7 @@ impl From<AccessRequestRefusal> for ApiError {
                 Self::invalid("permissions", format!("the request does not include {}", listed(&foreign)))
             }
             AccessRequestRefusal::State(status) => Self::Named(conflict(status)),
+            AccessRequestRefusal::TooManyTokens => too_many_tokens(),
         }
     }
 }
@@ -292,8 +293,13 @@ pub fn agent_refused(refusal: AgentRefusal, permissions: &str, expiry: &str) -> 
             ApiError::invalid(permissions, format!("the agent does not have {}", listed(&foreign)))
         }
         AgentRefusal::Expiry(reason) => ApiError::invalid(expiry, reason),
-        AgentRefusal::TooManyTokens => ApiError::invalid("agent", "has reached the maximum number of tokens"),
+        AgentRefusal::TooManyTokens => too_many_tokens(),
     }
+}
+
+/// Refuses a token beyond the maximum of its agent.
+fn too_many_tokens() -> ApiError {
+    ApiError::invalid("agent", "has reached the maximum number of tokens")
 }
 
 /// Returns the names, separated by commas.

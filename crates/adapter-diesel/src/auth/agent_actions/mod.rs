@@ -135,6 +135,16 @@ impl AgentActionRepository for Database {
         self.write(move |connection| count_use(connection, agent, day_end, limits, amount)).await
     }
 
+    async fn count_approved(
+        &self,
+        public_id: Uuid,
+        day_end: DateTime<Utc>,
+        limits: AgentLimits,
+        amount: i64,
+    ) -> Result<bool, StoreError> {
+        self.write(move |connection| count_approved(connection, public_id, day_end, limits, amount)).await
+    }
+
     async fn latest(&self, token: TokenId, arguments_hash: String) -> Result<Option<AgentAction>, StoreError> {
         self.expecting(Extent::Keys).read(move |connection| newest(connection, token, &arguments_hash)).await
     }
@@ -482,4 +492,24 @@ fn count_use(
         diesel::insert_into(usage::table).values((key, values)).execute(connection)?;
     }
     Ok(true)
+}
+
+/// Counts an approved call toward the day of its agent, unless it is counted. The lock of the call orders its attempts.
+fn count_approved(
+    connection: &mut AnyConnection,
+    public_id: Uuid,
+    day_end: DateTime<Utc>,
+    limits: AgentLimits,
+    amount: i64,
+) -> Result<bool, Abort<StoreError>> {
+    let Some(action) = lock_action(connection, public_id)? else { return Ok(false) };
+    let is_counted: bool = row_of!(public_id, action).select(actions::is_counted).first(connection)?;
+    if is_counted {
+        return Ok(true);
+    }
+    let counts = count_use(connection, action.proposal.agent_id, day_end, limits, amount)?;
+    if counts {
+        diesel::update(row_of!(public_id, action)).set(actions::is_counted.eq(true)).execute(connection)?;
+    }
+    Ok(counts)
 }

@@ -1,15 +1,15 @@
 use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
-use futures_util::future::join_all;
+use futures_util::future::{join, join_all};
 use kontor_kernel::{Name, PageRequest, Permission, ProjectId, Resource, UserId};
 use uuid::Uuid;
 
-use super::agents::{EDIT, VIEW, agent_email, agent_login, agents, both};
+use super::agents::{EDIT, VIEW, agent_email, agent_login, agents, both, new_token};
 use super::{Fixture, after, fresh, noon, owner};
 use crate::model::{
-    AccessRequest, AccessRequestDraft, Approval, Consumption, NewAccessRequest, Reason, Refusal, RequestStatus, Review,
-    Stage,
+    AccessRequest, AccessRequestDraft, Approval, Consumption, MAX_AGENT_TOKENS, NewAccessRequest, Reason, Refusal,
+    RequestStatus, Review, Stage,
 };
 use crate::ports::{AccessRequestRepository, AgentRepository, TokenRepository as _};
 use crate::{AccessRequestError, AccessRequestRefusal};
@@ -140,6 +140,28 @@ where
     assert_eq!((stored.user_id, stored.granted()), (agent.id, [VIEW].into()));
     assert_eq!(store.tokens(agent.id).await.unwrap().len(), 1);
     assert_eq!(found(fixture, id).await.stage, Stage::Consumed(agent.id));
+}
+
+/// A request gives no token beyond the maximum of its agent. It stays approved, and gives the token once there is room.
+pub async fn an_access_request_respects_the_maximum_of_tokens<F>(fixture: &F)
+where
+    F: Fixture<Store: AgentRepository + AccessRequestRepository>,
+{
+    let (store, reviewer) = (fixture.store(), reviewer(fixture).await);
+    let id = requested(fixture).await;
+    let (_, agent) = store.approve(approval(id, reviewer, after(1))).await.unwrap();
+    let first = store.insert_token(new_token(agent.id)).await.unwrap().id;
+    for _ in 1..MAX_AGENT_TOKENS {
+        store.insert_token(new_token(agent.id)).await.unwrap();
+    }
+    let full = store.consume(consumption(id, after(2))).await;
+    assert_eq!(refused(full), Some(AccessRequestRefusal::TooManyTokens));
+    assert_eq!(found(fixture, id).await.stage, Stage::Approved(agent.id));
+    assert!(store.delete_token(agent.id, first).await.unwrap());
+    let racing = join(store.consume(consumption(id, after(3))), store.insert_token(new_token(agent.id)));
+    let (fetched, issued) = racing.await;
+    assert_ne!(fetched.is_ok(), issued.is_ok(), "{fetched:?} {issued:?}");
+    assert_eq!(i64::try_from(store.tokens(agent.id).await.unwrap().len()), Ok(MAX_AGENT_TOKENS));
 }
 
 /// Under concurrent reviews, one project gets a request. Other projects do not find it, and reviews only narrow it.

@@ -312,6 +312,31 @@ where
     assert!(!uses(other.agent, tomorrow, 0).await.unwrap(), "the agent is deleted");
 }
 
+/// Under concurrent attempts, an approved call counts once toward the day of its agent. A call beyond a limit is not
+/// counted, and counts on a day with room.
+pub async fn an_approved_call_is_counted_once<F>(fixture: &F)
+where
+    F: Fixture<Store: AgentRepository + AgentActionRepository>,
+{
+    let (store, team) = (fixture.store(), team(fixture).await);
+    let (today, tomorrow) = (after(43_200), after(129_600));
+    let limits = AgentLimits { calls_per_day: Some(2), money_per_day: Some(100) };
+    let counts = |id, day_end, amount| store.count_approved(id, day_end, limits, amount);
+    let (first, second) = (proposed(fixture, team, noon()).await, proposed(fixture, team, noon()).await);
+    for id in [first, second] {
+        store.decide(id, APPROVE, decision(team, after(1)), MANY).await.unwrap();
+    }
+    let attempts = join_all((0..8).map(|_| counts(first, today, 60))).await;
+    assert!(attempts.iter().all(|counted| *counted.as_ref().unwrap()), "{attempts:?}");
+    assert!(!counts(second, today, 60).await.unwrap(), "money");
+    assert!(store.use_limits(team.agent, today, limits, 40).await.unwrap(), "the first call counts once");
+    assert!(!counts(second, today, 0).await.unwrap(), "calls");
+    assert!(counts(second, tomorrow, 60).await.unwrap(), "not counted before");
+    assert!(counts(second, today, 60).await.unwrap(), "counted on another day");
+    assert!(!counts(public_id(), tomorrow, 0).await.unwrap(), "unknown");
+    assert!(store.use_limits(team.agent, tomorrow, limits, 40).await.unwrap());
+}
+
 /// An entry of the log is no proposal. Failures beyond the maximum within an hour are counted on the newest entry.
 pub async fn further_failures_are_only_counted<F>(fixture: &F)
 where

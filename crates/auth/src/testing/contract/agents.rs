@@ -53,7 +53,7 @@ pub(super) async fn agents<F: Fixture<Store: AgentRepository>>(fixture: &F, proj
     AgentRepository::list(&*fixture.store(), project, listing).await.unwrap().items
 }
 
-fn new_token(agent: UserId) -> NewAgentToken {
+pub(super) fn new_token(agent: UserId) -> NewAgentToken {
     NewAgentToken {
         agent,
         held: both(),

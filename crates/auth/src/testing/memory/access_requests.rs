@@ -93,6 +93,9 @@ impl State {
         let id = request.consumable(consumption.at)?;
         let found = self.live_agent(id).map(|stored| stored.agent.clone());
         let agent = found.ok_or(AccessRequestRefusal::State(RequestStatus::Declined))?;
+        if !self.has_room(id) {
+            return Err(AccessRequestRefusal::TooManyTokens.into());
+        }
         let token = self.issue_agent_token(&NewAgentToken {
             agent: id,
             held: BTreeSet::new(),

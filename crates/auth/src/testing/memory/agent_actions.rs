@@ -47,6 +47,18 @@ impl State {
         is_within
     }
 
+    fn count_approved(&mut self, public_id: Uuid, day_end: DateTime<Utc>, limits: AgentLimits, amount: i64) -> bool {
+        let Some(agent) = self.call(public_id).map(|action| action.proposal.agent_id) else { return false };
+        if self.counted_calls.contains(&public_id) && self.guards.has(Guard::CallCounted) {
+            return true;
+        }
+        let counts = self.use_limits(agent, day_end, limits, amount);
+        if counts {
+            self.counted_calls.insert(public_id);
+        }
+        counts
+    }
+
     fn call(&mut self, public_id: Uuid) -> Option<&mut AgentAction> {
         self.calls.iter_mut().find(|known| known.proposal.public_id == public_id)
     }
@@ -226,6 +238,16 @@ impl AgentActionRepository for InMemoryLogins {
         amount: i64,
     ) -> Result<bool, StoreError> {
         Ok(self.state.with(|state| state.use_limits(agent, day_end, limits, amount)))
+    }
+
+    async fn count_approved(
+        &self,
+        public_id: Uuid,
+        day_end: DateTime<Utc>,
+        limits: AgentLimits,
+        amount: i64,
+    ) -> Result<bool, StoreError> {
+        Ok(self.state.with(|state| state.count_approved(public_id, day_end, limits, amount)))
     }
 
     async fn latest(&self, token: TokenId, arguments_hash: String) -> Result<Option<AgentAction>, StoreError> {

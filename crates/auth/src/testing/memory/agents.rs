@@ -134,11 +134,16 @@ impl State {
         if self.guards.has(Guard::AgentHeld) {
             new.check(&permissions)?;
         }
-        let is_full = i64::try_from(self.agent_tokens(new.agent).len()).is_ok_and(|count| count >= MAX_AGENT_TOKENS);
-        if is_full && self.guards.has(Guard::AgentTokens) {
+        if !self.has_room(new.agent) {
             return Err(AgentRefusal::TooManyTokens.into());
         }
         Ok(self.issue_agent_token(new))
+    }
+
+    /// Returns `true` if an agent may get a further token.
+    pub(super) fn has_room(&self, agent: UserId) -> bool {
+        let has_room = i64::try_from(self.agent_tokens(agent).len()).is_ok_and(|count| count < MAX_AGENT_TOKENS);
+        has_room || !self.guards.has(Guard::AgentTokens)
     }
 
     /// Stores a token of an agent without checks.

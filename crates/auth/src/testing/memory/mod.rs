@@ -15,11 +15,12 @@ mod staff;
 mod tests;
 mod tokens;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use kontor_kernel::testing::memory::{Guards, Sequence, Shared};
 use kontor_kernel::{AppScope, ApplicationId, Contact, CounterpartyId, Phone, ProjectId, RoleId, TokenId, UserId};
+use uuid::Uuid;
 
 use crate::miniapp::MiniAppProvider;
 use crate::model::{AgentAction, AgentPolicy, ClientSession, ContactOwner, NewToken, StoredAccessRequest, TokenOwner};
@@ -72,6 +73,8 @@ enum Guard {
     Approver,
     /// The failure of an earlier attempt is not the result of a call.
     CallAttempt,
+    /// An approved call is counted once.
+    CallCounted,
     /// A call is decided once.
     CallDecided,
     /// The execution of a call is continued after its lease.
@@ -167,6 +170,7 @@ struct State {
     agents: BTreeMap<UserId, StoredAgent>,
     approval_mails: Vec<QueuedMail>,
     calls: Vec<AgentAction>,
+    counted_calls: BTreeSet<Uuid>,
     day_uses: BTreeMap<(UserId, DateTime<Utc>), (i64, i64)>,
     policies: BTreeMap<ProjectId, AgentPolicy>,
     apps: BTreeMap<ApplicationId, AppScope>,

@@ -52,6 +52,7 @@ async fn failures(open: impl Fn() -> InMemoryLogins) -> Vec<&'static str> {
         an_agent_has_a_maximum_of_tokens
         an_access_request_is_decided_once
         an_access_request_gives_one_token
+        an_access_request_respects_the_maximum_of_tokens
         a_request_belongs_to_one_project
         an_access_request_expires
         an_equal_call_is_proposed_once
@@ -62,6 +63,7 @@ async fn failures(open: impl Fn() -> InMemoryLogins) -> Vec<&'static str> {
         a_new_policy_stops_waiting_calls
         an_employee_approves_a_maximum_per_hour
         an_agent_stays_within_its_day
+        an_approved_call_is_counted_once
         further_failures_are_only_counted
         an_approval_mail_has_one_lease
         a_later_proposal_is_mailed_later
@@ -122,12 +124,14 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Abilities, "a_token_follows_its_agent"),
         (Guard::AgentHeld, "callers_change_no_stronger_agent"),
         (Guard::AgentTokens, "an_agent_has_a_maximum_of_tokens"),
+        (Guard::AgentTokens, "an_access_request_respects_the_maximum_of_tokens"),
         (Guard::RequestDecided, "an_access_request_is_decided_once"),
         (Guard::RequestConsumed, "an_access_request_gives_one_token"),
         (Guard::RequestClaim, "a_request_belongs_to_one_project"),
         (Guard::Deadline, "an_access_request_expires"),
         (Guard::CallProposed, "an_equal_call_is_proposed_once"),
         (Guard::OpenCalls, "an_agent_has_a_maximum_of_open_calls"),
+        (Guard::CallCounted, "an_approved_call_is_counted_once"),
         (Guard::CallDecided, "a_call_is_decided_once"),
         (Guard::Deadline, "a_call_is_decided_once"),
         (Guard::CallLease, "an_approved_call_is_executed_once"),

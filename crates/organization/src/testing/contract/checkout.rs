@@ -6,7 +6,7 @@ use kontor_kernel::{
 };
 
 use super::projects::created;
-use super::{Fixture, name, noon, stamp};
+use super::{Fixture, name, stamp};
 use crate::ApplicationRefusal;
 use crate::model::{PaymentType, PaymentTypeChange, PaymentTypeDraft};
 use crate::ports::{CheckoutOptionRepository, ProjectRepository};
@@ -81,7 +81,9 @@ where
     let store = fixture.store();
     let ((app, [first, second]), (outsider, [foreign, _])) = (application(fixture).await, application(fixture).await);
     let (id, unknown) = (app.application_id, PaymentTypeId::new(i64::from(u32::MAX)).unwrap());
-    let choose = |id: ApplicationId, chosen: BTreeSet<PaymentTypeId>| store.choose_payment_types(id, chosen, noon());
+    let choose = |id: ApplicationId, chosen: BTreeSet<PaymentTypeId>| {
+        store.choose_payment_types(stamp(app.project_id), id, chosen)
+    };
     let accepted = async || {
         let types = store.payment_types(app).await.unwrap();
         let choices = store.payment_choices(id).await.unwrap().unwrap();
@@ -104,8 +106,12 @@ where
     let scoped = store.scoped_payment_choices(id).await.unwrap().unwrap();
     assert!(scoped.within(outsider.project_id).is_none());
     let nowhere = ApplicationId::new(i64::from(u32::MAX)).unwrap();
-    let refused = choose(nowhere, BTreeSet::new()).await;
-    assert!(matches!(refused, Err(RecordError::NotFound)), "{refused:?}");
+    for refused in [
+        choose(nowhere, BTreeSet::new()).await,
+        store.choose_payment_types(stamp(outsider.project_id), id, BTreeSet::new()).await,
+    ] {
+        assert!(matches!(refused, Err(RecordError::NotFound)), "{refused:?}");
+    }
     assert_eq!(store.payment_choices(nowhere).await.unwrap(), None);
 }
 
@@ -120,7 +126,7 @@ where
     let sets = [vec![first, second], vec![third]];
     let choices = sets.iter().cycle().take(8).map(|chosen| {
         let chosen: BTreeSet<PaymentTypeId> = chosen.iter().copied().collect();
-        store.choose_payment_types(app.application_id, chosen, noon())
+        store.choose_payment_types(stamp(app.project_id), app.application_id, chosen)
     });
     let outcomes = join_all(choices).await;
     assert!(outcomes.iter().all(Result::is_ok), "{outcomes:?}");

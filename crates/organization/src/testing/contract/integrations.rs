@@ -19,8 +19,8 @@ where
     (IntegrationOwner::BankRequisite(branch, account.id), fits.unwrap().id)
 }
 
-/// Under concurrent calls, a parameter of an integration is set once. Only the project of the record sets it. A secret
-/// is not read back.
+/// Under concurrent calls, a parameter of an integration is set once. Only the project of the record sets and removes
+/// it. A secret is not read back.
 pub async fn a_parameter_is_set_once<F>(fixture: &F)
 where
     F: Fixture<Store: BranchRequisiteRepository + IntegrationRepository>,
@@ -45,6 +45,7 @@ where
     assert_eq!(values, [None, Some("42")]);
     assert_eq!(store.parameters(neighbour, id).await.unwrap(), []);
     assert!(!store.remove_parameter(stamp(project), neighbour, id, shown.id).await.unwrap());
+    assert!(!store.remove_parameter(stamp(other), owner, id, shown.id).await.unwrap());
     assert!(store.remove_parameter(stamp(project), owner, id, shown.id).await.unwrap());
     assert!(!store.remove_parameter(stamp(project), owner, id, shown.id).await.unwrap());
     assert_eq!(store.parameters(owner, id).await.unwrap().len(), 1);

@@ -47,7 +47,12 @@ where
         delivery_types: vec![(1, "Pickup"), (1, "Pickup")],
         ..plan.clone()
     };
-    for refused in [plan, repeated] {
+    let of_unknown_type = ProjectPlan {
+        token_fingerprint: second.clone(),
+        delivery_subtypes: vec![(1, 3, "To a pickup point")],
+        ..plan.clone()
+    };
+    for refused in [plan, repeated, of_unknown_type] {
         assert!(store.create_project(refused, noon()).await.is_err());
     }
     assert_eq!(store.by_token(&first).await.unwrap(), Some(scope), "a token belongs to one application");

@@ -1,7 +1,6 @@
 use std::collections::BTreeSet;
 
 use async_trait::async_trait;
-use chrono::{DateTime, Utc};
 use kontor_kernel::{
     AppScope, ApplicationId, DeliverySubtypeId, DeliveryTypeId, Edit, PaymentTypeId, ProjectId, ProjectScoped,
     RecordError, RecordRepository, Stamp, StoreError,
@@ -39,17 +38,18 @@ impl State {
 
     fn choose(
         &mut self,
+        stamp: Stamp,
         id: ApplicationId,
         chosen: BTreeSet<PaymentTypeId>,
-        at: DateTime<Utc>,
     ) -> Result<(), ApplicationError> {
-        let checked = self.guards.has(Guard::Payment);
-        let (project, stored) = self.applications.get_mut(&id).ok_or(ApplicationError::NotFound)?;
+        let (checked, any) = (self.guards.has(Guard::Payment), !self.guards.has(Guard::Project));
+        let found = self.applications.get_mut(&id).filter(|(owner, _)| *owner == stamp.project_id || any);
+        let (project, stored) = found.ok_or(ApplicationError::NotFound)?;
         let is_own = |kind: &PaymentTypeId| self.payment_types.get(kind).is_some_and(|(owner, _)| *owner == *project);
         if checked && !chosen.iter().all(is_own) {
             return Err(ApplicationRefusal::UnknownPaymentType.into());
         }
-        stored.application.updated_at = at;
+        stored.application.updated_at = stamp.at;
         self.accepted.insert(id, chosen);
         Ok(())
     }
@@ -139,11 +139,11 @@ impl CheckoutOptionRepository for InMemoryOrganization {
 
     async fn choose_payment_types(
         &self,
+        stamp: Stamp,
         id: ApplicationId,
         chosen: BTreeSet<PaymentTypeId>,
-        at: DateTime<Utc>,
     ) -> Result<(), ApplicationError> {
-        self.state.with(|state| state.choose(id, chosen, at))
+        self.state.with(|state| state.choose(stamp, id, chosen))
     }
 }
 

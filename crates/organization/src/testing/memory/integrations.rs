@@ -48,6 +48,10 @@ impl State {
         self.accounts.get(&id).filter(|(_, (of, _))| *of == branch).map(|(project, _)| *project)
     }
 
+    fn is_own(&self, stamp: Stamp, owner: IntegrationOwner) -> bool {
+        self.project_of(owner).is_some_and(|project| self.owns(project, stamp))
+    }
+
     /// Returns an integration that fits a record of the project, and its use by the record.
     fn link(
         &mut self,
@@ -55,7 +59,7 @@ impl State {
         owner: IntegrationOwner,
         id: IntegrationId,
     ) -> Result<(Integration, &mut Link), IntegrationError> {
-        let is_own = self.project_of(owner).is_some_and(|project| self.owns(project, stamp));
+        let is_own = self.is_own(stamp, owner);
         let mut all = integrations()?.into_iter();
         let fits = all.find(|known| known.id == id && known.owner == owner.kind()).filter(|_| is_own);
         let integration = fits.ok_or(IntegrationError::NotFound)?;
@@ -149,13 +153,14 @@ impl IntegrationRepository for InMemoryOrganization {
 
     async fn remove_parameter(
         &self,
-        _stamp: Stamp,
+        stamp: Stamp,
         owner: IntegrationOwner,
         id: IntegrationId,
         parameter: IntegrationParameterId,
     ) -> Result<bool, StoreError> {
         Ok(self.state.with(|state| {
-            let Some(link) = state.links.get_mut(&key(owner, id)) else { return false };
+            let is_own = state.is_own(stamp, owner);
+            let Some(link) = state.links.get_mut(&key(owner, id)).filter(|_| is_own) else { return false };
             let before = link.parameters.len();
             link.parameters.retain(|known| known.id != parameter);
             link.parameters.len() < before

@@ -70,6 +70,9 @@ impl State {
         for (number, of_type, text) in plan.delivery_subtypes {
             let id = DeliverySubtypeId::new(number).map_err(StoreError::corrupt)?;
             let of_type = DeliveryTypeId::new(of_type).map_err(StoreError::corrupt)?;
+            if !self.delivery_types.contains_key(&(project, of_type)) {
+                return Err(StoreError::Failed("the plan has a subtype of an unknown delivery type".to_owned()));
+            }
             let added = DeliverySubtype { id, name: named(text)?, price: Money::ZERO, is_active: true };
             if self.delivery_subtypes.insert((project, id), (of_type, added)).is_some() {
                 return Err(repeated());

@@ -106,12 +106,14 @@ async fn a_missing_guard_is_noticed() {
         (Guard::Whole, "delivery_prices_are_set_together"),
         (Guard::Staffed, "a_project_with_employees_is_kept"),
         (Guard::Payment, "an_application_accepts_its_payment_types"),
+        (Guard::Project, "an_application_accepts_its_payment_types"),
         (Guard::ActiveShop, "customers_see_active_shops"),
         (Guard::Times, "opening_hours_do_not_overlap"),
         (Guard::Lease, "a_mail_has_one_lease"),
         (Guard::Newer, "no_notification_is_lost"),
         (Guard::LeaseOwner, "no_notification_is_lost"),
         (Guard::Key, "a_parameter_is_set_once"),
+        (Guard::Project, "a_parameter_is_set_once"),
         (Guard::Project, "an_integration_is_on_for_its_record"),
     ] {
         let failed = failures(|| InMemoryOrganization::without(guard)).await;
