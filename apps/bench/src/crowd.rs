@@ -23,7 +23,7 @@ const ON_POSTGRES: f64 = 1_000.0;
 /// Measures orders and logins on SQLite, and orders on PostgreSQL when a server is given.
 pub fn measure(lengths: &RunLengths, server: Option<&str>, report: &mut Report) -> Result<(), Failure> {
     let shop = Shop::open()?;
-    let target = orders(&shop)?;
+    let target = orders(&shop, &shop.customers(CUSTOMERS)?)?;
     let run = |time| load::run(&target, CUSTOMERS, lengths.threads, time);
     beside_commits(&shop, "durable orders", "order", lengths, report, run)?;
     shop.close();
@@ -43,11 +43,11 @@ pub fn measure(lengths: &RunLengths, server: Option<&str>, report: &mut Report) 
 }
 
 /// Creates orders of one line each, without online payment, of products in turn.
-fn orders(shop: &Shop) -> Result<Target, Failure> {
-    let (customers, offers) = (shop.customers(CUSTOMERS)?, shop.offers()?);
+pub fn orders(shop: &Shop, customers: &[String]) -> Result<Target, Failure> {
+    let offers = shop.offers()?;
     let wishes = customers.iter().cycle().zip(&offers);
     // A multiple of the number of customers, so that each keeps to their own connection.
-    let many = offers.len() - offers.len() % CUSTOMERS;
+    let many = offers.len() - offers.len() % customers.len();
     let requests = wishes.take(many).map(|(bearer, offer)| order(shop, bearer, offer.product)).collect();
     Ok(Target { address: shop.address, expected: 201, requests, once: false })
 }
@@ -88,7 +88,7 @@ fn on_postgres(server: &str, lengths: &RunLengths, report: &mut Report) -> Resul
     bare.batch_execute("CREATE TABLE bench_commits (id BIGSERIAL PRIMARY KEY, value BIGINT NOT NULL)")?;
     let shop = Shop::furnished(database.url.clone())?;
     database.vacuum()?;
-    let target = orders(&shop)?;
+    let target = orders(&shop, &shop.customers(CUSTOMERS)?)?;
     let run = |time| load::run(&target, CUSTOMERS, lengths.threads, time);
     run(lengths.warm_up)?;
     // Until its tables of orders have statistics, in the first minute of a shop, the server plans reads of new orders

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Failure;
-use crate::load::{self, Arrival, Pair, Request, RunLengths, Sample, Target};
+use crate::load::{self, Pair, Request, RunLengths, Sample, Target};
+use crate::open_loop;
 use crate::orders::order;
 use crate::report::{Figure, Goal, Report};
 use crate::shop::{Offer, OnServer, Shop, in_one_commit};
@@ -66,12 +67,10 @@ fn on(shop: Shop, name: &str, sale: &Sale, lengths: &RunLengths, report: &mut Re
     // The item has no orders yet.
     let left = format!("UPDATE inventories SET quantity = {} WHERE nomenclature_id = {}", sale.pieces, wanted.product);
     in_one_commit(&shop, vec![left])?;
-    let arrivals: Vec<Arrival> = customers
+    let arrivals: Vec<(Duration, Request)> = customers
         .iter()
         .enumerate()
-        .map(|(place, bearer)| {
-            Ok(Arrival { after: sale.moment(place)?, request: order(&shop, bearer, wanted.product) })
-        })
+        .map(|(place, bearer)| Ok((sale.moment(place)?, order(&shop, bearer, wanted.product))))
         .collect::<Result<_, Failure>>()?;
 
     // As deployed: with the response cache.
@@ -82,9 +81,10 @@ fn on(shop: Shop, name: &str, sale: &Sale, lengths: &RunLengths, report: &mut Re
     let quiet = read(sale.time / 2)?;
     let (busy, answers) = std::thread::scope(|scope| {
         let reading = scope.spawn(|| read(sale.time));
-        let answers = load::crowd(service.address, &arrivals, BUYERS, &[BOUGHT, SOLD_OUT]);
+        let arrivals = arrivals.iter().map(|(after, request)| (*after, request));
+        let buying = open_loop::run(service.address, arrivals, BUYERS, &[BOUGHT, SOLD_OUT]);
         let busy = reading.join().map_err(|_| "a thread of the load generator panicked")?;
-        Ok::<_, Failure>((busy?, answers?))
+        Ok::<_, Failure>((busy?, buying?.answers))
     })?;
     service.close(&shop);
 

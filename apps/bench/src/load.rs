@@ -1,13 +1,12 @@
-//! The load generator: requests over keep-alive connections, in sequence on each, as fast as they are answered. Also
-//! the lengths and numbers of measurements, and the alternation of two sides.
+//! The closed-loop load generator: requests over keep-alive connections, in sequence on each, as fast as they are
+//! answered. Also the lengths and numbers of measurements, and the alternation of two sides.
 
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use futures_util::future::join_all;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -129,7 +128,7 @@ impl Sample {
 /// A response with an expected status.
 pub struct Answer {
     pub status: u16,
-    /// From the first byte sent to the last one received. For an [`Arrival`], from its scheduled time.
+    /// From the first byte sent to the last one received. In an open loop, from the planned time.
     pub time: Duration,
 }
 
@@ -191,44 +190,6 @@ async fn connection(target: Target, first: usize, step: usize, until: Instant) -
     Ok(answers)
 }
 
-/// A request sent at a scheduled time, regardless of other responses.
-pub struct Arrival {
-    /// Delay after the first arrival.
-    pub after: Duration,
-    pub request: Request,
-}
-
-/// Sends each request once, at its scheduled time or when a connection is free. The wait for a connection is part of
-/// its time. Ends at the first response with none of these statuses. `arrivals` must be sorted by time.
-pub fn crowd(
-    address: SocketAddr,
-    arrivals: &[Arrival],
-    connections: usize,
-    statuses: &[u16],
-) -> Result<Vec<Answer>, Failure> {
-    let (start, next) = (Instant::now(), AtomicUsize::new(0));
-    let visitor = async || {
-        let mut wire = Wire::open(address).await?;
-        let mut answers = Vec::new();
-        while let Some(arrival) = arrivals.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let came = start + arrival.after;
-            tokio::time::sleep_until(came.into()).await;
-            let (status, _) = wire.send(&arrival.request).await?;
-            if !statuses.contains(&status) {
-                return Err(wire.complaint());
-            }
-            answers.push(Answer { status, time: came.elapsed() });
-        }
-        Ok(answers)
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let all = runtime.block_on(join_all((0..connections).map(|_| visitor())));
-    all.into_iter().try_fold(Vec::with_capacity(arrivals.len()), |mut all, answers: Result<Vec<Answer>, Failure>| {
-        all.extend(answers?);
-        Ok(all)
-    })
-}
-
 /// Sends a request once and returns the body.
 pub fn ask(address: SocketAddr, request: &Request, expected: u16) -> Result<Vec<u8>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
@@ -254,14 +215,14 @@ pub fn body_size(target: &Target, most: usize) -> Result<usize, Failure> {
 }
 
 /// A connection with its buffers.
-struct Wire {
+pub struct Wire {
     stream: TcpStream,
     out: Vec<u8>,
     answer: Vec<u8>,
 }
 
 impl Wire {
-    async fn open(address: SocketAddr) -> Result<Self, Failure> {
+    pub async fn open(address: SocketAddr) -> Result<Self, Failure> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(Self { stream, out: Vec::with_capacity(1024), answer: Vec::with_capacity(32 * 1024) })
@@ -274,7 +235,7 @@ impl Wire {
     }
 
     /// Sends a request and reads its response. Returns the status and the size of the body.
-    async fn send(&mut self, request: &Request) -> Result<(u16, usize), Failure> {
+    pub async fn send(&mut self, request: &Request) -> Result<(u16, usize), Failure> {
         request.write(&mut self.out)?;
         self.stream.write_all(&self.out).await?;
         self.answer.clear();
@@ -293,7 +254,7 @@ impl Wire {
     }
 
     /// Returns an error with the last request and its response.
-    fn complaint(&self) -> Failure {
+    pub fn complaint(&self) -> Failure {
         let question = String::from_utf8_lossy(self.out.split(|byte| *byte == b'\r').next().unwrap_or_default());
         format!("{question} was answered with\n{}", String::from_utf8_lossy(&self.answer)).into()
     }

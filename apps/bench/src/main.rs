@@ -12,6 +12,8 @@ mod load;
 mod login;
 mod mcp;
 mod mixed;
+mod open;
+mod open_loop;
 mod orders;
 mod report;
 mod scale;
@@ -55,6 +57,9 @@ struct Arguments {
     /// Measure only these parts.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Part>,
+    /// Minutes of each level of the part `open`, whose orders arrive at constant intervals; 20 s by default.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "scale")]
+    minutes: Option<u64>,
     /// Binary of another release; its order throughput is measured beside this one's.
     #[arg(long, value_name = "PATH")]
     beside: Option<PathBuf>,
@@ -101,6 +106,7 @@ enum Part {
     Writes,
     Crowd,
     Flash,
+    Open,
 }
 
 impl Arguments {
@@ -170,6 +176,9 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     }
     if arguments.wants(Part::Flash) {
         flash::measure(&lengths, arguments.postgres.as_deref(), &mut report)?;
+    }
+    if arguments.wants(Part::Open) {
+        open::measure(&lengths, arguments.minutes, arguments.postgres.as_deref(), &mut report)?;
     }
     if arguments.wants(Part::Login) {
         report.add(login::measure(&lengths)?);
