@@ -1,5 +1,5 @@
 //! Sixty-four concurrent customers: orders and logins beside bare single commits, the number of orders in a commit,
-//! and the same orders on PostgreSQL.
+//! and the same orders on PostgreSQL, also beside `pgbench`.
 
 use std::time::{Duration, Instant};
 
@@ -11,6 +11,7 @@ use crate::Failure;
 use crate::load::{self, Pair, RunLengths, Sample, Target, in_turns};
 use crate::login::Logins;
 use crate::orders::{commits, open, order};
+use crate::pgbench;
 use crate::report::{Figure, Goal, Report};
 use crate::shop::{OnServer, Shop};
 use crate::storefront::basket;
@@ -98,6 +99,7 @@ fn on_postgres(server: &str, lengths: &RunLengths, report: &mut Report) -> Resul
     let keyed = target.keyed();
     let under_keys = || load::run(&keyed, CUSTOMERS, lengths.threads, lengths.round);
     let of_keys: Pair = in_turns(lengths.rounds, under_keys, || run(lengths.round))?;
+    pgbench::measure(&shop, &database.url, lengths, report, || run(lengths.round))?;
     carts(&shop, lengths, report)?;
     shop.close();
     let name = format!("durable orders on PostgreSQL, {CUSTOMERS} customers");

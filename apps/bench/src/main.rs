@@ -5,6 +5,7 @@
 
 mod catalogue;
 mod crowd;
+mod driver;
 mod flash;
 mod import;
 mod introspection;
@@ -15,6 +16,7 @@ mod mixed;
 mod open;
 mod open_loop;
 mod orders;
+mod pgbench;
 mod report;
 mod scale;
 mod shop;
@@ -104,9 +106,12 @@ enum Part {
     Start,
     Bulk,
     Writes,
+    /// 64 customers; with `--postgres` also orders beside the same rows written by `pgbench`, if it is installed.
     Crowd,
     Flash,
     Open,
+    /// Reads of an order through diesel and tokio-postgres; needs `--postgres` and runs only if named.
+    Driver,
 }
 
 impl Arguments {
@@ -195,6 +200,10 @@ fn measure(arguments: &Arguments) -> Result<Report, Failure> {
     // A million rows take minutes, so this part runs only on request.
     if arguments.only.contains(&Part::Bulk) {
         import::measure_many(&lengths, &mut report)?;
+    }
+    // Compares two libraries, not the service.
+    if arguments.only.contains(&Part::Driver) {
+        driver::measure(&lengths, arguments.postgres.as_deref().ok_or("set --postgres")?, &mut report)?;
     }
     report.resident = report::resident("self")?;
     Ok(report)
