@@ -61,7 +61,7 @@ const COLUMNS: &str = "iiititttttittittiiiiintitibitibittitttittttttmbbmiiitiimi
 pub fn measure(lengths: &RunLengths, server: &str, report: &mut Report) -> Result<(), Failure> {
     let database = OnServer::create(server, "driver")?;
     let shop = Shop::furnished(database.url.clone())?;
-    load::run(&orders(&shop)?, CUSTOMERS, lengths.threads, lengths.warm_up)?;
+    load::run(&orders(&shop, &shop.customers(CUSTOMERS)?)?, CUSTOMERS, lengths.threads, lengths.warm_up)?;
     let ids: Arc<[i64]> = shop.numbers("SELECT id AS number FROM orders ORDER BY id".to_owned())?.into();
     shop.close();
     database.vacuum()?;

@@ -1164,7 +1164,6 @@ diesel::table! {
         created_at -> Timestamp,
         started_at -> Nullable<Timestamp>,
         finished_at -> Nullable<Timestamp>,
-        parked_at -> Nullable<Timestamp>,
         reading -> Nullable<Text>,
         layout -> Nullable<Text>,
         preview -> Nullable<Text>,
