@@ -108,7 +108,8 @@ fn array(texts: String, is_postgres: bool) -> String {
     if is_postgres { format!("CAST(json_build_array({texts}) AS text)") } else { format!("json_array({texts})") }
 }
 
-fn literal(text: &str) -> String {
+/// Returns a text constant of a statement.
+pub(super) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
@@ -198,6 +199,32 @@ impl Table {
             .once()
             .run(target)?;
         Ok(())
+    }
+
+    /// Deletes rows with these keys that are to be written again, and nothing else. They pass through a project without
+    /// records first, so that no other row is deleted with them.
+    pub fn set_aside(&self, target: &mut AnyConnection, project: i64, keys: &[&str]) -> QueryResult<()> {
+        let Self { name, tenant, .. } = self;
+        Statement::new(format!("UPDATE {name} AS t SET {tenant} = -{project} FROM json_array_elements(CAST("))
+            .value(format!("[{}]", keys.join(",")))
+            .sql(format!(" AS json)) AS noted(r) WHERE {}", self.is_noted(project, true)))
+            .once()
+            .run(target)?;
+        Statement::new(format!("DELETE FROM {name} WHERE {tenant} = -{project}")).once().run(target).map(drop)
+    }
+
+    /// Deletes rows of the target that have another key than one of these rows, but the same value of a unique column.
+    /// Does nothing if the table has no such column.
+    pub fn delete_rivals(&self, target: &mut AnyConnection, unique: &str, rows: &[String]) -> QueryResult<()> {
+        let Some((_, value)) = self.values().find(|(column, _)| column.name == unique) else { return Ok(()) };
+        let key = self.key.iter().filter_map(|place| Some(self.values().nth(*place)?.1));
+        Statement::new(format!("DELETE FROM {} AS t USING json_array_elements(CAST(", self.name))
+            .value(format!("[{}]", rows.join(",")))
+            .sql(format!(" AS json)) AS noted(r) WHERE t.\"{unique}\" = {value} AND ({})", self.key_columns("t.")))
+            .sql(format!(" <> ({})", list(key)))
+            .once()
+            .run(target)
+            .map(drop)
     }
 
     /// Inserts rows into the target, with this action on rows that have the same key.
