@@ -71,7 +71,7 @@ pub(super) struct Round {
 /// Plan and progress of a copy.
 pub(super) struct CopyPlan {
     project: i64,
-    /// Condition of the row of this move in `project_moves`.
+    /// Condition that a row of the project in `project_moves` is of this move.
     of_move: String,
     tables: Vec<Table>,
     others: BTreeMap<String, Table>,
@@ -209,7 +209,7 @@ impl CopyPlan {
         for table in KEYS.into_iter().filter_map(|name| self.others.get(name)) {
             copy_pages(source, table, &format!("number > {}", self.keys), |rows| {
                 // A key that was free again has a later number. The response of the earlier one expires.
-                table.delete_rivals(target, "id", rows)?;
+                table.delete_same_keys(target, rows)?;
                 table.replace(target, rows)
             })?;
         }
@@ -254,8 +254,8 @@ impl CopyPlan {
         compares: bool,
     ) -> Result<Round, ProjectMoveError> {
         let (ids, is_complete, keys) = in_snapshot(source, |source| {
-            let goes_on = format!("SELECT project_id FROM project_moves WHERE {}", self.of_move);
-            if !Statement::new(goes_on).once().finds(source)? {
+            let own = Statement::new("SELECT project_id FROM project_moves WHERE project_id = ").value(self.project);
+            if !own.sql(format!(" AND {}", self.of_move)).once().finds(source)? {
                 return Err(ProjectMoveError::Refused("the move was aborted".to_owned()));
             }
             let noted: Vec<ChangeRow> =
@@ -263,16 +263,19 @@ impl CopyPlan {
                     .value(self.project)
                     .sql(format!(" ORDER BY id LIMIT {ROUND}"))
                     .rows(source)?;
+            let is_complete = noted.len() < ROUND;
             let mut changed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
             for ChangeRow { table_name, key, .. } in &noted {
                 changed.entry(table_name).or_default().insert(key);
             }
             for table in &self.tables {
                 if let Some(keys) = changed.get(table.name.as_str()) {
-                    self.copy_noted(source, target, table, &keys.iter().copied().collect::<Vec<_>>())?;
+                    let copied = self.copy_noted(source, target, table, keys.iter().copied().collect());
+                    // A unique value may have come from a row whose change belongs to a later round.
+                    let again = |error| ProjectMoveError::Refused(format!("{error}; run the same command again"));
+                    copied.map_err(|error| if is_complete { error } else { again(error) })?;
                 }
             }
-            let is_complete = noted.len() < ROUND;
             if is_complete && compares {
                 self.copy_shared(source, target)?;
                 self.compare(source, target)?;
@@ -293,58 +296,29 @@ impl CopyPlan {
     }
 
     /// Copies rows with these keys, and deletes those that the source no longer has: first, because others may have
-    /// taken over their unique values. Where rows exchange such values, those that changed are written anew.
+    /// taken over their unique values. So may rows that have changed.
     fn copy_noted(
         &self,
         source: &mut AnyConnection,
         target: &mut AnyConnection,
         table: &Table,
-        keys: &[&str],
+        keys: Vec<&str>,
     ) -> Result<(), ProjectMoveError> {
         let is_postgres = source.is_postgres();
+        let select =
+            |what: &str, keys: &[&str]| table.noted(what, self.project, format!("[{}]", keys.join(",")), is_postgres);
         for keys in keys.chunks(PAGE) {
-            let there = self.noted(table, &table.key_json("t.", is_postgres), keys, is_postgres);
-            let there: Vec<String> = there.scalars(source)?;
+            let there: Vec<String> = select(&table.key_json("t.", is_postgres), keys).scalars(source)?;
             let there: BTreeSet<&str> = there.iter().map(String::as_str).collect();
             let gone: Vec<&str> = keys.iter().copied().filter(|key| !there.contains(key)).collect();
             table.delete(target, self.project, &gone)?;
+            table.set_aside(target, self.project, keys)?;
         }
-        target.batch_execute("SAVEPOINT noted")?;
-        if self.write_noted(source, target, table, keys).is_err() {
-            target.batch_execute("ROLLBACK TO SAVEPOINT noted")?;
-            // A unique value may have passed from one row to another, also from a row of a later round.
-            let all = Statement::new("SELECT DISTINCT row_key FROM project_move_changes WHERE project_id = ");
-            let all: Vec<String> =
-                all.value(self.project).sql(" AND table_name = ").value(table.name.as_str()).scalars(source)?;
-            let all: Vec<&str> = all.iter().map(String::as_str).collect();
-            for keys in all.chunks(PAGE) {
-                table.set_aside(target, self.project, keys)?;
-            }
-            self.write_noted(source, target, table, keys)?;
-        }
-        target.batch_execute("RELEASE SAVEPOINT noted")?;
-        Ok(())
-    }
-
-    /// Writes the rows that the source has under these keys.
-    fn write_noted(
-        &self,
-        source: &mut AnyConnection,
-        target: &mut AnyConnection,
-        table: &Table,
-        keys: &[&str],
-    ) -> Result<(), ProjectMoveError> {
-        let is_postgres = source.is_postgres();
         for keys in keys.chunks(PAGE) {
-            let rows = self.noted(table, &table.row_json("t.", is_postgres), keys, is_postgres);
-            let rows: Vec<String> = rows.scalars(source)?;
+            let rows: Vec<String> = select(&table.row_json("t.", is_postgres), keys).scalars(source)?;
             table.write(target, self.project, &rows)?;
         }
         Ok(())
-    }
-
-    fn noted(&self, table: &Table, what: &str, keys: &[&str], is_postgres: bool) -> Statement {
-        table.noted(what, self.project, format!("[{}]", keys.join(",")), is_postgres)
     }
 
     /// Compares the numbers of rows.

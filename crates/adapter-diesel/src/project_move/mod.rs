@@ -128,7 +128,7 @@ struct Ends {
     /// Name of the target, without a password.
     label: String,
     project: i64,
-    /// Condition of the row of this move in `project_moves`.
+    /// Condition that a row of the project in `project_moves` is of this move.
     of_move: String,
 }
 
@@ -162,7 +162,7 @@ fn abort_at_source(source: &Database, project: i64) -> Result<bool, ProjectMoveE
         ))),
         found => {
             // A run that is still alive may switch at any time.
-            notes::forget(&mut source, project, &format!("project_id = {project} AND state = 'copying'"))?;
+            notes::forget(&mut source, project, "state = 'copying'")?;
             Ok(found.is_some())
         }
     }
@@ -183,7 +183,7 @@ impl Ends {
         if !Statement::new(lock).value(project).sql("))").once().finds(&mut target)? {
             return Err(ProjectMoveError::Refused(format!("another move of project {project} to {label} is running")));
         }
-        let of_move = format!("project_id = {project} AND target = {}", tables::literal(&label));
+        let of_move = format!("target = {}", tables::literal(&label));
         Ok(Self { source, target, label, project, of_move })
     }
 
@@ -267,7 +267,7 @@ impl Ends {
                 continue;
             }
             let is_quick = began.elapsed() < QUICK_COMPARISON;
-            notes::freeze(source, of_move)?;
+            notes::freeze(source, project, of_move)?;
             report(ProjectMovePhase::Frozen);
             let began = Instant::now();
             let mut is_closed = false;
@@ -276,7 +276,7 @@ impl Ends {
                 changes += done;
                 if is_complete {
                     copy.claim_ids(source, target)?;
-                    is_closed = notes::close(source, of_move)?;
+                    is_closed = notes::close(source, project, of_move)?;
                 }
                 if is_complete || began.elapsed().as_secs() >= u64::from(FREEZE_SECONDS) {
                     break;
@@ -295,7 +295,7 @@ impl Ends {
                     format!("the rest could not be copied within {FREEZE_SECONDS} s; try again when less is written");
                 return Err(ProjectMoveError::Refused(long));
             }
-            notes::thaw(source, of_move)?;
+            notes::thaw(source, project, of_move)?;
             report(ProjectMovePhase::Thawed(began.elapsed()));
         }
     }

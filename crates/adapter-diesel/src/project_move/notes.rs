@@ -78,11 +78,11 @@ pub(super) fn watch(source: &mut AnyConnection, table: &Table, project: i64) -> 
     patiently(source, &create)
 }
 
-/// Deletes the move of the project that meets a condition, its triggers and all it noted. Refuses if the project is in
+/// Deletes the move of the project if it meets a condition, its triggers and all it noted. Refuses if the project is in
 /// a move that does not meet it: the triggers belong to that one.
 pub(super) fn forget(source: &mut AnyConnection, project: i64, of_move: &str) -> Result<(), ProjectMoveError> {
     // First, so that no run closes the source while its triggers are dropped.
-    patiently(source, &format!("DELETE FROM project_moves WHERE {of_move}"))?;
+    patiently(source, &format!("DELETE FROM project_moves WHERE project_id = {project} AND {of_move}"))?;
     if Statement::new("SELECT project_id FROM project_moves WHERE project_id = ").value(project).finds(source)? {
         return Err(ProjectMoveError::Refused(format!(
             "project {project} is in another move, or its switch has begun; run the same command again"
@@ -105,28 +105,30 @@ pub(super) fn forget(source: &mut AnyConnection, project: i64, of_move: &str) ->
 }
 
 /// Refuses changes of the project for [`FREEZE_SECONDS`] from now. Transactions in flight end before.
-pub(super) fn freeze(source: &mut AnyConnection, of_move: &str) -> Result<(), ProjectMoveError> {
+pub(super) fn freeze(source: &mut AnyConnection, project: i64, of_move: &str) -> Result<(), ProjectMoveError> {
     let freeze = if source.is_postgres() {
         format!(
             "LOCK TABLE project_moves IN EXCLUSIVE MODE; UPDATE project_moves SET frozen_until = \
-             clock_timestamp() AT TIME ZONE 'UTC' + interval '{FREEZE_SECONDS} seconds' WHERE {of_move};"
+             clock_timestamp() AT TIME ZONE 'UTC' + interval '{FREEZE_SECONDS} seconds' \
+             WHERE project_id = {project} AND {of_move};"
         )
     } else {
         format!(
             "UPDATE project_moves SET frozen_until = strftime('%Y-%m-%d %H:%M:%f', 'now', '+{FREEZE_SECONDS} seconds') \
-             WHERE {of_move};"
+             WHERE project_id = {project} AND {of_move};"
         )
     };
     patiently(source, &freeze)
 }
 
 /// Ends the freeze early.
-pub(super) fn thaw(source: &mut AnyConnection, of_move: &str) -> Result<(), ProjectMoveError> {
-    patiently(source, &format!("UPDATE project_moves SET frozen_until = NULL WHERE {of_move}"))
+pub(super) fn thaw(source: &mut AnyConnection, project: i64, of_move: &str) -> Result<(), ProjectMoveError> {
+    let thaw = format!("UPDATE project_moves SET frozen_until = NULL WHERE project_id = {project} AND {of_move}");
+    patiently(source, &thaw)
 }
 
 /// Refuses changes for good, if the freeze has not ended. Returns `false` if it has, or if the move was aborted.
-pub(super) fn close(source: &mut AnyConnection, of_move: &str) -> Result<bool, ProjectMoveError> {
+pub(super) fn close(source: &mut AnyConnection, project: i64, of_move: &str) -> Result<bool, ProjectMoveError> {
     // Writers who saw the end of the freeze end first, and the time is read after them.
     let (lock, now) = if source.is_postgres() {
         ("LOCK TABLE project_moves IN EXCLUSIVE MODE; ", "clock_timestamp() AT TIME ZONE 'UTC'")
@@ -134,9 +136,9 @@ pub(super) fn close(source: &mut AnyConnection, of_move: &str) -> Result<bool, P
         ("", "strftime('%Y-%m-%d %H:%M:%f', 'now')")
     };
     source.batch_execute(&format!(
-        "{lock}UPDATE project_moves SET state = 'moved' WHERE state = 'copying' AND {of_move} \
-         AND frozen_until > {now};"
+        "{lock}UPDATE project_moves SET state = 'moved' WHERE state = 'copying' AND project_id = {project} \
+         AND {of_move} AND frozen_until > {now};"
     ))?;
-    let closed = format!("SELECT project_id FROM project_moves WHERE state = 'moved' AND {of_move}");
-    Ok(Statement::new(closed).once().finds(source)?)
+    let closed = Statement::new("SELECT project_id FROM project_moves WHERE state = 'moved' AND project_id = ");
+    Ok(closed.value(project).sql(format!(" AND {of_move}")).once().finds(source)?)
 }
