@@ -272,8 +272,10 @@ impl CopyPlan {
                 if let Some(keys) = changed.get(table.name.as_str()) {
                     let copied = self.copy_noted(source, target, table, keys.iter().copied().collect());
                     // A unique value may have come from a row whose change belongs to a later round.
-                    let again = |error| ProjectMoveError::Refused(format!("{error}; run the same command again"));
-                    copied.map_err(|error| if is_complete { error } else { again(error) })?;
+                    copied.map_err(|error| {
+                        let again = format!("{error}; run the same command again");
+                        if is_complete { error } else { ProjectMoveError::Refused(again) }
+                    })?;
                 }
             }
             if is_complete && compares {
