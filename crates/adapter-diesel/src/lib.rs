@@ -61,5 +61,5 @@ pub use database::{Left, NewRow, Rehearsal, RequestContext, VersionedRequest, Ve
 pub use demo_data::DemoData;
 pub use lease::Parked;
 pub use payments::PaymentComparison;
-pub use project_move::{ProjectMoveError, ProjectMoved};
+pub use project_move::{ProjectMoveError, ProjectMovePhase, ProjectMoved};
 pub use versions::{LastChange, VersionedRecord};

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use kontor_adapter_diesel::{Database, DatabaseUrl, ProjectMoved};
+use kontor_adapter_diesel::{Database, DatabaseUrl, ProjectMovePhase, ProjectMoved};
 use kontor_auth::model::{Login, NewPassword};
 use kontor_auth::{StaffRegistry, StaffRegistryError};
 use kontor_kernel::{
-    Clock as _, DeliverySubtypeId, DeliveryTypeId, Email, Language, Money, Name, StoreError, Word as _, Zone,
+    Clock as _, DeliverySubtypeId, DeliveryTypeId, Email, Language, Money, Name, ProjectId, StoreError, Word as _, Zone,
 };
 use kontor_orders::model::DeliveryChoice;
 use kontor_orders::ports::{ContactSettings as _, DeliveryOption, DeliverySettings as _, DeliveryTerms};
@@ -404,9 +404,10 @@ pub struct MoveArguments {
     /// Id of the project.
     project: i64,
     /// PostgreSQL database to move it to: an address, or a configuration file with `database_url`. It must be migrated.
-    #[arg(long, value_name = "DATABASE")]
-    to: String,
-    /// End a move that died, instead: the old database goes on without it.
+    #[arg(long, value_name = "DATABASE", required_unless_present = "abort")]
+    to: Option<String>,
+    /// End a move that died, instead: the old database goes on without it. Needs the target only once the switch has
+    /// begun.
     #[arg(long)]
     abort: bool,
     #[command(flatten)]
@@ -422,20 +423,14 @@ fn run_move(
     let project = process::project(project)?;
     let config = load(output.database)?;
     let source = open_migrated(&config)?;
-    let to = if to.parse::<DatabaseUrl>().is_ok() { to } else { database_url_in(Path::new(&to))? };
-    let target = open_migrated(&Config { database_url: to.into(), ..config })?;
-    let runtime = process::runtime()?;
+    eprintln!("kontor: connecting");
+    let target = to.map(|to| open_target(to, config));
     if abort {
-        let was_begun = runtime.block_on(source.abort_project_move(&target, project))?;
-        if output.json {
-            println!("{}", serde_json::json!({ "project_id": project.get(), "aborted": was_begun }));
-        } else {
-            println!("project_id  {project}");
-            println!("aborted     {was_begun}");
-        }
-        return Ok(());
+        return abort_move(&source, target, project, output.json);
     }
-    let moved = runtime.block_on(source.move_project(&target, project, SystemClock.now()))?;
+    let target = target.ok_or("--to is required")??;
+    let report = |phase: ProjectMovePhase| eprintln!("kontor: {phase}");
+    let moved = process::runtime()?.block_on(source.move_project(&target, project, SystemClock.now(), report))?;
     let ProjectMoved { rows, changes, frozen } = moved;
     let (frozen, target) = (u64::try_from(frozen.as_millis()).unwrap_or(u64::MAX), target.url().to_string());
     if output.json {
@@ -449,6 +444,46 @@ fn run_move(
         println!("rows        {rows}");
         println!("changes     {changes}");
         println!("frozen_ms   {frozen}");
+    }
+    Ok(())
+}
+
+/// Opens the target of a move.
+fn open_target(to: String, config: Config) -> Result<Database, Failure> {
+    let to = if to.parse::<DatabaseUrl>().is_ok() { to } else { database_url_in(Path::new(&to))? };
+    open_migrated(&Config { database_url: to.into(), ..config })
+}
+
+/// Ends a move, at the source alone if the target is not given or cannot be opened.
+fn abort_move(
+    source: &Database,
+    target: Option<Result<Database, Failure>>,
+    project: ProjectId,
+    json: bool,
+) -> Result<(), Failure> {
+    let (target, lost) = match target.transpose() {
+        Ok(target) => (target, None),
+        Err(lost) => (None, Some(lost)),
+    };
+    let aborted = process::runtime()?.block_on(source.abort_project_move(target.as_ref(), project));
+    let was_begun = aborted.map_err(|error| match &lost {
+        Some(lost) => Failure::from(format!("{error}; it cannot be opened: {lost}")),
+        None => error.into(),
+    })?;
+    let is_cleaned = target.is_some();
+    if !is_cleaned {
+        let reason = lost.map_or_else(|| "--to is missing".to_owned(), |lost| lost.to_string());
+        eprintln!("kontor: the target was not cleaned ({reason}); its server rolls back what the move wrote");
+    }
+    if json {
+        let reported = serde_json::json!({
+            "project_id": project.get(), "aborted": was_begun, "target_cleaned": is_cleaned,
+        });
+        println!("{reported}");
+    } else {
+        println!("project_id      {project}");
+        println!("aborted         {was_begun}");
+        println!("target_cleaned  {is_cleaned}");
     }
     Ok(())
 }

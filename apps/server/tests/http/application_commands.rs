@@ -164,7 +164,11 @@ async fn a_project_moves_while_it_is_served() {
     refused(&environment, &["project", "move", "404", "--to", &url], "project 404 not found");
     let aborted = printed(&environment, &["project", "move", &id, "--to", &url, "--abort"]);
     assert_eq!(aborted["aborted"], false, "nothing was begun");
+    refused(&environment, &["project", "move", &id], "--to");
     let moved = to(&url);
+    for phase in ["connecting", "copying", "copied", "catching up", "freeze begins", "freeze ends"] {
+        assert!(environment.log().contains(&format!("kontor: {phase}")), "{phase}");
+    }
     assert!(moved["rows"].as_u64().unwrap() > 5 && moved["frozen_ms"].as_u64().unwrap() < 5_000, "{moved}");
 
     let late = by_staff(&environment, &bearer, Method::POST, "/api/brands");

@@ -13,7 +13,7 @@ use kontor_adapter_diesel::testing::wire::{Break, Wire};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase};
 use kontor_adapter_diesel::{Database, DatabaseUrl, retry_until, tests_with};
 use kontor_kernel::ProjectId;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::crash::asked;
@@ -33,6 +33,9 @@ const NEXT_ORDERS: Duration = Duration::from_secs(2);
 const SLOW_COPY: &str = "CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $linger$ BEGIN \
      PERFORM pg_sleep(0.15); RETURN NULL; END $linger$; \
      CREATE TRIGGER linger AFTER INSERT ON orders FOR EACH STATEMENT EXECUTE FUNCTION linger()";
+
+/// Target that no server listens at.
+const LOST: &str = "postgres://kontor@127.0.0.1:1/lost";
 
 /// All that a move keeps in the source.
 const LEFT: &str = "SELECT (SELECT count(*) FROM project_moves) + (SELECT count(*) FROM project_move_changes) \
@@ -112,9 +115,9 @@ impl Trial {
     }
 
     /// Runs the command until it succeeds. It is refused while the server still ends the transaction of a dead one.
-    async fn printed(&self, more: &[&str]) -> Value {
-        let (project, to) = (self.project.to_string(), address(self.wire.url()));
-        let whole = [&["project", "move", &project, "--to", &to, "--json"][..], more].concat();
+    async fn printed(&self, to: &str, more: &[&str]) -> Value {
+        let project = self.project.to_string();
+        let whole = [&["project", "move", &project, "--to", to, "--json"][..], more].concat();
         let until = Instant::now() + PATIENCE;
         loop {
             let Output { status, stdout, stderr } = self.environment.command(&whole).output().unwrap();
@@ -141,9 +144,15 @@ impl Trial {
         self.more(&self.sales.placed, "placed").await;
     }
 
-    /// Aborts a dead move and checks that nothing of it is left.
-    async fn abort(&self) {
-        assert_eq!(self.printed(&["--abort"]).await["aborted"], true);
+    /// Aborts a dead move and checks that nothing of it is left. Without the target, a second run waits for its server.
+    async fn abort(&self, loses_target: bool) {
+        if loses_target {
+            let aborted = self.printed(LOST, &["--abort"]).await;
+            assert_eq!((&aborted["aborted"], &aborted["target_cleaned"]), (&json!(true), &json!(false)));
+            assert_eq!(number(&self.source, LEFT).await, 0);
+        }
+        let aborted = self.printed(&address(self.wire.url()), &["--abort"]).await;
+        assert_eq!((&aborted["aborted"], &aborted["target_cleaned"]), (&json!(!loses_target), &json!(true)));
         assert_eq!(number(&self.source, LEFT).await, 0);
         assert_eq!(number(&self.target.database, "SELECT count(*) AS id FROM projects").await, 0);
         self.goes_on().await;
@@ -186,13 +195,15 @@ async fn a_shop_outlives_each_move_that_dies() {
     let mut trial = Trial::open(environment).await;
     trial.goes_on().await;
 
-    for (state, most) in [("state = 'copying'", 0), ("state = 'copying'", 400), ("frozen_until IS NOT NULL", 0)] {
+    let moments =
+        [("state = 'copying'", 0, true), ("state = 'copying'", 400, false), ("frozen_until IS NOT NULL", 0, false)];
+    for (state, most, loses_target) in moments {
         let mut moving = trial.start(state).await;
         rng.rest(0, most).await;
         moving.must_run();
         moving.kill();
         trial.goes_on().await;
-        trial.abort().await;
+        trial.abort(loses_target).await;
     }
     assert!(trial.sales.refused.load(Ordering::SeqCst) > 0, "the freeze outlived the process");
 
@@ -202,11 +213,14 @@ async fn a_shop_outlives_each_move_that_dies() {
     assert!(!moving.ended().await.success());
     assert_eq!((trial.wire.lost(), trial.moves("state = 'moved'").await), (1, 1));
     trial.more(&trial.sales.refused, "refused").await;
-    trial.abort().await;
+    let project = trial.project.to_string();
+    let refused = trial.environment.command(&["project", "move", &project, "--abort"]).output().unwrap();
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("may have been moved"), "{refused:?}");
+    trial.abort(false).await;
 
     // The process dies at the commit or right after it. The same command settles which.
     trial.start("state = 'moved'").await.kill();
-    let moved = trial.printed(&[]).await;
+    let moved = trial.printed(&address(trial.wire.url()), &[]).await;
     let placed = trial.close().await;
     assert_eq!(number(&trial.target.database, "SELECT count(*) AS id FROM orders").await, placed, "{moved}");
     trial.expect_moved().await;

@@ -17,6 +17,10 @@ const ROUND: usize = 20_000;
 /// Idempotency keys and their responses. They name no project, so those of all projects are copied.
 const KEYS: [&str; 2] = ["idempotency_keys", "idempotency_answers"];
 
+/// Ids of each table that the target leaves free beside a tenth of those of the source: for rows that are created while
+/// the project moves.
+const HEADROOM: i64 = 10_000;
+
 /// Maximum age of a request when its key is committed, with room for clocks that differ.
 const LATE: TimeDelta = TimeDelta::seconds(60);
 
@@ -67,10 +71,12 @@ pub(super) struct Round {
 /// Plan and progress of a copy.
 pub(super) struct CopyPlan {
     project: i64,
+    /// Condition that a row of the project in `project_moves` is of this move.
+    of_move: String,
     tables: Vec<Table>,
     others: BTreeMap<String, Table>,
     shared: Vec<ReferenceRow>,
-    /// Greatest id of each table that the target has room for.
+    /// Greatest id of each table that was compared with those of the target.
     ids: BTreeMap<String, i64>,
     /// Request number up to which all keys are copied.
     keys: i64,
@@ -117,21 +123,35 @@ fn check_references(target: &mut AnyConnection) -> Result<(), ProjectMoveError> 
 }
 
 impl CopyPlan {
-    /// Reads the tables and checks that the target has room for the ids.
+    /// Reads the tables, and checks and reserves the ids in the target.
     pub fn plan(
         source: &mut AnyConnection,
         target: &mut AnyConnection,
         project: i64,
+        of_move: &str,
     ) -> Result<Self, ProjectMoveError> {
         let (tables, others) = tables::read(target)?;
         let shared = Statement::new(SHARED).rows(target)?;
-        let mut copy = Self { project, tables, others, shared, ids: BTreeMap::new(), keys: 0 };
+        let of_move = of_move.to_owned();
+        let mut copy = Self { project, of_move, tables, others, shared, ids: BTreeMap::new(), keys: 0 };
+        copy.reserve_ids(source, target)?;
         copy.claim_ids(source, target)?;
         Ok(copy)
     }
 
     pub fn tables(&self) -> &[Table] {
         &self.tables
+    }
+
+    /// Moves the sequences of the target past the ids of the source, and past those that it issues during the move.
+    fn reserve_ids(&self, source: &mut AnyConnection, target: &mut AnyConnection) -> Result<(), ProjectMoveError> {
+        for Table { name, .. } in self.tables.iter().filter(|table| table.has_ids()) {
+            let newest: Option<i64> = Statement::new(format!("SELECT max(id) FROM {name}")).once().scalar(source)?;
+            let newest = newest.unwrap_or_default();
+            let end = newest.saturating_add(newest / 10).saturating_add(HEADROOM);
+            tables::raise_sequence(target, name, end)?;
+        }
+        Ok(())
     }
 
     /// Moves the sequences of the target past the ids of the project, and refuses ids that other projects have there.
@@ -187,7 +207,11 @@ impl CopyPlan {
     /// request repeated at the target does not run again. Returns the number to begin at next time.
     fn copy_keys(&self, source: &mut AnyConnection, target: &mut AnyConnection) -> Result<i64, ProjectMoveError> {
         for table in KEYS.into_iter().filter_map(|name| self.others.get(name)) {
-            copy_pages(source, table, &format!("number > {}", self.keys), |rows| table.replace(target, rows))?;
+            copy_pages(source, table, &format!("number > {}", self.keys), |rows| {
+                // A key that was free again has a later number. The response of the earlier one expires.
+                table.delete_same_keys(target, rows)?;
+                table.replace(target, rows)
+            })?;
         }
         let newest: Option<i64> = Statement::new("SELECT max(number) FROM idempotency_keys").once().scalar(source)?;
         Ok(newest.map_or(self.keys, |newest| number_before(newest, LATE).max(self.keys)))
@@ -230,21 +254,30 @@ impl CopyPlan {
         compares: bool,
     ) -> Result<Round, ProjectMoveError> {
         let (ids, is_complete, keys) = in_snapshot(source, |source| {
+            let own = Statement::new("SELECT project_id FROM project_moves WHERE project_id = ").value(self.project);
+            if !own.sql(format!(" AND {}", self.of_move)).once().finds(source)? {
+                return Err(ProjectMoveError::Refused("the move was aborted".to_owned()));
+            }
             let noted: Vec<ChangeRow> =
                 Statement::new("SELECT id, table_name, row_key FROM project_move_changes WHERE project_id = ")
                     .value(self.project)
                     .sql(format!(" ORDER BY id LIMIT {ROUND}"))
                     .rows(source)?;
+            let is_complete = noted.len() < ROUND;
             let mut changed: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
             for ChangeRow { table_name, key, .. } in &noted {
                 changed.entry(table_name).or_default().insert(key);
             }
             for table in &self.tables {
                 if let Some(keys) = changed.get(table.name.as_str()) {
-                    self.copy_noted(source, target, table, keys.iter().copied().collect())?;
+                    let copied = self.copy_noted(source, target, table, keys.iter().copied().collect());
+                    // A unique value may have come from a row whose change belongs to a later round.
+                    copied.map_err(|error| {
+                        let again = format!("{error}; run the same command again");
+                        if is_complete { error } else { ProjectMoveError::Refused(again) }
+                    })?;
                 }
             }
-            let is_complete = noted.len() < ROUND;
             if is_complete && compares {
                 self.copy_shared(source, target)?;
                 self.compare(source, target)?;
@@ -265,7 +298,7 @@ impl CopyPlan {
     }
 
     /// Copies rows with these keys, and deletes those that the source no longer has: first, because others may have
-    /// taken over their unique values.
+    /// taken over their unique values. So may rows that have changed.
     fn copy_noted(
         &self,
         source: &mut AnyConnection,
@@ -281,6 +314,7 @@ impl CopyPlan {
             let there: BTreeSet<&str> = there.iter().map(String::as_str).collect();
             let gone: Vec<&str> = keys.iter().copied().filter(|key| !there.contains(key)).collect();
             table.delete(target, self.project, &gone)?;
+            table.set_aside(target, self.project, keys)?;
         }
         for keys in keys.chunks(PAGE) {
             let rows: Vec<String> = select(&table.row_json("t.", is_postgres), keys).scalars(source)?;

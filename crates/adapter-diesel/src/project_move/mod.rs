@@ -13,6 +13,7 @@ mod copy;
 mod notes;
 mod tables;
 
+use std::fmt;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
@@ -73,6 +74,36 @@ pub struct ProjectMoved {
     pub frozen: Duration,
 }
 
+/// Progress of a move, reported as it happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProjectMovePhase {
+    /// The first copy begins.
+    Copying,
+    /// The first copy has this number of rows.
+    Copied(u64),
+    /// This number of changes has been copied so far.
+    CatchingUp(u64),
+    /// The source refuses changes from now on.
+    Frozen,
+    /// The source accepts changes again after this time, because the rest was too long.
+    Thawed(Duration),
+    /// The target has the project, after a freeze of this time.
+    Switched(Duration),
+}
+
+impl fmt::Display for ProjectMovePhase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Copying => write!(f, "copying all rows"),
+            Self::Copied(rows) => write!(f, "copied {rows} rows"),
+            Self::CatchingUp(changes) => write!(f, "catching up: {changes} changes copied"),
+            Self::Frozen => write!(f, "freeze begins: changes of the project are refused"),
+            Self::Thawed(after) => write!(f, "freeze ends after {:.1} s without the switch", after.as_secs_f64()),
+            Self::Switched(after) => write!(f, "freeze ends after {:.1} s: switched", after.as_secs_f64()),
+        }
+    }
+}
+
 by_place! {
     struct MoveRow {
         state: String,
@@ -97,6 +128,8 @@ struct Ends {
     /// Name of the target, without a password.
     label: String,
     project: i64,
+    /// Condition that a row of the project in `project_moves` is of this move.
+    of_move: String,
 }
 
 /// Nothing stays in the target unless it was committed.
@@ -106,17 +139,43 @@ impl Drop for Ends {
     }
 }
 
+fn open_source(source: &Database) -> Result<AnyConnection, ProjectMoveError> {
+    let mut source = source.connect()?;
+    if source.is_postgres() {
+        source.batch_execute(SETTINGS)?;
+    }
+    Ok(source)
+}
+
+/// Returns the move that an earlier run left in the source, if any.
+fn earlier_move(source: &mut AnyConnection, project: i64) -> Result<Option<MoveRow>, ProjectMoveError> {
+    let moves = Statement::new("SELECT state, target FROM project_moves WHERE project_id = ").value(project);
+    Ok(moves.rows(source)?.into_iter().next())
+}
+
+/// Ends a move without its target, unless the switch may have happened.
+fn abort_at_source(source: &Database, project: i64) -> Result<bool, ProjectMoveError> {
+    let mut source = open_source(source)?;
+    match earlier_move(&mut source, project)? {
+        Some(MoveRow { state, target }) if state == "moved" => Err(ProjectMoveError::Refused(format!(
+            "project {project} may have been moved to {target}; only that database knows, so `--abort` needs it"
+        ))),
+        found => {
+            // A run that is still alive may switch at any time.
+            notes::forget(&mut source, project, "state = 'copying'")?;
+            Ok(found.is_some())
+        }
+    }
+}
+
 impl Ends {
     fn open(source: &Database, target: &Database, project: i64) -> Result<Self, ProjectMoveError> {
         let label = target.url().to_string();
-        let (mut source, mut target) = (source.connect()?, target.connect()?);
+        let (source, mut target) = (open_source(source)?, target.connect()?);
         if !target.is_postgres() {
             return Err(ProjectMoveError::Refused("the target must be a PostgreSQL database".to_owned()));
         }
         target.batch_execute(SETTINGS)?;
-        if source.is_postgres() {
-            source.batch_execute(SETTINGS)?;
-        }
         // References are checked when all rows are there.
         notes::patiently(&mut target, copy::DEFERRABLE)?;
         target.batch_execute("BEGIN; SET CONSTRAINTS ALL DEFERRED")?;
@@ -124,7 +183,8 @@ impl Ends {
         if !Statement::new(lock).value(project).sql("))").once().finds(&mut target)? {
             return Err(ProjectMoveError::Refused(format!("another move of project {project} to {label} is running")));
         }
-        Ok(Self { source, target, label, project })
+        let of_move = format!("target = {}", tables::literal(&label));
+        Ok(Self { source, target, label, project, of_move })
     }
 
     fn has_project(connection: &mut AnyConnection, project: i64) -> Result<bool, ProjectMoveError> {
@@ -132,12 +192,9 @@ impl Ends {
     }
 
     fn find(&mut self) -> Result<Found, ProjectMoveError> {
-        let Self { source, target, label, project } = self;
-        let moves: Vec<MoveRow> = Statement::new("SELECT state, target FROM project_moves WHERE project_id = ")
-            .value(*project)
-            .rows(source)?;
+        let Self { source, target, label, project, .. } = self;
         let there = Self::has_project(target, *project)?;
-        match moves.first() {
+        match earlier_move(source, *project)? {
             Some(earlier) if earlier.target != *label => Err(ProjectMoveError::Refused(format!(
                 "project {project} is in a move to {}; finish or abort that move first",
                 earlier.target
@@ -178,17 +235,23 @@ impl Ends {
         Ok(())
     }
 
-    fn run(&mut self, at: DateTime<Utc>) -> Result<ProjectMoved, ProjectMoveError> {
-        let Self { source, target, label, project } = self;
+    fn run(
+        &mut self,
+        at: DateTime<Utc>,
+        report: &mut dyn FnMut(ProjectMovePhase),
+    ) -> Result<ProjectMoved, ProjectMoveError> {
+        let Self { source, target, label, project, of_move } = self;
         let project = *project;
-        let mut copy = CopyPlan::plan(source, target, project)?;
+        let mut copy = CopyPlan::plan(source, target, project, of_move)?;
         Statement::new("INSERT INTO project_moves (project_id, state, target, started_at) VALUES ")
             .tuple([project.into(), "copying".into(), label.as_str().into(), at.naive_utc().into()])
             .run(source)?;
         for table in copy.tables() {
             notes::watch(source, table, project)?;
         }
+        report(ProjectMovePhase::Copying);
         let rows = copy.all(source, target)?;
+        report(ProjectMovePhase::Copied(count(rows)));
         let (mut changes, mut rounds, mut freezes) = (0, 0, 0);
         loop {
             // Complete rounds end with a comparison; the last one before a freeze is such a round.
@@ -196,6 +259,7 @@ impl Ends {
             let Round { done, is_complete } = copy.round(source, target, true)?;
             changes += done;
             rounds += 1;
+            report(ProjectMovePhase::CatchingUp(count(changes)));
             if rounds > MAX_ROUNDS {
                 return Err(ProjectMoveError::Refused("the project changes faster than it is copied".to_owned()));
             }
@@ -203,7 +267,8 @@ impl Ends {
                 continue;
             }
             let is_quick = began.elapsed() < QUICK_COMPARISON;
-            notes::freeze(source, project)?;
+            notes::freeze(source, project, of_move)?;
+            report(ProjectMovePhase::Frozen);
             let began = Instant::now();
             let mut is_closed = false;
             loop {
@@ -211,7 +276,7 @@ impl Ends {
                 changes += done;
                 if is_complete {
                     copy.claim_ids(source, target)?;
-                    is_closed = notes::close(source, project)?;
+                    is_closed = notes::close(source, project, of_move)?;
                 }
                 if is_complete || began.elapsed().as_secs() >= u64::from(FREEZE_SECONDS) {
                     break;
@@ -221,7 +286,7 @@ impl Ends {
                 let frozen = began.elapsed();
                 let unknown = |error: diesel::result::Error| ProjectMoveError::Unknown(error.to_string());
                 target.batch_execute("COMMIT").map_err(unknown)?;
-                let count = |rows: usize| u64::try_from(rows).unwrap_or(u64::MAX);
+                report(ProjectMovePhase::Switched(frozen));
                 return Ok(ProjectMoved { rows: count(rows), changes: count(changes), frozen });
             }
             freezes += 1;
@@ -230,19 +295,25 @@ impl Ends {
                     format!("the rest could not be copied within {FREEZE_SECONDS} s; try again when less is written");
                 return Err(ProjectMoveError::Refused(long));
             }
-            notes::thaw(source, project)?;
+            notes::thaw(source, project, of_move)?;
+            report(ProjectMovePhase::Thawed(began.elapsed()));
         }
     }
 }
 
+fn count(rows: usize) -> u64 {
+    u64::try_from(rows).unwrap_or(u64::MAX)
+}
+
 impl Database {
-    /// Moves a project with all its rows to another database. Both must have the same migrations. A move that died is
-    /// finished, or begun again.
+    /// Moves a project with all its rows to another database, and reports each phase. Both must have the same
+    /// migrations. A move that died is finished, or begun again.
     pub async fn move_project(
         &self,
         target: &Self,
         project: ProjectId,
         at: DateTime<Utc>,
+        mut report: impl FnMut(ProjectMovePhase) + Send + 'static,
     ) -> Result<ProjectMoved, ProjectMoveError> {
         let (source, to) = (self.clone(), target.clone());
         let moved = move || {
@@ -250,13 +321,13 @@ impl Database {
             match ends.find()? {
                 Found::Moved => return Ok(ProjectMoved { rows: 0, changes: 0, frozen: Duration::ZERO }),
                 // A run that died while it cleaned up leaves triggers alone.
-                Found::Unfinished | Found::Nothing => notes::forget(&mut ends.source, project.get())?,
+                Found::Unfinished | Found::Nothing => notes::forget(&mut ends.source, project.get(), &ends.of_move)?,
             }
             ends.check_source()?;
-            let moved = ends.run(at);
+            let moved = ends.run(at, &mut report);
             if let Err(error) = &moved
                 && !matches!(error, ProjectMoveError::Unknown(_))
-                && let Err(kept) = notes::forget(&mut ends.source, project.get())
+                && let Err(kept) = notes::forget(&mut ends.source, project.get(), &ends.of_move)
             {
                 tracing::warn!(error = %kept, "triggers of the move are left; `--abort` removes them");
             }
@@ -270,14 +341,21 @@ impl Database {
         Ok(moved)
     }
 
-    /// Ends a move that died: the source goes on without limits. Returns `false` if there was none.
-    pub async fn abort_project_move(&self, target: &Self, project: ProjectId) -> Result<bool, ProjectMoveError> {
-        let (source, to) = (self.clone(), target.clone());
+    /// Ends a move that died: the source goes on without limits. Returns `false` if there was none. A move that has not
+    /// come to its switch ends without the target too. Later only the target knows whether it has the project.
+    pub async fn abort_project_move(
+        &self,
+        target: Option<&Self>,
+        project: ProjectId,
+    ) -> Result<bool, ProjectMoveError> {
+        let (source, to) = (self.clone(), target.cloned());
         blocking(move || {
+            let Some(to) = to else { return abort_at_source(&source, project.get()) };
             let mut ends = Ends::open(&source, &to, project.get())?;
             match ends.find()? {
                 found @ (Found::Nothing | Found::Unfinished) => {
-                    notes::forget(&mut ends.source, project.get()).map(|()| matches!(found, Found::Unfinished))
+                    notes::forget(&mut ends.source, project.get(), &ends.of_move)?;
+                    Ok(matches!(found, Found::Unfinished))
                 }
                 Found::Moved => {
                     Err(ProjectMoveError::Refused(format!("project {project} has been moved to {}", ends.label)))

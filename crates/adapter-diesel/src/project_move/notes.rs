@@ -78,10 +78,16 @@ pub(super) fn watch(source: &mut AnyConnection, table: &Table, project: i64) -> 
     patiently(source, &create)
 }
 
-/// Drops the triggers of a move and all it noted.
-pub(super) fn forget(source: &mut AnyConnection, project: i64) -> Result<(), ProjectMoveError> {
+/// Deletes the move of the project if it meets a condition, its triggers and all it noted. Refuses if the project is in
+/// a move that does not meet it: the triggers belong to that one.
+pub(super) fn forget(source: &mut AnyConnection, project: i64, of_move: &str) -> Result<(), ProjectMoveError> {
     // First, so that no run closes the source while its triggers are dropped.
-    patiently(source, &format!("DELETE FROM project_moves WHERE project_id = {project}"))?;
+    patiently(source, &format!("DELETE FROM project_moves WHERE project_id = {project} AND {of_move}"))?;
+    if Statement::new("SELECT project_id FROM project_moves WHERE project_id = ").value(project).finds(source)? {
+        return Err(ProjectMoveError::Refused(format!(
+            "project {project} is in another move, or its switch has begun; run the same command again"
+        )));
+    }
     let is_postgres = source.is_postgres();
     let all = if is_postgres {
         "SELECT proname::text FROM pg_proc WHERE pronamespace = current_schema()::regnamespace AND starts_with(proname::text, "
@@ -91,35 +97,38 @@ pub(super) fn forget(source: &mut AnyConnection, project: i64) -> Result<(), Pro
     let end = if is_postgres { ")" } else { ") = 1)" };
     let names: Vec<String> = Statement::new(all).value(prefix(project)).sql(end).once().scalars(source)?;
     for name in names {
-        let drop = if is_postgres { format!("DROP FUNCTION {name}() CASCADE") } else { format!("DROP TRIGGER {name}") };
-        patiently(source, &drop)?;
+        // An aborted run drops them too.
+        let (kind, end) = if is_postgres { ("FUNCTION", "() CASCADE") } else { ("TRIGGER", "") };
+        patiently(source, &format!("DROP {kind} IF EXISTS {name}{end}"))?;
     }
     patiently(source, &format!("DELETE FROM project_move_changes WHERE project_id = {project}"))
 }
 
 /// Refuses changes of the project for [`FREEZE_SECONDS`] from now. Transactions in flight end before.
-pub(super) fn freeze(source: &mut AnyConnection, project: i64) -> Result<(), ProjectMoveError> {
+pub(super) fn freeze(source: &mut AnyConnection, project: i64, of_move: &str) -> Result<(), ProjectMoveError> {
     let freeze = if source.is_postgres() {
         format!(
             "LOCK TABLE project_moves IN EXCLUSIVE MODE; UPDATE project_moves SET frozen_until = \
-             clock_timestamp() AT TIME ZONE 'UTC' + interval '{FREEZE_SECONDS} seconds' WHERE project_id = {project};"
+             clock_timestamp() AT TIME ZONE 'UTC' + interval '{FREEZE_SECONDS} seconds' \
+             WHERE project_id = {project} AND {of_move};"
         )
     } else {
         format!(
             "UPDATE project_moves SET frozen_until = strftime('%Y-%m-%d %H:%M:%f', 'now', '+{FREEZE_SECONDS} seconds') \
-             WHERE project_id = {project};"
+             WHERE project_id = {project} AND {of_move};"
         )
     };
     patiently(source, &freeze)
 }
 
 /// Ends the freeze early.
-pub(super) fn thaw(source: &mut AnyConnection, project: i64) -> Result<(), ProjectMoveError> {
-    patiently(source, &format!("UPDATE project_moves SET frozen_until = NULL WHERE project_id = {project}"))
+pub(super) fn thaw(source: &mut AnyConnection, project: i64, of_move: &str) -> Result<(), ProjectMoveError> {
+    let thaw = format!("UPDATE project_moves SET frozen_until = NULL WHERE project_id = {project} AND {of_move}");
+    patiently(source, &thaw)
 }
 
-/// Refuses changes for good, if the freeze has not ended. Returns `false` if it has.
-pub(super) fn close(source: &mut AnyConnection, project: i64) -> Result<bool, ProjectMoveError> {
+/// Refuses changes for good, if the freeze has not ended. Returns `false` if it has, or if the move was aborted.
+pub(super) fn close(source: &mut AnyConnection, project: i64, of_move: &str) -> Result<bool, ProjectMoveError> {
     // Writers who saw the end of the freeze end first, and the time is read after them.
     let (lock, now) = if source.is_postgres() {
         ("LOCK TABLE project_moves IN EXCLUSIVE MODE; ", "clock_timestamp() AT TIME ZONE 'UTC'")
@@ -128,8 +137,8 @@ pub(super) fn close(source: &mut AnyConnection, project: i64) -> Result<bool, Pr
     };
     source.batch_execute(&format!(
         "{lock}UPDATE project_moves SET state = 'moved' WHERE state = 'copying' AND project_id = {project} \
-         AND frozen_until > {now};"
+         AND {of_move} AND frozen_until > {now};"
     ))?;
     let closed = Statement::new("SELECT project_id FROM project_moves WHERE state = 'moved' AND project_id = ");
-    Ok(closed.value(project).finds(source)?)
+    Ok(closed.value(project).sql(format!(" AND {of_move}")).once().finds(source)?)
 }

@@ -49,6 +49,8 @@ pub(super) struct Table {
     pub name: String,
     /// Column with the project.
     pub tenant: &'static str,
+    /// `true` if values other than the key are unique, at least within a project.
+    has_unique: bool,
     columns: Vec<Column>,
     /// Places of the columns of the primary key, in its order.
     key: Vec<usize>,
@@ -61,12 +63,14 @@ by_place! {
         kind: String,
         key_place: Option<i64>,
         has_project: bool,
+        has_unique: bool,
     }
 }
 
 const COLUMNS: &str = "SELECT c.relname::text, a.attname::text, format_type(a.atttypid, NULL), \
      CAST(array_position(k.conkey, a.attnum) AS BIGINT), \
-     EXISTS (SELECT 1 FROM pg_attribute p WHERE p.attrelid = c.oid AND p.attname = 'project_id') \
+     EXISTS (SELECT 1 FROM pg_attribute p WHERE p.attrelid = c.oid AND p.attname = 'project_id'), \
+     EXISTS (SELECT 1 FROM pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND NOT i.indisprimary) \
     FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
     LEFT JOIN pg_constraint k ON k.conrelid = c.oid AND k.contype = 'p' \
     WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') \
@@ -84,6 +88,7 @@ pub(super) fn read(target: &mut AnyConnection) -> Result<(Vec<Table>, BTreeMap<S
         key.sort_unstable();
         let table = Table {
             tenant: if first.has_project { "project_id" } else { "id" },
+            has_unique: first.has_project && first.has_unique,
             columns: rows.iter().map(|row| Column { name: row.name.clone(), kind: row.kind.clone() }).collect(),
             key: key.into_iter().map(|(_, place)| place).collect(),
             name: name.clone(),
@@ -108,7 +113,8 @@ fn array(texts: String, is_postgres: bool) -> String {
     if is_postgres { format!("CAST(json_build_array({texts}) AS text)") } else { format!("json_array({texts})") }
 }
 
-fn literal(text: &str) -> String {
+/// Returns a text constant of a statement.
+pub(super) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
@@ -198,6 +204,35 @@ impl Table {
             .once()
             .run(target)?;
         Ok(())
+    }
+
+    /// Deletes rows with these keys that are to be written again, if unique values may have passed between them. They
+    /// pass through a project without records first, so that no row of another table is deleted with them.
+    pub fn set_aside(&self, target: &mut AnyConnection, project: i64, keys: &[&str]) -> QueryResult<()> {
+        if !self.has_unique {
+            return Ok(());
+        }
+        let Self { name, .. } = self;
+        let is_noted = self.is_noted(project, true);
+        Statement::new(format!("UPDATE {name} AS t SET project_id = -{project} FROM json_array_elements(CAST("))
+            .value(format!("[{}]", keys.join(",")))
+            .sql(format!(" AS json)) AS noted(r) WHERE t.project_id = {project} AND {is_noted}"))
+            .once()
+            .run(target)?;
+        Statement::new(format!("DELETE FROM {name} WHERE project_id = -{project}")).once().run(target).map(drop)
+    }
+
+    /// Deletes idempotency keys of the target that have another number than one of these rows. Rows of other tables are
+    /// left alone.
+    pub fn delete_same_keys(&self, target: &mut AnyConnection, rows: &[String]) -> QueryResult<()> {
+        let value = |name: &str| self.values().find(|(column, _)| column.name == name).map(|(_, value)| value);
+        let (Some(id), Some(number)) = (value("id"), value("number")) else { return Ok(()) };
+        Statement::new("DELETE FROM idempotency_keys AS t USING json_array_elements(CAST(")
+            .value(format!("[{}]", rows.join(",")))
+            .sql(format!(" AS json)) AS noted(r) WHERE t.id = {id} AND t.number <> {number}"))
+            .once()
+            .run(target)
+            .map(drop)
     }
 
     /// Inserts rows into the target, with this action on rows that have the same key.

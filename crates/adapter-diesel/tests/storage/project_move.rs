@@ -1,6 +1,6 @@
 //! A project moves to another database: whole, while it is in use, or not at all.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,8 +10,11 @@ use kontor_adapter_diesel::testing::tenant_rows::TenantTables;
 use kontor_adapter_diesel::testing::wire::{Break, Wire};
 use kontor_adapter_diesel::testing::{Kind, TestDatabase, pool_options};
 use kontor_adapter_diesel::upkeep::SWEPT_TABLES;
-use kontor_adapter_diesel::{Abort, Database, MOVING, ProjectMoveError, ProjectMoved, retry_until, tests_with};
+use kontor_adapter_diesel::{
+    Abort, Database, MOVING, ProjectMoveError, ProjectMovePhase, ProjectMoved, retry_until, tests_with,
+};
 use kontor_kernel::{ProjectId, StoreError};
+use tokio::task::JoinHandle;
 
 use crate::stock_fixture::{Item, StockFixture};
 
@@ -113,7 +116,7 @@ async fn moved(
     target: &TestDatabase,
     project: ProjectId,
 ) -> Result<ProjectMoved, ProjectMoveError> {
-    source.database.move_project(&target.database, project, DateTime::UNIX_EPOCH).await
+    source.database.move_project(&target.database, project, DateTime::UNIX_EPOCH, |_| {}).await
 }
 
 /// Runs a statement as a service does.
@@ -142,7 +145,18 @@ async fn everything_moves(kind: Kind) {
     let before = tables.rows(&source, project).await;
     let empty: Vec<&String> = before.iter().filter(|(_, rows)| rows.is_empty()).map(|(table, _)| table).collect();
     assert!(empty.is_empty() && before.len() > 100, "{empty:?} of {} tables are empty", before.len());
-    let done = moved(&source, &target, project).await.unwrap();
+    let phases = Arc::<Mutex<Vec<ProjectMovePhase>>>::default();
+    let seen = Arc::clone(&phases);
+    let report = move |phase| seen.lock().unwrap().push(phase);
+    let done = source.database.move_project(&target.database, project, DateTime::UNIX_EPOCH, report).await.unwrap();
+    let expected = [
+        ProjectMovePhase::Copying,
+        ProjectMovePhase::Copied(done.rows),
+        ProjectMovePhase::CatchingUp(0),
+        ProjectMovePhase::Frozen,
+        ProjectMovePhase::Switched(done.frozen),
+    ];
+    assert_eq!(*phases.lock().unwrap(), expected);
     assert!(done.frozen < Duration::from_secs(5), "{done:?}");
     assert_eq!(usize::try_from(done.rows), Ok(before.values().map(Vec::len).sum::<usize>()));
     assert_eq!(tables.rows(&target, project).await, before);
@@ -180,8 +194,10 @@ async fn everything_moves(kind: Kind) {
     // A repeated command finds it done.
     let again = moved(&source, &target, project).await.unwrap();
     assert_eq!(again, ProjectMoved { rows: 0, changes: 0, frozen: Duration::ZERO });
-    let refused = source.database.abort_project_move(&target.database, project).await.unwrap_err();
-    assert!(refused.to_string().contains("has been moved"), "{refused}");
+    for (to, why) in [(Some(&target.database), "has been moved"), (None, "may have been moved")] {
+        let refused = source.database.abort_project_move(to, project).await.unwrap_err();
+        assert!(refused.to_string().contains(why), "{refused}");
+    }
 }
 
 async fn nothing_written_meanwhile_is_lost(kind: Kind) {
@@ -245,20 +261,30 @@ const SLOW_COPY: &str = "CREATE SEQUENCE pauses; \
      IF nextval('pauses') = 1 THEN PERFORM pg_sleep(3); END IF; RETURN NULL; END $pause$; \
      CREATE TRIGGER pause_once AFTER INSERT ON projects FOR EACH STATEMENT EXECUTE FUNCTION pause_once()";
 
-async fn changes_of_all_tables_during_the_copy_are_copied(kind: Kind) {
-    let (source, target) = (TestDatabase::fresh(kind), TestDatabase::fresh(Kind::Postgres));
-    let tables = TenantTables::read(&target).await;
-    let project = project(&source, &tables).await;
-    let before = tables.rows(&source, project).await;
+/// Begins a move, which waits after its snapshot.
+async fn paused_move(
+    source: &TestDatabase,
+    target: &TestDatabase,
+    project: ProjectId,
+) -> JoinHandle<Result<ProjectMoved, ProjectMoveError>> {
     target.run(SLOW_COPY.to_owned()).await;
     let (from, to) = (source.database.clone(), target.database.clone());
-    let moving = tokio::spawn(async move { from.move_project(&to, project, DateTime::UNIX_EPOCH).await });
+    let moving = tokio::spawn(async move { from.move_project(&to, project, DateTime::UNIX_EPOCH, |_| {}).await });
     let until = Instant::now() + Duration::from_secs(20);
     let paused = "SELECT count(*) AS number FROM pg_stat_activity \
          WHERE datname = current_database() AND wait_event = 'PgSleep'";
     while target.number(paused.to_owned()).await == 0 {
         retry_until!(until, "the copy does not begin");
     }
+    moving
+}
+
+async fn changes_of_all_tables_during_the_copy_are_copied(kind: Kind) {
+    let (source, target) = (TestDatabase::fresh(kind), TestDatabase::fresh(Kind::Postgres));
+    let tables = TenantTables::read(&target).await;
+    let project = project(&source, &tables).await;
+    let before = tables.rows(&source, project).await;
+    let moving = paused_move(&source, &target, project).await;
     source.run(tables.changes(project).join("; ")).await;
     let done = moving.await.unwrap().unwrap();
     let after = tables.rows(&source, project).await;
@@ -266,6 +292,76 @@ async fn changes_of_all_tables_during_the_copy_are_copied(kind: Kind) {
     assert!(same.is_empty(), "these were not changed: {same:?}");
     assert!(usize::try_from(done.changes).unwrap() >= before.len(), "{done:?}");
     assert_eq!(tables.rows(&target, project).await, after);
+}
+
+async fn unique_values_may_pass_between_rows(kind: Kind) {
+    let (source, target) = (TestDatabase::fresh(kind), TestDatabase::fresh(Kind::Postgres));
+    let tables = TenantTables::read(&target).await;
+    let project = project(&source, &tables).await;
+    let copied = "INSERT INTO nomenclatures (project_id, article, article_key, name, name_key, kind_id, category_id, price, \
+         is_subscription, wholesale, pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at) \
+         SELECT project_id, 'A-2', 'a-2', name, name_key, kind_id, category_id, price, is_subscription, wholesale, \
+         pieces_per_pack, quantity_pack, views_count, version, created_at, updated_at FROM nomenclatures WHERE article = 'A-1'";
+    source.run(copied.to_owned()).await;
+    let moving = paused_move(&source, &target, project).await;
+    // The first item has a photo, which would be deleted with it.
+    let named = |old: &str, new: &str| format!("UPDATE nomenclatures SET article = '{new}' WHERE article = '{old}'");
+    source.run([named("A-1", "A-0"), named("A-2", "A-1"), named("A-0", "A-2")].join("; ")).await;
+    // The key expires and is claimed again.
+    let later = KEY_NUMBER + (TimeDelta::hours(49).num_milliseconds() << 21);
+    for table in ["idempotency_keys", "idempotency_answers"] {
+        source.run(format!("UPDATE {table} SET number = {later} WHERE number = {KEY_NUMBER}")).await;
+    }
+    moving.await.unwrap().unwrap();
+    let after = tables.rows(&target, project).await;
+    assert_eq!(after, tables.rows(&source, project).await);
+    assert!(!after["nomenclature_photos"].is_empty());
+    let keys = "SELECT id AS name, number FROM idempotency_keys".to_owned();
+    assert_eq!(target.named_numbers(keys).await, [("counterparty:500:h".to_owned(), later)]);
+}
+
+async fn other_projects_of_the_target_may_write_meanwhile(kind: Kind) {
+    let (source, target) = (TestDatabase::fresh(kind), TestDatabase::fresh(Kind::Postgres));
+    let tables = TenantTables::read(&target).await;
+    let project = project(&source, &tables).await;
+    target
+        .run(format!("INSERT INTO projects (id, name, currency, created_at) VALUES (900, 'Other', 'RUB', {AT})"))
+        .await;
+    let brand = |project: i64, key: &str| {
+        format!(
+            "INSERT INTO brands (project_id, name, name_key, created_at, updated_at) \
+             VALUES ({project}, '{key}', '{key}', {AT}, {AT})"
+        )
+    };
+    let moving = paused_move(&source, &target, project).await;
+    for key in ["first", "second"] {
+        target.run(brand(900, key)).await;
+        source.run(brand(project.get(), key)).await;
+    }
+    moving.await.unwrap().unwrap();
+    assert_eq!(tables.rows(&target, project).await, tables.rows(&source, project).await);
+}
+
+async fn a_move_is_aborted_without_its_target(kind: Kind) {
+    let (source, target) = (TestDatabase::fresh(kind), TestDatabase::fresh(Kind::Postgres));
+    let tables = TenantTables::read(&target).await;
+    let project = project(&source, &tables).await;
+    let abort = async || source.database.abort_project_move(None, project).await;
+    assert!(!abort().await.unwrap(), "none was begun");
+    let moving = paused_move(&source, &target, project).await;
+    assert!(abort().await.unwrap());
+    // A run that has not died notices it.
+    let refused = moving.await.unwrap().unwrap_err().to_string();
+    assert!(refused.contains("was aborted"), "{refused}");
+    assert!(tables.rows(&target, project).await.values().all(Vec::is_empty));
+    for table in ["project_moves", "project_move_changes"] {
+        assert_eq!(source.number(format!("SELECT count(*) AS number FROM {table}")).await, 0, "{table}");
+    }
+    let change = format!("UPDATE brands SET name = 'changed' WHERE project_id = {project}");
+    assert_eq!(write(&source.database, change).await.unwrap(), 1, "the shop goes on");
+    let noted = source.number("SELECT count(*) AS number FROM project_move_changes".to_owned()).await;
+    assert_eq!(noted, 0, "no trigger is left");
+    moved(&source, &target, project).await.unwrap();
 }
 
 async fn a_refused_move_leaves_no_trace(kind: Kind) {
@@ -318,7 +414,7 @@ async fn a_refused_move_leaves_no_trace(kind: Kind) {
 async fn a_move_that_died_begins_again_or_ends(kind: Kind) {
     let (source, target) = (TestDatabase::fresh(kind), TestDatabase::fresh(Kind::Postgres));
     let project = project(&source, &TenantTables::read(&target).await).await;
-    let abort = async || source.database.abort_project_move(&target.database, project).await.unwrap();
+    let abort = async || source.database.abort_project_move(Some(&target.database), project).await.unwrap();
     assert!(!abort().await, "none was begun");
     for state in ["copying", "moved"] {
         let died = |to: &str| {
@@ -363,11 +459,11 @@ async fn a_lost_commit_is_settled_by_the_next_run(kind: Kind) {
         let wire = Wire::before(&target.url());
         let to = Database::open(wire.url(), pool_options()).unwrap();
         wire.lose("COMMIT", way, 1);
-        let unknown = source.database.move_project(&to, project, DateTime::UNIX_EPOCH).await.unwrap_err();
+        let unknown = source.database.move_project(&to, project, DateTime::UNIX_EPOCH, |_| {}).await.unwrap_err();
         assert!(matches!(unknown, ProjectMoveError::Unknown(_)) && wire.lost() == 1, "{unknown}");
         let change = format!("UPDATE brands SET name = 'changed' WHERE project_id = {project}");
         assert!(is_moving(&write(&source.database, change.clone()).await.unwrap_err()), "only one may take orders");
-        let aborted = repeated(async || source.database.abort_project_move(&to, project).await).await;
+        let aborted = repeated(async || source.database.abort_project_move(Some(&to), project).await).await;
         if is_there {
             assert!(aborted.unwrap_err().to_string().contains("has been moved"));
             assert!(is_moving(&write(&source.database, change).await.unwrap_err()));
@@ -375,7 +471,7 @@ async fn a_lost_commit_is_settled_by_the_next_run(kind: Kind) {
             assert!(aborted.unwrap());
             assert_eq!(write(&source.database, change).await.unwrap(), 1, "the shop goes on");
         }
-        let done = source.database.move_project(&to, project, DateTime::UNIX_EPOCH).await.unwrap();
+        let done = source.database.move_project(&to, project, DateTime::UNIX_EPOCH, |_| {}).await.unwrap();
         assert_eq!(done.rows == 0, is_there, "{done:?}");
         assert_eq!(tables.rows(&target, project).await, tables.rows(&source, project).await);
     }
@@ -428,6 +524,9 @@ from_each! {
     everything_moves
     nothing_written_meanwhile_is_lost
     changes_of_all_tables_during_the_copy_are_copied
+    unique_values_may_pass_between_rows
+    other_projects_of_the_target_may_write_meanwhile
+    a_move_is_aborted_without_its_target
     a_refused_move_leaves_no_trace
     a_move_that_died_begins_again_or_ends
     a_lost_commit_is_settled_by_the_next_run
