@@ -1,7 +1,7 @@
 //! A project moves to another database: whole, while it is in use, or not at all.
 
-use std::sync::{Arc, Mutex};
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta};
