@@ -105,16 +105,16 @@ where
     for outcome in [employees.insert(admin(project), new).await, employees.update(admin(project), anna, change).await] {
         assert_eq!(refusal(outcome), EmployeeRefusal::UnknownReferences(unknown.clone()));
     }
-    let nobody = UserId::new(missing).unwrap();
+    let absent = UserId::new(missing).unwrap();
     for outcome in [
         employees.update(admin(other), anna, sick()).await,
         employees.set_banned(admin(other), anna, true).await,
-        employees.update(admin(project), nobody, sick()).await,
-        employees.set_banned(admin(project), nobody, true).await,
+        employees.update(admin(project), absent, sick()).await,
+        employees.set_banned(admin(project), absent, true).await,
     ] {
         assert!(matches!(outcome, Err(RecordError::NotFound)), "{outcome:?}");
     }
-    assert_eq!(employees.find(nobody).await.unwrap(), None);
+    assert_eq!(employees.find(absent).await.unwrap(), None);
     assert_eq!(employees.find(anna).await.unwrap(), before);
 }
 
