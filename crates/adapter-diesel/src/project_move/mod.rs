@@ -77,6 +77,8 @@ pub struct ProjectMoved {
 /// Progress of a move, reported as it happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProjectMovePhase {
+    /// An earlier run has moved the project.
+    Present,
     /// The first copy begins.
     Copying,
     /// The first copy has this number of rows.
@@ -94,6 +96,7 @@ pub enum ProjectMovePhase {
 impl fmt::Display for ProjectMovePhase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Present => write!(f, "the target has the project already"),
             Self::Copying => write!(f, "copying all rows"),
             Self::Copied(rows) => write!(f, "copied {rows} rows"),
             Self::CatchingUp(changes) => write!(f, "catching up: {changes} changes copied"),
@@ -319,7 +322,10 @@ impl Database {
         let moved = move || {
             let mut ends = Ends::open(&source, &to, project.get())?;
             match ends.find()? {
-                Found::Moved => return Ok(ProjectMoved { rows: 0, changes: 0, frozen: Duration::ZERO }),
+                Found::Moved => {
+                    report(ProjectMovePhase::Present);
+                    return Ok(ProjectMoved { rows: 0, changes: 0, frozen: Duration::ZERO });
+                }
                 // A run that died while it cleaned up leaves triggers alone.
                 Found::Unfinished | Found::Nothing => notes::forget(&mut ends.source, project.get(), &ends.of_move)?,
             }
