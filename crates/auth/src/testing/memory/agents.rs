@@ -3,8 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use kontor_kernel::{
-    Edit, Listing, Name, Page, Permission, PermissionId, ProjectId, ProjectScoped, ScreenId, StoreError, TokenId,
-    UserId,
+    Listing, Name, Page, Permission, PermissionId, ProjectId, ProjectScoped, StoreError, TokenId, UserId,
 };
 
 use super::tokens::Token;
@@ -27,27 +26,6 @@ impl StoredAgent {
     fn permissions(&self) -> BTreeSet<Permission> {
         self.agent.permissions.iter().filter_map(|granted| granted.name.parse().ok()).collect()
     }
-}
-
-/// Returns the permissions of the service, by identifier.
-fn known_permissions() -> Result<BTreeMap<PermissionId, Permission>, StoreError> {
-    let numbered = (1..).zip(Permission::all());
-    numbered.map(|(id, permission)| Ok((PermissionId::new(id).map_err(StoreError::corrupt)?, permission))).collect()
-}
-
-/// Returns permissions as an agent lists them, by identifier.
-fn granted(permissions: &BTreeSet<Permission>) -> Result<Vec<GrantedPermission>, StoreError> {
-    let (id, name) = (ScreenId::new(1).map_err(StoreError::corrupt)?, Name::parse("Screen"));
-    let screen = Reference { id, name: name.map_err(StoreError::corrupt)? };
-    let wanted = known_permissions()?.into_iter().filter(|(_, permission)| permissions.contains(permission));
-    let granted = |(id, permission): (PermissionId, Permission)| GrantedPermission {
-        id,
-        screen: screen.clone(),
-        project_id: None,
-        name: permission.to_string(),
-        description: String::new(),
-    };
-    Ok(wanted.map(granted).collect())
 }
 
 impl Token {
@@ -92,7 +70,7 @@ impl State {
             description: new.description,
             is_banned: new.is_banned,
             creator: creator.transpose()?,
-            permissions: granted(&new.permissions)?,
+            permissions: self.granted(&new.permissions),
             version: 1,
             last_activity_at: None,
             created_at: new.at,
@@ -104,9 +82,10 @@ impl State {
     }
 
     fn update_agent(&mut self, update: AgentUpdate) -> Result<Agent, AgentError> {
+        let granted = update.permissions.as_set().map(|wanted| self.granted(wanted));
         let agent = &mut self.weaker_agent(update.agent, &update.held)?.agent;
-        if let Edit::Set(wanted) = update.permissions {
-            agent.permissions = granted(&wanted)?;
+        if let Some(granted) = granted {
+            agent.permissions = granted;
         }
         agent.name = update.name.or(agent.name.clone());
         agent.description = update.description.or(agent.description.take());
@@ -203,7 +182,8 @@ impl State {
 #[async_trait]
 impl AgentRepository for InMemoryLogins {
     async fn known_permissions(&self) -> Result<BTreeMap<PermissionId, Permission>, StoreError> {
-        known_permissions()
+        let known = |granted: &GrantedPermission| Some((granted.id, granted.name.parse().ok()?));
+        Ok(self.state.with(|state| state.permissions_of_service().filter_map(known).collect()))
     }
 
     async fn list(&self, project: ProjectId, listing: Listing) -> Result<Page<Agent>, StoreError> {

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use async_trait::async_trait;
 use kontor_kernel::testing::memory::Sequence;
@@ -40,6 +40,17 @@ impl State {
     pub(super) fn permissions_of(&self, project: ProjectId) -> Vec<GrantedPermission> {
         let is_own = |owner: Option<ProjectId>| owner.is_none_or(|owner| self.owns(owner, project));
         self.permissions.all.values().filter(|permission| is_own(permission.project_id)).cloned().collect()
+    }
+
+    /// Returns the permissions of the service, by identifier.
+    pub(super) fn permissions_of_service(&self) -> impl Iterator<Item = &GrantedPermission> {
+        self.permissions.all.values().filter(|permission| permission.project_id.is_none())
+    }
+
+    /// Returns these permissions as a role or an agent lists them, by identifier.
+    pub(super) fn granted(&self, permissions: &BTreeSet<Permission>) -> Vec<GrantedPermission> {
+        let has = |known: &&GrantedPermission| known.name.parse().is_ok_and(|known| permissions.contains(&known));
+        self.permissions_of_service().filter(has).cloned().collect()
     }
 
     fn screen(&self, id: ScreenId) -> Option<Reference<ScreenId>> {

@@ -12,8 +12,7 @@ use super::{Guard, InMemoryStock, State};
 use crate::bulk::ports::ExportSource;
 use crate::bulk::{ExportCursor, ExportKind, ExportRow, ExportScope, JobLease, PartError, Step};
 use crate::model::{
-    BrandDraft, Card, CardLabels, CategoryDraft, Inventory, InventoryDraft, Nomenclature, StockChange, StockReason,
-    StockSource, TagDraft,
+    BrandDraft, CategoryDraft, Inventory, InventoryDraft, Nomenclature, StockChange, StockReason, StockSource, TagDraft,
 };
 use crate::spreadsheet::ports::{ColumnMaps, ItemSheetRepository, StockSheetRepository};
 use crate::spreadsheet::{
@@ -104,22 +103,12 @@ impl State {
     /// Writes an item with the category, the brand and the tags that the sheet names.
     fn write_item(&mut self, stamp: Stamp, resolved: &ResolvedCard) -> Result<(), ImportError> {
         let card = resolved.card.clone();
-        let category = card.category_id.and_then(|id| self.categories.get(&id));
-        let category = category.map(|(_, category)| Reference { id: category.id, name: category.name.clone() });
-        let brand = card.brand_id.and_then(|id| self.brands.get(&id));
-        let brand = brand.map(|(_, brand)| Reference { id: brand.id, name: brand.name.clone() });
-        let tags = self.tags.iter().map(|(_, tag)| tag).filter(|tag| card.tags.contains(&tag.id));
-        let tags = tags.map(|tag| Reference { id: tag.id, name: tag.name.clone() }).collect();
-        let plain = Card { category_id: None, brand_id: None, tags: Vec::new(), ..card.clone() };
         let known = resolved.id.and_then(|id| self.items.get(&id)).map(|(_, item)| item.clone());
         let written = match known {
-            Some(seen) => self.replace_item(stamp, &seen, plain),
-            None => self.insert_item(stamp, plain),
+            Some(seen) => self.replace_item(stamp, &seen, card),
+            None => self.insert_item(stamp, card),
         };
-        let item = written.map_err(refused)?;
-        let labels = CardLabels { category, brand, tags, ..item.labels };
-        self.items.insert(item.id, (stamp.project_id, Nomenclature { card, labels, ..item }));
-        Ok(())
+        written.map(drop).map_err(refused)
     }
 
     fn import(&mut self, stamp: Stamp, sheet: &CardSheet, mode: ImportMode) -> Result<ImportReport, ImportError> {
