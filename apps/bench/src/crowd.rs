@@ -88,7 +88,6 @@ fn on_postgres(server: &str, lengths: &RunLengths, report: &mut Report) -> Resul
     ensure_durable(&mut bare)?;
     bare.batch_execute("CREATE TABLE bench_commits (id BIGSERIAL PRIMARY KEY, value BIGINT NOT NULL)")?;
     let shop = Shop::furnished(database.url.clone())?;
-    database.vacuum()?;
     let target = orders(&shop, &shop.customers(CUSTOMERS)?)?;
     let run = |time| load::run(&target, CUSTOMERS, lengths.threads, time);
     run(lengths.warm_up)?;

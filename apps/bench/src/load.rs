@@ -349,9 +349,14 @@ pub fn in_turns(
             Pair { ours: ours()?, peer: peer()? }
         });
     }
-    pairs.sort_by(|left, right| left.ratio().total_cmp(&right.ratio()));
-    let middle = pairs.len() / 2;
-    pairs.into_iter().nth(middle).ok_or_else(|| "there must be a round".into())
+    median(pairs, |left, right| left.ratio().total_cmp(&right.ratio()))
+}
+
+/// Returns the median round, so that a single disturbed round does not count.
+pub fn median<T>(mut rounds: Vec<T>, compare: impl FnMut(&T, &T) -> std::cmp::Ordering) -> Result<T, Failure> {
+    rounds.sort_by(compare);
+    let middle = rounds.len() / 2;
+    rounds.into_iter().nth(middle).ok_or_else(|| "there must be a round".into())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::Failure;
-use crate::load::{self, Answer, Request, RunLengths, Sample, Target};
+use crate::load::{self, Answer, Request, RunLengths, Sample, Target, median};
 use crate::orders::order;
 use crate::report::{Figure, Goal, Report};
 use crate::shop::{OnServer, Shop};
@@ -65,13 +65,8 @@ type Round = (Duration, Vec<Answer>);
 
 /// Returns the median round, so that a single disturbed round does not count.
 fn middle(lengths: &RunLengths, mut run: impl FnMut() -> Result<Round, Failure>) -> Result<Round, Failure> {
-    let mut rounds = Vec::with_capacity(lengths.rounds);
-    for _ in 0..lengths.rounds {
-        rounds.push(run()?);
-    }
-    rounds.sort_by_key(|(_, answers)| tail(answers));
-    let middle = rounds.len() / 2;
-    rounds.into_iter().nth(middle).ok_or_else(|| "there must be a round".into())
+    let rounds = (0..lengths.rounds).map(|_| run()).collect::<Result<_, _>>()?;
+    median(rounds, |left, right| tail(&left.1).cmp(&tail(&right.1)))
 }
 
 /// Creates requests for orders only, of every customer in turn.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::Failure;
 use crate::crowd::{CUSTOMERS, orders};
-use crate::load::{self, RunLengths, Sample, Target, in_turns};
+use crate::load::{self, RunLengths, Sample, Target, in_turns, median};
 use crate::open_loop::{self, OpenLoop, at_intervals};
 use crate::orders::order;
 use crate::report::{Figure, Goal, Report};
@@ -89,12 +89,8 @@ fn on(
 
 /// Returns the median round.
 fn middle(lengths: &RunLengths, mut run: impl FnMut() -> Result<Sample, Failure>) -> Result<Sample, Failure> {
-    let mut rounds = Vec::with_capacity(lengths.rounds);
-    for _ in 0..lengths.rounds {
-        rounds.push(run()?);
-    }
-    rounds.sort_by(|left, right| left.per_second().total_cmp(&right.per_second()));
-    rounds.into_iter().nth(lengths.rounds / 2).ok_or_else(|| "there must be a round".into())
+    let rounds = (0..lengths.rounds).map(|_| run()).collect::<Result<_, _>>()?;
+    median(rounds, |left, right| left.per_second().total_cmp(&right.per_second()))
 }
 
 /// Adds the figures of one level. `most` is the maximum p99 in milliseconds, if the level has targets.
